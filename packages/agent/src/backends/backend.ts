@@ -1,0 +1,93 @@
+/**
+ * A local model server as the agent uses it. One file a kind implements this; every kind passes
+ * `test/agent/backends/conformance.test.ts`.
+ */
+import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
+import type {
+  AdvertisedModel,
+  ResetCode,
+  TokenUsage,
+} from '@inference-gateway/shared/protocol/messages';
+
+/** One service of the configuration, with its defaults filled in. */
+export interface ServiceConfig {
+  readonly id: string;
+  readonly type: ServiceType;
+  readonly backend: string;
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+  /** The local server's own key, never the caller's. */
+  readonly apiKey: string | null;
+  /** Null: what the local server reports, else 1. */
+  readonly slots: number | null;
+  readonly slotGroup: string | null;
+  /** Null: all that the local server lists. */
+  readonly models: readonly ConfiguredModel[] | null;
+  /** Request fields that are never passed on, beside those that the backend names. */
+  readonly dropFields: readonly string[];
+  /** False: nobody else's work, whatever the coordinator says. */
+  readonly foreign: boolean;
+}
+
+export interface ConfiguredModel {
+  readonly id: string;
+  readonly servedName: string;
+  readonly contextLength: number | null;
+  readonly inputModalities: readonly string[] | null;
+  readonly supportedFeatures: readonly string[] | null;
+}
+
+/** What the local server says of itself. */
+export interface Description {
+  readonly models: readonly AdvertisedModel[];
+  /** Null where it does not tell. */
+  readonly slots: number | null;
+}
+
+/** One request for the local server. */
+export interface LocalCall {
+  readonly endpoint: EndpointKey;
+  readonly model: AdvertisedModel;
+  /** The caller's JSON body; its `model` is the id that the caller asked for. */
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+}
+
+/** A whole JSON answer in OpenAI form. An error has a status of 400 or more and OpenAI's error object. */
+export interface DocumentAnswer {
+  readonly kind: 'document';
+  readonly status: number;
+  readonly json: string;
+  readonly usage: TokenUsage | null;
+}
+
+/**
+ * A stream in OpenAI form: each item is one or more whole events (`data: {…}\n\n`), never `[DONE]`, which
+ * the coordinator writes. The iterator throws a `LocalFailure` where the local server's stream breaks, and
+ * returns the usage where it ends well.
+ */
+export interface EventAnswer {
+  readonly kind: 'events';
+  readonly events: AsyncGenerator<string, TokenUsage | null, void>;
+}
+
+export type LocalAnswer = DocumentAnswer | EventAnswer;
+
+export interface Backend {
+  /** Asks the local server what it serves, without waking a sleeping model. Throws a `LocalFailure`. */
+  describe(signal: AbortSignal): Promise<Description>;
+  /** Runs one request. Throws a `LocalFailure`, or what the signal was aborted with. */
+  call(call: LocalCall): Promise<LocalAnswer>;
+}
+
+/** The local server did not do what was asked; the code travels to the coordinator. */
+export class LocalFailure extends Error {
+  readonly code: Extract<ResetCode, 'LOCAL_UNREACHABLE' | 'LOCAL_TIMEOUT' | 'LOCAL_ERROR'>;
+
+  constructor(code: LocalFailure['code'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'LocalFailure';
+    this.code = code;
+  }
+}

@@ -1,0 +1,12 @@
+/** Who calls: a member through one of their keys. */
+
+/** Whose machines may serve a call: the member's own, or any that they can see. */
+export type ProviderScope = 'own' | 'any';
+
+export interface Caller {
+  readonly memberId: string;
+  /** The member's public name, as others may see it. Never an e-mail address. */
+  readonly memberName: string;
+  readonly keyId: string;
+  readonly scope: ProviderScope;
+}

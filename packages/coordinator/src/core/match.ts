@@ -1,0 +1,87 @@
+/**
+ * Which provider serves a call: one pure function over a snapshot. Nothing else chooses a provider.
+ * Source: specification 1.2 and 1.3; own providers first, then the one that will answer best.
+ */
+import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
+import { mayUse } from './access.js';
+import type { Caller } from './caller.js';
+
+/** One provider's service that has the model, as it stands now. */
+export interface Candidate {
+  readonly providerId: string;
+  readonly providerName: string;
+  readonly ownerId: string;
+  readonly serviceId: string;
+  readonly model: AdvertisedModel;
+  readonly online: boolean;
+  /** When its last link ended; null while it is online, or where it has had none yet. */
+  readonly offlineSince: number | null;
+  readonly draining: boolean;
+  /** Whose work the owner lets in at present. */
+  readonly accepts: 'all' | 'own' | 'none';
+  readonly freeSlots: number;
+  /** Failures within the last minute. */
+  readonly recentFailures: number;
+  /** Tokens a second, averaged; null until measured. */
+  readonly speed: number | null;
+}
+
+export interface MatchRequest {
+  readonly caller: Caller;
+  /** Providers that have already failed this call. */
+  readonly excluded: ReadonlySet<string>;
+}
+
+export type Match =
+  | { readonly kind: 'chosen'; readonly candidate: Candidate }
+  /** Somebody serves it, but every slot is taken. */
+  | { readonly kind: 'busy' }
+  /** Nobody who could serve it is online; one was until `lostAt`, where that is known. */
+  | { readonly kind: 'offline'; readonly lostAt: number | null }
+  | { readonly kind: 'unknown' };
+
+export function match(candidates: readonly Candidate[], request: MatchRequest): Match {
+  const visible = candidates.filter((candidate) => isVisible(candidate, request.caller));
+  if (visible.length === 0) return { kind: 'unknown' };
+  const eligible = visible.filter((candidate) => isEligible(candidate, request));
+  if (eligible.length === 0) return { kind: 'offline', lostAt: lastLoss(visible) };
+  const free = eligible.filter((candidate) => candidate.freeSlots > 0);
+  const best = free.sort((a, b) => compare(a, b, request.caller))[0];
+  return best === undefined ? { kind: 'busy' } : { kind: 'chosen', candidate: best };
+}
+
+/** The specification's visibility, narrowed to own machines where the caller asks for that. */
+function isVisible(candidate: Candidate, caller: Caller): boolean {
+  const own = candidate.ownerId === caller.memberId;
+  return own || (caller.scope === 'any' && mayUse(caller, candidate));
+}
+
+function isEligible(candidate: Candidate, { caller, excluded }: MatchRequest): boolean {
+  if (!candidate.online || candidate.draining || excluded.has(candidate.providerId)) return false;
+  const own = candidate.ownerId === caller.memberId;
+  return candidate.accepts === 'all' || (candidate.accepts === 'own' && own);
+}
+
+function lastLoss(visible: readonly Candidate[]): number | null {
+  const losses = visible.flatMap(({ offlineSince }) => offlineSince ?? []);
+  return losses.length === 0 ? null : Math.max(...losses);
+}
+
+/** Negative where `a` is the better choice. */
+function compare(a: Candidate, b: Candidate, caller: Caller): number {
+  return (
+    preferTrue(a.ownerId === caller.memberId, b.ownerId === caller.memberId) ||
+    preferTrue(a.model.loaded === true, b.model.loaded === true) ||
+    standing(b) - standing(a) ||
+    (b.speed ?? 0) - (a.speed ?? 0)
+  );
+}
+
+function preferTrue(a: boolean, b: boolean): number {
+  return Number(b) - Number(a);
+}
+
+/** Free slots less recent failures: a provider that fails fast would otherwise look idle. */
+function standing(candidate: Candidate): number {
+  return candidate.freeSlots - candidate.recentFailures;
+}

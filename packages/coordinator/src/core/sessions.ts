@@ -1,0 +1,104 @@
+/**
+ * What the rest of the coordinator may know of agents' links. `links` implements it and `coordinator.ts`
+ * hands it to `dispatch`, `http` and `admin`, so that none of them ever sees a socket.
+ */
+import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
+import type {
+  AdvertisedModel,
+  AdvertisedService,
+  AgentHost,
+  RejectReason,
+  ResetCode,
+  TokenUsage,
+} from '@inference-gateway/shared/protocol/messages';
+import type { Candidate } from './match.js';
+
+/** A registered provider: what it serves now, or last served. */
+export interface ProviderView {
+  readonly providerId: string;
+  readonly ownerId: string;
+  readonly ownerName: string;
+  readonly name: string;
+  readonly createdAt: number;
+  /** Null while it is offline. */
+  readonly session: SessionView | null;
+  /** When its last link ended, or null where it has had none since the coordinator started. */
+  readonly offlineSince: number | null;
+  readonly draining: boolean;
+  readonly services: readonly AdvertisedService[];
+}
+
+export interface SessionView {
+  readonly sessionId: string;
+  readonly connectedAt: number;
+  readonly agentVersion: string;
+  readonly host: AgentHost;
+  readonly accepts: 'all' | 'own' | 'none';
+  /** Streams open on it now. */
+  readonly busy: number;
+}
+
+/** One model under one service type, as its visible providers together serve it. */
+export interface ServedModel {
+  readonly model: AdvertisedModel;
+  readonly serviceType: ServiceType;
+  readonly provider: ProviderView;
+}
+
+/** What is sent to an agent to start one piece of work. */
+export interface OpenRequest {
+  readonly kind: 'sync' | 'job';
+  readonly endpoint: EndpointKey;
+  readonly model: string;
+  readonly caller: { readonly name: string; readonly own: boolean };
+  readonly body: Uint8Array;
+  readonly deadlineMs: number;
+  readonly attempt: number;
+  readonly requestId: string;
+}
+
+export interface AnswerHead {
+  readonly status: number;
+  readonly contentType: string;
+}
+
+/** Why an exchange ended without an answer. */
+export type ExchangeFailure =
+  | { readonly kind: 'rejected'; readonly reason: RejectReason }
+  | { readonly kind: 'reset'; readonly code: ResetCode; readonly message: string }
+  | { readonly kind: 'not_accepted' }
+  | { readonly kind: 'disconnected' };
+
+/** Told what an agent answers, in order: `head`, any number of `data`, then `end` or `fail`, once. */
+export interface ExchangeHandler {
+  /** The agent says that it is alive, for instance while a model loads. */
+  progress(): void;
+  head(head: AnswerHead): void;
+  /** The bytes count against the stream's window until `Exchange.consumed` is called for them. */
+  data(bytes: Uint8Array): void;
+  end(usage: TokenUsage | null): void;
+  fail(failure: ExchangeFailure): void;
+}
+
+/** One piece of work under way on an agent. */
+export interface Exchange {
+  /** Grants the agent new credit for bytes that have been passed on. */
+  consumed(bytes: number): void;
+  /**
+   * Stops the work on the GPU. The handler hears nothing more; the slot stays taken until the agent
+   * confirms, or 15 s.
+   */
+  cancel(code: ResetCode): void;
+}
+
+export interface Sessions {
+  /** Every provider that serves, or last served, this model under this type. */
+  candidates(serviceType: ServiceType, model: string): readonly Candidate[];
+  providers(): readonly ProviderView[];
+  /** Null where the session has gone, or its last slot was taken, since the candidate was chosen. */
+  open(candidate: Candidate, request: OpenRequest, handler: ExchangeHandler): Exchange | null;
+  /** Tells the matcher how a call went; a fault of the caller's is no failure of the provider. */
+  report(candidate: Candidate, outcome: 'ok' | 'failed' | 'busy'): void;
+  /** Calls back whenever a slot is freed or a provider arrives or changes. Returns how to stop it. */
+  onCapacity(listener: () => void): () => void;
+}

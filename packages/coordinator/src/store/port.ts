@@ -1,0 +1,150 @@
+/**
+ * The store as the rest of the coordinator sees it: named operations, one per change, each with its
+ * preconditions in and its outcome out. No caller holds a transaction, writes SQL, or reads to decide a
+ * later write. `test/store/contract.test.ts` is what every adapter passes. Times are Unix milliseconds.
+ */
+import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
+import type { AdvertisedService, AgentHost } from '@inference-gateway/shared/protocol/messages';
+import type { ProviderScope } from '../core/caller.js';
+
+export type Role = 'member' | 'admin';
+
+export interface Member {
+  readonly id: string;
+  readonly email: string;
+  /** Public name; unique, like the address. */
+  readonly name: string;
+  readonly role: Role;
+  readonly createdAt: number;
+}
+
+export interface NewMember {
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role;
+  /** scrypt, or null for a member who cannot log in to the dashboard yet. */
+  readonly passwordHash: string | null;
+}
+
+export interface ApiKey {
+  readonly id: string;
+  readonly memberId: string;
+  readonly memberEmail: string;
+  readonly name: string;
+  /** The first characters of the secret, to tell keys apart. */
+  readonly prefix: string;
+  readonly scope: ProviderScope;
+  readonly createdAt: number;
+  readonly lastUsedAt: number | null;
+  readonly expiresAt: number | null;
+  readonly disabledAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+export interface NewApiKey {
+  readonly memberId: string;
+  readonly name: string;
+  readonly prefix: string;
+  /** SHA-256 of the secret, hex. */
+  readonly hash: string;
+  readonly scope: ProviderScope;
+  readonly expiresAt: number | null;
+}
+
+/** What a presented key stands for, valid or not: the caller decides by its times. */
+export interface KeyHolder {
+  readonly key: ApiKey;
+  readonly memberName: string;
+}
+
+export interface NewJoinToken {
+  readonly ownerId: string;
+  readonly name: string | null;
+  readonly hash: string;
+  readonly expiresAt: number;
+}
+
+export interface Provider {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly ownerName: string;
+  /** Unique among the owner's. */
+  readonly name: string;
+  readonly createdAt: number;
+  readonly lastSeenAt: number | null;
+  readonly draining: boolean;
+  /** What it last advertised, online or not. */
+  readonly services: readonly AdvertisedService[];
+  readonly host: AgentHost | null;
+}
+
+export interface NewProvider {
+  readonly joinTokenHash: string;
+  readonly tokenHash: string;
+  /** Null: the join token's name, else a name made from the owner's. */
+  readonly name: string | null;
+}
+
+/** One request, for metering. Never its content. */
+export interface UsageRow {
+  readonly requestId: string;
+  readonly at: number;
+  readonly memberId: string;
+  readonly keyId: string;
+  readonly providerId: string | null;
+  readonly model: string;
+  readonly serviceType: ServiceType;
+  readonly endpoint: EndpointKey;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly queueMs: number;
+  readonly firstByteMs: number | null;
+  readonly totalMs: number;
+  readonly attempts: number;
+  readonly outcome: 'ok' | 'failed' | 'canceled';
+  readonly errorCode: string | null;
+  readonly source: 'api' | 'console';
+}
+
+export type Created<T> = { readonly kind: 'created'; readonly value: T } | NameTaken;
+export interface NameTaken {
+  readonly kind: 'taken';
+  /** Which unique field is taken. */
+  readonly field: 'email' | 'name';
+}
+export type EnrollRefusal = {
+  readonly kind: 'refused';
+  readonly reason: 'unknown' | 'used' | 'expired';
+};
+
+export interface Store {
+  createMember(member: NewMember, now: number): Promise<Created<Member>>;
+  /** Finds by id, e-mail address or public name. */
+  findMember(reference: string): Promise<Member | null>;
+  listMembers(): Promise<readonly Member[]>;
+
+  createKey(key: NewApiKey, now: number): Promise<Created<ApiKey>>;
+  listKeys(memberId: string | null): Promise<readonly ApiKey[]>;
+  findKeyHolder(hash: string): Promise<KeyHolder | null>;
+  /** `disabled` and `enabled` can be taken back, `revoked` cannot. False where the key is unknown or revoked. */
+  setKeyState(id: string, state: 'disabled' | 'enabled' | 'revoked', now: number): Promise<boolean>;
+  touchKeys(ids: readonly string[], now: number): Promise<void>;
+
+  createJoinToken(token: NewJoinToken, now: number): Promise<void>;
+  /** Spends the join token and registers the provider, both or neither. */
+  enroll(provider: NewProvider, now: number): Promise<Created<Provider> | EnrollRefusal>;
+  findProviderByToken(hash: string): Promise<Provider | null>;
+  listProviders(): Promise<readonly Provider[]>;
+  setProviderDraining(id: string, draining: boolean): Promise<boolean>;
+  recordProviderSeen(
+    id: string,
+    seen: { services?: readonly AdvertisedService[]; host?: AgentHost },
+    now: number,
+  ): Promise<void>;
+
+  recordUsage(rows: readonly UsageRow[]): Promise<void>;
+
+  /** True when a write commits; false when the disk is full or the database broken. */
+  isWritable(): Promise<boolean>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,118 @@
+/**
+ * Every error that a caller can meet: one row a code, with its HTTP status, its `type` and what a client
+ * should do about it. `docs/errors.md` prints this table and a test holds the two together.
+ * Source: specification, section 7, and the fixed rows below.
+ */
+
+interface ErrorRow {
+  readonly status: number;
+  readonly type: string;
+  /** The header `x-should-retry`; absent where the status alone tells a stock client the right thing. */
+  readonly shouldRetry?: false;
+  /** Seconds for `Retry-After` where the thrower knows none better. */
+  readonly retryAfterS?: number;
+  /** The connection ends with the answer: the rest of the request body is not read. */
+  readonly closes?: true;
+}
+
+const badRequest = { status: 400, type: 'invalid_request_error' } as const;
+const badBatch = { status: 400, type: 'invalid_request' } as const;
+const unauthenticated = { status: 401, type: 'not_authenticated' } as const;
+const noProvider = { status: 404, type: 'no_provider' } as const;
+const notFound = { status: 404, type: 'not_found' } as const;
+const tooLarge = { status: 413, type: 'request_too_large', closes: true } as const;
+const unsupported = { status: 415, type: 'unsupported_media_type' } as const;
+const limited = { status: 429, type: 'rate_limit_exceeded', retryAfterS: 1 } as const;
+const upstream = { status: 502, type: 'upstream_error', shouldRetry: false } as const;
+const unavailable = { status: 503, type: 'server_error', retryAfterS: 5 } as const;
+
+export const ERRORS = {
+  invalid_json: badRequest,
+  invalid_multipart: badRequest,
+  missing_required_parameter: badRequest,
+  invalid_type: badRequest,
+  invalid_value: badRequest,
+  unsupported_value: badRequest,
+  async_not_supported: badRequest,
+  context_length_exceeded: badRequest,
+  provider_rejected: badRequest,
+  missing_requests: badBatch,
+  empty_batch: badBatch,
+  invalid_item: badBatch,
+  batch_too_large: { status: 400, type: 'too_large' },
+  missing_api_key: unauthenticated,
+  invalid_api_key: unauthenticated,
+  expired_api_key: unauthenticated,
+  disabled_api_key: unauthenticated,
+  model_not_found: noProvider,
+  model_offline: noProvider,
+  job_not_found: notFound,
+  batch_not_found: notFound,
+  asset_not_found: notFound,
+  unknown_url: notFound,
+  method_not_allowed: { status: 405, type: 'invalid_request_error' },
+  job_not_retryable: { status: 409, type: 'conflict', shouldRetry: false },
+  file_too_large: tooLarge,
+  body_too_large: tooLarge,
+  unsupported_file_type: unsupported,
+  unsupported_content_type: unsupported,
+  rate_limit_exceeded: limited,
+  queue_full: limited,
+  internal_error: { status: 500, type: 'server_error' },
+  provider_error: upstream,
+  provider_timeout: upstream,
+  provider_auth_failed: upstream,
+  provider_disconnected: { status: 502, type: 'upstream_error' },
+  async_disabled: { status: 503, type: 'async_disabled', shouldRetry: false },
+  capacity_exhausted: unavailable,
+  shutting_down: unavailable,
+  storage_unavailable: unavailable,
+  storage_full: { status: 507, type: 'server_error', shouldRetry: false },
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof ERRORS;
+export type ErrorType = (typeof ERRORS)[ErrorCode]['type'];
+
+/** The body of every error answer, and the `error` of a failed stream or job. */
+export interface ErrorBody {
+  error: { message: string; type: ErrorType; code: ErrorCode; param: string | null };
+}
+
+interface ApiErrorDetail {
+  /** The request field at fault, as the caller wrote it: `messages[0].role`. */
+  readonly param?: string;
+  readonly retryAfterS?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+/** A failure that is told to the caller. Its message says what failed, with which value, and what to do. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly param: string | null;
+  readonly retryAfterS: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, message: string, detail: ApiErrorDetail = {}) {
+    super(message, { cause: detail.cause });
+    this.name = 'ApiError';
+    this.code = code;
+    this.param = detail.param ?? null;
+    this.retryAfterS = detail.retryAfterS ?? errorRow(code).retryAfterS;
+    this.headers = detail.headers ?? {};
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+
+  get body(): ErrorBody {
+    const { message, code, param } = this;
+    return { error: { message, type: ERRORS[code].type, code, param } };
+  }
+}
+
+/** The row of a code with its optional columns, which the narrow type of the table leaves out. */
+export function errorRow(code: ErrorCode): ErrorRow {
+  return ERRORS[code];
+}

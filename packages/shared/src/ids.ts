@@ -1,0 +1,72 @@
+/**
+ * Ids and secrets. ULIDs name rows: they sort by time. Secrets carry a prefix that says what they open
+ * and, for API keys, a checksum, so that a truncated paste is told apart from a revoked key without a look-up.
+ */
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const SECRET_CHARACTERS = 43;
+const CHECKSUM_CHARACTERS = 6;
+
+/** What a secret opens: `gwk_` the API, `gwa_` an agent's link, `gwj_` one enrolment. */
+export type SecretPrefix = 'gwk' | 'gwa' | 'gwj';
+
+/** A ULID: 10 characters of milliseconds and 16 of randomness (80 bits). */
+export function ulid(nowMs: number): string {
+  let time = '';
+  for (let rest = nowMs, i = 0; i < 10; i++, rest = Math.floor(rest / 32)) {
+    time = CROCKFORD.charAt(rest % 32) + time;
+  }
+  return time + randomCharacters(CROCKFORD, 16);
+}
+
+/** The id of one HTTP request, as `x-request-id` shows it. */
+export function requestId(): string {
+  return `req_${randomCharacters(BASE62, 20)}`;
+}
+
+/** An unguessable id of 131 bits: a session, a claim, an agent instance. */
+export function randomId(): string {
+  return randomCharacters(BASE62, 22);
+}
+
+/** A secret of 256 bits with its prefix and checksum: `gwk_` + 43 base62 + 6 characters. */
+export function newSecret(prefix: SecretPrefix): string {
+  const body = randomCharacters(BASE62, SECRET_CHARACTERS);
+  return `${prefix}_${body}${checksum(body)}`;
+}
+
+/** True when the text has the form of such a secret and its checksum fits. */
+export function isSecret(prefix: SecretPrefix, text: string): boolean {
+  const length = prefix.length + 1 + SECRET_CHARACTERS + CHECKSUM_CHARACTERS;
+  if (text.length !== length || !text.startsWith(`${prefix}_`)) return false;
+  const body = text.slice(prefix.length + 1, -CHECKSUM_CHARACTERS);
+  return text.endsWith(checksum(body));
+}
+
+function randomCharacters(alphabet: string, count: number): string {
+  // Bytes past the last whole multiple of the alphabet are drawn again: a plain modulo would favour its start.
+  const limit = 256 - (256 % alphabet.length);
+  let text = '';
+  while (text.length < count) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(count))) {
+      if (byte < limit && text.length < count) text += alphabet.charAt(byte % alphabet.length);
+    }
+  }
+  return text;
+}
+
+/** CRC-32 (IEEE 802.3, reflected) of the text in base62, six characters. */
+function checksum(text: string): string {
+  let crc = 0xffffffff;
+  for (let i = 0; i < text.length; i++) {
+    crc ^= text.charCodeAt(i);
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  let rest = (crc ^ 0xffffffff) >>> 0;
+  let encoded = '';
+  for (let i = 0; i < CHECKSUM_CHARACTERS; i++, rest = Math.floor(rest / 62)) {
+    encoded = BASE62.charAt(rest % 62) + encoded;
+  }
+  return encoded;
+}

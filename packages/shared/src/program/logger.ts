@@ -1,0 +1,23 @@
+/** Logs, on stderr: JSON lines for machines, one readable line a record on a terminal. */
+import { pino, stdTimeFunctions } from 'pino';
+import type { DestinationStream, Logger as PinoLogger } from 'pino';
+import { say } from './print.js';
+
+export type Logger = PinoLogger;
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export function createLogger(level: LogLevel): Logger {
+  const options = { level, base: null, timestamp: stdTimeFunctions.isoTime };
+  if (process.stderr.isTTY) return pino(options, readableLines);
+  return pino(options, pino.destination({ dest: 2, sync: true }));
+}
+
+const readableLines: DestinationStream = {
+  write(line) {
+    const { level, time, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
+    const details = Object.entries(rest).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+    const severity = Number(level) >= 50 ? 'ERROR ' : Number(level) >= 40 ? 'WARN ' : '';
+    say(`${String(time).slice(11, 19)} ${severity}${String(msg)} ${details.join(' ')}`.trimEnd());
+  },
+};

@@ -1,0 +1,72 @@
+/**
+ * What commands print. stdout is data: an aligned table on a terminal, TSV without headers in a pipe, JSON
+ * when asked for. stderr is talk.
+ */
+
+export type Cell = string | number | boolean | null | undefined;
+export type Row = Readonly<Record<string, unknown>>;
+
+/** A column: its heading and how a row's cell reads. */
+export type Columns<R> = Readonly<Record<string, (row: R) => Cell>>;
+
+/** Prints rows as a table or TSV, or the rows themselves as a JSON array. */
+export function printRows<R>(rows: readonly R[], columns: Columns<R>, json: boolean): void {
+  if (json) return printJson(rows);
+  const cells = rows.map((row) => Object.values(columns).map((cell) => text(cell(row))));
+  if (!process.stdout.isTTY) return print(cells.map((line) => line.join('\t')).join('\n'));
+  if (rows.length === 0) return say('Nothing to list.');
+  const table = [Object.keys(columns).map((heading) => heading.toUpperCase()), ...cells];
+  const widths = Object.keys(columns).map((_, i) =>
+    Math.max(...table.map((line) => line[i]?.length ?? 0)),
+  );
+  print(table.map((line) => alignLine(line, widths)).join('\n'));
+}
+
+/** Prints one record as `name  value` lines, or as a JSON object. */
+export function printRecord(record: Row, json: boolean): void {
+  if (json) return printJson(record);
+  const width = Math.max(...Object.keys(record).map((name) => name.length));
+  const lines = Object.entries(record).map(
+    ([name, value]) =>
+      `${name.padEnd(width)}  ${typeof value === 'object' ? JSON.stringify(value) : text(value as Cell)}`,
+  );
+  print(lines.join('\n'));
+}
+
+export function printJson(value: unknown): void {
+  print(JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0));
+}
+
+/** Data, on stdout. */
+export function print(line: string): void {
+  if (line !== '') process.stdout.write(`${line}\n`);
+}
+
+/** Talk, on stderr. */
+export function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** How long ago, in one unit: `4 s`, `3 min`, `2 h`, `5 d`; `never` for null. */
+export function ago(atMs: number | null, nowMs: number): string {
+  if (atMs === null) return 'never';
+  const seconds = Math.max(0, Math.round((nowMs - atMs) / 1000));
+  if (seconds < 90) return `${seconds} s`;
+  if (seconds < 5_400) return `${Math.round(seconds / 60)} min`;
+  return seconds < 129_600
+    ? `${Math.round(seconds / 3_600)} h`
+    : `${Math.round(seconds / 86_400)} d`;
+}
+
+function text(cell: Cell): string {
+  if (cell === null || cell === undefined || cell === '') return '-';
+  // A tab or line break in a value would break the table and whoever reads the TSV.
+  return String(cell).replaceAll(/\s+/g, ' ');
+}
+
+function alignLine(cells: readonly string[], widths: readonly number[]): string {
+  return cells
+    .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+    .join('  ')
+    .trimEnd();
+}

@@ -1,0 +1,49 @@
+/** From `argv` to an exit code: the one catch site of each program's command line. */
+import type { CommandError } from './command-error.js';
+import { EXIT } from './command-error.js';
+import { say } from './print.js';
+
+/** The part of a commander `Command` that is needed here. */
+interface Program {
+  exitOverride(): unknown;
+  parseAsync(argv: string[]): Promise<unknown>;
+}
+
+/**
+ * Runs the program and sets the process's exit code. A usage error exits 2, a `CommandError` with its own
+ * code, anything else 1 with its stack: that is our bug.
+ */
+export async function runProgram(program: Program, argv: string[]): Promise<void> {
+  exitQuietlyWhenReaderLeaves();
+  program.exitOverride();
+  try {
+    await program.parseAsync(argv);
+  } catch (error) {
+    process.exitCode = report(error);
+  }
+}
+
+function report(error: unknown): number {
+  if (!(error instanceof Error)) throw error;
+  if (isCommandError(error)) {
+    say(`error: ${error.message}`);
+    return error.exitCode;
+  }
+  // commander has printed its own message; help and version are no failure.
+  if ('code' in error && String(error.code).startsWith('commander.')) {
+    return 'exitCode' in error && error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  }
+  say(error.stack ?? error.message);
+  return EXIT.failure;
+}
+
+function isCommandError(error: Error): error is CommandError {
+  return error.name === 'CommandError';
+}
+
+/** `… | head` closes stdout early: that is no error of ours. */
+function exitQuietlyWhenReaderLeaves(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failure);
+  });
+}

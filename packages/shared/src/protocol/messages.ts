@@ -1,0 +1,268 @@
+/**
+ * Text frames of `gw-agent.v1`: JSON with a tag `t`. `docs/protocol.md` tells when each is sent.
+ * Unknown tags and unknown fields are ignored, so that an older end can talk to a newer one.
+ */
+import * as z from 'zod';
+import { ENDPOINT_KEYS, SERVICE_TYPES } from '../endpoints.js';
+import { LINK } from './version.js';
+
+const name = z.string().min(1).max(256);
+const shortText = z.string().max(2_000);
+const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
+const stream = z.int().min(1).max(0xffffffff);
+const names = z.array(name).max(64);
+
+const model = z.object({
+  /** The id that callers use. */
+  id: name,
+  /** What the local server calls it. */
+  served_name: name,
+  context_length: count.nullable(),
+  input_modalities: names,
+  output_modalities: names,
+  supported_features: names,
+  voices: z.array(name).max(1_000).optional(),
+  /** Null where the local server does not tell. */
+  loaded: z.boolean().nullable(),
+});
+
+const service = z.object({
+  service_id: name,
+  service_type: z.enum(SERVICE_TYPES),
+  slots: z.int().min(1).max(LINK.maxStreams),
+  /** Services of one group share one card: together they run at most the largest `slots` among them. */
+  slot_group: name.optional(),
+  models: z.array(model).max(LINK.maxModels),
+});
+
+const host = z.object({
+  os: name,
+  arch: name,
+  gpus: z
+    .array(
+      z.object({
+        name: name.nullable(),
+        vendor: name.nullable(),
+        /** MiB. */
+        vram_mib: count.nullable(),
+        driver: name.nullable(),
+      }),
+    )
+    .max(32),
+});
+
+const usage = z.object({
+  prompt_tokens: count,
+  completion_tokens: count,
+  total_tokens: count,
+});
+
+const claim = z.object({ claim_id: name, phase: z.enum(['loading', 'running', 'spooled']) });
+const services = z.array(service).max(64);
+
+export const RESET_CODES = [
+  'CANCELED',
+  'DEADLINE',
+  'CALLER_GONE',
+  'CALLER_STALLED',
+  'LOCAL_UNREACHABLE',
+  'LOCAL_TIMEOUT',
+  'LOCAL_ERROR',
+  'YIELDED',
+  'FLOW_CONTROL',
+  'INTERNAL',
+] as const;
+export const REJECT_REASONS = [
+  'busy',
+  'draining',
+  'paused',
+  'no_model',
+  'type_mismatch',
+  'bad_request',
+] as const;
+
+const part = z.object({
+  t: z.literal('PART'),
+  stream,
+  index: z.int().min(0).max(256),
+  name,
+  bytes: count.optional(),
+  meta: z.record(name, z.union([z.string(), z.number()])).optional(),
+});
+const end = z.object({
+  t: z.literal('END'),
+  stream,
+  ok: z.boolean(),
+  usage: usage.optional(),
+  sha256: z.string().length(64).optional(),
+});
+const reset = z.object({
+  t: z.literal('RESET'),
+  stream,
+  code: z.enum(RESET_CODES),
+  message: shortText.optional(),
+});
+const drain = z.object({ t: z.literal('DRAIN'), deadline_ms: count, reason: shortText });
+
+const agentMessage = z.discriminatedUnion('t', [
+  z.object({
+    t: z.literal('HELLO'),
+    proto: z.literal(1),
+    agent_version: name,
+    features: names,
+    /** New for every process: tells a restart from a second copy. */
+    instance_id: name,
+    host,
+    services_rev: count,
+    services,
+    resume: z.array(claim.extend({ job_id: name, bytes: count, sha256: z.string().optional() })),
+  }),
+  z.object({ t: z.literal('SERVICES'), rev: count, services, host: host.optional() }),
+  z.object({
+    t: z.literal('HEARTBEAT'),
+    seq: count,
+    slots: z.array(z.object({ service_id: name, busy: count, free: count })).max(64),
+    claims: z.array(claim).max(LINK.maxStreams),
+    accepts: z.enum(['all', 'own', 'none']),
+  }),
+  z.object({ t: z.literal('ACCEPT'), stream }),
+  z.object({ t: z.literal('REJECT'), stream, reason: z.enum(REJECT_REASONS) }),
+  z.object({ t: z.literal('PROGRESS'), stream, phase: name, pct: z.number().optional() }),
+  z.object({
+    t: z.literal('HEAD'),
+    stream,
+    status: z.int().min(100).max(599),
+    content_type: name,
+    headers: z.record(name, shortText).optional(),
+  }),
+  part,
+  end,
+  reset,
+  drain,
+]);
+
+const coordinatorMessage = z.discriminatedUnion('t', [
+  z.object({
+    t: z.literal('WELCOME'),
+    session_id: name,
+    provider_id: name,
+    /** The provider's public name, which the owner chose. */
+    name,
+    ping_s: z.number().positive(),
+    dead_s: z.number().positive(),
+    heartbeat_s: z.number().positive(),
+    lease_s: z.number().positive(),
+    limits: z.object({ window_bytes: count, max_streams: count }),
+    server_time: count,
+    resume: z.array(
+      z.object({
+        claim_id: name,
+        action: z.enum(['continue', 'upload', 'discard']),
+        stream: stream.optional(),
+      }),
+    ),
+  }),
+  z.object({ t: z.literal('SERVICES_OK'), rev: count }),
+  z.object({
+    t: z.literal('HEARTBEAT_OK'),
+    seq: count,
+    lost_claims: names,
+    cancel_claims: names,
+  }),
+  z.object({
+    t: z.literal('OPEN'),
+    stream,
+    kind: z.enum(['sync', 'job']),
+    endpoint: z.enum(ENDPOINT_KEYS),
+    service_id: name,
+    model: name,
+    caller: z.object({ name, own: z.boolean() }),
+    body: z.object({ bytes: count }).optional(),
+    deadline_ms: count,
+    job_id: name.optional(),
+    claim_id: name.optional(),
+    attempt: count,
+    request_id: name,
+  }),
+  part,
+  end,
+  reset,
+  z.object({
+    t: z.literal('RESULT_ACK'),
+    claim_id: name,
+    verdict: z.enum(['stored', 'duplicate', 'stale']),
+  }),
+  drain,
+  z.object({ t: z.literal('GOAWAY'), retry_after_ms: count, reason: shortText }),
+]);
+
+export type AgentMessage = z.infer<typeof agentMessage>;
+export type CoordinatorMessage = z.infer<typeof coordinatorMessage>;
+export type Message<T extends (AgentMessage | CoordinatorMessage)['t']> = Extract<
+  AgentMessage | CoordinatorMessage,
+  { t: T }
+>;
+export type AdvertisedModel = z.infer<typeof model>;
+export type AdvertisedService = z.infer<typeof service>;
+export type AgentHost = z.infer<typeof host>;
+export type TokenUsage = z.infer<typeof usage>;
+export type ResetCode = (typeof RESET_CODES)[number];
+export type RejectReason = (typeof REJECT_REASONS)[number];
+
+/** A text frame read at the edge: trusted inside only as `message`. */
+export type Decoded<M> =
+  | { readonly kind: 'message'; readonly message: M }
+  | { readonly kind: 'unknown'; readonly tag: string }
+  | { readonly kind: 'malformed'; readonly reason: string };
+
+/** Decodes what an agent sent. */
+export function decodeAgentMessage(text: string): Decoded<AgentMessage> {
+  return decode(text, agentMessage, AGENT_TAGS);
+}
+
+/** Decodes what a coordinator sent. */
+export function decodeCoordinatorMessage(text: string): Decoded<CoordinatorMessage> {
+  return decode(text, coordinatorMessage, COORDINATOR_TAGS);
+}
+
+/** Reads stored services again, for instance a provider's last snapshot; null where they do not fit. */
+export function decodeServices(value: unknown): AdvertisedService[] | null {
+  const parsed = services.safeParse(value);
+  return parsed.success ? parsed.data : null;
+}
+
+const AGENT_TAGS = tagsOf(agentMessage);
+const COORDINATOR_TAGS = tagsOf(coordinatorMessage);
+/** HELLO and SERVICES carry whole model lists and may fill a message. */
+const LARGE_TAGS: ReadonlySet<string> = new Set(['HELLO', 'SERVICES']);
+
+function tagsOf(union: { options: readonly { shape: { t: z.ZodLiteral<string> } }[] }) {
+  return new Set(union.options.map((option) => option.shape.t.value));
+}
+
+function decode<M>(text: string, schema: z.ZodType<M>, tags: ReadonlySet<string>): Decoded<M> {
+  const value = parseJson(text);
+  const tag = tagOf(value);
+  if (tag === null)
+    return { kind: 'malformed', reason: 'a text frame is a JSON object with a tag "t"' };
+  if (!tags.has(tag)) return { kind: 'unknown', tag };
+  if (text.length > LINK.maxControlBytes && !LARGE_TAGS.has(tag)) {
+    return { kind: 'malformed', reason: `${tag} is longer than ${LINK.maxControlBytes} bytes` };
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return { kind: 'message', message: parsed.data };
+  return { kind: 'malformed', reason: `${tag}: ${z.prettifyError(parsed.error)}` };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function tagOf(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null || !('t' in value)) return null;
+  return typeof value.t === 'string' ? value.t : null;
+}

@@ -1,0 +1,49 @@
+/** The WebSocket subprotocol that both ends must name, and where an agent finds it. */
+export const SUBPROTOCOL = 'gw-agent.v1';
+export const PROTOCOL_VERSION = 1;
+export const CONNECT_PATH = '/agent/v1/connect';
+export const ENROLL_PATH = '/agent/v1/enroll';
+
+/** Why a link ended. 1xxx are WebSocket's own, 4xxx ours. */
+export const CLOSE = {
+  normal: 1000,
+  goingAway: 1001,
+  restart: 1012,
+  overload: 1013,
+  protocolError: 4000,
+  tokenRevoked: 4001,
+  version: 4002,
+  superseded: 4003,
+  helloTimeout: 4004,
+  flowControl: 4005,
+  heartbeatTimeout: 4006,
+  drained: 4007,
+  duplicateInstance: 4008,
+  disabled: 4009,
+} as const;
+
+/** Limits of the link that both ends keep; those that a coordinator can change travel in WELCOME. */
+export const LINK = {
+  /** One WebSocket message, text or binary. */
+  maxMessageBytes: 256 * 1024,
+  maxFragments: 16,
+  /** A control message other than HELLO and SERVICES. */
+  maxControlBytes: 64 * 1024,
+  maxDataBytes: 64 * 1024,
+  maxModels: 512,
+  windowBytes: 256 * 1024,
+  /** A sender stops filling the socket above this many unsent bytes. */
+  agentHighWaterBytes: 256 * 1024,
+  coordinatorHighWaterBytes: 1024 * 1024,
+  maxStreams: 1024,
+  flowControlStrikes: 3,
+  closeTimeoutMs: 3_000,
+  helloTimeoutMs: 10_000,
+  acceptTimeoutMs: 5_000,
+  /** How long a reset stream may wait for the agent's word that the work has stopped. */
+  stopConfirmMs: 15_000,
+  pingMs: 15_000,
+  deadMs: 40_000,
+  leaseMs: 60_000,
+  heartbeatMs: 15_000,
+} as const;
