@@ -52,6 +52,7 @@ export const ERRORS = {
   unknown_url: notFound,
   method_not_allowed: { status: 405, type: 'invalid_request_error' },
   job_not_retryable: { status: 409, type: 'conflict', shouldRetry: false },
+  name_taken: { status: 409, type: 'conflict', shouldRetry: false },
   file_too_large: tooLarge,
   body_too_large: tooLarge,
   unsupported_file_type: unsupported,

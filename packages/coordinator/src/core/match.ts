@@ -14,7 +14,7 @@ export interface Candidate {
   readonly serviceId: string;
   readonly model: AdvertisedModel;
   readonly online: boolean;
-  /** When its last link ended; null while it is online, or where it has had none yet. */
+  /** Monotonic ms at which its last link ended; null while online, or where it has had none yet. */
   readonly offlineSince: number | null;
   readonly draining: boolean;
   /** Whose work the owner lets in at present. */

@@ -4,7 +4,6 @@
  */
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
 import type {
-  AdvertisedModel,
   AdvertisedService,
   AgentHost,
   RejectReason,
@@ -22,7 +21,7 @@ export interface ProviderView {
   readonly createdAt: number;
   /** Null while it is offline. */
   readonly session: SessionView | null;
-  /** When its last link ended, or null where it has had none since the coordinator started. */
+  /** Unix ms at which its last link ended; null while online, or without a link since the start. */
   readonly offlineSince: number | null;
   readonly draining: boolean;
   readonly services: readonly AdvertisedService[];
@@ -36,13 +35,6 @@ export interface SessionView {
   readonly accepts: 'all' | 'own' | 'none';
   /** Streams open on it now. */
   readonly busy: number;
-}
-
-/** One model under one service type, as its visible providers together serve it. */
-export interface ServedModel {
-  readonly model: AdvertisedModel;
-  readonly serviceType: ServiceType;
-  readonly provider: ProviderView;
 }
 
 /** What is sent to an agent to start one piece of work. */

@@ -78,7 +78,8 @@ export class SendStream {
   readonly #window: SendWindow;
   readonly #wake: (stream: SendStream) => void;
   #items: (string | Uint8Array)[] = [];
-  #waiting: (() => void)[] = [];
+  readonly #waiting: (() => void)[] = [];
+  readonly #waitingEmpty: (() => void)[] = [];
   #queuedBytes = 0;
 
   constructor(id: number, window: SendWindow, wake: (stream: SendStream) => void) {
@@ -114,6 +115,12 @@ export class SendStream {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
+  /** Resolves once nothing is queued any more, sent or discarded. */
+  emptied(): Promise<void> {
+    if (this.#items.length === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#waitingEmpty.push(resolve));
+  }
+
   /** Drops what was not sent. */
   discard(): void {
     this.#items = [];
@@ -132,6 +139,7 @@ export class SendStream {
     if (first === undefined) return null;
     if (typeof first === 'string') {
       this.#items.shift();
+      this.#release();
       return first;
     }
     const size = Math.min(first.length, LINK.maxDataBytes, this.#window.creditBytes);
@@ -140,7 +148,7 @@ export class SendStream {
     else this.#items[0] = first.subarray(size);
     this.#window.spend(size);
     this.#queuedBytes -= size;
-    if (this.#queuedBytes < LINK.windowBytes) this.#release();
+    this.#release();
     return encodeData(this.id, first.subarray(0, size));
   }
 
@@ -150,8 +158,12 @@ export class SendStream {
   }
 
   #release(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resolve of waiting) resolve();
+    if (this.#queuedBytes < LINK.windowBytes) call(this.#waiting);
+    if (this.#items.length === 0) call(this.#waitingEmpty);
   }
+}
+
+function call(waiting: (() => void)[]): void {
+  if (waiting.length === 0) return;
+  for (const resolve of waiting.splice(0)) resolve();
 }

@@ -1,0 +1,202 @@
+/**
+ * One link, from HELLO to its close: hands work to the runner, tells the coordinator what is served, and
+ * watches for silence.
+ */
+import { decodeFrame } from '@inference-gateway/shared/protocol/frames';
+import { Liveness } from '@inference-gateway/shared/protocol/liveness';
+import { decodeCoordinatorMessage } from '@inference-gateway/shared/protocol/messages';
+import type {
+  AdvertisedService,
+  AgentHost,
+  AgentMessage,
+  CoordinatorMessage,
+  Message,
+} from '@inference-gateway/shared/protocol/messages';
+import { CLOSE, LINK, PROTOCOL_VERSION } from '@inference-gateway/shared/protocol/version';
+import { socketWire } from '@inference-gateway/shared/protocol/wire';
+import { LinkWriter } from '@inference-gateway/shared/protocol/writer';
+import type { RawData, WebSocket } from 'ws';
+import { AGENT_VERSION } from '../agent-version.js';
+import { IncomingWork } from '../work/incoming-work.js';
+import type { WorkRunner } from '../work/runner.js';
+import type { LinkEnd, OpenSocket } from './dial.js';
+
+export interface LinkParts {
+  /** New for every process. */
+  readonly instanceId: string;
+  readonly runner: WorkRunner;
+  readonly services: () => readonly AdvertisedService[];
+  readonly host: () => AgentHost;
+  /** Called once, when the coordinator has registered this agent. */
+  readonly onWelcome: (welcome: Message<'WELCOME'>) => void;
+}
+
+class ProtocolViolation extends Error {}
+
+export class AgentLink {
+  /** Resolves when the link has ended. */
+  readonly ended: Promise<LinkEnd>;
+  readonly #parts: LinkParts;
+  readonly #socket: WebSocket;
+  readonly #writer: LinkWriter;
+  readonly #work = new Map<number, IncomingWork>();
+  #liveness: Liveness;
+  #heartbeat: NodeJS.Timeout | null = null;
+  #heartbeats = 0;
+  #servicesRev = 1;
+  #retryAfterMs: number | null = null;
+
+  constructor({ socket, stream }: OpenSocket, parts: LinkParts) {
+    this.#parts = parts;
+    this.#socket = socket;
+    this.#liveness = this.#watch(LINK.pingMs, LINK.deadMs);
+    const wire = socketWire(socket, stream, () => this.#liveness.sent());
+    this.#writer = new LinkWriter(wire, LINK.agentHighWaterBytes);
+    socket.on('message', (data, isBinary) => this.#received(data, isBinary));
+    socket.on('ping', () => this.#liveness.heard());
+    socket.on('pong', () => this.#liveness.heard());
+    this.ended = new Promise((resolve) => {
+      socket.once('close', (code, reason) => {
+        this.#stop();
+        resolve({ kind: 'closed', code, reason: String(reason), retryAfterMs: this.#retryAfterMs });
+      });
+    });
+    this.#hello();
+  }
+
+  /** Sends the whole list again, and the hardware, which a slow probe may have found since. */
+  announceServices(): void {
+    this.#servicesRev += 1;
+    const { services, host } = this.#parts;
+    this.#send({ t: 'SERVICES', rev: this.#servicesRev, services: [...services()], host: host() });
+  }
+
+  /** Tells at once whose work is let in. */
+  beat(): void {
+    this.#heartbeats += 1;
+    const { runner } = this.#parts;
+    this.#send({
+      t: 'HEARTBEAT',
+      seq: this.#heartbeats,
+      slots: runner.slots(),
+      claims: [],
+      accepts: runner.accepts,
+    });
+  }
+
+  drain(deadlineMs: number): void {
+    this.#send({ t: 'DRAIN', deadline_ms: deadlineMs, reason: 'the agent is stopping' });
+  }
+
+  close(code: number, reason: string): void {
+    this.#socket.close(code, reason);
+  }
+
+  /** Ends the link without a word: the other end is thought to be gone. */
+  terminate(): void {
+    this.#socket.terminate();
+  }
+
+  #hello(): void {
+    const { instanceId, services, host } = this.#parts;
+    this.#send({
+      t: 'HELLO',
+      proto: PROTOCOL_VERSION,
+      agent_version: AGENT_VERSION,
+      features: [],
+      instance_id: instanceId,
+      host: host(),
+      services_rev: this.#servicesRev,
+      services: [...services()],
+      resume: [],
+    });
+  }
+
+  #send(message: AgentMessage): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#writer.control(JSON.stringify(message));
+  }
+
+  #received(data: RawData, isBinary: boolean): void {
+    this.#liveness.heard();
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    try {
+      if (isBinary) this.#frame(data as Buffer);
+      else this.#text((data as Buffer).toString());
+    } catch (error) {
+      if (!(error instanceof ProtocolViolation)) throw error;
+      this.close(CLOSE.protocolError, error.message.slice(0, 100));
+    }
+  }
+
+  #text(text: string): void {
+    const decoded = decodeCoordinatorMessage(text);
+    if (decoded.kind === 'malformed') throw new ProtocolViolation(decoded.reason);
+    if (decoded.kind === 'message') this.#message(decoded.message);
+  }
+
+  #message(message: CoordinatorMessage): void {
+    switch (message.t) {
+      case 'WELCOME':
+        return this.#welcome(message);
+      case 'OPEN':
+        return this.#open(message);
+      case 'RESET':
+        return this.#work.get(message.stream)?.cancel();
+      case 'GOAWAY':
+        this.#retryAfterMs = message.retry_after_ms;
+        return undefined;
+      case 'SERVICES_OK':
+      case 'HEARTBEAT_OK':
+      case 'PART':
+      case 'END':
+      case 'RESULT_ACK':
+      case 'DRAIN':
+        return undefined;
+    }
+  }
+
+  #welcome(welcome: Message<'WELCOME'>): void {
+    this.#liveness.stop();
+    this.#liveness = this.#watch(welcome.ping_s * 1000, welcome.dead_s * 1000);
+    this.#heartbeat = setInterval(() => this.beat(), welcome.heartbeat_s * 1000);
+    if (this.#parts.runner.accepts !== 'all') this.beat();
+    this.#parts.onWelcome(welcome);
+  }
+
+  #open(open: Message<'OPEN'>): void {
+    const send = this.#writer.open(open.stream, LINK.windowBytes);
+    const work = new IncomingWork(open, send, {
+      control: (frame) => this.#writer.control(frame),
+      closed: () => this.#work.delete(open.stream),
+    });
+    this.#work.set(open.stream, work);
+    this.#parts.runner.take(work);
+  }
+
+  /** Frames of work that has ended here are late, not wrong: the two ends' last words can cross. */
+  #frame(message: Uint8Array): void {
+    const frame = decodeFrame(message);
+    if (frame === null) throw new ProtocolViolation('a binary message that is no frame');
+    const work = this.#work.get(frame.stream);
+    if (frame.kind === 'data') work?.receive(frame.bytes);
+    else work?.grant(frame.credit);
+  }
+
+  #watch(pingMs: number, deadMs: number): Liveness {
+    return new Liveness({
+      pingMs,
+      deadMs,
+      ping: () => this.#socket.ping(),
+      dead: () => this.#socket.terminate(),
+    });
+  }
+
+  /** Synchronous work does not outlive its link: nobody could be given the answer. */
+  #stop(): void {
+    this.#liveness.stop();
+    if (this.#heartbeat !== null) clearInterval(this.#heartbeat);
+    for (const work of this.#work.values()) work.abandon();
+    this.#work.clear();
+  }
+}

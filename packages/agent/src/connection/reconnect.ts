@@ -1,0 +1,134 @@
+/** Keeps one link open: dials, waits for its end, waits a little, dials again. */
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import type { Logger } from '@inference-gateway/shared/program/logger';
+import { CLOSE } from '@inference-gateway/shared/protocol/version';
+import { AgentLink } from './agent-link.js';
+import type { LinkParts } from './agent-link.js';
+import { Backoff } from './backoff.js';
+import { dial } from './dial.js';
+import type { LinkEnd } from './dial.js';
+import { onWakeUp } from './wake-watch.js';
+
+interface ConnectionOptions extends LinkParts {
+  readonly url: string;
+  readonly token: string;
+  /** Do not dial again after a link has ended. */
+  readonly once: boolean;
+  readonly logger: Logger;
+  /** The link has ended, or could not be opened. */
+  readonly onLost: (reason: string) => void;
+}
+
+export class Connection {
+  /** Resolves when the connection has ended for good: with the reason, or null where it was closed here. */
+  readonly ended: Promise<CommandError | null>;
+  readonly #options: ConnectionOptions;
+  readonly #backoff = new Backoff();
+  readonly #stopWatching: () => void;
+  #link: AgentLink | null = null;
+  #closing = false;
+  #hurry: () => void = () => {};
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#stopWatching = onWakeUp(() => this.#wokeUp());
+    this.ended = this.#keepOpen().finally(this.#stopWatching);
+  }
+
+  /** The link that is open now. */
+  get link(): AgentLink | null {
+    return this.#link;
+  }
+
+  /** Ends the connection for good. */
+  close(code: number, reason: string): void {
+    this.#closing = true;
+    this.#link?.close(code, reason);
+    this.#hurry();
+  }
+
+  async #keepOpen(): Promise<CommandError | null> {
+    for (;;) {
+      const startedAt = performance.now();
+      const end = await this.#connectOnce();
+      if (this.#closing) return null;
+      this.#backoff.ended(performance.now() - startedAt);
+      this.#options.onLost(describe(end));
+      const fatal = fatalError(end) ?? (this.#options.once ? onceError(end) : null);
+      if (fatal !== null) return fatal;
+      const waitMs = this.#backoff.next(end.kind === 'unreachable' ? null : end.retryAfterMs);
+      const retryInMs = Math.round(waitMs);
+      this.#options.logger.warn({ reason: describe(end), retryInMs }, 'not connected');
+      await this.#pause(waitMs);
+      if (this.#closing) return null;
+    }
+  }
+
+  async #connectOnce(): Promise<LinkEnd> {
+    const opened = await dial(this.#options.url, this.#options.token);
+    if (opened.kind !== 'open') return opened;
+    this.#link = new AgentLink(opened, this.#options);
+    if (this.#closing) this.#link.close(CLOSE.normal, 'stopping');
+    const end = await this.#link.ended;
+    this.#link = null;
+    return end;
+  }
+
+  async #pause(waitMs: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, waitMs);
+      this.#hurry = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** The link's other end has given this one up long ago, or will not be found at the old address. */
+  #wokeUp(): void {
+    this.#options.logger.info('woke up: connecting again');
+    this.#link?.terminate();
+    this.#hurry();
+  }
+}
+
+function describe(end: LinkEnd): string {
+  switch (end.kind) {
+    case 'unreachable':
+      return end.reason;
+    case 'refused':
+      return `the coordinator answered ${end.status}`;
+    case 'closed':
+      return `closed with ${end.code}${end.reason === '' ? '' : `: ${end.reason}`}`;
+  }
+}
+
+/** What no waiting mends. */
+function fatalError(end: LinkEnd): CommandError | null {
+  if (end.kind === 'refused' && (end.status === 401 || end.status === 403)) return unauthorised();
+  if (end.kind === 'refused' && end.status === 426) return incompatible();
+  if (end.kind !== 'closed') return null;
+  if (end.code === CLOSE.tokenRevoked || end.code === CLOSE.disabled) return unauthorised();
+  if (end.code === CLOSE.version) return incompatible();
+  if (end.code !== CLOSE.duplicateInstance) return null;
+  return new CommandError(
+    EXIT.conflict,
+    'a second copy of this agent is running elsewhere. Stop one.',
+  );
+}
+
+function unauthorised(): CommandError {
+  const message =
+    'the coordinator does not know this agent. Enroll it again with a new join token.';
+  return new CommandError(EXIT.notAuthorised, message);
+}
+
+function incompatible(): CommandError {
+  const message = 'this agent and the coordinator have no protocol version in common. Update both.';
+  return new CommandError(EXIT.failure, message);
+}
+
+function onceError(end: LinkEnd): CommandError {
+  const code = end.kind === 'closed' ? EXIT.failure : EXIT.coordinatorUnreachable;
+  return new CommandError(code, `the link ended: ${describe(end)}.`);
+}

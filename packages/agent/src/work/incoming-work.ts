@@ -1,0 +1,145 @@
+/** One piece of work as it comes from the link: its body on the way in, its answer on the way out. */
+import { ReceiveWindow } from '@inference-gateway/shared/protocol/credit';
+import { encodeWindow } from '@inference-gateway/shared/protocol/frames';
+import type {
+  AgentMessage,
+  Message,
+  RejectReason,
+  ResetCode,
+  TokenUsage,
+} from '@inference-gateway/shared/protocol/messages';
+import { LINK } from '@inference-gateway/shared/protocol/version';
+import type { SendStream } from '@inference-gateway/shared/protocol/writer';
+
+export interface WorkLink {
+  control(frame: string | Uint8Array): void;
+  /** The last word has been said, or put in line. */
+  closed(): void;
+}
+
+/** Why the work was stopped: the reason of its abort signal. */
+export type StopReason = 'canceled' | 'deadline' | 'link lost';
+
+type StreamMessage = Extract<AgentMessage, { stream: number }>;
+type WithoutStream<M> = M extends unknown ? Omit<M, 'stream'> : never;
+
+export class IncomingWork {
+  readonly open: Message<'OPEN'>;
+  /** Resolves with the whole body. */
+  readonly body: Promise<Buffer>;
+  readonly #link: WorkLink;
+  readonly #send: SendStream;
+  readonly #abort = new AbortController();
+  readonly #window = new ReceiveWindow(LINK.windowBytes);
+  readonly #chunks: Uint8Array[] = [];
+  #receivedBytes = 0;
+  #bodyArrived: (body: Buffer) => void = () => {};
+  #answered = false;
+  #closed = false;
+
+  constructor(open: Message<'OPEN'>, send: SendStream, link: WorkLink) {
+    this.open = open;
+    this.#send = send;
+    this.#link = link;
+    this.body = new Promise((resolve) => {
+      this.#bodyArrived = resolve;
+    });
+    if (this.#announcedBytes === 0) this.#bodyArrived(Buffer.alloc(0));
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  receive(bytes: Uint8Array): void {
+    if (this.#closed || this.#receivedBytes >= this.#announcedBytes) return;
+    this.#window.receive(bytes.length);
+    this.#receivedBytes += bytes.length;
+    this.#chunks.push(bytes);
+    const credit = this.#window.consume(bytes.length);
+    if (credit > 0) this.#link.control(encodeWindow(this.open.stream, credit));
+    if (this.#receivedBytes >= this.#announcedBytes) this.#bodyArrived(Buffer.concat(this.#chunks));
+  }
+
+  grant(credit: number): void {
+    this.#send.grant(credit);
+  }
+
+  /** The coordinator stopped the work. It waits for a word back: at once where the run is over already. */
+  cancel(): void {
+    if (this.#answered) this.#reset('CANCELED', '');
+    else this.#abort.abort('canceled' satisfies StopReason);
+  }
+
+  expire(): void {
+    this.#abort.abort('deadline' satisfies StopReason);
+  }
+
+  abandon(): void {
+    this.#closed = true;
+    this.#send.discard();
+    this.#abort.abort('link lost' satisfies StopReason);
+  }
+
+  accept(): void {
+    this.#control({ t: 'ACCEPT' });
+  }
+
+  reject(reason: RejectReason): void {
+    this.#control({ t: 'REJECT', reason });
+    this.#close();
+  }
+
+  progress(phase: string): void {
+    this.#control({ t: 'PROGRESS', phase });
+  }
+
+  head(status: number, contentType: string): void {
+    this.#inOrder({ t: 'HEAD', status, content_type: contentType });
+  }
+
+  /** Queues a piece of the answer and resolves when there is room for the next. */
+  async data(text: string): Promise<void> {
+    if (this.#closed) return;
+    this.#send.data(Buffer.from(text));
+    if (this.#send.queuedBytes >= LINK.windowBytes) await this.#send.drained();
+  }
+
+  /** The answer is whole. The stream stays open until its last byte has found credit. */
+  end(usage: TokenUsage | null): void {
+    this.#answered = true;
+    this.#inOrder(usage === null ? { t: 'END', ok: true } : { t: 'END', ok: true, usage });
+    void this.#send.emptied().then(() => this.#close());
+  }
+
+  /** There will be no answer, or no more of it. */
+  fail(code: ResetCode, message: string): void {
+    if (!this.#closed) this.#reset(code, message);
+  }
+
+  get #announcedBytes(): number {
+    return this.open.body?.bytes ?? 0;
+  }
+
+  #reset(code: ResetCode, message: string): void {
+    this.#send.discard();
+    this.#control({ t: 'RESET', code, message: message.slice(0, 2_000) });
+    this.#close();
+  }
+
+  #control(message: WithoutStream<StreamMessage>): void {
+    if (this.#closed) return;
+    this.#link.control(JSON.stringify({ ...message, stream: this.open.stream }));
+  }
+
+  #inOrder(message: WithoutStream<StreamMessage>): void {
+    if (this.#closed) return;
+    this.#send.text(JSON.stringify({ ...message, stream: this.open.stream }));
+  }
+
+  #close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#link.closed();
+  }
+}

@@ -1,0 +1,113 @@
+/** One run: body in, local server asked, answer out. Its only catch site turns failures into RESET. */
+import type { Logger } from '@inference-gateway/shared/program/logger';
+import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
+import { LocalFailure } from '../backends/backend.js';
+import type { EventAnswer, LocalAnswer } from '../backends/backend.js';
+import type { CatalogEntry } from '../backends/catalog.js';
+import type { IncomingWork, StopReason } from './incoming-work.js';
+
+/** While a model loads nothing comes back: PROGRESS keeps the coordinator's first-byte timer alive. */
+const PROGRESS_MS = 10_000;
+
+export interface RunHost {
+  readonly logger: Logger;
+  /** The local server refused the connection: what it serves leaves the list at once. */
+  unreachable(reason: string): void;
+}
+
+export async function run(work: IncomingWork, entry: CatalogEntry, host: RunHost): Promise<void> {
+  const { open } = work;
+  const deadline =
+    open.deadline_ms > 0 ? setTimeout(() => work.expire(), open.deadline_ms) : undefined;
+  try {
+    await answer(work, entry);
+  } catch (error) {
+    report(work, error, host);
+  } finally {
+    clearTimeout(deadline);
+  }
+}
+
+async function answer(work: IncomingWork, entry: CatalogEntry): Promise<void> {
+  const { open, signal } = work;
+  const model = entry.models.find((candidate) => candidate.id === open.model);
+  if (model === undefined) throw new LocalFailure('LOCAL_ERROR', `${open.model} is gone`);
+  const body = parseBody(await bodyUnlessStopped(work));
+  const call = { endpoint: open.endpoint, model, body, requestId: open.request_id, signal };
+  const stopProgress = reportLoading(work, model);
+  try {
+    await send(work, await entry.backend.call(call), stopProgress);
+  } finally {
+    stopProgress();
+  }
+}
+
+async function send(work: IncomingWork, reply: LocalAnswer, begun: () => void): Promise<void> {
+  if (reply.kind === 'events') return sendEvents(work, reply, begun);
+  work.head(reply.status, 'application/json');
+  await work.data(reply.json);
+  work.end(reply.usage);
+  return undefined;
+}
+
+/** HEAD goes out with the first event: until then another provider can take over. */
+async function sendEvents(work: IncomingWork, reply: EventAnswer, begun: () => void): Promise<void> {
+  const { events } = reply;
+  try {
+    let next = await events.next();
+    if (next.done === true) {
+      throw new LocalFailure('LOCAL_ERROR', 'the stream ended before its first event');
+    }
+    begun();
+    work.head(200, 'text/event-stream');
+    for (; next.done !== true; next = await events.next()) {
+      await work.data(next.value);
+      work.signal.throwIfAborted();
+    }
+    work.end(next.value);
+  } finally {
+    await events.return(null);
+  }
+}
+
+function bodyUnlessStopped(work: IncomingWork): Promise<Buffer> {
+  const { signal } = work;
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+    void work.body.then((body) => {
+      signal.removeEventListener('abort', stop);
+      resolve(body);
+    });
+  });
+}
+
+function parseBody(bytes: Buffer): Record<string, unknown> {
+  const value: unknown = JSON.parse(bytes.toString());
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new TypeError('the body is no JSON object');
+  }
+  return value as Record<string, unknown>;
+}
+
+function reportLoading(work: IncomingWork, model: AdvertisedModel): () => void {
+  if (model.loaded !== false) return () => {};
+  work.progress('loading');
+  const timer = setInterval(() => work.progress('loading'), PROGRESS_MS);
+  return () => clearInterval(timer);
+}
+
+function report(work: IncomingWork, error: unknown, { logger, unreachable }: RunHost): void {
+  if (work.signal.aborted) return work.fail(...stopCode(work.signal.reason as StopReason));
+  if (error instanceof LocalFailure) {
+    logger.warn({ req: work.open.request_id, reason: error.message }, 'local server failed');
+    if (error.code === 'LOCAL_UNREACHABLE') unreachable(error.message);
+    return work.fail(error.code, error.message);
+  }
+  logger.error({ err: error, req: work.open.request_id }, 'run failed');
+  return work.fail('INTERNAL', 'the agent failed');
+}
+
+function stopCode(reason: StopReason): ['CANCELED' | 'DEADLINE', string] {
+  return reason === 'deadline' ? ['DEADLINE', 'the time limit passed'] : ['CANCELED', ''];
+}

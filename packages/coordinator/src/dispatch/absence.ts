@@ -1,0 +1,49 @@
+/** The 404 of a model that nobody serves for this caller: what is near it, and what is online. */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { ApiError } from '@inference-gateway/shared/errors';
+import { nearest } from '@inference-gateway/shared/nearest';
+import { mayUse } from '../core/access.js';
+import type { ProviderView, Sessions } from '../core/sessions.js';
+import type { Work } from './work.js';
+
+const MAX_NAMED = 8;
+
+type Sought = Pick<Work, 'caller' | 'endpoint' | 'model'>;
+
+export function modelNotFound(sought: Sought, sessions: Sessions): ApiError {
+  const { serviceType } = ENDPOINTS[sought.endpoint];
+  const online = onlineModels(sought, sessions);
+  const near = nearest(sought.model, online);
+  const hint = near.length > 0 ? ` Did you mean ${list(near)}?` : ` ${offer(online, serviceType)}`;
+  const message = `No provider of yours serves the model '${sought.model}' as ${serviceType}.${hint}`;
+  return new ApiError('model_not_found', message, { param: 'model' });
+}
+
+export function modelOffline(sought: Sought, sessions: Sessions): ApiError {
+  const { serviceType } = ENDPOINTS[sought.endpoint];
+  const offered = offer(onlineModels(sought, sessions), serviceType);
+  const message = `Every provider that serves the model '${sought.model}' is offline. ${offered}`;
+  return new ApiError('model_offline', message, { param: 'model' });
+}
+
+function onlineModels({ caller, endpoint }: Sought, sessions: Sessions): string[] {
+  const { serviceType } = ENDPOINTS[endpoint];
+  const visible = (provider: ProviderView): boolean =>
+    provider.session !== null && mayUse(caller, provider);
+  const services = sessions
+    .providers()
+    .filter(visible)
+    .flatMap((provider) => provider.services);
+  const ofType = services.filter((service) => service.service_type === serviceType);
+  return [...new Set(ofType.flatMap((service) => service.models.map((model) => model.id)))].sort();
+}
+
+function offer(online: readonly string[], serviceType: string): string {
+  if (online.length === 0) return `No ${serviceType} model is online for you now.`;
+  const more = online.length > MAX_NAMED ? ` and ${online.length - MAX_NAMED} more` : '';
+  return `Online now: ${list(online.slice(0, MAX_NAMED))}${more}.`;
+}
+
+function list(names: readonly string[]): string {
+  return names.map((name) => `'${name}'`).join(', ');
+}

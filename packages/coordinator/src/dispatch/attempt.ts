@@ -1,0 +1,177 @@
+/** One try of one piece of work on one provider, from OPEN to its end, with its deadlines. */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { SilenceTimer } from '@inference-gateway/shared/protocol/silence';
+import type { ResetCode, TokenUsage } from '@inference-gateway/shared/protocol/messages';
+import type { Candidate } from '../core/match.js';
+import type { AnswerHead, Exchange, ExchangeFailure, ExchangeHandler } from '../core/sessions.js';
+import type { AttemptFailure } from './failure.js';
+import { CALLER_STALLED } from './work.js';
+import type { Sink, Work } from './work.js';
+
+/** An error document of a local server is read this far. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+export interface AttemptTiming {
+  readonly syncDeadlineMs: number;
+  readonly firstByteMs: number;
+  readonly idleMs: number;
+}
+
+export type AttemptResult =
+  | { readonly kind: 'done'; readonly usage: TokenUsage | null }
+  | { readonly kind: 'failed'; readonly failure: AttemptFailure }
+  | { readonly kind: 'gone' };
+
+interface AttemptOptions {
+  readonly work: Work;
+  readonly sink: Sink;
+  readonly candidate: Candidate;
+  readonly attempt: number;
+  readonly queueMs: number;
+  readonly overheadMs: number;
+  readonly timing: AttemptTiming;
+}
+
+export class Attempt implements ExchangeHandler {
+  readonly result: Promise<AttemptResult>;
+  /** Monotonic time of the first byte, or null. */
+  firstByteAt: number | null = null;
+  readonly #options: AttemptOptions;
+  #settle: (result: AttemptResult) => void = () => {};
+  #exchange: Exchange | null = null;
+  #errorStatus: number | null = null;
+  #errorBody: Uint8Array[] = [];
+  #errorBytes = 0;
+  #deadline: NodeJS.Timeout | null = null;
+  #silence: SilenceTimer | null = null;
+
+  constructor(options: AttemptOptions) {
+    this.#options = options;
+    this.result = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+  }
+
+  /** Starts the clocks of work that has been sent. */
+  begin(exchange: Exchange): void {
+    const { work, timing } = this.#options;
+    this.#exchange = exchange;
+    work.signal.addEventListener('abort', this.#callerLeft, { once: true });
+    if (work.stream) this.#awaitByte(timing.firstByteMs, 'first byte');
+    const leftMs = this.#deadlineMs();
+    this.#deadline = setTimeout(() => this.#timeOut('whole answer', leftMs), leftMs);
+    if (work.signal.aborted) this.#callerLeft();
+  }
+
+  /** How long the agent may take in all; a stream, once it flows, has no such limit (0). */
+  get agentDeadlineMs(): number {
+    return this.#options.work.stream ? 0 : Math.ceil(this.#deadlineMs());
+  }
+
+  progress(): void {
+    this.#silence?.touch();
+  }
+
+  head(head: AnswerHead): void {
+    this.firstByteAt = performance.now();
+    if (head.status >= 400) {
+      this.#errorStatus = head.status;
+      return;
+    }
+    const { work, sink, candidate, attempt, queueMs, overheadMs } = this.#options;
+    const expected = expectedType(work);
+    if (head.status !== 200 || !head.contentType.startsWith(expected)) {
+      this.#stop('INTERNAL');
+      this.fail(unusable(`${head.status} ${head.contentType} where ${expected} was due`));
+      return;
+    }
+    const { contentType } = head;
+    const { providerName } = candidate;
+    sink.begin({ providerName, attempt, queueMs, overheadMs, contentType });
+    if (work.stream) this.#flowing();
+  }
+
+  data(bytes: Uint8Array): void {
+    if (this.#errorStatus !== null) return this.#errorData(bytes);
+    this.#silence?.touch();
+    const problem = this.#options.sink.data(bytes, this.#consumed);
+    if (problem === null) return undefined;
+    this.#stop('INTERNAL');
+    return this.fail(unusable(problem));
+  }
+
+  end(usage: TokenUsage | null): void {
+    if (this.#errorStatus !== null) {
+      const body = Buffer.concat(this.#errorBody).toString();
+      return this.fail({ kind: 'status', status: this.#errorStatus, body });
+    }
+    const problem = this.#options.sink.end();
+    if (problem !== null) return this.fail(unusable(problem));
+    return this.#finish({ kind: 'done', usage });
+  }
+
+  fail(failure: ExchangeFailure | AttemptFailure): void {
+    this.#finish({ kind: 'failed', failure });
+  }
+
+  readonly #consumed = (bytes: number): void => {
+    this.#exchange?.consumed(bytes);
+  };
+
+  readonly #callerLeft = (): void => {
+    this.#stop(
+      this.#options.work.signal.reason === CALLER_STALLED ? CALLER_STALLED : 'CALLER_GONE',
+    );
+    this.#finish({ kind: 'gone' });
+  };
+
+  #errorData(bytes: Uint8Array): void {
+    this.#exchange?.consumed(bytes.length);
+    if (this.#errorBytes >= MAX_ERROR_BYTES) return;
+    this.#errorBytes += bytes.length;
+    this.#errorBody.push(bytes);
+  }
+
+  /** The headers of a stream are here: from now on only silence ends it. */
+  #flowing(): void {
+    if (this.#deadline !== null) clearTimeout(this.#deadline);
+    this.#awaitByte(this.#options.timing.idleMs, 'further byte');
+  }
+
+  #awaitByte(limitMs: number, waitingFor: string): void {
+    this.#silence?.stop();
+    this.#silence = new SilenceTimer(limitMs, () => this.#timeOut(waitingFor, limitMs));
+  }
+
+  #timeOut(waitingFor: string, afterMs: number): void {
+    this.#stop('DEADLINE');
+    this.fail({ kind: 'timeout', afterMs, waitingFor });
+  }
+
+  #deadlineMs(): number {
+    const { work, timing } = this.#options;
+    const limitMs = Math.min(timing.syncDeadlineMs, work.limitMs ?? Infinity);
+    return Math.max(1, limitMs - (performance.now() - work.receivedAt));
+  }
+
+  #stop(code: ResetCode): void {
+    this.#exchange?.cancel(code);
+  }
+
+  #finish(result: AttemptResult): void {
+    this.#silence?.stop();
+    if (this.#deadline !== null) clearTimeout(this.#deadline);
+    this.#options.work.signal.removeEventListener('abort', this.#callerLeft);
+    this.#settle(result);
+  }
+}
+
+function unusable(reason: string): AttemptFailure {
+  return { kind: 'unusable', reason };
+}
+
+/** The start of the content type that the endpoint promises; raw bytes may be of any. */
+function expectedType(work: Work): string {
+  if (work.stream) return 'text/event-stream';
+  return ENDPOINTS[work.endpoint].answer === 'bytes' ? '' : 'application/json';
+}

@@ -1,0 +1,226 @@
+/**
+ * Synchronous calls: find a slot, send, and try another provider for as long as nothing of an answer has
+ * gone to the caller. Source: decisions, section 3.
+ */
+import { ApiError } from '@inference-gateway/shared/errors';
+import type { Candidate } from '../core/match.js';
+import type { Sessions } from '../core/sessions.js';
+import { Attempt } from './attempt.js';
+import type { AttemptTiming } from './attempt.js';
+import { judge } from './failure.js';
+import type { Blame } from './failure.js';
+import { Placement } from './placement.js';
+import type { PlacementTiming } from './placement.js';
+import { Turnstile } from './turnstile.js';
+import { WaitingLine } from './waiting-line.js';
+import type { Outcome, Sink, Work } from './work.js';
+
+/** A failed provider is replaced at most twice. */
+const MAX_REPLACEMENTS = 2;
+/** A provider that says "not now" costs no replacement, but somebody who always says so must end. */
+const MAX_REFUSALS = 120;
+
+export interface DirectTiming extends AttemptTiming, PlacementTiming {
+  readonly maxConcurrent: number;
+}
+
+/** What became of a call so far. */
+interface Progress {
+  attempts: number;
+  replacements: number;
+  refusals: number;
+  queueMs: number;
+  /** From the request's arrival to its first sending, less the wait for a slot. */
+  overheadMs: number | null;
+  readonly excluded: Set<string>;
+  lastError: ApiError | null;
+  providerId: string | null;
+  firstByteAt: number | null;
+}
+
+interface Sent {
+  readonly attempt: Attempt;
+  readonly candidate: Candidate;
+}
+
+export class Direct {
+  readonly #sessions: Sessions;
+  readonly #timing: DirectTiming;
+  readonly #turnstile: Turnstile;
+  readonly #placement: Placement;
+  readonly #close: () => void;
+  #underWay = 0;
+  #idle: (() => void)[] = [];
+
+  constructor(sessions: Sessions, timing: DirectTiming) {
+    this.#sessions = sessions;
+    this.#timing = timing;
+    this.#turnstile = new Turnstile(timing.maxConcurrent, timing.syncWaitMs);
+    const line = new WaitingLine();
+    this.#placement = new Placement(sessions, line, timing);
+    this.#close = sessions.onCapacity(line.wake);
+  }
+
+  /** Runs the work to its end; never rejects: what went wrong is in the outcome. */
+  async run(work: Work, sink: Sink): Promise<Outcome> {
+    const progress = newProgress();
+    this.#underWay += 1;
+    try {
+      await this.#turnstile.enter(work.caller.memberId, work.signal);
+      return await this.#runInside(work, sink, progress);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const kind = work.signal.aborted ? 'canceled' : 'failed';
+      return conclude(work, progress, { kind, error });
+    } finally {
+      this.#leave();
+    }
+  }
+
+  /** Resolves once no call is under way. */
+  async drained(): Promise<void> {
+    if (this.#underWay > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  close(): void {
+    this.#close();
+  }
+
+  async #runInside(work: Work, sink: Sink, progress: Progress): Promise<Outcome> {
+    try {
+      return await this.#tryProviders(work, sink, progress);
+    } finally {
+      this.#turnstile.leave(work.caller.memberId);
+    }
+  }
+
+  async #tryProviders(work: Work, sink: Sink, progress: Progress): Promise<Outcome> {
+    for (;;) {
+      const { attempt, candidate } = await this.#send(work, sink, progress);
+      const result = await attempt.result;
+      progress.providerId = candidate.providerId;
+      progress.firstByteAt = attempt.firstByteAt;
+      if (result.kind === 'gone') return conclude(work, progress, { kind: 'canceled' });
+      if (result.kind === 'done') {
+        return conclude(work, progress, { kind: 'ok', usage: result.usage });
+      }
+      const { blame, error } = judge(result.failure, candidate.providerName);
+      this.#note(candidate, blame, progress);
+      if (blame === 'failed' || blame === 'wait') progress.lastError = error;
+      if (blame === 'final' || sink.committed || this.#isSpent(work, progress)) {
+        return conclude(work, progress, { kind: 'failed', error });
+      }
+    }
+  }
+
+  #note(candidate: Candidate, blame: Blame, progress: Progress): void {
+    if (blame === 'final') return;
+    if (blame === 'failed') {
+      this.#sessions.report(candidate, 'failed');
+      progress.replacements += 1;
+    } else {
+      if (blame === 'wait') this.#sessions.report(candidate, 'busy');
+      progress.refusals += 1;
+    }
+    if (blame !== 'wait') progress.excluded.add(candidate.providerId);
+  }
+
+  #isSpent(work: Work, progress: Progress): boolean {
+    if (progress.replacements > MAX_REPLACEMENTS || progress.refusals > MAX_REFUSALS) return true;
+    const waitedMs = performance.now() - work.receivedAt;
+    return progress.refusals > 0 && waitedMs > this.#timing.syncWaitMs;
+  }
+
+  /** Places the work; where no other provider is left, the error of the last one tells more than a 404. */
+  async #send(work: Work, sink: Sink, progress: Progress): Promise<Sent> {
+    const queuedAt = performance.now();
+    const holder: { sent: Sent | null } = { sent: null };
+    const start = (candidate: Candidate): boolean => {
+      const now = performance.now();
+      const queueMs = progress.queueMs + now - queuedAt;
+      progress.overheadMs ??= now - work.receivedAt - queueMs;
+      const attempt = progress.attempts + 1;
+      holder.sent = this.#open(candidate, {
+        work,
+        sink,
+        attempt,
+        queueMs,
+        overheadMs: progress.overheadMs,
+      });
+      return holder.sent !== null;
+    };
+    try {
+      await this.#placement.place({ work, excluded: progress.excluded, start });
+    } catch (error) {
+      throw progress.lastError ?? error;
+    } finally {
+      progress.queueMs += performance.now() - queuedAt;
+    }
+    if (holder.sent === null) throw new Error('placed without being sent');
+    progress.attempts += 1;
+    return holder.sent;
+  }
+
+  #open(
+    candidate: Candidate,
+    call: { work: Work; sink: Sink; attempt: number; queueMs: number; overheadMs: number },
+  ): Sent | null {
+    const { work } = call;
+    const attempt = new Attempt({ ...call, candidate, timing: this.#timing });
+    const own = candidate.ownerId === work.caller.memberId;
+    const exchange = this.#sessions.open(
+      candidate,
+      {
+        kind: 'sync',
+        endpoint: work.endpoint,
+        model: work.model,
+        caller: { name: work.caller.memberName, own },
+        body: work.body,
+        deadlineMs: attempt.agentDeadlineMs,
+        attempt: call.attempt,
+        requestId: work.requestId,
+      },
+      attempt,
+    );
+    if (exchange === null) return null;
+    attempt.begin(exchange);
+    return { attempt, candidate };
+  }
+
+  #leave(): void {
+    this.#underWay -= 1;
+    if (this.#underWay > 0) return;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+}
+
+function newProgress(): Progress {
+  return {
+    attempts: 0,
+    replacements: 0,
+    refusals: 0,
+    queueMs: 0,
+    overheadMs: null,
+    excluded: new Set(),
+    lastError: null,
+    providerId: null,
+    firstByteAt: null,
+  };
+}
+
+function conclude(
+  work: Work,
+  progress: Progress,
+  end: { kind: Outcome['kind']; error?: ApiError; usage?: Outcome['usage'] },
+): Outcome {
+  const { attempts, queueMs, providerId, firstByteAt } = progress;
+  return {
+    kind: end.kind,
+    error: end.error ?? null,
+    usage: end.usage ?? null,
+    providerId,
+    attempts,
+    queueMs: Math.round(queueMs),
+    firstByteMs: firstByteAt === null ? null : Math.round(firstByteAt - work.receivedAt),
+  };
+}

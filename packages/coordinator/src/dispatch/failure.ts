@@ -1,0 +1,129 @@
+/**
+ * What a failed attempt means: may another provider be tried, does it count against this one, and what is
+ * the caller told. Source: decisions, sections 2 and 3.
+ */
+import { assertNever } from '@inference-gateway/shared/assert';
+import { ApiError } from '@inference-gateway/shared/errors';
+import type { ErrorCode } from '@inference-gateway/shared/errors';
+import type { ResetCode } from '@inference-gateway/shared/protocol/messages';
+import type { ExchangeFailure } from '../core/sessions.js';
+
+/** Why one attempt did not bring an answer. */
+export type AttemptFailure =
+  | ExchangeFailure
+  /** The local server answered with an error status. */
+  | { readonly kind: 'status'; readonly status: number; readonly body: string }
+  /** No first byte, or no further byte, or no whole answer in time. */
+  | { readonly kind: 'timeout'; readonly afterMs: number; readonly waitingFor: string }
+  /** The answer is not what the endpoint promises. */
+  | { readonly kind: 'unusable'; readonly reason: string };
+
+/**
+ * `final`: the caller's own fault. `wait`: not now, here or elsewhere. `skip`: not here, and no failure of
+ * the provider's. `failed`: not here, and the provider is remembered for it.
+ */
+export type Blame = 'final' | 'wait' | 'skip' | 'failed';
+
+export interface Verdict {
+  readonly blame: Blame;
+  readonly error: ApiError;
+}
+
+export function judge(failure: AttemptFailure, providerName: string): Verdict {
+  switch (failure.kind) {
+    case 'rejected':
+      return failure.reason === 'busy'
+        ? notNow(`Every slot of ${providerName} is taken.`)
+        : skip(`${providerName} refused the work: ${failure.reason}.`);
+    case 'not_accepted':
+      return failed('provider_timeout', `${providerName} did not take the work in time.`);
+    case 'disconnected':
+      return failed(
+        'provider_disconnected',
+        `The link to ${providerName} was lost. Send it again.`,
+      );
+    case 'timeout':
+      return failed(
+        'provider_timeout',
+        `${providerName} sent no ${failure.waitingFor} within ${Math.round(failure.afterMs / 1000)} s.`,
+      );
+    case 'unusable':
+      return failed(
+        'provider_error',
+        `${providerName} sent an unusable answer: ${failure.reason}.`,
+      );
+    case 'reset':
+      return judgeReset(failure.code, failure.message, providerName);
+    case 'status':
+      return judgeStatus(failure.status, failure.body, providerName);
+    default:
+      return assertNever(failure);
+  }
+}
+
+function judgeReset(code: ResetCode, message: string, providerName: string): Verdict {
+  const detail = message === '' ? code : message;
+  switch (code) {
+    case 'YIELDED':
+      return skip(`${providerName} was taken back by its owner.`);
+    case 'LOCAL_TIMEOUT':
+    case 'DEADLINE':
+      return failed('provider_timeout', `${providerName} ran out of time: ${detail}.`);
+    case 'LOCAL_UNREACHABLE':
+    case 'LOCAL_ERROR':
+    case 'CANCELED':
+    case 'CALLER_GONE':
+    case 'CALLER_STALLED':
+    case 'FLOW_CONTROL':
+    case 'INTERNAL':
+      return failed('provider_error', `The model server of ${providerName} failed: ${detail}.`);
+    default:
+      return assertNever(code);
+  }
+}
+
+/** 4xx is the caller's own fault, except where it says "not now" or speaks of the provider's own set-up. */
+function judgeStatus(status: number, body: string, providerName: string): Verdict {
+  const { message, code, param } = readError(body);
+  const said = `${providerName} answered ${status}: ${message}`;
+  if (status === 401 || status === 403) {
+    return failed(
+      'provider_auth_failed',
+      `The model server of ${providerName} refused its own agent.`,
+    );
+  }
+  if (status === 404) return failed('provider_error', said);
+  if (status === 408 || status === 425 || status === 429 || status === 503) return notNow(said);
+  if (status >= 500) return failed('provider_error', said);
+  return { blame: 'final', error: new ApiError(code, message, param === null ? {} : { param }) };
+}
+
+function failed(code: ErrorCode, message: string): Verdict {
+  return { blame: 'failed', error: new ApiError(code, message) };
+}
+
+function skip(message: string): Verdict {
+  return { blame: 'skip', error: new ApiError('provider_error', message) };
+}
+
+function notNow(message: string): Verdict {
+  return { blame: 'wait', error: new ApiError('capacity_exhausted', message) };
+}
+
+/** Reads the agent's error document, which is hostile until read. */
+function readError(body: string): { message: string; code: ErrorCode; param: string | null } {
+  const error = errorObject(body);
+  const message = typeof error['message'] === 'string' ? error['message'] : 'no reason given';
+  const passed = ['context_length_exceeded', 'unsupported_value'] as const;
+  const code = passed.find((known) => known === error['code']) ?? 'provider_rejected';
+  return { message, code, param: typeof error['param'] === 'string' ? error['param'] : null };
+}
+
+function errorObject(body: string): Record<string, unknown> {
+  try {
+    const value = (JSON.parse(body) as { error?: unknown } | null)?.error;
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,10 @@
+/** What every answer of a provider tells the caller about its way. */
+import type { ServerResponse } from 'node:http';
+import type { Answerer } from '../dispatch/work.js';
+
+export function setAnswerHeaders(response: ServerResponse, answerer: Answerer): void {
+  response.setHeader('x-provider', encodeURIComponent(answerer.providerName));
+  response.setHeader('x-attempts', String(answerer.attempt));
+  response.setHeader('x-queue-ms', String(Math.round(answerer.queueMs)));
+  response.setHeader('x-gateway-overhead-ms', String(Math.round(answerer.overheadMs)));
+}

@@ -1,0 +1,92 @@
+/** Keys: told from the header, before a byte of the body is read. Source: specification, section 5. */
+import { ApiError } from '@inference-gateway/shared/errors';
+import { isSecret } from '@inference-gateway/shared/ids';
+import { createHash } from 'node:crypto';
+import type { Caller, ProviderScope } from '../core/caller.js';
+import type { KeyHolder, Store } from '../store/port.js';
+import type { Context, Middleware } from './context.js';
+
+type KeyStore = Pick<Store, 'findKeyHolder' | 'touchKeys'>;
+
+/** "Last used" is written this often, for all keys together. */
+const TOUCH_INTERVAL_MS = 10_000;
+
+export class Authentication {
+  readonly #store: KeyStore;
+  readonly #used = new Set<string>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(store: KeyStore) {
+    this.#store = store;
+    this.#timer = setInterval(() => void this.#flush(), TOUCH_INTERVAL_MS).unref();
+  }
+
+  readonly middleware: Middleware = async (ctx, next) => {
+    ctx.state.caller = await this.#identify(ctx);
+    await next();
+  };
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#flush();
+  }
+
+  async #identify(ctx: Context): Promise<Caller> {
+    const secret = readBearer(ctx.get('authorization'));
+    const holder = isSecret('gwk', secret) ? await this.#find(secret) : null;
+    if (holder === null || holder.key.revokedAt !== null) throw invalidKey(secret);
+    const { key, memberName } = holder;
+    if (key.disabledAt !== null) {
+      throw new ApiError(
+        'disabled_api_key',
+        `The API key ${key.prefix}… is disabled. Use another.`,
+      );
+    }
+    if (key.expiresAt !== null && key.expiresAt <= Date.now()) {
+      throw new ApiError(
+        'expired_api_key',
+        `The API key ${key.prefix}… has expired. Create another.`,
+      );
+    }
+    this.#used.add(key.id);
+    const scope = readScope(ctx, key.scope);
+    return { memberId: key.memberId, memberName, keyId: key.id, scope };
+  }
+
+  #find(secret: string): Promise<KeyHolder | null> {
+    return this.#store.findKeyHolder(createHash('sha256').update(secret).digest('hex'));
+  }
+
+  async #flush(): Promise<void> {
+    const ids = [...this.#used];
+    this.#used.clear();
+    // "Last used" is worth no failed request: what could not be written now is written with the next use.
+    if (ids.length > 0) await this.#store.touchKeys(ids, Date.now()).catch(() => {});
+  }
+}
+
+function readBearer(header: string): string {
+  const secret = /^bearer\s+(\S+)$/i.exec(header.trim())?.[1];
+  if (secret !== undefined) return secret;
+  const message =
+    "No API key. Send the header 'Authorization: Bearer gwk_…'; keys are made in the dashboard " +
+    'under Settings, Token.';
+  throw new ApiError('missing_api_key', message);
+}
+
+function invalidKey(secret: string): ApiError {
+  const shown = `${secret.slice(0, 8)}${secret.length > 8 ? '…' : ''}`;
+  return new ApiError(
+    'invalid_api_key',
+    `'${shown}' is not a valid API key. Check that it is whole.`,
+  );
+}
+
+/** A call may narrow its key's scope to the caller's own machines, never widen it. */
+function readScope(ctx: Context, scope: ProviderScope): ProviderScope {
+  const asked = ctx.get('x-provider-scope');
+  if (asked === '' || asked === 'any') return scope;
+  if (asked === 'own') return 'own';
+  const message = `The header x-provider-scope is '${asked}'. It may be 'own' or 'any'.`;
+  throw new ApiError('invalid_value', message, { param: 'x-provider-scope' });
+}

@@ -1,0 +1,80 @@
+/** JSON bodies: held whole, up to their limit, within one budget of memory for all callers. */
+import { ApiError } from '@inference-gateway/shared/errors';
+import type { Context } from './context.js';
+
+export interface BodyLimits {
+  readonly maxJsonBytes: number;
+  /** Bytes of JSON bodies held at once. */
+  readonly maxBodyMemoryBytes: number;
+}
+
+export class JsonBodies {
+  readonly #limits: BodyLimits;
+  #heldBytes = 0;
+
+  constructor(limits: BodyLimits) {
+    this.#limits = limits;
+  }
+
+  /** Reads and parses the body. Its memory counts as held until the answer has ended. */
+  async read(ctx: Context): Promise<unknown> {
+    requireJson(ctx);
+    const announced = Number(ctx.get('content-length') || 0);
+    if (announced > this.#limits.maxJsonBytes) throw this.#tooLarge();
+    return parseJson(await this.#collect(ctx));
+  }
+
+  async #collect(ctx: Context): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    let sizeBytes = 0;
+    ctx.res.once('close', () => {
+      this.#heldBytes -= sizeBytes;
+    });
+    try {
+      for await (const chunk of ctx.req as AsyncIterable<Buffer>) {
+        sizeBytes += chunk.length;
+        this.#heldBytes += chunk.length;
+        if (sizeBytes > this.#limits.maxJsonBytes) throw this.#tooLarge();
+        if (this.#heldBytes > this.#limits.maxBodyMemoryBytes) throw memorySpent();
+        chunks.push(chunk);
+      }
+    } catch (error) {
+      if (error instanceof ApiError) throw error;
+      throw new ApiError('invalid_json', 'The request body ended early. Send it again.');
+    }
+    return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+  }
+
+  #tooLarge(): ApiError {
+    const limitMiB = this.#limits.maxJsonBytes / 1024 / 1024;
+    return new ApiError(
+      'body_too_large',
+      `The JSON body is larger than ${limitMiB} MiB. Send less.`,
+    );
+  }
+}
+
+/** `application/json`, with or without parameters; what is labelled as nothing is read as JSON. */
+function requireJson(ctx: Context): void {
+  const type = ctx.get('content-type').split(';')[0]?.trim().toLowerCase() ?? '';
+  if (type === '' || type === 'application/json' || type.endsWith('+json')) return;
+  const message = `The content type '${type}' is not supported here. Send application/json.`;
+  throw new ApiError('unsupported_content_type', message);
+}
+
+function parseJson(bytes: Buffer): unknown {
+  const text = bytes.toString();
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const reason = text.trim() === '' ? 'it is empty' : (cause as Error).message;
+    throw new ApiError('invalid_json', `The request body is not valid JSON: ${reason}.`);
+  }
+}
+
+function memorySpent(): ApiError {
+  return new ApiError(
+    'capacity_exhausted',
+    'The gateway holds too many large requests. Try again.',
+  );
+}

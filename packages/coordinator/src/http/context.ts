@@ -1,0 +1,25 @@
+/** What the middleware knows of a request, and hands on. */
+import type Koa from 'koa';
+import type { Caller } from '../core/caller.js';
+import type { Outcome } from '../dispatch/work.js';
+
+export interface RequestState {
+  requestId: string;
+  /** Monotonic ms. */
+  receivedAt: number;
+  /** Set once the key is known to be good. */
+  caller?: Caller;
+  /** What the log line adds of an inference call. */
+  inference?: { model: string; outcome?: Outcome };
+}
+
+export type Context = Koa.ParameterizedContext<RequestState>;
+export type Next = Koa.Next;
+export type Middleware = Koa.Middleware<RequestState>;
+
+/** The caller of an authenticated route. */
+export function callerOf(ctx: Context): Caller {
+  if (ctx.state.caller === undefined)
+    throw new Error(`${ctx.path} is routed without authentication`);
+  return ctx.state.caller;
+}

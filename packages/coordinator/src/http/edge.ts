@@ -1,0 +1,80 @@
+/** What happens to every request before a route is chosen: its id, its path, CORS, its log line. */
+import { requestId } from '@inference-gateway/shared/ids';
+import type { Logger } from '@inference-gateway/shared/program/logger';
+import type { Context, Middleware } from './context.js';
+
+const EXPOSED_HEADERS = [
+  'x-request-id',
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+  'retry-after',
+  'retry-after-ms',
+  'x-should-retry',
+  'x-provider',
+  'x-attempts',
+  'x-queue-ms',
+  'x-gateway-overhead-ms',
+].join(', ');
+
+const METHODS = 'GET, HEAD, POST, DELETE, OPTIONS';
+
+/** Names the request, and writes one line about it when its answer has ended. */
+export function identify(logger: Logger): Middleware {
+  return (ctx, next) => {
+    ctx.state.requestId = requestId();
+    ctx.state.receivedAt = performance.now();
+    ctx.set('x-request-id', ctx.state.requestId);
+    ctx.res.once('close', () => logRequest(logger, ctx));
+    return next();
+  };
+}
+
+/** `/v1//models` and `/v1/models/` are `/v1/models`: base URLs often end in a slash. */
+export const tidyPath: Middleware = (ctx, next) => {
+  const tidy = ctx.path.replaceAll(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
+  if (tidy !== ctx.path) ctx.path = tidy;
+  return next();
+};
+
+/** Browsers may call the API from anywhere: it takes a key, never a cookie. */
+export const cors: Middleware = (ctx, next) => {
+  if (!isPublicApi(ctx.path)) return next();
+  ctx.set('Access-Control-Allow-Origin', '*');
+  ctx.set('Access-Control-Expose-Headers', EXPOSED_HEADERS);
+  if (ctx.method !== 'OPTIONS') return next();
+  const requested = ctx.get('Access-Control-Request-Headers');
+  if (requested !== '') ctx.set('Access-Control-Allow-Headers', requested);
+  ctx.vary('Access-Control-Request-Headers');
+  ctx.set('Access-Control-Allow-Methods', METHODS);
+  ctx.set('Access-Control-Max-Age', '86400');
+  ctx.status = 204;
+  return undefined;
+};
+
+/** The paths that carry the API's own rules: a key, CORS, rate-limit headers. */
+export function isPublicApi(path: string): boolean {
+  return path === '/v1' || path.startsWith('/v1/') || path.startsWith('/api/inference/');
+}
+
+function logRequest(logger: Logger, ctx: Context): void {
+  const { requestId: req, receivedAt, caller, inference } = ctx.state;
+  const outcome = inference?.outcome;
+  logger.info(
+    {
+      req,
+      method: ctx.method,
+      path: ctx.path,
+      status: ctx.res.statusCode,
+      ms: Math.round(performance.now() - receivedAt),
+      member: caller?.memberId,
+      key: caller?.keyId,
+      model: inference?.model,
+      provider: outcome?.providerId ?? undefined,
+      attempts: outcome?.attempts,
+      outcome: outcome?.kind,
+      code: outcome?.error?.code,
+    },
+    'request',
+  );
+}

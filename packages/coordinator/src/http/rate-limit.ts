@@ -1,0 +1,30 @@
+/** Counts each request against its member, and tells the standing on every answer. */
+import { ApiError } from '@inference-gateway/shared/errors';
+import type { RateLimit, RateStanding } from '../core/rate.js';
+import { callerOf } from './context.js';
+import type { Context, Middleware } from './context.js';
+
+/** Reading jobs, batches and assets is free: polling must not eat up the limit. */
+const FREE_TO_READ = /^\/(v1\/(jobs|batches)|api\/inference)(\/|$)/;
+
+export function rateLimit(limit: RateLimit): Middleware {
+  return (ctx, next) => {
+    const { memberId } = callerOf(ctx);
+    const now = performance.now();
+    const standing = isFree(ctx) ? limit.look(memberId, now) : limit.take(memberId, now);
+    ctx.set('X-RateLimit-Limit', String(standing.limit));
+    ctx.set('X-RateLimit-Remaining', String(standing.remaining));
+    ctx.set('X-RateLimit-Reset', String(standing.resetS));
+    if (!standing.allowed) throw tooMany(standing);
+    return next();
+  };
+}
+
+function isFree(ctx: Context): boolean {
+  return (ctx.method === 'GET' || ctx.method === 'HEAD') && FREE_TO_READ.test(ctx.path);
+}
+
+function tooMany({ limit, retryAfterS }: RateStanding): ApiError {
+  const message = `More than ${limit} requests in the current window. Try again in ${retryAfterS} seconds.`;
+  return new ApiError('rate_limit_exceeded', message, { retryAfterS });
+}

@@ -1,0 +1,54 @@
+/** `POST /agent/v1/enroll`: a join token becomes a registered provider and its agent token. */
+import { newSecret } from '@inference-gateway/shared/ids';
+import { ApiError } from '@inference-gateway/shared/errors';
+import { ENROLL_PATH } from '@inference-gateway/shared/protocol/version';
+import type Router from '@koa/router';
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import type { Store } from '../../store/port.js';
+import type { JsonBodies } from '../body.js';
+import type { RequestState } from '../context.js';
+
+const MAX_NAME = 64;
+
+const enrollment = z.object({
+  name: z.string().trim().min(1).max(MAX_NAME).nullish(),
+});
+
+export function enrollRoutes(
+  router: Router<RequestState>,
+  store: Pick<Store, 'enroll'>,
+  bodies: JsonBodies,
+): void {
+  router.post(ENROLL_PATH, async (ctx) => {
+    const token = /^bearer\s+(gwj_\S+)$/i.exec(ctx.get('authorization'))?.[1];
+    if (token === undefined) throw refused('no join token was sent');
+    const body = enrollment.safeParse(await bodies.read(ctx));
+    if (!body.success) {
+      const message = `A provider's name is text of 1 to ${MAX_NAME} characters.`;
+      throw new ApiError('invalid_value', message, { param: 'name' });
+    }
+    const agentToken = newSecret('gwa');
+    const name = body.data.name ?? null;
+    const outcome = await store.enroll(
+      { joinTokenHash: sha256(token), tokenHash: sha256(agentToken), name },
+      Date.now(),
+    );
+    if (outcome.kind === 'refused') throw refused(`it is ${outcome.reason}`);
+    if (outcome.kind === 'taken') {
+      const message = `You have a provider '${name ?? ''}' already. Choose another --name.`;
+      throw new ApiError('name_taken', message, { param: 'name' });
+    }
+    const { id, name: given } = outcome.value;
+    ctx.body = { provider_id: id, name: given, token: agentToken };
+  });
+}
+
+function refused(reason: string): ApiError {
+  const message = `The join token is not accepted: ${reason}. Ask the admin for a new one.`;
+  return new ApiError('invalid_api_key', message);
+}
+
+function sha256(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}

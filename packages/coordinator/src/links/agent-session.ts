@@ -1,0 +1,274 @@
+/**
+ * One agent's link, from WELCOME to its close: routes frames to streams, answers heartbeats, watches for
+ * silence. Whatever a hostile agent sends ends this session and nothing else.
+ */
+import { randomId } from '@inference-gateway/shared/ids';
+import type { Logger } from '@inference-gateway/shared/program/logger';
+import { decodeFrame } from '@inference-gateway/shared/protocol/frames';
+import { Liveness } from '@inference-gateway/shared/protocol/liveness';
+import { decodeAgentMessage } from '@inference-gateway/shared/protocol/messages';
+import type {
+  AdvertisedService,
+  AgentHost,
+  AgentMessage,
+  Message,
+} from '@inference-gateway/shared/protocol/messages';
+import { CLOSE, LINK } from '@inference-gateway/shared/protocol/version';
+import { socketWire } from '@inference-gateway/shared/protocol/wire';
+import { LinkWriter } from '@inference-gateway/shared/protocol/writer';
+import type { Duplex } from 'node:stream';
+import type { RawData, WebSocket } from 'ws';
+import type { ExchangeHandler, OpenRequest } from '../core/sessions.js';
+import { AgentStream, ProtocolViolation } from './agent-stream.js';
+import type { StreamHost } from './agent-stream.js';
+
+export interface SessionTiming {
+  readonly pingMs: number;
+  readonly deadMs: number;
+  readonly acceptMs: number;
+  readonly jobLeaseMs: number;
+}
+
+/** What a session tells the registry. */
+export interface SessionEvents {
+  servicesChanged(services: AdvertisedService[], host: AgentHost | null): void;
+  acceptsChanged(): void;
+  slotFreed(serviceId: string): void;
+  closed(): void;
+}
+
+export interface SessionSocket {
+  readonly socket: WebSocket;
+  /** The TCP stream under the socket. */
+  readonly stream: Duplex;
+}
+
+interface SessionOptions extends SessionSocket {
+  readonly hello: Message<'HELLO'>;
+  readonly provider: { readonly id: string; readonly name: string };
+  readonly timing: SessionTiming;
+  readonly logger: Logger;
+}
+
+const PONG_WAIT_MS = 3_000;
+/** A WebSocket close frame holds at most 123 bytes of reason. */
+const MAX_REASON_BYTES = 100;
+
+export class AgentSession implements StreamHost {
+  readonly id = randomId();
+  readonly connectedAt = Date.now();
+  readonly hello: Message<'HELLO'>;
+  /** From HELLO; a slow probe of the hardware may follow with SERVICES. */
+  host: AgentHost;
+  readonly acceptMs: number;
+  accepts: Message<'HEARTBEAT'>['accepts'] = 'all';
+  readonly #socket: WebSocket;
+  readonly #writer: LinkWriter;
+  readonly #liveness: Liveness;
+  readonly #logger: Logger;
+  readonly #streams = new Map<number, AgentStream>();
+  #events: SessionEvents | null = null;
+  #lastStream = 0;
+  #strikes = 0;
+
+  constructor(options: SessionOptions) {
+    const { socket, stream, hello, provider, timing, logger } = options;
+    this.hello = hello;
+    this.host = hello.host;
+    this.acceptMs = timing.acceptMs;
+    this.#socket = socket;
+    this.#logger = logger.child({ provider: provider.id, session: this.id });
+    this.#liveness = new Liveness({
+      pingMs: timing.pingMs,
+      deadMs: timing.deadMs,
+      ping: () => socket.ping(),
+      dead: () => this.#dead(timing.deadMs),
+    });
+    const wire = socketWire(socket, stream, () => this.#liveness.sent());
+    this.#writer = new LinkWriter(wire, LINK.coordinatorHighWaterBytes);
+    socket.on('message', (data, isBinary) => this.#received(data, isBinary));
+    socket.on('ping', () => this.#liveness.heard());
+    socket.on('pong', () => this.#liveness.heard());
+    socket.on('close', (code) => this.#closed(code));
+  }
+
+  /** Begins the session proper: the agent may be given work from now on. */
+  welcome(
+    provider: { id: string; name: string },
+    timing: SessionTiming,
+    events: SessionEvents,
+  ): void {
+    this.#events = events;
+    const welcome: Message<'WELCOME'> = {
+      t: 'WELCOME',
+      session_id: this.id,
+      provider_id: provider.id,
+      name: provider.name,
+      ping_s: timing.pingMs / 1000,
+      dead_s: timing.deadMs / 1000,
+      heartbeat_s: Math.min(LINK.heartbeatMs, timing.jobLeaseMs / 4) / 1000,
+      lease_s: timing.jobLeaseMs / 1000,
+      limits: { window_bytes: LINK.windowBytes, max_streams: LINK.maxStreams },
+      server_time: Date.now(),
+      resume: [],
+    };
+    this.control(JSON.stringify(welcome));
+  }
+
+  get busy(): number {
+    return this.#streams.size;
+  }
+
+  /** Sends OPEN and the body; null where the link is closing or full. */
+  open(serviceId: string, request: OpenRequest, handler: ExchangeHandler): AgentStream | null {
+    if (this.#socket.readyState !== this.#socket.OPEN) return null;
+    if (this.#streams.size >= LINK.maxStreams) return null;
+    const send = this.#writer.open(++this.#lastStream, LINK.windowBytes);
+    const stream = new AgentStream(this, send, { serviceId, handler });
+    this.#streams.set(stream.id, stream);
+    const open: Message<'OPEN'> = {
+      t: 'OPEN',
+      stream: stream.id,
+      kind: request.kind,
+      endpoint: request.endpoint,
+      service_id: serviceId,
+      model: request.model,
+      caller: request.caller,
+      body: { bytes: request.body.length },
+      deadline_ms: request.deadlineMs,
+      attempt: request.attempt,
+      request_id: request.requestId,
+    };
+    send.text(JSON.stringify(open));
+    send.data(request.body);
+    return stream;
+  }
+
+  control(frame: string | Uint8Array): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    // Streams stop at the high-water mark; only an agent that asks and never reads gets past it.
+    if (this.#socket.bufferedAmount > LINK.maxUnsentBytes) this.#socket.terminate();
+    else this.#writer.control(frame);
+  }
+
+  release(stream: AgentStream): void {
+    if (this.#streams.delete(stream.id)) this.#events?.slotFreed(stream.serviceId);
+  }
+
+  overrun(): void {
+    this.#strikes += 1;
+    if (this.#strikes < LINK.flowControlStrikes) return;
+    this.close(CLOSE.flowControl, 'credit overrun three times');
+  }
+
+  /** Ends the session and fails what is under way at once: the closing handshake may take seconds. */
+  close(code: number, reason: string): void {
+    this.#socket.close(code, reason.slice(0, MAX_REASON_BYTES));
+    this.#abandon();
+  }
+
+  /** Whether the other end answers a ping within 3 s. */
+  isAlive(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const answered = (): void => settle(true);
+      const timer = setTimeout(() => settle(false), PONG_WAIT_MS);
+      const settle = (alive: boolean): void => {
+        clearTimeout(timer);
+        this.#socket.off('pong', answered);
+        this.#socket.off('close', gone);
+        resolve(alive);
+      };
+      const gone = (): void => settle(false);
+      this.#socket.on('pong', answered);
+      this.#socket.on('close', gone);
+      if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping();
+      else settle(false);
+    });
+  }
+
+  #received(data: RawData, isBinary: boolean): void {
+    this.#liveness.heard();
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    try {
+      if (isBinary) this.#frame(data as Buffer);
+      else this.#text((data as Buffer).toString());
+    } catch (error) {
+      this.#refuse(error);
+    }
+  }
+
+  #text(text: string): void {
+    const decoded = decodeAgentMessage(text);
+    if (decoded.kind === 'unknown') return;
+    if (decoded.kind === 'malformed') throw new ProtocolViolation(decoded.reason);
+    this.#message(decoded.message);
+  }
+
+  #message(message: AgentMessage): void {
+    switch (message.t) {
+      case 'HELLO':
+        throw new ProtocolViolation('a second HELLO');
+      case 'SERVICES':
+        this.control(JSON.stringify({ t: 'SERVICES_OK', rev: message.rev }));
+        this.#events?.servicesChanged(message.services, message.host ?? null);
+        return;
+      case 'HEARTBEAT':
+        this.#heartbeat(message);
+        return;
+      case 'DRAIN':
+        this.accepts = 'none';
+        this.#events?.acceptsChanged();
+        return;
+      default:
+        this.#stream(message.stream).received(message);
+    }
+  }
+
+  #heartbeat({ seq, accepts }: Message<'HEARTBEAT'>): void {
+    this.control(JSON.stringify({ t: 'HEARTBEAT_OK', seq, lost_claims: [], cancel_claims: [] }));
+    if (accepts === this.accepts) return;
+    this.accepts = accepts;
+    this.#events?.acceptsChanged();
+  }
+
+  #frame(message: Uint8Array): void {
+    const frame = decodeFrame(message);
+    if (frame === null) throw new ProtocolViolation('a binary message that is no frame');
+    const stream = this.#stream(frame.stream);
+    if (frame.kind === 'data') stream.receivedData(frame.bytes);
+    else stream.granted(frame.credit);
+  }
+
+  /** Streams are named by the coordinator and never reused: any other id is a violation. */
+  #stream(id: number): AgentStream {
+    const stream = this.#streams.get(id);
+    if (stream === undefined) throw new ProtocolViolation(`stream ${id} is not open`);
+    return stream;
+  }
+
+  #refuse(error: unknown): void {
+    const violation = error instanceof ProtocolViolation;
+    if (violation) this.#logger.warn({ reason: error.message }, 'agent broke the protocol');
+    else this.#logger.error({ err: error }, 'link session failed');
+    if (violation) this.close(CLOSE.protocolError, error.message);
+    else this.close(CLOSE.internalError, 'internal error');
+  }
+
+  #dead(deadMs: number): void {
+    this.#logger.warn({ silentMs: deadMs }, 'link is dead');
+    this.#socket.terminate();
+  }
+
+  #closed(code: number): void {
+    this.#logger.info({ code }, 'agent disconnected');
+    this.#liveness.stop();
+    this.#abandon();
+    this.#events?.closed();
+  }
+
+  #abandon(): void {
+    const streams = [...this.#streams.values()];
+    this.#streams.clear();
+    for (const stream of streams) stream.lost();
+  }
+}

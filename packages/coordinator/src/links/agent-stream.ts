@@ -1,0 +1,160 @@
+/**
+ * One piece of work on an agent, from OPEN to the agent's last word. It stays in its session's table, and
+ * its slot stays taken, until the agent has said END, RESET or REJECT.
+ */
+import { ReceiveWindow } from '@inference-gateway/shared/protocol/credit';
+import { encodeWindow } from '@inference-gateway/shared/protocol/frames';
+import type { AgentMessage, ResetCode } from '@inference-gateway/shared/protocol/messages';
+import { LINK } from '@inference-gateway/shared/protocol/version';
+import type { SendStream } from '@inference-gateway/shared/protocol/writer';
+import type { Exchange, ExchangeFailure, ExchangeHandler } from '../core/sessions.js';
+
+/** What a stream may do to its session. */
+export interface StreamHost {
+  control(frame: string | Uint8Array): void;
+  /** The agent has spoken its last word: the slot is free. */
+  release(stream: AgentStream): void;
+  /** The agent sent more than it had credit for. */
+  overrun(): void;
+  readonly acceptMs: number;
+}
+
+/** The agent broke the protocol; its session ends with close code 4000. */
+export class ProtocolViolation extends Error {}
+
+type StreamMessage = Extract<AgentMessage, { stream: number }>;
+
+/** `opening` until ACCEPT, `running`, `answering` after HEAD, `stopping` once nobody listens any more. */
+type Phase = 'opening' | 'running' | 'answering' | 'stopping';
+
+export class AgentStream implements Exchange {
+  readonly id: number;
+  readonly serviceId: string;
+  readonly #host: StreamHost;
+  readonly #handler: ExchangeHandler;
+  readonly #send: SendStream;
+  readonly #window = new ReceiveWindow(LINK.windowBytes);
+  #phase: Phase = 'opening';
+  #timer: NodeJS.Timeout;
+
+  constructor(
+    host: StreamHost,
+    send: SendStream,
+    work: { serviceId: string; handler: ExchangeHandler },
+  ) {
+    this.id = send.id;
+    this.serviceId = work.serviceId;
+    this.#host = host;
+    this.#send = send;
+    this.#handler = work.handler;
+    this.#timer = setTimeout(() => this.#notAccepted(), host.acceptMs);
+  }
+
+  consumed(bytes: number): void {
+    if (this.#phase === 'stopping') return;
+    const credit = this.#window.consume(bytes);
+    if (credit > 0) this.#host.control(encodeWindow(this.id, credit));
+  }
+
+  cancel(code: ResetCode): void {
+    if (this.#phase === 'stopping') return;
+    this.#phase = 'stopping';
+    clearTimeout(this.#timer);
+    this.#send.discard();
+    this.#host.control(JSON.stringify({ t: 'RESET', stream: this.id, code }));
+    this.#timer = setTimeout(() => this.#host.release(this), LINK.stopConfirmMs);
+  }
+
+  granted(credit: number): void {
+    this.#send.grant(credit);
+  }
+
+  received(message: StreamMessage): void {
+    switch (message.t) {
+      case 'ACCEPT':
+        return this.#accepted();
+      case 'REJECT':
+        return this.#fail({ kind: 'rejected', reason: message.reason });
+      case 'PROGRESS':
+        if (this.#phase !== 'stopping') this.#handler.progress();
+        return undefined;
+      case 'HEAD':
+        return this.#head({ status: message.status, contentType: message.content_type });
+      case 'PART':
+        return undefined;
+      case 'END':
+        return this.#ended(message);
+      case 'RESET': {
+        const { code, message: text } = message;
+        return this.#fail({ kind: 'reset', code, message: text ?? '' });
+      }
+    }
+  }
+
+  receivedData(bytes: Uint8Array): void {
+    if (this.#phase === 'stopping') return;
+    if (this.#phase !== 'answering') {
+      throw new ProtocolViolation(`DATA before HEAD on stream ${this.id}`);
+    }
+    if (this.#window.receive(bytes.length)) {
+      this.#handler.data(bytes);
+      return;
+    }
+    this.cancel('FLOW_CONTROL');
+    this.#handler.fail({ kind: 'reset', code: 'FLOW_CONTROL', message: 'more bytes than credit' });
+    this.#host.overrun();
+  }
+
+  /** The link is gone. */
+  lost(): void {
+    const listening = this.#phase !== 'stopping';
+    this.#close();
+    if (listening) this.#handler.fail({ kind: 'disconnected' });
+  }
+
+  #accepted(): void {
+    if (this.#phase !== 'opening') return;
+    clearTimeout(this.#timer);
+    this.#phase = 'running';
+  }
+
+  #head(head: { status: number; contentType: string }): void {
+    if (this.#phase === 'stopping') return;
+    if (this.#phase === 'answering') {
+      throw new ProtocolViolation(`a second HEAD on stream ${this.id}`);
+    }
+    this.#accepted();
+    this.#phase = 'answering';
+    this.#handler.head(head);
+  }
+
+  #ended(end: Extract<AgentMessage, { t: 'END' }>): void {
+    if (!end.ok)
+      return this.#fail({ kind: 'reset', code: 'INTERNAL', message: 'ended unfinished' });
+    if (this.#phase === 'opening' || this.#phase === 'running') {
+      throw new ProtocolViolation(`END before HEAD on stream ${this.id}`);
+    }
+    const listening = this.#phase !== 'stopping';
+    this.#close();
+    this.#host.release(this);
+    if (listening) this.#handler.end(end.usage ?? null);
+  }
+
+  #fail(failure: ExchangeFailure): void {
+    const listening = this.#phase !== 'stopping';
+    this.#close();
+    this.#host.release(this);
+    if (listening) this.#handler.fail(failure);
+  }
+
+  #notAccepted(): void {
+    this.cancel('DEADLINE');
+    this.#handler.fail({ kind: 'not_accepted' });
+  }
+
+  #close(): void {
+    clearTimeout(this.#timer);
+    this.#phase = 'stopping';
+    this.#send.discard();
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * Where agents come in: the upgrade, the token, the version, HELLO. Until a link is attached it costs one
+ * socket and one timer.
+ */
+import { isSecret } from '@inference-gateway/shared/ids';
+import type { Logger } from '@inference-gateway/shared/program/logger';
+import { decodeAgentMessage } from '@inference-gateway/shared/protocol/messages';
+import type { Message } from '@inference-gateway/shared/protocol/messages';
+import {
+  CLOSE,
+  CONNECT_PATH,
+  LINK,
+  PROTOCOL_VERSION,
+  SOCKET_OPTIONS,
+  SUBPROTOCOL,
+} from '@inference-gateway/shared/protocol/version';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import type { RawData } from 'ws';
+import type { Provider } from '../store/port.js';
+import { AgentSession } from './agent-session.js';
+import type { SessionSocket, SessionTiming } from './agent-session.js';
+import type { Registry } from './registry.js';
+
+interface LinkServerOptions {
+  readonly registry: Registry;
+  readonly timing: SessionTiming;
+  readonly logger: Logger;
+  /** The provider that an agent's token belongs to. */
+  readonly findProvider: (token: string) => Promise<Provider | null>;
+}
+
+interface Refusal {
+  readonly status:
+    '401 Unauthorized' | '404 Not Found' | '426 Upgrade Required' | '503 Service Unavailable';
+  readonly body: object;
+  readonly headers?: string;
+}
+
+export class LinkServer {
+  readonly #options: LinkServerOptions;
+  readonly #server = new WebSocketServer({
+    ...SOCKET_OPTIONS,
+    noServer: true,
+    handleProtocols: () => SUBPROTOCOL,
+  });
+  #closing = false;
+
+  constructor(options: LinkServerOptions) {
+    this.#options = options;
+  }
+
+  /** The `upgrade` listener of the HTTP server. */
+  readonly upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer): void => {
+    // An unauthenticated reset before this line would kill the process.
+    stream.on('error', () => stream.destroy());
+    void this.#admit(request).then((admitted) => {
+      if ('status' in admitted) return refuse(stream, admitted);
+      return this.#server.handleUpgrade(request, stream, head, (socket) => {
+        this.#greet({ socket, stream }, admitted);
+      });
+    });
+  };
+
+  /** Refuses new links from now on. */
+  close(): void {
+    this.#closing = true;
+  }
+
+  async #admit(request: IncomingMessage): Promise<Provider | Refusal> {
+    if (request.url?.split('?')[0] !== CONNECT_PATH) {
+      return { status: '404 Not Found', body: { error: `agents connect at ${CONNECT_PATH}` } };
+    }
+    if (this.#closing) {
+      const body = { error: 'the coordinator is shutting down' };
+      return { status: '503 Service Unavailable', body, headers: 'Retry-After: 5\r\n' };
+    }
+    const offered = request.headers['sec-websocket-protocol']?.split(',') ?? [];
+    if (!offered.some((name) => name.trim() === SUBPROTOCOL)) {
+      const body = { error: 'no common version', min: PROTOCOL_VERSION, max: PROTOCOL_VERSION };
+      return { status: '426 Upgrade Required', body };
+    }
+    const provider = await this.#authenticate(request.headers.authorization ?? '');
+    return provider ?? { status: '401 Unauthorized', body: { error: 'unknown agent token' } };
+  }
+
+  async #authenticate(authorization: string): Promise<Provider | null> {
+    const token = /^bearer\s+(\S+)$/i.exec(authorization)?.[1];
+    if (token === undefined || !isSecret('gwa', token)) return null;
+    try {
+      return await this.#options.findProvider(token);
+    } catch (err) {
+      this.#options.logger.error({ err }, 'cannot look up an agent token');
+      return null;
+    }
+  }
+
+  /** Waits for HELLO. The listeners are attached in this turn: a later one would miss the first frame. */
+  #greet(link: SessionSocket, provider: Provider): void {
+    const { socket } = link;
+    socket.on('error', (error) => {
+      this.#options.logger.warn({ provider: provider.id, reason: error.message }, 'link error');
+    });
+    const timer = setTimeout(
+      () => socket.close(CLOSE.helloTimeout, 'no HELLO within 10 s'),
+      LINK.helloTimeoutMs,
+    );
+    socket.once('close', () => clearTimeout(timer));
+    socket.once('message', (data, isBinary) => {
+      clearTimeout(timer);
+      const hello = isBinary ? null : readHello(data);
+      if (hello === null) socket.close(CLOSE.protocolError, 'the first message must be a HELLO');
+      else void this.#attach(link, provider, hello);
+    });
+  }
+
+  async #attach(link: SessionSocket, provider: Provider, hello: Message<'HELLO'>): Promise<void> {
+    const { registry, timing, logger } = this.#options;
+    const session = new AgentSession({ ...link, hello, provider, timing, logger });
+    const outcome = await registry.attach(session, provider, timing);
+    if (outcome === 'duplicate') {
+      session.close(CLOSE.duplicateInstance, 'a second copy of this agent is running');
+      return;
+    }
+    const models = hello.services.flatMap((service) => service.models).length;
+    logger.info({ provider: provider.id, name: provider.name, models }, 'agent connected');
+  }
+}
+
+function readHello(data: RawData): Message<'HELLO'> | null {
+  const decoded = decodeAgentMessage(String(data));
+  return decoded.kind === 'message' && decoded.message.t === 'HELLO' ? decoded.message : null;
+}
+
+function refuse(stream: Duplex, { status, body, headers = '' }: Refusal): void {
+  const text = JSON.stringify(body);
+  stream.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nConnection: close\r\n` +
+      `${headers}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+  );
+}

@@ -1,0 +1,201 @@
+/**
+ * Who is online with what. It answers the matcher's question from an index by model, so that a call costs
+ * the same with one provider as with a thousand, and it lets the newest session of an agent win.
+ */
+import type { ServiceType } from '@inference-gateway/shared/endpoints';
+import type {
+  AdvertisedModel,
+  AdvertisedService,
+} from '@inference-gateway/shared/protocol/messages';
+import { CLOSE } from '@inference-gateway/shared/protocol/version';
+import type { AdminSessions } from '../core/admin-sessions.js';
+import type { Candidate } from '../core/match.js';
+import type {
+  Exchange,
+  ExchangeHandler,
+  OpenRequest,
+  ProviderView,
+  Sessions,
+} from '../core/sessions.js';
+import type { Provider, Store } from '../store/port.js';
+import type { AgentSession, SessionEvents, SessionTiming } from './agent-session.js';
+import { BUSY_PAUSE_MS, ProviderRecord } from './provider-record.js';
+
+interface IndexEntry {
+  readonly record: ProviderRecord;
+  readonly service: AdvertisedService;
+  readonly model: AdvertisedModel;
+}
+
+type SeenRecorder = Pick<Store, 'recordProviderSeen'>;
+
+export class Registry implements Sessions, AdminSessions {
+  readonly #records = new Map<string, ProviderRecord>();
+  readonly #index = new Map<string, IndexEntry[]>();
+  readonly #listeners = new Set<() => void>();
+  readonly #store: SeenRecorder;
+
+  constructor(providers: readonly Provider[], store: SeenRecorder) {
+    this.#store = store;
+    for (const provider of providers) this.#add(new ProviderRecord(provider));
+  }
+
+  candidates(serviceType: ServiceType, model: string): readonly Candidate[] {
+    const now = performance.now();
+    const entries = this.#index.get(indexKey(serviceType, model)) ?? [];
+    return entries.map((entry) => entry.record.candidate(entry.service, entry.model, now));
+  }
+
+  providers(): readonly ProviderView[] {
+    return [...this.#records.values()].map((record) => record.view());
+  }
+
+  open(candidate: Candidate, request: OpenRequest, handler: ExchangeHandler): Exchange | null {
+    const record = this.#records.get(candidate.providerId);
+    if (record?.session == null || candidate.freeSlots <= 0) return null;
+    const exchange = record.session.open(candidate.serviceId, request, handler);
+    if (exchange !== null) record.take(candidate.serviceId);
+    return exchange;
+  }
+
+  report(candidate: Candidate, outcome: 'ok' | 'failed' | 'busy'): void {
+    const record = this.#records.get(candidate.providerId);
+    if (record === undefined || outcome === 'ok') return;
+    if (outcome === 'failed') return record.failed(performance.now());
+    record.refused(performance.now());
+    setTimeout(this.#announce, BUSY_PAUSE_MS + 1).unref();
+  }
+
+  onCapacity(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Makes the session the provider's current one. The newest session of an agent wins; but while another
+   * process holds a link that still answers, a second copy is refused.
+   */
+  async attach(
+    session: AgentSession,
+    provider: Provider,
+    timing: SessionTiming,
+  ): Promise<'attached' | 'duplicate'> {
+    const record = this.#records.get(provider.id) ?? this.#add(new ProviderRecord(provider));
+    const current = record.session;
+    if (current !== null && current.hello.instance_id !== session.hello.instance_id) {
+      if (await current.isAlive()) return 'duplicate';
+    }
+    record.session?.close(CLOSE.superseded, 'a newer link of this agent took over');
+    this.#replace(record, session);
+    session.welcome({ id: record.id, name: record.name }, timing, this.#eventsOf(record, session));
+    this.#serve(record, session.hello.services);
+    this.#saveSeen(record);
+    this.#announce();
+    return 'attached';
+  }
+
+  kick(providerId: string): boolean {
+    const session = this.#records.get(providerId)?.session;
+    session?.close(CLOSE.restart, 'an admin closed this link');
+    return session != null;
+  }
+
+  setDraining(providerId: string, draining: boolean): void {
+    const record = this.#records.get(providerId);
+    if (record === undefined) return;
+    record.draining = draining;
+    this.#announce();
+  }
+
+  /** Tells every agent that the coordinator is going away, and when to come back. */
+  closeAll(retryAfterMs: number): void {
+    for (const { session } of this.#records.values()) {
+      const reason = 'the coordinator is restarting';
+      session?.control(JSON.stringify({ t: 'GOAWAY', retry_after_ms: retryAfterMs, reason }));
+      session?.close(CLOSE.restart, reason);
+    }
+  }
+
+  #eventsOf(record: ProviderRecord, session: AgentSession): SessionEvents {
+    const whileCurrent = (act: () => void) => (): void => {
+      if (record.session === session) act();
+    };
+    return {
+      servicesChanged: (services, host) => {
+        if (record.session !== session) return;
+        if (host !== null) session.host = host;
+        this.#serve(record, services);
+        this.#saveSeen(record);
+        this.#announce();
+      },
+      acceptsChanged: whileCurrent(this.#announce),
+      slotFreed: (serviceId) => {
+        if (record.session !== session) return;
+        record.free(serviceId);
+        this.#announce();
+      },
+      closed: whileCurrent(() => this.#detach(record)),
+    };
+  }
+
+  #replace(record: ProviderRecord, session: AgentSession): void {
+    record.session = session;
+    record.offlineSince = null;
+    record.freeAll();
+  }
+
+  #detach(record: ProviderRecord): void {
+    record.session = null;
+    record.offlineSince = performance.now();
+    record.freeAll();
+    void this.#store.recordProviderSeen(record.id, {}, Date.now());
+    this.#announce();
+  }
+
+  #saveSeen(record: ProviderRecord): void {
+    const { services, session } = record;
+    const seen = session === null ? { services } : { services, host: session.host };
+    void this.#store.recordProviderSeen(record.id, seen, Date.now());
+  }
+
+  #add(record: ProviderRecord): ProviderRecord {
+    this.#records.set(record.id, record);
+    this.#serve(record, record.services);
+    return record;
+  }
+
+  /** Replaces what the provider serves, in the record and in the index. */
+  #serve(record: ProviderRecord, services: readonly AdvertisedService[]): void {
+    for (const key of indexEntries(record, record.services).keys()) {
+      const others = this.#index.get(key)?.filter((entry) => entry.record !== record) ?? [];
+      if (others.length > 0) this.#index.set(key, others);
+      else this.#index.delete(key);
+    }
+    record.services = services;
+    for (const [key, entries] of indexEntries(record, services)) {
+      this.#index.set(key, [...(this.#index.get(key) ?? []), ...entries]);
+    }
+  }
+
+  readonly #announce = (): void => {
+    for (const listener of this.#listeners) listener();
+  };
+}
+
+function indexEntries(
+  record: ProviderRecord,
+  services: readonly AdvertisedService[],
+): Map<string, IndexEntry[]> {
+  const index = new Map<string, IndexEntry[]>();
+  for (const service of services) {
+    for (const model of service.models) {
+      const key = indexKey(service.service_type, model.id);
+      index.set(key, [...(index.get(key) ?? []), { record, service, model }]);
+    }
+  }
+  return index;
+}
+
+function indexKey(serviceType: ServiceType, model: string): string {
+  return `${serviceType} ${model}`;
+}

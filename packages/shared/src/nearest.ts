@@ -1,0 +1,21 @@
+/** "Did you mean": the names that a mistyped one is probably meant to be. */
+import { distance } from 'fastest-levenshtein';
+
+const MAX_SUGGESTIONS = 3;
+
+/** Up to three of the candidates that differ little from the name or contain it, the nearest first. */
+export function nearest(name: string, candidates: readonly string[]): string[] {
+  const wanted = name.toLowerCase();
+  const limit = Math.max(2, Math.floor(wanted.length / 3));
+  return candidates
+    .map((candidate) => ({ candidate, score: score(wanted, candidate.toLowerCase()) }))
+    .filter(({ score }) => score <= limit)
+    .sort((a, b) => a.score - b.score)
+    .slice(0, MAX_SUGGESTIONS)
+    .map(({ candidate }) => candidate);
+}
+
+function score(wanted: string, candidate: string): number {
+  if (wanted.length >= 3 && (candidate.includes(wanted) || wanted.includes(candidate))) return 1;
+  return distance(wanted, candidate);
+}

@@ -1,0 +1,119 @@
+import { match } from '@inference-gateway/coordinator/core/match';
+import type { Candidate } from '@inference-gateway/coordinator/core/match';
+import { describe, expect, it } from 'vitest';
+
+const ANNA = 'member-anna';
+const BEN = 'member-ben';
+
+type Trait = Partial<Candidate> & { loaded?: boolean | null };
+
+function candidate(providerId: string, trait: Trait = {}): Candidate {
+  const { loaded = true, ...rest } = trait;
+  return {
+    providerId,
+    providerName: providerId,
+    ownerId: ANNA,
+    serviceId: 'llm-1',
+    model: {
+      id: 'm',
+      served_name: 'm',
+      context_length: null,
+      input_modalities: ['text'],
+      output_modalities: ['text'],
+      supported_features: [],
+      loaded,
+    },
+    online: true,
+    offlineSince: null,
+    draining: false,
+    accepts: 'all',
+    freeSlots: 1,
+    recentFailures: 0,
+    speed: null,
+    ...rest,
+  };
+}
+
+function choose(candidates: Candidate[], excluded: string[] = []) {
+  const caller = { memberId: ANNA, memberName: 'Anna', keyId: 'k', scope: 'any' as const };
+  return match(candidates, { caller, excluded: new Set(excluded) });
+}
+
+function chosen(candidates: Candidate[], excluded: string[] = []): string {
+  const found = choose(candidates, excluded);
+  return found.kind === 'chosen' ? found.candidate.providerId : found.kind;
+}
+
+describe('the matcher says', () => {
+  it('unknown, where nobody has the model', () => {
+    expect(choose([])).toEqual({ kind: 'unknown' });
+  });
+
+  it("unknown, where only somebody else's provider has it: the two look the same", () => {
+    expect(choose([candidate('a', { ownerId: BEN })])).toEqual({ kind: 'unknown' });
+  });
+
+  it('offline, with the time of the last loss, where nobody is there', () => {
+    const gone = [
+      candidate('a', { online: false, offlineSince: 10 }),
+      candidate('b', { online: false, offlineSince: 20 }),
+      candidate('c', { online: false }),
+    ];
+    expect(choose(gone)).toEqual({ kind: 'offline', lostAt: 20 });
+  });
+
+  it('offline without a time, where nobody was there since the start', () => {
+    expect(choose([candidate('a', { online: false })])).toEqual({ kind: 'offline', lostAt: null });
+  });
+
+  it('busy, where somebody serves it and every slot is taken', () => {
+    const taken = [candidate('a', { freeSlots: 0 }), candidate('b', { online: false })];
+    expect(choose(taken)).toEqual({ kind: 'busy' });
+  });
+});
+
+describe('no work goes to a provider that', () => {
+  it.each<[string, Trait]>([
+    ['is offline', { online: false }],
+    ['is drained by the admin', { draining: true }],
+    ['lets in no work', { accepts: 'none' }],
+  ])('%s', (_, trait) => {
+    expect(chosen([candidate('a', trait)])).toBe('offline');
+    expect(chosen([candidate('a', trait), candidate('b', { loaded: false })])).toBe('b');
+  });
+
+  it('has failed this call already', () => {
+    expect(chosen([candidate('a'), candidate('b', { loaded: false })], ['a'])).toBe('b');
+    expect(chosen([candidate('a')], ['a'])).toBe('offline');
+  });
+});
+
+it('a paused provider still serves its owner', () => {
+  expect(chosen([candidate('a', { accepts: 'own' })])).toBe('a');
+});
+
+describe('of several providers the call goes to', () => {
+  it.each<[string, Trait, Trait]>([
+    ['the one that has the model loaded', { loaded: true }, { loaded: false, freeSlots: 9 }],
+    ['one that says so, over one that does not tell', { loaded: true }, { loaded: null }],
+    ['the one with more free slots', { freeSlots: 3 }, { freeSlots: 2 }],
+    [
+      'the one that works, not the one that fails fast and looks idle',
+      { freeSlots: 1 },
+      { freeSlots: 4, recentFailures: 5 },
+    ],
+    ['the faster one, where all else is equal', { speed: 40 }, { speed: 20 }],
+    ['a measured one over an unmeasured one', { speed: 1 }, { speed: null }],
+  ])('%s', (_, better, worse) => {
+    const [good, bad] = [candidate('good', better), candidate('bad', worse)];
+    expect(chosen([good, bad])).toBe('good');
+    expect(chosen([bad, good])).toBe('good');
+  });
+});
+
+it('the choice leaves the snapshot as it was', () => {
+  const candidates = Object.freeze([candidate('b', { freeSlots: 1 }), candidate('a')]);
+  const caller = { memberId: ANNA, memberName: 'Anna', keyId: 'k', scope: 'own' as const };
+  match(candidates, { caller, excluded: new Set() });
+  expect(candidates.map((one) => one.providerId)).toEqual(['b', 'a']);
+});

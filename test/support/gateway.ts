@@ -1,0 +1,211 @@
+/** A real coordinator on port 0 with a member and a key, and real agents beside it, all in this process. */
+import { Agent } from '@inference-gateway/agent/agent';
+import type { ServiceConfig } from '@inference-gateway/agent/backends/backend';
+import { loadConfig } from '@inference-gateway/coordinator/config';
+import type { Config } from '@inference-gateway/coordinator/config';
+import { startCoordinator } from '@inference-gateway/coordinator/coordinator';
+import type { Coordinator } from '@inference-gateway/coordinator/coordinator';
+import { openStore } from '@inference-gateway/coordinator/store/open';
+import { newSecret } from '@inference-gateway/shared/ids';
+import { createLogger } from '@inference-gateway/shared/program/logger';
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import { onTestFinished } from 'vitest';
+
+export interface TestMember {
+  readonly id: string;
+  readonly key: string;
+  readonly keyId: string;
+  /** Registers a provider and returns its agent's token. */
+  enroll(name: string): Promise<string>;
+}
+
+export interface TestGateway {
+  readonly dataDir: string;
+  readonly address: string;
+  /** With `/v1`. */
+  readonly baseUrl: string;
+  /** Two members that know nothing of each other. */
+  readonly anna: TestMember;
+  readonly ben: TestMember;
+  /** A stock client with Anna's key, which does not retry. */
+  readonly client: OpenAI;
+  /** Sends a raw request with Anna's key. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** Starts an agent of Anna's (or of another member) with these services, and waits until it is online. */
+  startAgent(options: {
+    services: readonly Partial<ServiceConfig>[];
+    name?: string;
+    owner?: TestMember;
+  }): Promise<TestAgent>;
+  stop(): Promise<void>;
+}
+
+export interface TestAgent {
+  readonly agent: Agent;
+  readonly token: string;
+  stop(): Promise<void>;
+}
+
+const silent = createLogger('silent');
+
+/** Starts a gateway whose settings differ from the defaults as given; it ends with the current test. */
+export async function startGateway(settings: Partial<Config> = {}): Promise<TestGateway> {
+  const gateway = await openGateway(settings);
+  onTestFinished(() => gateway.stop());
+  return gateway;
+}
+
+/** The same for a whole file of tests, which stops it in `afterAll`. */
+export async function openGateway(settings: Partial<Config> = {}): Promise<TestGateway> {
+  const dataDir = settings.dataDir ?? (await mkdtemp(join(tmpdir(), 'gateway-test-')));
+  const seeded = await seed(dataDir);
+  const config: Config = {
+    ...loadConfig({}, {}),
+    rateLimitRequests: 1_000_000,
+    drainMs: 200,
+    logLevel: 'silent',
+    port: 0,
+    dataDir,
+    ...settings,
+  };
+  const coordinator = await startCoordinator(config);
+  return new RunningGateway(coordinator, { dataDir, ...seeded }, settings.dataDir === undefined);
+}
+
+interface Seed {
+  readonly dataDir: string;
+  readonly anna: Seeded;
+  readonly ben: Seeded;
+}
+
+interface Seeded {
+  readonly id: string;
+  readonly key: string;
+  readonly keyId: string;
+  readonly joinTokens: string[];
+}
+
+const JOIN_TOKENS = 8;
+
+async function seed(dataDir: string): Promise<{ anna: Seeded; ben: Seeded }> {
+  const store = await openStore(dataDir);
+  const now = Date.now();
+  const member = async (name: string): Promise<Seeded> => {
+    const email = `${name.toLowerCase()}@example.org`;
+    const made = await store.createMember({ email, name, role: 'member', passwordHash: null }, now);
+    if (made.kind !== 'created') throw new Error(`${name} is there already`);
+    const key = newSecret('gwk');
+    const hash = sha256(key);
+    const { id } = made.value;
+    const created = await store.createKey(
+      { memberId: id, name: 'test', prefix: key.slice(0, 8), hash, scope: 'any', expiresAt: null },
+      now,
+    );
+    if (created.kind !== 'created') throw new Error('the key is there already');
+    const joinTokens = Array.from({ length: JOIN_TOKENS }, () => newSecret('gwj'));
+    for (const token of joinTokens) {
+      const expiresAt = now + 3_600_000;
+      await store.createJoinToken({ ownerId: id, name: null, hash: sha256(token), expiresAt }, now);
+    }
+    return { id, key, keyId: created.value.id, joinTokens };
+  };
+  const members = { anna: await member('Anna'), ben: await member('Ben') };
+  await store.close();
+  return members;
+}
+
+class RunningGateway implements TestGateway {
+  readonly dataDir: string;
+  readonly address: string;
+  readonly baseUrl: string;
+  readonly anna: TestMember;
+  readonly ben: TestMember;
+  readonly client: OpenAI;
+  readonly #coordinator: Coordinator;
+  readonly #agents: TestAgent[] = [];
+  readonly #removesFolder: boolean;
+  #stopped = false;
+
+  constructor(coordinator: Coordinator, seeded: Seed, removesFolder: boolean) {
+    this.#coordinator = coordinator;
+    this.#removesFolder = removesFolder;
+    this.dataDir = seeded.dataDir;
+    this.address = coordinator.address;
+    this.baseUrl = `${this.address}/v1`;
+    this.anna = this.#member(seeded.anna);
+    this.ben = this.#member(seeded.ben);
+    this.client = new OpenAI({ baseURL: this.baseUrl, apiKey: this.anna.key, maxRetries: 0 });
+  }
+
+  fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = { authorization: `Bearer ${this.anna.key}`, ...init.headers };
+    return fetch(`${this.address}${path}`, { ...init, headers });
+  }
+
+  async startAgent(options: Parameters<TestGateway['startAgent']>[0]): Promise<TestAgent> {
+    const { services, name = 'den-pc', owner = this.anna } = options;
+    const token = await owner.enroll(name);
+    const agent = new Agent({
+      url: this.address,
+      token,
+      name,
+      services: services.map((service, index) => toService(service, index)),
+      host: () => ({ os: 'linux', arch: 'x64', gpus: [] }),
+      logger: silent,
+      once: false,
+    });
+    await agent.start();
+    const running = { agent, token, stop: () => agent.drain() };
+    this.#agents.push(running);
+    return running;
+  }
+
+  async stop(): Promise<void> {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    await Promise.all([this.#coordinator.drain(), ...this.#agents.map((agent) => agent.stop())]);
+    if (this.#removesFolder) await rm(this.dataDir, { recursive: true, force: true });
+  }
+
+  #member({ id, key, keyId, joinTokens }: Seeded): TestMember {
+    const enroll = async (name: string): Promise<string> => {
+      const response = await fetch(`${this.address}/agent/v1/enroll`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${joinTokens.pop()}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify({ name }),
+      });
+      const answer = (await response.json()) as { token: string };
+      if (!response.ok) throw new Error(JSON.stringify(answer));
+      return answer.token;
+    };
+    return { id, key, keyId, enroll };
+  }
+}
+
+/** A service with the defaults that the configuration would fill in. */
+export function toService(service: Partial<ServiceConfig>, index = 0): ServiceConfig {
+  return {
+    id: `llm-${index}`,
+    type: 'llm',
+    backend: 'openai',
+    baseUrl: 'http://127.0.0.1:9/v1',
+    apiKey: null,
+    slots: 4,
+    slotGroup: null,
+    models: null,
+    dropFields: [],
+    foreign: true,
+    ...service,
+  };
+}
+
+export function sha256(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}

@@ -1,0 +1,18 @@
+/** The rows of the Markdown table whose first heading is this one; a cell's text without its padding. */
+export function tableRows(markdown: string, firstHeading: string): string[][] {
+  const lines = markdown.split('\n');
+  const heading = lines.findIndex(
+    (line) => line.startsWith('|') && cells(line)[0] === firstHeading,
+  );
+  if (heading === -1) throw new Error(`no table starts with the heading "${firstHeading}"`);
+  const below = lines.slice(heading + 2);
+  const end = below.findIndex((line) => !line.startsWith('|'));
+  return below.slice(0, end === -1 ? below.length : end).map(cells);
+}
+
+function cells(line: string): string[] {
+  return line
+    .slice(1, line.lastIndexOf('|'))
+    .split('|')
+    .map((cell) => cell.trim());
+}

@@ -1,0 +1,22 @@
+/** Waiting in tests without sleeping a fixed time. */
+import { setTimeout as pause } from 'node:timers/promises';
+
+interface UntilOptions {
+  readonly timeoutMs?: number;
+  /** Named in the error. */
+  readonly what?: string;
+}
+
+/** Resolves with the condition's first truthy value; fails when there is none in time (5 s). */
+export async function until<T>(
+  condition: () => T | Promise<T>,
+  { timeoutMs = 5_000, what = condition.toString() }: UntilOptions = {},
+): Promise<NonNullable<T>> {
+  const end = performance.now() + timeoutMs;
+  for (;;) {
+    const value = await condition();
+    if (value) return value;
+    if (performance.now() > end) throw new Error(`not within ${timeoutMs} ms: ${what}`);
+    await pause(5);
+  }
+}
