@@ -36,7 +36,8 @@ describe('secrets', () => {
     }
     const expected = (2_000 * 43) / 62;
     expect(counts.size).toBe(62);
-    for (const count of counts.values()) expect(Math.abs(count - expected)).toBeLessThan(expected / 4);
+    for (const count of counts.values())
+      expect(Math.abs(count - expected)).toBeLessThan(expected / 4);
   });
 });
 

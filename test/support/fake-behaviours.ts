@@ -140,8 +140,7 @@ export function reply(
 
 /** The error page of a web server in front of the model. */
 export function html500(): Behaviour {
-  const page =
-    '<!doctype html><head><title>Oops</title></head><h1>Internal <b>Error</b></h1>';
+  const page = '<!doctype html><head><title>Oops</title></head><h1>Internal <b>Error</b></h1>';
   return reply(500, page, 'text/html');
 }
 

@@ -126,16 +126,18 @@ export class FakeModelServer {
     if (apiKey !== undefined && request.headers.authorization !== `Bearer ${apiKey}`) {
       return sendJson(response, 401, { error: { message: 'Invalid API Key', code: 401 } });
     }
-    return request.method === 'POST'
-      ? this.#post(request, response).catch(() => void response.destroy())
-      : this.#get(request.url ?? '/', response);
+    const answered =
+      request.method === 'POST'
+        ? this.#post(request, response)
+        : this.#get(request.url ?? '/', response);
+    return answered.catch(() => void response.destroy());
   }
 
-  #get(url: string, response: ServerResponse): void {
+  async #get(url: string, response: ServerResponse): Promise<void> {
     this.gets.push(url);
     const route = this.routes[url] ?? this.routes[url.split('?')[0] ?? ''] ?? this.routes['*'];
     if (route === undefined) return sendJson(response, 404, { error: { message: 'no such path' } });
-    const value: unknown = typeof route === 'function' ? (route as () => unknown)() : route;
+    const value: unknown = typeof route === 'function' ? await (route as () => unknown)() : route;
     if (!isRaw(value)) return sendJson(response, 200, value);
     const { status = 200, headers = {}, body = '' } = value;
     const isText = typeof body === 'string';

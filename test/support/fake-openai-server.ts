@@ -6,7 +6,7 @@ import { startFakeServer } from './fake-model-server.js';
 import type { Behaviour, FakeModelServer, FakeServerOptions, Route } from './fake-model-server.js';
 
 /** A model's id, or its whole row in the list. */
-export type FakeModel = string | ({ readonly id: string } & Readonly<Record<string, unknown>>);
+type FakeModel = string | ({ readonly id: string } & Readonly<Record<string, unknown>>);
 
 export interface FakeOpenAiOptions extends Partial<Omit<FakeServerOptions, 'routes'>> {
   readonly models?: readonly FakeModel[];

@@ -1,4 +1,7 @@
-/** A real coordinator on port 0 with a member and a key, and real agents beside it, all in this process. */
+/**
+ * A real coordinator on port 0 with a member and a key, and real agents beside it, all in this
+ * process.
+ */
 import { Agent } from '@inference-gateway/agent/agent';
 import type { ServiceConfig } from '@inference-gateway/agent/backends/backend';
 import { loadConfig } from '@inference-gateway/coordinator/config';
@@ -35,7 +38,10 @@ export interface TestGateway {
   readonly client: OpenAI;
   /** Sends a raw request with Anna's key. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** Starts an agent of Anna's (or of another member) with these services, and waits until it is online. */
+  /**
+   * Starts an agent of Anna's (or of another member) with these services, and waits until it is
+   * online.
+   */
   startAgent(options: {
     services: readonly Partial<ServiceConfig>[];
     name?: string;
@@ -52,7 +58,10 @@ export interface TestAgent {
 
 const silent = createLogger('silent');
 
-/** Starts a gateway whose settings differ from the defaults as given; it ends with the current test. */
+/**
+ * Starts a gateway whose settings differ from the defaults as given; it ends with the current
+ * test.
+ */
 export async function startGateway(settings: Partial<Config> = {}): Promise<TestGateway> {
   const gateway = await openGateway(settings);
   onTestFinished(() => gateway.stop());
@@ -142,7 +151,8 @@ class RunningGateway implements TestGateway {
   }
 
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = { authorization: `Bearer ${this.anna.key}`, ...init.headers };
+    const headers = new Headers(init.headers);
+    if (!headers.has('authorization')) headers.set('authorization', `Bearer ${this.anna.key}`);
     return fetch(`${this.address}${path}`, { ...init, headers });
   }
 

@@ -1,6 +1,7 @@
 /** Builds and joins every part of the coordinator; `main` and the tests start the same object. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { createLogger } from '@inference-gateway/shared/program/logger';
+import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,10 +26,15 @@ export interface Coordinator {
   drain(): Promise<void>;
 }
 
-/** Longer than any proxy in front keeps its own: or it would send a POST into a closing connection. */
+/**
+ * Longer than any proxy in front keeps its own: or it would send a POST into a closing
+ * connection.
+ */
 const KEEP_ALIVE_MS = 75_000;
 const HEADERS_TIMEOUT_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 300_000;
+/** How long callers may take to fetch the rest of answers that are whole. */
+const FLUSH_MS = 2_000;
 /** When agents come back after a restart. */
 const RECONNECT_AFTER_MS = 1_000;
 
@@ -38,7 +44,16 @@ export async function startCoordinator(config: Config): Promise<Coordinator> {
   const store = await openStore(config.dataDir, {
     onUsageLost: (rows, reason) => logger.error({ rows, reason }, 'usage rows lost'),
   });
-  const registry = new Registry(await store.listProviders(), store);
+  try {
+    return await assemble(config, store, logger);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function assemble(config: Config, store: Store, logger: Logger): Promise<Coordinator> {
+  const registry = new Registry(await store.listProviders(), store, logger);
   const direct = new Direct(registry, config);
   const authentication = new Authentication(store);
   const links = new LinkServer({
@@ -65,17 +80,25 @@ export async function startCoordinator(config: Config): Promise<Coordinator> {
     store,
     trustProxy: config.trustProxy,
   });
-  const server = await listen(app.callback(), config);
+  const handle = app.callback();
+  // Koa answers every error itself, so that its promise is never rejected.
+  const server = await listen((request, response) => void handle(request, response), config);
   server.on('upgrade', links.upgrade);
-  const admin = await serveAdmin(config.dataDir, { store, sessions: registry });
+  const address = addressOf(server, config.host);
+  const admin = await serveAdmin(config.dataDir, {
+    store,
+    sessions: registry,
+    server: { address, publicUrl: config.publicUrl },
+  });
   return {
-    address: addressOf(server, config.host),
+    address,
     async drain() {
       draining = true;
       links.close();
-      server.close();
+      const closed = closeServer(server);
       await Promise.race([direct.drained(), elapsed(config.drainMs)]);
-      registry.closeAll(RECONNECT_AFTER_MS);
+      await Promise.race([closed, elapsed(FLUSH_MS)]);
+      await registry.closeAll(RECONNECT_AFTER_MS);
       direct.close();
       server.closeAllConnections();
       await admin.close();
@@ -99,6 +122,16 @@ async function listen(handler: RequestListener, config: Config): Promise<Server>
     server.once('error', failed).listen(config.port, config.host, done);
   });
   return server;
+}
+
+/**
+ * Takes no new connection, and resolves when the last one has ended; idle ones are ended as they
+ * fall idle.
+ */
+async function closeServer(server: Server): Promise<void> {
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  await new Promise((resolve) => server.close(resolve));
+  clearInterval(sweep);
 }
 
 function addressOf(server: Server, host: string): string {

@@ -1,10 +1,12 @@
 /**
- * One row per inference endpoint of the specification, section 4. Routing, validation, matching, the
- * link and the agent's allow-list read this table; adding an endpoint is adding a row.
+ * One row per inference endpoint of the specification, section 4. Routing, validation, matching,
+ * the link and the agent's allow-list read this table; adding an endpoint is adding a row.
  */
 
 export const SERVICE_TYPES = ['llm', 'stt', 'image', 'tts', 'video', 'music'] as const;
-/** What a model does. `video` and `music` extend the specification's four: their endpoints exist. */
+/**
+ * What a model does. `video` and `music` extend the specification's four: their endpoints exist.
+ */
 export type ServiceType = (typeof SERVICE_TYPES)[number];
 
 export type InferenceType = 'LLM' | 'IMAGE' | 'VIDEO' | 'MUSIC' | 'TTS';

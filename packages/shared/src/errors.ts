@@ -1,13 +1,16 @@
 /**
- * Every error that a caller can meet: one row a code, with its HTTP status, its `type` and what a client
- * should do about it. `docs/errors.md` prints this table and a test holds the two together.
- * Source: specification, section 7, and the fixed rows below.
+ * Every error that a caller can meet: one row a code, with its HTTP status, its `type` and what a
+ * client should do about it. `docs/errors.md` prints this table and a test holds the two
+ * together. Source: specification, section 7, and the fixed rows below.
  */
 
 interface ErrorRow {
   readonly status: number;
   readonly type: string;
-  /** The header `x-should-retry`; absent where the status alone tells a stock client the right thing. */
+  /**
+   * The header `x-should-retry`; absent where the status alone tells a stock client the right
+   * thing.
+   */
   readonly shouldRetry?: false;
   /** Seconds for `Retry-After` where the thrower knows none better. */
   readonly retryAfterS?: number;
@@ -87,7 +90,10 @@ interface ApiErrorDetail {
   readonly cause?: unknown;
 }
 
-/** A failure that is told to the caller. Its message says what failed, with which value, and what to do. */
+/**
+ * A failure that is told to the caller. Its message says what failed, with which value, and what
+ * to do.
+ */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly param: string | null;

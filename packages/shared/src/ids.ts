@@ -1,6 +1,7 @@
 /**
- * Ids and secrets. ULIDs name rows: they sort by time. Secrets carry a prefix that says what they open
- * and, for API keys, a checksum, so that a truncated paste is told apart from a revoked key without a look-up.
+ * Ids and secrets. ULIDs name rows: they sort by time. Secrets carry a prefix that says what they
+ * open and, for API keys, a checksum, so that a truncated paste is told apart from a revoked key
+ * without a look-up.
  */
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -45,7 +46,8 @@ export function isSecret(prefix: SecretPrefix, text: string): boolean {
 }
 
 function randomCharacters(alphabet: string, count: number): string {
-  // Bytes past the last whole multiple of the alphabet are drawn again: a plain modulo would favour its start.
+  // Bytes past the last whole multiple of the alphabet are drawn again: a plain modulo would
+  // favour its start.
   const limit = 256 - (256 % alphabet.length);
   let text = '';
   while (text.length < count) {

@@ -3,14 +3,17 @@ import { distance } from 'fastest-levenshtein';
 
 const MAX_SUGGESTIONS = 3;
 
-/** Up to three of the candidates that differ little from the name or contain it, the nearest first. */
+/**
+ * Up to three of the candidates that differ little from the name or contain it, the nearest
+ * first.
+ */
 export function nearest(name: string, candidates: readonly string[]): string[] {
   const wanted = name.toLowerCase();
   const limit = Math.max(2, Math.floor(wanted.length / 3));
   return candidates
     .map((candidate) => ({ candidate, score: score(wanted, candidate.toLowerCase()) }))
     .filter(({ score }) => score <= limit)
-    .sort((a, b) => a.score - b.score)
+    .toSorted((a, b) => a.score - b.score)
     .slice(0, MAX_SUGGESTIONS)
     .map(({ candidate }) => candidate);
 }

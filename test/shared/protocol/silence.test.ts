@@ -12,7 +12,8 @@ afterEach(() => {
 describe('a silence timer', () => {
   it('calls back once, after the limit', () => {
     const silent = vi.fn();
-    new SilenceTimer(1_000, silent);
+    const timer = new SilenceTimer(1_000, silent);
+    expect(timer.running).toBe(true);
     vi.advanceTimersByTime(999);
     expect(silent).not.toHaveBeenCalled();
     vi.advanceTimersByTime(10_000);

@@ -54,7 +54,10 @@ export interface LocalCall {
   readonly signal: AbortSignal;
 }
 
-/** A whole JSON answer in OpenAI form. An error has a status of 400 or more and OpenAI's error object. */
+/**
+ * A whole JSON answer in OpenAI form. An error has a status of 400 or more and OpenAI's error
+ * object.
+ */
 export interface DocumentAnswer {
   readonly kind: 'document';
   readonly status: number;
@@ -63,9 +66,9 @@ export interface DocumentAnswer {
 }
 
 /**
- * A stream in OpenAI form: each item is one or more whole events (`data: {…}\n\n`), never `[DONE]`, which
- * the coordinator writes. The iterator throws a `LocalFailure` where the local server's stream breaks, and
- * returns the usage where it ends well.
+ * A stream in OpenAI form: each item is one or more whole events (`data: {…}\n\n`), never
+ * `[DONE]`, which the coordinator writes. The iterator throws a `LocalFailure` where the local
+ * server's stream breaks, and returns the usage where it ends well.
  */
 export interface EventAnswer {
   readonly kind: 'events';
@@ -75,7 +78,10 @@ export interface EventAnswer {
 export type LocalAnswer = DocumentAnswer | EventAnswer;
 
 export interface Backend {
-  /** Asks the local server what it serves, without waking a sleeping model. Throws a `LocalFailure`. */
+  /**
+   * Asks the local server what it serves, without waking a sleeping model. Throws a
+   * `LocalFailure`.
+   */
   describe(signal: AbortSignal): Promise<Description>;
   /** Runs one request. Throws a `LocalFailure`, or what the signal was aborted with. */
   call(call: LocalCall): Promise<LocalAnswer>;

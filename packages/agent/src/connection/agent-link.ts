@@ -1,6 +1,6 @@
 /**
- * One link, from HELLO to its close: hands work to the runner, tells the coordinator what is served, and
- * watches for silence.
+ * One link, from HELLO to its close: hands work to the runner, tells the coordinator what is
+ * served, and watches for silence.
  */
 import { decodeFrame } from '@inference-gateway/shared/protocol/frames';
 import { Liveness } from '@inference-gateway/shared/protocol/liveness';

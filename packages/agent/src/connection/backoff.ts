@@ -1,4 +1,7 @@
-/** When to dial again: full jitter in [0, min(30 s, 0.5 s · 2^n)], so that a thousand agents do not return at once. */
+/**
+ * When to dial again: full jitter in [0, min(30 s, 0.5 s · 2^n)], so that a thousand agents do
+ * not return at once.
+ */
 
 const BASE_MS = 500;
 const MAX_MS = 30_000;
@@ -8,7 +11,10 @@ const HEALTHY_MS = 60_000;
 export class Backoff {
   #failures = 0;
 
-  /** The wait before the next attempt; `retryAfterMs` is what the coordinator asked for, if it did. */
+  /**
+   * The wait before the next attempt; `retryAfterMs` is what the coordinator asked for, if it
+   * did.
+   */
   next(retryAfterMs: number | null): number {
     const ceiling = Math.min(MAX_MS, BASE_MS * 2 ** this.#failures);
     this.#failures = Math.min(this.#failures + 1, 16);

@@ -20,7 +20,10 @@ interface ConnectionOptions extends LinkParts {
 }
 
 export class Connection {
-  /** Resolves when the connection has ended for good: with the reason, or null where it was closed here. */
+  /**
+   * Resolves when the connection has ended for good: with the reason, or null where it was closed
+   * here.
+   */
   readonly ended: Promise<CommandError | null>;
   readonly #options: ConnectionOptions;
   readonly #backoff = new Backoff();
@@ -84,7 +87,9 @@ export class Connection {
     });
   }
 
-  /** The link's other end has given this one up long ago, or will not be found at the old address. */
+  /**
+   * The link's other end has given this one up long ago, or will not be found at the old address.
+   */
   #wokeUp(): void {
     this.#options.logger.info('woke up: connecting again');
     this.#link?.terminate();

@@ -1,4 +1,6 @@
-/** One piece of work as it comes from the link: its body on the way in, its answer on the way out. */
+/**
+ * One piece of work as it comes from the link: its body on the way in, its answer on the way out.
+ */
 import { ReceiveWindow } from '@inference-gateway/shared/protocol/credit';
 import { encodeWindow } from '@inference-gateway/shared/protocol/frames';
 import type {
@@ -65,7 +67,10 @@ export class IncomingWork {
     this.#send.grant(credit);
   }
 
-  /** The coordinator stopped the work. It waits for a word back: at once where the run is over already. */
+  /**
+   * The coordinator stopped the work. It waits for a word back: at once where the run is over
+   * already.
+   */
   cancel(): void {
     if (this.#answered) this.#reset('CANCELED', '');
     else this.#abort.abort('canceled' satisfies StopReason);

@@ -1,4 +1,7 @@
-/** One run: body in, local server asked, answer out. Its only catch site turns failures into RESET. */
+/**
+ * One run: body in, local server asked, answer out. Its only catch site turns failures into
+ * RESET.
+ */
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import { LocalFailure } from '../backends/backend.js';
@@ -6,7 +9,10 @@ import type { EventAnswer, LocalAnswer } from '../backends/backend.js';
 import type { CatalogEntry } from '../backends/catalog.js';
 import type { IncomingWork, StopReason } from './incoming-work.js';
 
-/** While a model loads nothing comes back: PROGRESS keeps the coordinator's first-byte timer alive. */
+/**
+ * While a model loads nothing comes back: PROGRESS keeps the coordinator's first-byte timer
+ * alive.
+ */
 const PROGRESS_MS = 10_000;
 
 export interface RunHost {
@@ -51,7 +57,11 @@ async function send(work: IncomingWork, reply: LocalAnswer, begun: () => void): 
 }
 
 /** HEAD goes out with the first event: until then another provider can take over. */
-async function sendEvents(work: IncomingWork, reply: EventAnswer, begun: () => void): Promise<void> {
+async function sendEvents(
+  work: IncomingWork,
+  reply: EventAnswer,
+  begun: () => void,
+): Promise<void> {
   const { events } = reply;
   try {
     let next = await events.next();
@@ -97,14 +107,14 @@ function reportLoading(work: IncomingWork, model: AdvertisedModel): () => void {
   return () => clearInterval(timer);
 }
 
-function report(work: IncomingWork, error: unknown, { logger, unreachable }: RunHost): void {
+function report(work: IncomingWork, error: unknown, host: RunHost): void {
   if (work.signal.aborted) return work.fail(...stopCode(work.signal.reason as StopReason));
   if (error instanceof LocalFailure) {
-    logger.warn({ req: work.open.request_id, reason: error.message }, 'local server failed');
-    if (error.code === 'LOCAL_UNREACHABLE') unreachable(error.message);
+    host.logger.warn({ req: work.open.request_id, reason: error.message }, 'local server failed');
+    if (error.code === 'LOCAL_UNREACHABLE') host.unreachable(error.message);
     return work.fail(error.code, error.message);
   }
-  logger.error({ err: error, req: work.open.request_id }, 'run failed');
+  host.logger.error({ err: error, req: work.open.request_id }, 'run failed');
   return work.fail('INTERNAL', 'the agent failed');
 }
 

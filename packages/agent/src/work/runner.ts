@@ -1,6 +1,7 @@
 /**
- * Decides whether a piece of work is let in, and runs it. The coordinator is not trusted for addresses: it
- * names an endpoint kind, a service and a model, and all three must be what the owner configured.
+ * Decides whether a piece of work is let in, and runs it. The coordinator is not trusted for
+ * addresses: it names an endpoint kind, a service and a model, and all three must be what the
+ * owner configured.
  */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { Logger } from '@inference-gateway/shared/program/logger';

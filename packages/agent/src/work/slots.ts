@@ -3,7 +3,10 @@
 interface SlotOwner {
   readonly serviceId: string;
   readonly slots: number;
-  /** Services of one group share one card: together they run at most the largest `slots` among them. */
+  /**
+   * Services of one group share one card: together they run at most the largest `slots` among
+   * them.
+   */
   readonly slotGroup: string | null;
 }
 

@@ -6,7 +6,10 @@ export interface Owned {
   readonly ownerId: string;
 }
 
-/** Members see their own providers. Sharing with a network will widen this rule, and no other place. */
+/**
+ * Members see their own providers. Sharing with a network will widen this rule, and no other
+ * place.
+ */
 export function mayUse(caller: Caller, provider: Owned): boolean {
   return provider.ownerId === caller.memberId;
 }

@@ -46,7 +46,7 @@ export function match(candidates: readonly Candidate[], request: MatchRequest): 
   const eligible = visible.filter((candidate) => isEligible(candidate, request));
   if (eligible.length === 0) return { kind: 'offline', lostAt: lastLoss(visible) };
   const free = eligible.filter((candidate) => candidate.freeSlots > 0);
-  const best = free.sort((a, b) => compare(a, b, request.caller))[0];
+  const best = free.toSorted((a, b) => compare(a, b, request.caller))[0];
   return best === undefined ? { kind: 'busy' } : { kind: 'chosen', candidate: best };
 }
 

@@ -1,6 +1,7 @@
 /**
- * Names that people give to members, keys and providers. References are read as `OWNER/NAME` and members
- * also by address, so neither `/` nor `@` may be in one; a control character would spoil every list.
+ * Names that people give to members, keys and providers. References are read as `OWNER/NAME` and
+ * members also by address, so neither `/` nor `@` may be in one; a control character would spoil
+ * every list.
  */
 export const NAME_PATTERN = /^(?!\s)[^/@\p{C}]{1,64}(?<!\s)$/u;
 

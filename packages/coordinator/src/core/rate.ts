@@ -1,6 +1,6 @@
 /**
- * The rate limit: a sliding window a member. The window is counted in sixty slices, so that its memory is
- * fixed and no stretch of one window ever holds more than the limit.
+ * The rate limit: a sliding window a member. The window is counted in sixty slices, so that its
+ * memory is fixed and no stretch of one window ever holds more than the limit.
  */
 
 const SLICES = 60;
@@ -16,7 +16,10 @@ export interface RateStanding {
 }
 
 interface MemberWindow {
-  /** Requests by slice number modulo the array's length; one slice more than the window, for the part of it now under way. */
+  /**
+   * Requests by slice number modulo the array's length; one slice more than the window, for the
+   * part of it now under way.
+   */
   readonly counts: Float64Array;
   newest: number;
   total: number;

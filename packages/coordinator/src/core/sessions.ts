@@ -1,6 +1,7 @@
 /**
- * What the rest of the coordinator may know of agents' links. `links` implements it and `coordinator.ts`
- * hands it to `dispatch`, `http` and `admin`, so that none of them ever sees a socket.
+ * What the rest of the coordinator may know of agents' links. `links` implements it and
+ * `coordinator.ts` hands it to `dispatch`, `http` and `admin`, so that none of them ever sees a
+ * socket.
  */
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
 import type {
@@ -61,7 +62,9 @@ export type ExchangeFailure =
   | { readonly kind: 'not_accepted' }
   | { readonly kind: 'disconnected' };
 
-/** Told what an agent answers, in order: `head`, any number of `data`, then `end` or `fail`, once. */
+/**
+ * Told what an agent answers, in order: `head`, any number of `data`, then `end` or `fail`, once.
+ */
 export interface ExchangeHandler {
   /** The agent says that it is alive, for instance while a model loads. */
   progress(): void;
@@ -87,10 +90,14 @@ export interface Sessions {
   /** Every provider that serves, or last served, this model under this type. */
   candidates(serviceType: ServiceType, model: string): readonly Candidate[];
   providers(): readonly ProviderView[];
-  /** Null where the session has gone, or its last slot was taken, since the candidate was chosen. */
+  /**
+   * Null where the session has gone, or its last slot was taken, since the candidate was chosen.
+   */
   open(candidate: Candidate, request: OpenRequest, handler: ExchangeHandler): Exchange | null;
   /** Tells the matcher how a call went; a fault of the caller's is no failure of the provider. */
   report(candidate: Candidate, outcome: 'ok' | 'failed' | 'busy'): void;
-  /** Calls back whenever a slot is freed or a provider arrives or changes. Returns how to stop it. */
+  /**
+   * Calls back whenever a slot is freed or a provider arrives or changes. Returns how to stop it.
+   */
   onCapacity(listener: () => void): () => void;
 }

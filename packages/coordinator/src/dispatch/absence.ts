@@ -15,8 +15,8 @@ export function modelNotFound(sought: Sought, sessions: Sessions): ApiError {
   const online = onlineModels(sought, sessions);
   const near = nearest(sought.model, online);
   const hint = near.length > 0 ? ` Did you mean ${list(near)}?` : ` ${offer(online, serviceType)}`;
-  const message = `No provider of yours serves the model '${sought.model}' as ${serviceType}.${hint}`;
-  return new ApiError('model_not_found', message, { param: 'model' });
+  const message = `No provider of yours serves the model '${sought.model}' as ${serviceType}.`;
+  return new ApiError('model_not_found', message + hint, { param: 'model' });
 }
 
 export function modelOffline(sought: Sought, sessions: Sessions): ApiError {
@@ -35,7 +35,9 @@ function onlineModels({ caller, endpoint }: Sought, sessions: Sessions): string[
     .filter(visible)
     .flatMap((provider) => provider.services);
   const ofType = services.filter((service) => service.service_type === serviceType);
-  return [...new Set(ofType.flatMap((service) => service.models.map((model) => model.id)))].sort();
+  return [
+    ...new Set(ofType.flatMap((service) => service.models.map((model) => model.id))),
+  ].toSorted();
 }
 
 function offer(online: readonly string[], serviceType: string): string {

@@ -1,6 +1,6 @@
 /**
- * Synchronous calls: find a slot, send, and try another provider for as long as nothing of an answer has
- * gone to the caller. Source: decisions, section 3.
+ * Synchronous calls: find a slot, send, and try another provider for as long as nothing of an
+ * answer has gone to the caller. Source: decisions, section 3.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Candidate } from '../core/match.js';
@@ -17,7 +17,9 @@ import type { Outcome, Sink, Work } from './work.js';
 
 /** A failed provider is replaced at most twice. */
 const MAX_REPLACEMENTS = 2;
-/** A provider that says "not now" costs no replacement, but somebody who always says so must end. */
+/**
+ * A provider that says "not now" costs no replacement, but somebody who always says so must end.
+ */
 const MAX_REFUSALS = 120;
 
 export interface DirectTiming extends AttemptTiming, PlacementTiming {
@@ -131,7 +133,10 @@ export class Direct {
     return progress.refusals > 0 && waitedMs > this.#timing.syncWaitMs;
   }
 
-  /** Places the work; where no other provider is left, the error of the last one tells more than a 404. */
+  /**
+   * Places the work; where no other provider is left, the error of the last one tells more than a
+   * 404.
+   */
   async #send(work: Work, sink: Sink, progress: Progress): Promise<Sent> {
     const queuedAt = performance.now();
     const holder: { sent: Sent | null } = { sent: null };

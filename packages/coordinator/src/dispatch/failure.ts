@@ -1,6 +1,6 @@
 /**
- * What a failed attempt means: may another provider be tried, does it count against this one, and what is
- * the caller told. Source: decisions, sections 2 and 3.
+ * What a failed attempt means: may another provider be tried, does it count against this one, and
+ * what is the caller told. Source: decisions, sections 2 and 3.
  */
 import { assertNever } from '@inference-gateway/shared/assert';
 import { ApiError } from '@inference-gateway/shared/errors';
@@ -19,8 +19,8 @@ export type AttemptFailure =
   | { readonly kind: 'unusable'; readonly reason: string };
 
 /**
- * `final`: the caller's own fault. `wait`: not now, here or elsewhere. `skip`: not here, and no failure of
- * the provider's. `failed`: not here, and the provider is remembered for it.
+ * `final`: the caller's own fault. `wait`: not now, here or elsewhere. `skip`: not here, and no
+ * failure of the provider's. `failed`: not here, and the provider is remembered for it.
  */
 export type Blame = 'final' | 'wait' | 'skip' | 'failed';
 
@@ -45,7 +45,7 @@ export function judge(failure: AttemptFailure, providerName: string): Verdict {
     case 'timeout':
       return failed(
         'provider_timeout',
-        `${providerName} sent no ${failure.waitingFor} within ${Math.round(failure.afterMs / 1000)} s.`,
+        `${providerName} sent no ${failure.waitingFor} within ${seconds(failure.afterMs)} s.`,
       );
     case 'unusable':
       return failed(
@@ -59,6 +59,10 @@ export function judge(failure: AttemptFailure, providerName: string): Verdict {
     default:
       return assertNever(failure);
   }
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms / 100) / 10;
 }
 
 function judgeReset(code: ResetCode, message: string, providerName: string): Verdict {
@@ -82,7 +86,10 @@ function judgeReset(code: ResetCode, message: string, providerName: string): Ver
   }
 }
 
-/** 4xx is the caller's own fault, except where it says "not now" or speaks of the provider's own set-up. */
+/**
+ * 4xx is the caller's own fault, except where it says "not now" or speaks of the provider's own
+ * set-up.
+ */
 function judgeStatus(status: number, body: string, providerName: string): Verdict {
   const { message, code, param } = readError(body);
   const said = `${providerName} answered ${status}: ${message}`;

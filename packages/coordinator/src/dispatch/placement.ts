@@ -42,7 +42,10 @@ export class Placement {
     this.#timing = timing;
   }
 
-  /** Resolves once the work is sent, with the time it waited; rejects with what the caller is told. */
+  /**
+   * Resolves once the work is sent, with the time it waited; rejects with what the caller is
+   * told.
+   */
   async place(sought: Sought): Promise<void> {
     const key = keyOf(sought);
     const mustWait = sought.excluded.size === 0 && this.#line.hasWaiting(key);

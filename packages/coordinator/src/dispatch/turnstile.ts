@@ -1,4 +1,6 @@
-/** How many calls a member may have under way at once; further ones wait in the member's own line. */
+/**
+ * How many calls a member may have under way at once; further ones wait in the member's own line.
+ */
 import { ApiError } from '@inference-gateway/shared/errors';
 
 /** Longer lines are refused: whoever waits behind a thousand others is better told so. */

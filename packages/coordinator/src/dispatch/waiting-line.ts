@@ -1,11 +1,14 @@
 /**
- * The line of calls that wait for a slot: members take turns, and each member's own calls keep their
- * order. A call that nobody can serve now holds up no other.
+ * The line of calls that wait for a slot: members take turns, and each member's own calls keep
+ * their order. A call that nobody can serve now holds up no other.
  */
 
 export interface Waiting {
   readonly memberId: string;
-  /** Calls with one key wait for the same thing: where one finds nothing, the others need not look. */
+  /**
+   * Calls with one key wait for the same thing: where one finds nothing, the others need not
+   * look.
+   */
   readonly key: string;
   /** Starts the call if it can; true when it needs to wait no longer. */
   tryStart(): boolean;
@@ -58,7 +61,8 @@ export class WaitingLine {
     let started = true;
     while (started) {
       started = false;
-      for (const [memberId, line] of [...this.#members]) {
+      // A copy: whoever is served moves to the end of the map under the loop.
+      for (const [memberId, line] of Array.from(this.#members)) {
         const next = firstStarting(line, exhausted);
         if (next === null) continue;
         started = true;

@@ -1,6 +1,6 @@
 /**
- * One piece of work, whoever asked for it, and where its answer goes. A synchronous call and a job are the
- * same Work; only the Sink differs.
+ * One piece of work, whoever asked for it, and where its answer goes. A synchronous call and a
+ * job are the same Work; only the Sink differs.
  */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import type { ApiError } from '@inference-gateway/shared/errors';
@@ -35,7 +35,10 @@ export interface Answerer {
   readonly contentType: string;
 }
 
-/** Takes one answer. Nothing is passed on before `begin`, and no other provider is tried after `committed`. */
+/**
+ * Takes one answer. Nothing is passed on before `begin`, and no other provider is tried after
+ * `committed`.
+ */
 export interface Sink {
   /** True once a byte of an answer has gone to the caller. */
   readonly committed: boolean;

@@ -1,7 +1,7 @@
 /** The HTTP side, in the order in which a request passes through it. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import Router from '@koa/router';
+import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { RateLimit } from '../core/rate.js';
 import type { Store } from '../store/port.js';

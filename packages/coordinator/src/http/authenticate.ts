@@ -1,4 +1,7 @@
-/** Keys: told from the header, before a byte of the body is read. Source: specification, section 5. */
+/**
+ * Keys: told from the header, before a byte of the body is read. Source: specification, section
+ * 5.
+ */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { isSecret } from '@inference-gateway/shared/ids';
 import { createHash } from 'node:crypto';
@@ -60,7 +63,8 @@ export class Authentication {
   async #flush(): Promise<void> {
     const ids = [...this.#used];
     this.#used.clear();
-    // "Last used" is worth no failed request: what could not be written now is written with the next use.
+    // "Last used" is worth no failed request: what could not be written now is written with the
+    // next use.
     if (ids.length > 0) await this.#store.touchKeys(ids, Date.now()).catch(() => {});
   }
 }

@@ -50,7 +50,10 @@ function setRetryAfter(ctx: Context, seconds: number): void {
   ctx.set('retry-after-ms', String(whole * 1000));
 }
 
-/** Ending at once would reset a connection on which the caller is still sending, and lose the answer. */
+/**
+ * Ending at once would reset a connection on which the caller is still sending, and lose the
+ * answer.
+ */
 function answerAndLinger(request: IncomingMessage, response: ServerResponse, body: string): void {
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.setHeader('Content-Length', Buffer.byteLength(body));

@@ -1,4 +1,7 @@
-/** A JSON answer: held until it is whole, so that half of one is never sent and any provider can fail. */
+/**
+ * A JSON answer: held until it is whole, so that half of one is never sent and any provider can
+ * fail.
+ */
 import type { ServerResponse } from 'node:http';
 import type { Answerer, Sink } from '../dispatch/work.js';
 import { setAnswerHeaders } from './answer-headers.js';

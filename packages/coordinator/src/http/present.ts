@@ -43,7 +43,7 @@ function inOrder(providers: readonly ProviderView[], caller: Caller): ProviderVi
   const foreign = (provider: ProviderView): number => Number(provider.ownerId !== caller.memberId);
   return providers
     .filter((provider) => isServing(provider, caller))
-    .sort((a, b) => foreign(a) - foreign(b) || a.createdAt - b.createdAt);
+    .toSorted((a, b) => foreign(a) - foreign(b) || a.createdAt - b.createdAt);
 }
 
 function isServing(provider: ProviderView, caller: Caller): boolean {

@@ -25,6 +25,7 @@ function isFree(ctx: Context): boolean {
 }
 
 function tooMany({ limit, retryAfterS }: RateStanding): ApiError {
-  const message = `More than ${limit} requests in the current window. Try again in ${retryAfterS} seconds.`;
+  const message =
+    `More than ${limit} requests in the current window. ` + `Try again in ${retryAfterS} seconds.`;
   return new ApiError('rate_limit_exceeded', message, { retryAfterS });
 }

@@ -1,6 +1,7 @@
 /**
- * Cuts an agent's bytes into whole server-sent events and checks each: one `data: {…}` line and a blank
- * line. Half an event is held back, so that an error event never lands in the middle of a line.
+ * Cuts an agent's bytes into whole server-sent events and checks each: one `data: {…}` line and a
+ * blank line. Half an event is held back, so that an error event never lands in the middle of a
+ * line.
  */
 
 const MAX_EVENT_BYTES = 1024 * 1024;

@@ -1,6 +1,6 @@
 /**
- * A streamed answer. Headers go out with the first event or after a stretch of silence; from then on
- * silence is filled with comments, an error is an event, and the end is always `data: [DONE]`.
+ * A streamed answer. Headers go out with the first event or after a stretch of silence; from then
+ * on silence is filled with comments, an error is an event, and the end is always `data: [DONE]`.
  */
 import type { ApiError } from '@inference-gateway/shared/errors';
 import { SilenceTimer } from '@inference-gateway/shared/protocol/silence';
@@ -62,7 +62,9 @@ export class StreamAnswer implements Sink {
     return null;
   }
 
-  /** Ends the stream with an error event, where headers are out already; false where they are not. */
+  /**
+   * Ends the stream with an error event, where headers are out already; false where they are not.
+   */
   fail(error: ApiError): boolean {
     if (!this.#response.headersSent) {
       this.#stop();

@@ -1,6 +1,6 @@
 /**
- * One agent's link, from WELCOME to its close: routes frames to streams, answers heartbeats, watches for
- * silence. Whatever a hostile agent sends ends this session and nothing else.
+ * One agent's link, from WELCOME to its close: routes frames to streams, answers heartbeats,
+ * watches for silence. Whatever a hostile agent sends ends this session and nothing else.
  */
 import { randomId } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
@@ -62,6 +62,8 @@ export class AgentSession implements StreamHost {
   host: AgentHost;
   readonly acceptMs: number;
   accepts: Message<'HEARTBEAT'>['accepts'] = 'all';
+  /** Resolves when the socket has closed. */
+  readonly closed: Promise<void>;
   readonly #socket: WebSocket;
   readonly #writer: LinkWriter;
   readonly #liveness: Liveness;
@@ -89,7 +91,12 @@ export class AgentSession implements StreamHost {
     socket.on('message', (data, isBinary) => this.#received(data, isBinary));
     socket.on('ping', () => this.#liveness.heard());
     socket.on('pong', () => this.#liveness.heard());
-    socket.on('close', (code) => this.#closed(code));
+    this.closed = new Promise((resolve) => {
+      socket.once('close', (code) => {
+        this.#ended(code);
+        resolve();
+      });
+    });
   }
 
   /** Begins the session proper: the agent may be given work from now on. */
@@ -161,7 +168,9 @@ export class AgentSession implements StreamHost {
     this.close(CLOSE.flowControl, 'credit overrun three times');
   }
 
-  /** Ends the session and fails what is under way at once: the closing handshake may take seconds. */
+  /**
+   * Ends the session and fails what is under way at once: the closing handshake may take seconds.
+   */
   close(code: number, reason: string): void {
     this.#socket.close(code, reason.slice(0, MAX_REASON_BYTES));
     this.#abandon();
@@ -259,7 +268,7 @@ export class AgentSession implements StreamHost {
     this.#socket.terminate();
   }
 
-  #closed(code: number): void {
+  #ended(code: number): void {
     this.#logger.info({ code }, 'agent disconnected');
     this.#liveness.stop();
     this.#abandon();

@@ -1,6 +1,6 @@
 /**
- * One piece of work on an agent, from OPEN to the agent's last word. It stays in its session's table, and
- * its slot stays taken, until the agent has said END, RESET or REJECT.
+ * One piece of work on an agent, from OPEN to the agent's last word. It stays in its session's
+ * table, and its slot stays taken, until the agent has said END, RESET or REJECT.
  */
 import { ReceiveWindow } from '@inference-gateway/shared/protocol/credit';
 import { encodeWindow } from '@inference-gateway/shared/protocol/frames';
@@ -24,7 +24,10 @@ export class ProtocolViolation extends Error {}
 
 type StreamMessage = Extract<AgentMessage, { stream: number }>;
 
-/** `opening` until ACCEPT, `running`, `answering` after HEAD, `stopping` once nobody listens any more. */
+/**
+ * `opening` until ACCEPT, `running`, `answering` after HEAD, `stopping` once nobody listens any
+ * more.
+ */
 type Phase = 'opening' | 'running' | 'answering' | 'stopping';
 
 export class AgentStream implements Exchange {

@@ -1,6 +1,6 @@
 /**
- * Where agents come in: the upgrade, the token, the version, HELLO. Until a link is attached it costs one
- * socket and one timer.
+ * Where agents come in: the upgrade, the token, the version, HELLO. Until a link is attached it
+ * costs one socket and one timer.
  */
 import { isSecret } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
@@ -96,7 +96,10 @@ export class LinkServer {
     }
   }
 
-  /** Waits for HELLO. The listeners are attached in this turn: a later one would miss the first frame. */
+  /**
+   * Waits for HELLO. The listeners are attached in this turn: a later one would miss the first
+   * frame.
+   */
   #greet(link: SessionSocket, provider: Provider): void {
     const { socket } = link;
     socket.on('error', (error) => {
@@ -129,7 +132,7 @@ export class LinkServer {
 }
 
 function readHello(data: RawData): Message<'HELLO'> | null {
-  const decoded = decodeAgentMessage(String(data));
+  const decoded = decodeAgentMessage((data as Buffer).toString());
   return decoded.kind === 'message' && decoded.message.t === 'HELLO' ? decoded.message : null;
 }
 

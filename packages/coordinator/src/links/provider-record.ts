@@ -1,4 +1,7 @@
-/** What the registry knows of one provider: who owns it, what it serves, and how it has been doing. */
+/**
+ * What the registry knows of one provider: who owns it, what it serves, and how it has been
+ * doing.
+ */
 import type {
   AdvertisedModel,
   AdvertisedService,
@@ -23,7 +26,9 @@ export class ProviderRecord {
   draining: boolean;
   services: readonly AdvertisedService[];
   session: AgentSession | null = null;
-  /** Monotonic time at which the last link ended; null while online, or where there was none yet. */
+  /**
+   * Monotonic time at which the last link ended; null while online, or where there was none yet.
+   */
   offlineSince: number | null = null;
   /** Streams open, by service. */
   readonly #busy = new Map<string, number>();
@@ -105,7 +110,10 @@ export class ProviderRecord {
     return this.#failures.length;
   }
 
-  /** Services of one group share one card: together they run at most the largest `slots` among them. */
+  /**
+   * Services of one group share one card: together they run at most the largest `slots` among
+   * them.
+   */
   #freeSlots(service: AdvertisedService): number {
     const group = this.services.filter(
       (other) =>

@@ -1,8 +1,10 @@
 /**
- * Who is online with what. It answers the matcher's question from an index by model, so that a call costs
- * the same with one provider as with a thousand, and it lets the newest session of an agent win.
+ * Who is online with what. It answers the matcher's question from an index by model, so that a
+ * call costs the same with one provider as with a thousand, and it lets the newest session of an
+ * agent win.
  */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
+import type { Logger } from '@inference-gateway/shared/program/logger';
 import type {
   AdvertisedModel,
   AdvertisedService,
@@ -34,9 +36,11 @@ export class Registry implements Sessions, AdminSessions {
   readonly #index = new Map<string, IndexEntry[]>();
   readonly #listeners = new Set<() => void>();
   readonly #store: SeenRecorder;
+  readonly #logger: Logger;
 
-  constructor(providers: readonly Provider[], store: SeenRecorder) {
+  constructor(providers: readonly Provider[], store: SeenRecorder, logger: Logger) {
     this.#store = store;
+    this.#logger = logger;
     for (const provider of providers) this.#add(new ProviderRecord(provider));
   }
 
@@ -52,8 +56,9 @@ export class Registry implements Sessions, AdminSessions {
 
   open(candidate: Candidate, request: OpenRequest, handler: ExchangeHandler): Exchange | null {
     const record = this.#records.get(candidate.providerId);
-    if (record?.session == null || candidate.freeSlots <= 0) return null;
-    const exchange = record.session.open(candidate.serviceId, request, handler);
+    const session = record?.session ?? null;
+    if (record === undefined || session === null || candidate.freeSlots <= 0) return null;
+    const exchange = session.open(candidate.serviceId, request, handler);
     if (exchange !== null) record.take(candidate.serviceId);
     return exchange;
   }
@@ -72,8 +77,8 @@ export class Registry implements Sessions, AdminSessions {
   }
 
   /**
-   * Makes the session the provider's current one. The newest session of an agent wins; but while another
-   * process holds a link that still answers, a second copy is refused.
+   * Makes the session the provider's current one. The newest session of an agent wins; but while
+   * another process holds a link that still answers, a second copy is refused.
    */
   async attach(
     session: AgentSession,
@@ -95,9 +100,9 @@ export class Registry implements Sessions, AdminSessions {
   }
 
   kick(providerId: string): boolean {
-    const session = this.#records.get(providerId)?.session;
+    const session = this.#records.get(providerId)?.session ?? null;
     session?.close(CLOSE.restart, 'an admin closed this link');
-    return session != null;
+    return session !== null;
   }
 
   setDraining(providerId: string, draining: boolean): void {
@@ -107,13 +112,18 @@ export class Registry implements Sessions, AdminSessions {
     this.#announce();
   }
 
-  /** Tells every agent that the coordinator is going away, and when to come back. */
-  closeAll(retryAfterMs: number): void {
-    for (const { session } of this.#records.values()) {
-      const reason = 'the coordinator is restarting';
-      session?.control(JSON.stringify({ t: 'GOAWAY', retry_after_ms: retryAfterMs, reason }));
-      session?.close(CLOSE.restart, reason);
+  /**
+   * Tells every agent that the coordinator is going away, and when to come back. Resolves when
+   * all links have ended.
+   */
+  async closeAll(retryAfterMs: number): Promise<void> {
+    const reason = 'the coordinator is restarting';
+    const sessions = [...this.#records.values()].flatMap(({ session }) => session ?? []);
+    for (const session of sessions) {
+      session.control(JSON.stringify({ t: 'GOAWAY', retry_after_ms: retryAfterMs, reason }));
+      session.close(CLOSE.restart, reason);
     }
+    await Promise.all(sessions.map((session) => session.closed));
   }
 
   #eventsOf(record: ProviderRecord, session: AgentSession): SessionEvents {
@@ -148,14 +158,23 @@ export class Registry implements Sessions, AdminSessions {
     record.session = null;
     record.offlineSince = performance.now();
     record.freeAll();
-    void this.#store.recordProviderSeen(record.id, {}, Date.now());
+    this.#save(record, {});
     this.#announce();
   }
 
   #saveSeen(record: ProviderRecord): void {
     const { services, session } = record;
     const seen = session === null ? { services } : { services, host: session.host };
-    void this.#store.recordProviderSeen(record.id, seen, Date.now());
+    this.#save(record, seen);
+  }
+
+  /**
+   * What a provider last served is worth no link: where it cannot be written, the next change is.
+   */
+  #save(record: ProviderRecord, seen: Parameters<SeenRecorder['recordProviderSeen']>[1]): void {
+    this.#store.recordProviderSeen(record.id, seen, Date.now()).catch((err: unknown) => {
+      this.#logger.warn({ err, provider: record.id }, 'cannot store what a provider serves');
+    });
   }
 
   #add(record: ProviderRecord): ProviderRecord {

@@ -1,7 +1,9 @@
 /**
  * The store as the rest of the coordinator sees it: named operations, one per change, each with its
- * preconditions in and its outcome out. No caller holds a transaction, writes SQL, or reads to decide a
- * later write. `test/store/contract.test.ts` is what every adapter passes. Times are Unix milliseconds.
+ * preconditions in and its outcome out. No caller holds a transaction, writes SQL, or reads to
+ * decide a later write. `test/store/contract.ts` is what every adapter passes. Times are Unix
+ * milliseconds. An operation throws an `ApiError` `storage_unavailable` where the database cannot
+ * do it; then it has done nothing. Names and e-mail addresses are compared without regard to case.
  */
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedService, AgentHost } from '@inference-gateway/shared/protocol/messages';
@@ -123,10 +125,18 @@ export interface Store {
   findMember(reference: string): Promise<Member | null>;
   listMembers(): Promise<readonly Member[]>;
 
+  /** A name may be used again once its key is revoked. */
   createKey(key: NewApiKey, now: number): Promise<Created<ApiKey>>;
   listKeys(memberId: string | null): Promise<readonly ApiKey[]>;
+  /**
+   * On the way of every request, so answered from memory; a change by `setKeyState` is seen at
+   * once.
+   */
   findKeyHolder(hash: string): Promise<KeyHolder | null>;
-  /** `disabled` and `enabled` can be taken back, `revoked` cannot. False where the key is unknown or revoked. */
+  /**
+   * `disabled` and `enabled` can be taken back, `revoked` cannot. False where the key is unknown or
+   * revoked.
+   */
   setKeyState(id: string, state: 'disabled' | 'enabled' | 'revoked', now: number): Promise<boolean>;
   touchKeys(ids: readonly string[], now: number): Promise<void>;
 
@@ -135,16 +145,23 @@ export interface Store {
   enroll(provider: NewProvider, now: number): Promise<Created<Provider> | EnrollRefusal>;
   findProviderByToken(hash: string): Promise<Provider | null>;
   listProviders(): Promise<readonly Provider[]>;
+  /** False where the provider is unknown. */
   setProviderDraining(id: string, draining: boolean): Promise<boolean>;
+  /** What `seen` leaves out stays as it was. An unknown provider is ignored. */
   recordProviderSeen(
     id: string,
     seen: { services?: readonly AdvertisedService[]; host?: AgentHost },
     now: number,
   ): Promise<void>;
 
-  recordUsage(rows: readonly UsageRow[]): Promise<void>;
+  /**
+   * Returns at once and never fails: rows are written in groups, within 250 ms and at the latest by
+   * `close`. Rows that the database cannot take are kept and tried again, up to a limit.
+   */
+  recordUsage(rows: readonly UsageRow[]): void;
 
   /** True when a write commits; false when the disk is full or the database broken. */
   isWritable(): Promise<boolean>;
+  /** Writes what is pending. Every later operation throws `storage_unavailable`. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * The request bodies of the JSON endpoints (specification, section 4): known fields are checked, unknown
- * ones pass unchanged, and `null` counts as absent.
+ * The request bodies of the JSON endpoints (specification, section 4): known fields are checked,
+ * unknown ones pass unchanged, and `null` counts as absent.
  */
 import * as z from 'zod';
 import { ApiError } from '../errors.js';
@@ -19,7 +19,7 @@ const message = z
     content: z.union([z.string(), z.array(z.looseObject({}))]).nullish(),
     tool_calls: z.array(z.looseObject({})).nullish(),
   })
-  .refine((value) => value.content != null || mayLackContent(value), {
+  .refine((value) => (value.content ?? null) !== null || mayLackContent(value), {
     path: ['content'],
     params: { missing: true },
   });
@@ -63,7 +63,9 @@ export function parseChatRequest(value: unknown): ParsedRequest {
   const request = parse(chatRequest, value);
   const foreign = findForeignUrl(request);
   if (foreign !== null) {
-    const text = `'${foreign}' must be a data: URL. Model servers would fetch any other inside a home network.`;
+    const text =
+      `'${foreign}' must be a data: URL. ` +
+      'A model server would fetch any other inside a home network.';
     throw new ApiError('unsupported_value', text, { param: foreign });
   }
   return finish({ ...request, temperature: request.temperature ?? DEFAULT_TEMPERATURE });

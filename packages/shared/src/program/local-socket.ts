@@ -1,6 +1,6 @@
 /**
- * The socket through which a command line speaks to its running program on the same machine: HTTP over a
- * Unix socket that only its owner can open, or a named pipe on Windows.
+ * The socket through which a command line speaks to its running program on the same machine: HTTP
+ * over a Unix socket that only its owner can open, or a named pipe on Windows.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -39,7 +39,10 @@ function runtimeFolder(): string {
   return existsSync(folder) ? folder : tmpdir();
 }
 
-/** Answers calls on the socket. The caller must hold the folder's lock: a socket left behind is replaced. */
+/**
+ * Answers calls on the socket. The caller must hold the folder's lock: a socket left behind is
+ * replaced.
+ */
 export async function serveLocal(
   path: string,
   answer: (call: LocalCall) => Promise<unknown>,

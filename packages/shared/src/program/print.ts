@@ -1,6 +1,6 @@
 /**
- * What commands print. stdout is data: an aligned table on a terminal, TSV without headers in a pipe, JSON
- * when asked for. stderr is talk.
+ * What commands print. stdout is data: an aligned table on a terminal, TSV without headers in a
+ * pipe, JSON when asked for. stderr is talk.
  */
 
 export type Cell = string | number | boolean | null | undefined;
@@ -27,8 +27,7 @@ export function printRecord(record: Row, json: boolean): void {
   if (json) return printJson(record);
   const width = Math.max(...Object.keys(record).map((name) => name.length));
   const lines = Object.entries(record).map(
-    ([name, value]) =>
-      `${name.padEnd(width)}  ${typeof value === 'object' ? JSON.stringify(value) : text(value as Cell)}`,
+    ([name, value]) => `${name.padEnd(width)}  ${valueText(value)}`,
   );
   print(lines.join('\n'));
 }
@@ -56,6 +55,10 @@ export function ago(atMs: number | null, nowMs: number): string {
   return seconds < 129_600
     ? `${Math.round(seconds / 3_600)} h`
     : `${Math.round(seconds / 86_400)} d`;
+}
+
+function valueText(value: unknown): string {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : text(value as Cell);
 }
 
 function text(cell: Cell): string {

@@ -10,8 +10,8 @@ interface Program {
 }
 
 /**
- * Runs the program and sets the process's exit code. A usage error exits 2, a `CommandError` with its own
- * code, anything else 1 with its stack: that is our bug.
+ * Runs the program and sets the process's exit code. A usage error exits 2, a `CommandError` with
+ * its own code, anything else 1 with its stack: that is our bug.
  */
 export async function runProgram(program: Program, argv: string[]): Promise<void> {
   exitQuietlyWhenReaderLeaves();

@@ -1,9 +1,15 @@
-/** Secrets reach a command by file or stdin, never by argument: arguments are visible to other users. */
+/**
+ * Secrets reach a command by file or stdin, never by argument: arguments are visible to other
+ * users.
+ */
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { CommandError, EXIT } from './command-error.js';
 
-/** Reads a secret from a file, or from stdin where the name is `-`; surrounding white space is dropped. */
+/**
+ * Reads a secret from a file, or from stdin where the name is `-`; surrounding white space is
+ * dropped.
+ */
 export async function readSecret(file: string): Promise<string> {
   const content = file === '-' ? await text(process.stdin) : await readNamedFile(file);
   const secret = content.trim();

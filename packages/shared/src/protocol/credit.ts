@@ -1,7 +1,7 @@
 /**
- * Window arithmetic of one stream and direction. The receiver grants bytes; it grants new ones when half
- * of the window has been *consumed* (drained to the caller or the local server), not merely received, so
- * that a slow reader holds up its own stream and no other.
+ * Window arithmetic of one stream and direction. The receiver grants bytes; it grants new ones
+ * when half of the window has been *consumed* (drained to the caller or the local server), not
+ * merely received, so that a slow reader holds up its own stream and no other.
  */
 
 /** No sender can be granted more than this, whatever the WINDOW frames add up to. */

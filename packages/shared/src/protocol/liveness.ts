@@ -1,6 +1,6 @@
 /**
- * Tells a dead link from a silent one, at both ends: a ping after a while without having sent, and the
- * end after a while without having heard. Any inbound frame counts as life.
+ * Tells a dead link from a silent one, at both ends: a ping after a while without having sent,
+ * and the end after a while without having heard. Any inbound frame counts as life.
  */
 import { SilenceTimer } from './silence.js';
 
@@ -19,7 +19,7 @@ export class Liveness {
 
   constructor(options: LivenessOptions) {
     this.#options = options;
-    this.#inbound = new SilenceTimer(options.deadMs, options.dead);
+    this.#inbound = new SilenceTimer(options.deadMs, () => options.dead());
     this.#outbound = this.#awaitSilence();
   }
 

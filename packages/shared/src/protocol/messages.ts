@@ -30,7 +30,10 @@ const service = z.object({
   service_id: name,
   service_type: z.enum(SERVICE_TYPES),
   slots: z.int().min(1).max(LINK.maxStreams),
-  /** Services of one group share one card: together they run at most the largest `slots` among them. */
+  /**
+   * Services of one group share one card: together they run at most the largest `slots` among
+   * them.
+   */
   slot_group: name.optional(),
   models: z.array(model).max(LINK.maxModels),
 });
@@ -225,7 +228,10 @@ export function decodeCoordinatorMessage(text: string): Decoded<CoordinatorMessa
   return decode(text, coordinatorMessage, COORDINATOR_TAGS);
 }
 
-/** Reads stored services again, for instance a provider's last snapshot; null where they do not fit. */
+/**
+ * Reads stored services again, for instance a provider's last snapshot; null where they do not
+ * fit.
+ */
 export function decodeServices(value: unknown): AdvertisedService[] | null {
   const parsed = services.safeParse(value);
   return parsed.success ? parsed.data : null;

@@ -1,7 +1,7 @@
 /**
- * Calls back after a stretch of silence. `touch` is called for every byte of every stream, so it only
- * notes the time; the timer re-arms itself for what is left. Time is monotonic: a wall clock set forward
- * ends nothing.
+ * Calls back after a stretch of silence. `touch` is called for every byte of every stream, so it
+ * only notes the time; the timer re-arms itself for what is left. Time is monotonic: a wall clock
+ * set forward ends nothing.
  */
 export class SilenceTimer {
   readonly #limitMs: number;

@@ -23,7 +23,9 @@ export const CLOSE = {
   disabled: 4009,
 } as const;
 
-/** Limits of the link that both ends keep; those that a coordinator can change travel in WELCOME. */
+/**
+ * Limits of the link that both ends keep; those that a coordinator can change travel in WELCOME.
+ */
 export const LINK = {
   /** A control message other than HELLO and SERVICES. */
   maxControlBytes: 64 * 1024,
@@ -47,7 +49,10 @@ export const LINK = {
   heartbeatMs: 15_000,
 } as const;
 
-/** How both ends open their WebSocket. Compression costs four to five times the throughput (measured). */
+/**
+ * How both ends open their WebSocket. Compression costs four to five times the throughput
+ * (measured).
+ */
 export const SOCKET_OPTIONS = {
   perMessageDeflate: false,
   /** One message, text or binary. */

@@ -1,0 +1,26 @@
+/** The load generator: a process of its own that does one job at a time and sends back what it measured. */
+import { assertNever } from '@inference-gateway/shared/assert';
+import type { Job, RequestsResult, StreamsResult } from './load/job.js';
+import { closedLoad, steadyLoad } from './load/request-load.js';
+import { streamLoad } from './load/stream-load.js';
+
+process.on('message', (job: Job) => {
+  run(job).then(
+    (result) => process.send?.({ result }),
+    (error: unknown) => process.send?.({ error: String(error) }),
+  );
+});
+process.on('disconnect', () => process.exit());
+
+function run(job: Job): Promise<RequestsResult | StreamsResult> {
+  switch (job.kind) {
+    case 'closed':
+      return closedLoad(job);
+    case 'steady':
+      return steadyLoad(job);
+    case 'streams':
+      return streamLoad(job);
+    default:
+      return assertNever(job);
+  }
+}

@@ -1,0 +1,17 @@
+/** A time as text inside a chunk. The monotonic clock is one for all processes of a machine. */
+
+const STAMP = /t(\d+);/;
+
+export function nowUs(): number {
+  return Number(process.hrtime.bigint() / 1_000n);
+}
+
+export function stampNow(): string {
+  return `t${nowUs()};`;
+}
+
+/** Milliseconds since the stamp in an event was written; null where the event has none. */
+export function stampAgeMs(event: string): number | null {
+  const stamp = STAMP.exec(event)?.[1];
+  return stamp === undefined ? null : (nowUs() - Number(stamp)) / 1_000;
+}

@@ -1,0 +1,18 @@
+/** `npm run bench -- NAME [--peers] [--portkey DIR] [--quick] [--cpu-prof DIR] [--json FILE]` */
+import { writeFileSync } from 'node:fs';
+import { readOptions } from './options.js';
+import { relay } from './relay/relay.js';
+import { report } from './relay/report.js';
+
+const BENCHES = { relay: { run: relay, report } };
+
+const { name, options } = readOptions(process.argv.slice(2));
+if (name === undefined || !(name in BENCHES)) {
+  const known = Object.keys(BENCHES).join(', ');
+  options.say(`"${name ?? ''}" is no bench; there is: ${known}`);
+  process.exit(2);
+}
+const bench = BENCHES[name as keyof typeof BENCHES];
+const samples = await bench.run(options);
+process.stdout.write(`${bench.report(samples)}\n`);
+if (options.json !== null) writeFileSync(options.json, JSON.stringify(samples, null, 2));

@@ -1,0 +1,85 @@
+/**
+ * A local model server that answers at once, so that only the way there and back counts. A stream's
+ * only message says how many chunks it is to have and how far apart.
+ */
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { listen } from './listen.js';
+import { BENCH_MODEL } from './load/job.js';
+import type { StreamWish } from './load/job.js';
+import { stampNow } from './load/stamp.js';
+
+interface Chat {
+  readonly stream?: boolean;
+  readonly messages: readonly [{ readonly content: string }];
+}
+
+const MODELS = JSON.stringify({ object: 'list', data: [{ id: BENCH_MODEL, object: 'model' }] });
+const ANSWER = JSON.stringify({
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1_700_000_000,
+  model: BENCH_MODEL,
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content: 'The quick brown fox jumps over the lazy dog.' },
+      finish_reason: 'stop',
+    },
+  ],
+  usage: { prompt_tokens: 12, completion_tokens: 10, total_tokens: 22 },
+});
+
+const server = createServer((request, response) => {
+  if (request.method !== 'POST') return sendJson(response, MODELS);
+  void readBody(request).then((body) => answer(JSON.parse(body) as Chat, response));
+});
+listen(server);
+
+function answer(chat: Chat, response: ServerResponse): void {
+  if (chat.stream !== true) return sendJson(response, ANSWER);
+  const wish = JSON.parse(chat.messages[0].content) as StreamWish;
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  if (wish.intervalMs === 0) return flood(response, wish.chunks);
+  paced(response, wish);
+}
+
+function flood(response: ServerResponse, chunks: number): void {
+  for (let i = 0; i < chunks; i++) response.write(chunk(i));
+  response.end(ENDING);
+}
+
+/** Each stream has its own clock: a chunk that comes late does not delay the ones after it. */
+function paced(response: ServerResponse, { chunks, intervalMs }: StreamWish): void {
+  const start = performance.now();
+  let sent = 0;
+  const next = (): void => {
+    if (response.destroyed) return;
+    response.write(chunk(sent++));
+    if (sent === chunks) return void response.end(ENDING);
+    setTimeout(next, Math.max(0, start + sent * intervalMs - performance.now()));
+  };
+  next();
+}
+
+const CHUNK_START = `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"${BENCH_MODEL}","choices":[{"index":0,"delta":{`;
+const ENDING = `${CHUNK_START}},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`;
+
+/** One event whose text is the time at which it was sent. */
+function chunk(index: number): string {
+  const role = index === 0 ? '"role":"assistant",' : '';
+  return `${CHUNK_START}${role}"content":"${stampNow()}"},"finish_reason":null}]}\n\n`;
+}
+
+function sendJson(response: ServerResponse, json: string): void {
+  const headers = { 'content-type': 'application/json', 'content-length': json.length };
+  response.writeHead(200, headers).end(json);
+}
+
+function readBody(request: IncomingMessage): Promise<string> {
+  return new Promise((resolve) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => (body += text));
+    request.on('end', () => resolve(body));
+  });
+}

@@ -1,0 +1,80 @@
+/** What the relay holds itself to, as ratios within one run. */
+import type { Samples } from '../samples.js';
+
+export interface Target {
+  readonly says: string;
+  readonly goal: number;
+  /** Whether more or less is better. */
+  readonly better: 'more' | 'less';
+  readonly unit: string;
+  readonly measure: (of: Read) => number;
+}
+
+/** Reads a subject's metric; NaN where it was not measured. */
+type Read = (subject: string, metric: string) => number;
+
+export const TARGETS: readonly Target[] = [
+  ...[16, 64].flatMap((connections) => [
+    atLeast(4, `requests/s at ${connections} connections, against portkey`, (of) =>
+      ratio(of, `json${connections}.rps`, 'portkey'),
+    ),
+    atLeast(0.4, `requests/s at ${connections} connections, against the hop`, (of) =>
+      ratio(of, `json${connections}.rps`, 'hop'),
+    ),
+  ]),
+  atMost(3, "added p50 at a steady 200 requests/s, against the hop's", (of) =>
+    addedRatio(of, 'steady.p50'),
+  ),
+  { ...atMost(3, 'added first-token time', (of) => added(of, 'first.token')), unit: ' ms' },
+  atLeast(0.95, '500 streams: chunks/s, against direct', (of) =>
+    ratio(of, 'streams.rate', 'direct'),
+  ),
+  atMost(3, '500 streams: relay p50, against the hop', (of) =>
+    ratio(of, 'streams.relay.p50', 'hop'),
+  ),
+  atLeast(0.5, 'flood: chunks/s, against the hop', (of) => ratio(of, 'flood.rate', 'hop')),
+  atMost(2, 'coordinator CPU a request, against the hop', (of) => cpuRatio(of, 'json16')),
+  atMost(1.5, 'coordinator CPU a streamed chunk, against the hop', (of) => cpuRatio(of, 'streams')),
+  {
+    ...atMost(200, 'coordinator RSS with 500 streams', (of) =>
+      of('gateway', 'streams.rss.coordinator'),
+    ),
+    unit: ' MB',
+  },
+  atMost(1.15, 'coordinator RSS after many requests, against after 1,000', (of) => {
+    return of('gateway', 'memory.many.coordinator') / of('gateway', 'memory.few.coordinator');
+  }),
+];
+
+export type Verdict = 'met' | 'missed' | 'not measured';
+
+export function judge(target: Target, samples: Samples): { value: number; verdict: Verdict } {
+  const value = target.measure((subject, metric) => samples.median(subject, metric));
+  if (!Number.isFinite(value)) return { value, verdict: 'not measured' };
+  const met = target.better === 'more' ? value >= target.goal : value <= target.goal;
+  return { value, verdict: met ? 'met' : 'missed' };
+}
+
+function atLeast(goal: number, says: string, measure: Target['measure']): Target {
+  return { says, goal, better: 'more', unit: ' ×', measure };
+}
+
+function atMost(goal: number, says: string, measure: Target['measure']): Target {
+  return { says, goal, better: 'less', unit: ' ×', measure };
+}
+
+function ratio(of: Read, metric: string, against: string): number {
+  return of('gateway', metric) / of(against, metric);
+}
+
+function added(of: Read, metric: string, subject = 'gateway'): number {
+  return of(subject, metric) - of('direct', metric);
+}
+
+function addedRatio(of: Read, metric: string): number {
+  return added(of, metric) / added(of, metric, 'hop');
+}
+
+function cpuRatio(of: Read, phase: string): number {
+  return of('gateway', `${phase}.cpu.coordinator`) / of('hop', `${phase}.cpu.hop`);
+}

@@ -1,0 +1,29 @@
+/** Medians and percentiles of measured numbers. */
+
+export function median(values: readonly number[]): number {
+  return percentile(
+    values.toSorted((a, b) => a - b),
+    0.5,
+  );
+}
+
+/** Nearest rank of sorted values; NaN where there are none. */
+export function percentile(sorted: readonly number[], share: number): number {
+  const rank = Math.min(sorted.length - 1, Math.floor(sorted.length * share));
+  return sorted[rank] ?? Number.NaN;
+}
+
+export interface Percentiles {
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+}
+
+export function percentilesOf(values: readonly number[]): Percentiles {
+  const sorted = values.toSorted((a, b) => a - b);
+  return {
+    p50: percentile(sorted, 0.5),
+    p95: percentile(sorted, 0.95),
+    p99: percentile(sorted, 0.99),
+  };
+}

@@ -1,0 +1,20 @@
+import type { Target } from '../load/job.js';
+
+/** One way from the load generator to the mock. */
+export interface Subject extends Target {
+  readonly name: string;
+  /** The processes on the way whose CPU time counts, by what they are called in the table. */
+  readonly pids: Readonly<Record<string, number>>;
+  /** Somebody else's proxy. */
+  readonly isPeer: boolean;
+}
+
+/** What every subject is started with. */
+export interface Surroundings {
+  /** The mock's origin. */
+  readonly mock: string;
+  /** A fresh folder for data and logs. */
+  readonly folder: string;
+  /** Node's own flags for the programs that are measured. */
+  readonly nodeFlags: readonly string[];
+}

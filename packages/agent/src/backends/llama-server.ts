@@ -1,0 +1,117 @@
+/** llama.cpp's server and its kin, with one model or as a router of several. */
+import * as z from 'zod';
+import { advertise, withoutPath } from './advertise.js';
+import type { ListedModel } from './advertise.js';
+import type { Backend, Description, LocalAnswer, LocalCall, ServiceConfig } from './backend.js';
+import { LocalFailure } from './backend.js';
+import { serverRoot } from './server-root.js';
+import { checkAnswer } from './check-answer.js';
+import { isLocalLlm, readListedModel, readModelList } from './model-list.js';
+import type { ModelItem } from './model-list.js';
+import { probe } from './probe.js';
+import { runCall } from './run-call.js';
+
+/** A slot's number would reach other callers' caches, and an adapter changes the model for all. */
+const DROPS = ['id_slot', 'lora'];
+
+const flag = z.boolean().nullish().catch(null);
+const props = z.object({
+  role: z.string().nullish().catch(null),
+  /** Per slot: `-c` divided by `-np`. */
+  default_generation_settings: z
+    .object({ n_ctx: z.number().nullish().catch(null) })
+    .nullish()
+    .catch(null),
+  total_slots: z.int().positive().nullish().catch(null),
+  modalities: z.object({ vision: flag, audio: flag }).nullish().catch(null),
+  chat_template_caps: z
+    .object({ supports_tools: flag, supports_tool_calls: flag, supports_preserve_reasoning: flag })
+    .nullish()
+    .catch(null),
+  is_sleeping: flag,
+});
+
+type Props = z.infer<typeof props>;
+
+export class LlamaServerBackend implements Backend {
+  readonly #service: ServiceConfig;
+  readonly #root: string;
+  readonly #dropFields: ReadonlySet<string>;
+
+  constructor(service: ServiceConfig) {
+    this.#service = service;
+    this.#root = serverRoot(service.baseUrl);
+    this.#dropFields = new Set([...service.dropFields, ...DROPS]);
+  }
+
+  async describe(signal: AbortSignal): Promise<Description> {
+    const own = await this.#props('/props', signal);
+    const items = await this.#models(signal);
+    if (own?.role === 'router') return this.#routed(items, signal);
+    const models = items.map((model) => single(model, own));
+    return { models: advertise(models, this.#service), slots: own?.total_slots ?? null };
+  }
+
+  call(call: LocalCall): Promise<LocalAnswer> {
+    const { apiKey } = this.#service;
+    const target = { baseUrl: `${this.#root}/v1`, apiKey, dropFields: this.#dropFields };
+    return runCall(target, call);
+  }
+
+  /** Each loaded model of a router is a server of its own, with its own slots on the same card. */
+  async #routed(items: readonly ModelItem[], signal: AbortSignal): Promise<Description> {
+    const models: ListedModel[] = [];
+    let slots: number | null = null;
+    for (const model of items) {
+      const listed = readListedModel(model);
+      const query = `/props?model=${encodeURIComponent(model.id)}&autoload=false`;
+      const own = listed.loaded === true ? await this.#props(query, signal) : null;
+      if (own?.total_slots) slots = Math.max(slots ?? 0, own.total_slots);
+      models.push(own === null ? listed : { ...withProps(listed, own), loaded: true });
+    }
+    return { models: advertise(models, this.#service), slots };
+  }
+
+  async #models(signal: AbortSignal): Promise<ModelItem[]> {
+    const url = `${this.#root}/v1/models`;
+    const answer = await probe(url, { apiKey: this.#service.apiKey, signal });
+    checkAnswer(answer, url);
+    const items = readModelList(answer.json);
+    if (items !== null) return items.filter(isLocalLlm);
+    throw new LocalFailure('LOCAL_ERROR', `${url} is not a list of models. Check the base URL.`);
+  }
+
+  /** Null where the server does not have them, as forks of older versions do not. */
+  async #props(path: string, signal: AbortSignal): Promise<Props | null> {
+    const url = this.#root + path;
+    const answer = await probe(url, { apiKey: this.#service.apiKey, signal });
+    if (answer.status !== 404) checkAnswer(answer, url);
+    return props.safeParse(answer.json).data ?? null;
+  }
+}
+
+/** With one model the server ignores the name in requests, so its path need not leave the house. */
+function single(model: ModelItem, own: Props | null): ListedModel {
+  const listed = { ...readListedModel(model), servedName: withoutPath(model.id) };
+  return own === null ? listed : withProps(listed, own);
+}
+
+function withProps(listed: ListedModel, own: Props): ListedModel {
+  const { default_generation_settings: settings, modalities, chat_template_caps: caps } = own;
+  const hasTools = caps?.supports_tools || caps?.supports_tool_calls;
+  return {
+    servedName: listed.servedName,
+    contextLength: settings?.n_ctx || (listed.contextLength ?? null),
+    inputModalities: [
+      'text',
+      ...(modalities?.vision ? ['image'] : []),
+      ...(modalities?.audio ? ['audio'] : []),
+    ],
+    supportedFeatures: [
+      ...(listed.supportedFeatures ?? []),
+      ...(hasTools ? ['tools'] : []),
+      ...(caps?.supports_preserve_reasoning ? ['reasoning'] : []),
+    ],
+    loaded: own.is_sleeping !== true,
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * `GET /v1/models` as the many servers write it: what each item tells beyond OpenAI's four fields.
+ */
+import * as z from 'zod';
+import type { ListedModel } from './advertise.js';
+
+const text = z.string().nullish().catch(null);
+const count = z.number().nullish().catch(null);
+const names = z.array(z.string()).nullish().catch(null);
+const flags = z.record(z.string(), z.unknown());
+
+const item = z.object({
+  id: z.string().min(1),
+  owned_by: text,
+  /** LM Studio `llm | vlm | embeddings`; llama-swap `peer` for somebody else's machine. */
+  type: text,
+  /** Another gateway of this kind. */
+  service_type: text,
+  /** Lemonade; `cloud` runs elsewhere at the owner's cost. */
+  recipe: text,
+  /** speaches. */
+  task: text,
+  /** LM Studio. */
+  state: text,
+  /** llama-server in router mode, llama-swap. */
+  status: z.object({ value: text }).nullish().catch(null),
+  context_length: count,
+  max_model_len: count,
+  meta: z.object({ n_ctx: count }).nullish().catch(null),
+  architecture: z
+    .object({ input_modalities: names, output_modalities: names })
+    .nullish()
+    .catch(null),
+  input_modalities: names,
+  output_modalities: names,
+  supported_features: names,
+  features: names,
+  supported_parameters: names,
+  labels: names,
+  capabilities: z
+    .union([z.array(z.string()), flags])
+    .nullish()
+    .catch(null),
+});
+const items = z.array(z.unknown());
+const list = z.union([z.object({ data: items }).transform(({ data }) => data), items]);
+
+export type ModelItem = z.infer<typeof item>;
+
+/** The items that make sense; null where the answer is no model list at all. */
+export function readModelList(json: unknown): ModelItem[] | null {
+  const parsed = list.safeParse(json);
+  if (!parsed.success) return null;
+  return parsed.data.flatMap((candidate) => item.safeParse(candidate).data ?? []);
+}
+
+/** Whether it generates text on this machine: no embeddings, no other media, no cloud model. */
+export function isLocalLlm(model: ModelItem): boolean {
+  const outputs = model.architecture?.output_modalities ?? model.output_modalities;
+  if (outputs && !outputs.includes('text')) return false;
+  if (model.recipe === 'cloud' || OTHER_TYPES.has(model.type ?? '')) return false;
+  if ((model.service_type ?? 'llm') !== 'llm') return false;
+  if ((model.task ?? 'text-generation') !== 'text-generation') return false;
+  if (model.id.startsWith('text-embedding-') || NO_MODEL.has(model.id)) return false;
+  const words = wordsOf(model);
+  return words.some((word) => LLM_WORDS.has(word)) || !words.some((word) => OTHER_WORDS.has(word));
+}
+
+export function readListedModel(model: ModelItem): ListedModel {
+  const { context_length: served, max_model_len: maximum, meta } = model;
+  return {
+    servedName: model.id,
+    contextLength: served ?? maximum ?? meta?.n_ctx ?? null,
+    inputModalities: inputsOf(model),
+    supportedFeatures: featuresOf(model),
+    loaded: isLoaded(model),
+  };
+}
+
+const OTHER_TYPES: ReadonlySet<string> = new Set(['embedding', 'embeddings', 'rerank', 'peer']);
+/** How KoboldCpp and text-generation-webui list that nothing is loaded. */
+const NO_MODEL: ReadonlySet<string> = new Set(['inactive', 'koboldcpp/inactive', 'None']);
+const LLM_WORDS: ReadonlySet<string> = new Set(['chat', 'completion', 'completions', 'llm']);
+const OTHER_WORDS: ReadonlySet<string> = new Set([
+  'embedding',
+  'embeddings',
+  'rerank',
+  'reranking',
+  'transcript',
+  'transcription',
+  'tts',
+  'image',
+  'video',
+  'sound_generation',
+  'audio-generation',
+]);
+const TOOL_WORDS = ['tools', 'tool_use', 'tool-calling', 'tool_calling', 'trained_for_tool_use'];
+const REASONING_WORDS = ['reasoning', 'thinking'];
+
+/** What the server says that the model can do, in the server's own words. */
+function wordsOf({ capabilities, labels, supported_parameters: parameters }: ModelItem): string[] {
+  const flagged = Array.isArray(capabilities)
+    ? capabilities
+    : Object.entries(capabilities ?? {}).flatMap(([word, on]) => (on ? [word] : []));
+  return [...flagged, ...(labels ?? []), ...(parameters ?? [])];
+}
+
+function inputsOf(model: ModelItem): readonly string[] | null {
+  const told = model.architecture?.input_modalities ?? model.input_modalities;
+  if (told) return told;
+  const words = wordsOf(model);
+  return words.includes('vision') || model.type === 'vlm' ? ['text', 'image'] : null;
+}
+
+function featuresOf(model: ModelItem): readonly string[] {
+  const words = wordsOf(model);
+  const told = [...(model.supported_features ?? []), ...(model.features ?? [])];
+  if (TOOL_WORDS.some((word) => words.includes(word))) told.push('tools');
+  if (REASONING_WORDS.some((word) => words.includes(word))) told.push('reasoning');
+  return told;
+}
+
+function isLoaded({ status, state }: ModelItem): boolean | null {
+  const said = status?.value ?? state;
+  return said ? said === 'loaded' : null;
+}

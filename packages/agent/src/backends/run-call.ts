@@ -1,0 +1,36 @@
+/**
+ * One request to any server that speaks OpenAI's API, from the caller's body to the clean answer.
+ */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { refusal } from '../openai-wire/error-document.js';
+import { readAnswer } from '../openai-wire/local-answer.js';
+import { shapeRequest } from '../openai-wire/request-body.js';
+import type { LocalAnswer, LocalCall } from './backend.js';
+import { forward } from './forward.js';
+
+export interface CallTarget {
+  /** With `/v1`, where the server has it. */
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  readonly dropFields: ReadonlySet<string>;
+}
+
+/** Throws a `LocalFailure`, or what the call's signal was aborted with. */
+export async function runCall(target: CallTarget, call: LocalCall): Promise<LocalAnswer> {
+  if (call.endpoint !== 'chat' && call.endpoint !== 'completions') return notServed(call);
+  const request = shapeRequest(call, target.dropFields);
+  if (request.kind === 'refused') return request.answer;
+  const raw = await forward({
+    url: target.baseUrl + ENDPOINTS[call.endpoint].path,
+    apiKey: target.apiKey,
+    body: request.body,
+    signal: call.signal,
+  });
+  return readAnswer(raw, request.wish);
+}
+
+function notServed({ endpoint, model }: LocalCall): LocalAnswer {
+  const { path } = ENDPOINTS[endpoint];
+  const message = `This agent does not serve ${path}. Use ${model.id} with /chat/completions.`;
+  return refusal(404, message, { code: 'model_not_found', param: 'model' });
+}

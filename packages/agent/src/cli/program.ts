@@ -1,0 +1,18 @@
+/** The command line of `gateway-agent`; one file a command or noun. `docs/cli.md` documents it. */
+import { Command } from 'commander';
+import { addEnroll } from './enroll.js';
+import { addServices } from './services.js';
+import { addStart } from './start.js';
+import { addStatus } from './status.js';
+import { addVersion } from './version.js';
+
+export function createProgram(): Command {
+  const program = new Command('gateway-agent')
+    .description('Serves the model servers of this machine through a coordinator.')
+    // Before the commands are added: they take it over as they are made.
+    .exitOverride()
+    .showHelpAfterError('(--help shows what there is)')
+    .addHelpText('after', '\nFirst steps: enroll, services scan --add, start, status.');
+  for (const add of [addEnroll, addStart, addStatus, addServices, addVersion]) add(program);
+  return program;
+}

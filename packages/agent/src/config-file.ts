@@ -1,0 +1,82 @@
+/** Reading and changing the configuration file. A change replaces it whole, or not at all. */
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import type { ConfigLocation } from './config-location.js';
+import { configError } from './config-problems.js';
+import { parseConfig } from './config-schema.js';
+import type { FileConfig, ParsedConfig } from './config-schema.js';
+
+/** The file as JSON gives it: keys that a command does not change stay as and where they are. */
+export type ConfigDocument = Record<string, unknown>;
+
+/** Reads the file and everything that is wrong with it. One that was not named may be missing. */
+export async function readConfigFile(location: ConfigLocation): Promise<ParsedConfig> {
+  return parseConfig(parseJson(await readText(location), location.file));
+}
+
+/** Reads a file that must be right as it stands. */
+export async function readSoundConfig(location: ConfigLocation): Promise<FileConfig> {
+  const { config, problems } = await readConfigFile(location);
+  if (problems.length > 0) throw configError(location.file, problems);
+  return config;
+}
+
+/** Changes the file, or creates it. What the change would make wrong is refused and not written. */
+export async function editConfigFile(
+  location: ConfigLocation,
+  edit: (document: ConfigDocument) => void,
+): Promise<void> {
+  const text = await readText(location);
+  const document = parseJson(text, location.file);
+  const before = parseConfig(document).problems;
+  if (before.length > 0) throw configError(location.file, before);
+  edit(document as ConfigDocument);
+  const after = parseConfig(document).problems;
+  if (after.length > 0) throw configError(`${location.file}, so changed,`, after);
+  await writePrivateFile(location.file, `${JSON.stringify(document, null, indentOf(text))}\n`);
+}
+
+/**
+ * Writes a file that only its owner may read: under another name first, so that no reader sees
+ * half.
+ */
+export async function writePrivateFile(path: string, content: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  // A link, for instance into a folder of dotfiles, stays a link.
+  const target = await realpath(path).catch(() => path);
+  const temporary = `${target}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    await writeFile(temporary, content, { flag: 'wx', mode: 0o600, flush: true });
+    await rename(temporary, target);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+async function readText({ file, named }: ConfigLocation): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+    if (isMissing && !named) return '{}';
+    const remedy = isMissing ? ' Name another with --config, or create it with enroll.' : '';
+    const message = `cannot read the configuration: ${(cause as Error).message}.${remedy}`;
+    throw new CommandError(EXIT.notFound, message, { cause });
+  }
+}
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const message = `${file} is not JSON: ${(cause as Error).message}. Correct it by hand.`;
+    throw new CommandError(EXIT.usage, message, { cause });
+  }
+}
+
+/** The file's own indentation, else two spaces. */
+function indentOf(text: string): string {
+  return /^[{[]\r?\n([ \t]+)/.exec(text)?.[1] ?? '  ';
+}

@@ -1,0 +1,108 @@
+/** The agent's configuration file as its owner writes it; `docs/cli.md` documents every key. */
+import { createHash } from 'node:crypto';
+import { SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
+import { LOG_LEVELS } from '@inference-gateway/shared/program/logger';
+import { LINK } from '@inference-gateway/shared/protocol/version';
+import * as z from 'zod';
+import { BACKENDS } from './backends/create-backend.js';
+import { describeIssues } from './config-problems.js';
+import { coordinatorUrlFault, localUrlFault, trimSlashes } from './config-url.js';
+
+/** What the link carries in one HELLO. */
+const MAX_SERVICES = 64;
+
+const name = z.string().min(1).max(256);
+const names = z.array(name).max(64);
+
+const model = z.strictObject({
+  id: name,
+  served_name: name.optional(),
+  context_length: z.int().min(1).optional(),
+  input_modalities: names.optional(),
+  supported_features: names.optional(),
+});
+
+const service = z.strictObject({
+  type: z.enum(SERVICE_TYPES),
+  backend: z.enum(BACKENDS),
+  base_url: url(localUrlFault),
+  slots: z.int().min(1).max(LINK.maxStreams).optional(),
+  slot_group: name.optional(),
+  api_key_file: z.string().min(1).optional(),
+  models: z.array(model).max(LINK.maxModels).optional(),
+  prove: z.boolean().optional(),
+  id: name.optional(),
+  foreign: z.boolean().optional(),
+  drop_fields: names.optional(),
+});
+
+const configFile = z.strictObject({
+  url: url(coordinatorUrlFault).optional(),
+  name: name.optional(),
+  log_level: z.enum(LOG_LEVELS).optional(),
+  services: z.array(service).max(MAX_SERVICES).optional(),
+});
+
+export type FileService = z.infer<typeof service>;
+export type FileConfig = z.infer<typeof configFile>;
+
+/** What the file holds, and everything that is wrong with it. */
+export interface ParsedConfig {
+  /** Without the parts at fault. */
+  readonly config: FileConfig;
+  /** One line each; empty where the file is right. */
+  readonly problems: readonly string[];
+}
+
+export function parseConfig(document: unknown): ParsedConfig {
+  const whole = configFile.safeParse(document);
+  if (whole.success) {
+    return { config: whole.data, problems: sameIds(whole.data.services ?? []) };
+  }
+  const services = soundServices(document);
+  const keys = [configFile, service, model].map((schema) => Object.keys(schema.shape));
+  const faults = describeIssues(whole.error.issues, { document, keys });
+  return {
+    config: { services: services.flatMap((one) => one ?? []) },
+    problems: [...faults, ...sameIds(services)],
+  };
+}
+
+/** Shares bind to it: it must stay the same for one server, so a trailing slash does not count. */
+export function serviceId(
+  entry: Pick<FileService, 'id' | 'type' | 'backend' | 'base_url'>,
+): string {
+  if (entry.id !== undefined) return entry.id;
+  const hash = createHash('sha256').update(entry.backend + trimSlashes(entry.base_url));
+  return `${entry.type}-${hash.digest('hex').slice(0, 8)}`;
+}
+
+function url(faultOf: (text: string) => string | null): z.ZodType<string> {
+  return z.string().superRefine((text, context) => {
+    const fault = faultOf(text);
+    if (fault !== null) context.addIssue({ code: 'custom', message: fault });
+  });
+}
+
+/** Null in the place of each service at fault, so that the others keep their index. */
+function soundServices(document: unknown): (FileService | null)[] {
+  const list = z.object({ services: z.array(z.unknown()) }).safeParse(document);
+  if (!list.success) return [];
+  return list.data.services.map((one) => service.safeParse(one).data ?? null);
+}
+
+/** Two services of one id could not be told apart by the coordinator, nor by `services remove`. */
+function sameIds(services: readonly (FileService | null)[]): string[] {
+  const first = new Map<string, number>();
+  return services.flatMap((one, index) => {
+    if (one === null) return [];
+    const id = serviceId(one);
+    const earlier = first.get(id);
+    if (earlier === undefined) first.set(id, index);
+    if (earlier === undefined) return [];
+    return [
+      `services[${index}].id is "${id}" like that of services[${earlier}]: ` +
+        'remove one of the two, or give it an "id" of its own',
+    ];
+  });
+}

@@ -1,0 +1,66 @@
+/**
+ * systeminformation, for cards without nvidia-smi. It runs programs synchronously (measured: a 3 s
+ * nvidia-smi stopped the event loop for 3.05 s), so it has a process of its own.
+ */
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Gpu } from './gpu.js';
+
+/** Windows answers through several PowerShells, which take seconds each. */
+const TIMEOUT_MS = 30_000;
+const PROGRAM = fileURLToPath(new URL('graphics-process.js', import.meta.url));
+
+/**
+ * What the process reports of a card; its monitors, with their serial numbers, stay where they
+ * are.
+ */
+export interface GraphicsCard {
+  readonly vendor: string;
+  readonly model: string;
+  /** MiB. */
+  readonly vram: number | null;
+  readonly vramDynamic: boolean;
+}
+
+/** The cards; rejects where the process fails or takes longer than its time. */
+export function readSystemInformation(program = PROGRAM, timeoutMs = TIMEOUT_MS): Promise<Gpu[]> {
+  return new Promise((done, failed) => {
+    const child = fork(program, [], {
+      stdio: 'ignore',
+      execArgv: [],
+    });
+    const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs).unref();
+    child.once('message', (cards) => done((cards as GraphicsCard[]).map(toGpu)));
+    child.once('error', failed);
+    child.once('exit', (code, signal) => {
+      clearTimeout(timer);
+      failed(new Error(`systeminformation ended with ${signal ?? code}`));
+    });
+    // An agent that ends does not wait for it.
+    child.unref();
+    child.channel?.unref();
+  });
+}
+
+export function toGpu(card: GraphicsCard): Gpu {
+  return {
+    name: named(card.model),
+    vendor: named(card.vendor),
+    vram_mib: memoryOf(card),
+    driver: null,
+  };
+}
+
+/**
+ * Null where the figure would mislead: shared memory, as on Apple Silicon, and Linux, where lspci
+ * names a region of the bus that may be far smaller than the card's memory.
+ */
+function memoryOf({ vendor, vram, vramDynamic }: GraphicsCard): number | null {
+  if (vram === null || !Number.isInteger(vram) || vram <= 0) return null;
+  const isShared = vramDynamic || vendor.startsWith('Apple');
+  return isShared || process.platform === 'linux' ? null : vram;
+}
+
+function named(text: string): string | null {
+  return text.trim().slice(0, 256) || null;
+}

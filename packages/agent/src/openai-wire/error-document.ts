@@ -1,0 +1,94 @@
+/** A local server's refusal, whatever its shape, as OpenAI's error object. */
+import type { DocumentAnswer } from '../backends/backend.js';
+import { asObject, asText, parseJson } from './json.js';
+import { MAX_MESSAGE_CHARACTERS, readReportedError } from './reported-error.js';
+import type { ReportedError } from './reported-error.js';
+
+/** The body of an answer with a status of 400 or more: JSON of any shape, an HTML page, or text. */
+export function errorDocument(status: number, text: string): DocumentAnswer {
+  // Some servers refuse a stream with a single event.
+  const value = parseJson(text) ?? parseJson(text.trim().replace(/^(?:data|error):/, ''));
+  return documentOf(status, readReportedError(value) ?? plainError(status, value, text));
+}
+
+/** An error found inside an answer that claimed success, as LM Studio sends to unknown paths. */
+export function errorInSuccess(error: ReportedError): DocumentAnswer {
+  return documentOf(error.status ?? 500, error);
+}
+
+/** A request that the agent itself refuses. */
+export function refusal(
+  status: number,
+  message: string,
+  detail: { readonly code: string; readonly param?: string },
+): DocumentAnswer {
+  const type = 'invalid_request_error';
+  const error = { message, type, code: detail.code, param: detail.param ?? null };
+  return { kind: 'document', status, json: JSON.stringify({ error }), usage: null };
+}
+
+function documentOf(status: number, reported: ReportedError): DocumentAnswer {
+  if (isContextOverflow(status, reported)) {
+    return refusal(400, reported.message, { code: 'context_length_exceeded' });
+  }
+  const { message, param } = reported;
+  const isRefusal = status === 400 || status === 422;
+  const type = isRefusal || status < 500 ? 'invalid_request_error' : 'server_error';
+  const error = {
+    message,
+    type: isRefusal ? type : (reported.type ?? type),
+    code: isRefusal ? 'provider_rejected' : reported.code,
+    param,
+  };
+  return { kind: 'document', status, json: JSON.stringify({ error }), usage: null };
+}
+
+/**
+ * The statuses with which servers refuse a prompt that is too long; LM Studio's and TabbyAPI's is
+ * 500.
+ */
+const OVERFLOW_STATUSES: ReadonlySet<number> = new Set([400, 413, 422, 500]);
+
+/** In lower case, from llama-server, vLLM, SGLang, LM Studio and TabbyAPI in this order. */
+const OVERFLOW_PHRASES = [
+  'available context size',
+  'maximum context length',
+  'maximum model length',
+  "model's context length",
+  'when context the overflows',
+  'greater than max_seq_len',
+  'context window',
+  'exceeds the context',
+];
+const OVERFLOW_NAMES: ReadonlySet<string | null> = new Set([
+  'exceed_context_size_error',
+  'context_length_exceeded',
+]);
+
+function isContextOverflow(status: number, { message, type, code }: ReportedError): boolean {
+  if (!OVERFLOW_STATUSES.has(status)) return false;
+  if (OVERFLOW_NAMES.has(type) || OVERFLOW_NAMES.has(code)) return true;
+  const text = message.toLowerCase();
+  return OVERFLOW_PHRASES.some((phrase) => text.includes(phrase));
+}
+
+function plainError(status: number, value: unknown, text: string): ReportedError {
+  const said = asText(asObject(value)?.['message']) ?? visibleText(text);
+  const message = said === '' ? `The local server answered ${status} without a message.` : said;
+  const nothing = { type: null, code: null, param: null, status: null };
+  return { ...nothing, message: message.slice(0, MAX_MESSAGE_CHARACTERS) };
+}
+
+/** Reads no further into an error page than this. */
+const MAX_PAGE_CHARACTERS = 20_000;
+
+/** The words of an HTML page; plain text stays as it is. */
+function visibleText(text: string): string {
+  const page = text.slice(0, MAX_PAGE_CHARACTERS).trim();
+  if (!page.startsWith('<')) return page;
+  return page
+    .replace(/<(script|style|head)\b[^]*?<\/\1>/gi, ' ')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+}

@@ -1,0 +1,56 @@
+/** The control socket: what `status` and later commands ask of the running agent. */
+import type { Server } from 'node:http';
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import {
+  callLocal,
+  localSocketPath,
+  serveLocal,
+} from '@inference-gateway/shared/program/local-socket';
+import { lockState } from './lock.js';
+
+/** One row a command; its answer must survive JSON. */
+export type ControlTable = Readonly<Record<string, (args: unknown) => unknown>>;
+
+export interface Control {
+  close(): Promise<void>;
+}
+
+/** Takes the configuration's state folder for this process and answers on its socket. */
+export async function openControl(stateDir: string, table: ControlTable): Promise<Control> {
+  const path = localSocketPath(stateDir, 'control');
+  const lock = await lockState(stateDir, path);
+  const server = await serveLocal(path, async ({ command, args }) => {
+    const answer = Object.hasOwn(table, command) ? table[command] : undefined;
+    if (answer === undefined) throw unknownCommand(command);
+    return answer(args);
+  });
+  return {
+    async close() {
+      await closeServer(server);
+      await lock.release();
+    },
+  };
+}
+
+/** Asks the running agent; null where none runs. */
+export function askAgent(
+  stateDir: string,
+  command: string,
+  args: unknown = null,
+): Promise<{ readonly result: unknown } | null> {
+  return callLocal(localSocketPath(stateDir, 'control'), { command, args });
+}
+
+function unknownCommand(command: string): CommandError {
+  return new CommandError(
+    EXIT.usage,
+    `the running agent does not know "${command}": restart it, so that both have one version.`,
+  );
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((done) => {
+    server.close(() => done());
+    server.closeAllConnections();
+  });
+}

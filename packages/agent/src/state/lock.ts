@@ -1,0 +1,130 @@
+/**
+ * One agent a configuration. Node has no file lock that the kernel frees, so three things
+ * together stand for one: a file created exclusively with the owner's process id, that process
+ * being alive, and its control socket taking connections, which ends with the process however it
+ * dies.
+ */
+import { randomBytes } from 'node:crypto';
+import { chmod, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+
+/**
+ * Between an owner's writing of the file and its listening: after it, the process is another one.
+ */
+const LISTEN_GRACE_MS = 2_000;
+const POLL_MS = 50;
+/** Longer than another process that found the same dead owner needs to move its file away. */
+const SETTLE_MS = 100;
+const MAX_ATTEMPTS = 5;
+
+export interface StateLock {
+  release(): Promise<void>;
+}
+
+/**
+ * Takes the folder, which is created with mode 0700. The caller must listen on the socket at once.
+ * Throws with exit code 7 where another agent has it.
+ */
+export async function lockState(folder: string, socketPath: string): Promise<StateLock> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await chmod(folder, 0o700);
+  const file = join(folder, 'lock');
+  const mark = `${process.pid} ${randomBytes(8).toString('hex')}\n`;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    if (await create(file, mark)) return { release: () => release(file, mark) };
+    const held = await read(file);
+    if (held !== null && (await isRunning(file, socketPath))) throw taken(folder, held);
+    if (held !== null) await removeStale(file, held);
+    if (await create(file, mark)) {
+      await delay(SETTLE_MS);
+      if ((await read(file)) === mark) return { release: () => release(file, mark) };
+    }
+  }
+  throw taken(folder, await read(file));
+}
+
+async function create(file: string, mark: string): Promise<boolean> {
+  try {
+    await writeFile(file, mark, { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Null where nobody holds it. */
+function read(file: string): Promise<string | null> {
+  return readFile(file, 'utf8').catch(() => null);
+}
+
+/** Null where its owner has not written it yet. */
+function ownerOf(held: string): number | null {
+  const pid = Number.parseInt(held, 10);
+  return Number.isInteger(pid) && pid > 0 ? pid : null;
+}
+
+/**
+ * Whether the owner is an agent: process ids are given again, in a container often the very same
+ * one.
+ */
+async function isRunning(file: string, socketPath: string): Promise<boolean> {
+  const giveUpAt = performance.now() + LISTEN_GRACE_MS;
+  do {
+    if (await takesConnections(socketPath)) return true;
+    const held = await read(file);
+    if (held === null) return false;
+    const pid = ownerOf(held);
+    if (pid !== null && (pid === process.pid || !isAlive(pid))) return false;
+    await delay(POLL_MS);
+  } while (performance.now() < giveUpAt);
+  return false;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it lives, under another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function takesConnections(socketPath: string): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = connect(socketPath);
+    socket.once('connect', () => {
+      socket.destroy();
+      done(true);
+    });
+    socket.once('error', () => done(false));
+  });
+}
+
+/** Moves before it removes: of two that found the same dead owner, only one succeeds. */
+async function removeStale(file: string, stale: string): Promise<void> {
+  const aside = `${file}.${randomBytes(6).toString('hex')}`;
+  await rename(file, aside).catch(() => undefined);
+  // Somebody quicker has taken the lock meanwhile: theirs goes back.
+  const moved = await read(aside);
+  if (moved !== null && moved !== stale) await link(aside, file).catch(() => undefined);
+  await rm(aside, { force: true });
+}
+
+async function release(file: string, mark: string): Promise<void> {
+  if ((await read(file)) === mark) await rm(file, { force: true });
+}
+
+function taken(folder: string, held: string | null): CommandError {
+  const pid = ownerOf(held ?? '');
+  const owner = pid === null ? 'another agent' : `another agent (process ${pid})`;
+  return new CommandError(
+    EXIT.conflict,
+    `${owner} already runs on this configuration: ${folder} is locked. ` +
+      'Stop it, or start this one with another --config.',
+  );
+}

@@ -1,0 +1,44 @@
+/** What an administrative operation works on, and the form that each has. */
+import type * as z from 'zod';
+import type { AdminSessions } from '../core/admin-sessions.js';
+import type { Sessions } from '../core/sessions.js';
+import type { Store } from '../store/port.js';
+
+/** Where a running coordinator is found. */
+export interface ServerFacts {
+  /** `http://127.0.0.1:7070`. */
+  readonly address: string;
+  /** As configured; null where it is unset. */
+  readonly publicUrl: string | null;
+}
+
+export interface AdminContext {
+  readonly store: Store;
+  /**
+   * The running coordinator's links, or null where the command line itself has opened the store.
+   */
+  readonly sessions: (Sessions & AdminSessions) | null;
+  readonly server: ServerFacts | null;
+  readonly now: () => number;
+}
+
+export interface AdminCommand<Schema extends z.ZodType, Result> {
+  readonly args: Schema;
+  /** Throws a `CommandError` for what its user can act on. The result is JSON. */
+  readonly run: (context: AdminContext, args: z.output<Schema>) => Promise<Result>;
+}
+
+/** Ties an operation to the schema of its arguments. */
+export function adminCommand<Schema extends z.ZodType, Result>(
+  args: Schema,
+  run: (context: AdminContext, args: z.output<Schema>) => Promise<Result>,
+): AdminCommand<Schema, Result> {
+  return { args, run };
+}
+
+/** Times in results are ISO 8601: they are read by people and by `jq`. */
+export function isoTime(atMs: number): string;
+export function isoTime(atMs: number | null): string | null;
+export function isoTime(atMs: number | null): string | null {
+  return atMs === null ? null : new Date(atMs).toISOString();
+}

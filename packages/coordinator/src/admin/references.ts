@@ -1,0 +1,121 @@
+/**
+ * What people write to name a member, a key or a provider, and what it stands for. Unknown exits 3,
+ * with what was probably meant; ambiguous exits 7, with the choices.
+ */
+import { isSecret } from '@inference-gateway/shared/ids';
+import { nearest } from '@inference-gateway/shared/nearest';
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import type { ApiKey, Member, Provider, Store } from '../store/port.js';
+
+const SHOWN_CHARACTERS = 64;
+
+/** By id, e-mail address or public name. */
+export async function resolveMember(store: Store, reference: string): Promise<Member> {
+  const member = await store.findMember(reference);
+  if (member !== null) return member;
+  const known = (await store.listMembers()).flatMap(({ email, name }) => [email, name]);
+  throw unknown('member', { reference, known, list: 'user list' });
+}
+
+/** By id, prefix or `OWNER/NAME`. Of keys of one name, those that are revoked stand back. */
+export async function resolveKey(store: Store, reference: string): Promise<ApiKey> {
+  if (isSecret('gwk', reference)) throw secretInArgument(reference);
+  const keys = await store.listKeys(null);
+  const named = await ownersPart(store, reference);
+  const matches = keys.filter(
+    (key) =>
+      key.id === reference ||
+      key.prefix === reference ||
+      (key.memberId === named?.ownerId && sameName(key.name, named.name)),
+  );
+  const live = matches.filter(({ revokedAt }) => revokedAt === null);
+  // The owner as written, where it is one: only what is wrong should count as different.
+  const known = keys.map(({ memberId, memberEmail, name }) =>
+    memberId === named?.ownerId ? `${named.owner}/${name}` : `${memberEmail}/${name}`,
+  );
+  return theOne('key', live.length > 0 ? live : matches, {
+    reference,
+    known,
+    list: 'key list',
+    label: ({ id, memberEmail, name }) => `${id} (${memberEmail}/${name})`,
+  });
+}
+
+/** By id, name or `OWNER/NAME`. */
+export async function resolveProvider(store: Store, reference: string): Promise<Provider> {
+  const providers = await store.listProviders();
+  const named = await ownersPart(store, reference);
+  const matches = providers.filter(
+    (provider) =>
+      provider.id === reference ||
+      sameName(provider.name, reference) ||
+      (provider.ownerId === named?.ownerId && sameName(provider.name, named.name)),
+  );
+  return theOne('provider', matches, {
+    reference,
+    known: providers.map(({ name }) => name),
+    list: 'provider list',
+    label: ({ ownerName, name }) => `${ownerName}/${name}`,
+  });
+}
+
+interface OwnersPart {
+  readonly ownerId: string;
+  /** As written. */
+  readonly owner: string;
+  readonly name: string;
+}
+
+/** The two halves of `OWNER/NAME`, or null where the reference has no slash or no such owner. */
+async function ownersPart(store: Store, reference: string): Promise<OwnersPart | null> {
+  const slash = reference.indexOf('/');
+  if (slash === -1) return null;
+  const owner = reference.slice(0, slash);
+  const member = await store.findMember(owner);
+  return member && { ownerId: member.id, owner, name: reference.slice(slash + 1) };
+}
+
+interface Search {
+  readonly reference: string;
+  readonly known: readonly string[];
+  /** The command that shows all. */
+  readonly list: string;
+}
+
+interface LabelledSearch<T> extends Search {
+  readonly label: (match: T) => string;
+}
+
+function theOne<T>(noun: string, matches: readonly T[], search: LabelledSearch<T>): T {
+  const [first, ...others] = matches;
+  if (first === undefined) throw unknown(noun, search);
+  if (others.length === 0) return first;
+  const choices = matches.map(search.label).join(', ');
+  const message = `'${search.reference}' is the ${noun} of several: write one of ${choices}.`;
+  throw new CommandError(EXIT.conflict, message);
+}
+
+function unknown(noun: string, { reference, known, list }: Search): CommandError {
+  const meant = nearest(reference, [...new Set(known)]).join(', ');
+  const hint = meant === '' ? '' : ` Did you mean ${meant}?`;
+  const shown = reference.slice(0, SHOWN_CHARACTERS);
+  return new CommandError(
+    EXIT.notFound,
+    `no ${noun} is called '${shown}'.${hint} "${list}" shows them all.`,
+  );
+}
+
+function secretInArgument(secret: string): CommandError {
+  const message =
+    `that is a key itself, which other users of this machine may now have seen. Name it by its ` +
+    `prefix, ${secret.slice(0, KEY_PREFIX_CHARACTERS)}, and think about revoking it.`;
+  return new CommandError(EXIT.usage, message);
+}
+
+/** `gwk_` and eight characters: enough to tell keys apart, far too few to guess one. */
+export const KEY_PREFIX_CHARACTERS = 12;
+
+/** As the store compares names. */
+function sameName(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}

@@ -1,0 +1,31 @@
+/**
+ * The socket in the data folder through which the command line speaks to the running coordinator.
+ */
+import { localSocketPath, serveLocal } from '@inference-gateway/shared/program/local-socket';
+import type { AdminContext } from './admin-context.js';
+import { runAdmin } from './commands.js';
+
+export interface AdminServer {
+  /** Lets calls under way finish. */
+  close(): Promise<void>;
+}
+
+/** Needs the lock of the folder. */
+export async function serveAdmin(
+  dataDir: string,
+  running: Omit<AdminContext, 'now'>,
+): Promise<AdminServer> {
+  const context = { ...running, now: Date.now };
+  const server = await serveLocal(adminSocketPath(dataDir), (call) => runAdmin(context, call));
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+export function adminSocketPath(dataDir: string): string {
+  return localSocketPath(dataDir, 'admin');
+}

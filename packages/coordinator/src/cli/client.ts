@@ -1,0 +1,85 @@
+/**
+ * Carries out an administrative operation: by the running coordinator where there is one, else
+ * here, after taking the folder's lock.
+ */
+import { setTimeout } from 'node:timers/promises';
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { callLocal } from '@inference-gateway/shared/program/local-socket';
+import { runAdmin } from '../admin/commands.js';
+import type { AdminArgs, AdminName, AdminResult } from '../admin/commands.js';
+import { adminSocketPath } from '../admin/server.js';
+import { locateData } from '../config.js';
+import { hasStore, openStore } from '../store/open.js';
+import type { Store } from '../store/port.js';
+import type { DataOption } from './options.js';
+
+/**
+ * Whoever holds the lock without a socket may be another command, or a coordinator that is
+ * starting.
+ */
+const LOCK_TRIES = 20;
+const LOCK_RETRY_MS = 100;
+
+export async function admin<Name extends AdminName>(
+  options: DataOption,
+  command: Name,
+  args: AdminArgs<Name>,
+): Promise<AdminResult<Name>> {
+  const dataDir = locateData(options);
+  for (let tries = 1; ; tries++) {
+    const running = await callRunning(dataDir, command, args);
+    if (running !== null) return running.result;
+    // A mistyped folder must not become an empty one; the first member is what makes a new one.
+    if (command !== 'user.create' && !hasStore(dataDir)) throw noStore(dataDir);
+    const store = await openUnlessLocked(dataDir, tries);
+    if (store !== null) return runHere(store, command, args);
+    await setTimeout(LOCK_RETRY_MS);
+  }
+}
+
+/** Null where no coordinator runs on this folder. */
+export async function callRunning<Name extends AdminName>(
+  dataDir: string,
+  command: Name,
+  args: AdminArgs<Name>,
+): Promise<{ readonly result: AdminResult<Name> } | null> {
+  try {
+    const reply = await callLocal(adminSocketPath(dataDir), { command, args });
+    return reply as { result: AdminResult<Name> } | null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    const message = `the coordinator on ${dataDir} belongs to another user: run this as that one.`;
+    throw new CommandError(EXIT.notAuthorised, message, { cause: error });
+  }
+}
+
+async function runHere<Name extends AdminName>(
+  store: Store,
+  command: Name,
+  args: AdminArgs<Name>,
+): Promise<AdminResult<Name>> {
+  try {
+    const context = { store, sessions: null, server: null, now: Date.now };
+    return (await runAdmin(context, { command, args })) as AdminResult<Name>;
+  } finally {
+    await store.close();
+  }
+}
+
+async function openUnlessLocked(dataDir: string, tries: number): Promise<Store | null> {
+  try {
+    return await openStore(dataDir);
+  } catch (error) {
+    const isLocked = error instanceof CommandError && error.exitCode === EXIT.conflict;
+    if (!isLocked || tries >= LOCK_TRIES) throw error;
+    return null;
+  }
+}
+
+function noStore(dataDir: string): CommandError {
+  return new CommandError(
+    EXIT.notFound,
+    `there is no coordinator's data in ${dataDir}. ` +
+      'Name its folder with --data, or make a new one with "start" or "user create".',
+  );
+}

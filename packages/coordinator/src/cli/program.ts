@@ -1,0 +1,21 @@
+/** The command line of `gateway-coordinator`; one file a noun. `docs/cli.md` documents it. */
+import { Command } from 'commander';
+import { addDoctor } from './doctor.js';
+import { addKey } from './key.js';
+import { addProvider } from './provider.js';
+import { addStart } from './start.js';
+import { addToken } from './token.js';
+import { addUser } from './user.js';
+import { addVersion } from './version.js';
+
+export function createProgram(): Command {
+  const program = new Command('gateway-coordinator')
+    .description("Accepts stock OpenAI clients and relays their requests to members' GPUs.")
+    // Before the commands are added: they take it over as they are made.
+    .exitOverride()
+    .showHelpAfterError('(--help shows what there is)')
+    .addHelpText('after', '\nFirst steps: start, user create, key create, token create.');
+  const parts = [addStart, addUser, addKey, addToken, addProvider, addDoctor, addVersion];
+  for (const add of parts) add(program);
+  return program;
+}

@@ -1,0 +1,56 @@
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { print } from '@inference-gateway/shared/program/print';
+import { onShutdown } from '@inference-gateway/shared/program/shutdown';
+import type { Command } from 'commander';
+import { loadConfig } from '../config.js';
+import type { Config, ConfigFlags } from '../config.js';
+import type { Coordinator } from '../coordinator.js';
+import { dataOption, example } from './options.js';
+
+export function addStart(program: Command): void {
+  program
+    .command('start')
+    .description('serve callers and agents until SIGTERM or Ctrl-C')
+    .addOption(dataOption())
+    .option('--host <host>', 'address to listen on (GATEWAY_HOST; default 127.0.0.1)')
+    .option('--port <port>', 'port to listen on, 0 for a free one (GATEWAY_PORT; default 7070)')
+    .option('--public-url <url>', 'origin that callers and agents use (GATEWAY_PUBLIC_URL)')
+    .option('--config <file>', 'configuration file in JSON (GATEWAY_CONFIG)')
+    .addHelpText(
+      'after',
+      example('start --data /var/lib/gateway --public-url https://gateway.example.org'),
+    )
+    .action(start);
+}
+
+async function start(flags: ConfigFlags): Promise<void> {
+  const config = loadConfig(flags);
+  const coordinator = await startOn(config);
+  onShutdown(() => coordinator.drain(), 'Draining: waiting for work under way.');
+  print(`listening on ${coordinator.address}`);
+}
+
+async function startOn(config: Config): Promise<Coordinator> {
+  // Loaded here, so that every other command starts without the HTTP and WebSocket servers.
+  const { startCoordinator } = await import('../coordinator.js');
+  try {
+    return await startCoordinator(config);
+  } catch (error) {
+    throw asCommandError(error, config);
+  }
+}
+
+/** Why an address cannot be listened on; everything else passes as it is. */
+const LISTEN_FAULTS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program has it. Choose another --port, or stop that one.',
+  EACCES: 'this user may not. Choose a --port from 1024 on.',
+  EADDRNOTAVAIL: 'this machine does not have that address. Choose another --host.',
+  ENOTFOUND: 'this machine does not know that name. Choose another --host.',
+};
+
+function asCommandError(error: unknown, { host, port }: Config): unknown {
+  const fault = LISTEN_FAULTS[(error as NodeJS.ErrnoException).code ?? ''];
+  if (fault === undefined) return error;
+  const message = `cannot listen on ${host} port ${port}: ${fault}`;
+  return new CommandError(EXIT.conflict, message, { cause: error });
+}

@@ -1,0 +1,228 @@
+/**
+ * Every setting of a coordinator: how it is written, what is allowed, and what it is when nobody
+ * says. The environment has each as `GATEWAY_<NAME>`, the configuration file in lower case without
+ * the prefix. `docs/operations.md` prints this table and a test holds the two together.
+ */
+import { nearest } from '@inference-gateway/shared/nearest';
+import { LOG_LEVELS } from '@inference-gateway/shared/program/logger';
+import type { Config } from './config-values.js';
+
+export interface Setting<Value> {
+  /** Upper case, without `GATEWAY_`. */
+  readonly name: string;
+  /** As it would be written; null where it is unset. */
+  readonly default: string | null;
+  /** What may be written, for people. */
+  readonly allowed: string;
+  readonly doc: string;
+  /** Null where the text is none of the allowed ones. */
+  readonly parse: (text: string) => Value | null;
+}
+
+export type Settings = { readonly [Field in keyof Config]: Setting<Config[Field]> };
+
+const DAY_S = 86_400;
+
+export const SETTINGS: Settings = {
+  dataDir: text({ name: 'DATA', default: './data', doc: 'Folder of the database and the lock.' }),
+  host: text({ name: 'HOST', default: '127.0.0.1', doc: 'Address to listen on.' }),
+  port: whole({
+    name: 'PORT',
+    default: '7070',
+    range: [0, 65_535],
+    doc: 'Port to listen on; 0 takes a free one.',
+  }),
+  publicUrl: {
+    name: 'PUBLIC_URL',
+    default: null,
+    allowed: 'an origin such as https://gateway.example.org, without a path',
+    doc: 'Origin that callers and agents use. Unset, it is the address listened on.',
+    parse: parseOrigin,
+  },
+  logLevel: {
+    name: 'LOG_LEVEL',
+    default: 'info',
+    allowed: LOG_LEVELS.join(', '),
+    doc: 'Least severity that is logged.',
+    parse: (written) => LOG_LEVELS.find((level) => level === written) ?? null,
+  },
+  trustProxy: whole({
+    name: 'TRUST_PROXY',
+    default: '0',
+    range: [0, 10],
+    doc: 'How many proxies in front append to X-Forwarded-For; 0 believes none.',
+  }),
+  rateLimitRequests: whole({
+    name: 'RATE_LIMIT_REQUESTS',
+    default: '60',
+    range: [1, 1_000_000],
+    doc: 'Requests that a member may send within the window.',
+  }),
+  rateLimitWindowMs: seconds({
+    name: 'RATE_LIMIT_WINDOW_S',
+    default: '60',
+    range: [0.1, DAY_S],
+    doc: 'Length of that window.',
+  }),
+  maxConcurrent: whole({
+    name: 'MAX_CONCURRENT',
+    default: '256',
+    range: [1, 100_000],
+    doc: "A member's synchronous calls at once; further ones wait in the member's own line.",
+  }),
+  maxJsonBytes: mebibytes({
+    name: 'MAX_JSON_MB',
+    default: '32',
+    range: [0.001, 256],
+    doc: 'Largest JSON body.',
+  }),
+  maxBodyMemoryBytes: mebibytes({
+    name: 'MAX_BODY_MEMORY_MB',
+    default: '512',
+    range: [0.001, 1_048_576],
+    doc: 'JSON bodies held at once; beyond it calls are refused with 503.',
+  }),
+  syncWaitMs: seconds({
+    name: 'SYNC_WAIT_S',
+    default: '60',
+    range: [0, DAY_S],
+    doc: 'How long a synchronous call waits for a free slot.',
+  }),
+  syncDeadlineMs: seconds({
+    name: 'SYNC_DEADLINE_S',
+    default: '280',
+    range: [0.05, DAY_S],
+    doc: "How long a whole synchronous call may take. Node's own fetch gives up at 300.",
+  }),
+  reconnectWaitMs: seconds({
+    name: 'RECONNECT_WAIT_S',
+    default: '5',
+    range: [0, 600],
+    doc: 'How long a call waits for a provider that dropped its link moments ago.',
+  }),
+  firstByteMs: seconds({
+    name: 'FIRST_BYTE_S',
+    default: '120',
+    range: [0.05, DAY_S],
+    doc: "How long a stream's first byte may take; a loading model has until the deadline.",
+  }),
+  idleMs: seconds({
+    name: 'IDLE_S',
+    default: '60',
+    range: [0.05, DAY_S],
+    doc: 'Longest silence of a provider within a stream.',
+  }),
+  earlyHeadersMs: seconds({
+    name: 'EARLY_HEADERS_S',
+    default: '15',
+    range: [0.01, DAY_S],
+    doc: "A stream's response headers go out after this much silence.",
+  }),
+  keepAliveMs: seconds({
+    name: 'KEEP_ALIVE_S',
+    default: '10',
+    range: [0.01, DAY_S],
+    doc: 'Silence between two comment lines on a stream.',
+  }),
+  stallMs: seconds({
+    name: 'STALL_S',
+    default: '60',
+    range: [0.05, DAY_S],
+    doc: 'A caller that takes no byte for this long loses its stream.',
+  }),
+  drainMs: seconds({
+    name: 'DRAIN_S',
+    default: '30',
+    range: [0, DAY_S],
+    doc: 'How long a shutdown waits for work under way.',
+  }),
+  pingMs: seconds({
+    name: 'PING_S',
+    default: '15',
+    range: [0.01, 600],
+    doc: 'An end of a link that has sent nothing for this long sends a ping.',
+  }),
+  deadMs: seconds({
+    name: 'DEAD_S',
+    default: '40',
+    range: [0.02, DAY_S],
+    doc: 'A link that is silent for this long is dead; more than PING_S.',
+  }),
+  acceptMs: seconds({
+    name: 'ACCEPT_S',
+    default: '5',
+    range: [0.01, 600],
+    doc: 'How long an agent may take to accept work before another is tried.',
+  }),
+  jobLeaseMs: seconds({
+    name: 'JOB_LEASE_S',
+    default: '60',
+    range: [0.1, DAY_S],
+    doc: 'How long an agent holds a claim without a heartbeat; it sends one in a quarter of it.',
+  }),
+};
+
+interface Row {
+  readonly name: string;
+  readonly default: string;
+  readonly doc: string;
+}
+
+interface NumberRow extends Row {
+  /** Least and greatest, in the unit that is written. */
+  readonly range: readonly [number, number];
+}
+
+function text(row: Row): Setting<string> {
+  return { ...row, allowed: 'a text that is not empty', parse: (written) => written || null };
+}
+
+function whole(row: NumberRow): Setting<number> {
+  const allowed = `a whole number from ${row.range[0]} to ${row.range[1]}`;
+  const parse = (written: string): number | null => {
+    const value = parseNumber(written, row.range);
+    return Number.isInteger(value) ? value : null;
+  };
+  return { ...row, allowed, parse };
+}
+
+/** Written in seconds, kept in milliseconds. */
+function seconds(row: NumberRow): Setting<number> {
+  return scaled(row, { unit: 'seconds', factor: 1_000 });
+}
+
+/** Written in MiB, kept in bytes. */
+function mebibytes(row: NumberRow): Setting<number> {
+  return scaled(row, { unit: 'MiB', factor: 1024 * 1024 });
+}
+
+function scaled(
+  row: NumberRow,
+  { unit, factor }: { readonly unit: string; readonly factor: number },
+): Setting<number> {
+  const allowed = `${row.range[0]} to ${row.range[1]} ${unit}`;
+  const parse = (written: string): number | null => {
+    const value = parseNumber(written, row.range);
+    return value === null ? null : Math.round(value * factor);
+  };
+  return { ...row, allowed, parse };
+}
+
+/** Plain decimals only: `Number` would also read `0x10`, `1e3` and white space. */
+function parseNumber(written: string, [least, greatest]: readonly [number, number]): number | null {
+  if (!/^\d+(\.\d+)?$/.test(written)) return null;
+  const value = Number(written);
+  return value >= least && value <= greatest ? value : null;
+}
+
+function parseOrigin(written: string): string | null {
+  if (!/^https?:\/\//i.test(written) || !URL.canParse(written)) return null;
+  const { origin, href } = new URL(written);
+  return href === `${origin}/` ? origin : null;
+}
+
+/** ` Did you mean X?`, or nothing. */
+export function didYouMean(written: string, known: readonly string[]): string {
+  const meant = nearest(written, known)[0];
+  return meant === undefined ? '' : ` Did you mean ${meant}?`;
+}

@@ -1,0 +1,40 @@
+import type { LogLevel } from '@inference-gateway/shared/program/logger';
+
+/** Every setting of a coordinator, with its unit in its name. */
+export interface Config {
+  readonly dataDir: string;
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /** Public origin, without a trailing slash; never taken from a Host header. */
+  readonly publicUrl: string | null;
+  readonly logLevel: LogLevel;
+  readonly trustProxy: number;
+  readonly rateLimitRequests: number;
+  readonly rateLimitWindowMs: number;
+  readonly maxConcurrent: number;
+  readonly maxJsonBytes: number;
+  readonly maxBodyMemoryBytes: number;
+  /** Waiting for a slot. */
+  readonly syncWaitMs: number;
+  /** A whole synchronous call. */
+  readonly syncDeadlineMs: number;
+  /** Waiting for a provider that dropped its link moments ago. */
+  readonly reconnectWaitMs: number;
+  /** Until a stream's first byte. */
+  readonly firstByteMs: number;
+  /** Between two bytes of a stream. */
+  readonly idleMs: number;
+  /** A stream's response headers go out after this much silence. */
+  readonly earlyHeadersMs: number;
+  /** Between two comment lines on a silent stream. */
+  readonly keepAliveMs: number;
+  /** A caller that takes no byte for this long has stalled. */
+  readonly stallMs: number;
+  /** How long a shutdown waits for work under way. */
+  readonly drainMs: number;
+  readonly pingMs: number;
+  readonly deadMs: number;
+  readonly acceptMs: number;
+  readonly jobLeaseMs: number;
+}

@@ -1,0 +1,61 @@
+/**
+ * One writer a data folder: whoever holds an exclusive transaction on `lock.db` in it. The kernel
+ * frees it with the process, however that ends, so that no stale lock has to be told from a living
+ * one.
+ */
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import SqliteDatabase from 'better-sqlite3';
+import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+const LOCK_FILE = 'lock.db';
+const PRIVATE = 0o700;
+const OTHERS = 0o077;
+
+export interface FolderLock {
+  release(): void;
+}
+
+/**
+ * Creates the folder, open to its owner only, and locks it. Throws a `CommandError` where that
+ * fails.
+ */
+export function lockFolder(folder: string): FolderLock {
+  makePrivate(folder);
+  const database = new SqliteDatabase(join(folder, LOCK_FILE), { timeout: 0 });
+  try {
+    database.exec('begin exclusive');
+  } catch (cause) {
+    database.close();
+    throw lockError(folder, cause);
+  }
+  return { release: () => void database.close() };
+}
+
+function lockError(folder: string, cause: unknown): unknown {
+  if ((cause as { code?: string }).code !== 'SQLITE_BUSY') return cause;
+  const message =
+    `the data folder ${folder} is in use by another process. ` +
+    'Stop that one, or name another folder with --data.';
+  return new CommandError(EXIT.conflict, message, { cause });
+}
+
+/**
+ * Secrets' hashes and addresses lie here. A folder with other things in it is not ours to close.
+ */
+function makePrivate(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: PRIVATE });
+  } catch (cause) {
+    const message = `cannot create the data folder ${folder}: ${(cause as Error).message}`;
+    throw new CommandError(EXIT.failure, message, { cause });
+  }
+  if (process.platform === 'win32' || (statSync(folder).mode & OTHERS) === 0) return;
+  const files = readdirSync(folder);
+  if (files.length === 0 || files.includes(LOCK_FILE)) return chmodSync(folder, PRIVATE);
+  throw new CommandError(
+    EXIT.usage,
+    `${folder} is open to other users and holds other files. ` +
+      `Name a folder of its own with --data, or close it with: chmod 700 ${folder}`,
+  );
+}

@@ -1,0 +1,52 @@
+/**
+ * Runs operations that arrived together in one transaction. With `synchronous = FULL` a commit
+ * waits for the disk, about 3 ms: one by one that is 330 writes a second, in groups of 50 it is
+ * more than 7,000.
+ */
+import type { Database } from 'better-sqlite3';
+import type { Call, CallOutcome, Operations } from './operations.js';
+
+/**
+ * Answers each call after the commit. A call that fails is rolled back to its savepoint and spoils
+ * no other; where the commit fails, all have failed.
+ */
+export function groupCommit(
+  database: Database,
+  operations: Operations,
+): (calls: readonly Call[]) => CallOutcome[] {
+  // better-sqlite3 makes a transaction inside a transaction a savepoint.
+  const runOne = database.transaction((call: Call) => invoke(operations, call));
+  const runAll = database.transaction((calls: readonly Call[]) => calls.map(attempt));
+  return (calls) => {
+    try {
+      // IMMEDIATE takes the write lock at once: a deferred one can be refused it half-way.
+      return runAll.immediate(calls);
+    } catch (error) {
+      return calls.map(() => failure(error));
+    }
+  };
+
+  function attempt(call: Call): CallOutcome {
+    try {
+      return { kind: 'done', value: runOne(call) };
+    } catch (error) {
+      // A full disk rolls back the whole transaction, with what the calls before this one wrote.
+      if (!database.inTransaction) throw error;
+      return failure(error);
+    }
+  }
+}
+
+function invoke(operations: Operations, { name, args }: Call): unknown {
+  const operation = operations[name] as (...args: readonly unknown[]) => unknown;
+  return operation(...args);
+}
+
+/** SQLite's result codes that tell of the disk or the file rather than of the statement. */
+const STORAGE_CODES =
+  /^SQLITE_(FULL|IOERR|READONLY|CORRUPT|NOTADB|CANTOPEN|BUSY|LOCKED|NOMEM|PERM|NOLFS|PROTOCOL)/;
+
+function failure(error: unknown): CallOutcome {
+  const { message, code } = error as Error & { code?: string };
+  return { kind: 'failed', storage: STORAGE_CODES.test(code ?? ''), message };
+}

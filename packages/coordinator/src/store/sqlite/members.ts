@@ -1,0 +1,48 @@
+import { ulid } from '@inference-gateway/shared/ids';
+import type { Database } from 'better-sqlite3';
+import type { Created, Member, NewMember, Role } from '../port.js';
+import type { Operations } from './operations.js';
+
+type MemberOperations = Pick<Operations, 'createMember' | 'findMember' | 'listMembers'>;
+
+interface Row {
+  id: string;
+  email: string;
+  name: string;
+  role: Role;
+  created_at: number;
+}
+
+export function memberOperations(database: Database): MemberOperations {
+  const insert = database.prepare<unknown[], Row>(
+    `insert into members (id, email, name, role, password_hash, created_at)
+     values (?, ?, ?, ?, ?, ?) on conflict do nothing returning *`,
+  );
+  const emailTaken = database.prepare('select 1 from members where email = ?');
+  // An id wins over an address, and that over a name: a name can be chosen to look like an id.
+  const find = database.prepare<{ ref: string }, Row>(
+    `select * from members where id = @ref or email = @ref or name = @ref
+     order by id = @ref desc, email = @ref desc limit 1`,
+  );
+  const list = database.prepare<[], Row>('select * from members order by created_at, id');
+  return {
+    createMember: (member, now) => create(member, now),
+    findMember: (ref) => toMember(find.get({ ref })),
+    listMembers: () => list.all().map(decode),
+  };
+
+  function create(member: NewMember, now: number): Created<Member> {
+    const { email, name, role, passwordHash } = member;
+    const row = insert.get(ulid(now), email, name, role, passwordHash, now);
+    if (row !== undefined) return { kind: 'created', value: decode(row) };
+    return { kind: 'taken', field: emailTaken.get(email) === undefined ? 'name' : 'email' };
+  }
+}
+
+function toMember(row: Row | undefined): Member | null {
+  return row === undefined ? null : decode(row);
+}
+
+function decode({ id, email, name, role, created_at }: Row): Member {
+  return { id, email, name, role, createdAt: created_at };
+}

@@ -1,0 +1,62 @@
+// A coordinator and a demo agent as processes of their own, for quickstart.js and dev.js.
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runToEnd, startProgram } from './program.js';
+
+const packages = join(dirname(dirname(fileURLToPath(import.meta.url))), 'packages');
+const COORDINATOR = join(packages, 'coordinator', 'bin', 'gateway-coordinator.js');
+const AGENT = join(packages, 'agent', 'bin', 'gateway-agent.js');
+const OWNER = 'you@example.com';
+
+/** @param {string} folder @param {number} port 0 for a free one */
+export function startCoordinator(folder, port) {
+  const args = [COORDINATOR, 'start', '--data', dataFolder(folder), '--port', String(port)];
+  return startProgram('coordinator', args, /listening on (http:\/\/\S+)/);
+}
+
+/**
+ * Creates a member with a key, and enrolls an agent for them. The coordinator must be running.
+ * @param {string} folder
+ * @param {string} url
+ * @returns {Promise<string>} the member's API key
+ */
+export async function setUpMember(folder, url) {
+  const data = ['--data', dataFolder(folder)];
+  await runToEnd([COORDINATOR, 'user', 'create', '--email', OWNER, '--name', 'you', ...data]);
+  const key = await runToEnd([
+    COORDINATOR,
+    'key',
+    'create',
+    '--user',
+    OWNER,
+    '--name',
+    'quickstart',
+    ...data,
+  ]);
+  const token = await runToEnd([COORDINATOR, 'token', 'create', '--owner', OWNER, ...data]);
+  const config = ['--config', agentConfig(folder)];
+  const enroll = [AGENT, 'enroll', '--url', url, '--token-file', '-', '--name', 'demo-pc'];
+  await runToEnd([...enroll, ...config], token);
+  return key;
+}
+
+/** @param {string} folder */
+export function startDemoAgent(folder) {
+  const args = [AGENT, 'start', '--demo', '--config', agentConfig(folder)];
+  return startProgram('agent', args, /online as (\S+)/);
+}
+
+/** @param {string} folder */
+function dataFolder(folder) {
+  const path = join(folder, 'coordinator');
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  return path;
+}
+
+/** @param {string} folder */
+function agentConfig(folder) {
+  const path = join(folder, 'agent');
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  return join(path, 'config.json');
+}

@@ -1,0 +1,170 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { detect, scanLoopback } from '@inference-gateway/agent/backends/detect';
+import { expect, onTestFinished, test } from 'vitest';
+import { answer } from '../../support/fake-behaviours.js';
+import { raw, startFakeServer } from '../../support/fake-model-server.js';
+import type { FakeModelServer, FakeServerOptions } from '../../support/fake-model-server.js';
+import {
+  LLAMA_PROPS,
+  startFakeLlamaServer,
+  startFakeOllama,
+  startFakeOpenAi,
+} from '../../support/fake-openai-server.js';
+
+type Routes = FakeServerOptions['routes'];
+
+async function started(starting: Promise<FakeModelServer>): Promise<FakeModelServer> {
+  const fake = await starting;
+  onTestFinished(() => fake.close());
+  return fake;
+}
+
+const serving = (routes: Routes, rest: Partial<FakeServerOptions> = {}) =>
+  started(startFakeServer({ routes, behaviour: answer(), ...rest }));
+
+const at = (fake: FakeModelServer) => detect(fake.origin, AbortSignal.timeout(10_000));
+
+const list = (owner: string) => ({ data: [{ id: 'x', object: 'model', owned_by: owner }] });
+const ollama: Routes = {
+  '/': 'Ollama is running',
+  '/api/version': { version: '0.7.0' },
+  '/api/tags': { models: [{ name: 'x', digest: 'd' }] },
+  '/v1/models': list('library'),
+};
+
+test.each<[string, string | null, string, Routes]>([
+  ['LocalAI', 'openai', '/v1', { ...ollama, '/.well-known/localai.json': { version: '3' } }],
+  [
+    'KoboldCpp',
+    'openai',
+    '/v1',
+    {
+      ...ollama,
+      '/.well-known/serviceinfo': { software: { name: 'KoboldCpp' } },
+      '/props': LLAMA_PROPS,
+      '/sdapi/v1/sd-models': [],
+      '/system_stats': { system: { comfyui_version: '0' } },
+    },
+  ],
+  [
+    'TabbyAPI',
+    'openai',
+    '/v1',
+    { '/.well-known/serviceinfo': { software: { name: 'TabbyAPI' } }, '/props': LLAMA_PROPS },
+  ],
+  [
+    'LM Studio',
+    'openai',
+    '/v1',
+    {
+      '/api/v1/models': { models: [{ key: 'x', type: 'llm' }] },
+      '/v1/models': list('organization_owner'),
+      '*': { error: 'Unexpected endpoint or method. (GET /x)' },
+    },
+  ],
+  ['LM Studio', 'openai', '/v1', { '/api/v0/models': { data: [{ id: 'x', state: 'loaded' }] } }],
+  ['Lemonade', 'openai', '/v1', { ...ollama, '/v1/health': { all_models_loaded: [] } }],
+  ['Ollama', 'ollama', '', ollama],
+  ['Ollama', 'ollama', '', { ...ollama, '/api/tags': { models: [] } }],
+  [
+    'llama-swap',
+    'openai',
+    '/v1',
+    { '/running': { running: [] }, '/v1/models': list('llama-swap') },
+  ],
+  ['llama-server', 'llama-server', '', { '/props': { role: 'router', build_info: 'b1' } }],
+  ['SGLang', 'openai', '/v1', { '/get_model_info': { model_path: 'x' } }],
+  ['vLLM', 'openai', '/v1', { '/version': { version: '0.11' }, '/v1/models': list('vllm') }],
+  ['ComfyUI', null, '/v1', { '/system_stats': { system: { comfyui_version: '0.3' } } }],
+  ['sd-server', null, '/v1', { '/sdcpp/v1/capabilities': {}, '/v1/models': list('local') }],
+  ['Stable Diffusion web UI', null, '/v1', { '/sdapi/v1/sd-models': [{ title: 'x' }] }],
+  ['speaches', null, '/v1', { '/v1/audio/models': { data: [] }, '/v1/models': list('x') }],
+  ['Kokoro-FastAPI', null, '/v1', { '/v1/models': list('kokoro') }],
+  ['OpenAI-compatible', 'openai', '/v1', { '/v1/models': list('somebody') }],
+  ['Docker Model Runner', 'openai', '/engines/v1', { '/engines/v1/models': list('docker') }],
+  ['unknown', null, '', { '/': 'It works!' }],
+  ['unknown', null, '', { '*': { error: 'Unexpected endpoint or method.' } }],
+])('%s is told by what it answers', async (...[server, backend, path, routes]) => {
+  const fake = await serving(routes);
+  const detected = await at(fake);
+  expect(detected).toMatchObject({
+    server,
+    backend,
+    baseUrl: fake.origin + path,
+    needsKey: false,
+  });
+  expect(detected.note === null).toBe(backend !== null);
+  expect(fake.requests).toEqual([]);
+  expect(new Set(fake.gets).size).toBe(fake.gets.length);
+});
+
+test('the usual fakes are what they say', async () => {
+  expect(await at(await started(startFakeOllama()))).toMatchObject({ server: 'Ollama' });
+  expect(await at(await started(startFakeLlamaServer()))).toMatchObject({ server: 'llama-server' });
+  expect(await at(await started(startFakeOpenAi()))).toMatchObject({ server: 'OpenAI-compatible' });
+});
+
+test('whisper-server and llama-server differ only in a header', async () => {
+  const routes = { '/health': { status: 'ok' } };
+  const whisper = await serving(routes, { headers: { server: 'whisper.cpp' } });
+  expect(await at(whisper)).toMatchObject({ server: 'whisper-server', type: 'stt', backend: null });
+  const llama = await serving(routes, { headers: { server: 'llama.cpp' } });
+  expect(await at(llama)).toMatchObject({ server: 'llama-server', type: 'llm' });
+});
+
+test('a server behind a key is found and says so', async () => {
+  const generic = await started(startFakeOpenAi({ apiKey: 'sk-x' }));
+  expect(await at(generic)).toMatchObject({
+    server: 'OpenAI-compatible',
+    needsKey: true,
+    note: expect.stringContaining('key'),
+  });
+  const llama = await started(startFakeLlamaServer({ apiKey: 'sk-x' }));
+  expect(await at(llama)).toMatchObject({ server: 'llama-server', needsKey: true });
+});
+
+test('redirects are not followed', async () => {
+  const target = await serving({ '*': list('elsewhere') });
+  const location = `${target.origin}/v1/models`;
+  const fake = await serving({ '*': raw({ status: 302, headers: { location } }) });
+  expect(await at(fake)).toMatchObject({ server: 'unknown' });
+  expect(target.gets).toEqual([]);
+});
+
+test('nobody there, or somebody who does not answer, is a failure', async () => {
+  const fake = await serving({});
+  await fake.close();
+  await expect(at(fake)).rejects.toMatchObject({ code: 'LOCAL_UNREACHABLE' });
+  const silent = createServer((socket) => socket.on('error', () => undefined).resume());
+  await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const startedAt = performance.now();
+  const origin = `http://127.0.0.1:${port}`;
+  await expect(detect(origin, new AbortController().signal)).rejects.toMatchObject({
+    code: 'LOCAL_TIMEOUT',
+  });
+  expect(performance.now() - startedAt).toBeLessThan(2_500);
+});
+
+test('a scan finds what listens on the ports, in their order, and drops strangers', async () => {
+  const first = await started(startFakeOllama());
+  const stranger = await serving({ '/': 'It works!' });
+  const gone = await serving({});
+  await gone.close();
+  const second = await started(startFakeLlamaServer());
+  const ports = [first.port, stranger.port, gone.port, second.port, first.port];
+  const found = await scanLoopback(ports);
+  expect(found.map(({ server, baseUrl }) => [server, baseUrl])).toEqual([
+    ['Ollama', first.origin],
+    ['llama-server', second.origin],
+  ]);
+});
+
+test('a scan looks at ::1, too', async () => {
+  const fake = await started(startFakeOllama({ host: '[::1]' }));
+  expect(await scanLoopback([fake.port])).toMatchObject([
+    { server: 'Ollama', baseUrl: `http://[::1]:${fake.port}` },
+  ]);
+});

@@ -1,0 +1,130 @@
+/**
+ * Runs the real `gateway-agent` with a home of its own, and small HTTP servers for it to speak
+ * to.
+ */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+const PROGRAM = fileURLToPath(
+  new URL('../../../packages/agent/bin/gateway-agent.js', import.meta.url),
+);
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A running `gateway-agent`; its output grows as it prints. */
+export interface RunningAgent {
+  readonly child: ChildProcess;
+  readonly output: { stdout: string; stderr: string };
+  readonly finished: Promise<Finished>;
+}
+
+/** A home folder without a configuration, and the program run in it. */
+export interface Home {
+  readonly folder: string;
+  readonly configFile: string;
+  writeConfig(config: unknown): Promise<void>;
+  readConfig(): Promise<Record<string, unknown>>;
+  /** Writes what `enroll` would have written. */
+  enrolAt(url: string, services?: readonly unknown[]): Promise<void>;
+  start(args: readonly string[], environment?: Record<string, string>): RunningAgent;
+  run(args: readonly string[], environment?: Record<string, string>): Promise<Finished>;
+}
+
+export async function agentHome(): Promise<Home> {
+  const folder = await temporaryFolder();
+  const configFile = join(folder, 'config.json');
+  const writeConfig = (config: unknown) => writeFile(configFile, JSON.stringify(config));
+  const start: Home['start'] = (args, environment = {}) => {
+    return launch(args, { XDG_CONFIG_HOME: folder, HOME: folder, ...environment });
+  };
+  return {
+    folder,
+    configFile,
+    writeConfig,
+    readConfig: async () =>
+      JSON.parse(await readFile(configFile, 'utf8')) as Record<string, unknown>,
+    async enrolAt(url, services = []) {
+      await writeConfig({ url, name: 'den-pc', services });
+      await writeFile(`${configFile}.token`, 'gwa_test');
+    },
+    start,
+    run: (args, environment) => start(args, environment).finished,
+  };
+}
+
+function launch(args: readonly string[], environment: Record<string, string>): RunningAgent {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    env: { PATH: process.env['PATH'], ...environment },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+  const finished = new Promise<Finished>((done) => {
+    child.once('close', (code) => done({ code, ...output }));
+  });
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await finished;
+  });
+  return { child, output, finished };
+}
+
+/** Serves on a free port of the loopback until the test ends. Returns its origin. */
+export async function httpServer(answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** The address of a server that has just gone: nobody answers there. */
+export async function deadOrigin(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return `http://127.0.0.1:${port}`;
+}
+
+export interface SeenEnrolment {
+  readonly url: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: unknown;
+}
+
+/**
+ * Stands for a coordinator's enrolment endpoint: always gives this answer, and keeps what it saw.
+ */
+export async function enrolmentServer(
+  status: number,
+  answer: unknown,
+): Promise<{ readonly origin: string; readonly seen: SeenEnrolment[] }> {
+  const seen: SeenEnrolment[] = [];
+  async function enrol(request: IncomingMessage): Promise<void> {
+    seen.push({ url: request.url, headers: request.headers, body: await json(request) });
+  }
+  const origin = await httpServer((request, response) => {
+    void enrol(request).then(() => {
+      response.writeHead(status, { 'content-type': 'application/json', location: '/elsewhere' });
+      return response.end(JSON.stringify(answer));
+    });
+  });
+  return { origin, seen };
+}

@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { createProgram } from '@inference-gateway/agent/cli/program';
+import { agentHome } from './agent-program.js';
+
+type Program = ReturnType<typeof createProgram>;
+
+test('version prints the version alone, and with --json the protocol too', async () => {
+  const home = await agentHome();
+  expect(await home.run(['version'])).toMatchObject({ code: 0, stdout: '0.1.0\n', stderr: '' });
+  const json = JSON.parse((await home.run(['version', '--json'])).stdout) as unknown;
+  expect(json).toEqual({ version: '0.1.0', protocol: 1, node: process.versions.node });
+});
+
+test.each([[['frob']], [['start', '--frob']], [['services', 'frob']], [['enroll']], [[]]])(
+  '%j is a usage error',
+  async (args) => {
+    const home = await agentHome();
+    expect(await home.run(args)).toMatchObject({ code: 2, stdout: '' });
+  },
+);
+
+test('help exits 0 and every command has an example in it', async () => {
+  const home = await agentHome();
+  for (const { words } of commandsOf(createProgram())) {
+    const help = await home.run([...words, '--help']);
+    expect(help.code).toBe(0);
+    expect(help.stdout).toContain(`Example:\n  gateway-agent ${words.join(' ')}`);
+  }
+});
+
+test('docs/cli.md shows every command with every option', async () => {
+  const text = await readFile(new URL('../../../docs/cli.md', import.meta.url), 'utf8');
+  const [, agentHalf = ''] = text.split('## gateway-agent');
+  for (const { words, options } of commandsOf(createProgram())) {
+    const part = agentHalf.split(`gateway-agent ${words.join(' ')}`)[1] ?? '';
+    for (const option of options) expect(part).toContain(option);
+  }
+});
+
+test('status of an agent that does not run exits 9, and says so in JSON', async () => {
+  const home = await agentHome();
+  await home.writeConfig({ url: 'https://x.example', name: 'den' });
+  const result = await home.run(['status', '--json', '--config', home.configFile]);
+  expect(result.code).toBe(9);
+  expect(JSON.parse(result.stdout)).toEqual({
+    running: false,
+    config: home.configFile,
+    url: 'https://x.example',
+    name: 'den',
+  });
+  const talk = await home.run(['status', '--config', home.configFile]);
+  expect(talk).toMatchObject({ code: 9, stdout: '' });
+  expect(talk.stderr).toContain('gateway-agent start');
+});
+
+test('status of a named configuration that is missing exits 3', async () => {
+  const home = await agentHome();
+  expect((await home.run(['status', '--config', `${home.folder}/none.json`])).code).toBe(3);
+});
+
+interface CommandLine {
+  /** What is typed to reach it: `['services', 'add']`. */
+  readonly words: readonly string[];
+  readonly options: readonly (string | undefined)[];
+}
+
+function commandsOf(command: Program, words: readonly string[] = []): CommandLine[] {
+  return command.commands.flatMap((one) => {
+    const path = [...words, one.name()];
+    const options = one.options.map(({ long }) => long ?? undefined);
+    return [{ words: path, options }, ...commandsOf(one, path)];
+  });
+}

@@ -1,0 +1,64 @@
+import type { LocalCall } from '@inference-gateway/agent/backends/backend';
+import { shapeRequest } from '@inference-gateway/agent/openai-wire/request-body';
+import { describe, expect, test } from 'vitest';
+
+describe('a request', () => {
+  const model = {
+    id: 'mine',
+    served_name: '/models/x.gguf',
+    context_length: null,
+    input_modalities: ['text'],
+    output_modalities: ['text'],
+    supported_features: [],
+    loaded: null,
+  };
+  const callWith = (body: Record<string, unknown>): LocalCall => ({
+    endpoint: 'chat',
+    model,
+    body: { model: 'mine', messages: [], ...body },
+    requestId: 'req_1',
+    signal: new AbortController().signal,
+  });
+  const shape = (body: Record<string, unknown>, drops: readonly string[] = []) => {
+    const shaped = shapeRequest(callWith(body), new Set(drops));
+    if (shaped.kind !== 'send') throw new Error(shaped.answer.json);
+    return { sent: JSON.parse(shaped.body) as Record<string, unknown>, wish: shaped.wish };
+  };
+
+  test('names the model as the local server does and keeps unknown fields', () => {
+    const { sent, wish } = shape({ top_k: 3 });
+    expect(sent).toEqual({ model: '/models/x.gguf', messages: [], top_k: 3 });
+    expect(wish).toEqual({ kind: 'chat', model: 'mine', stream: false, usage: false });
+  });
+
+  test('loses the fields of the deny-list', () => {
+    expect(shape({ id_slot: 1, lora: [], seed: 5 }, ['id_slot', 'lora']).sent).toEqual({
+      model: '/models/x.gguf',
+      messages: [],
+      seed: 5,
+    });
+  });
+
+  test('always asks a stream for usage, and remembers what the caller asked', () => {
+    const silent = shape({ stream: true, stream_options: { x: 1, include_usage: false } });
+    expect(silent.sent['stream_options']).toEqual({ x: 1, include_usage: true });
+    expect(silent.wish).toMatchObject({ stream: true, usage: false });
+    const asked = shape({ stream: true, stream_options: { include_usage: true } });
+    expect(asked.wish).toMatchObject({ stream: true, usage: true });
+  });
+
+  test('has no stream options where it does not stream', () => {
+    expect(shape({ stream_options: { include_usage: true } }).sent).not.toHaveProperty(
+      'stream_options',
+    );
+  });
+
+  test('is refused with media that the local server would fetch', () => {
+    const content = [{ type: 'image_url', image_url: { url: 'http://192.168.0.1/' } }];
+    const shaped = shapeRequest(callWith({ messages: [{ role: 'user', content }] }), new Set());
+    expect(shaped).toMatchObject({ kind: 'refused', answer: { status: 400 } });
+    expect(shaped.kind === 'refused' && JSON.parse(shaped.answer.json)).toMatchObject({
+      error: { code: 'unsupported_value', param: 'messages[0].content[0].image_url.url' },
+    });
+  });
+});

@@ -1,0 +1,260 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hangBeforeHeaders } from '../support/fake-behaviours.js';
+import { startFakeOpenAi } from '../support/fake-openai-server.js';
+import type { FakeModelServer } from '../support/fake-model-server.js';
+import { openGateway, startGateway } from '../support/gateway.js';
+import type { TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
+import { RawCaller } from './raw-caller.js';
+import { chat, failureOf, post, upload } from './requests.js';
+
+const LIMIT = 64 * 1024;
+
+let gateway: TestGateway;
+let fake: FakeModelServer;
+
+beforeAll(async () => {
+  gateway = await openGateway({ maxJsonBytes: LIMIT, maxBodyMemoryBytes: 2 * LIMIT });
+  fake = await startFakeOpenAi();
+  await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl }] });
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await fake.close();
+});
+
+/** A chat whose JSON has exactly this many bytes. */
+function chatOf(bytes: number): string {
+  const empty = JSON.stringify(chat({ padding: '' }));
+  return JSON.stringify(chat({ padding: 'x'.repeat(bytes - empty.length) }));
+}
+
+/** Sends text as a stream of chunks, without a Content-Length. */
+function chunked(text: string): RequestInit {
+  const body = new Blob([text]).stream();
+  return { body, duplex: 'half' } as RequestInit;
+}
+
+describe('the JSON limit', () => {
+  it('lets a body through that is exactly as long', async () => {
+    expect((await post(gateway, chatOf(LIMIT))).status).toBe(200);
+  });
+
+  it.each([
+    ['announced by its length', (text: string): RequestInit => ({ body: text })],
+    ['sent in chunks', chunked],
+  ])('refuses one byte more with 413, %s', async (_, form) => {
+    const response = await post(gateway, '', form(chatOf(LIMIT + 1)));
+    expect(response.headers.get('connection')).toBe('close');
+    expect(await failureOf(response)).toMatchObject({
+      status: 413,
+      type: 'request_too_large',
+      code: 'body_too_large',
+    });
+  });
+
+  it.each([
+    ['announced by its length', (text: string): RequestInit => ({ body: text })],
+    ['sent in chunks', chunked],
+  ])('answers a caller who has far more to send, %s', async (_, form) => {
+    const response = await post(gateway, '', form(chatOf(100 * LIMIT)));
+    expect(await failureOf(response)).toMatchObject({ status: 413, code: 'body_too_large' });
+  });
+
+  it('does not leave a caller hanging that announces too much and waits', async () => {
+    const caller = new RawCaller(gateway);
+    caller.post(gateway.anna.key, { 'content-length': LIMIT + 1 });
+    expect(await caller.status()).toBe(413);
+    await until(() => caller.ended);
+    expect(caller.received.toLowerCase()).toContain('connection: close');
+    expect(caller.received).toMatch(/\{"error":.*\}$/);
+  });
+
+  it('does not leave a caller hanging that goes on sending in chunks', async () => {
+    const caller = new RawCaller(gateway);
+    caller.post(gateway.anna.key, { 'transfer-encoding': 'chunked' });
+    for (let i = 0; i < 20; i++) caller.chunk('x'.repeat(16 * 1024));
+    expect(await caller.status()).toBe(413);
+    await until(() => caller.ended);
+    expect(caller.received).toContain('body_too_large');
+    expect(caller.reset).toBe(false);
+  });
+});
+
+describe('the memory for bodies', () => {
+  it('is one budget for all callers: beyond it 503 capacity_exhausted, with Retry-After', async () => {
+    fake.once(hangBeforeHeaders(), hangBeforeHeaders());
+    const leaving = new AbortController();
+    const held = [1, 2].map(() =>
+      post(gateway, chatOf(LIMIT - 1000), { signal: leaving.signal }).catch(() => null),
+    );
+    await until(() => fake.inFlight === 2);
+    const response = await post(gateway, chatOf(LIMIT - 1000));
+    expect(response.headers.get('retry-after')).toBe('5');
+    expect(await failureOf(response)).toMatchObject({
+      status: 503,
+      type: 'server_error',
+      code: 'capacity_exhausted',
+      retry: null,
+    });
+    leaving.abort();
+    await Promise.all(held);
+    await until(async () => (await post(gateway, chatOf(LIMIT - 1000))).status === 200);
+  });
+
+  it('answers 503 to a caller who sends in chunks, too', async () => {
+    const caller = new RawCaller(gateway);
+    const others = [1, 2].map(() => {
+      const other = new RawCaller(gateway);
+      other.post(gateway.anna.key, { 'transfer-encoding': 'chunked' });
+      other.chunk('x'.repeat(LIMIT - 100));
+      return other;
+    });
+    await until(() => others.every(({ socket }) => socket.bytesWritten > LIMIT - 100));
+    caller.post(gateway.anna.key, { 'transfer-encoding': 'chunked' });
+    caller.chunk('x'.repeat(LIMIT / 2));
+    expect(await caller.status()).toBe(503);
+    for (const other of others) other.socket.destroy();
+    await until(async () => (await post(gateway, chat())).status === 200);
+  });
+
+  it('is given back by requests that were refused', async () => {
+    for (let i = 0; i < 5; i++) {
+      expect((await post(gateway, chatOf(LIMIT + 1))).status).toBe(413);
+      expect((await post(gateway, chatOf(LIMIT).slice(1))).status).toBe(400);
+    }
+    expect((await post(gateway, chatOf(LIMIT))).status).toBe(200);
+  });
+});
+
+describe('a body is told apart by content', () => {
+  it.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'Application/JSON',
+    'application/vnd.api+json',
+    '',
+  ])("as '%s' it is JSON", async (type) => {
+    const headers = { 'content-type': type };
+    expect((await post(gateway, chat(), { headers })).status).toBe(200);
+  });
+
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
+    "as '%s' it is 415",
+    async (type) => {
+      const headers = { 'content-type': type };
+      const failure = await failureOf(await post(gateway, chat(), { headers }));
+      expect(failure).toMatchObject({
+        status: 415,
+        type: 'unsupported_media_type',
+        code: 'unsupported_content_type',
+      });
+      expect(failure.message).toContain('Send application/json.');
+    },
+  );
+
+  it('never by Accept', async () => {
+    const headers = { accept: 'application/octet-stream' };
+    const response = await post(gateway, chat(), { headers });
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  });
+});
+
+describe('a body that is no JSON', () => {
+  it.each([
+    ['nothing', ''],
+    ['white space', '  \n'],
+    ['broken', '{"model": "tiny",'],
+    ['two objects', '{}{}'],
+    ['text', 'hello'],
+  ])('is 400 invalid_json: %s', async (_, body) => {
+    const failure = await failureOf(await post(gateway, body));
+    expect(failure).toMatchObject({ status: 400, code: 'invalid_json', param: null });
+    expect(failure.message).toMatch(/^The request body is not valid JSON: .+\.$/);
+  });
+
+  it.each(['[]', '"text"', 'null', '7'])('but %s is 400 invalid_type', async (body) => {
+    const failure = await failureOf(await post(gateway, body));
+    expect(failure).toMatchObject({ status: 400, type: 'invalid_request_error', param: null });
+  });
+
+  it('is not repeated in logs or internals: the connection stays usable', async () => {
+    await post(gateway, '{');
+    expect((await post(gateway, chat())).status).toBe(200);
+  });
+});
+
+it('a body that is cut short harms nobody else and reaches no provider', async () => {
+  const before = fake.requests.length;
+  const caller = new RawCaller(gateway);
+  caller.post(gateway.anna.key, { 'content-length': 1_000 });
+  caller.socket.write('{"model": "tiny"');
+  await until(() => caller.socket.bytesWritten > 200);
+  caller.socket.destroy();
+  expect((await post(gateway, chat())).status).toBe(200);
+  expect(fake.requests).toHaveLength(before + 1);
+});
+
+describe('an upload', () => {
+  const path = '/v1/audio/transcriptions';
+
+  it('that is cut off inside its form is 400 invalid_multipart', async () => {
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    const body = '--b\r\ncontent-disposition: form-data; name="model"\r\n\r\nwhis';
+    const failure = await failureOf(await post(gateway, body, { path, headers }));
+    expect(failure).toMatchObject({
+      status: 400,
+      type: 'invalid_request_error',
+      code: 'invalid_multipart',
+    });
+  });
+
+  it('without a boundary is 400 invalid_multipart', async () => {
+    const headers = { 'content-type': 'multipart/form-data' };
+    const failure = await failureOf(await post(gateway, 'x', { path, headers }));
+    expect(failure).toMatchObject({ status: 400, code: 'invalid_multipart' });
+  });
+
+  it('as JSON is 415 unsupported_content_type', async () => {
+    const failure = await failureOf(await post(gateway, chat(), { path }));
+    expect(failure).toMatchObject({ status: 415, code: 'unsupported_content_type' });
+  });
+
+  it('of more than 26,214,400 bytes is 413 file_too_large, and the caller gets to know', async () => {
+    const form = new FormData();
+    form.set('file', new Blob([new Uint8Array(26_214_401)]), 'long.wav');
+    form.set('model', 'whisper');
+    const response = await gateway.fetch(path, { method: 'POST', body: form });
+    expect(response.headers.get('connection')).toBe('close');
+    expect(await failureOf(response)).toMatchObject({
+      status: 413,
+      type: 'request_too_large',
+      code: 'file_too_large',
+      param: 'file',
+    });
+  });
+
+  it('of exactly 26,214,400 bytes passes', async () => {
+    const form = new FormData();
+    form.set('file', new Blob([new Uint8Array(26_214_400)]), 'long.wav');
+    form.set('model', 'whisper');
+    const response = await gateway.fetch(path, { method: 'POST', body: form });
+    expect(await failureOf(response)).toMatchObject({ status: 404, code: 'model_not_found' });
+  });
+
+  it('without a model is 400 missing_required_parameter', async () => {
+    const failure = await failureOf(await upload(gateway, path, { language: 'de' }));
+    expect(failure).toMatchObject({ status: 400, code: 'missing_required_parameter' });
+    expect(failure.param).toBe('model');
+  });
+});
+
+it('JSON bodies may have up to 32 MiB unless the operator says otherwise', async () => {
+  const roomy = await startGateway();
+  const failure = await failureOf(await post(roomy, chatOf(32 * 1024 * 1024)));
+  expect(failure).toMatchObject({ status: 404, code: 'model_not_found' });
+  const tooLarge = await failureOf(await post(roomy, chatOf(32 * 1024 * 1024 + 1)));
+  expect(tooLarge).toMatchObject({ status: 413, code: 'body_too_large' });
+  expect(tooLarge.message).toContain('32 MiB');
+});

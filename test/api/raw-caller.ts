@@ -1,0 +1,57 @@
+/** A caller that writes its own HTTP/1.1, for what no well-behaved client would send. */
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+import type { TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
+
+export class RawCaller {
+  readonly socket: Socket;
+  received = '';
+  ended = false;
+  reset = false;
+
+  constructor({ address }: TestGateway) {
+    const { hostname, port } = new URL(address);
+    this.socket = connect(Number(port), hostname);
+    this.socket.setEncoding('latin1');
+    this.socket.on('data', (text: string) => {
+      this.received += text;
+    });
+    this.socket.on('end', () => {
+      this.ended = true;
+    });
+    this.socket.on('error', () => {
+      this.reset = true;
+    });
+    onTestFinished(() => void this.socket.destroy());
+  }
+
+  /** Sends the head of a request; the body is up to the test. */
+  head(line: string, headers: Readonly<Record<string, string | number>>): this {
+    const lines = Object.entries({ host: 'gateway', ...headers });
+    const text = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+    this.socket.write(`${line} HTTP/1.1\r\n${text}\r\n`);
+    return this;
+  }
+
+  /** A POST of JSON with this key. */
+  post(key: string, headers: Readonly<Record<string, string | number>>): this {
+    return this.head('POST /v1/chat/completions', {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      ...headers,
+    });
+  }
+
+  /** One piece of a chunked body. */
+  chunk(text: string): void {
+    this.socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
+  }
+
+  /** Resolves with the status once the head of the answer is there. */
+  async status(): Promise<number> {
+    await until(() => this.received.includes('\r\n\r\n'), { what: 'the head of an answer' });
+    return Number(this.received.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
+  }
+}

@@ -1,0 +1,73 @@
+/** Requests as any HTTP client would write them, and their answers read without an SDK. */
+import { callLocal } from '@inference-gateway/shared/program/local-socket';
+import { adminSocketPath } from '@inference-gateway/coordinator/admin/server';
+import type { ErrorBody } from '@inference-gateway/shared/errors';
+import type { TestGateway } from '../support/gateway.js';
+
+export const CHAT = '/v1/chat/completions';
+
+/** A short chat for the model `tiny`, with fields added or replaced. */
+export function chat<Fields extends object>(fields?: Fields) {
+  const messages = [{ role: 'user' as const, content: 'hello' }];
+  return { model: 'tiny', messages, ...(fields as Fields) };
+}
+
+/** Posts JSON with Anna's key, unless `init` names other headers. */
+export function post(
+  gateway: TestGateway,
+  body: unknown,
+  { path = CHAT, ...init }: RequestInit & { path?: string } = {},
+): Promise<Response> {
+  return gateway.fetch(path, {
+    method: 'POST',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    ...init,
+    headers: { 'content-type': 'application/json', ...init.headers },
+  });
+}
+
+/** A form with a small file before its fields, as SDKs send uploads. */
+export function upload(
+  gateway: TestGateway,
+  path: string,
+  fields: Readonly<Record<string, string>>,
+): Promise<Response> {
+  const form = new FormData();
+  form.set('file', new Blob(['RIFF....WAVE']), 'speech.wav');
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  return gateway.fetch(path, { method: 'POST', body: form });
+}
+
+/** Status, error object and the header that tells clients whether to try again. */
+export async function failureOf(response: Response) {
+  const { error } = (await response.json()) as ErrorBody;
+  return { status: response.status, retry: response.headers.get('x-should-retry'), ...error };
+}
+
+/** The payloads of a stream's `data:` lines, `[DONE]` included. */
+export function eventsOf(text: string): string[] {
+  return text
+    .split('\n\n')
+    .filter((event) => event.startsWith('data: '))
+    .map((event) => event.slice('data: '.length));
+}
+
+/** The text that the chunks of a stream add up to. */
+export function textOf(text: string): string {
+  const chunks = eventsOf(text).filter((event) => event !== '[DONE]');
+  return chunks
+    .map((chunk) => JSON.parse(chunk) as { choices?: { delta?: { content?: string } }[] })
+    .map(({ choices }) => choices?.[0]?.delta?.content ?? '')
+    .join('');
+}
+
+/** Does what the coordinator's command line would do, through the same socket. */
+export async function administer(
+  gateway: TestGateway,
+  command: string,
+  args: object,
+): Promise<Record<string, unknown>> {
+  const reply = await callLocal(adminSocketPath(gateway.dataDir), { command, args });
+  if (reply === null) throw new Error('no coordinator runs');
+  return reply.result as Record<string, unknown>;
+}

@@ -1,0 +1,158 @@
+/**
+ * Which way imports point: architecture.md's table, one row a folder. A folder that is in no row fails, so
+ * that a new one is placed here before it is used.
+ */
+import { importsOf, resolveImport } from './source-file.js';
+import type { Import, SourceFile } from './source-file.js';
+
+interface Row {
+  /** Rows of the same package that may be imported, beside the row itself. */
+  readonly may: readonly string[];
+  readonly packages?: readonly string[];
+  /** False: no `node:` module either. */
+  readonly node?: false;
+}
+
+/** Keys are paths below `packages/`; a key with a dot is one file, the longest that fits counts. */
+const TABLE: Readonly<Record<string, Row>> = {
+  'shared/src': { may: [], packages: ['zod'], node: false },
+  'shared/src/program': { may: ['shared/src'], packages: ['pino'] },
+
+  'coordinator/src/main.ts': { may: ['coordinator/src/cli'], packages: ['commander'] },
+  'coordinator/src/cli': {
+    may: [
+      'coordinator/src/coordinator.ts',
+      'coordinator/src/config.ts',
+      'coordinator/src/admin',
+      'coordinator/src/store',
+      'coordinator/src/store/open.ts',
+      'coordinator/src/core',
+    ],
+    packages: ['commander', 'zod'],
+  },
+  'coordinator/src/config.ts': { may: [], packages: ['zod'] },
+  'coordinator/src/coordinator.ts': {
+    may: [
+      'coordinator/src/config.ts',
+      'coordinator/src/core',
+      'coordinator/src/store',
+      'coordinator/src/store/open.ts',
+      'coordinator/src/assets',
+      'coordinator/src/links',
+      'coordinator/src/dispatch',
+      'coordinator/src/http',
+      'coordinator/src/admin',
+    ],
+  },
+  'coordinator/src/core': { may: [], node: false },
+  'coordinator/src/store': { may: ['coordinator/src/core'] },
+  'coordinator/src/store/sqlite': {
+    may: ['coordinator/src/store', 'coordinator/src/core'],
+    packages: ['better-sqlite3', 'zod'],
+  },
+  'coordinator/src/store/open.ts': {
+    may: [
+      'coordinator/src/store',
+      'coordinator/src/store/lock.ts',
+      'coordinator/src/store/sqlite',
+    ],
+  },
+  'coordinator/src/store/lock.ts': { may: [], packages: ['better-sqlite3'] },
+  'coordinator/src/assets': { may: [] },
+  'coordinator/src/links': { may: ['coordinator/src/core'], packages: ['ws', 'zod'] },
+  'coordinator/src/dispatch': {
+    may: ['coordinator/src/core', 'coordinator/src/store', 'coordinator/src/assets'],
+  },
+  'coordinator/src/http': {
+    may: [
+      'coordinator/src/core',
+      'coordinator/src/store',
+      'coordinator/src/dispatch',
+      'coordinator/src/assets',
+    ],
+    packages: ['koa', '@koa/router', 'busboy', 'zod'],
+  },
+  'coordinator/src/admin': {
+    may: ['coordinator/src/core', 'coordinator/src/store', 'coordinator/src/dispatch'],
+    packages: ['zod'],
+  },
+
+  'agent/src/main.ts': { may: ['agent/src/cli'], packages: ['commander'] },
+  'agent/src/cli': {
+    may: [
+      'agent/src/agent.ts',
+      'agent/src/config.ts',
+      'agent/src/enroll.ts',
+      'agent/src/backends',
+      'agent/src/hardware',
+      'agent/src/service',
+    ],
+    packages: ['commander', 'zod'],
+  },
+  'agent/src/config.ts': { may: [], packages: ['zod', 'env-paths'] },
+  'agent/src/enroll.ts': { may: [], packages: ['node-fetch', 'zod'] },
+  'agent/src/agent.ts': {
+    may: [
+      'agent/src/config.ts',
+      'agent/src/connection',
+      'agent/src/work',
+      'agent/src/backends',
+      'agent/src/hardware',
+    ],
+  },
+  'agent/src/connection': { may: [], packages: ['ws', 'zod'] },
+  'agent/src/work': { may: ['agent/src/backends'] },
+  'agent/src/backends': { may: [], packages: ['node-fetch', 'undici', 'zod'] },
+  'agent/src/hardware': { may: [], packages: ['systeminformation'] },
+  'agent/src/service': { may: [] },
+};
+
+/** What is wrong with the imports of one file of the three packages. */
+export function importFaults(file: SourceFile): string[] {
+  const home = rowOf(file.path);
+  if (home === null) return [`${file.path} is in no row of the import table`];
+  return importsOf(file).flatMap((one) => {
+    const fault = faultOf({ file, home, one });
+    return fault === null ? [] : [`${file.path} imports ${one.specifier}: ${fault}`];
+  });
+}
+
+interface Case {
+  readonly file: SourceFile;
+  readonly home: string;
+  readonly one: Import;
+}
+
+function faultOf({ file, home, one }: Case): string | null {
+  const row = TABLE[home];
+  if (one.specifier.startsWith('node:')) {
+    return row?.node === false ? `${home} uses no node: module` : null;
+  }
+  const target = resolveImport(file.path, one.specifier);
+  if (target === null) return packageFault(home, one.specifier);
+  const to = rowOf(target);
+  if (to === null) return 'it is in no row of the import table';
+  return mayImport(home, to, one) ? null : `${home} may not import ${to}`;
+}
+
+function packageFault(home: string, specifier: string): string | null {
+  const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+  return TABLE[home]?.packages?.includes(name) ? null : `"${name}" has another home than ${home}`;
+}
+
+function mayImport(home: string, to: string, one: Import): boolean {
+  if (home === to || TABLE[home]?.may.includes(to)) return true;
+  const [package_] = home.split('/');
+  const isConfigType = one.typeOnly && to === `${package_}/src/config.ts`;
+  const isShared = package_ !== 'shared' && to.startsWith('shared/');
+  // What both programs share as programs needs Node; the pure rules do without it.
+  return (
+    isConfigType || (isShared && !(to === 'shared/src/program' && TABLE[home]?.node === false))
+  );
+}
+
+function rowOf(path: string): string | null {
+  const below = path.replace(/^packages\//, '').replace(/config-[a-z-]+\.ts$/, 'config.ts');
+  const fits = Object.keys(TABLE).filter((key) => below === key || below.startsWith(`${key}/`));
+  return fits.toSorted((a, b) => b.length - a.length)[0] ?? null;
+}

@@ -1,0 +1,174 @@
+import { openStore } from '@inference-gateway/coordinator/store/open';
+import { isSecret } from '@inference-gateway/shared/ids';
+import { createHash } from 'node:crypto';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { dataFolder } from './data-folder.js';
+import type { DataFolder } from './data-folder.js';
+import { serveAdminOn } from './running-admin.js';
+
+const WHERE = [
+  ['without a coordinator', async () => {}],
+  ['beside a running one', async ({ path }: DataFolder) => void (await serveAdminOn(path))],
+] as const;
+
+describe.each(WHERE)('%s', (_, prepare) => {
+  async function withAnna(): Promise<DataFolder> {
+    const folder = await dataFolder();
+    await prepare(folder);
+    await folder.output('user create --email anna@example.org --name Anna');
+    return folder;
+  }
+
+  test('key create prints the key alone, and its hash is all that is kept', async () => {
+    const folder = await withAnna();
+    const { code, stdout, stderr } = await folder.run('key create --user anna --name laptop');
+    const key = stdout.trimEnd();
+    expect(code).toBe(0);
+    expect(stdout).toBe(`${key}\n`);
+    expect(isSecret('gwk', key)).toBe(true);
+    expect(stderr).not.toContain(key.slice(12));
+    const [row] = (await folder.json('key list')) as Record<string, unknown>[];
+    expect(row).toMatchObject({
+      name: 'laptop',
+      owner: 'anna@example.org',
+      prefix: key.slice(0, 12),
+      state: 'active',
+      scope: 'any',
+      expires_at: null,
+      last_used_at: null,
+    });
+    expect(await filesThatHold(folder.path, key)).toEqual([]);
+    const hash = createHash('sha256').update(key).digest('hex');
+    expect(await filesThatHold(folder.path, hash)).not.toEqual([]);
+  });
+
+  test('a key is disabled, enabled and revoked, by id, prefix and OWNER/NAME', async () => {
+    const folder = await withAnna();
+    const key = await folder.output('key create --user ANNA@example.org --name laptop');
+    const state = async (): Promise<unknown> => {
+      const [row] = (await folder.json('key list --user Anna')) as { id: string; state: string }[];
+      return row;
+    };
+    await folder.output(`key disable ${key.slice(0, 12)}`);
+    expect(await state()).toMatchObject({ state: 'disabled' });
+    await folder.output('key enable anna/LAPTOP');
+    expect(await state()).toMatchObject({ state: 'active', disabled_at: null });
+    const { id } = (await state()) as { id: string };
+    expect(await folder.run(`key revoke ${id}`)).toMatchObject({ code: 2, stdout: '' });
+    expect(await state()).toMatchObject({ state: 'active' });
+    await folder.output(`key revoke ${id} --yes`);
+    expect(await state()).toMatchObject({ state: 'revoked' });
+    for (const verb of ['enable', 'disable']) {
+      const { code, stderr } = await folder.run(`key ${verb} ${id}`);
+      expect(code).toBe(7);
+      expect(stderr).toContain('is revoked, which cannot be taken back');
+    }
+  });
+
+  test('a name that the member has given already exits 7, and is free after a revocation', async () => {
+    const folder = await withAnna();
+    await folder.output('key create --user anna --name laptop');
+    const again = await folder.run('key create --user anna --name Laptop');
+    expect(again).toMatchObject({ code: 7, stdout: '' });
+    expect(again.stderr).toContain("has a key 'Laptop' already");
+    await folder.output('key revoke anna/laptop --yes');
+    await folder.output('key create --user anna --name laptop --scope own --expires 90d');
+    await folder.output('key disable anna/laptop');
+    const rows = (await folder.json('key list')) as { state: string; scope: string }[];
+    expect(rows.map(({ state, scope }) => `${state} ${scope}`)).toEqual([
+      'revoked any',
+      'disabled own',
+    ]);
+  });
+
+  test('an unknown member or key exits 3, with what was probably meant', async () => {
+    const folder = await withAnna();
+    await folder.output('key create --user anna --name laptop');
+    const member = await folder.run('key create --user ana --name x');
+    expect(member).toMatchObject({ code: 3, stdout: '' });
+    expect(member.stderr).toContain("no member is called 'ana'. Did you mean Anna");
+    expect((await folder.run('key list --user ben')).code).toBe(3);
+    const key = await folder.run('key disable anna/labtop');
+    expect(key.code).toBe(3);
+    expect(key.stderr).toContain('Did you mean anna@example.org/laptop?');
+  });
+
+  test('a key that is given whole is refused without being shown again', async () => {
+    const folder = await withAnna();
+    const key = await folder.output('key create --user anna --name laptop');
+    const { code, stdout, stderr } = await folder.run(`key disable ${key}`);
+    expect(code).toBe(2);
+    expect(stderr).toContain(key.slice(0, 12));
+    expect(stdout + stderr).not.toContain(key.slice(0, 13));
+  });
+});
+
+test('--expires is counted from now, and an expired key is listed as such', async () => {
+  const folder = await dataFolder();
+  await folder.output('user create --email anna@example.org');
+  const before = Date.now();
+  await folder.output('key create --user anna --name laptop --expires 12h');
+  const [row] = (await folder.json('key list')) as { expires_at: string }[];
+  const lifetimeMs = Date.parse(row?.expires_at ?? '') - before;
+  expect(lifetimeMs).toBeGreaterThanOrEqual(12 * 3_600_000);
+  expect(lifetimeMs).toBeLessThan(12 * 3_600_000 + 60_000);
+  await addExpiredKey(folder.path);
+  const states = ((await folder.json('key list')) as { state: string }[]).map(({ state }) => state);
+  expect(states.toSorted()).toEqual(['active', 'expired']);
+});
+
+test('keys that share a prefix are told apart by id: exit 7 names them', async () => {
+  const folder = await dataFolder();
+  await folder.output('user create --email anna@example.org');
+  await addExpiredKey(folder.path, 'one');
+  await addExpiredKey(folder.path, 'two');
+  const { code, stderr } = await folder.run('key disable gwk_00000000');
+  expect(code).toBe(7);
+  expect(stderr).toContain('(anna@example.org/one)');
+  expect(stderr).toContain('(anna@example.org/two)');
+});
+
+test.each([
+  ['key create --user anna --name laptop --expires 90', '--expires'],
+  ['key create --user anna --name laptop --expires 0d', '--expires'],
+  ['key create --user anna --name laptop --expires 4000d', '--expires'],
+  ['key create --user anna --name laptop --scope mine', '--scope'],
+  ['key create --user anna --name a/b', "none of them '/'"],
+  ['key create --user anna', '--name'],
+  ['key create --user anna --name laptop --key secret', '--key'],
+  ['key disable', "missing required argument 'key'"],
+  ['key delete', 'delete'],
+])('%s is a usage error', async (command, named) => {
+  const folder = await dataFolder();
+  await folder.output('user create --email anna@example.org');
+  const { code, stdout, stderr } = await folder.run(command);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(named);
+});
+
+async function filesThatHold(folder: string, text: string): Promise<string[]> {
+  const files = await readdir(folder);
+  const found: string[] = [];
+  for (const file of files.filter((name) => name.startsWith('gateway.db'))) {
+    if ((await readFile(join(folder, file))).includes(text)) found.push(file);
+  }
+  return found;
+}
+
+/** A key with a prefix of zeros that has expired long ago. */
+async function addExpiredKey(dataDir: string, name = 'old'): Promise<void> {
+  const store = await openStore(dataDir);
+  const anna = await store.findMember('anna');
+  const hash = createHash('sha256').update(name).digest('hex');
+  const key = {
+    memberId: anna?.id ?? '',
+    name,
+    prefix: 'gwk_00000000',
+    hash,
+    scope: 'any',
+  } as const;
+  await store.createKey({ ...key, expiresAt: 1_000 }, 500);
+  await store.close();
+}

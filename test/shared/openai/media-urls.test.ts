@@ -1,0 +1,40 @@
+import { findForeignUrl } from '@inference-gateway/shared/openai/media-urls';
+import { expect, test } from 'vitest';
+
+const image = (url: unknown) => ({ type: 'image_url', image_url: { url } });
+const data = 'data:image/png;base64,iVBORw0KGgo=';
+
+test.each([
+  ['no messages', {}],
+  ['messages that are no list', { messages: 'http://x' }],
+  ['plain text with an address in it', { messages: [{ role: 'user', content: 'http://x' }] }],
+  ['a text part with an address in it', { messages: [{ content: [{ text: 'http://x' }] }] }],
+  ['a data: URL', { messages: [{ content: [image(data)] }] }],
+  ['a data: URL in capitals', { messages: [{ content: [image('DATA:image/png;base64,AA')] }] }],
+  ['base64 audio', { messages: [{ content: [{ input_audio: { data: 'AA', format: 'wav' } }] }] }],
+  ['null where a URL could be', { messages: [{ content: [image(null)] }, null] }],
+  ['a URL outside of the content', { messages: [{ content: 'hi', url: 'http://x' }] }],
+])('finds nothing in %s', (_what, body) => {
+  expect(findForeignUrl(body)).toBeNull();
+});
+
+test.each([
+  ['messages[0].content[0].image_url.url', [{ content: [image('http://127.0.0.1/x')] }]],
+  ['messages[1].content[1].image_url.url', [{}, { content: [image(data), image('https://a')] }]],
+  ['messages[0].content[0].image_url', [{ content: [{ image_url: 'https://a' }] }]],
+  ['messages[0].content[0].video_url.url', [{ content: [{ video_url: { url: 'ftp://a' } }] }]],
+  ['messages[0].content[0].file.url', [{ content: [{ file: { url: 'file:///etc/passwd' } }] }]],
+  ['messages[0].content[0].image_url.url', [{ content: [image(' data:x')] }]],
+  ['messages[0].content[0].image_url.url', [{ content: [image('')] }]],
+  ['messages[0].content[0].image_url[1]', [{ content: [{ image_url: [data, 'http://a'] }] }]],
+  ['messages[0].content.image_url.url', [{ content: image('http://a') }]],
+  ['messages[0].content[0].IMAGE_URL', [{ content: [{ IMAGE_URL: 'http://a' }] }]],
+])('names the first foreign one: %s', (path, messages) => {
+  expect(findForeignUrl({ messages })).toBe(path);
+});
+
+test('a body nested without end costs no stack', () => {
+  let content: unknown = image('http://a');
+  for (let depth = 0; depth < 100_000; depth++) content = [content];
+  expect(findForeignUrl({ messages: [{ content }] })).toMatch(/^messages\[0\]\.content\[0\]/);
+});

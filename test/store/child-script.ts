@@ -1,0 +1,30 @@
+/** A script of this folder as a process of its own, for tests in which a process has to die. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { until } from '../support/until.js';
+
+export interface ChildScript {
+  /** Whole lines of its stdout so far. */
+  lines(): string[];
+  /** Waits for a line. */
+  line(text: string): Promise<void>;
+  /** SIGKILL: it can do nothing about it. */
+  kill(): Promise<void>;
+}
+
+export function startScript(name: string, args: readonly string[]): ChildScript {
+  const file = fileURLToPath(new URL(name, import.meta.url));
+  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const closed = once(child, 'close');
+  const lines = (): string[] => output.split('\n').slice(0, -1);
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await closed;
+  };
+  onTestFinished(kill);
+  return { lines, kill, line: (text) => until(() => lines().includes(text)).then(() => {}) };
+}

@@ -1,0 +1,304 @@
+/** What every adapter of the store does; `contract.test.ts` runs it against each one that there is. */
+import type { NewMember, Provider, Store } from '@inference-gateway/coordinator/store/port';
+import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  HOST,
+  NOW,
+  SERVICE,
+  createJoinToken,
+  createKey,
+  createMember,
+  createProvider,
+  created,
+  newKey,
+  newMember,
+  randomHex,
+  sha256,
+  usageRow,
+} from './store-rows.js';
+
+export interface StoreHarness {
+  readonly store: Store;
+  /** Closes the store and opens another on the same data. */
+  reopen(): Promise<Store>;
+  /** Closes the store and reads the usage rows around it. */
+  usage(): Promise<{ readonly requestId: string; readonly totalMs: number }[]>;
+}
+
+export function describeStore(adapter: string, open: () => Promise<StoreHarness>): void {
+  let harness: StoreHarness;
+  let store: Store;
+
+  beforeEach(async () => {
+    harness = await open();
+    store = harness.store;
+  });
+
+  describe(`${adapter}: members`, () => {
+    test('a created member is found by id, address and name, in either case', async () => {
+      const anna = await createMember(store, 'anna');
+      expect(anna).toMatchObject({ email: 'anna@example.org', name: 'anna', role: 'member' });
+      expect(anna.createdAt).toBe(NOW);
+      for (const reference of [anna.id, 'anna@example.org', 'ANNA@example.org', 'Anna']) {
+        expect(await store.findMember(reference)).toEqual(anna);
+      }
+      expect(await store.findMember('ann')).toBeNull();
+    });
+
+    test('an address or a name that exists is refused by its field, in either case', async () => {
+      await createMember(store, 'anna');
+      const again = (member: Partial<NewMember>): Promise<unknown> =>
+        store.createMember({ ...newMember('ben'), ...member }, NOW);
+      expect(await again({ email: 'Anna@Example.org' })).toEqual({ kind: 'taken', field: 'email' });
+      expect(await again({ name: 'ANNA' })).toEqual({ kind: 'taken', field: 'name' });
+      expect(await again({})).toMatchObject({ kind: 'created' });
+    });
+
+    test('an id wins over a name that looks like it', async () => {
+      const anna = await createMember(store, 'anna');
+      await store.createMember({ ...newMember('mallory'), name: anna.id }, NOW + 1);
+      expect(await store.findMember(anna.id)).toEqual(anna);
+    });
+
+    test('members are listed in the order in which they came', async () => {
+      for (const [index, name] of ['cleo', 'anna', 'ben'].entries()) {
+        await store.createMember(newMember(name), NOW + index);
+      }
+      expect((await store.listMembers()).map(({ name }) => name)).toEqual(['cleo', 'anna', 'ben']);
+    });
+
+    test('of two that want one name at the same time, one gets it', async () => {
+      const wanting = ['a', 'b', 'c'].map((local) =>
+        store.createMember({ ...newMember(local), name: 'anna' }, NOW),
+      );
+      const kinds = (await Promise.all(wanting)).map(({ kind }) => kind);
+      expect(kinds.toSorted()).toEqual(['created', 'taken', 'taken']);
+    });
+  });
+
+  describe(`${adapter}: keys`, () => {
+    test('a key is found by its hash, with its holder', async () => {
+      const anna = await createMember(store, 'anna');
+      const { key, hash } = await createKey(store, anna.id, { scope: 'own', expiresAt: NOW + 9 });
+      expect(key).toMatchObject({
+        memberId: anna.id,
+        memberEmail: 'anna@example.org',
+        scope: 'own',
+        createdAt: NOW,
+        expiresAt: NOW + 9,
+        lastUsedAt: null,
+        disabledAt: null,
+        revokedAt: null,
+      });
+      expect(await store.findKeyHolder(hash)).toEqual({ key, memberName: 'anna' });
+      expect(await store.findKeyHolder(sha256('another'))).toBeNull();
+    });
+
+    test('a key that was looked up before it existed is found once it does', async () => {
+      const anna = await createMember(store, 'anna');
+      const hash = sha256('soon');
+      expect(await store.findKeyHolder(hash)).toBeNull();
+      await createKey(store, anna.id, { hash });
+      expect(await store.findKeyHolder(hash)).not.toBeNull();
+    });
+
+    test('a disabled key is seen as such by the next look-up, and so is an enabled one', async () => {
+      const anna = await createMember(store, 'anna');
+      const { key, hash } = await createKey(store, anna.id);
+      const disabledAt = async (): Promise<number | null | undefined> =>
+        (await store.findKeyHolder(hash))?.key.disabledAt;
+      expect(await disabledAt()).toBeNull();
+      expect(await store.setKeyState(key.id, 'disabled', NOW + 1)).toBe(true);
+      expect(await disabledAt()).toBe(NOW + 1);
+      await store.setKeyState(key.id, 'disabled', NOW + 2);
+      expect(await disabledAt()).toBe(NOW + 1);
+      expect(await store.setKeyState(key.id, 'enabled', NOW + 3)).toBe(true);
+      expect(await disabledAt()).toBeNull();
+    });
+
+    test('look-ups beside a change never outlive it', async () => {
+      const anna = await createMember(store, 'anna');
+      const { key, hash } = await createKey(store, anna.id);
+      const early = store.findKeyHolder(hash);
+      const change = store.setKeyState(key.id, 'revoked', NOW + 1);
+      const beside = store.findKeyHolder(hash);
+      await Promise.all([early, beside, change]);
+      expect((await store.findKeyHolder(hash))?.key.revokedAt).toBe(NOW + 1);
+    });
+
+    test('a revoked key stays revoked, whatever is asked of it', async () => {
+      const anna = await createMember(store, 'anna');
+      const { key, hash } = await createKey(store, anna.id);
+      expect(await store.setKeyState(key.id, 'revoked', NOW + 1)).toBe(true);
+      for (const state of ['enabled', 'disabled', 'revoked'] as const) {
+        expect(await store.setKeyState(key.id, state, NOW + 2)).toBe(false);
+      }
+      const holder = await store.findKeyHolder(hash);
+      expect(holder?.key).toMatchObject({ revokedAt: NOW + 1, disabledAt: null });
+      expect(await store.setKeyState('no such key', 'disabled', NOW)).toBe(false);
+    });
+
+    test('a name is unique among the live keys of one member, and free after a revocation', async () => {
+      const [anna, ben] = [await createMember(store, 'anna'), await createMember(store, 'ben')];
+      const { key } = await createKey(store, anna.id, { name: 'laptop' });
+      const again = (memberId: string): Promise<unknown> =>
+        store.createKey(newKey(memberId, { name: 'Laptop' }), NOW);
+      expect(await again(anna.id)).toEqual({ kind: 'taken', field: 'name' });
+      expect(await again(ben.id)).toMatchObject({ kind: 'created' });
+      await store.setKeyState(key.id, 'revoked', NOW + 1);
+      expect(await again(anna.id)).toMatchObject({ kind: 'created' });
+    });
+
+    test('keys are listed for one member or for all', async () => {
+      const [anna, ben] = [await createMember(store, 'anna'), await createMember(store, 'ben')];
+      const first = await createKey(store, anna.id, { name: 'one' });
+      const second = await createKey(store, ben.id, { name: 'two' });
+      const ids = async (memberId: string | null): Promise<string[]> =>
+        (await store.listKeys(memberId)).map(({ id }) => id);
+      expect(await ids(null)).toEqual(expect.arrayContaining([first.key.id, second.key.id]));
+      expect(await ids(ben.id)).toEqual([second.key.id]);
+    });
+
+    test('the last use is written for several keys and never goes back', async () => {
+      const anna = await createMember(store, 'anna');
+      const keys = [await createKey(store, anna.id), await createKey(store, anna.id)];
+      const ids = keys.map(({ key }) => key.id);
+      await store.touchKeys(ids, NOW + 20);
+      await store.touchKeys([...ids, 'no such key'], NOW + 10);
+      const used = (await store.listKeys(anna.id)).map(({ lastUsedAt }) => lastUsedAt);
+      expect(used).toEqual([NOW + 20, NOW + 20]);
+    });
+
+    test('a key of nobody is a fault of the program, not of the storage', async () => {
+      const attempt = store.createKey(newKey('01'.repeat(13)), NOW);
+      await expect(attempt).rejects.toThrow('createKey failed');
+    });
+  });
+
+  describe(`${adapter}: enrolment`, () => {
+    test('a join token makes one provider, once', async () => {
+      const { ownerId, joinTokenHash } = await createJoinToken(store, {});
+      const tokenHash = sha256('agent');
+      const enroll = (now: number): ReturnType<Store['enroll']> =>
+        store.enroll({ joinTokenHash, tokenHash, name: 'den-pc' }, now);
+      const first = await enroll(NOW + 1);
+      expect(first).toMatchObject({
+        kind: 'created',
+        value: { ownerId, ownerName: 'anna', name: 'den-pc', createdAt: NOW + 1, services: [] },
+      });
+      expect(await enroll(NOW + 2)).toEqual({ kind: 'refused', reason: 'used' });
+      const found = await store.findProviderByToken(tokenHash);
+      expect({ kind: 'created', value: found }).toEqual(first);
+      expect(await store.findProviderByToken(sha256('another'))).toBeNull();
+    });
+
+    test('of agents that use one token at the same time, one is enrolled', async () => {
+      const { joinTokenHash } = await createJoinToken(store, {});
+      const attempts = ['a', 'b', 'c'].map((name) =>
+        store.enroll({ joinTokenHash, tokenHash: sha256(name), name }, NOW + 1),
+      );
+      const kinds = (await Promise.all(attempts)).map(({ kind }) => kind);
+      expect(kinds.toSorted()).toEqual(['created', 'refused', 'refused']);
+      expect(await store.listProviders()).toHaveLength(1);
+    });
+
+    test('an unknown or expired token is refused, and says why', async () => {
+      const { joinTokenHash } = await createJoinToken(store, { expiresAt: NOW + 5 });
+      const enroll = (hash: string, now: number): ReturnType<Store['enroll']> =>
+        store.enroll({ joinTokenHash: hash, tokenHash: sha256('agent'), name: null }, now);
+      expect(await enroll(joinTokenHash, NOW + 5)).toEqual({ kind: 'refused', reason: 'expired' });
+      expect(await enroll(sha256('x'), NOW)).toEqual({ kind: 'refused', reason: 'unknown' });
+      expect(await store.listProviders()).toEqual([]);
+      expect(await enroll(joinTokenHash, NOW + 4)).toMatchObject({ kind: 'created' });
+    });
+
+    test('a name that the owner has given already leaves the token unspent', async () => {
+      const first = await createJoinToken(store, {});
+      const second = await createJoinToken(store, { ownerId: first.ownerId });
+      const enroll = (joinTokenHash: string, name: string): ReturnType<Store['enroll']> =>
+        store.enroll({ joinTokenHash, tokenHash: sha256(randomHex()), name }, NOW + 1);
+      await enroll(first.joinTokenHash, 'den-pc');
+      expect(await enroll(second.joinTokenHash, 'DEN-PC')).toEqual({
+        kind: 'taken',
+        field: 'name',
+      });
+      expect(await enroll(second.joinTokenHash, 'office')).toMatchObject({ kind: 'created' });
+    });
+
+    test("the name is the agent's, else the token's, else made from the owner's", async () => {
+      const { ownerId } = await createJoinToken(store, {});
+      const enroll = async (tokenName: string | null, name: string | null): Promise<string> => {
+        const { joinTokenHash } = await createJoinToken(store, { ownerId, name: tokenName });
+        const tokenHash = sha256(randomHex());
+        return created(await store.enroll({ joinTokenHash, tokenHash, name }, NOW)).name;
+      };
+      expect(await enroll('attic', 'den')).toBe('den');
+      expect(await enroll('attic', null)).toBe('attic');
+      expect(await enroll(null, null)).toBe('anna-pc');
+      expect(await enroll(null, 'ANNA-PC-2')).toBe('ANNA-PC-2');
+      expect(await enroll(null, null)).toBe('anna-pc-3');
+    });
+  });
+
+  describe(`${adapter}: providers`, () => {
+    test('what was seen of a provider is kept, and what was not told stays', async () => {
+      const provider = await createProvider(store);
+      const seen = async (): Promise<Provider | undefined> => (await store.listProviders())[0];
+      await store.recordProviderSeen(provider.id, { services: [SERVICE], host: HOST }, NOW + 5);
+      expect(await seen()).toEqual({
+        ...provider,
+        services: [SERVICE],
+        host: HOST,
+        lastSeenAt: NOW + 5,
+      });
+      await store.recordProviderSeen(provider.id, {}, NOW + 9);
+      expect(await seen()).toMatchObject({ services: [SERVICE], lastSeenAt: NOW + 9 });
+      await store.recordProviderSeen(provider.id, { services: [] }, NOW + 8);
+      expect(await seen()).toMatchObject({ services: [], host: HOST, lastSeenAt: NOW + 9 });
+      await store.recordProviderSeen('no such provider', { services: [SERVICE] }, NOW);
+      expect(await store.listProviders()).toHaveLength(1);
+    });
+
+    test('draining is kept and taken back', async () => {
+      const { id } = await createProvider(store);
+      const draining = async (): Promise<boolean | undefined> =>
+        (await store.listProviders())[0]?.draining;
+      expect(await draining()).toBe(false);
+      expect(await store.setProviderDraining(id, true)).toBe(true);
+      expect(await draining()).toBe(true);
+      expect(await store.setProviderDraining(id, false)).toBe(true);
+      expect(await draining()).toBe(false);
+      expect(await store.setProviderDraining('no such provider', true)).toBe(false);
+    });
+  });
+
+  describe(`${adapter}: its life`, () => {
+    test('it is writable, and what it has answered is there after it was closed', async () => {
+      expect(await store.isWritable()).toBe(true);
+      const provider = await createProvider(store);
+      const reopened = await harness.reopen();
+      expect(await reopened.listProviders()).toEqual([provider]);
+      expect((await reopened.listMembers()).map(({ name }) => name)).toEqual(['anna']);
+    });
+
+    test('usage is written by closing at the latest, each request once', async () => {
+      const rows = Array.from({ length: 450 }, (_, index) => usageRow(index));
+      store.recordUsage(rows.slice(0, 250));
+      store.recordUsage(rows.slice(200));
+      const written = await harness.usage();
+      const ids = rows.map(({ requestId }) => requestId);
+      expect(written.map(({ requestId }) => requestId).toSorted()).toEqual(ids.toSorted());
+      expect(written[0]?.totalMs).toBe(13);
+    });
+
+    test('closing waits for what is under way; then every operation is refused', async () => {
+      const pending = store.createMember(newMember('anna'), NOW);
+      await store.close();
+      expect(await pending).toMatchObject({ kind: 'created' });
+      const refused = { code: 'storage_unavailable', status: 503 };
+      await expect(store.listMembers()).rejects.toMatchObject(refused);
+      await expect(store.createMember(newMember('ben'), NOW)).rejects.toMatchObject(refused);
+      expect(await store.isWritable()).toBe(false);
+    });
+  });
+}

@@ -1,0 +1,6 @@
+// Takes the lock of the folder that it is given and keeps it until it is killed.
+import { lockFolder } from '@inference-gateway/coordinator/store/lock';
+
+lockFolder(process.argv[2] ?? '');
+console.log('locked');
+setInterval(() => {}, 60_000);

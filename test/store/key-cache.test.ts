@@ -1,0 +1,68 @@
+import { KeyCache, MAX_CACHED_KEYS } from '@inference-gateway/coordinator/store/key-cache';
+import type { KeyHolder } from '@inference-gateway/coordinator/store/port';
+import { expect, test } from 'vitest';
+
+test('a key is read once, and again after a change', async () => {
+  const { cache, find, reads } = recorder();
+  await find('a');
+  await find('a');
+  expect(reads).toEqual(['a']);
+  await cache.change(async () => {});
+  await find('a');
+  expect(reads).toEqual(['a', 'a']);
+});
+
+test('an unknown key is not kept', async () => {
+  const { find, reads } = recorder();
+  expect(await find('unknown')).toBeNull();
+  await find('unknown');
+  expect(reads).toEqual(['unknown', 'unknown']);
+});
+
+test('what was read before a change is not kept after it', async () => {
+  const { cache, find, reads } = recorder();
+  let answer = (_: KeyHolder): void => {};
+  const reading = cache.find('a', () => new Promise((resolve) => (answer = resolve)));
+  await cache.change(async () => {});
+  answer(holder('a'));
+  await reading;
+  await find('a');
+  expect(reads).toEqual(['a']);
+});
+
+test('a change that fails forgets as well: it may have happened', async () => {
+  const { cache, find, reads } = recorder();
+  await find('a');
+  await expect(cache.change(() => Promise.reject(new Error('lost')))).rejects.toThrow('lost');
+  await find('a');
+  expect(reads).toEqual(['a', 'a']);
+});
+
+test('beyond the limit, the key that was not used for longest goes', async () => {
+  const { find, reads } = recorder();
+  for (let i = 0; i < MAX_CACHED_KEYS; i++) await find(`key-${i}`);
+  await find('key-0');
+  await find('one more');
+  reads.length = 0;
+  await find('key-0');
+  await find('key-1');
+  expect(reads).toEqual(['key-1']);
+});
+
+function recorder() {
+  const cache = new KeyCache();
+  const reads: string[] = [];
+  const find = (hash: string): Promise<KeyHolder | null> =>
+    cache.find(hash, async () => {
+      reads.push(hash);
+      return hash === 'unknown' ? null : holder(hash);
+    });
+  return { cache, find, reads };
+}
+
+function holder(id: string): KeyHolder {
+  const times = { createdAt: 1, lastUsedAt: null, expiresAt: null, disabledAt: null };
+  const owner = { memberId: 'anna', memberEmail: 'anna@example.org' };
+  const key = { id, ...owner, name: id, prefix: 'gwk_', ...times, revokedAt: null };
+  return { key: { ...key, scope: 'any' }, memberName: 'anna' };
+}

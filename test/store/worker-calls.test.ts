@@ -1,0 +1,52 @@
+import { openStore } from '@inference-gateway/coordinator/store/open';
+import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
+import { migrate } from '@inference-gateway/coordinator/store/sqlite/migrations';
+import {
+  MAX_PENDING_CALLS,
+  WorkerCalls,
+} from '@inference-gateway/coordinator/store/sqlite/worker-calls';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { NOW, newMember, usageRow } from './store-rows.js';
+
+const UNAVAILABLE = { code: 'storage_unavailable', status: 503 };
+
+test('when the thread dies, what is pending and what comes later is refused', async () => {
+  const calls = new WorkerCalls(join(await temporaryFolder(), 'no such folder', 'gateway.db'));
+  const pending = [calls.call('listMembers'), calls.call('listProviders')];
+  for (const call of pending) await expect(call).rejects.toMatchObject(UNAVAILABLE);
+  const later = calls.call('listMembers');
+  await expect(later).rejects.toMatchObject({ ...UNAVAILABLE, cause: { message: /thread/ } });
+  await calls.close();
+});
+
+test('calls beyond the limit are refused at once, and the others are answered', async () => {
+  const file = join(await temporaryFolder(), 'gateway.db');
+  const database = openDatabase(file);
+  migrate(database);
+  database.close();
+  const calls = new WorkerCalls(file);
+  const pending = Array.from({ length: MAX_PENDING_CALLS }, () => calls.call('findMember', 'anna'));
+  await expect(calls.call('findMember', 'anna')).rejects.toMatchObject(UNAVAILABLE);
+  expect(new Set(await Promise.all(pending))).toEqual(new Set([null]));
+  expect(await calls.call('findMember', 'anna')).toBeNull();
+  await calls.close();
+});
+
+test('while the file cannot be written, writes are refused and usage is kept for later', async () => {
+  const folder = await temporaryFolder();
+  const store = await openStore(folder);
+  const other = openDatabase(join(folder, 'gateway.db'));
+  other.exec('begin immediate');
+  const write = store.createMember(newMember('anna'), NOW);
+  const isWritable = store.isWritable();
+  store.recordUsage(Array.from({ length: 200 }, (_, index) => usageRow(index)));
+  await expect(write).rejects.toMatchObject(UNAVAILABLE);
+  expect(await isWritable).toBe(false);
+  other.exec('rollback');
+  expect(await store.createMember(newMember('anna'), NOW)).toMatchObject({ kind: 'created' });
+  await store.close();
+  expect(other.prepare('select count(*) from usage').pluck().get()).toBe(200);
+  other.close();
+});

@@ -1,0 +1,22 @@
+/** A service as the configuration would give it. */
+import type { ServiceConfig } from '@inference-gateway/agent/backends/backend';
+
+/** The service of a local server at `baseUrl`, an `openai` one unless told otherwise. */
+export function configuredServer(
+  baseUrl: string,
+  changes: Partial<ServiceConfig> = {},
+): ServiceConfig {
+  return {
+    id: 'llm-1',
+    type: 'llm',
+    backend: 'openai',
+    baseUrl,
+    apiKey: null,
+    slots: null,
+    slotGroup: null,
+    models: null,
+    dropFields: [],
+    foreign: true,
+    ...changes,
+  };
+}

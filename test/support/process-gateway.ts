@@ -1,0 +1,113 @@
+/**
+ * The gateway as its users run it: coordinator and agent as processes, set up by their command
+ * lines.
+ */
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import { runProgram, startProgram } from './program.js';
+import type { Finished, RunningProgram } from './program.js';
+import { temporaryFolder } from './temporary-folder.js';
+
+const OWNER = 'anna@example.org';
+
+export class ProcessGateway {
+  readonly folder: string;
+  readonly port: number;
+  readonly env: Readonly<Record<string, string>>;
+  key = '';
+
+  constructor(folder: string, port: number, env: Readonly<Record<string, string>>) {
+    this.folder = folder;
+    this.port = port;
+    this.env = { GATEWAY_RATE_LIMIT_REQUESTS: '100000', ...env };
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get client(): OpenAI {
+    return new OpenAI({ baseURL: `${this.url}/v1`, apiKey: this.key, maxRetries: 0 });
+  }
+
+  /** Starts the coordinator on its port, the same one every time, and waits until it listens. */
+  async startCoordinator(): Promise<RunningProgram> {
+    const { env, port } = this;
+    const args = ['start', '--data', this.#data, '--port', String(port)];
+    const program = startProgram('gateway-coordinator', args, { env });
+    await program.printed(/listening on (\S+)/);
+    return program;
+  }
+
+  admin(...args: string[]): Promise<Finished> {
+    return runProgram('gateway-coordinator', [...args, '--data', this.#data]);
+  }
+
+  /** Makes a member with a key, and enrolls an agent that serves these services. */
+  async setUp(services: readonly object[], url = this.url): Promise<void> {
+    expectOk(await this.admin('user', 'create', '--email', OWNER, '--name', 'Anna'));
+    const key = await this.admin('key', 'create', '--user', OWNER, '--name', 'test');
+    this.key = expectOk(key).stdout.trim();
+    await this.enroll('den-pc', services, url);
+  }
+
+  /** Enrolls one more agent of the member's. */
+  async enroll(name: string, services: readonly object[], url = this.url): Promise<void> {
+    const token = expectOk(await this.admin('token', 'create', '--owner', OWNER)).stdout;
+    const args = ['enroll', '--url', this.url, '--token-file', '-', '--name', name];
+    const config = this.#config(name);
+    expectOk(await runProgram('gateway-agent', [...args, '--config', config], { input: token }));
+    await writeFile(config, JSON.stringify({ url, name, services }));
+  }
+
+  /** Starts the agent; `online` resolves when it says so. */
+  startAgent(name = 'den-pc', ...args: string[]): RunningProgram & { online: Promise<string> } {
+    const program = startProgram('gateway-agent', [
+      'start',
+      '--config',
+      this.#config(name),
+      ...args,
+    ]);
+    return { ...program, online: program.printed(/online as (\S+)/) };
+  }
+
+  agentCommand(name: string, ...args: string[]): Promise<Finished> {
+    return runProgram('gateway-agent', [...args, '--config', this.#config(name)]);
+  }
+
+  get #data(): string {
+    return join(this.folder, 'data');
+  }
+
+  #config(name: string): string {
+    return join(this.folder, `${name}.json`);
+  }
+}
+
+/** A gateway with a coordinator that runs and one enrolled agent that does not run yet. */
+export async function startProcessGateway(
+  services: readonly object[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ gateway: ProcessGateway; coordinator: RunningProgram }> {
+  const gateway = new ProcessGateway(await temporaryFolder(), await freePort(), env);
+  const coordinator = await gateway.startCoordinator();
+  await gateway.setUp(services);
+  return { gateway, coordinator };
+}
+
+export function expectOk(finished: Finished): Finished {
+  if (finished.code !== 0) throw new Error(`exit ${finished.code}: ${finished.stderr}`);
+  return finished;
+}
+
+/** A port that was free a moment ago: a coordinator that restarts needs the same one again. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return port;
+}

@@ -1,0 +1,75 @@
+/**
+ * Runs the real programs as processes of their own; whatever still runs is killed after the test.
+ */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { until } from './until.js';
+
+export type ProgramName = 'gateway-agent' | 'gateway-coordinator';
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunningProgram {
+  readonly child: ChildProcess;
+  /** Grows as the program prints. */
+  readonly output: { stdout: string; stderr: string };
+  readonly finished: Promise<Finished>;
+  /** Resolves with the first group of the pattern once stdout matches it. */
+  printed(pattern: RegExp, timeoutMs?: number): Promise<string>;
+}
+
+interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** For stdin, which is closed behind it. */
+  readonly input?: string;
+}
+
+/** Starts a program in an environment that holds nothing but PATH and what is given. */
+export function startProgram(
+  name: ProgramName,
+  args: readonly string[],
+  { env = {}, input = '' }: RunOptions = {},
+): RunningProgram {
+  const file = fileURLToPath(
+    new URL(`../../packages/${name.replace('gateway-', '')}/bin/${name}.js`, import.meta.url),
+  );
+  const child = spawn(process.execPath, [file, ...args], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  const output = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+  const finished = new Promise<Finished>((done) => {
+    child.once('close', (code) => done({ code, ...output }));
+  });
+  onTestFinished(async () => {
+    child.kill('SIGCONT');
+    child.kill('SIGKILL');
+    await finished;
+  });
+  const printed = async (pattern: RegExp, timeoutMs?: number): Promise<string> => {
+    await until(() => pattern.test(output.stdout) || child.exitCode !== null, timeoutMs);
+    const match = pattern.exec(output.stdout);
+    if (match === null) throw new Error(`${name} ended: ${output.stderr}`);
+    return match[1] ?? '';
+  };
+  return { child, output, finished, printed };
+}
+
+/** Runs a program to its end. */
+export function runProgram(
+  name: ProgramName,
+  args: readonly string[],
+  options?: RunOptions,
+): Promise<Finished> {
+  return startProgram(name, args, options).finished;
+}

@@ -1,0 +1,148 @@
+/** An agent that says exactly what a test tells it to, well or badly, over a real WebSocket. */
+import type { AgentMessage, CoordinatorMessage } from '@inference-gateway/shared/protocol/messages';
+import { decodeFrame, encodeData, encodeWindow } from '@inference-gateway/shared/protocol/frames';
+import { CONNECT_PATH, SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
+import { onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
+import { until } from './until.js';
+
+type Tag = CoordinatorMessage['t'];
+type Received<T extends Tag> = Extract<CoordinatorMessage, { t: T }>;
+
+export const HELLO: Extract<AgentMessage, { t: 'HELLO' }> = {
+  t: 'HELLO',
+  proto: 1,
+  agent_version: '0.0.0-test',
+  features: [],
+  instance_id: 'instance-1',
+  host: { os: 'linux', arch: 'x64', gpus: [] },
+  services_rev: 1,
+  services: [
+    {
+      service_id: 'llm-0',
+      service_type: 'llm',
+      slots: 4,
+      models: [
+        {
+          id: 'm',
+          served_name: 'm',
+          context_length: 4096,
+          input_modalities: ['text'],
+          output_modalities: ['text'],
+          supported_features: [],
+          loaded: true,
+        },
+      ],
+    },
+  ],
+  resume: [],
+};
+
+export class RawAgent {
+  readonly socket: WebSocket;
+  readonly messages: CoordinatorMessage[] = [];
+  /** Request bodies by stream. */
+  readonly bodies = new Map<number, Buffer>();
+  /** Credit granted to this agent, by stream. */
+  readonly granted = new Map<number, number>();
+  closeCode: number | null = null;
+  #opensTaken = 0;
+
+  constructor(address: string, token: string, options: { perMessageDeflate?: boolean } = {}) {
+    const url = `${address.replace('http', 'ws')}${CONNECT_PATH}`;
+    const headers = { authorization: `Bearer ${token}` };
+    this.socket = new WebSocket(url, SUBPROTOCOL, { headers, ...options });
+    this.socket.on('error', () => {});
+    this.socket.on('close', (code) => {
+      this.closeCode = code;
+    });
+    this.socket.on('message', (data, isBinary) => this.#received(data as Buffer, isBinary));
+    onTestFinished(() => this.socket.terminate());
+  }
+
+  /** Resolves once the socket is open. */
+  async opened(): Promise<this> {
+    await until(() => this.socket.readyState === WebSocket.OPEN);
+    return this;
+  }
+
+  send(message: AgentMessage): void {
+    this.socket.send(JSON.stringify(message));
+  }
+
+  /** Anything at all, as a text frame. */
+  sendText(text: string): void {
+    this.socket.send(text);
+  }
+
+  data(stream: number, bytes: Uint8Array | string): void {
+    this.socket.send(encodeData(stream, Buffer.from(bytes)));
+  }
+
+  grant(stream: number, credit: number): void {
+    this.socket.send(encodeWindow(stream, credit));
+  }
+
+  /** The first message of this kind that arrived, once there is one. */
+  async first<T extends Tag>(tag: T): Promise<Received<T>> {
+    const find = () => this.messages.find((one): one is Received<T> => one.t === tag);
+    await until(() => find() !== undefined);
+    return find() as Received<T>;
+  }
+
+  /** The next OPEN that was not taken yet, accepted where `accept` is not false. */
+  async nextOpen(accept = true): Promise<Received<'OPEN'>> {
+    const opens = () => this.messages.filter((one): one is Received<'OPEN'> => one.t === 'OPEN');
+    await until(() => opens().length > this.#opensTaken);
+    const open = opens()[this.#opensTaken++] as Received<'OPEN'>;
+    if (accept) this.send({ t: 'ACCEPT', stream: open.stream });
+    return open;
+  }
+
+  /** Answers a stream with a JSON document. */
+  answer(stream: number, document: unknown): void {
+    this.send({ t: 'HEAD', stream, status: 200, content_type: 'application/json' });
+    this.data(stream, JSON.stringify(document));
+    this.send({ t: 'END', stream, ok: true });
+  }
+
+  async closed(): Promise<number> {
+    await until(() => this.closeCode !== null);
+    return this.closeCode ?? 0;
+  }
+
+  #received(data: Buffer, isBinary: boolean): void {
+    if (!isBinary) {
+      this.messages.push(JSON.parse(data.toString()) as CoordinatorMessage);
+      return;
+    }
+    const frame = decodeFrame(data);
+    if (frame?.kind === 'window') {
+      this.granted.set(frame.stream, (this.granted.get(frame.stream) ?? 0) + frame.credit);
+    } else if (frame !== null) {
+      const before = this.bodies.get(frame.stream) ?? Buffer.alloc(0);
+      this.bodies.set(frame.stream, Buffer.concat([before, frame.bytes]));
+    }
+  }
+}
+
+/** Connects and is welcomed. */
+export async function connectRawAgent(
+  address: string,
+  token: string,
+  hello: Partial<typeof HELLO> = {},
+): Promise<RawAgent> {
+  const agent = await new RawAgent(address, token).opened();
+  agent.send({ ...HELLO, ...hello });
+  await agent.first('WELCOME');
+  return agent;
+}
+
+export const DOCUMENT = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+};
