@@ -102,7 +102,7 @@ describe('a coordinator that is killed', () => {
           () => true,
           () => false,
         ),
-      30_000,
+      { timeoutMs: 30_000 },
     );
   });
 });

@@ -7,6 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { until } from './until.js';
 
+/** Starting takes a second; on a machine that runs many tests at once, several. */
+const START_TIMEOUT_MS = 30_000;
+
 export type ProgramName = 'gateway-agent' | 'gateway-coordinator';
 
 export interface Finished {
@@ -21,7 +24,7 @@ export interface RunningProgram {
   readonly output: { stdout: string; stderr: string };
   readonly finished: Promise<Finished>;
   /** Resolves with the first group of the pattern once stdout matches it. */
-  printed(pattern: RegExp, timeoutMs?: number): Promise<string>;
+  printed(pattern: RegExp): Promise<string>;
 }
 
 interface RunOptions {
@@ -56,8 +59,10 @@ export function startProgram(
     child.kill('SIGKILL');
     await finished;
   });
-  const printed = async (pattern: RegExp, timeoutMs?: number): Promise<string> => {
-    await until(() => pattern.test(output.stdout) || child.exitCode !== null, timeoutMs);
+  const printed = async (pattern: RegExp): Promise<string> => {
+    await until(() => pattern.test(output.stdout) || child.exitCode !== null, {
+      timeoutMs: START_TIMEOUT_MS,
+    });
     const match = pattern.exec(output.stdout);
     if (match === null) throw new Error(`${name} ended: ${output.stderr}`);
     return match[1] ?? '';

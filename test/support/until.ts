@@ -7,10 +7,10 @@ interface UntilOptions {
   readonly what?: string;
 }
 
-/** Resolves with the condition's first truthy value; fails when there is none in time (5 s). */
+/** Resolves with the condition's first truthy value; fails when there is none in time (10 s). */
 export async function until<T>(
   condition: () => T | Promise<T>,
-  { timeoutMs = 5_000, what = condition.toString() }: UntilOptions = {},
+  { timeoutMs = 10_000, what = condition.toString() }: UntilOptions = {},
 ): Promise<NonNullable<T>> {
   const end = performance.now() + timeoutMs;
   for (;;) {

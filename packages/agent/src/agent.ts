@@ -68,6 +68,7 @@ export class Agent {
 
   /** Resolves when the coordinator has registered the agent; rejects with what no waiting mends. */
   async start(): Promise<void> {
+    this.#catalog.onChange(() => this.announce());
     await this.#catalog.start();
     const { url, token, host, logger, once } = this.#options;
     await new Promise<void>((registered, failed) => {
@@ -93,7 +94,6 @@ export class Agent {
         if (reason !== null) failed(reason);
       });
     });
-    this.#catalog.onChange(() => this.announce());
   }
 
   /** Tells the coordinator anew what is served, and on what hardware. */

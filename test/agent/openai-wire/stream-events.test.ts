@@ -98,7 +98,7 @@ describe('a chat stream', () => {
     expect(asked.chunks[2]).toMatchObject({ choices: [], usage, timings: 1, model: 'mine' });
   });
 
-  test('strips usage that rides on another chunk, and makes the chunk of it when asked', async () => {
+  test('strips usage that rides on another chunk, or makes a chunk of it', async () => {
     const pieces = lines(delta({ content: 'a' }), { ...stop, usage, timings: 1 });
     const silent = await streamed(pieces);
     expect(silent.usage).toEqual(usage);

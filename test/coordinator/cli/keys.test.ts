@@ -44,27 +44,27 @@ describe.each(WHERE)('%s', (_, prepare) => {
     expect(await filesThatHold(folder.path, hash)).not.toEqual([]);
   });
 
-  test('a key is disabled, enabled and revoked, by id, prefix and OWNER/NAME', async () => {
+  test('a key is disabled by its prefix and enabled by OWNER/NAME', async () => {
     const folder = await withAnna();
     const key = await folder.output('key create --user ANNA@example.org --name laptop');
-    const state = async (): Promise<unknown> => {
-      const [row] = (await folder.json('key list --user Anna')) as { id: string; state: string }[];
-      return row;
-    };
+    const rows = (): Promise<unknown> => folder.json('key list --user Anna');
     await folder.output(`key disable ${key.slice(0, 12)}`);
-    expect(await state()).toMatchObject({ state: 'disabled' });
+    expect(await rows()).toMatchObject([{ state: 'disabled' }]);
     await folder.output('key enable anna/LAPTOP');
-    expect(await state()).toMatchObject({ state: 'active', disabled_at: null });
-    const { id } = (await state()) as { id: string };
-    expect(await folder.run(`key revoke ${id}`)).toMatchObject({ code: 2, stdout: '' });
-    expect(await state()).toMatchObject({ state: 'active' });
-    await folder.output(`key revoke ${id} --yes`);
-    expect(await state()).toMatchObject({ state: 'revoked' });
-    for (const verb of ['enable', 'disable']) {
-      const { code, stderr } = await folder.run(`key ${verb} ${id}`);
-      expect(code).toBe(7);
-      expect(stderr).toContain('is revoked, which cannot be taken back');
-    }
+    expect(await rows()).toMatchObject([{ state: 'active', disabled_at: null }]);
+  });
+
+  test('a key is revoked only with --yes, and that cannot be taken back', async () => {
+    const folder = await withAnna();
+    await folder.output('key create --user anna --name laptop');
+    expect(await folder.run('key revoke anna/laptop')).toMatchObject({ code: 2, stdout: '' });
+    const [row] = (await folder.json('key list')) as { id: string; state: string }[];
+    expect(row?.state).toBe('active');
+    await folder.output(`key revoke ${row?.id} --yes`);
+    expect(await folder.json('key list')).toMatchObject([{ state: 'revoked' }]);
+    const { code, stderr } = await folder.run('key enable anna/laptop');
+    expect(code).toBe(7);
+    expect(stderr).toContain('is revoked, which cannot be taken back');
   });
 
   test('a name that the member has given already exits 7, and is free after a revocation', async () => {
@@ -92,7 +92,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
     expect((await folder.run('key list --user ben')).code).toBe(3);
     const key = await folder.run('key disable anna/labtop');
     expect(key.code).toBe(3);
-    expect(key.stderr).toContain('Did you mean anna@example.org/laptop?');
+    expect(key.stderr).toContain('Did you mean anna/laptop?');
   });
 
   test('a key that is given whole is refused without being shown again', async () => {
@@ -142,7 +142,7 @@ test.each([
   ['key delete', 'delete'],
 ])('%s is a usage error', async (command, named) => {
   const folder = await dataFolder();
-  await folder.output('user create --email anna@example.org');
+  if (command.includes('a/b')) await folder.output('user create --email anna@example.org');
   const { code, stdout, stderr } = await folder.run(command);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain(named);

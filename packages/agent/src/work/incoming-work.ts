@@ -55,7 +55,6 @@ export class IncomingWork {
 
   receive(bytes: Uint8Array): void {
     if (this.#closed || this.#receivedBytes >= this.#announcedBytes) return;
-    this.#window.receive(bytes.length);
     this.#receivedBytes += bytes.length;
     this.#chunks.push(bytes);
     const credit = this.#window.consume(bytes.length);

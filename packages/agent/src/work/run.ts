@@ -25,8 +25,12 @@ export async function run(work: IncomingWork, entry: CatalogEntry, host: RunHost
   const { open } = work;
   const deadline =
     open.deadline_ms > 0 ? setTimeout(() => work.expire(), open.deadline_ms) : undefined;
+  const startedAt = performance.now();
   try {
     await answer(work, entry);
+    const ms = Math.round(performance.now() - startedAt);
+    const { request_id: req, model, caller } = open;
+    host.logger.info({ req, model, caller: caller.name, ms }, 'served');
   } catch (error) {
     report(work, error, host);
   } finally {

@@ -25,6 +25,8 @@ export async function readUploadFields(ctx: Context): Promise<ReadonlyMap<string
   try {
     await pipeline(ctx.req, parser);
   } catch (cause) {
+    // The rest is read and dropped, or the caller's next request on this connection would wait.
+    ctx.req.unpipe(parser).resume();
     const message = `The multipart body cannot be read: ${(cause as Error).message}.`;
     throw new ApiError('invalid_multipart', message);
   }
@@ -43,7 +45,8 @@ function createParser(ctx: Context): busboy.Busboy {
       headers: ctx.req.headers,
       defParamCharset: 'utf8',
       limits: {
-        fileSize: MAX_FILE_BYTES,
+        // busboy calls a file cut off that is exactly as long as its limit.
+        fileSize: MAX_FILE_BYTES + 1,
         fieldSize: MAX_FIELD_BYTES,
         fields: MAX_FIELDS,
         files: MAX_FILES,

@@ -31,7 +31,7 @@ export interface SessionTiming {
 
 /** What a session tells the registry. */
 export interface SessionEvents {
-  servicesChanged(services: AdvertisedService[], host: AgentHost | null): void;
+  servicesChanged(): void;
   acceptsChanged(): void;
   slotFreed(serviceId: string): void;
   closed(): void;
@@ -58,8 +58,9 @@ export class AgentSession implements StreamHost {
   readonly id = randomId();
   readonly connectedAt = Date.now();
   readonly hello: Message<'HELLO'>;
-  /** From HELLO; a slow probe of the hardware may follow with SERVICES. */
+  /** From HELLO, or from the last SERVICES: a slow probe of the hardware follows with it. */
   host: AgentHost;
+  services: readonly AdvertisedService[];
   readonly acceptMs: number;
   accepts: Message<'HEARTBEAT'>['accepts'] = 'all';
   /** Resolves when the socket has closed. */
@@ -77,6 +78,7 @@ export class AgentSession implements StreamHost {
     const { socket, stream, hello, provider, timing, logger } = options;
     this.hello = hello;
     this.host = hello.host;
+    this.services = hello.services;
     this.acceptMs = timing.acceptMs;
     this.#socket = socket;
     this.#logger = logger.child({ provider: provider.id, session: this.id });
@@ -219,7 +221,9 @@ export class AgentSession implements StreamHost {
         throw new ProtocolViolation('a second HELLO');
       case 'SERVICES':
         this.control(JSON.stringify({ t: 'SERVICES_OK', rev: message.rev }));
-        this.#events?.servicesChanged(message.services, message.host ?? null);
+        this.services = message.services;
+        this.host = message.host ?? this.host;
+        this.#events?.servicesChanged();
         return;
       case 'HEARTBEAT':
         this.#heartbeat(message);

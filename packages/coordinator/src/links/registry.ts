@@ -93,9 +93,7 @@ export class Registry implements Sessions, AdminSessions {
     record.session?.close(CLOSE.superseded, 'a newer link of this agent took over');
     this.#replace(record, session);
     session.welcome({ id: record.id, name: record.name }, timing, this.#eventsOf(record, session));
-    this.#serve(record, session.hello.services);
-    this.#saveSeen(record);
-    this.#announce();
+    this.#servesNow(record, session);
     return 'attached';
   }
 
@@ -131,13 +129,7 @@ export class Registry implements Sessions, AdminSessions {
       if (record.session === session) act();
     };
     return {
-      servicesChanged: (services, host) => {
-        if (record.session !== session) return;
-        if (host !== null) session.host = host;
-        this.#serve(record, services);
-        this.#saveSeen(record);
-        this.#announce();
-      },
+      servicesChanged: whileCurrent(() => this.#servesNow(record, session)),
       acceptsChanged: whileCurrent(this.#announce),
       slotFreed: (serviceId) => {
         if (record.session !== session) return;
@@ -162,10 +154,11 @@ export class Registry implements Sessions, AdminSessions {
     this.#announce();
   }
 
-  #saveSeen(record: ProviderRecord): void {
-    const { services, session } = record;
-    const seen = session === null ? { services } : { services, host: session.host };
-    this.#save(record, seen);
+  #servesNow(record: ProviderRecord, session: AgentSession): void {
+    const { services, host } = session;
+    this.#serve(record, services);
+    this.#save(record, { services, host });
+    this.#announce();
   }
 
   /**

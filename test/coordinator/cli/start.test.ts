@@ -1,0 +1,133 @@
+import { openStore } from '@inference-gateway/coordinator/store/open';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { dataFolder } from './data-folder.js';
+import { runCoordinator, startCoordinatorProcess } from './run-coordinator.js';
+
+test('start prints one line when it is ready, and serves the other commands', async () => {
+  const folder = await dataFolder();
+  const started = await startCoordinatorProcess(['--data', folder.path]);
+  expect((await fetch(`${started.address}/readyz`)).status).toBe(200);
+  await folder.output('user create --email anna@example.org');
+  const key = await folder.output('key create --user anna --name laptop');
+  const models = (): Promise<Response> =>
+    fetch(`${started.address}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+  expect((await models()).status).toBe(200);
+  await folder.output('key disable anna/laptop');
+  const refused = await models();
+  expect(refused.status).toBe(401);
+  expect(await refused.json()).toMatchObject({ error: { code: 'disabled_api_key' } });
+  expect(started.stdout()).toBe(`listening on ${started.address}\n`);
+  expect(started.stderr()).not.toContain(key.slice(12));
+});
+
+test('a second coordinator on the same folder exits 7 and names it', async () => {
+  const folder = await dataFolder();
+  await startCoordinatorProcess(['--data', folder.path]);
+  const { code, stdout, stderr } = await folder.run('start --port 0');
+  expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
+  expect(stderr).toContain(folder.path);
+});
+
+test('SIGTERM drains: it exits 0 and gives the folder free', async () => {
+  const folder = await dataFolder();
+  const started = await startCoordinatorProcess(['--data', folder.path]);
+  await folder.output('user create --email anna@example.org');
+  started.process.kill('SIGTERM');
+  expect(await started.ended()).toBe(0);
+  expect(started.stderr()).toContain('Draining');
+  const store = await openStore(folder.path);
+  expect(await store.listMembers()).toHaveLength(1);
+  await store.close();
+});
+
+test('after SIGKILL, the socket that is left behind is in nobody’s way', async () => {
+  const folder = await dataFolder();
+  const started = await startCoordinatorProcess(['--data', folder.path]);
+  await folder.output('user create --email anna@example.org');
+  started.process.kill('SIGKILL');
+  await started.ended();
+  expect(await folder.json('user list')).toMatchObject([{ name: 'anna' }]);
+  const again = await startCoordinatorProcess(['--data', folder.path]);
+  expect(await folder.json('user list')).toMatchObject([{ name: 'anna' }]);
+  expect(again.address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+});
+
+test('a port that is taken exits 7 and says what to do', async () => {
+  const folder = await dataFolder();
+  const other = createServer();
+  await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void other.close());
+  const { port } = other.address() as AddressInfo;
+  const { code, stderr } = await folder.run(`start --port ${port}`);
+  expect(code).toBe(7);
+  expect(stderr).toContain(`cannot listen on 127.0.0.1 port ${port}`);
+  expect(stderr).toContain('--port');
+});
+
+test('a wrong configuration exits 2 with every problem, before anything is made', async () => {
+  const folder = await dataFolder();
+  const { code, stdout, stderr } = await folder.run('start --port x', {
+    env: { GATEWAY_PINGS: '3', GATEWAY_SYNC_WAIT_S: '-1' },
+  });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  for (const named of ['--port', 'GATEWAY_PINGS', 'GATEWAY_SYNC_WAIT_S']) {
+    expect(stderr).toContain(named);
+  }
+  expect((await folder.run('user list')).code).toBe(3);
+});
+
+test('a configuration file that is missing exits 3', async () => {
+  const folder = await dataFolder();
+  const { code, stderr } = await folder.run('start --config /nowhere/config.json');
+  expect(code).toBe(3);
+  expect(stderr).toContain('/nowhere/config.json');
+});
+
+test('a folder that another process has, without a socket, exits 7', async () => {
+  const folder = await dataFolder();
+  const store = await openStore(folder.path);
+  onTestFinished(() => store.close());
+  const { code, stderr } = await folder.run('user list');
+  expect(code).toBe(7);
+  expect(stderr).toContain(`${folder.path} is in use by another process`);
+});
+
+test('two commands at the same time wait for each other', async () => {
+  const folder = await dataFolder();
+  await folder.output('user create --email anna@example.org');
+  const names = ['ben', 'cleo', 'dora'];
+  await Promise.all(names.map((name) => folder.output(`user create --email ${name}@example.org`)));
+  expect(await folder.json('user list')).toHaveLength(4);
+});
+
+test('version prints what package.json has', async () => {
+  const file = new URL('../../../packages/coordinator/package.json', import.meta.url);
+  const { version } = JSON.parse(await readFile(file, 'utf8')) as { version: string };
+  expect(await runCoordinator(['version'])).toEqual({
+    code: 0,
+    stdout: `${version}\n`,
+    stderr: '',
+  });
+});
+
+test('without a command it exits 2 and shows the commands; help has an example each', async () => {
+  const { code, stdout, stderr } = await runCoordinator([]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain('start [options]');
+  const help = await runCoordinator(['key', 'create', '--help']);
+  expect(help.code).toBe(0);
+  expect(help.stdout).toContain('Example:\n  gateway-coordinator key create');
+});
+
+test('the data folder comes from the environment where no flag names it', async () => {
+  const data = join(await temporaryFolder(), 'data');
+  const env = { GATEWAY_DATA: data };
+  await runCoordinator(['user', 'create', '--email', 'anna@example.org'], { env });
+  const { stdout } = await runCoordinator(['user', 'list', '--data', data]);
+  expect(stdout).toContain('anna@example.org');
+});
