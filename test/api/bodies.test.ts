@@ -117,15 +117,13 @@ describe('the memory for bodies', () => {
     await until(async () => (await post(gateway, chatOf(LIMIT))).status === 200);
   });
 
-  it('being spent costs a caller its request, never its connection', async () => {
-    const holder = new RawCaller(gateway);
-    holder.post(gateway.anna.key, { 'content-length': LIMIT });
-    holder.socket.write('x'.repeat(LIMIT - 1));
-    const caller = new RawCaller(gateway);
-    caller.post(gateway.anna.key, { 'transfer-encoding': 'chunked' });
-    for (let i = 0; i < 6; i++) caller.chunk('x'.repeat(LIMIT / 4 - 100));
-    await until(() => caller.received !== '' || holder.received !== '');
-    holder.socket.destroy();
+  it('being spent costs a caller the request, not the connection', async () => {
+    const small = await startGateway({ maxJsonBytes: 400_000, maxBodyMemoryBytes: 100_000 });
+    const caller = new RawCaller(small);
+    caller.post(small.anna.key, { 'content-length': 400_000 });
+    caller.socket.write('x'.repeat(400_000));
+    expect(await caller.status()).toBe(503);
+    expect(await caller.listsModels()).toBe(200);
   });
 
   it('is given back by requests that were refused', async () => {
@@ -218,6 +216,18 @@ describe('an upload', () => {
     const headers = { 'content-type': 'multipart/form-data' };
     const failure = await failureOf(await post(gateway, 'x', { path, headers }));
     expect(failure).toMatchObject({ status: 400, code: 'invalid_multipart' });
+  });
+
+  it('that breaks off early leaves the connection usable', async () => {
+    const caller = new RawCaller(gateway);
+    caller.head(`POST ${path}`, {
+      authorization: `Bearer ${gateway.anna.key}`,
+      'content-type': 'multipart/form-data; boundary=b',
+      'content-length': 200_000,
+    });
+    caller.socket.write('--b\r\n:not a header\r\n\r\n'.padEnd(200_000, 'x'));
+    expect(await caller.status()).toBe(400);
+    expect(await caller.listsModels()).toBe(200);
   });
 
   it('as JSON is 415 unsupported_content_type', async () => {

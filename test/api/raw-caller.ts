@@ -11,8 +11,11 @@ export class RawCaller {
   ended = false;
   reset = false;
 
-  constructor({ address }: TestGateway) {
-    const { hostname, port } = new URL(address);
+  readonly #gateway: TestGateway;
+
+  constructor(gateway: TestGateway) {
+    this.#gateway = gateway;
+    const { hostname, port } = new URL(gateway.address);
     this.socket = connect(Number(port), hostname);
     this.socket.setEncoding('latin1');
     this.socket.on('data', (text: string) => {
@@ -53,5 +56,12 @@ export class RawCaller {
   async status(): Promise<number> {
     await until(() => this.received.includes('\r\n\r\n'), { what: 'the head of an answer' });
     return Number(this.received.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
+  }
+
+  /** The status of a second request on the same connection. */
+  listsModels(): Promise<number> {
+    this.received = '';
+    const authorization = `Bearer ${this.#gateway.anna.key}`;
+    return this.head('GET /v1/models', { authorization }).status();
   }
 }

@@ -35,7 +35,7 @@ describe('a value', () => {
     expect(config).toMatchObject({ syncWaitMs: 250, maxJsonBytes: 524_288 });
   });
 
-  test('for the data folder is relative to the file that names it, else to where one is', async () => {
+  test('for the data folder is relative to the file that names it, if one does', async () => {
     const config = await configFile({ data: 'data' });
     expect(loadConfig({ config }, {}).dataDir).toBe(join(config, '..', 'data'));
     expect(loadConfig({ config, data: 'data' }, {}).dataDir).toBe('data');
@@ -43,10 +43,8 @@ describe('a value', () => {
   });
 
   test('for the public URL is kept as an origin', () => {
-    const publicUrl = (written: string): string | null =>
-      loadConfig({ publicUrl: written }, {}).publicUrl;
-    expect(publicUrl('https://Gateway.example.org/')).toBe('https://gateway.example.org');
-    expect(publicUrl('http://127.0.0.1:7070')).toBe('http://127.0.0.1:7070');
+    const { publicUrl } = loadConfig({ publicUrl: 'https://Gateway.example.org/' }, {});
+    expect(publicUrl).toBe('https://gateway.example.org');
     expect(loadConfig({}, {}).publicUrl).toBeNull();
   });
 });
@@ -100,7 +98,7 @@ describe('what is wrong', () => {
       `pong_s in ${config} is no setting of this program. Did you mean ping_s?`,
       `host in ${config} is '': allowed is a text that is not empty.`,
       "--port is '70000': allowed is a whole number from 0 to 65535.",
-      "--public-url is 'ftp://x': allowed is an origin such as https://gateway.example.org, without a path.",
+      `--public-url is 'ftp://x': allowed is ${SETTINGS.publicUrl.allowed}.`,
       "GATEWAY_LOG_LEVEL is 'loud': allowed is trace, debug, info, warn, error, fatal, silent.",
       `idle_s in ${config} is 'soon': allowed is 0.05 to 86400 seconds.`,
     ]);

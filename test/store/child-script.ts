@@ -25,6 +25,9 @@ export function startScript(name: string, args: readonly string[]): ChildScript 
     child.kill('SIGKILL');
     await closed;
   };
+  const line = async (wanted: string): Promise<void> => {
+    await until(() => lines().includes(wanted));
+  };
   onTestFinished(kill);
-  return { lines, kill, line: (text) => until(() => lines().includes(text)).then(() => {}) };
+  return { lines, kill, line };
 }

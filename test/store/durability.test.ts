@@ -4,7 +4,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 import { startScript } from './child-script.js';
 
-test('whatever was answered before the process was killed is there, and the file is sound', async () => {
+test('what was answered before the process was killed is there, and the file sound', async () => {
   const folder = await temporaryFolder();
   const writer = startScript('endless-writer.js', [folder]);
   await until(() => writer.lines().length >= 500, { timeoutMs: 10_000 });

@@ -18,7 +18,7 @@ test('calls that arrive together share one commit', async () => {
   const alone = await openCommit();
   const start = alone.walBytes();
   for (const call of calls(0, 100)) alone.commit([call]);
-  // Each commit writes the pages that it changed: a hundred of them write the same pages over again.
+  // Each commit writes the pages that it changed: a hundred write the same ones over again.
   expect(oneCommit).toBeGreaterThan(0);
   expect(alone.walBytes() - start).toBeGreaterThan(10 * oneCommit);
 });
@@ -35,8 +35,8 @@ test('a call that fails spoils no other, and its own writes are undone', async (
 
 test('outcomes come in the order of the calls, reads among writes', async () => {
   const { commit } = await openCommit();
-  const find = (name: string): Call => ({ name: 'findMember', args: [name] });
-  const outcomes = commit([find('member-0'), ...calls(0, 1), find('member-0')]);
+  const find: Call = { name: 'findMember', args: ['member-0'] };
+  const outcomes = commit([find, ...calls(0, 1), find]);
   expect(outcomes.map(valueOf)).toMatchObject([
     null,
     { kind: 'created', value: { name: 'member-0' } },

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { startScript } from './child-script.js';
 
-test('a folder that another process has is refused with its name, until that one is killed', async () => {
+test('a folder that another process has is refused until that one is killed', async () => {
   const folder = await temporaryFolder();
   const holder = startScript('hold-lock.js', [folder]);
   await holder.line('locked');
@@ -54,7 +54,7 @@ test('an empty folder, and one of ours, is closed to other users', async () => {
   }
 });
 
-test('a folder with other things in it keeps its mode, and is refused while it is open', async () => {
+test('a folder with other things in it keeps its mode, and is refused while open', async () => {
   const folder = join(await temporaryFolder(), 'home');
   await mkdir(folder);
   await chmod(folder, 0o755);

@@ -18,7 +18,8 @@ const FIRST = 'create table notes (text text not null) strict; insert into notes
 const SECOND = 'alter table notes add column at integer not null default 0;';
 /** Writes about 2 GB in its transaction: far more than a test lets it. */
 const ENDLESS = `create table blobs (data blob not null) strict;
-  insert into blobs with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000)
+  insert into blobs
+  with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000)
   select randomblob(1000) from n;`;
 
 test('a new store has the newest schema and needs no backup', async () => {

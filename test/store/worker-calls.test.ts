@@ -34,7 +34,7 @@ test('calls beyond the limit are refused at once, and the others are answered', 
   await calls.close();
 });
 
-test('while the file cannot be written, writes are refused and usage is kept for later', async () => {
+test('while the file cannot be written, writes are refused and usage is kept', async () => {
   const folder = await temporaryFolder();
   const store = await openStore(folder);
   const other = openDatabase(join(folder, 'gateway.db'));

@@ -51,11 +51,26 @@ function randomCharacters(alphabet: string, count: number): string {
   const limit = 256 - (256 % alphabet.length);
   let text = '';
   while (text.length < count) {
-    for (const byte of crypto.getRandomValues(new Uint8Array(count))) {
-      if (byte < limit && text.length < count) text += alphabet.charAt(byte % alphabet.length);
-    }
+    const byte = randomByte();
+    if (byte < limit) text += alphabet.charAt(byte % alphabet.length);
   }
   return text;
+}
+
+/** Bytes drawn in advance: the call costs more than the bytes, and every request has an id. */
+const drawn = new Uint8Array(4096);
+let drawnLeft = 0;
+
+function randomByte(): number {
+  if (drawnLeft === 0) {
+    crypto.getRandomValues(drawn);
+    drawnLeft = drawn.length;
+  }
+  drawnLeft -= 1;
+  const byte = drawn[drawnLeft] ?? 0;
+  // Used up: a secret must not be found in memory twice.
+  drawn[drawnLeft] = 0;
+  return byte;
 }
 
 /** CRC-32 (IEEE 802.3, reflected) of the text in base62, six characters. */

@@ -99,7 +99,7 @@ test('draining is kept where no coordinator runs; kicking who is not online exit
   expect(stderr).toContain('anna/den-pc is not online');
 });
 
-test('a name that two owners gave exits 7 with the choices, and OWNER/NAME tells them apart', async () => {
+test('a name that two owners gave exits 7, and OWNER/NAME tells them apart', async () => {
   const folder = await dataFolder();
   const store = await openStore(folder.path);
   await addProvider(store, 'anna', 'den-pc');

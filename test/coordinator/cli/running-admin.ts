@@ -1,4 +1,7 @@
-/** The admin socket of a coordinator in this process, over a real store, with links that a test makes up. */
+/**
+ * The admin socket of a coordinator in this process, over a real store, with links that a test
+ * makes up.
+ */
 import type { ServerFacts } from '@inference-gateway/coordinator/admin/admin-context';
 import { serveAdmin } from '@inference-gateway/coordinator/admin/server';
 import type { AdminSessions } from '@inference-gateway/coordinator/core/admin-sessions';

@@ -22,6 +22,9 @@ export interface WorkLink {
 /** Why the work was stopped: the reason of its abort signal. */
 export type StopReason = 'canceled' | 'deadline' | 'link lost';
 
+/** The coordinator waits 5 s for it. */
+const ACCEPT_WITHIN_MS = 20;
+
 type StreamMessage = Extract<AgentMessage, { stream: number }>;
 type WithoutStream<M> = M extends unknown ? Omit<M, 'stream'> : never;
 
@@ -36,6 +39,7 @@ export class IncomingWork {
   readonly #chunks: Uint8Array[] = [];
   #receivedBytes = 0;
   #bodyArrived: (body: Buffer) => void = () => {};
+  #accepting: NodeJS.Timeout | undefined;
   #answered = false;
   #closed = false;
 
@@ -81,12 +85,14 @@ export class IncomingWork {
 
   abandon(): void {
     this.#closed = true;
+    clearTimeout(this.#accepting);
     this.#send.discard();
     this.#abort.abort('link lost' satisfies StopReason);
   }
 
+  /** HEAD accepts, too: where the answer comes at once, it saves a message. */
   accept(): void {
-    this.#control({ t: 'ACCEPT' });
+    this.#accepting = setTimeout(() => this.#control({ t: 'ACCEPT' }), ACCEPT_WITHIN_MS);
   }
 
   reject(reason: RejectReason): void {
@@ -95,10 +101,12 @@ export class IncomingWork {
   }
 
   progress(phase: string): void {
+    this.#acceptNow();
     this.#control({ t: 'PROGRESS', phase });
   }
 
   head(status: number, contentType: string): void {
+    clearTimeout(this.#accepting);
     this.#inOrder({ t: 'HEAD', status, content_type: contentType });
   }
 
@@ -141,7 +149,13 @@ export class IncomingWork {
     this.#send.text(JSON.stringify({ ...message, stream: this.open.stream }));
   }
 
+  #acceptNow(): void {
+    clearTimeout(this.#accepting);
+    this.#control({ t: 'ACCEPT' });
+  }
+
   #close(): void {
+    clearTimeout(this.#accepting);
     if (this.#closed) return;
     this.#closed = true;
     this.#link.closed();

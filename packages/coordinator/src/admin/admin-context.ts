@@ -24,7 +24,7 @@ export interface AdminContext {
 
 export interface AdminCommand<Schema extends z.ZodType, Result> {
   readonly args: Schema;
-  /** Throws a `CommandError` for what its user can act on. The result is JSON. */
+  /** Throws a `CommandError` for what its user can act on. The result is JSON, times Unix ms. */
   readonly run: (context: AdminContext, args: z.output<Schema>) => Promise<Result>;
 }
 
@@ -34,11 +34,4 @@ export function adminCommand<Schema extends z.ZodType, Result>(
   run: (context: AdminContext, args: z.output<Schema>) => Promise<Result>,
 ): AdminCommand<Schema, Result> {
   return { args, run };
-}
-
-/** Times in results are ISO 8601: they are read by people and by `jq`. */
-export function isoTime(atMs: number): string;
-export function isoTime(atMs: number | null): string | null;
-export function isoTime(atMs: number | null): string | null {
-  return atMs === null ? null : new Date(atMs).toISOString();
 }

@@ -1,7 +1,7 @@
 import { newSecret } from '@inference-gateway/shared/ids';
 import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../core/name.js';
-import { adminCommand, isoTime } from './admin-context.js';
+import { adminCommand } from './admin-context.js';
 import { sha256 } from './keys.js';
 import { resolveMember } from './references.js';
 
@@ -21,5 +21,5 @@ export const createJoinToken = adminCommand(newToken, async ({ store, now }, arg
     { ownerId: owner.id, name: args.name, hash: sha256(token), expiresAt },
     at,
   );
-  return { token, owner: owner.email, expires_at: isoTime(expiresAt) };
+  return { token, owner: owner.email, expires_at: expiresAt };
 });

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../core/name.js';
 import type { ApiKey } from '../store/port.js';
-import { adminCommand, isoTime } from './admin-context.js';
+import { adminCommand } from './admin-context.js';
 import type { AdminContext } from './admin-context.js';
 import { KEY_PREFIX_CHARACTERS, resolveKey, resolveMember } from './references.js';
 
@@ -84,11 +84,11 @@ function present(key: ApiKey, now: number) {
     prefix: key.prefix,
     state: stateOf(key, now),
     scope: key.scope,
-    created_at: isoTime(key.createdAt),
-    last_used_at: isoTime(key.lastUsedAt),
-    expires_at: isoTime(key.expiresAt),
-    disabled_at: isoTime(key.disabledAt),
-    revoked_at: isoTime(key.revokedAt),
+    created_at: key.createdAt,
+    last_used_at: key.lastUsedAt,
+    expires_at: key.expiresAt,
+    disabled_at: key.disabledAt,
+    revoked_at: key.revokedAt,
   };
 }
 

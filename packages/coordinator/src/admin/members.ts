@@ -2,7 +2,7 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../core/name.js';
 import type { Created, Member } from '../store/port.js';
-import { adminCommand, isoTime } from './admin-context.js';
+import { adminCommand } from './admin-context.js';
 import type { AdminContext } from './admin-context.js';
 import { hashPassword } from './password.js';
 
@@ -69,5 +69,5 @@ function isNameTaken(created: Created<Member>): boolean {
 }
 
 function present({ id, email, name, role, createdAt }: Member) {
-  return { id, email, name, role, created_at: isoTime(createdAt) };
+  return { id, email, name, role, created_at: createdAt };
 }

@@ -2,7 +2,7 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import * as z from 'zod';
 import type { ProviderView } from '../core/sessions.js';
 import type { Provider } from '../store/port.js';
-import { adminCommand, isoTime } from './admin-context.js';
+import { adminCommand } from './admin-context.js';
 import type { AdminContext } from './admin-context.js';
 import { resolveProvider } from './references.js';
 
@@ -67,9 +67,9 @@ function summarize(provider: Provider, view: ProviderView | undefined) {
     models: [...new Set(services.flatMap(({ models }) => models.map(({ id }) => id)))],
     slots: services.reduce((sum, { slots }) => sum + slots, 0),
     busy: session?.busy ?? 0,
-    created_at: isoTime(provider.createdAt),
-    connected_at: isoTime(session?.connectedAt ?? null),
-    last_seen_at: isoTime(provider.lastSeenAt),
+    created_at: provider.createdAt,
+    connected_at: session?.connectedAt ?? null,
+    last_seen_at: provider.lastSeenAt,
   };
 }
 

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { AdminResult } from '../admin/commands.js';
 import { admin } from './client.js';
 import { parseDuration } from './duration.js';
-import { dataOption, example, jsonOption, requireYes, yesOption } from './options.js';
+import { dataOption, example, isoTime, jsonOption, requireYes, yesOption } from './options.js';
 import type { DataOption, JsonOption, YesOption } from './options.js';
 
 interface CreateOptions extends DataOption {
@@ -90,7 +90,8 @@ async function create(options: CreateOptions): Promise<void> {
     expires_in_s: expires ?? null,
   });
   print(created.key);
-  const end = created.expires_at === null ? 'It does not expire.' : `Until ${created.expires_at}.`;
+  const at = created.expires_at;
+  const end = at === null ? 'It does not expire.' : `Until ${isoTime(at)}.`;
   say(`Key '${name}' of ${created.owner}. It is shown this one time. ${end}`);
 }
 
@@ -117,6 +118,6 @@ const COLUMNS = {
   prefix: ({ prefix }: Row) => prefix,
   state: ({ state }: Row) => state,
   scope: ({ scope }: Row) => scope,
-  'last used': ({ last_used_at: at }: Row) => ago(at === null ? null : Date.parse(at), Date.now()),
-  expires: ({ expires_at: at }: Row) => at ?? 'never',
+  'last used': ({ last_used_at: at }: Row) => ago(at, Date.now()),
+  expires: ({ expires_at: at }: Row) => (at === null ? 'never' : isoTime(at)),
 };

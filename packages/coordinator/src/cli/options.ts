@@ -31,6 +31,11 @@ export function requireYes({ yes }: YesOption, whatItDoes: string): void {
   if (yes !== true) throw new CommandError(EXIT.usage, `${whatItDoes}: add --yes.`);
 }
 
+/** A time as people read it; JSON has Unix milliseconds. */
+export function isoTime(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
 /** What `addHelpText('after', …)` takes. */
 export function example(line: string): string {
   return `\nExample:\n  gateway-coordinator ${line}`;

@@ -90,6 +90,5 @@ const COLUMNS = {
     `${online ? 'online' : 'offline'}${draining ? ', draining' : ''}`,
   busy: ({ busy, slots }: Row) => `${busy}/${slots}`,
   models: ({ models }: Row) => models.join(', '),
-  'last seen': ({ online, last_seen_at: at }: Row) =>
-    online ? 'now' : ago(at === null ? null : Date.parse(at), Date.now()),
+  'last seen': ({ online, last_seen_at: at }: Row) => (online ? 'now' : ago(at, Date.now())),
 };

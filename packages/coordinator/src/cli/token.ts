@@ -2,7 +2,7 @@ import { print, say } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
 import { admin } from './client.js';
 import { parseDuration } from './duration.js';
-import { dataOption, example } from './options.js';
+import { dataOption, example, isoTime } from './options.js';
 import type { DataOption } from './options.js';
 
 interface CreateOptions extends DataOption {
@@ -36,7 +36,6 @@ async function create(options: CreateOptions): Promise<void> {
     expires_in_s: expires,
   });
   print(created.token);
-  say(
-    `For one machine of ${created.owner}, until ${created.expires_at}. Next: gateway-agent enroll`,
-  );
+  const end = isoTime(created.expires_at);
+  say(`For one machine of ${created.owner}, until ${end}. Next: gateway-agent enroll`);
 }

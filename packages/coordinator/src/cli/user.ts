@@ -3,7 +3,7 @@ import { readSecret } from '@inference-gateway/shared/program/secret';
 import type { Command } from 'commander';
 import type { AdminResult } from '../admin/commands.js';
 import { admin } from './client.js';
-import { dataOption, example, jsonOption } from './options.js';
+import { dataOption, example, isoTime, jsonOption } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
 
 interface CreateOptions extends DataOption, JsonOption {
@@ -63,5 +63,5 @@ const COLUMNS = {
   name: ({ name }: Row) => name,
   email: ({ email }: Row) => email,
   role: ({ role }: Row) => role,
-  created: ({ created_at: at }: Row) => at,
+  created: ({ created_at: at }: Row) => isoTime(at),
 };

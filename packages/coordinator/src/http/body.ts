@@ -31,7 +31,7 @@ export class JsonBodies {
       this.#heldBytes -= sizeBytes;
     });
     try {
-      for await (const chunk of ctx.req as AsyncIterable<Buffer>) {
+      for await (const chunk of piecesOf(ctx)) {
         sizeBytes += chunk.length;
         this.#heldBytes += chunk.length;
         if (sizeBytes > this.#limits.maxJsonBytes) throw this.#tooLarge();
@@ -39,6 +39,7 @@ export class JsonBodies {
         chunks.push(chunk);
       }
     } catch (error) {
+      ctx.req.resume();
       if (error instanceof ApiError) throw error;
       throw new ApiError('invalid_json', 'The request body ended early. Send it again.');
     }
@@ -52,6 +53,11 @@ export class JsonBodies {
       `The JSON body is larger than ${limitMiB} MiB. Send less.`,
     );
   }
+}
+
+/** A refused body is read on and dropped: destroyed, it would block or reset the connection. */
+function piecesOf(ctx: Context): AsyncIterable<Buffer> {
+  return ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
 }
 
 /** `application/json`, with or without parameters; what is labelled as nothing is read as JSON. */

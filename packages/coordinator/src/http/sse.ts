@@ -41,7 +41,8 @@ function endOfLastEvent(bytes: Buffer): number {
 function checkEvents(events: Buffer): string | null {
   if (events.includes(CARRIAGE_RETURN)) return 'a carriage return in an event';
   for (let start = 0; start < events.length;) {
-    if (EVENT_START.compare(events, start, start + EVENT_START.length) !== 0) {
+    const startEnd = Math.min(start + EVENT_START.length, events.length);
+    if (EVENT_START.compare(events, start, startEnd) !== 0) {
       return 'an event that is no data line with a JSON object';
     }
     const end = events.indexOf(NEWLINE, start);

@@ -1,7 +1,7 @@
 /** Multipart bodies: read part by part, never held whole. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import busboy from 'busboy';
-import { pipeline } from 'node:stream/promises';
+import type { IncomingMessage } from 'node:http';
 import type { Context } from './context.js';
 
 /** Specification, section 8: 25 MB for each file. */
@@ -23,15 +23,25 @@ export async function readUploadFields(ctx: Context): Promise<ReadonlyMap<string
     stream.resume();
   });
   try {
-    await pipeline(ctx.req, parser);
+    await parse(ctx.req, parser);
   } catch (cause) {
-    // The rest is read and dropped, or the caller's next request on this connection would wait.
-    ctx.req.unpipe(parser).resume();
     const message = `The multipart body cannot be read: ${(cause as Error).message}.`;
     throw new ApiError('invalid_multipart', message);
   }
   if (tooLarge !== null) throw fileTooLarge(tooLarge);
   return fields;
+}
+
+/** Not `pipeline`: it destroys the request, and the caller's next one on this connection would wait. */
+function parse(request: IncomingMessage, parser: busboy.Busboy): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error): void => {
+      request.unpipe(parser).resume();
+      reject(error);
+    };
+    parser.once('close', resolve).once('error', fail);
+    request.once('error', fail).pipe(parser);
+  });
 }
 
 function createParser(ctx: Context): busboy.Busboy {

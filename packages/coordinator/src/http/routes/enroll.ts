@@ -5,14 +5,13 @@ import { ENROLL_PATH } from '@inference-gateway/shared/protocol/version';
 import type Router from '@koa/router';
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
+import { NAME_PATTERN, NAME_RULE } from '../../core/name.js';
 import type { Store } from '../../store/port.js';
 import type { JsonBodies } from '../body.js';
 import type { RequestState } from '../context.js';
 
-const MAX_NAME = 64;
-
 const enrollment = z.object({
-  name: z.string().trim().min(1).max(MAX_NAME).nullish(),
+  name: z.string().trim().regex(NAME_PATTERN).nullish(),
 });
 
 export function enrollRoutes(
@@ -25,7 +24,7 @@ export function enrollRoutes(
     if (token === undefined) throw refused('no join token was sent');
     const body = enrollment.safeParse(await bodies.read(ctx));
     if (!body.success) {
-      const message = `A provider's name is text of 1 to ${MAX_NAME} characters.`;
+      const message = `The provider's name is not allowed: ${NAME_RULE}.`;
       throw new ApiError('invalid_value', message, { param: 'name' });
     }
     const agentToken = newSecret('gwa');

@@ -1,0 +1,157 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startFakeOpenAi } from '../support/fake-openai-server.js';
+import { startGateway } from '../support/gateway.js';
+import type { TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
+import { administer, chat, failureOf, post } from './requests.js';
+import { connect, STOCK_CLIENTS } from './stock-clients.js';
+
+const LIMIT = 3;
+const WINDOW_MS = 600_000;
+
+let gateway: TestGateway;
+
+beforeEach(async () => {
+  gateway = await startGateway({ rateLimitRequests: LIMIT, rateLimitWindowMs: WINDOW_MS });
+});
+
+const list = () => gateway.fetch('/v1/models');
+
+async function spend(): Promise<void> {
+  for (let i = 0; i < LIMIT; i++) expect((await list()).status).toBe(200);
+}
+
+describe('every authenticated /v1 answer carries the standing', () => {
+  it('X-RateLimit-Limit, X-RateLimit-Remaining and X-RateLimit-Reset in seconds', async () => {
+    const standings = [];
+    for (let i = 0; i < LIMIT; i++) {
+      const { headers } = await list();
+      standings.push([headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]);
+      const resetS = Number(headers.get('x-ratelimit-reset'));
+      expect(resetS).toBeGreaterThan(WINDOW_MS / 1000 - 2);
+      // The window is counted in sixty slices, so a request may count for one slice longer.
+      expect(resetS).toBeLessThanOrEqual((WINDOW_MS / 1000) * (61 / 60));
+    }
+    expect(standings).toEqual([
+      ['3', '2'],
+      ['3', '1'],
+      ['3', '0'],
+    ]);
+  });
+
+  it.each<[string, () => Promise<Response>, number]>([
+    ['an unknown model', () => post(gateway, chat()), 404],
+    ['a bad request', () => post(gateway, chat({ messages: [] })), 400],
+    ['an unknown path', () => gateway.fetch('/v1/nothing'), 404],
+    ['a wrong method', () => gateway.fetch('/v1/models', { method: 'DELETE' }), 405],
+    ['async', () => post(gateway, chat({ async: true })), 503],
+  ])('errors included: %s', async (_, send, status) => {
+    const { headers, ...response } = await answerOf(send());
+    expect(response.status).toBe(status);
+    expect(headers.get('x-ratelimit-limit')).toBe('3');
+    expect(headers.get('x-ratelimit-remaining')).toBe('2');
+    expect(headers.get('x-ratelimit-reset')).toMatch(/^\d+$/);
+  });
+});
+
+describe('a request too many', () => {
+  it('is 429 rate_limit_exceeded, with Retry-After in whole seconds from 1 to 60', async () => {
+    await spend();
+    const response = await list();
+    const seconds = Number(response.headers.get('retry-after'));
+    expect(Number.isInteger(seconds)).toBe(true);
+    expect(seconds).toBeGreaterThanOrEqual(1);
+    expect(seconds).toBeLessThanOrEqual(60);
+    expect(response.headers.get('retry-after-ms')).toBe(String(seconds * 1000));
+    expect(response.headers.get('x-ratelimit-remaining')).toBe('0');
+    const failure = await failureOf(response);
+    expect(failure).toMatchObject({
+      status: 429,
+      type: 'rate_limit_exceeded',
+      code: 'rate_limit_exceeded',
+      param: null,
+      retry: null,
+    });
+    expect(failure.message).toMatch(new RegExp(`Try again in ${seconds} seconds\\.$`));
+    expect(failure.message).not.toMatch(/quota|billing/i);
+  });
+
+  it('is refused before its body is read and its model looked up', async () => {
+    await spend();
+    expect((await post(gateway, '{ broken')).status).toBe(429);
+  });
+
+  it('harms no other member', async () => {
+    await spend();
+    const headers = { authorization: `Bearer ${gateway.ben.key}` };
+    expect((await gateway.fetch('/v1/models', { headers })).status).toBe(200);
+  });
+
+  it('with another key of the same member is one too many as well', async () => {
+    const args = { user: 'Anna', name: 'second', scope: 'any', expires_in_s: null };
+    const { key } = await administer(gateway, 'key.create', args);
+    await spend();
+    const headers = { authorization: `Bearer ${String(key)}` };
+    expect((await gateway.fetch('/v1/models', { headers })).status).toBe(429);
+  });
+});
+
+describe('does not count', () => {
+  it('a request that was answered 429', async () => {
+    const brief = await startGateway({ rateLimitRequests: 1, rateLimitWindowMs: 600 });
+    expect((await brief.fetch('/v1/models')).status).toBe(200);
+    const until429 = performance.now();
+    // Were these counted, the window would never empty.
+    await until(async () => (await brief.fetch('/v1/models')).status === 200);
+    expect(performance.now() - until429).toBeLessThan(2_000);
+  });
+
+  it.each(['/v1/jobs', '/v1/jobs/x', '/v1/batches', '/api/inference/queue/summary'])(
+    'GET %s',
+    async (path) => {
+      const { headers } = await gateway.fetch(path);
+      expect(headers.get('x-ratelimit-remaining')).toBe('3');
+      await spend();
+    },
+  );
+
+  it('a request without a valid key, or OPTIONS', async () => {
+    for (let i = 0; i < LIMIT; i++) {
+      await gateway.fetch('/v1/models', { headers: { authorization: 'Bearer wrong' } });
+      await gateway.fetch('/v1/models', { method: 'OPTIONS' });
+    }
+    await spend();
+  });
+});
+
+it('POST of jobs and batches counts', async () => {
+  const { headers } = await gateway.fetch('/v1/jobs/x/cancel', { method: 'POST' });
+  expect(headers.get('x-ratelimit-remaining')).toBe('2');
+});
+
+describe.each(STOCK_CLIENTS)('$version', ({ Sdk }) => {
+  it('raises RateLimitError', async () => {
+    await spend();
+    const failure = connect(Sdk, gateway).models.list();
+    await expect(failure).rejects.toBeInstanceOf(Sdk.RateLimitError);
+    await expect(failure).rejects.toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
+  });
+
+  it('waits as long as it is told and then succeeds', async () => {
+    const brief = await startGateway({ rateLimitRequests: 1, rateLimitWindowMs: 900 });
+    const fake = await startFakeOpenAi();
+    await brief.startAgent({ services: [{ baseUrl: fake.baseUrl }] });
+    const client = connect(Sdk, brief, { maxRetries: 2 });
+    await client.models.list();
+    const startedAt = performance.now();
+    const completion = await client.chat.completions.create(chat());
+    expect(completion.choices[0]?.finish_reason).toBe('stop');
+    expect(performance.now() - startedAt).toBeGreaterThan(900);
+    await fake.close();
+  });
+});
+
+async function answerOf(sent: Promise<Response>) {
+  const { status, headers } = await sent;
+  return { status, headers };
+}

@@ -1,0 +1,77 @@
+import { judge } from '@inference-gateway/coordinator/dispatch/failure';
+import type { AttemptFailure, Blame } from '@inference-gateway/coordinator/dispatch/failure';
+import type { ErrorCode } from '@inference-gateway/shared/errors';
+import { REJECT_REASONS, RESET_CODES } from '@inference-gateway/shared/protocol/messages';
+import type { ResetCode } from '@inference-gateway/shared/protocol/messages';
+import { describe, expect, it } from 'vitest';
+
+const status = (code: number, error: unknown = { message: 'says so' }): AttemptFailure => ({
+  kind: 'status',
+  status: code,
+  body: JSON.stringify({ error }),
+});
+
+const reset = (code: ResetCode): AttemptFailure => ({ kind: 'reset', code, message: 'because' });
+
+describe('a failed attempt means', () => {
+  it.each<[string, AttemptFailure, Blame, ErrorCode]>([
+    ['400', status(400), 'final', 'provider_rejected'],
+    ['422', status(422), 'final', 'provider_rejected'],
+    [
+      'a context that is too long',
+      status(400, { message: 'too long', code: 'context_length_exceeded' }),
+      'final',
+      'context_length_exceeded',
+    ],
+    ['401: the provider, not the caller, is wrong', status(401), 'failed', 'provider_auth_failed'],
+    ['403', status(403), 'failed', 'provider_auth_failed'],
+    ['404', status(404), 'failed', 'provider_error'],
+    ['408', status(408), 'wait', 'capacity_exhausted'],
+    ['425', status(425), 'wait', 'capacity_exhausted'],
+    ['429', status(429), 'wait', 'capacity_exhausted'],
+    ['503: loading, or full', status(503), 'wait', 'capacity_exhausted'],
+    ['500', status(500), 'failed', 'provider_error'],
+    [
+      'an error that is no JSON',
+      { kind: 'status', status: 500, body: '<p>' },
+      'failed',
+      'provider_error',
+    ],
+    ['a lost link', { kind: 'disconnected' }, 'failed', 'provider_disconnected'],
+    ['no ACCEPT', { kind: 'not_accepted' }, 'failed', 'provider_timeout'],
+    [
+      'silence',
+      { kind: 'timeout', afterMs: 60_000, waitingFor: 'further byte' },
+      'failed',
+      'provider_timeout',
+    ],
+    ['nonsense', { kind: 'unusable', reason: 'it is no JSON' }, 'failed', 'provider_error'],
+    ['a local server that timed out', reset('LOCAL_TIMEOUT'), 'failed', 'provider_timeout'],
+    ['a local server that is down', reset('LOCAL_UNREACHABLE'), 'failed', 'provider_error'],
+    ['a card taken back by its owner', reset('YIELDED'), 'skip', 'provider_error'],
+  ])('%s', (_, failure, blame, code) => {
+    const verdict = judge(failure, 'den-pc');
+    expect([verdict.blame, verdict.error.code]).toEqual([blame, code]);
+  });
+
+  it('one of two things for every rejection: wait, where it is busy, else look elsewhere', () => {
+    const blames = REJECT_REASONS.map((reason) => judge({ kind: 'rejected', reason }, 'x').blame);
+    expect(blames).toEqual(['wait', 'skip', 'skip', 'skip', 'skip', 'skip']);
+  });
+
+  it('that no reset is ever the fault of the caller', () => {
+    for (const code of RESET_CODES) expect(judge(reset(code), 'x').blame).not.toBe('final');
+  });
+
+  it("nothing else than the provider's message and field, where it refused the request", () => {
+    const body = { message: 'no such tool', param: 'tools[0]', code: 7, secret: '/home/anna' };
+    expect(judge(status(400, body), 'den-pc').error.body).toEqual({
+      error: {
+        message: 'no such tool',
+        type: 'invalid_request_error',
+        code: 'provider_rejected',
+        param: 'tools[0]',
+      },
+    });
+  });
+});
