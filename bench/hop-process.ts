@@ -1,4 +1,6 @@
-/** The least that a proxy in Node can do: `node:http` in, `node:http` out, connections kept alive. */
+/**
+ * The least that a proxy in Node can do: `node:http` in, `node:http` out, connections kept alive.
+ */
 import { Agent, createServer, request } from 'node:http';
 import { listen } from './listen.js';
 

@@ -1,4 +1,7 @@
-/** The load generator: a process of its own that does one job at a time and sends back what it measured. */
+/**
+ * The load generator: a process of its own that does one job at a time and sends back what it
+ * measured.
+ */
 import { assertNever } from '@inference-gateway/shared/assert';
 import type { Job, RequestsResult, StreamsResult } from './load/job.js';
 import { closedLoad, steadyLoad } from './load/request-load.js';

@@ -62,7 +62,8 @@ function paced(response: ServerResponse, { chunks, intervalMs }: StreamWish): vo
   next();
 }
 
-const CHUNK_START = `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"${BENCH_MODEL}","choices":[{"index":0,"delta":{`;
+const ABOUT = '"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000';
+const CHUNK_START = `data: {${ABOUT},"model":"${BENCH_MODEL}","choices":[{"index":0,"delta":{`;
 const ENDING = `${CHUNK_START}},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`;
 
 /** One event whose text is the time at which it was sent. */

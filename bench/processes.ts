@@ -1,4 +1,7 @@
-/** The processes of a bench: started with a line that says that they are ready, and all stopped at the end. */
+/**
+ * The processes of a bench: started with a line that says that they are ready, and all stopped at
+ * the end.
+ */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Rebuilds on change, and restarts a coordinator and a demo agent after each build. Their data stays in
-// data/dev, so that the key printed at the first start keeps working.
+// Rebuilds on change, and restarts a coordinator and a demo agent after each build. Their data
+// stays in data/dev, so that the key printed at the first start keeps working.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

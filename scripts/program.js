@@ -21,8 +21,8 @@ const running = new Set();
  * @param {string} name
  * @param {string[]} args
  * @param {RegExp} readyLine
- * @returns {Promise<{ ready: string, ended: Promise<string> }>} What the pattern's first group matched,
- *   and a report that comes when the program ends.
+ * @returns {Promise<{ ready: string, ended: Promise<string> }>} What the pattern's first group
+ *   matched, and a report that comes when the program ends.
  */
 export async function startProgram(name, args, readyLine) {
   const { child, exited, tail } = launch(args);
@@ -63,7 +63,8 @@ export async function runToEnd(args, input = '') {
 
 /** @param {string[]} args @returns {Launched} */
 function launch(args) {
-  // A group of its own: Ctrl-C in the terminal reaches the script alone, which then stops it in order.
+  // A group of its own: Ctrl-C in the terminal reaches the script alone, which then stops it in
+  // order.
   const detached = process.platform !== 'win32';
   const child = spawn(process.execPath, args, { env: cleanEnvironment(), detached });
   child.stdout.setEncoding('utf8');
@@ -85,7 +86,10 @@ function launch(args) {
   return launched;
 }
 
-/** @param {import('node:child_process').ChildProcessWithoutNullStreams} child @param {RegExp} pattern */
+/**
+ * @param {import('node:child_process').ChildProcessWithoutNullStreams} child @param {RegExp}
+ * pattern
+ */
 function lineOf(child, pattern) {
   return new Promise((/** @type {(text: string) => void} */ resolve) => {
     createInterface({ input: child.stdout }).on('line', (line) => {

@@ -1,5 +1,5 @@
-// Starts a coordinator and a demo agent with a fresh data folder, makes a plain and a streamed chat with
-// the stock OpenAI client, and stays up until Ctrl-C. With --once it ends after the two calls.
+// Starts a coordinator and a demo agent with a fresh data folder, makes a plain and a streamed chat
+// with the stock OpenAI client, and stays up until Ctrl-C. With --once it ends after the two calls.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,8 @@ import { setUpMember, startCoordinator, startDemoAgent } from './demo-gateway.js
 import { stopPrograms } from './program.js';
 
 const once = process.argv.slice(2).includes('--once');
-const folder = await mkdtemp(join(tmpdir(), 'inference-gateway-'));
+/** Holds everything that the two programs write. */
+let folder = '';
 const interrupted = new Promise((/** @type {(signal: string) => void} */ resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, resolve);
 });
@@ -23,7 +24,7 @@ try {
   exitCode = 1;
 }
 await stopPrograms();
-await rm(folder, { recursive: true, force: true });
+if (folder !== '') await rm(folder, { recursive: true, force: true });
 process.exit(exitCode);
 
 async function tour() {
@@ -39,6 +40,7 @@ async function tour() {
 }
 
 async function start() {
+  folder = await mkdtemp(join(tmpdir(), 'inference-gateway-'));
   const { ready: url, ended: coordinatorEnded } = await startCoordinator(folder, 0);
   field('coordinator', url);
   const key = await setUpMember(folder, url);

@@ -1,4 +1,7 @@
-/** Holds the code to its import table and its budgets, and shows of every rule that it can be broken. */
+/**
+ * Holds the code to its import table and its budgets, and shows of every rule that it can be
+ * broken.
+ */
 import { describe, expect, test } from 'vitest';
 import { functionFaults, textFaults } from './architecture/budgets.js';
 import { importCycles } from './architecture/cycles.js';

@@ -1,6 +1,6 @@
 /**
- * Reads HTTP/1.1 answers off a connection, one after the other. It knows only what the bench meets, so
- * that the generator takes little of the machine that it shares with what it measures.
+ * Reads HTTP/1.1 answers off a connection, one after the other. It knows only what the bench meets,
+ * so that the generator takes little of the machine that it shares with what it measures.
  */
 
 export interface AnswerHandler {
@@ -16,7 +16,9 @@ export class AnswerReader {
   #pending: Buffer = Buffer.alloc(0);
   #status = 0;
   #chunked = false;
-  /** Bytes left of the body, or of the current chunk; -1 while a head or a chunk's size is awaited. */
+  /**
+   * Bytes left of the body, or of the current chunk; -1 while a head or a chunk's size is awaited.
+   */
   #left = -1;
   #inBody = false;
 

@@ -21,7 +21,10 @@ export async function closedLoad(job: Extract<Job, { kind: 'closed' }>): Promise
   return result(latenciesMs, start);
 }
 
-/** Latency counts from the sending: a connection is opened whenever none is free, so none ever waits. */
+/**
+ * Latency counts from the sending: a connection is opened whenever none is free, so none ever
+ * waits.
+ */
 export async function steadyLoad(job: Extract<Job, { kind: 'steady' }>): Promise<RequestsResult> {
   const request = jsonRequest(job.target);
   const latenciesMs: number[] = [];

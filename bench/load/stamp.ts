@@ -2,7 +2,7 @@
 
 const STAMP = /t(\d+);/;
 
-export function nowUs(): number {
+function nowUs(): number {
   return Number(process.hrtime.bigint() / 1_000n);
 }
 

@@ -1,4 +1,7 @@
-/** What is measured of one subject in one round. Metrics are named here and read by report and targets. */
+/**
+ * What is measured of one subject in one round. Metrics are named here and read by report and
+ * targets.
+ */
 import type { LoadGenerator } from '../load-generator.js';
 import type { RequestsResult } from '../load/job.js';
 import { cpuMs, rssMb } from '../process-usage.js';
@@ -21,7 +24,10 @@ export interface Round {
 
 export type Phase = (round: Round, subject: Subject) => Promise<void>;
 
-/** In this order each round, every phase over all subjects before the next: neighbours share the weather. */
+/**
+ * In this order each round, every phase over all subjects before the next: neighbours share the
+ * weather.
+ */
 export const PHASES: readonly Phase[] = [
   ...CONNECTIONS.map((connections) => jsonPhase(connections)),
   steadyPhase,

@@ -1,4 +1,6 @@
-/** The relay beside a direct call, a bare Node hop and, if asked for, other proxies: all in one run. */
+/**
+ * The relay beside a direct call, a bare Node hop and, if asked for, other proxies: all in one run.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +41,10 @@ export async function relay(options: BenchOptions): Promise<Samples> {
   }
 }
 
-/** What a peer cannot do is left out and told; from ourselves, and from direct and hop, it ends the run. */
+/**
+ * What a peer cannot do is left out and told; from ourselves, and from direct and hop, it ends the
+ * run.
+ */
 async function oneRound(
   round: Round,
   subjects: readonly Subject[],

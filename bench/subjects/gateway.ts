@@ -1,4 +1,7 @@
-/** The product as its users run it: the two programs, with authentication, limits, metering and logs on. */
+/**
+ * The product as its users run it: the two programs, with authentication, limits, metering and logs
+ * on.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryFile, runToEnd, start } from '../processes.js';

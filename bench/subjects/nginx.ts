@@ -14,7 +14,8 @@ export async function startNginx({ mock, folder }: Surroundings): Promise<Subjec
   writeFileSync(file, configuration(folder, port, new URL(mock).host));
   const { pid } = await start({
     program: 'sh',
-    // nginx says nothing when it is ready; it has bound its port when its configuration test has passed.
+    // nginx says nothing when it is ready; it has bound its port when its configuration test has
+    // passed.
     args: [
       '-c',
       `nginx -t -q -p ${folder} -c ${file} && echo ready && exec nginx -p ${folder} -c ${file}`,

@@ -3,6 +3,7 @@ import { callLocal } from '@inference-gateway/shared/program/local-socket';
 import { adminSocketPath } from '@inference-gateway/coordinator/admin/server';
 import type { ErrorBody } from '@inference-gateway/shared/errors';
 import type { TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
 
 export const CHAT = '/v1/chat/completions';
 
@@ -59,6 +60,23 @@ export function textOf(text: string): string {
     .map((chunk) => JSON.parse(chunk) as { choices?: { delta?: { content?: string } }[] })
     .map(({ choices }) => choices?.[0]?.delta?.content ?? '')
     .join('');
+}
+
+/** How many requests Anna has left in the window; to look is free. */
+export async function remaining(gateway: TestGateway): Promise<number> {
+  const { headers } = await gateway.fetch('/v1/jobs');
+  return Number(headers.get('x-ratelimit-remaining'));
+}
+
+/** Sends a request, and resolves once it has come in, while its answer is still to come. */
+export async function sent(
+  gateway: TestGateway,
+  send: () => Promise<Response>,
+): Promise<{ readonly answer: Promise<Response> }> {
+  const before = await remaining(gateway);
+  const answer = send();
+  await until(async () => (await remaining(gateway)) < before, { what: 'the request to come in' });
+  return { answer };
 }
 
 /** Does what the coordinator's command line would do, through the same socket. */

@@ -1,4 +1,7 @@
-/** The sizes that style.md allows: a reader holds a file, a function and a line at once, or not at all. */
+/**
+ * The sizes that style.md allows: a reader holds a file, a function and a line at once, or not at
+ * all.
+ */
 import { lineOf, property, walk } from './source-file.js';
 import type { Node, SourceFile } from './source-file.js';
 

@@ -13,7 +13,7 @@ interface Rule {
 const PRODUCT = /^packages\//;
 const CORE = /^packages\/coordinator\/src\/core\//;
 
-export const RULES: readonly Rule[] = [
+const RULES: readonly Rule[] = [
   { says: 'uses any', breaks: ({ type }) => type === 'TSAnyKeyword' },
   { says: 'declares an enum', breaks: ({ type }) => type === 'TSEnumDeclaration' },
   { says: 'declares a namespace', breaks: ({ type }) => type === 'TSModuleDeclaration' },

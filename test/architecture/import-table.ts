@@ -1,6 +1,6 @@
 /**
- * Which way imports point: architecture.md's table, one row a folder. A folder that is in no row fails, so
- * that a new one is placed here before it is used.
+ * Which way imports point: architecture.md's table, one row a folder. A folder that is in no row
+ * fails, so that a new one is placed here before it is used.
  */
 import { importsOf, resolveImport } from './source-file.js';
 import type { Import, SourceFile } from './source-file.js';
@@ -15,7 +15,7 @@ interface Row {
 
 /** Keys are paths below `packages/`; a key with a dot is one file, the longest that fits counts. */
 const TABLE: Readonly<Record<string, Row>> = {
-  'shared/src': { may: [], packages: ['zod'], node: false },
+  'shared/src': { may: [], packages: ['zod', 'fastest-levenshtein'], node: false },
   'shared/src/program': { may: ['shared/src'], packages: ['pino'] },
 
   'coordinator/src/main.ts': { may: ['coordinator/src/cli'], packages: ['commander'] },
@@ -24,7 +24,7 @@ const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/coordinator.ts',
       'coordinator/src/config.ts',
       'coordinator/src/admin',
-      'coordinator/src/store',
+      'coordinator/src/store/port.ts',
       'coordinator/src/store/open.ts',
       'coordinator/src/core',
     ],
@@ -35,7 +35,7 @@ const TABLE: Readonly<Record<string, Row>> = {
     may: [
       'coordinator/src/config.ts',
       'coordinator/src/core',
-      'coordinator/src/store',
+      'coordinator/src/store/port.ts',
       'coordinator/src/store/open.ts',
       'coordinator/src/assets',
       'coordinator/src/links',
@@ -45,35 +45,41 @@ const TABLE: Readonly<Record<string, Row>> = {
     ],
   },
   'coordinator/src/core': { may: [], node: false },
-  'coordinator/src/store': { may: ['coordinator/src/core'] },
+  // What the store does, without how: all that whoever uses it may know.
+  'coordinator/src/store/port.ts': { may: ['coordinator/src/core'] },
+  // What every adapter shares.
+  'coordinator/src/store': { may: ['coordinator/src/store/port.ts', 'coordinator/src/core'] },
   'coordinator/src/store/sqlite': {
-    may: ['coordinator/src/store', 'coordinator/src/core'],
+    may: ['coordinator/src/store/port.ts', 'coordinator/src/store', 'coordinator/src/core'],
     packages: ['better-sqlite3', 'zod'],
   },
   'coordinator/src/store/open.ts': {
     may: [
-      'coordinator/src/store',
+      'coordinator/src/store/port.ts',
       'coordinator/src/store/lock.ts',
       'coordinator/src/store/sqlite',
     ],
   },
   'coordinator/src/store/lock.ts': { may: [], packages: ['better-sqlite3'] },
   'coordinator/src/assets': { may: [] },
-  'coordinator/src/links': { may: ['coordinator/src/core'], packages: ['ws', 'zod'] },
+  'coordinator/src/links': {
+    may: ['coordinator/src/core', 'coordinator/src/store/port.ts'],
+    packages: ['ws', 'zod'],
+  },
   'coordinator/src/dispatch': {
-    may: ['coordinator/src/core', 'coordinator/src/store', 'coordinator/src/assets'],
+    may: ['coordinator/src/core', 'coordinator/src/store/port.ts', 'coordinator/src/assets'],
   },
   'coordinator/src/http': {
     may: [
       'coordinator/src/core',
-      'coordinator/src/store',
+      'coordinator/src/store/port.ts',
       'coordinator/src/dispatch',
       'coordinator/src/assets',
     ],
     packages: ['koa', '@koa/router', 'busboy', 'zod'],
   },
   'coordinator/src/admin': {
-    may: ['coordinator/src/core', 'coordinator/src/store', 'coordinator/src/dispatch'],
+    may: ['coordinator/src/core', 'coordinator/src/store/port.ts', 'coordinator/src/dispatch'],
     packages: ['zod'],
   },
 
@@ -81,28 +87,50 @@ const TABLE: Readonly<Record<string, Row>> = {
   'agent/src/cli': {
     may: [
       'agent/src/agent.ts',
+      'agent/src/agent-version.ts',
       'agent/src/config.ts',
       'agent/src/enroll.ts',
+      'agent/src/state',
+      'agent/src/demo',
       'agent/src/backends',
+      'agent/src/backends/backend.ts',
       'agent/src/hardware',
       'agent/src/service',
     ],
     packages: ['commander', 'zod'],
   },
-  'agent/src/config.ts': { may: [], packages: ['zod', 'env-paths'] },
-  'agent/src/enroll.ts': { may: [], packages: ['node-fetch', 'zod'] },
+  'agent/src/agent-version.ts': { may: [], packages: ['zod'] },
+  'agent/src/config.ts': {
+    may: ['agent/src/backends', 'agent/src/backends/backend.ts'],
+    packages: ['zod', 'env-paths'],
+  },
+  'agent/src/enroll.ts': { may: ['agent/src/agent-version.ts'], packages: ['node-fetch', 'zod'] },
   'agent/src/agent.ts': {
     may: [
+      'agent/src/agent-version.ts',
       'agent/src/config.ts',
+      'agent/src/state',
       'agent/src/connection',
       'agent/src/work',
       'agent/src/backends',
+      'agent/src/backends/backend.ts',
       'agent/src/hardware',
     ],
   },
-  'agent/src/connection': { may: [], packages: ['ws', 'zod'] },
-  'agent/src/work': { may: ['agent/src/backends'] },
-  'agent/src/backends': { may: [], packages: ['node-fetch', 'undici', 'zod'] },
+  'agent/src/connection': {
+    may: ['agent/src/agent-version.ts', 'agent/src/work'],
+    packages: ['ws', 'zod'],
+  },
+  'agent/src/work': { may: ['agent/src/backends', 'agent/src/backends/backend.ts'] },
+  // The contract between the agent and a kind of local server.
+  'agent/src/backends/backend.ts': { may: [] },
+  'agent/src/backends': {
+    may: ['agent/src/backends/backend.ts', 'agent/src/openai-wire'],
+    packages: ['node-fetch', 'undici', 'zod'],
+  },
+  'agent/src/openai-wire': { may: ['agent/src/backends/backend.ts'], packages: ['zod'] },
+  'agent/src/demo': { may: ['agent/src/openai-wire'] },
+  'agent/src/state': { may: [], packages: ['zod'] },
   'agent/src/hardware': { may: [], packages: ['systeminformation'] },
   'agent/src/service': { may: [] },
 };

@@ -1,4 +1,7 @@
-/** The repository's own source as data: each file with its text, its syntax tree and what it imports. */
+/**
+ * The repository's own source as data: each file with its text, its syntax tree and what it
+ * imports.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,7 @@
-/** The rows of the Markdown table whose first heading is this one; a cell's text without its padding. */
+/**
+ * The rows of the Markdown table whose first heading is this one; a cell's text without its
+ * padding.
+ */
 export function tableRows(markdown: string, firstHeading: string): string[][] {
   const lines = markdown.split('\n');
   const heading = lines.findIndex(

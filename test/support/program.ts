@@ -27,10 +27,10 @@ export interface RunningProgram {
   printed(pattern: RegExp): Promise<string>;
 }
 
-interface RunOptions {
+export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** For stdin, which is closed behind it. */
-  readonly input?: string;
+  /** For stdin, which is closed behind it; null leaves it open for the test to write. */
+  readonly input?: string | null;
 }
 
 /** Starts a program in an environment that holds nothing but PATH and what is given. */
@@ -47,7 +47,7 @@ export function startProgram(
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin.on('error', () => {});
-  child.stdin.end(input);
+  if (input !== null) child.stdin.end(input);
   const output = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));

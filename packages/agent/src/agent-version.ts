@@ -1,9 +1,4 @@
-/** The version of this program, as package.json has it. */
-import { readFileSync } from 'node:fs';
-import * as z from 'zod';
+import { readPackageVersion } from '@inference-gateway/shared/program/package-version';
 
-const manifest = z.object({ version: z.string() });
-
-export const AGENT_VERSION = manifest.parse(
-  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')),
-).version;
+/** The version of this program. */
+export const AGENT_VERSION = readPackageVersion(new URL('../package.json', import.meta.url));

@@ -2,34 +2,16 @@
  * Runs the real `gateway-agent` with a home of its own, and small HTTP servers for it to speak
  * to.
  */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { startProgram } from '../../support/program.js';
+import type { Finished, RunningProgram } from '../../support/program.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-
-const PROGRAM = fileURLToPath(
-  new URL('../../../packages/agent/bin/gateway-agent.js', import.meta.url),
-);
-
-export interface Finished {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** A running `gateway-agent`; its output grows as it prints. */
-export interface RunningAgent {
-  readonly child: ChildProcess;
-  readonly output: { stdout: string; stderr: string };
-  readonly finished: Promise<Finished>;
-}
 
 /** A home folder without a configuration, and the program run in it. */
 export interface Home {
@@ -39,7 +21,7 @@ export interface Home {
   readConfig(): Promise<Record<string, unknown>>;
   /** Writes what `enroll` would have written. */
   enrolAt(url: string, services?: readonly unknown[]): Promise<void>;
-  start(args: readonly string[], environment?: Record<string, string>): RunningAgent;
+  start(args: readonly string[], environment?: Record<string, string>): RunningProgram;
   run(args: readonly string[], environment?: Record<string, string>): Promise<Finished>;
 }
 
@@ -48,7 +30,8 @@ export async function agentHome(): Promise<Home> {
   const configFile = join(folder, 'config.json');
   const writeConfig = (config: unknown) => writeFile(configFile, JSON.stringify(config));
   const start: Home['start'] = (args, environment = {}) => {
-    return launch(args, { XDG_CONFIG_HOME: folder, HOME: folder, ...environment });
+    const env = { XDG_CONFIG_HOME: folder, HOME: folder, ...environment };
+    return startProgram('gateway-agent', args, { env, input: null });
   };
   return {
     folder,
@@ -63,24 +46,6 @@ export async function agentHome(): Promise<Home> {
     start,
     run: (args, environment) => start(args, environment).finished,
   };
-}
-
-function launch(args: readonly string[], environment: Record<string, string>): RunningAgent {
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
-    env: { PATH: process.env['PATH'], ...environment },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  const output = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
-  const finished = new Promise<Finished>((done) => {
-    child.once('close', (code) => done({ code, ...output }));
-  });
-  onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await finished;
-  });
-  return { child, output, finished };
 }
 
 /** Serves on a free port of the loopback until the test ends. Returns its origin. */

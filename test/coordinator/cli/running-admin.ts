@@ -30,7 +30,7 @@ export async function serveAdminOn(
 }
 
 /** Providers are online when a test says so; what was asked of their links is recorded. */
-export class MadeUpLinks implements Sessions, AdminSessions {
+class MadeUpLinks implements Sessions, AdminSessions {
   readonly online = new Map<string, ProviderView>();
   readonly asked: string[] = [];
 

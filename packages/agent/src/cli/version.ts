@@ -1,5 +1,4 @@
-import { print, printJson } from '@inference-gateway/shared/program/print';
-import { PROTOCOL_VERSION } from '@inference-gateway/shared/protocol/version';
+import { printVersion } from '@inference-gateway/shared/program/package-version';
 import type { Command } from 'commander';
 import { AGENT_VERSION } from '../agent-version.js';
 import { example, jsonOption } from './options.js';
@@ -11,10 +10,5 @@ export function addVersion(program: Command): void {
     .description('print the version of this program')
     .addOption(jsonOption())
     .addHelpText('after', example('version'))
-    .action(printVersion);
-}
-
-function printVersion({ json }: JsonOption): void {
-  if (json !== true) return print(AGENT_VERSION);
-  printJson({ version: AGENT_VERSION, protocol: PROTOCOL_VERSION, node: process.versions.node });
+    .action(({ json }: JsonOption) => printVersion(AGENT_VERSION, json === true));
 }

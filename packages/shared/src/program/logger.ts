@@ -7,10 +7,15 @@ export type Logger = PinoLogger;
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** Lines are written together: a system call for each would cost as much as a tenth of a request. */
+const BATCH_BYTES = 4096;
+const FLUSH_MS = 250;
+
 export function createLogger(level: LogLevel): Logger {
   const options = { level, base: null, timestamp: stdTimeFunctions.isoTime };
   if (process.stderr.isTTY) return pino(options, readableLines);
-  return pino(options, pino.destination({ dest: 2, sync: true }));
+  const destination = { dest: 2, sync: false, minLength: BATCH_BYTES, periodicFlush: FLUSH_MS };
+  return pino(options, pino.destination(destination));
 }
 
 const readableLines: DestinationStream = {

@@ -3,9 +3,11 @@ import type { CommandError } from './command-error.js';
 import { EXIT } from './command-error.js';
 import { say } from './print.js';
 
-/** The part of a commander `Command` that is needed here. */
+/**
+ * The part of a commander `Command` that is needed here. It must have been told `exitOverride` before
+ * its own commands were added.
+ */
 interface Program {
-  exitOverride(): unknown;
   parseAsync(argv: string[]): Promise<unknown>;
 }
 
@@ -15,7 +17,6 @@ interface Program {
  */
 export async function runProgram(program: Program, argv: string[]): Promise<void> {
   exitQuietlyWhenReaderLeaves();
-  program.exitOverride();
   try {
     await program.parseAsync(argv);
   } catch (error) {

@@ -1,0 +1,53 @@
+/** A local server's answer that goes exactly as far as the test has told it. */
+import type { ServerResponse } from 'node:http';
+import type { Behaviour, FakeRequest } from '../support/fake-model-server.js';
+import { until } from '../support/until.js';
+
+export class HeldAnswer {
+  #response: ServerResponse | null = null;
+  request: FakeRequest | null = null;
+
+  readonly behaviour: Behaviour = (request, response) => {
+    this.request = request;
+    this.#response = response;
+  };
+
+  /** Resolves once the request is here. */
+  async asked(): Promise<FakeRequest> {
+    return until(() => this.request, { what: 'a request at the local server' });
+  }
+
+  get abortedAt(): number | null {
+    return this.request?.abortedAt ?? null;
+  }
+
+  /** Sends one chunk of a stream, and the headers before the first. */
+  chunk(text: string, finish: string | null = null): void {
+    const delta = text === '' ? {} : { content: text };
+    const choices = [{ index: 0, delta, finish_reason: finish }];
+    this.bytes(`data: ${JSON.stringify({ id: 'held-1', choices })}\n\n`);
+  }
+
+  /** Ends the stream as a local server does. */
+  finish(): void {
+    this.chunk('', 'stop');
+    this.bytes('data: [DONE]\n\n');
+    this.#answer.end();
+  }
+
+  bytes(text: string): void {
+    if (!this.#answer.headersSent) {
+      this.#answer.writeHead(200, { 'content-type': 'text/event-stream' });
+    }
+    this.#answer.write(text);
+  }
+
+  cut(): void {
+    this.#answer.destroy();
+  }
+
+  get #answer(): ServerResponse {
+    if (this.#response === null) throw new Error('nobody asked yet');
+    return this.#response;
+  }
+}

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { report } from '../../bench/relay/report.js';
+import { judge } from '../../bench/relay/targets.js';
+import type { Target } from '../../bench/relay/targets.js';
+import { Samples } from '../../bench/samples.js';
+import { percentilesOf } from '../../bench/statistics.js';
+
+const half: Target = {
+  says: 'rate against the hop',
+  goal: 0.5,
+  better: 'more',
+  unit: ' ×',
+  measure: (of) => of('gateway', 'rate') / of('hop', 'rate'),
+};
+
+test('a target is judged by the medians of all rounds', () => {
+  const samples = new Samples(['hop', 'gateway']);
+  for (const rate of [100, 100, 9_000]) samples.add('hop', 'rate', rate);
+  for (const rate of [1, 60, 70]) samples.add('gateway', 'rate', rate);
+  expect(judge(half, samples)).toEqual({ value: 0.6, verdict: 'met' });
+  expect(judge({ ...half, better: 'less' }, samples).verdict).toBe('missed');
+});
+
+test('what was not measured is neither met nor missed', () => {
+  const samples = new Samples(['gateway']);
+  samples.add('gateway', 'rate', 60);
+  expect(judge(half, samples).verdict).toBe('not measured');
+});
+
+test('percentiles are values that occurred', () => {
+  const values = Array.from({ length: 100 }, (_, i) => 100 - i);
+  expect(percentilesOf(values)).toEqual({ p50: 51, p95: 96, p99: 100 });
+});
+
+test('the report shows every subject and a dash for what it could not do', () => {
+  const samples = new Samples(['direct', 'hop', 'gateway', 'portkey']);
+  samples.add('direct', 'json16.p50', 1);
+  samples.add('gateway', 'json16.p50', 3.5);
+  const text = report(samples);
+  expect(text).toMatch(/JSON chat, 16 connections/);
+  expect(text).toMatch(/\n\| gateway +\| +– +\| +– +\| +3\.50 \| +2\.50 \|/);
+  expect(text).toMatch(/\n\| portkey +\| +– /);
+  expect(text).toMatch(/not measured \|\n/);
+});

@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { until } from '../support/until.js';
+
+const SCRIPT = fileURLToPath(new URL('../../scripts/quickstart.js', import.meta.url));
+
+test('with --once it makes both calls, prints the answers and leaves nothing', async () => {
+  const folder = await temporaryFolder();
+  const { output, exited } = quickstart(folder, ['--once']);
+  expect(await exited).toBe(0);
+  expect(output.text).toMatch(/coordinator +http:\/\/127\.0\.0\.1:\d+\n/);
+  expect(output.text).toMatch(/API key +gwk_\w+\n/);
+  expect(output.text).toMatch(/A plain chat\n +you .+\n +demo-\S+ +\S/);
+  expect(output.text).toMatch(/A streamed chat\n +you .+\n +demo-\S+ +\S/);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('without it, it serves until Ctrl-C, then stops both and leaves nothing', async () => {
+  const folder = await temporaryFolder();
+  const { child, output, exited } = quickstart(folder, []);
+  await until(() => output.text.includes('Press Ctrl-C'), { timeoutMs: 20_000 });
+  const url = /base URL +(\S+)/.exec(output.text)?.[1] ?? '';
+  const key = /API key +(\S+)/.exec(output.text)?.[1] ?? '';
+  const models = await fetch(`${url}/models`, { headers: { authorization: `Bearer ${key}` } });
+  expect(models.status).toBe(200);
+  child.kill('SIGINT');
+  expect(await exited).toBe(0);
+  await expect(fetch(`${url}/models`)).rejects.toThrow('fetch failed');
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('a failure is told in a line and exits 1', async () => {
+  const missing = join(await temporaryFolder(), 'missing');
+  const { output, exited } = quickstart(missing, ['--once']);
+  expect(await exited).toBe(1);
+  expect(output.text).toMatch(/\nquickstart failed: .*missing/);
+  expect(output.text).not.toContain('    at ');
+});
+
+function quickstart(temporary: string, args: string[]) {
+  const child = spawn(process.execPath, [SCRIPT, ...args], {
+    env: { PATH: process.env['PATH'], TMPDIR: temporary, TEMP: temporary },
+  });
+  const output = { text: '' };
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (output.text += text));
+  }
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
+  onTestFinished(async () => {
+    // Its own end stops its programs; a second signal would leave them.
+    child.kill('SIGTERM');
+    await exited;
+  });
+  return { child, output, exited };
+}
