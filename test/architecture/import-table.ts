@@ -16,7 +16,7 @@ interface Row {
 /** Keys are paths below `packages/`; a key with a dot is one file, the longest that fits counts. */
 const TABLE: Readonly<Record<string, Row>> = {
   'shared/src': { may: [], packages: ['zod', 'fastest-levenshtein'], node: false },
-  'shared/src/program': { may: ['shared/src'], packages: ['pino'] },
+  'shared/src/program': { may: ['shared/src'], packages: ['pino', 'zod'] },
 
   'coordinator/src/main.ts': { may: ['coordinator/src/cli'], packages: ['commander'] },
   'coordinator/src/cli': {

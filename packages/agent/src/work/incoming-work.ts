@@ -133,6 +133,12 @@ export class IncomingWork {
     return this.open.body?.bytes ?? 0;
   }
 
+  /** Drops what is queued: a run that waits for credit, which will never come, must end as well. */
+  #stop(reason: StopReason): void {
+    this.#send.discard();
+    this.#abort.abort(reason);
+  }
+
   #reset(code: ResetCode, message: string): void {
     this.#send.discard();
     this.#control({ t: 'RESET', code, message: message.slice(0, 2_000) });

@@ -56,6 +56,7 @@ async function send(work: IncomingWork, reply: LocalAnswer, begun: () => void): 
   if (reply.kind === 'events') return sendEvents(work, reply, begun);
   work.head(reply.status, 'application/json');
   await work.data(reply.json);
+  work.signal.throwIfAborted();
   work.end(reply.usage);
   return undefined;
 }

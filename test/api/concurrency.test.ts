@@ -1,0 +1,149 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { startFakeOpenAi } from '../support/fake-openai-server.js';
+import type { Behaviour } from '../support/fake-model-server.js';
+import { startGateway } from '../support/gateway.js';
+import { silentCaller } from '../support/silent-caller.js';
+import { until } from '../support/until.js';
+import { HeldAnswer } from './held-answer.js';
+import { openStream } from './open-stream.js';
+import { chat, post } from './requests.js';
+import { connect, STOCK_CLIENTS } from './stock-clients.js';
+
+const STREAMS = 100;
+const CHUNKS = 20;
+
+const chunk = (content: string, finish: string | null = null): string =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
+
+/** Answers with chunks that name the request's own seed, one a turn of the event loop. */
+const counting: Behaviour = async ({ body }, response) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (let i = 0; i < CHUNKS; i++) {
+    response.write(chunk(`${String(body['seed'])}:${i} `));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  response.end(`${chunk('', 'stop')}data: [DONE]\n\n`);
+};
+
+it.each(STOCK_CLIENTS)('100 concurrent streams have no cross-talk, read by $version', async (stock) => {
+  const gateway = await startGateway();
+  const fake = await startFakeOpenAi();
+  onTestFinished(() => fake.close());
+  await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl, slots: STREAMS }] });
+  // Nobody is answered before all are there, so that all run at once.
+  let everybodyCame: () => void = () => {};
+  const everybody = new Promise<void>((resolve) => {
+    everybodyCame = resolve;
+  });
+  fake.behave(async (request, response) => {
+    if (fake.requests.length === STREAMS) everybodyCame();
+    await everybody;
+    await counting(request, response);
+  });
+  const client = connect(stock.Sdk, gateway);
+  const read = async (seed: number): Promise<string> => {
+    let text = '';
+    const request = chat({ stream: true as const, seed });
+    for await (const { choices } of await client.chat.completions.create(request)) {
+      text += choices[0]?.delta.content ?? '';
+    }
+    return text;
+  };
+  const texts = await Promise.all(Array.from({ length: STREAMS }, (_, seed) => read(seed)));
+  for (const [seed, text] of texts.entries()) {
+    const expected = Array.from({ length: CHUNKS }, (_, i) => `${seed}:${i} `);
+    expect(text).toBe(expected.join(''));
+  }
+  expect(fake.maxInFlight).toBe(STREAMS);
+});
+
+/** Streams without end, as fast as the agent takes it, and counts the bytes that it took. */
+function endless(taken: { bytes: number }): Behaviour {
+  const text = chunk('x'.repeat(4_000));
+  function* pieces(): Generator<string> {
+    for (;;) {
+      taken.bytes += text.length;
+      yield text;
+    }
+  }
+  return (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const source = Readable.from(pieces(), { objectMode: false });
+    pipeline(source, response).catch(() => undefined);
+  };
+}
+
+/** Resolves with the bytes taken, once no more are taken for a while. */
+async function heldUp(taken: { readonly bytes: number }): Promise<number> {
+  let last = 0;
+  let changedAt = performance.now();
+  await until(
+    () => {
+      if (taken.bytes !== last) changedAt = performance.now();
+      last = taken.bytes;
+      return last > 0 && performance.now() - changedAt > 300;
+    },
+    { timeoutMs: 15_000, what: 'the local server to be held up' },
+  );
+  return last;
+}
+
+it('one caller that stops reading slows nobody and costs at most its window', async () => {
+  const gateway = await startGateway();
+  const greedy = await startFakeOpenAi({ models: ['greedy'] });
+  const fake = await startFakeOpenAi({ behaviour: counting });
+  onTestFinished(async () => void (await Promise.all([greedy.close(), fake.close()])));
+  const taken = { bytes: 0 };
+  greedy.behave(endless(taken));
+  const services = [{ baseUrl: greedy.baseUrl }, { baseUrl: fake.baseUrl, slots: 50 }];
+  await gateway.startAgent({ services });
+
+  silentCaller(gateway, { model: 'greedy', stream: true });
+  const bytes = await heldUp(taken);
+  // Its windows hold a quarter of a mebibyte each; the rest lies in the sockets' own buffers, whose
+  // limits on both ways are 10 MiB each. Without a brake, it would be hundreds of megabytes by now.
+  expect(bytes).toBeLessThan(24 * 1024 * 1024);
+
+  const startedAt = performance.now();
+  const streams = Array.from({ length: 50 }, async (_, seed) => {
+    const text = await (await post(gateway, chat({ stream: true, seed }))).text();
+    return text.endsWith('data: [DONE]\n\n');
+  });
+  expect((await Promise.all(streams)).every((whole) => whole)).toBe(true);
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  expect(taken.bytes).toBe(bytes);
+});
+
+it('a caller that takes nothing for too long loses its stream, and the slot is free', async () => {
+  const gateway = await startGateway({ stallMs: 200 });
+  const fake = await startFakeOpenAi();
+  onTestFinished(() => fake.close());
+  await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl, slots: 1 }] });
+  fake.once(endless({ bytes: 0 }));
+  const caller = silentCaller(gateway, { model: 'tiny', stream: true });
+  await until(() => fake.aborts.length === 1);
+  expect((await post(gateway, chat())).status).toBe(200);
+  caller.resume();
+  await until(() => caller.destroyed || caller.readableEnded);
+});
+
+it('a caller that is merely slow loses nothing', async () => {
+  const gateway = await startGateway({ stallMs: 500, keepAliveMs: 50 });
+  const fake = await startFakeOpenAi();
+  onTestFinished(() => fake.close());
+  await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl }] });
+  const held = new HeldAnswer();
+  fake.once(held.behaviour);
+  const opening = openStream(gateway);
+  await held.asked();
+  held.chunk('one ');
+  const stream = await opening;
+  // Silence of the local server is no stall of the caller.
+  const silentAt = performance.now();
+  await until(() => performance.now() - silentAt > 800);
+  held.chunk('two');
+  held.finish();
+  expect(await stream.all()).toContain('two');
+});
