@@ -185,7 +185,6 @@ describe('a body that is no JSON', () => {
     const failure = await failureOf(await post(gateway, body));
     expect(failure).toMatchObject({ status: 400, type: 'invalid_request_error', param: null });
   });
-
 });
 
 it('a body that is cut short harms nobody else and reaches no provider', async () => {

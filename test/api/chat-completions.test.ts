@@ -95,7 +95,9 @@ describe.each(STOCK_CLIENTS)('$version', ({ Sdk }) => {
         { delta: {}, finish_reason: 'tool_calls' },
       ),
     );
-    const { choices } = await completions().stream(chat({ tools: TOOLS })).finalChatCompletion();
+    const { choices } = await completions()
+      .stream(chat({ tools: TOOLS }))
+      .finalChatCompletion();
     expect(choices[0]?.message.tool_calls?.[0]).toMatchObject({ function: TOOL_CALL.function });
     expect(choices[0]?.finish_reason).toBe('tool_calls');
   });
@@ -215,7 +217,11 @@ describe('the answer', () => {
   });
 
   it('keeps fields that the specification does not name', async () => {
-    const choice = { index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' };
+    const choice = {
+      index: 0,
+      message: { role: 'assistant', content: 'x' },
+      finish_reason: 'stop',
+    };
     fake.once(
       reply(200, {
         choices: [{ ...choice, logprobs: { content: [] } }],

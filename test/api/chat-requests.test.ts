@@ -74,7 +74,11 @@ it('additional properties are accepted, and pass unchanged', async () => {
 
 it('fields inside messages pass unchanged as well', async () => {
   const messages = [
-    { role: 'user', content: [{ type: 'text', text: 'hi', cache_control: { type: 'x' } }], name: 'a' },
+    {
+      role: 'user',
+      content: [{ type: 'text', text: 'hi', cache_control: { type: 'x' } }],
+      name: 'a',
+    },
   ];
   expect(await sent({ messages })).toMatchObject({ messages });
 });
@@ -150,7 +154,12 @@ describe('known fields are checked', () => {
     ['messages empty', { messages: [] }, 'invalid_value', 'messages'],
     ['a message a string', { messages: ['hello'] }, 'invalid_type', 'messages[0]'],
     ['no role', { messages: [{ content: 'x' }] }, 'missing_required_parameter', 'messages[0].role'],
-    ['role a number', { messages: [{ role: 1, content: 'x' }] }, 'invalid_type', 'messages[0].role'],
+    [
+      'role a number',
+      { messages: [{ role: 1, content: 'x' }] },
+      'invalid_type',
+      'messages[0].role',
+    ],
     [
       'no content',
       { messages: [{ role: 'user' }] },

@@ -66,7 +66,11 @@ describe.each(STOCK_CLIENTS)('$version', ({ Sdk }) => {
 it('a stream ends with the line data: [DONE]', async () => {
   const text = await (await post(gateway, { ...PROMPT, stream: true }, { path })).text();
   expect(text.endsWith('\n\ndata: [DONE]\n\n')).toBe(true);
-  expect(eventsOf(text).slice(0, -1).every((event) => JSON.parse(event) !== null)).toBe(true);
+  expect(
+    eventsOf(text)
+      .slice(0, -1)
+      .every((event) => JSON.parse(event) !== null),
+  ).toBe(true);
 });
 
 it('additional properties are accepted, and no temperature is injected', async () => {

@@ -27,37 +27,40 @@ const counting: Behaviour = async ({ body }, response) => {
   response.end(`${chunk('', 'stop')}data: [DONE]\n\n`);
 };
 
-it.each(STOCK_CLIENTS)('100 concurrent streams have no cross-talk, read by $version', async (stock) => {
-  const gateway = await startGateway();
-  const fake = await startFakeOpenAi();
-  onTestFinished(() => fake.close());
-  await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl, slots: STREAMS }] });
-  // Nobody is answered before all are there, so that all run at once.
-  let everybodyCame: () => void = () => {};
-  const everybody = new Promise<void>((resolve) => {
-    everybodyCame = resolve;
-  });
-  fake.behave(async (request, response) => {
-    if (fake.requests.length === STREAMS) everybodyCame();
-    await everybody;
-    await counting(request, response);
-  });
-  const client = connect(stock.Sdk, gateway);
-  const read = async (seed: number): Promise<string> => {
-    let text = '';
-    const request = chat({ stream: true as const, seed });
-    for await (const { choices } of await client.chat.completions.create(request)) {
-      text += choices[0]?.delta.content ?? '';
+it.each(STOCK_CLIENTS)(
+  '100 concurrent streams have no cross-talk, read by $version',
+  async (stock) => {
+    const gateway = await startGateway();
+    const fake = await startFakeOpenAi();
+    onTestFinished(() => fake.close());
+    await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl, slots: STREAMS }] });
+    // Nobody is answered before all are there, so that all run at once.
+    let everybodyCame: () => void = () => {};
+    const everybody = new Promise<void>((resolve) => {
+      everybodyCame = resolve;
+    });
+    fake.behave(async (request, response) => {
+      if (fake.requests.length === STREAMS) everybodyCame();
+      await everybody;
+      await counting(request, response);
+    });
+    const client = connect(stock.Sdk, gateway);
+    const read = async (seed: number): Promise<string> => {
+      let text = '';
+      const request = chat({ stream: true as const, seed });
+      for await (const { choices } of await client.chat.completions.create(request)) {
+        text += choices[0]?.delta.content ?? '';
+      }
+      return text;
+    };
+    const texts = await Promise.all(Array.from({ length: STREAMS }, (_, seed) => read(seed)));
+    for (const [seed, text] of texts.entries()) {
+      const expected = Array.from({ length: CHUNKS }, (_, i) => `${seed}:${i} `);
+      expect(text).toBe(expected.join(''));
     }
-    return text;
-  };
-  const texts = await Promise.all(Array.from({ length: STREAMS }, (_, seed) => read(seed)));
-  for (const [seed, text] of texts.entries()) {
-    const expected = Array.from({ length: CHUNKS }, (_, i) => `${seed}:${i} `);
-    expect(text).toBe(expected.join(''));
-  }
-  expect(fake.maxInFlight).toBe(STREAMS);
-});
+    expect(fake.maxInFlight).toBe(STREAMS);
+  },
+);
 
 /** Streams without end, as fast as the agent takes it, and counts the bytes that it took. */
 function endless(taken: { bytes: number }): Behaviour {

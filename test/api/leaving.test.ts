@@ -74,19 +74,16 @@ describe.each(STOCK_CLIENTS)('the caller leaves $version', ({ Sdk }) => {
 });
 
 describe('the caller’s connection', () => {
-  const call = (fields: object): RawCaller => {
-    const caller = new RawCaller(gateway);
-    const body = JSON.stringify(chat(fields));
-    caller.post(gateway.anna.key, { 'content-length': body.length }).socket.write(body);
-    return caller;
-  };
-
   it.each([
     ['is closed in a stream', { stream: true }, (caller: RawCaller) => caller.socket.destroy()],
-    ['is reset in a stream', { stream: true }, (caller: RawCaller) => caller.socket.resetAndDestroy()],
+    [
+      'is reset in a stream',
+      { stream: true },
+      (caller: RawCaller) => caller.socket.resetAndDestroy(),
+    ],
     ['is reset before a plain answer', {}, (caller: RawCaller) => caller.socket.resetAndDestroy()],
   ])('%s', async (_, fields, leave) => {
-    const caller = call(fields);
+    const caller = new RawCaller(gateway).send(chat(fields));
     await held.asked();
     if ('stream' in fields) {
       held.chunk('one ');
@@ -111,11 +108,9 @@ describe('the caller’s connection', () => {
 it('a caller who leaves the line never reaches the local server', async () => {
   const running = await sent(gateway, () => post(gateway, chat({ stream: true })));
   await held.asked();
-  const leaving = new AbortController();
-  const { signal } = leaving;
-  const waiting = await sent(gateway, () => post(gateway, chat(), { signal }));
-  leaving.abort();
-  await expect(waiting.answer).rejects.toThrow('aborted');
+  const waiting = new RawCaller(gateway);
+  await sent(gateway, () => waiting.send(chat()));
+  waiting.socket.destroy();
   held.chunk('whole');
   held.finish();
   expect(await (await running.answer).text()).toContain('whole');
@@ -138,13 +133,10 @@ it('the slot stays taken until the agent confirms that the work has stopped', as
   const services = HELLO.services.map((service) => ({ ...service, slots: 1 }));
   const token = await own.anna.enroll('raw');
   const agent = await connectRawAgent(own.address, token, { services });
-  const leaving = new AbortController();
-  const { signal } = leaving;
-  const left = post(own, chat({ model: 'm' }), { signal }).catch(() => 'left');
+  const leaving = new RawCaller(own).send(chat({ model: 'm' }));
   const first = await agent.nextOpen();
   const next = await sent(own, () => post(own, chat({ model: 'm' })));
-  leaving.abort();
-  expect(await left).toBe('left');
+  leaving.socket.destroy();
   expect(await agent.first('RESET')).toMatchObject({ stream: first.stream, code: 'CALLER_GONE' });
   expect(agent.messages.filter(({ t }) => t === 'OPEN')).toHaveLength(1);
   agent.send({ t: 'RESET', stream: first.stream, code: 'CANCELED' });

@@ -47,6 +47,14 @@ export class RawCaller {
     });
   }
 
+  /** A whole request of Anna's. */
+  send(body: object): this {
+    const text = JSON.stringify(body);
+    this.post(this.#gateway.anna.key, { 'content-length': Buffer.byteLength(text) });
+    this.socket.write(text);
+    return this;
+  }
+
   /** One piece of a chunked body. */
   chunk(text: string): void {
     this.socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);

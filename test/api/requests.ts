@@ -69,10 +69,10 @@ export async function remaining(gateway: TestGateway): Promise<number> {
 }
 
 /** Sends a request, and resolves once it has come in, while its answer is still to come. */
-export async function sent(
+export async function sent<Answer>(
   gateway: TestGateway,
-  send: () => Promise<Response>,
-): Promise<{ readonly answer: Promise<Response> }> {
+  send: () => Answer,
+): Promise<{ readonly answer: Answer }> {
   const before = await remaining(gateway);
   const answer = send();
   await until(async () => (await remaining(gateway)) < before, { what: 'the request to come in' });

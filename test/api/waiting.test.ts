@@ -6,6 +6,7 @@ import { connectRawAgent, DOCUMENT, HELLO } from '../support/raw-agent.js';
 import { until } from '../support/until.js';
 import { HeldAnswer } from './held-answer.js';
 import { openStream } from './open-stream.js';
+import { RawCaller } from './raw-caller.js';
 import { chat, failureOf, post, sent, textOf } from './requests.js';
 
 type Settings = Parameters<typeof startGateway>[0];
@@ -106,12 +107,10 @@ describe('when all slots are busy a call waits', () => {
   it('one that is given up makes way for the next', async () => {
     const { gateway, fake, occupy } = await setUp({});
     const { held } = await occupy();
-    const leaving = new AbortController();
-    const { signal } = leaving;
-    const left = await sent(gateway, () => post(gateway, chat({ seed: 1 }), { signal }));
+    const leaving = new RawCaller(gateway);
+    await sent(gateway, () => leaving.send(chat({ seed: 1 })));
     const next = await sent(gateway, () => post(gateway, chat({ seed: 2 })));
-    leaving.abort();
-    await expect(left.answer).rejects.toThrow('aborted');
+    leaving.socket.destroy();
     held.finish();
     expect((await next.answer).status).toBe(200);
     expect(fake.requests.map(({ body }) => body['seed'])).toEqual([undefined, 2]);

@@ -97,9 +97,11 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
       links.close();
       const closed = closeServer(server);
       await Promise.race([direct.drained(), elapsed(config.drainMs)]);
-      await Promise.race([closed, elapsed(FLUSH_MS)]);
       await registry.closeAll(RECONNECT_AFTER_MS);
       direct.close();
+      // After the links: they are connections of this server, too, and their end is what some
+      // callers are still to be told.
+      await Promise.race([closed, elapsed(FLUSH_MS)]);
       server.closeAllConnections();
       await admin.close();
       await authentication.close();

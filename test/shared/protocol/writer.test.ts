@@ -142,7 +142,7 @@ describe('the writer of a link', () => {
     writer.control('b');
     writer.open(1, 100).data(new Uint8Array(5));
     expect(wire.corks).toBe(1);
-    await Promise.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
     writer.control('c');
     expect(wire.corks).toBe(2);
   });

@@ -76,18 +76,17 @@ export class IncomingWork {
    */
   cancel(): void {
     if (this.#answered) this.#reset('CANCELED', '');
-    else this.#abort.abort('canceled' satisfies StopReason);
+    else this.#stop('canceled');
   }
 
   expire(): void {
-    this.#abort.abort('deadline' satisfies StopReason);
+    this.#stop('deadline');
   }
 
   abandon(): void {
     this.#closed = true;
     clearTimeout(this.#accepting);
-    this.#send.discard();
-    this.#abort.abort('link lost' satisfies StopReason);
+    this.#stop('link lost');
   }
 
   /** HEAD accepts, too: where the answer comes at once, it saves a message. */

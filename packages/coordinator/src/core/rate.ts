@@ -62,22 +62,33 @@ export class RateLimit {
   }
 
   #standing(window: MemberWindow, now: number, allowed: boolean): RateStanding {
-    const remaining = Math.max(0, this.#limit - window.total);
-    const length = window.counts.length;
-    const ages = [...window.counts.keys()].filter((age) => countAt(window, age) > 0);
-    const untilGone = (age: number): number =>
-      ((window.newest - age + length) * this.#sliceMs - now) / 1000;
-    const newest = ages[0];
-    const oldest = ages.at(-1);
+    const untilGoneS = (age: number): number =>
+      ((window.newest - age + SLICES + 1) * this.#sliceMs - now) / 1000;
     return {
       allowed,
       limit: this.#limit,
-      remaining,
-      resetS: newest === undefined ? 0 : Math.ceil(untilGone(newest)),
-      retryAfterS:
-        oldest === undefined ? 1 : Math.min(60, Math.max(1, Math.ceil(untilGone(oldest)))),
+      remaining: Math.max(0, this.#limit - window.total),
+      resetS: window.total === 0 ? 0 : Math.ceil(untilGoneS(youngest(window))),
+      retryAfterS: allowed ? 1 : clamp(Math.ceil(untilGoneS(oldest(window))), 1, 60),
     };
   }
+}
+
+/** The age, in slices, of the newest slice that holds a request. */
+function youngest(window: MemberWindow): number {
+  let age = 0;
+  while (age < SLICES && countAt(window, age) === 0) age++;
+  return age;
+}
+
+function oldest(window: MemberWindow): number {
+  let age = SLICES;
+  while (age > 0 && countAt(window, age) === 0) age--;
+  return age;
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, value));
 }
 
 /** Empties the slice that a new one takes the place of. */

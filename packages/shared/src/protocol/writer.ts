@@ -58,14 +58,16 @@ export class LinkWriter {
     }
   };
 
+  readonly #flush = (): void => {
+    this.#corked = false;
+    this.#wire.uncork();
+  };
+
   #send(frame: string | Uint8Array): void {
     if (!this.#corked) {
       this.#corked = true;
       this.#wire.cork();
-      queueMicrotask(() => {
-        this.#corked = false;
-        this.#wire.uncork();
-      });
+      setImmediate(this.#flush);
     }
     this.#wire.send(frame, this.#pump);
   }
