@@ -6,5 +6,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 30_000,
     pool: 'forks',
+    // Tests wait for processes and sockets more than they compute: two at a time on any machine.
+    maxWorkers: 2,
   },
 });

@@ -6,7 +6,7 @@ import { openGateway, startGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { connectRawAgent } from '../support/raw-agent.js';
 import { until } from '../support/until.js';
-import { HeldAnswer } from './held-answer.js';
+import { chunkOf, HeldAnswer } from './held-answer.js';
 import { openStream } from './open-stream.js';
 import { administer, chat, eventsOf, textOf } from './requests.js';
 import { connect, STOCK_CLIENTS } from './stock-clients.js';
@@ -28,10 +28,8 @@ afterAll(async () => {
 /** Two chunks and then bytes that no stream should hold. */
 const then = (bytes: string): Behaviour => {
   return (_, response) => {
-    const chunk = (content: string) =>
-      `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.end(chunk('c0 ') + chunk('c1 ') + bytes);
+    response.end(chunkOf('c0 ') + chunkOf('c1 ') + bytes);
   };
 };
 
@@ -125,7 +123,7 @@ describe.each(STOCK_CLIENTS)('$version raises a typed error', ({ Sdk }) => {
     const reading = read(connect(Sdk, own), texts, 'm');
     const { stream } = await agent.nextOpen();
     agent.send({ t: 'HEAD', stream, status: 200, content_type: 'text/event-stream' });
-    agent.data(stream, 'data: {"choices":[{"index":0,"delta":{"content":"half"}}]}\n\n');
+    agent.data(stream, chunkOf('half'));
     await until(() => texts.includes('half'));
     agent.socket.terminate();
     expect(await reading).toBeInstanceOf(Sdk.APIError);
@@ -181,7 +179,7 @@ it('a stopping coordinator lets a stream finish that needs no longer than the dr
 
 it('a stopping agent lets its stream finish and leaves then', async () => {
   const own = await startGateway();
-  const { stop } = await own.startAgent({ services: [{ baseUrl: fake.baseUrl }] });
+  const agent = await own.startAgent({ services: [{ baseUrl: fake.baseUrl }] });
   const held = new HeldAnswer();
   fake.once(held.behaviour);
   const opening = openStream(own);
@@ -189,7 +187,7 @@ it('a stopping agent lets its stream finish and leaves then', async () => {
   held.chunk('one ');
   const stream = await opening;
   await stream.has('one');
-  const stopped = stop();
+  const stopped = agent.stop();
   await until(async () => (await own.client.models.list()).data.length === 0);
   held.chunk('two');
   held.finish();

@@ -1,3 +1,4 @@
+import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { answer, echo, reply, stream } from '../support/fake-behaviours.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
@@ -144,17 +145,11 @@ describe.each(STOCK_CLIENTS)('$version', ({ Sdk }) => {
   });
 
   it('gets usage at the end of a stream only where it asked for it', async () => {
-    const usages = async (fields: object) => {
-      const found = [];
-      const request = { ...chat({ stream: true as const }), ...fields };
-      for await (const chunk of await completions().create(request)) {
-        if (chunk.usage) found.push(chunk);
-      }
-      return found;
-    };
-    expect(await usages({})).toEqual([]);
+    expect(await usageChunks(completions(), {})).toEqual([]);
     expect(fake.lastRequest.body['stream_options']).toEqual({ include_usage: true });
-    const [chunk, ...others] = await usages({ stream_options: { include_usage: true } });
+    const [chunk, ...others] = await usageChunks(completions(), {
+      stream_options: { include_usage: true },
+    });
     expect(others).toEqual([]);
     expect(chunk).toMatchObject({
       choices: [],
@@ -162,6 +157,16 @@ describe.each(STOCK_CLIENTS)('$version', ({ Sdk }) => {
     });
   });
 });
+
+/** The chunks of a stream that tell of usage. */
+async function usageChunks(completions: OpenAI.Chat.Completions, fields: object) {
+  const found = [];
+  const request = { ...chat({ stream: true as const }), ...fields };
+  for await (const chunk of await completions.create(request)) {
+    if (chunk.usage) found.push(chunk);
+  }
+  return found;
+}
 
 describe('a stream', () => {
   it('ends with the line data: [DONE], exactly once and nothing behind it', async () => {

@@ -6,7 +6,7 @@ import type { Behaviour } from '../support/fake-model-server.js';
 import { startGateway } from '../support/gateway.js';
 import { silentCaller } from '../support/silent-caller.js';
 import { until } from '../support/until.js';
-import { HeldAnswer } from './held-answer.js';
+import { chunkOf, HeldAnswer } from './held-answer.js';
 import { openStream } from './open-stream.js';
 import { chat, post } from './requests.js';
 import { connect, STOCK_CLIENTS } from './stock-clients.js';
@@ -14,17 +14,14 @@ import { connect, STOCK_CLIENTS } from './stock-clients.js';
 const STREAMS = 100;
 const CHUNKS = 20;
 
-const chunk = (content: string, finish: string | null = null): string =>
-  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
-
 /** Answers with chunks that name the request's own seed, one a turn of the event loop. */
 const counting: Behaviour = async ({ body }, response) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (let i = 0; i < CHUNKS; i++) {
-    response.write(chunk(`${String(body['seed'])}:${i} `));
+    response.write(chunkOf(`${String(body['seed'])}:${i} `));
     await new Promise((resolve) => setImmediate(resolve));
   }
-  response.end(`${chunk('', 'stop')}data: [DONE]\n\n`);
+  response.end(`${chunkOf('', 'stop')}data: [DONE]\n\n`);
 };
 
 it.each(STOCK_CLIENTS)(
@@ -35,13 +32,8 @@ it.each(STOCK_CLIENTS)(
     onTestFinished(() => fake.close());
     await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl, slots: STREAMS }] });
     // Nobody is answered before all are there, so that all run at once.
-    let everybodyCame: () => void = () => {};
-    const everybody = new Promise<void>((resolve) => {
-      everybodyCame = resolve;
-    });
     fake.behave(async (request, response) => {
-      if (fake.requests.length === STREAMS) everybodyCame();
-      await everybody;
+      await until(() => fake.requests.length === STREAMS);
       await counting(request, response);
     });
     const client = connect(stock.Sdk, gateway);
@@ -64,7 +56,7 @@ it.each(STOCK_CLIENTS)(
 
 /** Streams without end, as fast as the agent takes it, and counts the bytes that it took. */
 function endless(taken: { bytes: number }): Behaviour {
-  const text = chunk('x'.repeat(4_000));
+  const text = chunkOf('x'.repeat(4_000));
   function* pieces(): Generator<string> {
     for (;;) {
       taken.bytes += text.length;
@@ -133,7 +125,7 @@ it('a caller that takes nothing for too long loses its stream, and the slot is f
 });
 
 it('a caller that is merely slow loses nothing', async () => {
-  const gateway = await startGateway({ stallMs: 500, keepAliveMs: 50 });
+  const gateway = await startGateway({ stallMs: 200, keepAliveMs: 50 });
   const fake = await startFakeOpenAi();
   onTestFinished(() => fake.close());
   await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl }] });
@@ -145,7 +137,7 @@ it('a caller that is merely slow loses nothing', async () => {
   const stream = await opening;
   // Silence of the local server is no stall of the caller.
   const silentAt = performance.now();
-  await until(() => performance.now() - silentAt > 800);
+  await until(() => performance.now() - silentAt > 450);
   held.chunk('two');
   held.finish();
   expect(await stream.all()).toContain('two');

@@ -67,17 +67,17 @@ describe('HEAD works wherever GET does, and on /', () => {
   });
 });
 
-describe('OPTIONS', () => {
-  const preflight = (path: string, asked: string | null = null) =>
-    fetch(`${gateway.address}${path}`, {
-      method: 'OPTIONS',
-      headers: {
-        origin: 'https://app.example.org',
-        'access-control-request-method': 'POST',
-        ...(asked !== null && { 'access-control-request-headers': asked }),
-      },
-    });
+const preflight = (path: string, asked: string | null = null) =>
+  fetch(`${gateway.address}${path}`, {
+    method: 'OPTIONS',
+    headers: {
+      origin: 'https://app.example.org',
+      'access-control-request-method': 'POST',
+      ...(asked !== null && { 'access-control-request-headers': asked }),
+    },
+  });
 
+describe('OPTIONS', () => {
   it.each(['/v1/models', '/v1/chat/completions', '/v1/jobs/x', '/v1/nothing', '/v1//models/'])(
     '%s answers 204 without a key',
     async (path) => {

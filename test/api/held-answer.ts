@@ -3,6 +3,13 @@ import type { ServerResponse } from 'node:http';
 import type { Behaviour, FakeRequest } from '../support/fake-model-server.js';
 import { until } from '../support/until.js';
 
+/** One chunk of a local server's stream. */
+export function chunkOf(content: string, finish: string | null = null): string {
+  const delta = content === '' ? {} : { content };
+  const choices = [{ index: 0, delta, finish_reason: finish }];
+  return `data: ${JSON.stringify({ id: 'held-1', choices })}\n\n`;
+}
+
 export class HeldAnswer {
   #response: ServerResponse | null = null;
   request: FakeRequest | null = null;
@@ -23,9 +30,7 @@ export class HeldAnswer {
 
   /** Sends one chunk of a stream, and the headers before the first. */
   chunk(text: string, finish: string | null = null): void {
-    const delta = text === '' ? {} : { content: text };
-    const choices = [{ index: 0, delta, finish_reason: finish }];
-    this.bytes(`data: ${JSON.stringify({ id: 'held-1', choices })}\n\n`);
+    this.bytes(chunkOf(text, finish));
   }
 
   /** Ends the stream as a local server does. */

@@ -26,6 +26,13 @@ afterAll(async () => {
   await Promise.all([annas.close(), bens.close()]);
 });
 
+/** What Ben is told of this model, with its name left out. */
+async function refusalOf(model: string) {
+  const sent = await post(gateway, chat({ model }), { headers: asBen() });
+  const { message, ...failure } = await failureOf(sent);
+  return { ...failure, message: message.replaceAll(model, 'M') };
+}
+
 const asBen = () => ({ authorization: `Bearer ${gateway.ben.key}` });
 
 describe('models and providers visible to a call depend on the authenticated caller', () => {
@@ -37,13 +44,8 @@ describe('models and providers visible to a call depend on the authenticated cal
   });
 
   it('a model of Anna’s is the same to Ben as one that is not there', async () => {
-    const ask = async (model: string) => {
-      const sent = await post(gateway, chat({ model }), { headers: asBen() });
-      const { message, ...failure } = await failureOf(sent);
-      return { ...failure, message: message.replaceAll(model, 'M') };
-    };
-    const foreign = await ask('annas-secret-model');
-    expect(foreign).toEqual(await ask('nobodys-other-model'));
+    const foreign = await refusalOf('annas-secret-model');
+    expect(foreign).toEqual(await refusalOf('nobodys-other-model'));
     expect(foreign).toMatchObject({ status: 404, type: 'no_provider', code: 'model_not_found' });
   });
 

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import type { FakeModelServer } from '../support/fake-model-server.js';
-import { startGateway } from '../support/gateway.js';
+import { openGateway, startGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { connectRawAgent, DOCUMENT, HELLO } from '../support/raw-agent.js';
 import { until } from '../support/until.js';
@@ -15,15 +15,23 @@ let fake: FakeModelServer;
 let held: HeldAnswer;
 
 /** One slot: whoever comes next shows that it is free again. */
-beforeEach(async () => {
-  gateway = await startGateway();
+beforeAll(async () => {
+  gateway = await openGateway();
   fake = await startFakeOpenAi();
-  held = new HeldAnswer();
-  fake.once(held.behaviour);
   await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl, slots: 1 }] });
 });
 
-afterEach(() => fake.close());
+beforeEach(() => {
+  held = new HeldAnswer();
+  fake.once(held.behaviour);
+  fake.requests.length = 0;
+  fake.aborts.length = 0;
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await fake.close();
+});
 
 /** The local server sees the abort within a second, and the slot is free again. */
 async function expectCanceled(leftAt: number): Promise<void> {

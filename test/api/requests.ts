@@ -13,17 +13,22 @@ export function chat<Fields extends object>(fields?: Fields) {
   return { model: 'tiny', messages, ...(fields as Fields) };
 }
 
-/** Posts JSON with Anna's key, unless `init` names other headers. */
+interface PostOptions extends Omit<RequestInit, 'headers'> {
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Posts JSON with Anna's key, unless the headers name another. */
 export function post(
   gateway: TestGateway,
   body: unknown,
-  { path = CHAT, ...init }: RequestInit & { path?: string } = {},
+  { path = CHAT, headers = {}, ...init }: PostOptions = {},
 ): Promise<Response> {
   return gateway.fetch(path, {
     method: 'POST',
     body: typeof body === 'string' ? body : JSON.stringify(body),
     ...init,
-    headers: { 'content-type': 'application/json', ...init.headers },
+    headers: { 'content-type': 'application/json', ...headers },
   });
 }
 

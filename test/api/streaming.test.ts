@@ -7,7 +7,7 @@ import type { TestGateway } from '../support/gateway.js';
 import { connectRawAgent } from '../support/raw-agent.js';
 import type { RawAgent } from '../support/raw-agent.js';
 import { until } from '../support/until.js';
-import { HeldAnswer } from './held-answer.js';
+import { chunkOf, HeldAnswer } from './held-answer.js';
 import { openStream } from './open-stream.js';
 import { chat, eventsOf, failureOf, post, textOf } from './requests.js';
 
@@ -30,9 +30,6 @@ async function setUpRaw(settings: Settings): Promise<{ gateway: TestGateway; age
   const token = await gateway.anna.enroll('raw');
   return { gateway, agent: await connectRawAgent(gateway.address, token) };
 }
-
-const event = (content: string, finish: string | null = null): string =>
-  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
 
 /** Accepts the next work and begins to answer it as a stream. */
 async function answering(agent: RawAgent): Promise<number> {
@@ -141,7 +138,7 @@ describe('the first byte', () => {
     await until(() => performance.now() - startedAt > 400);
     clearInterval(loading);
     agent.send({ t: 'HEAD', stream, status: 200, content_type: 'text/event-stream' });
-    agent.data(stream, event('loaded', 'stop'));
+    agent.data(stream, chunkOf('loaded', 'stop'));
     agent.send({ t: 'END', stream, ok: true });
     expect(textOf(await (await opening).all())).toBe('loaded');
   });
@@ -202,15 +199,15 @@ describe('the coordinator forwards whole events only', () => {
     const agent = await connect();
     const opening = openStream(gateway, { model: 'm' });
     const stream = await answering(agent);
-    agent.data(stream, event('one '));
+    agent.data(stream, chunkOf('one '));
     const open = await opening;
-    const [half, rest] = [event('two').slice(0, 30), event('two').slice(30)];
+    const [half, rest] = [chunkOf('two').slice(0, 30), chunkOf('two').slice(30)];
     agent.data(stream, half);
     // Two comments later the half event would have arrived long ago.
     await until(() => open.text.split(': keep-alive').length > 2);
     expect(eventsOf(open.text)).toHaveLength(1);
     agent.data(stream, rest);
-    agent.data(stream, event('', 'stop'));
+    agent.data(stream, chunkOf('', 'stop'));
     agent.send({ t: 'END', stream, ok: true });
     expect(textOf(await open.all())).toBe('one two');
   });
@@ -231,7 +228,7 @@ describe('the coordinator forwards whole events only', () => {
     const agent = await connect();
     const opening = openStream(gateway, { model: 'm' });
     const stream = await answering(agent);
-    agent.data(stream, event('whole ') + event('never seen').slice(0, 40));
+    agent.data(stream, chunkOf('whole ') + chunkOf('never seen').slice(0, 40));
     const open = await opening;
     await open.has('whole');
     breakOff(agent, stream);
@@ -251,7 +248,7 @@ describe('the coordinator forwards whole events only', () => {
     const agent = await connect();
     const opening = openStream(gateway, { model: 'm' });
     const stream = await answering(agent);
-    agent.data(stream, event('fine '));
+    agent.data(stream, chunkOf('fine '));
     const open = await opening;
     await open.has('fine');
     for (let at = 0; at < bytes.length; at += 60_000) {

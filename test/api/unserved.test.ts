@@ -146,9 +146,10 @@ it('fields may come after the file, and image or image[] hold several', async ()
   expect(await failureOf(response)).toMatchObject(NOT_FOUND);
 });
 
+const file = () => new File(['RIFF....WAVE'], 'speech.wav');
+
 describe.each(STOCK_CLIENTS)('$version raises NotFoundError', ({ Sdk }) => {
   const client = () => connect(Sdk, gateway);
-  const file = () => new File(['RIFF....WAVE'], 'speech.wav');
 
   it.each<[string, () => Promise<unknown>]>([
     [

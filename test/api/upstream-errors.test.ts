@@ -12,7 +12,7 @@ let gateway: TestGateway;
 let fake: FakeModelServer;
 
 beforeAll(async () => {
-  gateway = await openGateway({ syncDeadlineMs: 400 });
+  gateway = await openGateway({ syncDeadlineMs: 250 });
   fake = await startFakeOpenAi();
   await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl }] });
 });
@@ -124,7 +124,7 @@ it('a provider’s own 401 says nothing of its key', async () => {
   expect(message).not.toContain('sk-local-123');
 });
 
-it.each([503, 429, 408, 425])(
+it.each([503, 429])(
   'the local server’s %i for longer than a call waits is 503 capacity_exhausted',
   async (status) => {
     const own = await startGateway({ syncWaitMs: 50 });
@@ -145,7 +145,7 @@ it.each([503, 429, 408, 425])(
 );
 
 describe('a plain call', () => {
-  it('arrives before the deadline or ends as 502 provider_timeout, and its work is stopped', async () => {
+  it('arrives before the deadline or ends as 502 provider_timeout, and its work too', async () => {
     fake.behave(hangBeforeHeaders());
     const aborts = fake.aborts.length;
     const startedAt = performance.now();
@@ -154,7 +154,7 @@ describe('a plain call', () => {
       code: 'provider_timeout',
       retry: 'false',
     });
-    expect(performance.now() - startedAt).toBeGreaterThan(350);
+    expect(performance.now() - startedAt).toBeGreaterThan(200);
     await until(() => fake.aborts.length > aborts);
   });
 

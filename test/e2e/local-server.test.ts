@@ -39,7 +39,7 @@ it('a local server that goes down unnoticed by any call leaves the list within 1
   await until(async () => (await modelsOf(gateway)).length === 0, { timeoutMs: 15_000 });
 });
 
-it('an agent whose local servers are all down at its start serves them as they come up', async () => {
+it('local servers that are down when the agent starts are served once they are up', async () => {
   const gateway = await startGateway();
   const gone = await startFakeOpenAi();
   await gone.close();

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { openStream } from '../api/open-stream.js';
 import { startGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { connectRawAgent, DOCUMENT } from '../support/raw-agent.js';
@@ -43,7 +44,7 @@ describe('an agent that never accepts', () => {
 });
 
 describe('an agent that always rejects', () => {
-  it.each(['draining', 'paused', 'no_model', 'type_mismatch', 'bad_request'] as const)(
+  it.each(['draining', 'paused', 'no_model', 'type_mismatch'] as const)(
     'as %s is asked once, and the caller told that nobody is there',
     async (reason) => {
       const agent = await connectAgent('pc');
@@ -55,7 +56,7 @@ describe('an agent that always rejects', () => {
     },
   );
 
-  it('as busy is asked again a few times, never in a tight loop, until the wait is over', async () => {
+  it('as busy is asked again now and then, until the wait is over', async () => {
     const agent = await connectAgent('pc');
     const call = ask().catch((error: unknown) => error);
     let ended = false;
@@ -103,6 +104,22 @@ describe('an agent that ignores a cancel', () => {
     agent.answer(open.stream, DOCUMENT);
     expect((await waiting).choices).toHaveLength(1);
   });
+});
+
+it('an agent that only says that it lives, in the middle of a stream, has stalled', async () => {
+  const stalling = await startGateway({ idleMs: 200 });
+  const token = await stalling.anna.enroll('pc');
+  const agent = await connectRawAgent(stalling.address, token);
+  const answer = openStream(stalling, { model: 'm' });
+  const { stream } = await agent.nextOpen();
+  agent.send({ t: 'HEAD', stream, status: 200, content_type: 'text/event-stream' });
+  agent.data(stream, 'data: {"choices":[]}\n\n');
+  const isStopped = () => agent.messages.some(({ t }) => t === 'RESET');
+  await until(() => {
+    if (!isStopped()) agent.send({ t: 'PROGRESS', stream, phase: 'loading' });
+    return isStopped();
+  });
+  expect(await (await answer).failure()).toMatchObject({ code: 'provider_timeout' });
 });
 
 it('an answer that crosses a cancel frees the slot and harms nothing', async () => {

@@ -9,16 +9,17 @@ import type { Config } from '@inference-gateway/coordinator/config';
 import { startCoordinator } from '@inference-gateway/coordinator/coordinator';
 import type { Coordinator } from '@inference-gateway/coordinator/coordinator';
 import { openStore } from '@inference-gateway/coordinator/store/open';
+import { DATABASE_FILE } from '@inference-gateway/coordinator/store/sqlite/database';
 import { newSecret } from '@inference-gateway/shared/ids';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import { onTestFinished } from 'vitest';
 
-export interface TestMember {
+interface TestMember {
   readonly id: string;
   readonly key: string;
   readonly keyId: string;
@@ -71,7 +72,8 @@ export async function startGateway(settings: Partial<Config> = {}): Promise<Test
 /** The same for a whole file of tests, which stops it in `afterAll`. */
 export async function openGateway(settings: Partial<Config> = {}): Promise<TestGateway> {
   const dataDir = settings.dataDir ?? (await mkdtemp(join(tmpdir(), 'gateway-test-')));
-  const seeded = await seed(dataDir);
+  const seeded = await seed();
+  await writeFile(join(dataDir, DATABASE_FILE), seeded.database);
   const config: Config = {
     ...loadConfig({}, {}),
     rateLimitRequests: 1_000_000,
@@ -85,8 +87,11 @@ export async function openGateway(settings: Partial<Config> = {}): Promise<TestG
   return new RunningGateway(coordinator, { dataDir, ...seeded }, settings.dataDir === undefined);
 }
 
-interface Seed {
+interface Seed extends Members {
   readonly dataDir: string;
+}
+
+interface Members {
   readonly anna: Seeded;
   readonly ben: Seeded;
 }
@@ -100,7 +105,21 @@ interface Seeded {
 
 const JOIN_TOKENS = 8;
 
-async function seed(dataDir: string): Promise<{ anna: Seeded; ben: Seeded }> {
+let template: Promise<Members & { readonly database: Buffer }> | null = null;
+
+/** Makes the members once a process: each gateway starts from a copy of their database. */
+function seed(): Promise<Members & { readonly database: Buffer }> {
+  template ??= (async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'gateway-test-'));
+    const members = await createMembers(dataDir);
+    const database = await readFile(join(dataDir, DATABASE_FILE));
+    await rm(dataDir, { recursive: true });
+    return { ...members, database };
+  })();
+  return template;
+}
+
+async function createMembers(dataDir: string): Promise<Members> {
   const store = await openStore(dataDir);
   const now = Date.now();
   const member = async (name: string): Promise<Seeded> => {
@@ -182,11 +201,12 @@ class RunningGateway implements TestGateway {
   }
 
   #member({ id, key, keyId, joinTokens }: Seeded): TestMember {
+    const unused = [...joinTokens];
     const enroll = async (name: string): Promise<string> => {
       const response = await fetch(`${this.address}/agent/v1/enroll`, {
         method: 'POST',
         headers: {
-          authorization: `Bearer ${joinTokens.pop()}`,
+          authorization: `Bearer ${unused.pop()}`,
           'content-type': 'application/json',
         },
         body: JSON.stringify({ name }),
@@ -200,7 +220,7 @@ class RunningGateway implements TestGateway {
 }
 
 /** A service with the defaults that the configuration would fill in. */
-export function toService(service: Partial<ServiceConfig>, index = 0): ServiceConfig {
+function toService(service: Partial<ServiceConfig>, index = 0): ServiceConfig {
   return {
     id: `llm-${index}`,
     type: 'llm',
@@ -216,6 +236,6 @@ export function toService(service: Partial<ServiceConfig>, index = 0): ServiceCo
   };
 }
 
-export function sha256(secret: string): string {
+function sha256(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }

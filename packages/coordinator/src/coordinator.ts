@@ -97,8 +97,8 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
       links.close();
       const closed = closeServer(server);
       await Promise.race([direct.drained(), elapsed(config.drainMs)]);
-      await registry.closeAll(RECONNECT_AFTER_MS);
       direct.close();
+      await registry.closeAll(RECONNECT_AFTER_MS);
       // After the links: they are connections of this server, too, and their end is what some
       // callers are still to be told.
       await Promise.race([closed, elapsed(FLUSH_MS)]);

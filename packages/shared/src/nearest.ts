@@ -11,14 +11,16 @@ export function nearest(name: string, candidates: readonly string[]): string[] {
   const wanted = name.toLowerCase();
   const limit = Math.max(2, Math.floor(wanted.length / 3));
   return candidates
-    .map((candidate) => ({ candidate, score: score(wanted, candidate.toLowerCase()) }))
+    .map((candidate) => ({ candidate, score: score(wanted, candidate.toLowerCase(), limit) }))
     .filter(({ score }) => score <= limit)
     .toSorted((a, b) => a.score - b.score)
     .slice(0, MAX_SUGGESTIONS)
     .map(({ candidate }) => candidate);
 }
 
-function score(wanted: string, candidate: string): number {
+/** Names whose lengths differ by more than the limit are too far apart; to find out takes long. */
+function score(wanted: string, candidate: string, limit: number): number {
   if (wanted.length >= 3 && (candidate.includes(wanted) || wanted.includes(candidate))) return 1;
+  if (Math.abs(wanted.length - candidate.length) > limit) return Infinity;
   return distance(wanted, candidate);
 }

@@ -24,6 +24,20 @@ describe('the splitter', () => {
     }
   });
 
+  it('gives them for bytes that come one at a time', () => {
+    const splitter = new EventSplitter();
+    const passed = Array.from(Buffer.from(EVENTS), (byte) => push(splitter, Buffer.from([byte])));
+    expect(passed.join('')).toBe(EVENTS);
+  });
+
+  it('looks at each byte of a long event once, however it is cut', () => {
+    const splitter = new EventSplitter();
+    push(splitter, `data: {"${'x'.repeat(900_000)}`);
+    const startedAt = performance.now();
+    for (let i = 0; i < 20_000; i++) push(splitter, 'x');
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+
   it('passes nothing on before its event is whole', () => {
     const splitter = new EventSplitter();
     expect(push(splitter, 'data: {"a":')).toBe('');

@@ -39,6 +39,7 @@ describe('only the session of an agent ends that sends', () => {
   it.each<[string, (agent: RawAgent) => void, number]>([
     ['a text frame that is no JSON', (agent) => agent.sendText('{'), 4000],
     ['a message with a missing field', (agent) => agent.sendText('{"t":"ACCEPT"}'), 4000],
+    ['a wrong field with a long name in three-byte letters', sendLongName, 4000],
     ['a second HELLO', (agent) => agent.send(HELLO), 4000],
     [
       'a word on a stream that was never opened',
@@ -109,6 +110,12 @@ const EVENT = `data: {"x":"${'y'.repeat(65_000)}"}\n\n`;
 
 function sendLongControl(agent: RawAgent): void {
   agent.sendText(JSON.stringify({ t: 'ACCEPT', stream: 1, padding: 'x'.repeat(70_000) }));
+}
+
+/** The name is part of the reason, which a close frame has room for up to 123 bytes. */
+function sendLongName(agent: RawAgent): void {
+  const headers = { ['€'.repeat(200)]: 5 };
+  agent.sendText(JSON.stringify({ t: 'HEAD', stream: 1, status: 200, content_type: 'x', headers }));
 }
 
 function sendBadUtf8(agent: RawAgent): void {

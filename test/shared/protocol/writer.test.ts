@@ -113,7 +113,7 @@ describe('the writer of a link', () => {
     const stream = new LinkWriter(wire, 1024 * KIB).open(1, 64 * KIB);
     stream.data(new Uint8Array(400 * KIB));
     let released = false;
-    const drained = stream.drained().then(() => {
+    const drained = stream.drained().finally(() => {
       released = true;
     });
     stream.grant(64 * KIB);

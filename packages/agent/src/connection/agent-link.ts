@@ -2,6 +2,7 @@
  * One link, from HELLO to its close: hands work to the runner, tells the coordinator what is
  * served, and watches for silence.
  */
+import { closeReason } from '@inference-gateway/shared/protocol/close-reason';
 import { decodeFrame } from '@inference-gateway/shared/protocol/frames';
 import { Liveness } from '@inference-gateway/shared/protocol/liveness';
 import { decodeCoordinatorMessage } from '@inference-gateway/shared/protocol/messages';
@@ -89,7 +90,7 @@ export class AgentLink {
   }
 
   close(code: number, reason: string): void {
-    this.#socket.close(code, reason);
+    this.#socket.close(code, closeReason(reason));
   }
 
   /** Ends the link without a word: the other end is thought to be gone. */
@@ -125,7 +126,7 @@ export class AgentLink {
       else this.#text((data as Buffer).toString());
     } catch (error) {
       if (!(error instanceof ProtocolViolation)) throw error;
-      this.close(CLOSE.protocolError, error.message.slice(0, 100));
+      this.close(CLOSE.protocolError, error.message);
     }
   }
 

@@ -62,13 +62,14 @@ export class RateLimit {
   }
 
   #standing(window: MemberWindow, now: number, allowed: boolean): RateStanding {
+    const windowS = Math.ceil((this.#sliceMs * SLICES) / 1000);
     const untilGoneS = (age: number): number =>
       ((window.newest - age + SLICES + 1) * this.#sliceMs - now) / 1000;
     return {
       allowed,
       limit: this.#limit,
       remaining: Math.max(0, this.#limit - window.total),
-      resetS: window.total === 0 ? 0 : Math.ceil(untilGoneS(youngest(window))),
+      resetS: window.total === 0 ? 0 : clamp(Math.ceil(untilGoneS(youngest(window))), 1, windowS),
       retryAfterS: allowed ? 1 : clamp(Math.ceil(untilGoneS(oldest(window))), 1, 60),
     };
   }

@@ -68,8 +68,9 @@ export class Attempt implements ExchangeHandler {
     return this.#options.work.stream ? 0 : Math.ceil(this.#deadlineMs());
   }
 
+  /** Signs of life stand in for the first byte alone: an answer that has begun must go on. */
   progress(): void {
-    this.#silence?.touch();
+    if (this.firstByteAt === null) this.#silence?.touch();
   }
 
   head(head: AnswerHead): void {

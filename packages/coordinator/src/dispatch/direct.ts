@@ -50,17 +50,19 @@ export class Direct {
   readonly #timing: DirectTiming;
   readonly #turnstile: Turnstile;
   readonly #placement: Placement;
-  readonly #close: () => void;
+  readonly #closing = new AbortController();
+  readonly #stopListening: () => void;
   #underWay = 0;
   #idle: (() => void)[] = [];
 
   constructor(sessions: Sessions, timing: DirectTiming) {
     this.#sessions = sessions;
     this.#timing = timing;
-    this.#turnstile = new Turnstile(timing.maxConcurrent, timing.syncWaitMs);
+    const closing = this.#closing.signal;
+    this.#turnstile = new Turnstile(timing.maxConcurrent, timing.syncWaitMs, closing);
     const line = new WaitingLine();
-    this.#placement = new Placement(sessions, line, timing);
-    this.#close = sessions.onCapacity(line.wake);
+    this.#placement = new Placement(sessions, { line, timing, closing });
+    this.#stopListening = sessions.onCapacity(line.wake);
   }
 
   /** Runs the work to its end; never rejects: what went wrong is in the outcome. */
@@ -70,8 +72,8 @@ export class Direct {
     try {
       await this.#turnstile.enter(work.caller.memberId, work.signal);
       return await this.#runInside(work, sink, progress);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+    } catch (thrown) {
+      const error = thrown instanceof ApiError ? thrown : internalError(work, thrown);
       const kind = work.signal.aborted ? 'canceled' : 'failed';
       return conclude(work, progress, { kind, error });
     } finally {
@@ -84,8 +86,10 @@ export class Direct {
     if (this.#underWay > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
+  /** Nobody waits for a slot any longer: whoever does is told that the gateway restarts. */
   close(): void {
-    this.#close();
+    this.#stopListening();
+    this.#closing.abort();
   }
 
   async #runInside(work: Work, sink: Sink, progress: Progress): Promise<Outcome> {
@@ -129,8 +133,10 @@ export class Direct {
 
   #isSpent(work: Work, progress: Progress): boolean {
     if (progress.replacements > MAX_REPLACEMENTS || progress.refusals > MAX_REFUSALS) return true;
-    const waitedMs = performance.now() - work.receivedAt;
-    return progress.refusals > 0 && waitedMs > this.#timing.syncWaitMs;
+    const { syncWaitMs, syncDeadlineMs } = this.#timing;
+    const passedMs = performance.now() - work.receivedAt;
+    if (passedMs >= Math.min(syncDeadlineMs, work.limitMs ?? Infinity)) return true;
+    return progress.refusals > 0 && passedMs > syncWaitMs;
   }
 
   /**
@@ -197,6 +203,12 @@ export class Direct {
     if (this.#underWay > 0) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
+}
+
+/** Our own bug is an outcome as well: a stream whose headers are out must still come to an end. */
+function internalError(work: Work, cause: unknown): ApiError {
+  const message = `The gateway failed. Tell its admin the request id ${work.requestId}.`;
+  return new ApiError('internal_error', message, { cause });
 }
 
 function newProgress(): Progress {

@@ -5,7 +5,7 @@
 import { assertNever } from '@inference-gateway/shared/assert';
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { ErrorCode } from '@inference-gateway/shared/errors';
-import type { ResetCode } from '@inference-gateway/shared/protocol/messages';
+import type { RejectReason, ResetCode } from '@inference-gateway/shared/protocol/messages';
 import type { ExchangeFailure } from '../core/sessions.js';
 
 /** Why one attempt did not bring an answer. */
@@ -32,9 +32,7 @@ export interface Verdict {
 export function judge(failure: AttemptFailure, providerName: string): Verdict {
   switch (failure.kind) {
     case 'rejected':
-      return failure.reason === 'busy'
-        ? notNow(`Every slot of ${providerName} is taken.`)
-        : skip(`${providerName} refused the work: ${failure.reason}.`);
+      return judgeRejection(failure.reason, providerName);
     case 'not_accepted':
       return failed('provider_timeout', `${providerName} did not take the work in time.`);
     case 'disconnected':
@@ -61,8 +59,21 @@ export function judge(failure: AttemptFailure, providerName: string): Verdict {
   }
 }
 
+/** What callers are told who come, or still wait, while the coordinator stops. */
+export function shuttingDown(): ApiError {
+  const message = 'The gateway is restarting. Send it again in a moment.';
+  return new ApiError('shutting_down', message);
+}
+
 function seconds(ms: number): number {
   return Math.round(ms / 100) / 10;
+}
+
+/** An agent that cannot read what it was sent is broken; any other has its owner's reasons. */
+function judgeRejection(reason: RejectReason, providerName: string): Verdict {
+  if (reason === 'busy') return notNow(`Every slot of ${providerName} is taken.`);
+  const said = `${providerName} refused the work: ${reason}.`;
+  return reason === 'bad_request' ? failed('provider_error', said) : skip(said);
 }
 
 function judgeReset(code: ResetCode, message: string, providerName: string): Verdict {

@@ -5,6 +5,7 @@ import { match } from '../core/match.js';
 import type { Candidate } from '../core/match.js';
 import type { Sessions } from '../core/sessions.js';
 import { modelNotFound, modelOffline } from './absence.js';
+import { shuttingDown } from './failure.js';
 import type { WaitingLine } from './waiting-line.js';
 import type { Work } from './work.js';
 
@@ -13,6 +14,13 @@ export interface PlacementTiming {
   readonly syncWaitMs: number;
   /** Waiting for a provider that dropped its link moments ago. */
   readonly reconnectWaitMs: number;
+}
+
+interface PlacementParts {
+  readonly line: WaitingLine;
+  readonly timing: PlacementTiming;
+  /** Aborted when the coordinator stops: nobody waits any longer. */
+  readonly closing: AbortSignal;
 }
 
 export interface Sought {
@@ -33,13 +41,15 @@ export class Placement {
   readonly #sessions: Sessions;
   readonly #line: WaitingLine;
   readonly #timing: PlacementTiming;
+  readonly #closing: AbortSignal;
   /** Agents need a moment to come back after the coordinator's own restart. */
   readonly #startedAt = performance.now();
 
-  constructor(sessions: Sessions, line: WaitingLine, timing: PlacementTiming) {
+  constructor(sessions: Sessions, { line, timing, closing }: PlacementParts) {
     this.#sessions = sessions;
     this.#line = line;
     this.#timing = timing;
+    this.#closing = closing;
   }
 
   /**
@@ -51,7 +61,9 @@ export class Placement {
     const mustWait = sought.excluded.size === 0 && this.#line.hasWaiting(key);
     const look: Look = mustWait ? { kind: 'busy' } : this.#look(sought);
     if (look.kind === 'refused') throw look.error;
-    if (look.kind !== 'started') await this.#wait(sought, key);
+    if (look.kind === 'started') return;
+    if (this.#closing.aborted) throw shuttingDown();
+    await this.#wait(sought, key);
   }
 
   #look({ work, excluded, start }: Sought): Look {
@@ -76,11 +88,14 @@ export class Placement {
 
   #wait(sought: Sought, key: string): Promise<void> {
     const { work } = sought;
+    const { syncWaitMs, reconnectWaitMs } = this.#timing;
     return new Promise((resolve, reject) => {
+      let reconnection: NodeJS.Timeout | undefined;
       const settle = (act: () => void): true => {
         clearTimeout(patience);
         clearTimeout(reconnection);
-        work.signal.removeEventListener('abort', leave);
+        work.signal.removeEventListener('abort', giveUp);
+        this.#closing.removeEventListener('abort', giveUp);
         act();
         return true;
       };
@@ -88,20 +103,23 @@ export class Placement {
         const look = this.#look(sought);
         if (look.kind === 'started') return settle(resolve);
         if (look.kind === 'refused') return settle(() => reject(look.error));
+        // The provider may be lost at any time of the wait, not only before it.
+        clearTimeout(reconnection);
+        if (look.kind === 'offline') reconnection = setTimeout(lookAgain, reconnectWaitMs);
         return false;
       };
       const waiting = { memberId: work.caller.memberId, key, tryStart };
       const giveUp = (): void => {
         this.#line.leave(waiting);
-        settle(() => reject(this.#exhausted(work)));
+        settle(() => reject(this.#closing.aborted ? shuttingDown() : this.#exhausted(work)));
       };
       const lookAgain = (): void => {
         if (tryStart()) this.#line.leave(waiting);
       };
-      const leave = giveUp;
-      const patience = setTimeout(giveUp, this.#timing.syncWaitMs);
-      const reconnection = setTimeout(lookAgain, this.#timing.reconnectWaitMs);
-      work.signal.addEventListener('abort', leave, { once: true });
+      const patience = setTimeout(giveUp, syncWaitMs);
+      reconnection = setTimeout(lookAgain, reconnectWaitMs);
+      work.signal.addEventListener('abort', giveUp, { once: true });
+      this.#closing.addEventListener('abort', giveUp, { once: true });
       this.#line.join(waiting);
     });
   }

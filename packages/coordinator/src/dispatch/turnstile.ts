@@ -2,6 +2,7 @@
  * How many calls a member may have under way at once; further ones wait in the member's own line.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
+import { shuttingDown } from './failure.js';
 
 /** Longer lines are refused: whoever waits behind a thousand others is better told so. */
 const MAX_LINE = 1_000;
@@ -13,12 +14,15 @@ interface Ticket {
 export class Turnstile {
   readonly #limit: number;
   readonly #waitMs: number;
+  readonly #closing: AbortSignal;
   readonly #inside = new Map<string, number>();
   readonly #lines = new Map<string, Set<Ticket>>();
 
-  constructor(limit: number, waitMs: number) {
+  /** `closing` is aborted when the coordinator stops: nobody waits any longer. */
+  constructor(limit: number, waitMs: number, closing: AbortSignal) {
     this.#limit = limit;
     this.#waitMs = waitMs;
+    this.#closing = closing;
   }
 
   /** Resolves when the member may start one more call; every entry is followed by one `leave`. */
@@ -45,17 +49,20 @@ export class Turnstile {
     }
     this.#lines.set(memberId, line);
     return new Promise((resolve, reject) => {
-      const quit = (): void => settle(() => reject(this.#tooLong()));
+      const quit = (): void =>
+        settle(() => reject(this.#closing.aborted ? shuttingDown() : this.#tooLong()));
       const timer = setTimeout(quit, this.#waitMs);
       const ticket: Ticket = { enter: () => settle(resolve) };
       const settle = (act: () => void): void => {
         clearTimeout(timer);
         signal.removeEventListener('abort', quit);
+        this.#closing.removeEventListener('abort', quit);
         line.delete(ticket);
         if (line.size === 0) this.#lines.delete(memberId);
         act();
       };
       signal.addEventListener('abort', quit, { once: true });
+      this.#closing.addEventListener('abort', quit, { once: true });
       line.add(ticket);
     });
   }

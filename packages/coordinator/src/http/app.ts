@@ -49,7 +49,7 @@ export function createApp(parts: AppParts): Koa<RequestState> {
 function createRouter(parts: AppParts): Router<RequestState> {
   const router = new Router<RequestState>();
   healthRoutes(router, parts.health);
-  enrollRoutes(router, parts.store, parts.inference.bodies);
+  enrollRoutes(router, parts.store);
   modelRoutes(router, parts.inference.sessions);
   inferenceRoutes(router, parts.inference);
   router.all(/^\/v1\/(jobs|batches)(\/.*)?$/, () => {

@@ -1,6 +1,7 @@
 /** JSON bodies: held whole, up to their limit, within one budget of memory for all callers. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Context } from './context.js';
+import { GatheredBytes } from './gathered-bytes.js';
 
 export interface BodyLimits {
   readonly maxJsonBytes: number;
@@ -25,25 +26,26 @@ export class JsonBodies {
   }
 
   async #collect(ctx: Context): Promise<Buffer> {
-    const chunks: Buffer[] = [];
-    let sizeBytes = 0;
+    const body = new GatheredBytes();
     ctx.res.once('close', () => {
-      this.#heldBytes -= sizeBytes;
+      this.#heldBytes -= body.length;
     });
     try {
       for await (const chunk of piecesOf(ctx)) {
-        sizeBytes += chunk.length;
+        body.append(chunk);
         this.#heldBytes += chunk.length;
-        if (sizeBytes > this.#limits.maxJsonBytes) throw this.#tooLarge();
+        if (body.length > this.#limits.maxJsonBytes) throw this.#tooLarge();
         if (this.#heldBytes > this.#limits.maxBodyMemoryBytes) throw memorySpent();
-        chunks.push(chunk);
       }
     } catch (error) {
+      // A refused caller's connection may linger, and must not hold memory that is free again.
+      this.#heldBytes -= body.length;
+      body.clear();
       ctx.req.resume();
       if (error instanceof ApiError) throw error;
       throw new ApiError('invalid_json', 'The request body ended early. Send it again.');
     }
-    return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+    return body.bytes;
   }
 
   #tooLarge(): ApiError {
@@ -75,6 +77,16 @@ function parseJson(bytes: Buffer): unknown {
   } catch (cause) {
     const reason = text.trim() === '' ? 'it is empty' : (cause as Error).message;
     throw new ApiError('invalid_json', `The request body is not valid JSON: ${reason}.`);
+  }
+}
+
+/** What was parsed, for the agent. `JSON.parse` reads deeper nesting than can be written again. */
+export function writeJson(body: object): Buffer {
+  try {
+    return Buffer.from(JSON.stringify(body));
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new ApiError('invalid_json', 'The request body is nested too deeply. Flatten it.');
   }
 }
 

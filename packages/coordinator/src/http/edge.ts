@@ -17,6 +17,13 @@ const EXPOSED_HEADERS = [
   'x-gateway-overhead-ms',
 ].join(', ');
 
+/**
+ * Koa reads any other target with Node's old `url.parse`, which throws at `http://[::1/` or
+ * `//][#`; in a listener that would end the process.
+ */
+const PLAIN_TARGET = /^\/[^#\s]*$/;
+const ANY_ORIGIN = 'http://gateway';
+
 const METHODS = 'GET, HEAD, POST, DELETE, OPTIONS';
 
 /** Names the request, and writes one line about it when its answer has ended. */
@@ -25,6 +32,7 @@ export function identify(logger: Logger): Middleware {
     ctx.state.requestId = requestId();
     ctx.state.receivedAt = performance.now();
     ctx.set('x-request-id', ctx.state.requestId);
+    passOnClose(ctx);
     ctx.res.once('close', () => logRequest(logger, ctx));
     return next();
   };
@@ -32,6 +40,7 @@ export function identify(logger: Logger): Middleware {
 
 /** `/v1//models` and `/v1/models/` are `/v1/models`: base URLs often end in a slash. */
 export const tidyPath: Middleware = (ctx, next) => {
+  if (!PLAIN_TARGET.test(ctx.url)) ctx.url = toPlainTarget(ctx.url);
   const tidy = ctx.path.replaceAll(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
   if (tidy !== ctx.path) ctx.path = tidy;
   return next();
@@ -55,6 +64,25 @@ export const cors: Middleware = (ctx, next) => {
 /** The paths that carry the API's own rules: a key, CORS, rate-limit headers. */
 export function isPublicApi(path: string): boolean {
   return path === '/v1' || path.startsWith('/v1/') || path.startsWith('/api/inference/');
+}
+
+/** Whole URLs, which proxies may send, come down to their path. What is none gets a 404. */
+function toPlainTarget(target: string): string {
+  const url = URL.canParse(target, ANY_ORIGIN) ? new URL(target, ANY_ORIGIN) : null;
+  if (url?.pathname.startsWith('/') === true) return url.pathname + url.search;
+  return `/${encodeURIComponent(target)}`;
+}
+
+/**
+ * Node tells only the response whose turn it is that its connection has closed. One that waits
+ * behind another on the same connection (pipelining) would hold its memory and its slot for ever.
+ */
+function passOnClose({ req, res }: Context): void {
+  const { socket } = req;
+  const close = (): void => void res.emit('close');
+  // One listener for each request that waits, and a caller may send many.
+  socket.setMaxListeners(0).once('close', close);
+  res.once('close', () => socket.off('close', close));
 }
 
 function logRequest(logger: Logger, ctx: Context): void {

@@ -5,14 +5,14 @@
 import type { ServerResponse } from 'node:http';
 import type { Answerer, Sink } from '../dispatch/work.js';
 import { setAnswerHeaders } from './answer-headers.js';
+import { GatheredBytes } from './gathered-bytes.js';
 
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 export class JsonAnswer implements Sink {
   readonly committed = false;
   readonly #response: ServerResponse;
-  #chunks: Uint8Array[] = [];
-  #sizeBytes = 0;
+  readonly #body = new GatheredBytes();
   #answerer: Answerer | null = null;
 
   constructor(response: ServerResponse) {
@@ -21,20 +21,18 @@ export class JsonAnswer implements Sink {
 
   begin(answerer: Answerer): void {
     this.#answerer = answerer;
-    this.#chunks = [];
-    this.#sizeBytes = 0;
+    this.#body.clear();
   }
 
   data(bytes: Uint8Array, consumed: (bytes: number) => void): string | null {
-    this.#sizeBytes += bytes.length;
-    if (this.#sizeBytes > MAX_ANSWER_BYTES) return 'it is longer than 32 MiB';
-    this.#chunks.push(bytes);
+    this.#body.append(bytes);
+    if (this.#body.length > MAX_ANSWER_BYTES) return 'it is longer than 32 MiB';
     consumed(bytes.length);
     return null;
   }
 
   end(): string | null {
-    const body = Buffer.concat(this.#chunks);
+    const body = this.#body.bytes;
     if (!isObject(body)) return 'it is no JSON object';
     const response = this.#response;
     if (this.#answerer !== null) setAnswerHeaders(response, this.#answerer);

@@ -25,7 +25,6 @@ function isFree(ctx: Context): boolean {
 }
 
 function tooMany({ limit, retryAfterS }: RateStanding): ApiError {
-  const message =
-    `More than ${limit} requests in the current window. ` + `Try again in ${retryAfterS} seconds.`;
+  const message = `More than ${limit} requests at present. Try again in ${retryAfterS} seconds.`;
   return new ApiError('rate_limit_exceeded', message, { retryAfterS });
 }

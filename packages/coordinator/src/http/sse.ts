@@ -4,38 +4,45 @@
  * line.
  */
 
+import { GatheredBytes } from './gathered-bytes.js';
+
 const MAX_EVENT_BYTES = 1024 * 1024;
 const NEWLINE = 10;
 const CARRIAGE_RETURN = 13;
 const EVENT_START = Buffer.from('data: {');
 
 export class EventSplitter {
-  #held: Buffer[] = [];
-  #heldBytes = 0;
+  readonly #held = new GatheredBytes();
 
   /** The whole events that these bytes complete (perhaps none), or what is wrong with them. */
   push(bytes: Uint8Array): { readonly events: Buffer } | { readonly problem: string } {
-    const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const all = this.#heldBytes === 0 ? chunk : Buffer.concat([...this.#held, chunk]);
-    const end = endOfLastEvent(all);
-    const problem = checkEvents(all.subarray(0, end));
+    // What was held ends no event; only its last byte may be the first half of a blank line.
+    const searchFrom = Math.max(0, this.#held.length - 1);
+    this.#held.append(bytes);
+    const all = this.#held.bytes;
+    const end = endOfLastEvent(all, searchFrom);
+    const events = all.subarray(0, end);
+    const problem = checkEvents(events);
     if (problem !== null) return { problem };
-    const rest = all.subarray(end);
-    if (rest.length > MAX_EVENT_BYTES) return { problem: 'an event is longer than 1 MiB' };
-    this.#held = rest.length > 0 ? [rest] : [];
-    this.#heldBytes = rest.length;
-    return { events: all.subarray(0, end) };
+    if (all.length - end > MAX_EVENT_BYTES) return { problem: 'an event is longer than 1 MiB' };
+    if (end > 0) this.#keep(all.subarray(end));
+    return { events };
   }
 
   /** Whether the bytes so far end in the middle of an event. */
   get isHalfway(): boolean {
-    return this.#heldBytes > 0;
+    return this.#held.length > 0;
+  }
+
+  #keep(rest: Buffer): void {
+    this.#held.clear();
+    if (rest.length > 0) this.#held.append(rest);
   }
 }
 
-function endOfLastEvent(bytes: Buffer): number {
-  const last = bytes.lastIndexOf('\n\n');
-  return last === -1 ? 0 : last + 2;
+function endOfLastEvent(bytes: Buffer, searchFrom: number): number {
+  const last = bytes.subarray(searchFrom).lastIndexOf('\n\n');
+  return last === -1 ? 0 : searchFrom + last + 2;
 }
 
 function checkEvents(events: Buffer): string | null {

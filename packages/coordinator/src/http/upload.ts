@@ -32,7 +32,7 @@ export async function readUploadFields(ctx: Context): Promise<ReadonlyMap<string
   return fields;
 }
 
-/** Not `pipeline`: it destroys the request, and the caller's next one on this connection would wait. */
+/** Not `pipeline`: it destroys the request, and the caller's next one on it would wait. */
 function parse(request: IncomingMessage, parser: busboy.Busboy): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {

@@ -4,6 +4,7 @@
  */
 import { randomId } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
+import { closeReason } from '@inference-gateway/shared/protocol/close-reason';
 import { decodeFrame } from '@inference-gateway/shared/protocol/frames';
 import { Liveness } from '@inference-gateway/shared/protocol/liveness';
 import { decodeAgentMessage } from '@inference-gateway/shared/protocol/messages';
@@ -51,8 +52,6 @@ interface SessionOptions extends SessionSocket {
 }
 
 const PONG_WAIT_MS = 3_000;
-/** A WebSocket close frame holds at most 123 bytes of reason. */
-const MAX_REASON_BYTES = 100;
 
 export class AgentSession implements StreamHost {
   readonly id = randomId();
@@ -73,6 +72,7 @@ export class AgentSession implements StreamHost {
   #events: SessionEvents | null = null;
   #lastStream = 0;
   #strikes = 0;
+  #unconfirmed = 0;
 
   constructor(options: SessionOptions) {
     const { socket, stream, hello, provider, timing, logger } = options;
@@ -124,6 +124,10 @@ export class AgentSession implements StreamHost {
     this.control(JSON.stringify(welcome));
   }
 
+  get isOpen(): boolean {
+    return this.#socket.readyState === this.#socket.OPEN;
+  }
+
   get busy(): number {
     return this.#streams.size;
   }
@@ -161,7 +165,16 @@ export class AgentSession implements StreamHost {
   }
 
   release(stream: AgentStream): void {
-    if (this.#streams.delete(stream.id)) this.#events?.slotFreed(stream.serviceId);
+    if (!this.#streams.delete(stream.id)) return;
+    if (stream.holdsSlot) this.#events?.slotFreed(stream.serviceId);
+    else this.#unconfirmed -= 1;
+  }
+
+  unconfirmed(stream: AgentStream): void {
+    this.#unconfirmed += 1;
+    this.#events?.slotFreed(stream.serviceId);
+    if (this.#unconfirmed <= LINK.maxUnconfirmedStops) return;
+    this.close(CLOSE.protocolError, 'the agent does not confirm that work has stopped');
   }
 
   overrun(): void {
@@ -174,7 +187,7 @@ export class AgentSession implements StreamHost {
    * Ends the session and fails what is under way at once: the closing handshake may take seconds.
    */
   close(code: number, reason: string): void {
-    this.#socket.close(code, reason.slice(0, MAX_REASON_BYTES));
+    this.#socket.close(code, closeReason(reason));
     this.#abandon();
   }
 

@@ -14,6 +14,8 @@ export interface StreamHost {
   control(frame: string | Uint8Array): void;
   /** The agent has spoken its last word: the slot is free. */
   release(stream: AgentStream): void;
+  /** The agent did not confirm in time that it stopped: the slot is free, the word still due. */
+  unconfirmed(stream: AgentStream): void;
   /** The agent sent more than it had credit for. */
   overrun(): void;
   readonly acceptMs: number;
@@ -33,6 +35,8 @@ type Phase = 'opening' | 'running' | 'answering' | 'stopping';
 export class AgentStream implements Exchange {
   readonly id: number;
   readonly serviceId: string;
+  /** False once its slot was freed without the agent's word. */
+  holdsSlot = true;
   readonly #host: StreamHost;
   readonly #handler: ExchangeHandler;
   readonly #send: SendStream;
@@ -65,7 +69,7 @@ export class AgentStream implements Exchange {
     clearTimeout(this.#timer);
     this.#send.discard();
     this.#host.control(JSON.stringify({ t: 'RESET', stream: this.id, code }));
-    this.#timer = setTimeout(() => this.#host.release(this), LINK.stopConfirmMs);
+    this.#timer = setTimeout(() => this.#giveUp(), LINK.stopConfirmMs);
   }
 
   granted(credit: number): void {
@@ -153,6 +157,12 @@ export class AgentStream implements Exchange {
   #notAccepted(): void {
     this.cancel('DEADLINE');
     this.#handler.fail({ kind: 'not_accepted' });
+  }
+
+  /** The stream stays known: the word of a machine that hung is late, and no violation. */
+  #giveUp(): void {
+    this.holdsSlot = false;
+    this.#host.unconfirmed(this);
   }
 
   #close(): void {

@@ -122,6 +122,7 @@ export class LinkServer {
     const { registry, timing, logger } = this.#options;
     const session = new AgentSession({ ...link, hello, provider, timing, logger });
     const outcome = await registry.attach(session, provider, timing);
+    if (outcome === 'gone') return;
     if (outcome === 'duplicate') {
       session.close(CLOSE.duplicateInstance, 'a second copy of this agent is running');
       return;
@@ -138,6 +139,8 @@ function readHello(data: RawData): Message<'HELLO'> | null {
 
 function refuse(stream: Duplex, { status, body, headers = '' }: Refusal): void {
   const text = JSON.stringify(body);
+  // No HTTP timeout watches an upgraded socket: a stranger could keep its own half open for ever.
+  stream.once('finish', () => stream.destroy());
   stream.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nConnection: close\r\n` +
       `${headers}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,

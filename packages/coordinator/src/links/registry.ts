@@ -84,11 +84,13 @@ export class Registry implements Sessions, AdminSessions {
     session: AgentSession,
     provider: Provider,
     timing: SessionTiming,
-  ): Promise<'attached' | 'duplicate'> {
+  ): Promise<'attached' | 'duplicate' | 'gone'> {
     const record = this.#records.get(provider.id) ?? this.#add(new ProviderRecord(provider));
     const current = record.session;
     if (current !== null && current.hello.instance_id !== session.hello.instance_id) {
       if (await current.isAlive()) return 'duplicate';
+      // Its close was told to nobody: attached now, it would stay online for ever.
+      if (!session.isOpen) return 'gone';
     }
     record.session?.close(CLOSE.superseded, 'a newer link of this agent took over');
     this.#replace(record, session);

@@ -155,8 +155,8 @@ export interface Store {
   ): Promise<void>;
 
   /**
-   * Returns at once and never fails: rows are written in groups, within a second and at the latest by
-   * `close`. Rows that the database cannot take are kept and tried again, up to a limit.
+   * Returns at once and never fails: rows are written in groups, within a second and at the latest
+   * by `close`. Rows that the database cannot take are kept and tried again, up to a limit.
    */
   recordUsage(rows: readonly UsageRow[]): void;
 

@@ -7,7 +7,7 @@ export type Logger = PinoLogger;
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Lines are written together: a system call for each would cost as much as a tenth of a request. */
+/** Lines are written together: a system call for each would cost a tenth of a request. */
 const BATCH_BYTES = 4096;
 const FLUSH_MS = 250;
 

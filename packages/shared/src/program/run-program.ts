@@ -4,8 +4,8 @@ import { EXIT } from './command-error.js';
 import { say } from './print.js';
 
 /**
- * The part of a commander `Command` that is needed here. It must have been told `exitOverride` before
- * its own commands were added.
+ * The part of a commander `Command` that is needed here. It must have been told `exitOverride`
+ * before its own commands were added.
  */
 interface Program {
   parseAsync(argv: string[]): Promise<unknown>;

@@ -43,6 +43,8 @@ export const LINK = {
   acceptTimeoutMs: 5_000,
   /** How long a reset stream may wait for the agent's word that the work has stopped. */
   stopConfirmMs: 15_000,
+  /** Streams of a session that may owe this word at once. */
+  maxUnconfirmedStops: 16,
   pingMs: 15_000,
   deadMs: 40_000,
   leaseMs: 60_000,

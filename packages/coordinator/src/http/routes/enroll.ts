@@ -7,18 +7,18 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../../core/name.js';
 import type { Store } from '../../store/port.js';
-import type { JsonBodies } from '../body.js';
+import { JsonBodies } from '../body.js';
 import type { RequestState } from '../context.js';
+
+/** Apart from the callers' memory: a join token is known to be good only once the body is read. */
+const BODY_LIMITS = { maxJsonBytes: 64 * 1024, maxBodyMemoryBytes: 4 * 1024 * 1024 };
 
 const enrollment = z.object({
   name: z.string().trim().regex(NAME_PATTERN).nullish(),
 });
 
-export function enrollRoutes(
-  router: Router<RequestState>,
-  store: Pick<Store, 'enroll'>,
-  bodies: JsonBodies,
-): void {
+export function enrollRoutes(router: Router<RequestState>, store: Pick<Store, 'enroll'>): void {
+  const bodies = new JsonBodies(BODY_LIMITS);
   router.post(ENROLL_PATH, async (ctx) => {
     const token = /^bearer\s+(gwj_\S+)$/i.exec(ctx.get('authorization'))?.[1];
     if (token === undefined) throw refused('no join token was sent');

@@ -9,11 +9,14 @@ import {
 } from '@inference-gateway/shared/openai/requests';
 import type { ParsedRequest } from '@inference-gateway/shared/openai/requests';
 import type Router from '@koa/router';
+import type { ServerResponse } from 'node:http';
 import type { Sessions } from '../../core/sessions.js';
 import { modelNotFound } from '../../dispatch/absence.js';
 import type { Direct } from '../../dispatch/direct.js';
+import { shuttingDown } from '../../dispatch/failure.js';
 import { CALLER_STALLED } from '../../dispatch/work.js';
 import type { Outcome, Work } from '../../dispatch/work.js';
+import { writeJson } from '../body.js';
 import type { JsonBodies } from '../body.js';
 import { callerOf } from '../context.js';
 import type { Context, RequestState } from '../context.js';
@@ -43,10 +46,7 @@ export function inferenceRoutes(router: Router<RequestState>, parts: InferencePa
     const { method, path } = ENDPOINTS[key];
     router.register(`/v1${path}`, [method], async (ctx: Context) => {
       if (parts.isDraining()) {
-        throw new ApiError(
-          'shutting_down',
-          'The gateway is restarting. Send it again in a moment.',
-        );
+        throw shuttingDown();
       }
       const parse = PARSERS[key];
       if (parse === undefined) await refuseUnserved(ctx, key, parts);
@@ -65,7 +65,7 @@ function toWork(ctx: Context, endpoint: EndpointKey, request: ParsedRequest): Pr
     caller: callerOf(ctx),
     endpoint,
     model: request.model,
-    body: Buffer.from(JSON.stringify(request.body)),
+    body: writeJson(request.body),
     stream: request.stream,
     receivedAt: ctx.state.receivedAt,
     limitMs: readClientTimeout(ctx),
@@ -87,10 +87,18 @@ async function relay(ctx: Context, prepared: Prepared, parts: InferenceParts): P
   const outcome = await parts.direct.run(work, sink);
   ctx.state.inference = { model: work.model, outcome };
   parts.meter(work, outcome);
-  if (outcome.kind !== 'failed' || outcome.error === null) return;
-  if (sink instanceof StreamAnswer && sink.fail(outcome.error)) return;
-  ctx.respond = true;
-  throw outcome.error;
+  const error = outcome.kind === 'failed' ? outcome.error : null;
+  const isTold = error !== null && sink instanceof StreamAnswer && sink.fail(error);
+  limitFlush(res, parts.timing.stallMs);
+  if (error === null) return;
+  ctx.respond = !isTold;
+  // Even where it is told already: the boundary logs what lies behind it.
+  throw error;
+}
+
+/** A whole answer that its caller does not fetch would stay in memory for as long as they like. */
+function limitFlush(response: ServerResponse, stallMs: number): void {
+  if (response.writableLength > 0) response.setTimeout(stallMs, () => response.destroy());
 }
 
 /** Reads as much as an answer needs: who calls is known, what for is the model. */
