@@ -32,8 +32,13 @@ const pool = new Agent({
   keepAliveMaxTimeout: KEEP_ALIVE_MS,
 });
 
+export interface ForwardedAnswer extends RawAnswer {
+  readonly body: AnswerBody;
+}
+
 /** Throws a `LocalFailure`, or what the signal was aborted with. */
-export async function forward({ url, apiKey, body, signal }: ForwardRequest): Promise<RawAnswer> {
+export async function forward(forwarded: ForwardRequest): Promise<ForwardedAnswer> {
+  const { url, apiKey, body, signal } = forwarded;
   const headers = {
     'content-type': 'application/json',
     'accept-encoding': 'identity',
@@ -80,13 +85,15 @@ class AnswerBody implements ByteSource {
   /**
    * An answer left half read closes its connection: that is how the local server learns to stop.
    */
+  abandon(): void {
+    if (!this.#body.readableEnded) this.#body.destroy();
+  }
+
   #release(): void {
     if (this.#body.readableEnded) return;
-    if (!this.#finished) {
-      this.#body.destroy();
-      return;
-    }
+    if (!this.#finished) return this.abandon();
     const timer = setTimeout(() => this.#body.destroy(), DRAIN_MS);
     this.#body.once('close', () => clearTimeout(timer)).resume();
+    return undefined;
   }
 }

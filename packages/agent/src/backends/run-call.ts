@@ -26,7 +26,13 @@ export async function runCall(target: CallTarget, call: LocalCall): Promise<Loca
     body: request.body,
     signal: call.signal,
   });
-  return readAnswer(raw, request.wish);
+  try {
+    return await readAnswer(raw, request.wish);
+  } catch (error) {
+    // What makes no sense is not read to its end, which may never come.
+    raw.body.abandon();
+    throw error;
+  }
 }
 
 function notServed({ endpoint, model }: LocalCall): LocalAnswer {
