@@ -35,6 +35,8 @@ const HEADERS_TIMEOUT_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 300_000;
 /** How long callers may take to fetch the rest of answers that are whole. */
 const FLUSH_MS = 2_000;
+/** More tokens than any one call can have. */
+const MAX_TOKENS = 10_000_000;
 /** When agents come back after a restart. */
 const RECONNECT_AFTER_MS = 1_000;
 
@@ -152,8 +154,8 @@ function meter(store: Pick<Store, 'recordUsage'>, work: Work, outcome: Outcome):
     model: work.model,
     serviceType: ENDPOINTS[work.endpoint].serviceType,
     endpoint: work.endpoint,
-    promptTokens: usage?.prompt_tokens ?? 0,
-    completionTokens: usage?.completion_tokens ?? 0,
+    promptTokens: clampTokens(usage?.prompt_tokens),
+    completionTokens: clampTokens(usage?.completion_tokens),
     queueMs: outcome.queueMs,
     firstByteMs: outcome.firstByteMs,
     totalMs: Math.round(performance.now() - work.receivedAt),
@@ -163,6 +165,11 @@ function meter(store: Pick<Store, 'recordUsage'>, work: Work, outcome: Outcome):
     source: 'api',
   };
   store.recordUsage([row]);
+}
+
+/** An agent's word on usage is hostile: nonsense must not spoil a member's sums. */
+function clampTokens(tokens = 0): number {
+  return Math.min(tokens, MAX_TOKENS);
 }
 
 function sha256(secret: string): string {

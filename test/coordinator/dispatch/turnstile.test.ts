@@ -1,10 +1,13 @@
 import { Turnstile } from '@inference-gateway/coordinator/dispatch/turnstile';
+import { setMaxListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 
 const never = new AbortController().signal;
+setMaxListeners(0, never);
 
 function turnstile(limit: number, waitMs = 10_000) {
   const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
   return { closing, gate: new Turnstile(limit, waitMs, closing.signal) };
 }
 

@@ -32,6 +32,8 @@ export interface LinkParts {
   readonly onWelcome: (welcome: Message<'WELCOME'>) => void;
 }
 
+const VERIFY_MS = 3_000;
+
 class ProtocolViolation extends Error {}
 
 export class AgentLink {
@@ -93,9 +95,12 @@ export class AgentLink {
     this.#socket.close(code, closeReason(reason));
   }
 
-  /** Ends the link without a word: the other end is thought to be gone. */
-  terminate(): void {
-    this.#socket.terminate();
+  /** Ends the link unless its other end answers a ping within 3 s. */
+  verify(): void {
+    const timer = setTimeout(() => this.#socket.terminate(), VERIFY_MS);
+    this.#socket.once('pong', () => clearTimeout(timer));
+    this.#socket.once('close', () => clearTimeout(timer));
+    this.#socket.ping();
   }
 
   #hello(): void {

@@ -87,12 +87,10 @@ export class Connection {
     });
   }
 
-  /**
-   * The link's other end has given this one up long ago, or will not be found at the old address.
-   */
+  /** The other end may have given the link up, or be found at another address by now. */
   #wokeUp(): void {
-    this.#options.logger.info('woke up: connecting again');
-    this.#link?.terminate();
+    this.#options.logger.info('the clock jumped: was this machine asleep?');
+    this.#link?.verify();
     this.#hurry();
   }
 }

@@ -3,6 +3,7 @@
  * answer has gone to the caller. Source: decisions, section 3.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
+import { setMaxListeners } from 'node:events';
 import type { Candidate } from '../core/match.js';
 import type { Sessions } from '../core/sessions.js';
 import { Attempt } from './attempt.js';
@@ -59,6 +60,8 @@ export class Direct {
     this.#sessions = sessions;
     this.#timing = timing;
     const closing = this.#closing.signal;
+    // Everybody who waits listens to it; the lines themselves are what is limited.
+    setMaxListeners(0, closing);
     this.#turnstile = new Turnstile(timing.maxConcurrent, timing.syncWaitMs, closing);
     const line = new WaitingLine();
     this.#placement = new Placement(sessions, { line, timing, closing });
@@ -113,7 +116,7 @@ export class Direct {
       const { blame, error } = judge(result.failure, candidate.providerName);
       this.#note(candidate, blame, progress);
       if (blame === 'failed' || blame === 'wait') progress.lastError = error;
-      if (blame === 'final' || sink.committed || this.#isSpent(work, progress)) {
+      if (blame === 'final' || sink.committed || this.#isSpent(work, progress, blame)) {
         return conclude(work, progress, { kind: 'failed', error });
       }
     }
@@ -131,12 +134,12 @@ export class Direct {
     if (blame !== 'wait') progress.excluded.add(candidate.providerId);
   }
 
-  #isSpent(work: Work, progress: Progress): boolean {
+  #isSpent(work: Work, progress: Progress, blame: Blame): boolean {
     if (progress.replacements > MAX_REPLACEMENTS || progress.refusals > MAX_REFUSALS) return true;
     const { syncWaitMs, syncDeadlineMs } = this.#timing;
     const passedMs = performance.now() - work.receivedAt;
     if (passedMs >= Math.min(syncDeadlineMs, work.limitMs ?? Infinity)) return true;
-    return progress.refusals > 0 && passedMs > syncWaitMs;
+    return blame === 'wait' && passedMs > syncWaitMs;
   }
 
   /**

@@ -9,6 +9,7 @@ import type { Authentication } from './authenticate.js';
 import type { Context, Middleware, RequestState } from './context.js';
 import { cors, identify, isPublicApi, tidyPath } from './edge.js';
 import { errorBoundary } from './errors.js';
+import { narrowScope } from './provider-scope.js';
 import { rateLimit } from './rate-limit.js';
 import { enrollRoutes } from './routes/enroll.js';
 import { healthRoutes } from './routes/health.js';
@@ -41,6 +42,7 @@ export function createApp(parts: AppParts): Koa<RequestState> {
   app.use(errorBoundary(parts.logger));
   app.use(onPublicApi(parts.authentication.middleware));
   app.use(onPublicApi(rateLimit(parts.rate)));
+  app.use(onPublicApi(narrowScope));
   app.use(createRouter(parts).routes());
   app.use(unrouted);
   return app;

@@ -5,7 +5,7 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import { isSecret } from '@inference-gateway/shared/ids';
 import { createHash } from 'node:crypto';
-import type { Caller, ProviderScope } from '../core/caller.js';
+import type { Caller } from '../core/caller.js';
 import type { KeyHolder, Store } from '../store/port.js';
 import type { Context, Middleware } from './context.js';
 
@@ -52,8 +52,7 @@ export class Authentication {
       );
     }
     this.#used.add(key.id);
-    const scope = readScope(ctx, key.scope);
-    return { memberId: key.memberId, memberName, keyId: key.id, scope };
+    return { memberId: key.memberId, memberName, keyId: key.id, scope: key.scope };
   }
 
   #find(secret: string): Promise<KeyHolder | null> {
@@ -84,13 +83,4 @@ function invalidKey(secret: string): ApiError {
     'invalid_api_key',
     `'${shown}' is not a valid API key. Check that it is whole.`,
   );
-}
-
-/** A call may narrow its key's scope to the caller's own machines, never widen it. */
-function readScope(ctx: Context, scope: ProviderScope): ProviderScope {
-  const asked = ctx.get('x-provider-scope');
-  if (asked === '' || asked === 'any') return scope;
-  if (asked === 'own') return 'own';
-  const message = `The header x-provider-scope is '${asked}'. It may be 'own' or 'any'.`;
-  throw new ApiError('invalid_value', message, { param: 'x-provider-scope' });
 }

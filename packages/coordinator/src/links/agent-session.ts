@@ -19,16 +19,13 @@ import { socketWire } from '@inference-gateway/shared/protocol/wire';
 import { LinkWriter } from '@inference-gateway/shared/protocol/writer';
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
+import { RateLimit } from '../core/rate.js';
 import type { ExchangeHandler, OpenRequest } from '../core/sessions.js';
 import { AgentStream, ProtocolViolation } from './agent-stream.js';
 import type { StreamHost } from './agent-stream.js';
-
-export interface SessionTiming {
-  readonly pingMs: number;
-  readonly deadMs: number;
-  readonly acceptMs: number;
-  readonly jobLeaseMs: number;
-}
+import { answersPing } from './answers-ping.js';
+import { welcomeMessage } from './welcome.js';
+import type { SessionTiming } from './welcome.js';
 
 /** What a session tells the registry. */
 export interface SessionEvents {
@@ -51,8 +48,6 @@ interface SessionOptions extends SessionSocket {
   readonly logger: Logger;
 }
 
-const PONG_WAIT_MS = 3_000;
-
 export class AgentSession implements StreamHost {
   readonly id = randomId();
   readonly connectedAt = Date.now();
@@ -70,6 +65,7 @@ export class AgentSession implements StreamHost {
   readonly #logger: Logger;
   readonly #streams = new Map<number, AgentStream>();
   #events: SessionEvents | null = null;
+  readonly #servicesRate = new RateLimit(LINK.maxServicesPerMinute, 60_000);
   #lastStream = 0;
   #strikes = 0;
   #unconfirmed = 0;
@@ -108,20 +104,8 @@ export class AgentSession implements StreamHost {
     events: SessionEvents,
   ): void {
     this.#events = events;
-    const welcome: Message<'WELCOME'> = {
-      t: 'WELCOME',
-      session_id: this.id,
-      provider_id: provider.id,
-      name: provider.name,
-      ping_s: timing.pingMs / 1000,
-      dead_s: timing.deadMs / 1000,
-      heartbeat_s: Math.min(LINK.heartbeatMs, timing.jobLeaseMs / 4) / 1000,
-      lease_s: timing.jobLeaseMs / 1000,
-      limits: { window_bytes: LINK.windowBytes, max_streams: LINK.maxStreams },
-      server_time: Date.now(),
-      resume: [],
-    };
-    this.control(JSON.stringify(welcome));
+    const welcome = { sessionId: this.id, provider, timing };
+    this.control(JSON.stringify(welcomeMessage(welcome)));
   }
 
   get isOpen(): boolean {
@@ -193,21 +177,7 @@ export class AgentSession implements StreamHost {
 
   /** Whether the other end answers a ping within 3 s. */
   isAlive(): Promise<boolean> {
-    return new Promise((resolve) => {
-      const answered = (): void => settle(true);
-      const timer = setTimeout(() => settle(false), PONG_WAIT_MS);
-      const settle = (alive: boolean): void => {
-        clearTimeout(timer);
-        this.#socket.off('pong', answered);
-        this.#socket.off('close', gone);
-        resolve(alive);
-      };
-      const gone = (): void => settle(false);
-      this.#socket.on('pong', answered);
-      this.#socket.on('close', gone);
-      if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping();
-      else settle(false);
-    });
+    return answersPing(this.#socket);
   }
 
   #received(data: RawData, isBinary: boolean): void {
@@ -233,6 +203,7 @@ export class AgentSession implements StreamHost {
       case 'HELLO':
         throw new ProtocolViolation('a second HELLO');
       case 'SERVICES':
+        this.#limitServices();
         this.control(JSON.stringify({ t: 'SERVICES_OK', rev: message.rev }));
         this.services = message.services;
         this.host = message.host ?? this.host;
@@ -248,6 +219,12 @@ export class AgentSession implements StreamHost {
       default:
         this.#stream(message.stream).received(message);
     }
+  }
+
+  /** Each list is checked whole and written to the store. */
+  #limitServices(): void {
+    if (this.#servicesRate.take(this.id, performance.now()).allowed) return;
+    throw new ProtocolViolation(`more than ${LINK.maxServicesPerMinute} lists within a minute`);
   }
 
   #heartbeat({ seq, accepts }: Message<'HEARTBEAT'>): void {

@@ -20,8 +20,9 @@ import { WebSocketServer } from 'ws';
 import type { RawData } from 'ws';
 import type { Provider } from '../store/port.js';
 import { AgentSession } from './agent-session.js';
-import type { SessionSocket, SessionTiming } from './agent-session.js';
+import type { SessionSocket } from './agent-session.js';
 import type { Registry } from './registry.js';
+import type { SessionTiming } from './welcome.js';
 
 interface LinkServerOptions {
   readonly registry: Registry;

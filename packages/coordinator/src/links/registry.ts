@@ -20,8 +20,9 @@ import type {
   Sessions,
 } from '../core/sessions.js';
 import type { Provider, Store } from '../store/port.js';
-import type { AgentSession, SessionEvents, SessionTiming } from './agent-session.js';
+import type { AgentSession, SessionEvents } from './agent-session.js';
 import { BUSY_PAUSE_MS, ProviderRecord } from './provider-record.js';
+import type { SessionTiming } from './welcome.js';
 
 interface IndexEntry {
   readonly record: ProviderRecord;

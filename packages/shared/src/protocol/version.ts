@@ -31,6 +31,7 @@ export const LINK = {
   maxControlBytes: 64 * 1024,
   maxDataBytes: 64 * 1024,
   maxModels: 512,
+  maxServicesPerMinute: 120,
   windowBytes: 256 * 1024,
   /** A sender stops filling the socket above this many unsent bytes. */
   agentHighWaterBytes: 256 * 1024,
