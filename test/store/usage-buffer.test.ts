@@ -14,12 +14,12 @@ test('rows are written by themselves, those of a moment together', async () => {
   expect(groups).toEqual([['req_0', 'req_1', 'req_2']]);
 });
 
-test('many rows do not wait, and go in groups of 1,000 at most', async () => {
+test('many rows do not wait, and go in groups of 200 at most', async () => {
   const { buffer, groups } = recorder();
-  buffer.add(rows(0, 2_250));
+  buffer.add(rows(0, 450));
   await buffer.flush();
-  expect(groups.map((group) => group.length)).toEqual([1_000, 1_000, 250]);
-  expect(groups.flat()).toEqual(rows(0, 2_250).map(({ requestId }) => requestId));
+  expect(groups.map((group) => group.length)).toEqual([200, 200, 50]);
+  expect(groups.flat()).toEqual(rows(0, 450).map(({ requestId }) => requestId));
 });
 
 test('rows that cannot be written now are written later, in their order', async () => {

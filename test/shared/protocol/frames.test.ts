@@ -9,7 +9,7 @@ describe('binary frames', () => {
     expect(decodeFrame(frame)).toEqual({
       kind: 'data',
       stream: 0x01020304,
-      bytes: Uint8Array.of(9, 8, 7),
+      bytes: Buffer.of(9, 8, 7),
     });
   });
 

@@ -7,6 +7,8 @@ export interface RequestState {
   requestId: string;
   /** Monotonic ms. */
   receivedAt: number;
+  /** The caller's address, as far as proxies are trusted to tell it. */
+  ip: string;
   /** Set once the key is known to be good. */
   caller?: Caller;
   /** What the log line adds of an inference call. */

@@ -31,6 +31,8 @@ export function identify(logger: Logger): Middleware {
   return (ctx, next) => {
     ctx.state.requestId = requestId();
     ctx.state.receivedAt = performance.now();
+    // Now: a closed socket has no address any more.
+    ctx.state.ip = ctx.ip;
     ctx.set('x-request-id', ctx.state.requestId);
     passOnClose(ctx);
     ctx.res.once('close', () => logRequest(logger, ctx));
@@ -86,7 +88,7 @@ function passOnClose({ req, res }: Context): void {
 }
 
 function logRequest(logger: Logger, ctx: Context): void {
-  const { requestId: req, receivedAt, caller, inference } = ctx.state;
+  const { requestId: req, receivedAt, ip, caller, inference } = ctx.state;
   const outcome = inference?.outcome;
   logger.info(
     {
@@ -95,6 +97,7 @@ function logRequest(logger: Logger, ctx: Context): void {
       path: ctx.path,
       status: ctx.res.statusCode,
       ms: Math.round(performance.now() - receivedAt),
+      ip,
       member: caller?.memberId,
       key: caller?.keyId,
       model: inference?.model,

@@ -8,7 +8,7 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Lines are written together: a system call for each would cost a tenth of a request. */
-const BATCH_BYTES = 4096;
+const BATCH_BYTES = 12 * 1024;
 const FLUSH_MS = 250;
 
 export function createLogger(level: LogLevel): Logger {
