@@ -148,31 +148,23 @@ export class Direct {
    */
   async #send(work: Work, sink: Sink, progress: Progress): Promise<Sent> {
     const queuedAt = performance.now();
-    const holder: { sent: Sent | null } = { sent: null };
-    const start = (candidate: Candidate): boolean => {
+    const start = (candidate: Candidate): Sent | null => {
       const now = performance.now();
       const queueMs = progress.queueMs + now - queuedAt;
       progress.overheadMs ??= now - work.receivedAt - queueMs;
+      const { overheadMs } = progress;
       const attempt = progress.attempts + 1;
-      holder.sent = this.#open(candidate, {
-        work,
-        sink,
-        attempt,
-        queueMs,
-        overheadMs: progress.overheadMs,
-      });
-      return holder.sent !== null;
+      return this.#open(candidate, { work, sink, attempt, queueMs, overheadMs });
     };
     try {
-      await this.#placement.place({ work, excluded: progress.excluded, start });
+      const sent = await this.#placement.place({ work, excluded: progress.excluded, start });
+      progress.attempts += 1;
+      return sent;
     } catch (error) {
       throw progress.lastError ?? error;
     } finally {
       progress.queueMs += performance.now() - queuedAt;
     }
-    if (holder.sent === null) throw new Error('placed without being sent');
-    progress.attempts += 1;
-    return holder.sent;
   }
 
   #open(

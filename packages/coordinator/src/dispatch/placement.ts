@@ -23,19 +23,19 @@ interface PlacementParts {
   readonly closing: AbortSignal;
 }
 
-export interface Sought {
+export interface Sought<T> {
   readonly work: Work;
   /** Providers that have failed this work. */
   readonly excluded: ReadonlySet<string>;
-  /** Sends the work to the candidate; false where its slot has gone since. */
-  readonly start: (candidate: Candidate) => boolean;
+  /** Sends the work to the candidate; null where its slot has gone since. */
+  readonly start: (candidate: Candidate) => T | null;
 }
 
-type Look = { readonly kind: 'started' | 'busy' | 'offline' } | Refused;
-interface Refused {
-  readonly kind: 'refused';
-  readonly error: ApiError;
-}
+/** What one look at the providers came to. */
+type Look<T> =
+  | { readonly kind: 'started'; readonly value: T }
+  | { readonly kind: 'refused'; readonly error: ApiError }
+  | { readonly kind: 'busy' | 'offline' };
 
 export class Placement {
   readonly #sessions: Sessions;
@@ -52,27 +52,26 @@ export class Placement {
     this.#closing = closing;
   }
 
-  /**
-   * Resolves once the work is sent, with the time it waited; rejects with what the caller is
-   * told.
-   */
-  async place(sought: Sought): Promise<void> {
+  /** Resolves with what `start` returned, once it has; rejects with what the caller is told. */
+  async place<T>(sought: Sought<T>): Promise<T> {
     const key = keyOf(sought);
     const mustWait = sought.excluded.size === 0 && this.#line.hasWaiting(key);
-    const look: Look = mustWait ? { kind: 'busy' } : this.#look(sought);
+    const look: Look<T> = mustWait ? { kind: 'busy' } : this.#look(sought);
     if (look.kind === 'refused') throw look.error;
-    if (look.kind === 'started') return;
+    if (look.kind === 'started') return look.value;
     if (this.#closing.aborted) throw shuttingDown();
-    await this.#wait(sought, key);
+    return await this.#wait(sought, key);
   }
 
-  #look({ work, excluded, start }: Sought): Look {
+  #look<T>({ work, excluded, start }: Sought<T>): Look<T> {
     const { serviceType } = ENDPOINTS[work.endpoint];
     const candidates = this.#sessions.candidates(serviceType, work.model);
     const found = match(candidates, { caller: work.caller, excluded });
     switch (found.kind) {
-      case 'chosen':
-        return { kind: start(found.candidate) ? 'started' : 'busy' };
+      case 'chosen': {
+        const value = start(found.candidate);
+        return value === null ? { kind: 'busy' } : { kind: 'started', value };
+      }
       case 'busy':
         return { kind: 'busy' };
       case 'unknown':
@@ -86,38 +85,39 @@ export class Placement {
     }
   }
 
-  #wait(sought: Sought, key: string): Promise<void> {
+  /**
+   * Stands in line. A call leaves it in one of four ways: the line wakes it and it starts or is
+   * refused; its provider has been away for too long; its patience ends; its caller or the
+   * coordinator leaves.
+   */
+  #wait<T>(sought: Sought<T>, key: string): Promise<T> {
     const { work } = sought;
     const { syncWaitMs, reconnectWaitMs } = this.#timing;
     return new Promise((resolve, reject) => {
-      let reconnection: NodeJS.Timeout | undefined;
-      const settle = (act: () => void): true => {
-        clearTimeout(patience);
-        clearTimeout(reconnection);
-        work.signal.removeEventListener('abort', giveUp);
-        this.#closing.removeEventListener('abort', giveUp);
-        act();
-        return true;
-      };
       const tryStart = (): boolean => {
         const look = this.#look(sought);
-        if (look.kind === 'started') return settle(resolve);
-        if (look.kind === 'refused') return settle(() => reject(look.error));
         // The provider may be lost at any time of the wait, not only before it.
-        clearTimeout(reconnection);
-        if (look.kind === 'offline') reconnection = setTimeout(lookAgain, reconnectWaitMs);
-        return false;
+        clearTimeout(absence);
+        if (look.kind === 'offline') absence = setTimeout(lookAgain, reconnectWaitMs);
+        if (look.kind === 'started') leave(() => resolve(look.value));
+        if (look.kind === 'refused') leave(() => reject(look.error));
+        return look.kind === 'started' || look.kind === 'refused';
+      };
+      const lookAgain = (): void => void tryStart();
+      const giveUp = (): void => {
+        leave(() => reject(this.#closing.aborted ? shuttingDown() : this.#exhausted(work)));
+      };
+      const leave = (settle: () => void): void => {
+        clearTimeout(patience);
+        clearTimeout(absence);
+        work.signal.removeEventListener('abort', giveUp);
+        this.#closing.removeEventListener('abort', giveUp);
+        this.#line.leave(waiting);
+        settle();
       };
       const waiting = { memberId: work.caller.memberId, key, tryStart };
-      const giveUp = (): void => {
-        this.#line.leave(waiting);
-        settle(() => reject(this.#closing.aborted ? shuttingDown() : this.#exhausted(work)));
-      };
-      const lookAgain = (): void => {
-        if (tryStart()) this.#line.leave(waiting);
-      };
       const patience = setTimeout(giveUp, syncWaitMs);
-      reconnection = setTimeout(lookAgain, reconnectWaitMs);
+      let absence = setTimeout(lookAgain, reconnectWaitMs);
       work.signal.addEventListener('abort', giveUp, { once: true });
       this.#closing.addEventListener('abort', giveUp, { once: true });
       this.#line.join(waiting);
@@ -132,7 +132,7 @@ export class Placement {
 }
 
 /** Work with one key may be served by the same providers. */
-function keyOf({ work, excluded }: Sought): string {
+function keyOf({ work, excluded }: Sought<unknown>): string {
   const { caller, endpoint, model } = work;
   const { serviceType } = ENDPOINTS[endpoint];
   return [caller.memberId, caller.scope, serviceType, model, ...excluded].join(' ');
