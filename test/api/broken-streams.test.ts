@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { dieMidStream, errorEvent, errorLine, noFinish } from '../support/fake-behaviours.js';
-import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import type { Behaviour, FakeModelServer } from '../support/fake-model-server.js';
-import { openGateway, startGateway } from '../support/gateway.js';
+import { startGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
+import { openServedGateway } from '../support/served-gateway.js';
 import { connectRawAgent } from '../support/raw-agent.js';
 import { until } from '../support/until.js';
 import { chunkOf, HeldAnswer } from './held-answer.js';
@@ -15,14 +15,9 @@ let gateway: TestGateway;
 let fake: FakeModelServer;
 
 beforeAll(async () => {
-  gateway = await openGateway();
-  fake = await startFakeOpenAi();
-  await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl }] });
-});
-
-afterAll(async () => {
-  await gateway.stop();
-  await fake.close();
+  const served = await openServedGateway();
+  ({ gateway, fake } = served);
+  return served.stop;
 });
 
 /** Two chunks and then bytes that no stream should hold. */

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { answer, dieMidStream } from '../support/fake-behaviours.js';
-import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import type { FakeModelServer } from '../support/fake-model-server.js';
-import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
+import { openServedGateway } from '../support/served-gateway.js';
 import { eventsOf, failureOf, post } from './requests.js';
 import { connect, STOCK_CLIENTS } from './stock-clients.js';
 
@@ -11,17 +10,12 @@ let gateway: TestGateway;
 let fake: FakeModelServer;
 
 beforeAll(async () => {
-  gateway = await openGateway();
-  fake = await startFakeOpenAi();
-  await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl }] });
+  const served = await openServedGateway();
+  ({ gateway, fake } = served);
+  return served.stop;
 });
 
 beforeEach(() => fake.behave(answer({ text: 'there was a GPU', model: 'local' })));
-
-afterAll(async () => {
-  await gateway.stop();
-  await fake.close();
-});
 
 const path = '/v1/completions';
 const PROMPT = { model: 'tiny', prompt: 'Once upon a time' };

@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startFakeOpenAi } from '../support/fake-openai-server.js';
-import type { FakeModelServer } from '../support/fake-model-server.js';
-import { openGateway, startGateway } from '../support/gateway.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
+import { openServedGateway } from '../support/served-gateway.js';
 import { connectRawAgent, DOCUMENT } from '../support/raw-agent.js';
 import { chat, failureOf, post } from './requests.js';
 import { connect, STOCK_CLIENTS } from './stock-clients.js';
 
 let gateway: TestGateway;
-let fake: FakeModelServer;
 
 beforeAll(async () => {
-  gateway = await openGateway();
-  fake = await startFakeOpenAi();
-  await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl }] });
-});
-
-afterAll(async () => {
-  await gateway.stop();
-  await fake.close();
+  const served = await openServedGateway();
+  ({ gateway } = served);
+  return served.stop;
 });
 
 describe('a trailing slash and doubled slashes reach the same route', () => {

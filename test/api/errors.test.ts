@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { answer, hangBeforeHeaders, reply } from '../support/fake-behaviours.js';
-import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import type { Behaviour, FakeModelServer } from '../support/fake-model-server.js';
-import { openGateway, startGateway } from '../support/gateway.js';
+import { startGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
+import { openServedGateway } from '../support/served-gateway.js';
 import { connectRawAgent, DOCUMENT } from '../support/raw-agent.js';
 import { until } from '../support/until.js';
 import { RawCaller } from './raw-caller.js';
@@ -14,17 +14,12 @@ let gateway: TestGateway;
 let fake: FakeModelServer;
 
 beforeAll(async () => {
-  gateway = await openGateway({ reconnectWaitMs: 50 });
-  fake = await startFakeOpenAi();
-  await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl }] });
+  const served = await openServedGateway({ reconnectWaitMs: 50 });
+  ({ gateway, fake } = served);
+  return served.stop;
 });
 
 beforeEach(() => fake.behave(answer()));
-
-afterAll(async () => {
-  await gateway.stop();
-  await fake.close();
-});
 
 it('the body of an error is always {error: {message, type, code, param}}', async () => {
   const answers = await Promise.all([

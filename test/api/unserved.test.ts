@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startFakeOpenAi } from '../support/fake-openai-server.js';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { FakeModelServer } from '../support/fake-model-server.js';
-import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
+import { openServedGateway } from '../support/served-gateway.js';
 import { CHAT, chat, failureOf, post, remaining, upload } from './requests.js';
 import { connect, STOCK_CLIENTS } from './stock-clients.js';
 
@@ -10,14 +9,9 @@ let gateway: TestGateway;
 let fake: FakeModelServer;
 
 beforeAll(async () => {
-  gateway = await openGateway();
-  fake = await startFakeOpenAi();
-  await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl }] });
-});
-
-afterAll(async () => {
-  await gateway.stop();
-  await fake.close();
+  const served = await openServedGateway();
+  ({ gateway, fake } = served);
+  return served.stop;
 });
 
 const JSON_ENDPOINTS = [

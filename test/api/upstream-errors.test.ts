@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { answer, hangBeforeHeaders, html500, reply } from '../support/fake-behaviours.js';
-import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import type { Behaviour, FakeModelServer } from '../support/fake-model-server.js';
-import { openGateway, startGateway } from '../support/gateway.js';
+import { startGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
+import { openServedGateway } from '../support/served-gateway.js';
 import { until } from '../support/until.js';
 import { chat, failureOf, post } from './requests.js';
 import { connect, STOCK_CLIENTS } from './stock-clients.js';
@@ -12,17 +12,12 @@ let gateway: TestGateway;
 let fake: FakeModelServer;
 
 beforeAll(async () => {
-  gateway = await openGateway({ syncDeadlineMs: 250 });
-  fake = await startFakeOpenAi();
-  await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl }] });
+  const served = await openServedGateway({ syncDeadlineMs: 250 });
+  ({ gateway, fake } = served);
+  return served.stop;
 });
 
 beforeEach(() => fake.behave(answer()));
-
-afterAll(async () => {
-  await gateway.stop();
-  await fake.close();
-});
 
 const refusing = (status: number, message: string, fields: object = {}): Behaviour =>
   reply(status, { error: { message, ...fields } });

@@ -37,7 +37,7 @@ export class OpenAiBackend implements Backend {
     return runCall({ baseUrl, apiKey, dropFields: this.#dropFields }, call);
   }
 
-  /** Configured models need no list: any answer then shows that the server is up. */
+  /** Configured models need no list; whatever it answers then shows that the server is up. */
   async #list(signal: AbortSignal): Promise<ModelItem[]> {
     const { apiKey, baseUrl, models } = this.#service;
     const url = `${baseUrl}/models`;

@@ -242,7 +242,7 @@ export class AgentSession implements StreamHost {
     else stream.granted(frame.credit);
   }
 
-  /** Streams are named by the coordinator and never reused: any other id is a violation. */
+  /** Streams are named by the coordinator and never reused; every other id is a violation. */
   #stream(id: number): AgentStream {
     const stream = this.#streams.get(id);
     if (stream === undefined) throw new ProtocolViolation(`stream ${id} is not open`);
