@@ -3,7 +3,7 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
-import { SETTINGS, didYouMean } from './config-settings.js';
+import { LATER_SETTINGS, SETTINGS, didYouMean } from './config-settings.js';
 
 export interface ConfigFile {
   /** By name, as text: a number in the file is the same as one in the environment. */
@@ -24,6 +24,7 @@ export function readConfigFile(path: string): ConfigFile {
   const values = new Map<string, string>();
   const problems: string[] = [];
   for (const [key, written] of Object.entries(document)) {
+    if (LATER_SETTINGS.includes(key.toUpperCase())) continue;
     const decoded = value.safeParse(written);
     if (!known.includes(key)) {
       problems.push(`${key} in ${path} is no setting of this program.${didYouMean(key, known)}`);

@@ -162,6 +162,21 @@ export const SETTINGS: Settings = {
   }),
 };
 
+/**
+ * Settings whose features come with later versions. One configuration can serve several versions:
+ * they are let through, and `start` says that they have no effect.
+ */
+export const LATER_SETTINGS: readonly string[] = [
+  'ASYNC_ENABLED',
+  'JOB_MAX_ATTEMPTS',
+  'JOB_NO_PROVIDER_S',
+  'MAX_IMAGES',
+  'ASSETS_ACCESS',
+  'ASSETS_MAX_GB',
+  'METRICS_TOKEN',
+  'RETENTION_DAYS',
+];
+
 interface Row {
   readonly name: string;
   readonly default: string;

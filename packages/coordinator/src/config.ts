@@ -4,7 +4,7 @@
  */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { readConfigFile } from './config-file.js';
-import { SETTINGS, didYouMean } from './config-settings.js';
+import { LATER_SETTINGS, SETTINGS, didYouMean } from './config-settings.js';
 import type { Setting } from './config-settings.js';
 import type { Config } from './config-values.js';
 
@@ -117,8 +117,17 @@ function unknownVariables(environment: Environment): string[] {
   const known = [CONFIG_VARIABLE, ...Object.values(SETTINGS).map(({ name }) => PREFIX + name)];
   return Object.keys(environment)
     .filter((name) => name.startsWith(PREFIX) && !name.startsWith(AGENT_PREFIX))
-    .filter((name) => !known.includes(name))
+    .filter((name) => !known.includes(name) && !isLater(name))
     .map((name) => `${name} is no setting of this program.${didYouMean(name, known)}`);
+}
+
+/** Variables that are set and have no effect in this version. */
+export function laterVariables(environment: Environment = process.env): string[] {
+  return Object.keys(environment).filter((name) => name.startsWith(PREFIX) && isLater(name));
+}
+
+function isLater(name: string): boolean {
+  return LATER_SETTINGS.includes(name.slice(PREFIX.length));
 }
 
 /** Values that are allowed each and make no sense together. */
