@@ -1,11 +1,11 @@
 /** Builds and joins every part of the coordinator; `main` and the tests start the same object. */
+import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createHash } from 'node:crypto';
 import { serveAdmin } from './admin/server.js';
 import type { Config } from './config.js';
 import { RateLimit } from './core/rate.js';
@@ -62,7 +62,7 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
     registry,
     timing: config,
     logger,
-    findProvider: (token) => store.findProviderByToken(sha256(token)),
+    findProvider: (token) => store.findProviderByToken(hashSecret(token)),
   });
   let draining = false;
   const isDraining = (): boolean => draining;
@@ -170,10 +170,6 @@ function meter(store: Pick<Store, 'recordUsage'>, work: Work, outcome: Outcome):
 /** An agent's word on usage is hostile: nonsense must not spoil a member's sums. */
 function clampTokens(tokens = 0): number {
   return Math.min(tokens, MAX_TOKENS);
-}
-
-function sha256(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
 }
 
 function elapsed(ms: number): Promise<void> {

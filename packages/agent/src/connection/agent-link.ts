@@ -2,6 +2,7 @@
  * One link, from HELLO to its close: hands work to the runner, tells the coordinator what is
  * served, and watches for silence.
  */
+import { answersPing } from '@inference-gateway/shared/protocol/answers-ping';
 import { closeReason } from '@inference-gateway/shared/protocol/close-reason';
 import { decodeFrame } from '@inference-gateway/shared/protocol/frames';
 import { Liveness } from '@inference-gateway/shared/protocol/liveness';
@@ -31,8 +32,6 @@ export interface LinkParts {
   /** Called once, when the coordinator has registered this agent. */
   readonly onWelcome: (welcome: Message<'WELCOME'>) => void;
 }
-
-const VERIFY_MS = 3_000;
 
 class ProtocolViolation extends Error {}
 
@@ -96,11 +95,8 @@ export class AgentLink {
   }
 
   /** Ends the link unless its other end answers a ping within 3 s. */
-  verify(): void {
-    const timer = setTimeout(() => this.#socket.terminate(), VERIFY_MS);
-    this.#socket.once('pong', () => clearTimeout(timer));
-    this.#socket.once('close', () => clearTimeout(timer));
-    this.#socket.ping();
+  async verify(): Promise<void> {
+    if (!(await answersPing(this.#socket))) this.#socket.terminate();
   }
 
   #hello(): void {

@@ -90,7 +90,7 @@ export class Connection {
   /** The other end may have given the link up, or be found at another address by now. */
   #wokeUp(): void {
     this.#options.logger.info('the clock jumped: was this machine asleep?');
-    this.#link?.verify();
+    void this.#link?.verify();
     this.#hurry();
   }
 }

@@ -1,8 +1,8 @@
+import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
 import { newSecret } from '@inference-gateway/shared/ids';
 import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../core/name.js';
 import { adminCommand } from './admin-context.js';
-import { sha256 } from './keys.js';
 import { resolveMember } from './references.js';
 
 const newToken = z.strictObject({
@@ -18,7 +18,7 @@ export const createJoinToken = adminCommand(newToken, async ({ store, now }, arg
   const at = now();
   const expiresAt = at + args.expires_in_s * 1_000;
   await store.createJoinToken(
-    { ownerId: owner.id, name: args.name, hash: sha256(token), expiresAt },
+    { ownerId: owner.id, name: args.name, hash: hashSecret(token), expiresAt },
     at,
   );
   return { token, owner: owner.email, expires_at: expiresAt };

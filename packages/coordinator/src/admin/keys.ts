@@ -1,6 +1,6 @@
+import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
 import { newSecret } from '@inference-gateway/shared/ids';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../core/name.js';
 import type { ApiKey } from '../store/port.js';
@@ -25,7 +25,7 @@ export const createKey = adminCommand(newKey, async ({ store, now }, args) => {
       memberId: owner.id,
       name: args.name,
       prefix: secret.slice(0, KEY_PREFIX_CHARACTERS),
-      hash: sha256(secret),
+      hash: hashSecret(secret),
       scope: args.scope,
       expiresAt: args.expires_in_s === null ? null : at + args.expires_in_s * 1_000,
     },
@@ -57,11 +57,6 @@ export const enableKey = adminCommand(oneKey, (context, args) =>
 export const revokeKey = adminCommand(oneKey, (context, args) =>
   setState(context, args.key, 'revoked'),
 );
-
-/** SHA-256 of a secret, hex: all that is kept of it. */
-export function sha256(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
-}
 
 async function setState(
   { store, now }: AdminContext,

@@ -2,9 +2,10 @@
  * Keys: told from the header, before a byte of the body is read. Source: specification, section
  * 5.
  */
+import { readBearer } from '@inference-gateway/shared/bearer';
+import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { isSecret } from '@inference-gateway/shared/ids';
-import { createHash } from 'node:crypto';
 import type { Caller } from '../core/caller.js';
 import type { KeyHolder, Store } from '../store/port.js';
 import type { Context, Middleware } from './context.js';
@@ -35,7 +36,7 @@ export class Authentication {
   }
 
   async #identify(ctx: Context): Promise<Caller> {
-    const secret = readBearer(ctx.get('authorization'));
+    const secret = readKey(ctx.get('authorization'));
     const holder = isSecret('gwk', secret) ? await this.#find(secret) : null;
     if (holder === null || holder.key.revokedAt !== null) throw invalidKey(secret);
     const { key, memberName } = holder;
@@ -56,7 +57,7 @@ export class Authentication {
   }
 
   #find(secret: string): Promise<KeyHolder | null> {
-    return this.#store.findKeyHolder(createHash('sha256').update(secret).digest('hex'));
+    return this.#store.findKeyHolder(hashSecret(secret));
   }
 
   async #flush(): Promise<void> {
@@ -68,9 +69,9 @@ export class Authentication {
   }
 }
 
-function readBearer(header: string): string {
-  const secret = /^bearer\s+(\S+)$/i.exec(header.trim())?.[1];
-  if (secret !== undefined) return secret;
+function readKey(header: string): string {
+  const secret = readBearer(header);
+  if (secret !== null) return secret;
   const message =
     "No API key. Send the header 'Authorization: Bearer gwk_…'; keys are made in the dashboard " +
     'under Settings, Token.';

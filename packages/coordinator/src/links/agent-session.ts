@@ -4,6 +4,7 @@
  */
 import { randomId } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
+import { answersPing } from '@inference-gateway/shared/protocol/answers-ping';
 import { closeReason } from '@inference-gateway/shared/protocol/close-reason';
 import { decodeFrame } from '@inference-gateway/shared/protocol/frames';
 import { Liveness } from '@inference-gateway/shared/protocol/liveness';
@@ -23,7 +24,6 @@ import { RateLimit } from '../core/rate.js';
 import type { ExchangeHandler, OpenRequest } from '../core/sessions.js';
 import { AgentStream, ProtocolViolation } from './agent-stream.js';
 import type { StreamHost } from './agent-stream.js';
-import { answersPing } from './answers-ping.js';
 import { welcomeMessage } from './welcome.js';
 import type { SessionTiming } from './welcome.js';
 

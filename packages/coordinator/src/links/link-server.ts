@@ -2,6 +2,7 @@
  * Where agents come in: the upgrade, the token, the version, HELLO. Until a link is attached it
  * costs one socket and one timer.
  */
+import { readBearer } from '@inference-gateway/shared/bearer';
 import { isSecret } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { decodeAgentMessage } from '@inference-gateway/shared/protocol/messages';
@@ -82,13 +83,13 @@ export class LinkServer {
       const body = { error: 'no common version', min: PROTOCOL_VERSION, max: PROTOCOL_VERSION };
       return { status: '426 Upgrade Required', body };
     }
-    const provider = await this.#authenticate(request.headers.authorization ?? '');
+    const provider = await this.#authenticate(request.headers.authorization);
     return provider ?? { status: '401 Unauthorized', body: { error: 'unknown agent token' } };
   }
 
-  async #authenticate(authorization: string): Promise<Provider | null> {
-    const token = /^bearer\s+(\S+)$/i.exec(authorization)?.[1];
-    if (token === undefined || !isSecret('gwa', token)) return null;
+  async #authenticate(authorization: string | undefined): Promise<Provider | null> {
+    const token = readBearer(authorization);
+    if (token === null || !isSecret('gwa', token)) return null;
     try {
       return await this.#options.findProvider(token);
     } catch (err) {

@@ -1,9 +1,10 @@
 /** `POST /agent/v1/enroll`: a join token becomes a registered provider and its agent token. */
+import { readBearer } from '@inference-gateway/shared/bearer';
+import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
 import { newSecret } from '@inference-gateway/shared/ids';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { ENROLL_PATH } from '@inference-gateway/shared/protocol/version';
 import type Router from '@koa/router';
-import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../../core/name.js';
 import type { Store } from '../../store/port.js';
@@ -20,8 +21,8 @@ const enrollment = z.object({
 export function enrollRoutes(router: Router<RequestState>, store: Pick<Store, 'enroll'>): void {
   const bodies = new JsonBodies(BODY_LIMITS);
   router.post(ENROLL_PATH, async (ctx) => {
-    const token = /^bearer\s+(gwj_\S+)$/i.exec(ctx.get('authorization'))?.[1];
-    if (token === undefined) throw refused('no join token was sent');
+    const token = readBearer(ctx.get('authorization'));
+    if (token?.startsWith('gwj_') !== true) throw refused('no join token was sent');
     const body = enrollment.safeParse(await bodies.read(ctx));
     if (!body.success) {
       const message = `The provider's name is not allowed: ${NAME_RULE}.`;
@@ -30,7 +31,7 @@ export function enrollRoutes(router: Router<RequestState>, store: Pick<Store, 'e
     const agentToken = newSecret('gwa');
     const name = body.data.name ?? null;
     const outcome = await store.enroll(
-      { joinTokenHash: sha256(token), tokenHash: sha256(agentToken), name },
+      { joinTokenHash: hashSecret(token), tokenHash: hashSecret(agentToken), name },
       Date.now(),
     );
     if (outcome.kind === 'refused') throw refused(`it is ${outcome.reason}`);
@@ -46,8 +47,4 @@ export function enrollRoutes(router: Router<RequestState>, store: Pick<Store, 'e
 function refused(reason: string): ApiError {
   const message = `The join token is not accepted: ${reason}. Ask the admin for a new one.`;
   return new ApiError('invalid_api_key', message);
-}
-
-function sha256(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
 }
