@@ -1,15 +1,20 @@
 /** `npm run bench -- NAME [--peers] [--portkey DIR] [--quick] [--cpu-prof DIR] [--json FILE]` */
 import { writeFileSync } from 'node:fs';
+import { media } from './media/media.js';
+import { report as mediaReport } from './media/report.js';
 import { readOptions } from './options.js';
 import { relay } from './relay/relay.js';
-import { report } from './relay/report.js';
+import { report as relayReport } from './relay/report.js';
 
-const BENCHES = { relay: { run: relay, report } };
+const BENCHES = {
+  relay: { run: relay, report: relayReport },
+  media: { run: media, report: mediaReport },
+};
 
 const { name, options } = readOptions(process.argv.slice(2));
 if (name === undefined || !(name in BENCHES)) {
   const known = Object.keys(BENCHES).join(', ');
-  options.say(`"${name ?? ''}" is no bench; there is: ${known}`);
+  options.say(`"${name ?? ''}" is no bench; there are: ${known}`);
   process.exit(2);
 }
 const bench = BENCHES[name as keyof typeof BENCHES];

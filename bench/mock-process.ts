@@ -5,9 +5,10 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen } from './listen.js';
-import { BENCH_MODEL } from './load/job.js';
+import { BENCH_MODEL, IMAGE_BYTES } from './load/job.js';
 import type { StreamWish } from './load/job.js';
 import { stampNow } from './load/stamp.js';
+import { noisePng } from './mock-image.js';
 
 interface Chat {
   readonly stream?: boolean;
@@ -30,11 +31,32 @@ const ANSWER = JSON.stringify({
   usage: { prompt_tokens: 12, completion_tokens: 10, total_tokens: 22 },
 });
 
+const IMAGE = Buffer.from(
+  JSON.stringify({
+    created: 1_700_000_000,
+    data: [{ b64_json: noisePng(IMAGE_BYTES).toString('base64') }],
+  }),
+);
+
 const server = createServer((request, response) => {
   if (request.method !== 'POST') return sendJson(response, MODELS);
-  void readBody(request).then((body) => answer(JSON.parse(body) as Chat, response));
+  switch (request.url) {
+    case '/v1/audio/transcriptions':
+      return transcribe(request, response);
+    case '/v1/images/generations':
+      return void readBody(request).then(() => sendJson(response, IMAGE));
+    default:
+      return void readBody(request).then((body) => answer(JSON.parse(body) as Chat, response));
+  }
 });
 listen(server);
+
+/** Reads the form to its end, and says how much of it arrived. */
+function transcribe(request: IncomingMessage, response: ServerResponse): void {
+  let bytes = 0;
+  request.on('data', (piece: Buffer) => (bytes += piece.length));
+  request.on('end', () => sendJson(response, JSON.stringify({ text: `${bytes} bytes` })));
+}
 
 function answer(chat: Chat, response: ServerResponse): void {
   if (chat.stream !== true) return sendJson(response, ANSWER);
@@ -72,7 +94,8 @@ function chunk(index: number): string {
   return `${CHUNK_START}${role}"content":"${stampNow()}"},"finish_reason":null}]}\n\n`;
 }
 
-function sendJson(response: ServerResponse, json: string): void {
+/** ASCII only: as many bytes as characters. */
+function sendJson(response: ServerResponse, json: string | Buffer): void {
   const headers = { 'content-type': 'application/json', 'content-length': json.length };
   response.writeHead(200, headers).end(json);
 }

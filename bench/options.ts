@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 export interface BenchOptions {
-  /** Other proxies too, as far as they are installed. */
+  /** Other proxies too, as far as they are installed; for the relay alone. */
   readonly peers: boolean;
   /** A folder with @portkey-ai/gateway in its node_modules. */
   readonly portkey: string;

@@ -11,6 +11,15 @@ export function table(heading: readonly string[], rows: readonly (readonly strin
   return [line(heading), line(rule), ...rows.map(line)].join('\n');
 }
 
+/** A cell; a dash where nothing was measured. */
+export function formatNumber(value: number, digits: number): string {
+  if (!Number.isFinite(value)) return '–';
+  return value.toLocaleString('en-US', {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+}
+
 function pad(cell: string, width: number, column: number): string {
   return column === 0 ? cell.padEnd(width) : cell.padStart(width);
 }

@@ -1,14 +1,16 @@
-// Starts a coordinator and a demo agent with a fresh data folder, makes a plain and a streamed chat
-// with the stock OpenAI client, and stays up until Ctrl-C. With --once it ends after the two calls.
-import { mkdtemp, rm } from 'node:fs/promises';
+// Starts a coordinator and a demo agent with a fresh data folder, makes two chats, speech, its
+// transcription and an image with the stock OpenAI client, and stays up until Ctrl-C. With --once
+// it ends after these calls.
+import { createReadStream } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import OpenAI from 'openai';
 import { setUpMember, startCoordinator, startDemoAgent } from './demo-gateway.js';
 import { stopPrograms } from './program.js';
 
 const once = process.argv.slice(2).includes('--once');
-/** Holds everything that the two programs write. */
+/** Holds everything that the two programs write, and the files that the models make. */
 let folder = '';
 const interrupted = new Promise((/** @type {(signal: string) => void} */ resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, resolve);
@@ -31,11 +33,15 @@ async function tour() {
   console.log('Inference Gateway: a coordinator, an agent at home, and a stock OpenAI client.\n');
   const { url, key, failed } = await start();
   const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key });
-  const model = await firstChatModel(client);
-  await plainChat(client, model);
-  await streamedChat(client, model);
+  const models = await modelsByType(client);
+  await plainChat(client, models.llm);
+  await streamedChat(client, models.llm);
+  const recording = await speech(client, models.tts);
+  await transcription(client, models.stt, recording);
+  await image(client, models.image);
   if (once) return;
-  printUsage(url, key, model);
+  console.log('\nAll of it worked. Both files can be opened while this runs; Ctrl-C removes them.');
+  printUsage(url, key, models.llm);
   throw new Error(await failed);
 }
 
@@ -51,12 +57,15 @@ async function start() {
 }
 
 /** @param {OpenAI} client */
-async function firstChatModel(client) {
+async function modelsByType(client) {
   const { data } = await client.models.list();
-  const model = data.find((one) => 'service_type' in one && one.service_type === 'llm');
-  if (model === undefined) throw new Error('GET /models lists no chat model of the demo agent.');
   field('models', data.map(({ id }) => id).join(', '));
-  return model.id;
+  const first = (/** @type {string} */ type) => {
+    const model = data.find((one) => 'service_type' in one && one.service_type === type);
+    if (model === undefined) throw new Error(`GET /models lists no ${type} model of the agent.`);
+    return model.id;
+  };
+  return { llm: first('llm'), tts: first('tts'), stt: first('stt'), image: first('image') };
 }
 
 /** @param {OpenAI} client @param {string} model */
@@ -92,10 +101,60 @@ async function streamedChat(client, model) {
   if (text === '') throw new Error('the stream held no text.');
 }
 
+/** @param {OpenAI} client @param {string} model @returns {Promise<string>} the file */
+async function speech(client, model) {
+  const input = 'Hello from a machine at home.';
+  heading('Speech', input);
+  const voice = 'demo-high';
+  const answer = await client.audio.speech.create({ model, input, voice, response_format: 'wav' });
+  return keep('hello.wav', model, Buffer.from(await answer.arrayBuffer()));
+}
+
+/** @param {OpenAI} client @param {string} model @param {string} file */
+async function transcription(client, model, file) {
+  heading('Its transcription', basename(file));
+  const { text, duration } = await client.audio.transcriptions.create({
+    model,
+    file: createReadStream(file),
+    response_format: 'verbose_json',
+  });
+  if (!text) throw new Error('the transcription holds no text.');
+  field(model, `${text} (${duration.toFixed(1)} s)`);
+}
+
+/** @param {OpenAI} client @param {string} model */
+async function image(client, model) {
+  const prompt = 'A lighthouse in the evening';
+  heading('An image', prompt);
+  const { data } = await client.images.generate({ model, prompt, size: '512x512' });
+  const url = data?.[0]?.url;
+  if (!url) throw new Error(`the answer holds no image: ${JSON.stringify(data)}`);
+  // The address opens with the key alone: nobody else sees the picture.
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${client.apiKey}` } });
+  if (!answer.ok) throw new Error(`GET ${url} answered ${answer.status}.`);
+  await keep('lighthouse.png', model, Buffer.from(await answer.arrayBuffer()));
+}
+
+/**
+ * Saves what a model made, for as long as this runs.
+ * @param {string} name @param {string} model @param {Buffer} bytes
+ */
+async function keep(name, model, bytes) {
+  const files = join(folder, 'files');
+  await mkdir(files, { recursive: true });
+  const path = join(files, name);
+  await writeFile(path, bytes);
+  const isPng = bytes.toString('latin1', 1, 4) === 'PNG';
+  const pixels = isPng ? `, ${bytes.readUInt32BE(16)} × ${bytes.readUInt32BE(20)} pixels` : '';
+  // With --once the file is gone before anybody could open it.
+  field(model, `${once ? name : path} (${Math.ceil(bytes.length / 1000)} kB${pixels})`);
+  return path;
+}
+
 /** @param {string} url @param {string} key @param {string} model */
 function printUsage(url, key, model) {
   const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] });
-  console.log('\nBoth worked. While this runs, any OpenAI client works too:\n');
+  console.log('Any OpenAI client works now, too:\n');
   field('base URL', `${url}/v1`);
   field('API key', key);
   console.log(`\n  curl ${url}/v1/chat/completions \\`);

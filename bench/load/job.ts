@@ -8,11 +8,23 @@ export interface Target {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** What a closed load sends. */
+export type Call =
+  | { readonly kind: 'chat' }
+  /** A WAV file of so many bytes to be transcribed. */
+  | { readonly kind: 'upload'; readonly fileBytes: number }
+  /** One image as base64. */
+  | { readonly kind: 'image' };
+
+/** Of the mock's only image. */
+export const IMAGE_BYTES = 4 * 1024 * 1024;
+
 export type Job =
   /** As many requests as the connections carry, each sending its next when its answer is there. */
   | {
       readonly kind: 'closed';
       readonly target: Target;
+      readonly call: Call;
       readonly connections: number;
       readonly durationMs: number;
       readonly maxRequests: number;
@@ -44,6 +56,8 @@ export interface StreamsResult {
   readonly chunksPerSecond: number;
   /** From the chunk's stamp to its arrival. */
   readonly relayMs: Percentiles;
+  /** Between two chunks of a stream as they arrive. */
+  readonly gapMs: Percentiles;
   readonly firstTokenMs: Percentiles;
 }
 
@@ -55,29 +69,4 @@ export type JobResult<J extends Job> = J extends { kind: 'streams' }
 export interface StreamWish {
   readonly chunks: number;
   readonly intervalMs: number;
-}
-
-export function jsonRequest(target: Target): Buffer {
-  return post(target, chat('Say one sentence about a fox and a dog.'));
-}
-
-export function streamRequest(target: Target, { chunks, intervalMs }: StreamWish): Buffer {
-  return post(target, { ...chat(JSON.stringify({ chunks, intervalMs })), stream: true });
-}
-
-function chat(content: string): object {
-  return { model: BENCH_MODEL, messages: [{ role: 'user', content }] };
-}
-
-/** A chat request as it goes over the wire. */
-function post(target: Target, chatBody: object): Buffer {
-  const body = JSON.stringify(chatBody);
-  const headers = {
-    host: new URL(target.origin).host,
-    'content-type': 'application/json',
-    'content-length': String(Buffer.byteLength(body)),
-    ...target.headers,
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.from(`POST /v1/chat/completions HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
 }

@@ -1,11 +1,14 @@
-/** JSON chats: as fast as the connections carry them, or at a steady rate. */
+/** Requests: as fast as the connections carry them, or chats at a steady rate. */
 import { percentilesOf } from '../statistics.js';
+import { AnswerGlimpse } from './answer-glimpse.js';
+import { jsonRequest } from './chat-request.js';
 import { Connection } from './connection.js';
-import { jsonRequest } from './job.js';
 import type { Job, RequestsResult } from './job.js';
+import { prepareCall } from './prepared-call.js';
+import type { PreparedCall } from './prepared-call.js';
 
 export async function closedLoad(job: Extract<Job, { kind: 'closed' }>): Promise<RequestsResult> {
-  const request = jsonRequest(job.target);
+  const call = await prepareCall(job.target, job.call);
   const latenciesMs: number[] = [];
   let left = job.maxRequests;
   const start = performance.now();
@@ -13,7 +16,7 @@ export async function closedLoad(job: Extract<Job, { kind: 'closed' }>): Promise
   const worker = async (): Promise<void> => {
     const connection = new Connection(job.target.origin);
     while (left-- > 0 && performance.now() < until) {
-      latenciesMs.push(await timed(connection, request));
+      latenciesMs.push(await timed(connection, call));
     }
     connection.close();
   };
@@ -26,14 +29,14 @@ export async function closedLoad(job: Extract<Job, { kind: 'closed' }>): Promise
  * waits.
  */
 export async function steadyLoad(job: Extract<Job, { kind: 'steady' }>): Promise<RequestsResult> {
-  const request = jsonRequest(job.target);
+  const call: PreparedCall = { request: jsonRequest(job.target), check: null };
   const latenciesMs: number[] = [];
   const free: Connection[] = [];
   const underWay: Promise<void>[] = [];
   const start = performance.now();
   const fire = async (): Promise<void> => {
     const connection = free.pop() ?? new Connection(job.target.origin);
-    latenciesMs.push(await timed(connection, request));
+    latenciesMs.push(await timed(connection, call));
     free.push(connection);
   };
   while (performance.now() < start + job.durationMs) {
@@ -46,10 +49,13 @@ export async function steadyLoad(job: Extract<Job, { kind: 'steady' }>): Promise
   return result(latenciesMs, start);
 }
 
-async function timed(connection: Connection, request: Buffer): Promise<number> {
+async function timed(connection: Connection, { request, check }: PreparedCall): Promise<number> {
+  const answer = check === null ? null : new AnswerGlimpse();
   const sentAt = performance.now();
-  await connection.send(request);
-  return performance.now() - sentAt;
+  await connection.send(request, answer === null ? null : (bytes) => answer.add(bytes));
+  const tookMs = performance.now() - sentAt;
+  if (answer !== null) check?.(answer);
+  return tookMs;
 }
 
 function result(latenciesMs: number[], start: number): RequestsResult {

@@ -1,7 +1,7 @@
 /** Concurrent streamed chats, each on a connection of its own. */
 import { percentilesOf } from '../statistics.js';
+import { streamRequest } from './chat-request.js';
 import { Connection } from './connection.js';
-import { streamRequest } from './job.js';
 import type { Job, StreamsResult } from './job.js';
 import { stampAgeMs } from './stamp.js';
 
@@ -19,6 +19,7 @@ export async function streamLoad(job: StreamsJob): Promise<StreamsResult> {
     chunks: tally.chunks,
     chunksPerSecond: job.intervalMs === 0 ? tally.overallRate() : tally.fullRate(),
     relayMs: percentilesOf(tally.relayMs),
+    gapMs: percentilesOf(tally.gapMs),
     firstTokenMs: percentilesOf(tally.firstTokenMs),
   };
 }
@@ -27,15 +28,17 @@ async function oneStream(origin: string, request: Buffer, tally: Tally): Promise
   const connection = new Connection(origin);
   const sentAt = performance.now();
   let rest = '';
-  let any = false;
+  let lastAt: number | null = null;
   await connection.send(request, (bytes) => {
     const events = (rest + bytes.toString('latin1')).split('\n\n');
     rest = events.pop() ?? '';
     for (const event of events) {
       const relayMs = stampAgeMs(event);
       if (relayMs === null) continue;
-      if (!any) tally.first(performance.now() - sentAt);
-      any = true;
+      const now = performance.now();
+      if (lastAt === null) tally.first(now - sentAt);
+      else tally.gapMs.push(now - lastAt);
+      lastAt = now;
       tally.chunk(relayMs);
     }
   });
@@ -45,6 +48,7 @@ async function oneStream(origin: string, request: Buffer, tally: Tally): Promise
 
 class Tally {
   readonly relayMs: number[] = [];
+  readonly gapMs: number[] = [];
   readonly firstTokenMs: number[] = [];
   readonly #streams: number;
   readonly #start = performance.now();

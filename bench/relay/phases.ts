@@ -4,8 +4,8 @@
  */
 import type { LoadGenerator } from '../load-generator.js';
 import type { RequestsResult } from '../load/job.js';
-import { cpuMs, rssMb } from '../process-usage.js';
 import type { Samples } from '../samples.js';
+import { addCpu, heldRssMb, usedCpuMs, watchRss } from '../subject-usage.js';
 import type { Subject } from '../subjects/subject.js';
 
 export const CONNECTIONS = [1, 16, 64] as const;
@@ -15,6 +15,7 @@ const STEADY_PER_SECOND = 200;
 const FIRST_TOKEN_STREAMS = 20;
 const FLOOD = { streams: 16, chunks: 2_000 };
 const RSS_POLL_MS = 250;
+export const CHAT = { kind: 'chat' } as const;
 
 export interface Round {
   readonly generator: LoadGenerator;
@@ -41,8 +42,8 @@ function jsonPhase(connections: number): Phase {
     const { name } = subject;
     const before = usedCpuMs(subject);
     const maxRequests = Number.MAX_SAFE_INTEGER;
-    const job = { kind: 'closed', target: subject, connections, durationMs, maxRequests } as const;
-    const result = await generator.run(job);
+    const load = { call: CHAT, connections, durationMs, maxRequests } as const;
+    const result = await generator.run({ kind: 'closed', target: subject, ...load });
     samples.add(name, `json${connections}.rps`, result.requests / result.seconds);
     addLatencies(samples, `${name} json${connections}`, result);
     addCpu({ samples, subject, before, metric: `json${connections}.cpu`, per: result.requests });
@@ -75,7 +76,7 @@ async function streamsPhase(
 ): Promise<void> {
   const chunks = Math.ceil((durationMs * 2) / TOKEN_INTERVAL_MS);
   const before = usedCpuMs(subject);
-  const rss = watchRss(subject);
+  const rss = watchRss(subject, RSS_POLL_MS);
   const job = { streams: STREAMS, chunks, intervalMs: TOKEN_INTERVAL_MS } as const;
   const result = await generator.run({ kind: 'streams', target: subject, ...job });
   samples.add(subject.name, 'streams.rate', result.chunksPerSecond);
@@ -99,16 +100,10 @@ export async function memoryPhase(round: Round, subject: Subject, many: number):
     ['many', many - few],
   ] as const) {
     const durationMs = Number.MAX_SAFE_INTEGER;
-    const job = {
-      kind: 'closed',
-      target: subject,
-      connections: 16,
-      durationMs,
-      maxRequests,
-    } as const;
-    await round.generator.run(job);
-    for (const [role, pid] of Object.entries(subject.pids)) {
-      round.samples.add(subject.name, `memory.${label}.${role}`, rssMb(pid));
+    const load = { call: CHAT, connections: 16, durationMs, maxRequests } as const;
+    await round.generator.run({ kind: 'closed', target: subject, ...load });
+    for (const [role, mb] of heldRssMb(subject)) {
+      round.samples.add(subject.name, `memory.${label}.${role}`, mb);
     }
   }
 }
@@ -118,38 +113,4 @@ function addLatencies(samples: Samples, place: string, { latencyMs }: RequestsRe
   for (const [name, value] of Object.entries(latencyMs)) {
     samples.add(subject, `${phase}.${name}`, Number(value));
   }
-}
-
-interface CpuSpan {
-  readonly samples: Samples;
-  readonly subject: Subject;
-  readonly before: Map<string, number>;
-  readonly metric: string;
-  readonly per: number;
-}
-
-function addCpu({ samples, subject, before, metric, per }: CpuSpan): void {
-  for (const [role, ms] of usedCpuMs(subject)) {
-    samples.add(subject.name, `${metric}.${role}`, (ms - (before.get(role) ?? 0)) / per);
-  }
-}
-
-function usedCpuMs(subject: Subject): Map<string, number> {
-  return new Map(Object.entries(subject.pids).map(([role, pid]) => [role, cpuMs(pid)]));
-}
-
-/** The most that each process held from now until the returned function is called. */
-function watchRss(subject: Subject): () => Map<string, number> {
-  const most = new Map<string, number>();
-  const look = (): void => {
-    for (const [role, pid] of Object.entries(subject.pids)) {
-      most.set(role, Math.max(most.get(role) ?? 0, rssMb(pid)));
-    }
-  };
-  const timer = setInterval(look, RSS_POLL_MS);
-  return () => {
-    clearInterval(timer);
-    look();
-    return most;
-  };
 }

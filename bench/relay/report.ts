@@ -1,9 +1,10 @@
 /** The run as text: one table a question, then the targets. */
 import { cpus } from 'node:os';
 import type { Samples } from '../samples.js';
-import { table } from '../table.js';
+import { formatNumber, table } from '../table.js';
+import { targetTable } from '../targets.js';
 import { CONNECTIONS, STREAMS } from './phases.js';
-import { judge, TARGETS } from './targets.js';
+import { TARGETS } from './targets.js';
 
 export function report(samples: Samples): string {
   const machine = `Node ${process.versions.node}, ${cpus().length} cores, medians of all rounds`;
@@ -13,7 +14,7 @@ export function report(samples: Samples): string {
     steadyTable(samples),
     streamsTable(samples),
     costTable(samples),
-    targetTable(samples),
+    targetTable(TARGETS, samples),
   ].join('\n\n');
 }
 
@@ -30,9 +31,9 @@ function jsonTable(samples: Samples, connections: number): string {
   ];
   const rows = samples.subjects.map((subject) => [
     subject,
-    number(samples.median(subject, `${metric}.rps`), 0),
-    number(ratio(samples, subject, `${metric}.rps`), 2),
-    number(samples.median(subject, `${metric}.p50`), 2),
+    formatNumber(samples.median(subject, `${metric}.rps`), 0),
+    formatNumber(ratio(samples, subject, `${metric}.rps`), 2),
+    formatNumber(samples.median(subject, `${metric}.p50`), 2),
     ...addedCells(samples, subject, metric),
   ]);
   return table(heading, rows);
@@ -42,7 +43,7 @@ function steadyTable(samples: Samples): string {
   const heading = ['200 requests/s', 'p50 ms', 'added p50', 'added p95', 'added p99'];
   const rows = samples.subjects.map((subject) => [
     subject,
-    number(samples.median(subject, 'steady.p50'), 2),
+    formatNumber(samples.median(subject, 'steady.p50'), 2),
     ...addedCells(samples, subject, 'steady'),
   ]);
   return table(heading, rows);
@@ -61,13 +62,13 @@ function streamsTable(samples: Samples): string {
   ];
   const rows = samples.subjects.map((subject) => [
     subject,
-    number(samples.median(subject, 'first.token'), 2),
-    number(samples.median(subject, 'streams.rate'), 0),
-    number(samples.median(subject, 'streams.relay.p50'), 2),
-    number(samples.median(subject, 'streams.relay.p99'), 2),
-    number(samples.median(subject, 'streams.first'), 1),
-    number(samples.median(subject, 'flood.rate'), 0),
-    number(ratio(samples, subject, 'flood.rate'), 2),
+    formatNumber(samples.median(subject, 'first.token'), 2),
+    formatNumber(samples.median(subject, 'streams.rate'), 0),
+    formatNumber(samples.median(subject, 'streams.relay.p50'), 2),
+    formatNumber(samples.median(subject, 'streams.relay.p99'), 2),
+    formatNumber(samples.median(subject, 'streams.first'), 1),
+    formatNumber(samples.median(subject, 'flood.rate'), 0),
+    formatNumber(ratio(samples, subject, 'flood.rate'), 2),
   ]);
   return table(heading, rows);
 }
@@ -92,40 +93,22 @@ function costTable(samples: Samples): string {
   const measured = PROCESSES.filter(([subject]) => samples.subjects.includes(subject));
   const rows = measured.map(([subject, role]) => [
     role,
-    number(samples.median(subject, `json16.cpu.${role}`), 3),
-    number(samples.median(subject, `streams.cpu.${role}`), 4),
-    number(samples.median(subject, `streams.rss.${role}`), 0),
-    number(samples.median(subject, `memory.few.${role}`), 0),
-    number(samples.median(subject, `memory.many.${role}`), 0),
+    formatNumber(samples.median(subject, `json16.cpu.${role}`), 3),
+    formatNumber(samples.median(subject, `streams.cpu.${role}`), 4),
+    formatNumber(samples.median(subject, `streams.rss.${role}`), 0),
+    formatNumber(samples.median(subject, `memory.few.${role}`), 0),
+    formatNumber(samples.median(subject, `memory.many.${role}`), 0),
   ]);
   return table(heading, rows);
-}
-
-function targetTable(samples: Samples): string {
-  const rows = TARGETS.map((target) => {
-    const { value, verdict } = judge(target, samples);
-    const sign = target.better === 'more' ? '≥' : '≤';
-    const measured = Number.isFinite(value) ? `${number(value, 2)}${target.unit}` : '–';
-    return [target.says, `${sign} ${target.goal}${target.unit}`, measured, verdict];
-  });
-  return table(['Target', 'goal', 'measured', ''], rows);
 }
 
 function addedCells(samples: Samples, subject: string, metric: string): string[] {
   return ['p50', 'p95', 'p99'].map((share) => {
     const direct = samples.median('direct', `${metric}.${share}`);
-    return number(samples.median(subject, `${metric}.${share}`) - direct, 2);
+    return formatNumber(samples.median(subject, `${metric}.${share}`) - direct, 2);
   });
 }
 
 function ratio(samples: Samples, subject: string, metric: string): number {
   return samples.median(subject, metric) / samples.median('hop', metric);
-}
-
-function number(value: number, digits: number): string {
-  if (!Number.isFinite(value)) return '–';
-  return value.toLocaleString('en-US', {
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  });
 }

@@ -1,17 +1,6 @@
 /** What the relay holds itself to, as ratios within one run. */
-import type { Samples } from '../samples.js';
-
-export interface Target {
-  readonly says: string;
-  readonly goal: number;
-  /** Whether more or less is better. */
-  readonly better: 'more' | 'less';
-  readonly unit: string;
-  readonly measure: (of: Read) => number;
-}
-
-/** Reads a subject's metric; NaN where it was not measured. */
-type Read = (subject: string, metric: string) => number;
+import { atLeast, atMost, ratio } from '../targets.js';
+import type { Read, Target } from '../targets.js';
 
 export const TARGETS: readonly Target[] = [
   ...[16, 64].flatMap((connections) => [
@@ -45,27 +34,6 @@ export const TARGETS: readonly Target[] = [
     return of('gateway', 'memory.many.coordinator') / of('gateway', 'memory.few.coordinator');
   }),
 ];
-
-export type Verdict = 'met' | 'missed' | 'not measured';
-
-export function judge(target: Target, samples: Samples): { value: number; verdict: Verdict } {
-  const value = target.measure((subject, metric) => samples.median(subject, metric));
-  if (!Number.isFinite(value)) return { value, verdict: 'not measured' };
-  const met = target.better === 'more' ? value >= target.goal : value <= target.goal;
-  return { value, verdict: met ? 'met' : 'missed' };
-}
-
-function atLeast(goal: number, says: string, measure: Target['measure']): Target {
-  return { says, goal, better: 'more', unit: ' ×', measure };
-}
-
-function atMost(goal: number, says: string, measure: Target['measure']): Target {
-  return { says, goal, better: 'less', unit: ' ×', measure };
-}
-
-function ratio(of: Read, metric: string, against: string): number {
-  return of('gateway', metric) / of(against, metric);
-}
 
 function added(of: Read, metric: string, subject = 'gateway'): number {
   return of(subject, metric) - of('direct', metric);

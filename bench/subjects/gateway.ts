@@ -4,18 +4,28 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { BENCH_MODEL } from '../load/job.js';
 import { repositoryFile, runToEnd, start } from '../processes.js';
 import type { Subject, Surroundings } from './subject.js';
 
 const COORDINATOR = repositoryFile('packages/coordinator/bin/gateway-coordinator.js');
 const AGENT = repositoryFile('packages/agent/bin/gateway-agent.js');
 const OWNER = 'bench@example.com';
-/** As many as a link carries, so that no request waits for a slot. */
-const SLOTS = 1_024;
 /** High enough to refuse nobody; the checks themselves run as ever. */
-const LIMITS = { GATEWAY_RATE_LIMIT_REQUESTS: '1000000', GATEWAY_MAX_CONCURRENT: '4096' };
+const LIMITS = {
+  GATEWAY_RATE_LIMIT_REQUESTS: '1000000',
+  GATEWAY_MAX_CONCURRENT: '4096',
+  // A tenth of it is one member's.
+  GATEWAY_ASSETS_MAX_GB: '1000',
+};
 
-export async function startGateway(surroundings: Surroundings): Promise<Subject> {
+/** The slots of each service that the agent offers, all of them on the mock. */
+export type GatewayServices = Readonly<Partial<Record<'llm' | 'stt' | 'image', number>>>;
+
+export async function startGateway(
+  surroundings: Surroundings,
+  services: GatewayServices,
+): Promise<Subject> {
   const { mock, folder, nodeFlags } = surroundings;
   const data = join(folder, 'data');
   const config = join(folder, 'agent', 'config.json');
@@ -27,7 +37,7 @@ export async function startGateway(surroundings: Surroundings): Promise<Subject>
     log: join(folder, 'coordinator.log'),
   });
   const key = await setUp({ url: coordinator.ready, data, config });
-  addService(config, mock);
+  addServices(config, mock, services);
   const agent = await start({
     args: [...nodeFlags, AGENT, 'start', '--config', config],
     ready: /online as/,
@@ -59,8 +69,14 @@ async function setUp({ url, data, config }: Paths): Promise<string> {
   return key;
 }
 
-function addService(config: string, mock: string): void {
+function addServices(config: string, mock: string, services: GatewayServices): void {
   const settings = JSON.parse(readFileSync(config, 'utf8')) as object;
-  const service = { type: 'llm', backend: 'openai', base_url: `${mock}/v1`, slots: SLOTS };
-  writeFileSync(config, JSON.stringify({ ...settings, services: [service] }));
+  const list = Object.entries(services).map(([type, slots]) => ({
+    type,
+    backend: 'openai',
+    base_url: `${mock}/v1`,
+    slots,
+    models: [{ id: BENCH_MODEL }],
+  }));
+  writeFileSync(config, JSON.stringify({ ...settings, services: list }));
 }

@@ -7,7 +7,7 @@ const LLM = { type: 'llm', backend: 'openai', base_url: 'http://127.0.0.1:8080/v
 const PROBLEMS: readonly (readonly [unknown, string])[] = [
   [[], 'the whole file is []: it must be an object in { }'],
   [{ urll: 'x' }, 'urll is unknown: did you mean url?'],
-  [{ zzzzzz: 1 }, 'zzzzzz is unknown: known here are url, name, log_level, services'],
+  [{ zzzzzz: 1 }, 'zzzzzz is unknown: known here are url, name, log_level, ffmpeg, services'],
   [{ url: 7 }, 'url is 7: it must be a text in quotes'],
   [
     { url: 'http://gateway.example.org' },
@@ -42,7 +42,8 @@ const PROBLEMS: readonly (readonly [unknown, string])[] = [
   ],
   [
     { services: [{ ...LLM, backend: 'olama' }] },
-    'services[0].backend is "olama": allowed values are openai, ollama, llama-server. ' +
+    'services[0].backend is "olama": allowed values are openai, ollama, llama-server, ' +
+      'whisper-server, automatic1111. ' +
       'Did you mean ollama?',
   ],
   [

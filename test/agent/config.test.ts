@@ -57,6 +57,27 @@ test('a service has every default filled in', async () => {
   ]);
 });
 
+test.each([
+  [undefined, null],
+  ['ffmpeg7', 'ffmpeg7'],
+  ['/opt/ffmpeg', '/opt/ffmpeg'],
+])('ffmpeg %j is %j', async (written, wanted) => {
+  const { ffmpeg } = await load(written === undefined ? {} : { ffmpeg: written });
+  expect(ffmpeg).toBe(wanted);
+});
+
+test('ffmpeg lies relative to the configuration', async () => {
+  const file = await configFile({ ffmpeg: './bin/ffmpeg' });
+  const { ffmpeg } = await loadConfig(locateConfig(file));
+  expect(ffmpeg).toBe(join(dirname(file), 'bin/ffmpeg'));
+});
+
+test('a model may name its voices', async () => {
+  const models = [{ id: 'kokoro', voices: ['anna'] }];
+  const { services } = await load({ services: [{ ...LLM, type: 'tts', models }] });
+  expect(services[0]?.models).toMatchObject([{ id: 'kokoro', voices: ['anna'] }]);
+});
+
 test('a service takes every setting that the file can hold', async () => {
   const model = { id: 'whisper', served_name: 'w', supported_features: ['timestamps'] };
   const service = {

@@ -6,7 +6,7 @@ import { openGateway, startGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
 import { RawCaller } from './raw-caller.js';
-import { chat, failureOf, post, upload } from './requests.js';
+import { chat, failureOf, post } from './requests.js';
 
 const LIMIT = 64 * 1024;
 
@@ -229,34 +229,6 @@ describe('an upload', () => {
   it('as JSON is 415 unsupported_content_type', async () => {
     const failure = await failureOf(await post(gateway, chat(), { path }));
     expect(failure).toMatchObject({ status: 415, code: 'unsupported_content_type' });
-  });
-
-  it('of more than 26,214,400 bytes is 413 file_too_large, and its caller is told', async () => {
-    const form = new FormData();
-    form.set('file', new Blob([new Uint8Array(26_214_401)]), 'long.wav');
-    form.set('model', 'whisper');
-    const response = await gateway.fetch(path, { method: 'POST', body: form });
-    expect(response.headers.get('connection')).toBe('close');
-    expect(await failureOf(response)).toMatchObject({
-      status: 413,
-      type: 'request_too_large',
-      code: 'file_too_large',
-      param: 'file',
-    });
-  });
-
-  it('of exactly 26,214,400 bytes passes', async () => {
-    const form = new FormData();
-    form.set('file', new Blob([new Uint8Array(26_214_400)]), 'long.wav');
-    form.set('model', 'whisper');
-    const response = await gateway.fetch(path, { method: 'POST', body: form });
-    expect(await failureOf(response)).toMatchObject({ status: 404, code: 'model_not_found' });
-  });
-
-  it('without a model is 400 missing_required_parameter', async () => {
-    const failure = await failureOf(await upload(gateway, path, { language: 'de' }));
-    expect(failure).toMatchObject({ status: 400, code: 'missing_required_parameter' });
-    expect(failure.param).toBe('model');
   });
 });
 

@@ -5,15 +5,21 @@ import { onTestFinished } from 'vitest';
 import type { TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
 
+/** Where to call, and with whose key. */
+export interface CalledGateway {
+  readonly address: string;
+  readonly anna: Pick<TestGateway['anna'], 'key'>;
+}
+
 export class RawCaller {
   readonly socket: Socket;
   received = '';
   ended = false;
   reset = false;
 
-  readonly #gateway: TestGateway;
+  readonly #gateway: CalledGateway;
 
-  constructor(gateway: TestGateway) {
+  constructor(gateway: CalledGateway) {
     this.#gateway = gateway;
     const { hostname, port } = new URL(gateway.address);
     this.socket = connect(Number(port), hostname);

@@ -32,18 +32,6 @@ export function post(
   });
 }
 
-/** A form with a small file before its fields, as SDKs send uploads. */
-export function upload(
-  gateway: TestGateway,
-  path: string,
-  fields: Readonly<Record<string, string>>,
-): Promise<Response> {
-  const form = new FormData();
-  form.set('file', new Blob(['RIFF....WAVE']), 'speech.wav');
-  for (const [name, value] of Object.entries(fields)) form.set(name, value);
-  return gateway.fetch(path, { method: 'POST', body: form });
-}
-
 /** Status, error object and the header that tells clients whether to try again. */
 export async function failureOf(response: Response) {
   const { error } = (await response.json()) as ErrorBody;

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { FakeModelServer } from '../support/fake-model-server.js';
 import type { TestGateway } from '../support/gateway.js';
+import { connectMediaAgent } from '../support/media-agent.js';
 import { openServedGateway } from '../support/served-gateway.js';
-import { CHAT, chat, failureOf, post, remaining, upload } from './requests.js';
+import { CHAT, chat, failureOf, post, remaining } from './requests.js';
 import { connect, STOCK_CLIENTS } from './stock-clients.js';
 
 let gateway: TestGateway;
@@ -14,36 +15,36 @@ beforeAll(async () => {
   return served.stop;
 });
 
+/** Bodies with all that an endpoint requires but the model. */
 const JSON_ENDPOINTS = [
-  ['/v1/audio/speech', 'tts'],
-  ['/v1/images/generations', 'image'],
-  ['/v1/videos/generations', 'video'],
-  ['/v1/music/generations', 'music'],
-] as const;
-const UPLOAD_ENDPOINTS = [
-  ['/v1/audio/transcriptions', 'stt'],
-  ['/v1/images/edits', 'image'],
-  ['/v1/voice/generations', 'tts'],
+  ['/v1/audio/speech', 'tts', { input: 'x' }],
+  ['/v1/images/generations', 'image', { prompt: 'x' }],
+  ['/v1/videos/generations', 'video', { prompt: 'x' }],
+  ['/v1/music/generations', 'music', { prompt: 'x' }],
 ] as const;
 
 const NOT_FOUND = { status: 404, type: 'no_provider', code: 'model_not_found', param: 'model' };
 
 describe('a request is routed only to a provider whose service matches the endpoint’s type', () => {
-  it.each(JSON_ENDPOINTS)('POST %s with a text model is 404 no_provider', async (path, type) => {
-    const failure = await failureOf(await post(gateway, { model: 'tiny', prompt: 'x' }, { path }));
+  it.each(JSON_ENDPOINTS)('POST %s with a text model is 404', async (path, type, body) => {
+    const failure = await failureOf(await post(gateway, { ...body, model: 'tiny' }, { path }));
     expect(failure).toMatchObject(NOT_FOUND);
     expect(failure.message).toContain(`'tiny' as ${type}`);
   });
 
-  it.each(UPLOAD_ENDPOINTS)('POST %s with a text model is 404 no_provider', async (path, type) => {
-    const failure = await failureOf(await upload(gateway, path, { model: 'tiny' }));
-    expect(failure).toMatchObject(NOT_FOUND);
-    expect(failure.message).toContain(`'tiny' as ${type}`);
-  });
-
-  it('GET /v1/audio/voices with a text model is 404 no_provider', async () => {
+  it('GET /v1/audio/voices with a text model is 404', async () => {
     const failure = await failureOf(await gateway.fetch('/v1/audio/voices?model=tiny'));
     expect(failure).toMatchObject(NOT_FOUND);
+  });
+
+  it('an image model answers no chat and no completion', async () => {
+    await connectMediaAgent(gateway, { type: 'image', name: 'sd-pc' });
+    for (const path of [CHAT, '/v1/completions']) {
+      const body = { ...chat({ model: 'm' }), prompt: 'x' };
+      const failure = await failureOf(await post(gateway, body, { path }));
+      expect(failure).toMatchObject(NOT_FOUND);
+      expect(failure.message).toContain("'m' as llm");
+    }
   });
 
   it('none of them reaches the local server', () => {
@@ -54,12 +55,8 @@ describe('a request is routed only to a provider whose service matches the endpo
 describe('the model is required', () => {
   const MISSING = { status: 400, code: 'missing_required_parameter', param: 'model' };
 
-  it.each(JSON_ENDPOINTS)('POST %s', async (path) => {
-    expect(await failureOf(await post(gateway, {}, { path }))).toMatchObject(MISSING);
-  });
-
-  it.each(UPLOAD_ENDPOINTS)('POST %s', async (path) => {
-    expect(await failureOf(await upload(gateway, path, {}))).toMatchObject(MISSING);
+  it.each(JSON_ENDPOINTS)('POST %s', async (path, _type, body) => {
+    expect(await failureOf(await post(gateway, body, { path }))).toMatchObject(MISSING);
   });
 
   it('GET /v1/audio/voices', async () => {
@@ -108,54 +105,21 @@ describe('when async processing is not enabled, every async endpoint returns 503
   });
 });
 
-describe('async: true on a file-upload endpoint', () => {
-  it.each(UPLOAD_ENDPOINTS)('POST %s is 400 async_not_supported', async (path) => {
-    const failure = await failureOf(await upload(gateway, path, { model: 'tiny', async: 'true' }));
-    expect(failure).toMatchObject({
-      status: 400,
-      type: 'invalid_request_error',
-      code: 'async_not_supported',
-      param: 'async',
-    });
-  });
-
-  it.each(UPLOAD_ENDPOINTS)('async: false on POST %s is no matter', async (path) => {
-    const response = await upload(gateway, path, { model: 'tiny', async: 'false' });
-    expect(await failureOf(response)).toMatchObject(NOT_FOUND);
-  });
-});
-
-it.each(JSON_ENDPOINTS)('a non-boolean async on POST %s is 400', async (path) => {
-  const failure = await failureOf(await post(gateway, { model: 'tiny', async: 1 }, { path }));
+it.each(JSON_ENDPOINTS)('a non-boolean async on POST %s is 400', async (path, _type, body) => {
+  const asked = { ...body, model: 'tiny', async: 1 };
+  const failure = await failureOf(await post(gateway, asked, { path }));
   expect(failure).toMatchObject({ status: 400, code: 'invalid_type', param: 'async' });
 });
-
-it('fields may come after the file, and image or image[] hold several', async () => {
-  const form = new FormData();
-  form.append('image[]', new Blob(['a']), 'a.png');
-  form.append('image[]', new Blob(['b']), 'b.png');
-  form.set('prompt', 'join them');
-  form.set('model', 'tiny');
-  const response = await gateway.fetch('/v1/images/edits', { method: 'POST', body: form });
-  expect(await failureOf(response)).toMatchObject(NOT_FOUND);
-});
-
-const file = () => new File(['RIFF....WAVE'], 'speech.wav');
 
 describe.each(STOCK_CLIENTS)('$version raises NotFoundError', ({ Sdk }) => {
   const client = () => connect(Sdk, gateway);
 
   it.each<[string, () => Promise<unknown>]>([
     [
-      'for a transcription',
-      () => client().audio.transcriptions.create({ file: file(), model: 'whisper' }),
-    ],
-    [
       'for speech',
       () => client().audio.speech.create({ model: 'kokoro', input: 'hi', voice: 'alloy' }),
     ],
     ['for an image', () => client().images.generate({ model: 'sd', prompt: 'a cat' })],
-    ['for an edit', () => client().images.edit({ model: 'sd', prompt: 'x', image: file() })],
   ])('%s', async (_, call) => {
     const failure = await call().catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Sdk.NotFoundError);

@@ -24,6 +24,7 @@ const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/coordinator.ts',
       'coordinator/src/config.ts',
       'coordinator/src/admin',
+      'coordinator/src/assets',
       'coordinator/src/store/port.ts',
       'coordinator/src/store/open.ts',
       'coordinator/src/core',
@@ -38,15 +39,49 @@ const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/store/port.ts',
       'coordinator/src/store/open.ts',
       'coordinator/src/assets',
+      'coordinator/src/media',
       'coordinator/src/links',
       'coordinator/src/dispatch',
       'coordinator/src/http',
       'coordinator/src/admin',
+      'coordinator/src/byte-stores.ts',
+      'coordinator/src/exposition.ts',
+      'coordinator/src/metering.ts',
     ],
+  },
+  // Parts of it, each in a file of its own for its length.
+  'coordinator/src/byte-stores.ts': {
+    may: [
+      'coordinator/src/store/port.ts',
+      'coordinator/src/assets',
+      'coordinator/src/media',
+      'coordinator/src/http',
+    ],
+  },
+  'coordinator/src/metering.ts': {
+    may: [
+      'coordinator/src/store/port.ts',
+      'coordinator/src/dispatch',
+      'coordinator/src/http',
+      'coordinator/src/exposition.ts',
+    ],
+  },
+  // Joins the metrics to the coordinator.
+  'coordinator/src/exposition.ts': {
+    may: ['coordinator/src/metrics', 'coordinator/src/http'],
   },
   'coordinator/src/core': { may: [], node: false },
   // What the store does, without how: all that whoever uses it may know.
-  'coordinator/src/store/port.ts': { may: ['coordinator/src/core'] },
+  'coordinator/src/store/port.ts': {
+    may: [
+      'coordinator/src/core',
+      'coordinator/src/store/asset-store.ts',
+      'coordinator/src/store/usage-store.ts',
+    ],
+  },
+  // Its parts: whoever uses them imports the port.
+  'coordinator/src/store/asset-store.ts': { may: [] },
+  'coordinator/src/store/usage-store.ts': { may: [] },
   // What every adapter shares.
   'coordinator/src/store': { may: ['coordinator/src/store/port.ts', 'coordinator/src/core'] },
   'coordinator/src/store/sqlite': {
@@ -61,7 +96,11 @@ const TABLE: Readonly<Record<string, Row>> = {
     ],
   },
   'coordinator/src/store/lock.ts': { may: [], packages: ['better-sqlite3'] },
-  'coordinator/src/assets': { may: [] },
+  'coordinator/src/assets': {
+    may: ['coordinator/src/core', 'coordinator/src/store/port.ts', 'coordinator/src/media'],
+  },
+  // How long sound and film last, and the only home of the library that knows their formats.
+  'coordinator/src/media': { may: [], packages: ['music-metadata'] },
   'coordinator/src/links': {
     may: ['coordinator/src/core', 'coordinator/src/store/port.ts'],
     packages: ['ws', 'zod'],
@@ -75,8 +114,14 @@ const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/store/port.ts',
       'coordinator/src/dispatch',
       'coordinator/src/assets',
+      'coordinator/src/media',
     ],
-    packages: ['koa', '@koa/router', 'busboy', 'zod'],
+    packages: ['koa', '@koa/router', 'busboy', 'send', 'zod'],
+  },
+  // What Prometheus may know, and the only home of its library.
+  'coordinator/src/metrics': {
+    may: ['coordinator/src/core', 'coordinator/src/store/port.ts', 'coordinator/src/dispatch'],
+    packages: ['prom-client'],
   },
   'coordinator/src/admin': {
     may: ['coordinator/src/core', 'coordinator/src/store/port.ts', 'coordinator/src/dispatch'],
@@ -96,6 +141,7 @@ const TABLE: Readonly<Record<string, Row>> = {
       'agent/src/backends/backend.ts',
       'agent/src/hardware',
       'agent/src/service',
+      'agent/src/media',
     ],
     packages: ['commander', 'zod'],
   },
@@ -115,6 +161,7 @@ const TABLE: Readonly<Record<string, Row>> = {
       'agent/src/backends',
       'agent/src/backends/backend.ts',
       'agent/src/hardware',
+      'agent/src/media',
     ],
   },
   'agent/src/connection': {
@@ -125,9 +172,11 @@ const TABLE: Readonly<Record<string, Row>> = {
   // The contract between the agent and a kind of local server.
   'agent/src/backends/backend.ts': { may: [] },
   'agent/src/backends': {
-    may: ['agent/src/backends/backend.ts', 'agent/src/openai-wire'],
+    may: ['agent/src/backends/backend.ts', 'agent/src/openai-wire', 'agent/src/media'],
     packages: ['node-fetch', 'undici', 'zod'],
   },
+  // Files of sound and images, whoever made them.
+  'agent/src/media': { may: ['agent/src/backends/backend.ts'] },
   'agent/src/openai-wire': { may: ['agent/src/backends/backend.ts'], packages: ['zod'] },
   'agent/src/demo': { may: ['agent/src/openai-wire'] },
   'agent/src/state': { may: [], packages: ['zod'] },

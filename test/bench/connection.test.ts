@@ -3,8 +3,8 @@ import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { AnswerReader } from '../../bench/load/answer-reader.js';
+import { jsonRequest } from '../../bench/load/chat-request.js';
 import { Connection } from '../../bench/load/connection.js';
-import { jsonRequest } from '../../bench/load/job.js';
 
 const HEAD = 'HTTP/1.1 200 OK\r\n';
 const PLAIN = `${HEAD}Content-Length: 5\r\n\r\nhello`;

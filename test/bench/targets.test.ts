@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
+import { report as mediaReport } from '../../bench/media/report.js';
 import { report } from '../../bench/relay/report.js';
-import { judge } from '../../bench/relay/targets.js';
-import type { Target } from '../../bench/relay/targets.js';
 import { Samples } from '../../bench/samples.js';
 import { percentilesOf } from '../../bench/statistics.js';
+import { judge } from '../../bench/targets.js';
+import type { Target } from '../../bench/targets.js';
 
 const half: Target = {
   says: 'rate against the hop',
@@ -42,3 +43,27 @@ test('the report shows every subject and a dash for what it could not do', () =>
   expect(text).toMatch(/\n\| portkey +\| +– /);
   expect(text).toMatch(/not measured \|\n/);
 });
+
+test('the report on files holds each of their targets against what was measured', () => {
+  const samples = new Samples(['direct', 'hop', 'gateway']);
+  for (const [subject, rate] of [
+    ['direct', 2_000],
+    ['hop', 1_000],
+    ['gateway', 600],
+  ] as const) {
+    samples.add(subject, 'upload.rate', rate);
+    samples.add(subject, 'crowd.added', rate / 10);
+  }
+  samples.add('gateway', 'memory.growth.coordinator', 15);
+  samples.add('gateway', 'memory.growth.agent', 17);
+  samples.add('hop', 'upload.cpu.hop', 0.7);
+  const text = mediaReport(samples);
+  expect(text).toMatch(/\n\| gateway +\| +600 \| +0\.60 \| +0\.30 \|/);
+  expect(text).toMatch(/\n\| hop +\| +0\.70 \|/);
+  expect(verdicts(text)).toEqual(['met', 'not measured', 'met', 'missed', 'missed']);
+});
+
+function verdicts(text: string): string[] {
+  const rows = text.slice(text.indexOf('| Target')).split('\n').slice(2);
+  return rows.map((row) => row.split('|').at(-2)?.trim() ?? '');
+}

@@ -35,6 +35,12 @@ describe('a value', () => {
     expect(config).toMatchObject({ syncWaitMs: 250, maxJsonBytes: 524_288 });
   });
 
+  test('in GiB or days is kept in bytes and milliseconds', () => {
+    const written = { GATEWAY_ASSETS_MAX_GB: '0.5', GATEWAY_RETENTION_DAYS: '0.5' };
+    const { assetsMaxBytes, retentionMs } = loadConfig({}, written);
+    expect([assetsMaxBytes, retentionMs]).toEqual([536_870_912, 43_200_000]);
+  });
+
   test('for the data folder is relative to the file that names it, if one does', async () => {
     const config = await configFile({ data: 'data' });
     expect(loadConfig({ config }, {}).dataDir).toBe(join(config, '..', 'data'));
@@ -75,6 +81,13 @@ test('the defaults are those of the documentation', () => {
     deadMs: 40_000,
     acceptMs: 5_000,
     jobLeaseMs: 60_000,
+    metricsToken: null,
+    metricsPort: null,
+    maxImages: 4,
+    maxSpeechCharacters: 5_000,
+    assetsAccess: 'private',
+    assetsMaxBytes: 20 * 1024 ** 3,
+    retentionMs: 30 * 86_400_000,
   } satisfies Config);
 });
 

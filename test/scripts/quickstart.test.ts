@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
-import { readdir } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { detectFormat } from '@inference-gateway/shared/media-types';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/quickstart.js', import.meta.url));
 
-test('with --once it makes both calls, prints the answers and leaves nothing', async () => {
+test('with --once it makes every call, prints the answers and leaves nothing', async () => {
   const folder = await temporaryFolder();
   const { output, exited } = quickstart(folder, ['--once']);
   expect(await exited).toBe(0);
@@ -16,6 +17,12 @@ test('with --once it makes both calls, prints the answers and leaves nothing', a
   expect(output.text).toMatch(/API key +gwk_\w+\n/);
   expect(output.text).toMatch(/A plain chat\n +you .+\n +demo-\S+ +\S/);
   expect(output.text).toMatch(/A streamed chat\n +you .+\n +demo-\S+ +\S/);
+  expect(output.text).toMatch(/Speech\n +you .+\n +demo-voice +hello\.wav \(\d+ kB\)\n/);
+  const [, said] = /Speech\n +you +(.+)\n/.exec(output.text) ?? [];
+  expect(output.text).toContain(`demo-whisper ${said} (1.5 s)\n`);
+  expect(output.text).toMatch(
+    /An image\n +you .+\n +demo-painter lighthouse\.png \(\d+ kB, 512 × 512 pixels\)\n/,
+  );
   expect(await readdir(folder)).toEqual([]);
 });
 
@@ -27,6 +34,11 @@ test('without it, it serves until Ctrl-C, then stops both and leaves nothing', a
   const key = /API key +(\S+)/.exec(output.text)?.[1] ?? '';
   const models = await fetch(`${url}/models`, { headers: { authorization: `Bearer ${key}` } });
   expect(models.status).toBe(200);
+  const [recording, picture] = ['demo-voice', 'demo-painter'].map(
+    (model) => new RegExp(`${model} +(\\S+) \\(`).exec(output.text)?.[1] ?? '',
+  );
+  expect(detectFormat(await readFile(recording ?? ''))).toBe('wav');
+  expect(detectFormat(await readFile(picture ?? ''))).toBe('png');
   child.kill('SIGINT');
   expect(await exited).toBe(0);
   await expect(fetch(`${url}/models`)).rejects.toThrow('fetch failed');

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { describeStore } from './contract.js';
+import type { WrittenUsage } from './store-harness.js';
 
 interface Opened {
   readonly dataDir: string;
@@ -36,8 +37,11 @@ describeStore('SQLite', async () => {
       await current.store.close();
       const database = openForReading(join(dataDir, 'gateway.db'));
       const rows = database
-        .prepare<[], { requestId: string; totalMs: number }>(
-          'select request_id as requestId, total_ms as totalMs from usage',
+        .prepare<[], WrittenUsage>(
+          `select request_id as requestId, outcome, prompt_tokens as promptTokens,
+             completion_tokens as completionTokens, audio_ms as audioMs, images,
+             total_ms as totalMs
+           from usage`,
         )
         .all();
       database.close();

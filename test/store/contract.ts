@@ -1,7 +1,11 @@
 /** What every adapter of the store does; `contract.test.ts` runs it against each that there is. */
 import type { NewMember, Store } from '@inference-gateway/coordinator/store/port';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { describeAssets } from './contract-assets.js';
+import { describeLimits } from './contract-limits.js';
 import { describeProviders } from './contract-providers.js';
+import { describeUsage } from './contract-usage.js';
+import type { StoreHarness } from './store-harness.js';
 import {
   NOW,
   createKey,
@@ -10,16 +14,7 @@ import {
   newKey,
   newMember,
   sha256,
-  usageRow,
 } from './store-rows.js';
-
-export interface StoreHarness {
-  readonly store: Store;
-  /** Closes the store and opens another on the same data. */
-  reopen(): Promise<Store>;
-  /** Closes the store and reads the usage rows around it. */
-  usage(): Promise<{ readonly requestId: string; readonly totalMs: number }[]>;
-}
 
 export function describeStore(adapter: string, open: () => Promise<StoreHarness>): void {
   let harness: StoreHarness;
@@ -86,7 +81,11 @@ export function describeStore(adapter: string, open: () => Promise<StoreHarness>
         disabledAt: null,
         revokedAt: null,
       });
-      expect(await store.findKeyHolder(hash)).toEqual({ key, memberName: 'anna' });
+      expect(await store.findKeyHolder(hash)).toEqual({
+        key,
+        memberName: 'anna',
+        limits: { requests: null, concurrent: null },
+      });
       expect(await store.findKeyHolder(sha256('another'))).toBeNull();
     });
 
@@ -171,7 +170,10 @@ export function describeStore(adapter: string, open: () => Promise<StoreHarness>
     });
   });
 
+  describeLimits(adapter, () => store);
   describeProviders(adapter, () => store);
+  describeAssets(adapter, () => store);
+  describeUsage(adapter, () => harness);
 
   describe(`${adapter}: its life`, () => {
     test('it is writable, and what it has answered is there after it was closed', async () => {
@@ -180,16 +182,6 @@ export function describeStore(adapter: string, open: () => Promise<StoreHarness>
       const reopened = await harness.reopen();
       expect(await reopened.listProviders()).toEqual([provider]);
       expect((await reopened.listMembers()).map(({ name }) => name)).toEqual(['anna']);
-    });
-
-    test('usage is written by closing at the latest, each request once', async () => {
-      const rows = Array.from({ length: 450 }, (_, index) => usageRow(index));
-      store.recordUsage(rows.slice(0, 250));
-      store.recordUsage(rows.slice(200));
-      const written = await harness.usage();
-      const ids = rows.map(({ requestId }) => requestId);
-      expect(written.map(({ requestId }) => requestId).toSorted()).toEqual(ids.toSorted());
-      expect(written[0]?.totalMs).toBe(13);
     });
 
     test('closing waits for what is under way; then every operation is refused', async () => {

@@ -65,5 +65,6 @@ function holder(id: string): KeyHolder {
   const times = { createdAt: 1, lastUsedAt: null, expiresAt: null, disabledAt: null };
   const owner = { memberId: 'anna', memberEmail: 'anna@example.org' };
   const key = { id, ...owner, name: id, prefix: 'gwk_', ...times, revokedAt: null };
-  return { key: { ...key, scope: 'any' }, memberName: 'anna' };
+  const limits = { requests: null, concurrent: null };
+  return { key: { ...key, scope: 'any' }, memberName: 'anna', limits };
 }

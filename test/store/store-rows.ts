@@ -1,6 +1,7 @@
 /** Rows for tests of the store, each made with what a test does not care about filled in. */
 import type {
   ApiKey,
+  Asset,
   Member,
   NewApiKey,
   NewMember,
@@ -8,7 +9,7 @@ import type {
   Store,
   UsageRow,
 } from '@inference-gateway/coordinator/store/port';
-import { newSecret } from '@inference-gateway/shared/ids';
+import { newSecret, randomId } from '@inference-gateway/shared/ids';
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
 import { createHash, randomBytes } from 'node:crypto';
 
@@ -49,6 +50,8 @@ export function usageRow(index: number): UsageRow {
     endpoint: 'chat',
     promptTokens: 3,
     completionTokens: 4,
+    audioMs: 0,
+    images: 0,
     queueMs: 0.4,
     firstByteMs: null,
     totalMs: 12.6,
@@ -56,6 +59,24 @@ export function usageRow(index: number): UsageRow {
     outcome: 'ok',
     errorCode: null,
     source: 'api',
+  };
+}
+
+export function newAsset(memberId: string, asset: Partial<Asset> = {}): Asset {
+  return {
+    id: randomId(),
+    memberId,
+    providerId: null,
+    requestId: 'req_1',
+    model: 'kokoro',
+    endpoint: 'speech',
+    contentType: 'audio/wav',
+    bytes: 1_000,
+    sha256: sha256('bytes'),
+    seconds: null,
+    createdAt: NOW,
+    expiresAt: NOW + 1_000_000,
+    ...asset,
   };
 }
 

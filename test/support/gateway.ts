@@ -4,6 +4,7 @@
  */
 import { Agent } from '@inference-gateway/agent/agent';
 import type { ServiceConfig } from '@inference-gateway/agent/backends/backend';
+import type { AudioConverter } from '@inference-gateway/agent/media/ffmpeg';
 import { loadConfig } from '@inference-gateway/coordinator/config';
 import type { Config } from '@inference-gateway/coordinator/config';
 import { startCoordinator } from '@inference-gateway/coordinator/coordinator';
@@ -30,6 +31,8 @@ interface TestMember {
 export interface TestGateway {
   readonly dataDir: string;
   readonly address: string;
+  /** The metrics' own port; null where they have none. */
+  readonly metricsAddress: string | null;
   /** With `/v1`. */
   readonly baseUrl: string;
   /** Two members that know nothing of each other. */
@@ -47,6 +50,8 @@ export interface TestGateway {
     services: readonly Partial<ServiceConfig>[];
     name?: string;
     owner?: TestMember;
+    /** None, unless a test says otherwise. */
+    ffmpeg?: AudioConverter | null;
   }): Promise<TestAgent>;
   stop(): Promise<void>;
 }
@@ -149,6 +154,7 @@ async function createMembers(dataDir: string): Promise<Members> {
 class RunningGateway implements TestGateway {
   readonly dataDir: string;
   readonly address: string;
+  readonly metricsAddress: string | null;
   readonly baseUrl: string;
   readonly anna: TestMember;
   readonly ben: TestMember;
@@ -163,6 +169,7 @@ class RunningGateway implements TestGateway {
     this.#removesFolder = removesFolder;
     this.dataDir = seeded.dataDir;
     this.address = coordinator.address;
+    this.metricsAddress = coordinator.metricsAddress;
     this.baseUrl = `${this.address}/v1`;
     this.anna = this.#member(seeded.anna);
     this.ben = this.#member(seeded.ben);
@@ -176,7 +183,7 @@ class RunningGateway implements TestGateway {
   }
 
   async startAgent(options: Parameters<TestGateway['startAgent']>[0]): Promise<TestAgent> {
-    const { services, name = 'den-pc', owner = this.anna } = options;
+    const { services, name = 'den-pc', owner = this.anna, ffmpeg = null } = options;
     const token = await owner.enroll(name);
     const agent = new Agent({
       url: this.address,
@@ -186,6 +193,7 @@ class RunningGateway implements TestGateway {
       host: () => ({ os: 'linux', arch: 'x64', gpus: [] }),
       logger: silent,
       once: false,
+      ffmpeg,
     });
     await agent.start();
     const running = { agent, token, stop: () => agent.drain() };

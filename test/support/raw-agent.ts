@@ -1,7 +1,7 @@
 /** An agent that says exactly what a test tells it to, well or badly, over a real WebSocket. */
 import type { AgentMessage, CoordinatorMessage } from '@inference-gateway/shared/protocol/messages';
 import { decodeFrame, encodeData, encodeWindow } from '@inference-gateway/shared/protocol/frames';
-import { CONNECT_PATH, SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
+import { CONNECT_PATH, LINK, SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
 import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { until } from './until.js';
@@ -38,6 +38,13 @@ export const HELLO: Extract<AgentMessage, { t: 'HELLO' }> = {
   resume: [],
 };
 
+/** One file of an answer. */
+export interface RawFile {
+  readonly bytes: Uint8Array;
+  readonly contentType?: string;
+  readonly revisedPrompt?: string;
+}
+
 export class RawAgent {
   readonly socket: WebSocket;
   readonly messages: CoordinatorMessage[] = [];
@@ -46,6 +53,8 @@ export class RawAgent {
   /** Credit granted to this agent, by stream. */
   readonly granted = new Map<number, number>();
   closeCode: number | null = null;
+  /** Bytes of files that were sent under credit, by stream. */
+  readonly #sent = new Map<number, number>();
   #opensTaken = 0;
 
   constructor(address: string, token: string, options: { perMessageDeflate?: boolean } = {}) {
@@ -90,6 +99,11 @@ export class RawAgent {
     return find() as Received<T>;
   }
 
+  /** Whether there is an OPEN that was not taken yet. */
+  get hasOpen(): boolean {
+    return this.messages.filter(({ t }) => t === 'OPEN').length > this.#opensTaken;
+  }
+
   /** The next OPEN that was not taken yet, accepted where `accept` is not false. */
   async nextOpen(accept = true): Promise<Received<'OPEN'>> {
     const opens = () => this.messages.filter((one): one is Received<'OPEN'> => one.t === 'OPEN');
@@ -104,6 +118,48 @@ export class RawAgent {
     this.send({ t: 'HEAD', stream, status: 200, content_type: 'application/json' });
     this.data(stream, JSON.stringify(document));
     this.send({ t: 'END', stream, ok: true });
+  }
+
+  /** Answers a stream with files, as fast as their bytes are taken. */
+  async media(stream: number, files: readonly RawFile[]): Promise<void> {
+    this.mediaHead(stream);
+    for (const [index, file] of files.entries()) {
+      this.part(stream, { index, ...file });
+      await this.bytes(stream, file.bytes);
+    }
+    this.send({ t: 'END', stream, ok: true });
+  }
+
+  mediaHead(stream: number): void {
+    this.send({ t: 'HEAD', stream, status: 200, content_type: 'multipart/mixed' });
+  }
+
+  /** The next file begins. */
+  part(stream: number, file: Partial<Omit<RawFile, 'bytes'>> & { index?: number } = {}): void {
+    const { index = 0, contentType = 'application/octet-stream', revisedPrompt } = file;
+    const told = revisedPrompt === undefined ? {} : { revised_prompt: revisedPrompt };
+    this.send({ t: 'PART', stream, index, content_type: contentType, ...told });
+  }
+
+  /** Sends bytes of a file; resolves once there was credit for the last of them. */
+  async bytes(stream: number, bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length; at += LINK.maxDataBytes) {
+      const piece = bytes.subarray(at, at + LINK.maxDataBytes);
+      const sent = (this.#sent.get(stream) ?? 0) + piece.length;
+      await until(() => LINK.windowBytes + (this.granted.get(stream) ?? 0) >= sent, {
+        what: 'credit',
+      });
+      this.#sent.set(stream, sent);
+      this.data(stream, piece);
+    }
+  }
+
+  /** The JSON of a request, once it is whole. */
+  async requestOf({ stream, body }: Received<'OPEN'>): Promise<Record<string, unknown>> {
+    const bytes = body?.bytes ?? 0;
+    await until(() => (this.bodies.get(stream)?.length ?? 0) >= bytes);
+    const text = this.bodies.get(stream)?.subarray(0, bytes).toString() ?? '';
+    return JSON.parse(text) as Record<string, unknown>;
   }
 
   async closed(): Promise<number> {

@@ -8,6 +8,7 @@ import type { ServiceConfig } from './backends/backend.js';
 import { Catalog } from './backends/catalog.js';
 import type { ServiceStatus } from './backends/catalog.js';
 import { Connection } from './connection/reconnect.js';
+import type { AudioConverter } from './media/ffmpeg.js';
 import { WorkRunner } from './work/runner.js';
 
 export interface AgentOptions {
@@ -22,6 +23,8 @@ export interface AgentOptions {
   readonly logger: Logger;
   /** Do not connect again after a link has ended. */
   readonly once: boolean;
+  /** What converts audio; null where ffmpeg is not installed. */
+  readonly ffmpeg?: AudioConverter | null;
 }
 
 export interface AgentStatus {
@@ -55,7 +58,8 @@ export class Agent {
     this.#options = options;
     this.#name = options.name;
     this.#state = { connection: 'connecting', since: Date.now(), reason: null };
-    this.#catalog = new Catalog(options.services, { logger: options.logger });
+    const { services, logger, ffmpeg = null } = options;
+    this.#catalog = new Catalog(services, { logger, tools: { ffmpeg } });
     this.#runner = new WorkRunner(this.#catalog, options.logger);
     this.closed = new Promise((resolve) => {
       this.#close = resolve;

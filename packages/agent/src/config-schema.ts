@@ -20,6 +20,7 @@ const model = z.strictObject({
   context_length: z.int().min(1).optional(),
   input_modalities: names.optional(),
   supported_features: names.optional(),
+  voices: z.array(name).max(1_000).optional(),
 });
 
 const service = z.strictObject({
@@ -40,6 +41,7 @@ const configFile = z.strictObject({
   url: url(coordinatorUrlFault).optional(),
   name: name.optional(),
   log_level: z.enum(LOG_LEVELS).optional(),
+  ffmpeg: z.string().min(1).optional(),
   services: z.array(service).max(MAX_SERVICES).optional(),
 });
 

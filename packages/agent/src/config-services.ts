@@ -53,6 +53,7 @@ function toModel(model: NonNullable<FileService['models']>[number]): ConfiguredM
     contextLength: model.context_length ?? null,
     inputModalities: model.input_modalities ?? null,
     supportedFeatures: model.supported_features ?? null,
+    voices: model.voices ?? null,
   };
 }
 

@@ -3,7 +3,7 @@
  * environment. All that is wrong is reported at once.
  */
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { LOG_LEVELS } from '@inference-gateway/shared/program/logger';
 import type { LogLevel } from '@inference-gateway/shared/program/logger';
@@ -24,6 +24,8 @@ export interface AgentConfig {
   /** What the coordinator calls this provider, as far as it is known here. */
   readonly name: string | null;
   readonly logLevel: LogLevel;
+  /** Where it lies; null: wherever the search path has it. */
+  readonly ffmpeg: string | null;
   readonly services: readonly ServiceConfig[];
 }
 
@@ -46,6 +48,7 @@ export async function loadConfig(location: ConfigLocation): Promise<AgentConfig>
     token: fromEnvironment('TOKEN') ?? (await readToken(location)),
     name: environment.name ?? file.name ?? null,
     logLevel: environment.logLevel ?? file.log_level ?? 'info',
+    ffmpeg: file.ffmpeg === undefined ? null : programPath(file.ffmpeg, location.file),
     services: loaded.services,
   };
 }
@@ -69,6 +72,11 @@ export function readEnvironment(): Environment {
     problems.push(problem('GATEWAY_AGENT_LOG_LEVEL', level, choice(level, LOG_LEVELS)));
   }
   return { url, name: fromEnvironment('NAME'), logLevel, problems };
+}
+
+/** Relative to the configuration, like key files; a bare name is one for the search path. */
+function programPath(program: string, configFile: string): string {
+  return basename(program) === program ? program : resolve(dirname(configFile), program);
 }
 
 /** A missing file alone exits 3, like any file that its user named; wrong configuration exits 2. */

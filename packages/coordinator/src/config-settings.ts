@@ -5,6 +5,7 @@
  */
 import { nearest } from '@inference-gateway/shared/nearest';
 import { LOG_LEVELS } from '@inference-gateway/shared/program/logger';
+import { ASSETS_ACCESS } from './config-values.js';
 import type { Config } from './config-values.js';
 
 export interface Setting<Value> {
@@ -15,6 +16,8 @@ export interface Setting<Value> {
   /** What may be written, for people. */
   readonly allowed: string;
   readonly doc: string;
+  /** True: what is written is repeated nowhere. */
+  readonly secret?: true;
   /** Null where the text is none of the allowed ones. */
   readonly parse: (text: string) => Value | null;
 }
@@ -70,6 +73,18 @@ export const SETTINGS: Settings = {
     range: [1, 100_000],
     doc: "A member's synchronous calls at once; further ones wait in the member's own line.",
   }),
+  maxImages: whole({
+    name: 'MAX_IMAGES',
+    default: '4',
+    range: [1, 32],
+    doc: 'Images of one request; a larger n is clamped to it.',
+  }),
+  maxSpeechCharacters: whole({
+    name: 'MAX_SPEECH_CHARACTERS',
+    default: '5000',
+    range: [1, 1_000_000],
+    doc: 'Characters of a text to be spoken.',
+  }),
   maxJsonBytes: mebibytes({
     name: 'MAX_JSON_MB',
     default: '32',
@@ -80,7 +95,7 @@ export const SETTINGS: Settings = {
     name: 'MAX_BODY_MEMORY_MB',
     default: '512',
     range: [0.001, 1_048_576],
-    doc: 'JSON bodies held at once; beyond it calls are refused with 503.',
+    doc: 'JSON bodies and answers held at once, half of it a member; beyond it 503.',
   }),
   syncWaitMs: seconds({
     name: 'SYNC_WAIT_S',
@@ -160,6 +175,45 @@ export const SETTINGS: Settings = {
     range: [0.1, DAY_S],
     doc: 'How long an agent holds a claim without a heartbeat; it sends one in a quarter of it.',
   }),
+  metricsToken: {
+    name: 'METRICS_TOKEN',
+    default: null,
+    allowed: '16 to 512 printable characters, without spaces',
+    doc: 'Opens GET /metrics to whoever sends it as a Bearer token. Unset, that is 404.',
+    secret: true,
+    parse: (written) => (/^[\x21-\x7e]{16,512}$/.test(written) ? written : null),
+  },
+  metricsPort: whole({
+    name: 'METRICS_PORT',
+    default: null,
+    range: [0, 65_535],
+    doc: 'Another port, on the same host, with GET /metrics alone; without a token if none is set.',
+  }),
+  assetsAccess: {
+    name: 'ASSETS_ACCESS',
+    default: 'private',
+    allowed: ASSETS_ACCESS.join(', '),
+    doc: 'Who may fetch a generated file: its owner, or whoever has its link.',
+    parse: (written) => ASSETS_ACCESS.find((access) => access === written) ?? null,
+  },
+  assetsMaxBytes: scaled(
+    {
+      name: 'ASSETS_MAX_GB',
+      default: '20',
+      range: [0.000_001, 1_048_576],
+      doc: "Space for generated files; a tenth of it is one member's.",
+    },
+    { unit: 'GiB', factor: 1024 ** 3 },
+  ),
+  retentionMs: scaled(
+    {
+      name: 'RETENTION_DAYS',
+      default: '30',
+      range: [0.001, 36_500],
+      doc: 'How long generated files are kept.',
+    },
+    { unit: 'days', factor: DAY_S * 1_000 },
+  ),
 };
 
 /**
@@ -170,16 +224,11 @@ export const LATER_SETTINGS: readonly string[] = [
   'ASYNC_ENABLED',
   'JOB_MAX_ATTEMPTS',
   'JOB_NO_PROVIDER_S',
-  'MAX_IMAGES',
-  'ASSETS_ACCESS',
-  'ASSETS_MAX_GB',
-  'METRICS_TOKEN',
-  'RETENTION_DAYS',
 ];
 
 interface Row {
   readonly name: string;
-  readonly default: string;
+  readonly default: string | null;
   readonly doc: string;
 }
 

@@ -1,5 +1,9 @@
 import type { LogLevel } from '@inference-gateway/shared/program/logger';
 
+export const ASSETS_ACCESS = ['private', 'link'] as const;
+/** Who may fetch an asset: its owner alone, or whoever knows its address. */
+export type AssetsAccess = (typeof ASSETS_ACCESS)[number];
+
 /** Every setting of a coordinator, with its unit in its name. */
 export interface Config {
   readonly dataDir: string;
@@ -13,6 +17,8 @@ export interface Config {
   readonly rateLimitRequests: number;
   readonly rateLimitWindowMs: number;
   readonly maxConcurrent: number;
+  readonly maxImages: number;
+  readonly maxSpeechCharacters: number;
   readonly maxJsonBytes: number;
   readonly maxBodyMemoryBytes: number;
   /** Waiting for a slot. */
@@ -37,4 +43,13 @@ export interface Config {
   readonly deadMs: number;
   readonly acceptMs: number;
   readonly jobLeaseMs: number;
+  /** Null: the main port has no `/metrics`. */
+  readonly metricsToken: string | null;
+  /** Null: the metrics have no port of their own; 0 lets the system choose. */
+  readonly metricsPort: number | null;
+  readonly assetsAccess: AssetsAccess;
+  /** Of all members' assets together; a tenth of it is one member's. */
+  readonly assetsMaxBytes: number;
+  /** From the making of an asset to its end. */
+  readonly retentionMs: number;
 }

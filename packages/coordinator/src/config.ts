@@ -16,6 +16,7 @@ export interface ConfigFlags {
   readonly host?: string;
   readonly port?: string;
   readonly publicUrl?: string;
+  readonly metricsPort?: string;
   readonly config?: string;
 }
 
@@ -90,6 +91,7 @@ const FLAGS: { readonly [Field in keyof Config]?: Flag } = {
   host: { label: '--host', read: ({ host }) => host },
   port: { label: '--port', read: ({ port }) => port },
   publicUrl: { label: '--public-url', read: ({ publicUrl }) => publicUrl },
+  metricsPort: { label: '--metrics-port', read: ({ metricsPort }) => metricsPort },
 };
 
 /** Null where it is unset; a value that is not allowed is a problem, and null as well. */
@@ -106,9 +108,8 @@ function readSetting<Field extends keyof Config>(
   }
   const value = setting.parse(written);
   if (value === null) {
-    problems.push(
-      `${source.label(setting, field)} is '${written}': allowed is ${setting.allowed}.`,
-    );
+    const shown = setting.secret === true ? 'not usable' : `'${written}'`;
+    problems.push(`${source.label(setting, field)} is ${shown}: allowed is ${setting.allowed}.`);
   }
   return value;
 }
@@ -143,6 +144,12 @@ function contradictions(config: Config): string[] {
     problems.push(
       'GATEWAY_MAX_BODY_MEMORY_MB is less than GATEWAY_MAX_JSON_MB: the largest body that is ' +
         'allowed would always be refused.',
+    );
+  }
+  if (config.metricsPort === config.port && config.port !== 0) {
+    problems.push(
+      `GATEWAY_METRICS_PORT is ${config.port}, the port of the API itself: choose another, or ` +
+        'set GATEWAY_METRICS_TOKEN alone to have the metrics there.',
     );
   }
   return problems;

@@ -1,27 +1,33 @@
 /** Builds and joins every part of the coordinator; `main` and the tests start the same object. */
 import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
-import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { serveAdmin } from './admin/server.js';
+import { createAdminAssets } from './assets/admin-assets.js';
+import { openByteStores } from './byte-stores.js';
+import type { ByteStores } from './byte-stores.js';
 import type { Config } from './config.js';
 import { RateLimit } from './core/rate.js';
 import { Direct } from './dispatch/direct.js';
-import type { Outcome, Work } from './dispatch/work.js';
+import { expose } from './exposition.js';
+import type { Exposition } from './exposition.js';
+import { addressOf } from './http/address-of.js';
 import { createApp } from './http/app.js';
 import { Authentication } from './http/authenticate.js';
 import { JsonBodies } from './http/body.js';
 import { LinkServer } from './links/link-server.js';
 import { Registry } from './links/registry.js';
-import type { Store, UsageRow } from './store/port.js';
+import { meterInto } from './metering.js';
+import type { Store } from './store/port.js';
 import { openStore } from './store/open.js';
 
 export interface Coordinator {
   /** `http://127.0.0.1:7070`, with the port that was given. */
   readonly address: string;
+  /** The metrics' own port; null where they have none. */
+  readonly metricsAddress: string | null;
   /** Lets work under way finish, up to the configured time, then closes everything. */
   drain(): Promise<void>;
 }
@@ -35,8 +41,6 @@ const HEADERS_TIMEOUT_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 300_000;
 /** How long callers may take to fetch the rest of answers that are whole. */
 const FLUSH_MS = 2_000;
-/** More tokens than any one call can have. */
-const MAX_TOKENS = 10_000_000;
 /** When agents come back after a restart. */
 const RECONNECT_AFTER_MS = 1_000;
 
@@ -64,52 +68,120 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
     logger,
     findProvider: (token) => store.findProviderByToken(hashSecret(token)),
   });
+  const counted = {
+    providers: () => registry.providers(),
+    callsInFlight: () => direct.underWay,
+  };
+  const exposition = await expose(config, counted, logger);
+  const stores = openByteStores(config, store, logger);
   let draining = false;
-  const isDraining = (): boolean => draining;
+  const handle = handlerOf({
+    config,
+    store,
+    logger,
+    registry,
+    direct,
+    authentication,
+    exposition,
+    stores,
+    isDraining: () => draining,
+    // Asked for when a call comes, and by then the server listens.
+    publicUrl: () => config.publicUrl ?? address,
+  });
+  const server = await listen(handle, config);
+  server.on('upgrade', links.upgrade);
+  exposition.watch(server);
+  const address = addressOf(server, config.host);
+  const admin = await serveAdmin(config.dataDir, {
+    store,
+    sessions: registry,
+    assets: createAdminAssets(config.dataDir, store),
+    server: { address, publicUrl: config.publicUrl },
+  });
+  const parts = { links, direct, registry, server, drainMs: config.drainMs };
+  return {
+    address,
+    metricsAddress: exposition.address,
+    async drain() {
+      draining = true;
+      await endCalls(parts);
+      await admin.close();
+      await exposition.close();
+      await stores.close();
+      await authentication.close();
+      await store.close();
+    },
+  };
+}
+
+interface HandlerParts {
+  readonly config: Config;
+  readonly store: Store;
+  readonly logger: Logger;
+  readonly registry: Registry;
+  readonly direct: Direct;
+  readonly authentication: Authentication;
+  readonly exposition: Exposition;
+  readonly stores: ByteStores;
+  readonly isDraining: () => boolean;
+  readonly publicUrl: () => string;
+}
+
+/** Answers every HTTP request. */
+function handlerOf(parts: HandlerParts): RequestListener {
+  const { config, store, logger, registry, direct, exposition, stores } = parts;
+  const { authentication, isDraining, publicUrl } = parts;
+  const { uploads, library, durations } = stores;
+  const bodies = new JsonBodies(config);
+  const meter = meterInto(store, exposition);
   const app = createApp({
     logger,
     authentication,
     rate: new RateLimit(config.rateLimitRequests, config.rateLimitWindowMs),
+    onRateLimited: () => exposition.rateLimited(),
+    metrics: exposition.onMainPort,
     health: { isDraining, isWritable: () => store.isWritable() },
     inference: {
       direct,
       sessions: registry,
-      bodies: new JsonBodies(config),
-      timing: config,
       isDraining,
-      meter: (work, outcome) => meter(store, work, outcome),
+      meter,
+      bodies,
+      uploads,
+      limits: config,
+      timing: config,
+      library,
+      durations,
+      publicUrl,
     },
+    assetsAccess: config.assetsAccess,
     store,
     trustProxy: config.trustProxy,
   });
   const handle = app.callback();
   // Koa answers every error itself, so that its promise is never rejected.
-  const server = await listen((request, response) => void handle(request, response), config);
-  server.on('upgrade', links.upgrade);
-  const address = addressOf(server, config.host);
-  const admin = await serveAdmin(config.dataDir, {
-    store,
-    sessions: registry,
-    server: { address, publicUrl: config.publicUrl },
-  });
-  return {
-    address,
-    async drain() {
-      draining = true;
-      links.close();
-      const closed = closeServer(server);
-      await Promise.race([direct.drained(), elapsed(config.drainMs)]);
-      direct.close();
-      await registry.closeAll(RECONNECT_AFTER_MS);
-      // After the links: they are connections of this server, too, and their end is what some
-      // callers are still to be told.
-      await Promise.race([closed, elapsed(FLUSH_MS)]);
-      server.closeAllConnections();
-      await admin.close();
-      await authentication.close();
-      await store.close();
-    },
-  };
+  return (request, response) => void handle(request, response);
+}
+
+interface CallParts {
+  readonly links: LinkServer;
+  readonly direct: Direct;
+  readonly registry: Registry;
+  readonly server: Server;
+  readonly drainMs: number;
+}
+
+/** Lets calls under way finish, for as long as is allowed, and then closes every connection. */
+async function endCalls({ links, direct, registry, server, drainMs }: CallParts): Promise<void> {
+  links.close();
+  const closed = closeServer(server);
+  await Promise.race([direct.drained(), elapsed(drainMs)]);
+  direct.close();
+  await registry.closeAll(RECONNECT_AFTER_MS);
+  // After the links: they are connections of this server, too, and their end is what some callers
+  // are still to be told.
+  await Promise.race([closed, elapsed(FLUSH_MS)]);
+  server.closeAllConnections();
 }
 
 async function listen(handler: RequestListener, config: Config): Promise<Server> {
@@ -136,40 +208,6 @@ async function closeServer(server: Server): Promise<void> {
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
   await new Promise((resolve) => server.close(resolve));
   clearInterval(sweep);
-}
-
-function addressOf(server: Server, host: string): string {
-  const { port } = server.address() as AddressInfo;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-function meter(store: Pick<Store, 'recordUsage'>, work: Work, outcome: Outcome): void {
-  const { usage } = outcome;
-  const row: UsageRow = {
-    requestId: work.requestId,
-    at: Date.now(),
-    memberId: work.caller.memberId,
-    keyId: work.caller.keyId,
-    providerId: outcome.providerId,
-    model: work.model,
-    serviceType: ENDPOINTS[work.endpoint].serviceType,
-    endpoint: work.endpoint,
-    promptTokens: clampTokens(usage?.prompt_tokens),
-    completionTokens: clampTokens(usage?.completion_tokens),
-    queueMs: outcome.queueMs,
-    firstByteMs: outcome.firstByteMs,
-    totalMs: Math.round(performance.now() - work.receivedAt),
-    attempts: outcome.attempts,
-    outcome: outcome.kind,
-    errorCode: outcome.error?.code ?? null,
-    source: 'api',
-  };
-  store.recordUsage([row]);
-}
-
-/** An agent's word on usage is hostile: nonsense must not spoil a member's sums. */
-function clampTokens(tokens = 0): number {
-  return Math.min(tokens, MAX_TOKENS);
 }
 
 function elapsed(ms: number): Promise<void> {

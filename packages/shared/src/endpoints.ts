@@ -2,6 +2,7 @@
  * One row per inference endpoint of the specification, section 4. Routing, validation, matching,
  * the link and the agent's allow-list read this table; adding an endpoint is adding a row.
  */
+import type { MediaFamily, MediaFormat } from './media-types.js';
 
 export const SERVICE_TYPES = ['llm', 'stt', 'image', 'tts', 'video', 'music'] as const;
 /**
@@ -14,8 +15,31 @@ export type InferenceType = 'LLM' | 'IMAGE' | 'VIDEO' | 'MUSIC' | 'TTS';
 /** How a request body arrives, and where the model's name is found in it. */
 export type BodyKind = 'json' | 'multipart' | 'query';
 
-/** What a caller gets: OpenAI JSON (or its event stream), a JSON document, or raw media bytes. */
-export type AnswerKind = 'chat' | 'completion' | 'json' | 'bytes';
+/**
+ * What a caller gets: OpenAI JSON (or its event stream), a transcript, names, a list of images, or
+ * the bytes of one file.
+ */
+export type AnswerKind = 'chat' | 'completion' | 'transcription' | 'voices' | 'images' | 'file';
+
+/** A file that a form may hold. */
+export interface UploadField {
+  readonly name: string;
+  readonly family: MediaFamily;
+  readonly formats: readonly MediaFormat[];
+  readonly required: boolean;
+  /** How many of that name. */
+  readonly most: number;
+}
+
+const AUDIO = {
+  family: 'audio',
+  formats: ['wav', 'mp3', 'mp4', 'flac', 'ogg', 'webm'],
+  required: true,
+  most: 1,
+} as const;
+const IMAGE = { family: 'image', formats: ['png', 'jpeg', 'webp'] } as const;
+/** OpenAI's own limit. */
+const MAX_EDITED_IMAGES = 16;
 
 export interface Endpoint {
   readonly method: 'GET' | 'POST';
@@ -23,7 +47,11 @@ export interface Endpoint {
   readonly path: string;
   readonly serviceType: ServiceType;
   readonly body: BodyKind;
+  /** The files of a multipart body; none elsewhere. */
+  readonly uploads: readonly UploadField[];
   readonly answer: AnswerKind;
+  /** What the files of an answer are; null where an answer is text. */
+  readonly media: MediaFamily | null;
   /** Null where the endpoint cannot run as a job (specification, Async submission). */
   readonly inferenceType: InferenceType | null;
 }
@@ -37,27 +65,49 @@ export const ENDPOINTS = {
   }),
   transcriptions: post('/audio/transcriptions', 'multipart', {
     serviceType: 'stt',
-    answer: 'json',
+    uploads: [{ name: 'file', ...AUDIO }],
+    answer: 'transcription',
   }),
-  speech: post('/audio/speech', 'json', { serviceType: 'tts', answer: 'bytes', job: 'TTS' }),
-  voices: get('/audio/voices', { serviceType: 'tts', answer: 'json' }),
+  speech: post('/audio/speech', 'json', {
+    serviceType: 'tts',
+    answer: 'file',
+    media: 'audio',
+    job: 'TTS',
+  }),
+  voices: get('/audio/voices', { serviceType: 'tts', answer: 'voices' }),
   images: post('/images/generations', 'json', {
     serviceType: 'image',
-    answer: 'json',
+    answer: 'images',
+    media: 'image',
     job: 'IMAGE',
   }),
-  edits: post('/images/edits', 'multipart', { serviceType: 'image', answer: 'json' }),
+  edits: post('/images/edits', 'multipart', {
+    serviceType: 'image',
+    uploads: [
+      { name: 'image', ...IMAGE, required: true, most: MAX_EDITED_IMAGES },
+      { name: 'mask', ...IMAGE, required: false, most: 1 },
+    ],
+    answer: 'images',
+    media: 'image',
+  }),
   videos: post('/videos/generations', 'json', {
     serviceType: 'video',
-    answer: 'bytes',
+    answer: 'file',
+    media: 'video',
     job: 'VIDEO',
   }),
   music: post('/music/generations', 'json', {
     serviceType: 'music',
-    answer: 'bytes',
+    answer: 'file',
+    media: 'audio',
     job: 'MUSIC',
   }),
-  voice: post('/voice/generations', 'multipart', { serviceType: 'tts', answer: 'bytes' }),
+  voice: post('/voice/generations', 'multipart', {
+    serviceType: 'tts',
+    uploads: [{ name: 'file', ...AUDIO }],
+    answer: 'file',
+    media: 'audio',
+  }),
 } as const satisfies Record<string, Endpoint>;
 
 /** The name of an endpoint on the link: the coordinator names a kind, never a URL. */
@@ -67,13 +117,15 @@ export const ENDPOINT_KEYS = Object.keys(ENDPOINTS) as [EndpointKey, ...Endpoint
 
 interface Row {
   readonly serviceType: ServiceType;
+  readonly uploads?: readonly UploadField[];
   readonly answer: AnswerKind;
+  readonly media?: MediaFamily;
   readonly job?: InferenceType;
 }
 
 function post(path: string, body: BodyKind, row: Row): Endpoint {
-  const { serviceType, answer, job } = row;
-  return { method: 'POST', path, serviceType, body, answer, inferenceType: job ?? null };
+  const { serviceType, uploads = [], answer, media = null, job: inferenceType = null } = row;
+  return { method: 'POST', path, serviceType, body, uploads, answer, media, inferenceType };
 }
 
 function get(path: string, row: Row): Endpoint {

@@ -275,6 +275,7 @@ function chat(
     endpoint: 'chat',
     model,
     body: { model: id, messages: [{ role: 'user', content: 'hi' }], ...body },
+    uploads: [],
     requestId: 'req_test',
     signal: new AbortController().signal,
   };
@@ -285,7 +286,8 @@ function parse(answer: LocalAnswer): unknown {
 }
 
 async function drain(answer: LocalAnswer): Promise<{ text: string; usage: unknown }> {
-  if (answer.kind !== 'events') return { text: answer.json, usage: answer.usage };
+  if (answer.kind === 'media') throw new Error('media where text was due');
+  if (answer.kind === 'document') return { text: answer.json, usage: answer.usage };
   let text = '';
   let next = await answer.events.next();
   for (; next.done !== true; next = await answer.events.next()) text += next.value;

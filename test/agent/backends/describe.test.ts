@@ -133,7 +133,7 @@ describe('an OpenAI-compatible server', () => {
       if (model === undefined) throw new Error('no model');
       const signal = new AbortController().signal;
       const body = { messages: [], chat_template: '{{ evil }}' };
-      await backend.call({ endpoint: 'chat', model, body, requestId: 'r', signal });
+      await backend.call({ endpoint: 'chat', model, body, uploads: [], requestId: 'r', signal });
       expect('chat_template' in fake.lastRequest.body).toBe(kept);
     }
   });
@@ -262,7 +262,7 @@ describe('llama-server', () => {
     if (model === undefined) throw new Error('no model');
     const body = { messages: [], id_slot: 0, lora: [], cache_prompt: true };
     const { signal } = new AbortController();
-    await made.call({ endpoint: 'chat', model, body, requestId: 'r', signal });
+    await made.call({ endpoint: 'chat', model, body, uploads: [], requestId: 'r', signal });
     expect(Object.keys(fake.lastRequest.body).toSorted()).toEqual([
       'cache_prompt',
       'messages',

@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { detect, scanLoopback } from '@inference-gateway/agent/backends/detect';
 import { expect, onTestFinished, test } from 'vitest';
+import { startFakeWebUi } from '../../support/fake-automatic1111.js';
 import { answer } from '../../support/fake-behaviours.js';
 import { raw, startFakeServer } from '../../support/fake-model-server.js';
 import type { FakeModelServer, FakeServerOptions } from '../../support/fake-model-server.js';
@@ -11,6 +12,7 @@ import {
   startFakeOllama,
   startFakeOpenAi,
 } from '../../support/fake-openai-server.js';
+import { startFakeWhisper } from '../../support/fake-whisper-server.js';
 
 type Routes = FakeServerOptions['routes'];
 
@@ -77,10 +79,10 @@ test.each<[string, string | null, string, Routes]>([
   ['SGLang', 'openai', '/v1', { '/get_model_info': { model_path: 'x' } }],
   ['vLLM', 'openai', '/v1', { '/version': { version: '0.11' }, '/v1/models': list('vllm') }],
   ['ComfyUI', null, '/v1', { '/system_stats': { system: { comfyui_version: '0.3' } } }],
-  ['sd-server', null, '/v1', { '/sdcpp/v1/capabilities': {}, '/v1/models': list('local') }],
-  ['Stable Diffusion web UI', null, '/v1', { '/sdapi/v1/sd-models': [{ title: 'x' }] }],
-  ['speaches', null, '/v1', { '/v1/audio/models': { data: [] }, '/v1/models': list('x') }],
-  ['Kokoro-FastAPI', null, '/v1', { '/v1/models': list('kokoro') }],
+  ['sd-server', 'openai', '/v1', { '/sdcpp/v1/capabilities': {}, '/v1/models': list('local') }],
+  ['Stable Diffusion web UI', 'automatic1111', '', { '/sdapi/v1/sd-models': [{ title: 'x' }] }],
+  ['speaches', 'openai', '/v1', { '/v1/audio/models': { data: [] }, '/v1/models': list('x') }],
+  ['Kokoro-FastAPI', 'openai', '/v1', { '/v1/models': list('kokoro') }],
   ['OpenAI-compatible', 'openai', '/v1', { '/v1/models': list('somebody') }],
   ['Docker Model Runner', 'openai', '/engines/v1', { '/engines/v1/models': list('docker') }],
   ['unknown', null, '', { '/': 'It works!' }],
@@ -108,7 +110,12 @@ test('the usual fakes are what they say', async () => {
 test('whisper-server and llama-server differ only in a header', async () => {
   const routes = { '/health': { status: 'ok' } };
   const whisper = await serving(routes, { headers: { server: 'whisper.cpp' } });
-  expect(await at(whisper)).toMatchObject({ server: 'whisper-server', type: 'stt', backend: null });
+  expect(await at(whisper)).toMatchObject({
+    server: 'whisper-server',
+    type: 'stt',
+    backend: 'whisper-server',
+    baseUrl: whisper.origin,
+  });
   const llama = await serving(routes, { headers: { server: 'llama.cpp' } });
   expect(await at(llama)).toMatchObject({ server: 'llama-server', type: 'llm' });
 });
@@ -122,6 +129,28 @@ test('a server behind a key is found and says so', async () => {
   });
   const llama = await started(startFakeLlamaServer({ apiKey: 'sk-x' }));
   expect(await at(llama)).toMatchObject({ server: 'llama-server', needsKey: true });
+});
+
+test('a web UI behind a password is found and says so', async () => {
+  const webUi = await startFakeWebUi({ auth: 'me:secret' });
+  onTestFinished(() => webUi.server.close());
+  const detected = await detect(webUi.server.origin, AbortSignal.timeout(10_000));
+  expect(detected).toMatchObject({
+    server: 'Stable Diffusion web UI',
+    type: 'image',
+    backend: 'automatic1111',
+    baseUrl: webUi.server.origin,
+    needsKey: true,
+  });
+  expect(webUi.server.requests.every(({ method }) => method === 'GET')).toBe(true);
+});
+
+test('whisper-server is found while its model loads, too', async () => {
+  const whisper = await startFakeWhisper();
+  onTestFinished(() => whisper.server.close());
+  whisper.loading = true;
+  const detected = await detect(whisper.server.origin, AbortSignal.timeout(10_000));
+  expect(detected).toMatchObject({ backend: 'whisper-server', type: 'stt', needsKey: false });
 });
 
 test('redirects are not followed', async () => {

@@ -1,6 +1,8 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { startFakeWebUi } from '../../support/fake-automatic1111.js';
+import { startFakeWhisper } from '../../support/fake-whisper-server.js';
 import { agentHome, deadOrigin, httpServer } from './agent-program.js';
 import type { Home } from './agent-program.js';
 
@@ -173,6 +175,22 @@ test('scan finds the server on a port, and --add adds it once', async () => {
   expect(await home.readConfig()).toHaveProperty('services.length', 1);
   const [listed] = JSON.parse((await services('list', '--json')).stdout) as { id: string }[];
   expect(listed?.id).toBe(added?.['id']);
+});
+
+test('scan adds servers of sounds and of images under their own type and backend', async () => {
+  const { home, services } = await homeWith();
+  const whisper = await startFakeWhisper();
+  const webUi = await startFakeWebUi();
+  const origins = [whisper.server.origin, webUi.server.origin];
+  onTestFinished(() => void whisper.server.close());
+  onTestFinished(() => void webUi.server.close());
+  await services('scan', '--add', '--port', ...origins.map((origin) => new URL(origin).port));
+  expect(await home.readConfig()).toEqual({
+    services: [
+      { type: 'stt', backend: 'whisper-server', base_url: origins[0] },
+      { type: 'image', backend: 'automatic1111', base_url: origins[1] },
+    ],
+  });
 });
 
 test('scan tells a server that wants a key, and leaves it to its owner', async () => {

@@ -57,7 +57,12 @@ test('one line says that the agent is online, and status tells the rest', async 
     new RegExp(`^online as den-pc at ${coordinator.origin} with \\d+ models?\n$`),
   );
   expect(coordinator.tokens).toEqual(['Bearer gwa_test']);
-  expect(coordinator.hellos[0]?.services[0]).toMatchObject({ service_id: 'demo', slots: 4 });
+  expect(coordinator.hellos[0]?.services).toMatchObject([
+    { service_id: 'demo', service_type: 'llm', slots: 4 },
+    { service_id: 'demo-stt', service_type: 'stt' },
+    { service_id: 'demo-tts', service_type: 'tts' },
+    { service_id: 'demo-image', service_type: 'image' },
+  ]);
   const { code, report } = await statusOf(home);
   expect(code).toBe(0);
   expect(report).toMatchObject({
@@ -68,7 +73,9 @@ test('one line says that the agent is online, and status tells the rest', async 
     connection: 'online',
     streams: 0,
   });
-  expect(report['services']).toMatchObject([{ id: 'demo', state: 'up', slots: 4 }]);
+  expect(report['services']).toMatchObject(
+    ['demo', 'demo-stt', 'demo-tts', 'demo-image'].map((id) => ({ id, state: 'up', slots: 4 })),
+  );
 });
 
 test('a second agent on one configuration exits 7, and the first goes on', async () => {

@@ -1,4 +1,6 @@
 import { createBackend } from '@inference-gateway/agent/backends/create-backend';
+import { toService } from '@inference-gateway/agent/config-services';
+import { DEMO_SERVICES } from '@inference-gateway/agent/demo/models';
 import { startDemoServer } from '@inference-gateway/agent/demo/server';
 import OpenAI from 'openai';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -16,13 +18,27 @@ beforeAll(async () => {
 
 const user = (content: string) => [{ role: 'user' as const, content }];
 
-test('is described by the backend that serves it', async () => {
+test('lists two chat models to whoever asks for all of them', async () => {
   const backend = createBackend(configuredServer(baseUrl));
   const { models } = await backend.describe(AbortSignal.timeout(2_000));
   expect(models).toMatchObject([
     { id: 'demo-chat', context_length: 8_192, supported_features: ['tools'] },
     { id: 'demo-reasoner', supported_features: ['reasoning'] },
   ]);
+});
+
+test.each([
+  ['demo', [{ id: 'demo-chat', supported_features: ['tools'] }, { id: 'demo-reasoner' }]],
+  ['demo-stt', [{ id: 'demo-whisper', supported_features: ['timestamps'] }]],
+  ['demo-tts', [{ id: 'demo-voice', output_modalities: ['audio'] }]],
+  ['demo-image', [{ id: 'demo-painter', output_modalities: ['image'] }]],
+])('service %s has its own models and no others', async (id, expected) => {
+  const entry = DEMO_SERVICES.find((service) => service.id === id);
+  const named = entry?.models.map((model) => ({ id: model })) ?? [];
+  const file = { type: entry?.type ?? 'video', backend: 'openai', models: named } as const;
+  const backend = createBackend(toService({ ...file, base_url: baseUrl }, null));
+  const { models } = await backend.describe(AbortSignal.timeout(2_000));
+  expect(models).toMatchObject(expected);
 });
 
 describe('demo-chat', () => {
@@ -149,6 +165,8 @@ test('refuses what it does not know', async () => {
   const answer = await fetch(`${baseUrl}/chat/completions`, { method: 'POST', body: '{' });
   expect(answer.status).toBe(400);
   expect((await fetch(`${baseUrl}/embeddings`)).status).toBe(404);
+  const chat = client.chat.completions.create({ model: 'demo-whisper', messages });
+  await expect(chat).rejects.toMatchObject({ status: 404, param: 'model' });
 });
 
 test('closes while somebody listens', async () => {

@@ -19,7 +19,7 @@ export interface Streamed {
 /** A whole stream, from a body that arrives in these pieces. */
 export async function streamed(pieces: Pieces, wish = chat): Promise<Streamed> {
   const answer = await read(pieces, wish);
-  if (answer.kind !== 'events') throw new Error(`not a stream: ${answer.json}`);
+  if (answer.kind !== 'events') throw new Error(`not a stream: ${JSON.stringify(answer)}`);
   let text = '';
   let next = await answer.events.next();
   for (; next.done !== true; next = await answer.events.next()) text += next.value;

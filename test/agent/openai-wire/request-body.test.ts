@@ -16,6 +16,7 @@ describe('a request', () => {
     endpoint: 'chat',
     model,
     body: { model: 'mine', messages: [], ...body },
+    uploads: [],
     requestId: 'req_1',
     signal: new AbortController().signal,
   });

@@ -142,6 +142,7 @@ function online(provider: Provider): ProviderView {
       host: HOST,
       accepts: 'all',
       busy: 1,
+      busyByService: new Map(),
     },
     offlineSince: null,
     draining: false,

@@ -1,9 +1,14 @@
 /**
- * The admin socket of a coordinator in this process, over a real store, with links that a test
- * makes up.
+ * The admin socket of a coordinator in this process, over a real store, with links and files that a
+ * test makes up.
  */
 import type { ServerFacts } from '@inference-gateway/coordinator/admin/admin-context';
 import { serveAdmin } from '@inference-gateway/coordinator/admin/server';
+import type {
+  AdminAssets,
+  AssetFault,
+  PruneReport,
+} from '@inference-gateway/coordinator/core/admin-assets';
 import type { AdminSessions } from '@inference-gateway/coordinator/core/admin-sessions';
 import type { ProviderView, Sessions } from '@inference-gateway/coordinator/core/sessions';
 import { openStore } from '@inference-gateway/coordinator/store/open';
@@ -13,6 +18,7 @@ import { onTestFinished } from 'vitest';
 export interface RunningAdmin {
   readonly store: Store;
   readonly links: MadeUpLinks;
+  readonly assets: MadeUpAssets;
 }
 
 export async function serveAdminOn(
@@ -21,12 +27,13 @@ export async function serveAdminOn(
 ): Promise<RunningAdmin> {
   const store = await openStore(dataDir);
   const links = new MadeUpLinks();
-  const admin = await serveAdmin(dataDir, { store, sessions: links, server });
+  const assets = new MadeUpAssets();
+  const admin = await serveAdmin(dataDir, { store, sessions: links, server, assets });
   onTestFinished(async () => {
     await admin.close();
     await store.close();
   });
-  return { store, links };
+  return { store, links, assets };
 }
 
 /** Providers are online when a test says so; what was asked of their links is recorded. */
@@ -59,5 +66,21 @@ class MadeUpLinks implements Sessions, AdminSessions {
 
   onCapacity(): () => void {
     return () => {};
+  }
+}
+
+/** Files are as a test says; what was asked to be deleted is recorded. */
+class MadeUpAssets implements AdminAssets {
+  checked = 0;
+  faults: AssetFault[] = [];
+  readonly asked: { readonly now: number; readonly dryRun: boolean }[] = [];
+
+  async verify(): Promise<{ checked: number; faults: readonly AssetFault[] }> {
+    return { checked: this.checked, faults: this.faults };
+  }
+
+  async prune(now: number, dryRun: boolean): Promise<PruneReport> {
+    this.asked.push({ now, dryRun });
+    return { expired: 3, orphans: 2, bytes: 4_096 };
   }
 }

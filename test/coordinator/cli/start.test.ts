@@ -29,12 +29,12 @@ test('settings of features to come are let through, and said to have no effect',
   const folder = await temporaryFolder();
   const config = join(folder, 'gateway.json');
   await writeFile(config, JSON.stringify({ max_images: 2, async_enabled: true }));
-  const env = { GATEWAY_ASYNC_ENABLED: 'true', GATEWAY_RETENTION_DAYS: '7' };
+  const env = { GATEWAY_ASYNC_ENABLED: 'true', GATEWAY_JOB_MAX_ATTEMPTS: '7' };
   const args = ['--data', join(folder, 'data'), '--config', config];
   const started = await startCoordinatorProcess(args, env);
   expect((await fetch(`${started.address}/healthz`)).status).toBe(200);
   expect(started.stderr()).toContain('GATEWAY_ASYNC_ENABLED has no effect in this version.');
-  expect(started.stderr()).toContain('GATEWAY_RETENTION_DAYS has no effect in this version.');
+  expect(started.stderr()).toContain('GATEWAY_JOB_MAX_ATTEMPTS has no effect in this version.');
 });
 
 test('a second coordinator on the same folder exits 7 and names it', async () => {

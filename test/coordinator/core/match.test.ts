@@ -1,9 +1,10 @@
-import { match } from '@inference-gateway/coordinator/core/match';
-import type { Candidate } from '@inference-gateway/coordinator/core/match';
+import { match, NO_NEEDS, servingModels } from '@inference-gateway/coordinator/core/match';
+import type { Candidate, Needs } from '@inference-gateway/coordinator/core/match';
 import { describe, expect, it } from 'vitest';
 
 const ANNA = 'member-anna';
 const BEN = 'member-ben';
+const limits = { requests: null, concurrent: null };
 
 type Trait = Partial<Candidate> & { loaded?: boolean | null };
 
@@ -34,9 +35,22 @@ function candidate(providerId: string, trait: Trait = {}): Candidate {
   };
 }
 
+const CALLER = { memberId: ANNA, memberName: 'Anna', keyId: 'k', scope: 'any' as const, limits };
+
 function choose(candidates: Candidate[], excluded: string[] = []) {
-  const caller = { memberId: ANNA, memberName: 'Anna', keyId: 'k', scope: 'any' as const };
-  return match(candidates, { caller, excluded: new Set(excluded) });
+  return match(candidates, { caller: CALLER, needs: NO_NEEDS, excluded: new Set(excluded) });
+}
+
+function chosenFor(needs: Partial<Needs>, candidates: Candidate[]): string {
+  const request = { caller: CALLER, needs: { ...NO_NEEDS, ...needs }, excluded: new Set<string>() };
+  const found = match(candidates, request);
+  return found.kind === 'chosen' ? found.candidate.providerId : found.kind;
+}
+
+/** A candidate whose model says more of itself. */
+function speaking(providerId: string, told: Partial<Candidate['model']>, trait: Trait = {}) {
+  const plain = candidate(providerId, trait);
+  return { ...plain, model: { ...plain.model, ...told } };
 }
 
 function chosen(candidates: Candidate[], excluded: string[] = []): string {
@@ -113,7 +127,43 @@ describe('of several providers the call goes to', () => {
 
 it('the choice leaves the snapshot as it was', () => {
   const candidates = Object.freeze([candidate('b', { freeSlots: 1 }), candidate('a')]);
-  const caller = { memberId: ANNA, memberName: 'Anna', keyId: 'k', scope: 'own' as const };
-  match(candidates, { caller, excluded: new Set() });
+  const caller = { memberId: ANNA, memberName: 'Anna', keyId: 'k', scope: 'own' as const, limits };
+  match(candidates, { caller, needs: NO_NEEDS, excluded: new Set() });
   expect(candidates.map((one) => one.providerId)).toEqual(['b', 'a']);
+});
+
+describe('what a call needs', () => {
+  const timed = speaking('timed', { supported_features: ['timestamps'] }, { freeSlots: 1 });
+  const plain = candidate('plain', { freeSlots: 9 });
+
+  it('features are required, however free others are', () => {
+    expect(chosenFor({ features: ['timestamps'] }, [plain, timed])).toBe('timed');
+    expect(chosenFor({ features: ['voice-cloning'] }, [plain, timed])).toBe('unknown');
+  });
+
+  it('a voice is required', () => {
+    const sky = speaking('sky', { voices: ['af_sky'] });
+    expect(chosenFor({ voice: 'af_sky' }, [plain, sky])).toBe('sky');
+    expect(chosenFor({ voice: 'zeus' }, [plain, sky])).toBe('unknown');
+  });
+
+  it('a provider that may not handle the format comes last, but it comes', () => {
+    const wavOnly = speaking('wav-only', { formats: ['wav'] }, { freeSlots: 9 });
+    expect(chosenFor({ format: 'wav' }, [candidate('any'), wavOnly])).toBe('wav-only');
+    expect(chosenFor({ format: 'opus' }, [wavOnly, candidate('any')])).toBe('any');
+    expect(chosenFor({ format: 'opus' }, [wavOnly])).toBe('wav-only');
+  });
+});
+
+it('the models that could serve now are those of visible providers that are online', () => {
+  const candidates = [
+    candidate('here'),
+    candidate('busy', { freeSlots: 0 }),
+    candidate('gone', { online: false }),
+    candidate('draining', { draining: true }),
+    candidate('closed', { accepts: 'none' }),
+    candidate('of-ben', { ownerId: BEN }),
+  ];
+  const serving = servingModels(candidates, CALLER);
+  expect(serving).toEqual([candidates[0]?.model, candidates[1]?.model]);
 });

@@ -68,3 +68,62 @@ it('the whole limit is back after a long silence', () => {
   limit.take('anna', 0);
   expect(limit.look('anna', 1e9)).toMatchObject({ remaining: 2, resetS: 0 });
 });
+
+it('a burst of 200 in one moment lets exactly the limit through', () => {
+  const limit = new RateLimit(60, MINUTE);
+  const standings = Array.from({ length: 200 }, () => limit.take('anna', 1_234.5));
+  expect(standings.filter(({ allowed }) => allowed)).toHaveLength(60);
+  expect(standings.slice(0, 60).every(({ allowed }) => allowed)).toBe(true);
+});
+
+it.each([500, 999, 1_000, 1_001, 30_000, 59_999])(
+  'no stretch of one window holds more than the limit after bursts %d ms apart',
+  (apartMs) => {
+    const limit = new RateLimit(60, MINUTE);
+    const accepted: number[] = [];
+    for (let now = 17; now < 5 * MINUTE; now += apartMs) {
+      for (let i = 0; i < 25; i++) if (limit.take('anna', now).allowed) accepted.push(now);
+    }
+    const most = accepted.map((from) => accepted.filter((at) => at >= from && at < from + MINUTE));
+    expect(Math.max(...most.map(({ length }) => length))).toBe(
+      Math.min(60, 25 * Math.ceil(MINUTE / apartMs)),
+    );
+  },
+);
+
+it("a member's own limit stands in for the default, both ways and from the next request on", () => {
+  const limit = new RateLimit(2, MINUTE);
+  expect([0, 0, 0].map(() => limit.take('anna', 0, 3).allowed)).toEqual([true, true, true]);
+  expect(limit.take('anna', 0, 3)).toMatchObject({ allowed: false, limit: 3, remaining: 0 });
+  expect(limit.take('anna', 0, 5)).toMatchObject({ allowed: true, limit: 5, remaining: 1 });
+  expect(limit.take('anna', 0, 1)).toMatchObject({ allowed: false, limit: 1, remaining: 0 });
+  expect(limit.look('anna', 0)).toMatchObject({ limit: 2, remaining: 0 });
+  expect(limit.take('ben', 0)).toMatchObject({ allowed: true, limit: 2 });
+});
+
+it('Retry-After counts what a lowered limit is behind', () => {
+  const limit = new RateLimit(3, MINUTE);
+  limit.take('anna', 0);
+  limit.take('anna', 20_000);
+  limit.take('anna', 40_000);
+  // With a limit of one, all three must have passed.
+  const refused = limit.take('anna', 50_000, 1);
+  expect(refused.retryAfterS).toBe(51);
+  expect(limit.take('anna', 50_000 + 50_000, 1).allowed).toBe(false);
+  expect(limit.take('anna', 50_000 + 51_000, 1).allowed).toBe(true);
+});
+
+it('a member who was idle for two windows is not held in memory, one who was not is', () => {
+  const limit = new RateLimit(5, MINUTE);
+  for (let i = 0; i < 1_000; i++) limit.take(`member-${i}`, 0);
+  limit.take('anna', MINUTE / 2);
+  expect(limit.members).toBe(1_001);
+  expect(limit.take('anna', MINUTE + 1_000).remaining).toBe(3);
+  expect(limit.members).toBe(1);
+});
+
+it('looking holds nobody in memory', () => {
+  const limit = new RateLimit(5, MINUTE);
+  expect(limit.look('anna', 0)).toMatchObject({ remaining: 5, limit: 5 });
+  expect(limit.members).toBe(0);
+});

@@ -78,4 +78,50 @@ describe('the turnstile', () => {
     gate.leave('a');
     await gate.enter('a', never);
   });
+
+  it("holds to a member's own limit, told with each call", async () => {
+    const { gate } = turnstile(1);
+    await gate.enter('a', never, 2);
+    await gate.enter('a', never, 2);
+    const log: string[] = [];
+    const third = gate.enter('a', never, 2).then(() => void log.push('a3'));
+    await gate.enter('b', never);
+    expect(log).toEqual([]);
+    gate.leave('a');
+    await third;
+  });
+
+  it('lets in who waits when the limit is raised, before whoever told so', async () => {
+    const { gate } = turnstile(1);
+    const log: string[] = [];
+    await gate.enter('a', never);
+    const waiting = ['a1', 'a2'].map((name) => entering(gate, name, log));
+    const last = gate.enter('a', never, 3).then(() => void log.push('a3'));
+    await Promise.all(waiting);
+    expect(log).toEqual(['a1', 'a2']);
+    gate.leave('a');
+    await last;
+  });
+
+  it('lets nobody in until a lowered limit is kept', async () => {
+    const { gate } = turnstile(3);
+    const log: string[] = [];
+    for (let i = 0; i < 3; i++) await gate.enter('a', never);
+    const waiting = gate.enter('a', never, 1).then(() => void log.push('a4'));
+    gate.leave('a');
+    gate.leave('a');
+    await Promise.resolve();
+    expect(log).toEqual([]);
+    gate.leave('a');
+    await waiting;
+    expect(log).toEqual(['a4']);
+  });
+
+  it('forgets the limit of a member who has no call under way', async () => {
+    const { gate } = turnstile(1, 20);
+    await gate.enter('a', never, 5);
+    gate.leave('a');
+    await gate.enter('a', never);
+    await expect(gate.enter('a', never)).rejects.toThrow('You may have 1 calls under way');
+  });
 });

@@ -9,6 +9,7 @@ export interface ListedModel {
   readonly contextLength?: number | null;
   readonly inputModalities?: readonly string[] | null;
   readonly supportedFeatures?: readonly string[] | null;
+  readonly voices?: readonly string[] | null;
   readonly loaded?: boolean | null;
 }
 
@@ -54,7 +55,7 @@ function named(model: ListedModel): NamedModel {
 
 /** What the owner wrote, filled up with what the local server says of the model. */
 function configured(model: ConfiguredModel, listed: readonly ListedModel[]): NamedModel {
-  const { id, servedName, contextLength, inputModalities, supportedFeatures } = model;
+  const { id, servedName, contextLength, inputModalities, supportedFeatures, voices } = model;
   const known =
     listed.find((candidate) => candidate.servedName === servedName) ??
     listed.find((candidate) => withoutPath(candidate.servedName) === servedName);
@@ -65,6 +66,7 @@ function configured(model: ConfiguredModel, listed: readonly ListedModel[]): Nam
       contextLength: contextLength ?? known?.contextLength ?? null,
       inputModalities: inputModalities ?? known?.inputModalities ?? null,
       supportedFeatures: supportedFeatures ?? known?.supportedFeatures ?? null,
+      voices: voices ?? null,
       loaded: known?.loaded ?? null,
     },
   };
@@ -79,11 +81,13 @@ function advertised(id: string, model: ListedModel, type: ServiceType): Advertis
     input_modalities: names(model.inputModalities ?? [modalities.input]),
     output_modalities: [modalities.output],
     supported_features: names(model.supportedFeatures ?? []),
+    ...(model.voices && { voices: model.voices.filter(isName) }),
     loaded: model.loaded ?? null,
   };
 }
 
-const MODALITIES = {
+/** What a service of each type takes and makes, unless a model tells more. */
+export const MODALITIES = {
   llm: { input: 'text', output: 'text' },
   stt: { input: 'audio', output: 'text' },
   tts: { input: 'text', output: 'audio' },

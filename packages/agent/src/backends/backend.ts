@@ -35,6 +35,7 @@ export interface ConfiguredModel {
   readonly contextLength: number | null;
   readonly inputModalities: readonly string[] | null;
   readonly supportedFeatures: readonly string[] | null;
+  readonly voices?: readonly string[] | null;
 }
 
 /** What the local server says of itself. */
@@ -44,12 +45,30 @@ export interface Description {
   readonly slots: number | null;
 }
 
+/** A file of a request. */
+export interface LocalUpload {
+  /** The form field: `file`, `image` or `mask`. */
+  readonly name: string;
+  /** As the coordinator detected it. */
+  readonly contentType: string;
+  readonly bytes: number;
+  /**
+   * Can be read once. Files arrive one after the other under credit: whoever does not read one to
+   * its end never sees the next.
+   */
+  read(): AsyncIterable<Uint8Array>;
+}
+
 /** One request for the local server. */
 export interface LocalCall {
   readonly endpoint: EndpointKey;
   readonly model: AdvertisedModel;
-  /** The caller's JSON body; its `model` is the id that the caller asked for. */
+  /**
+   * The caller's JSON body, or the fields of the form; its `model` is the id that the caller asked
+   * for.
+   */
   readonly body: Readonly<Record<string, unknown>>;
+  readonly uploads: readonly LocalUpload[];
   readonly requestId: string;
   readonly signal: AbortSignal;
 }
@@ -75,7 +94,29 @@ export interface EventAnswer {
   readonly events: AsyncGenerator<string, TokenUsage | null, void>;
 }
 
-export type LocalAnswer = DocumentAnswer | EventAnswer;
+/** One file that a model made. */
+export interface MediaPart {
+  /** As the local server says; the coordinator looks for itself. */
+  readonly contentType: string;
+  readonly revisedPrompt: string | null;
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Files, one after the other: each is read to its end before the next is asked for. The iterator
+ * throws a `LocalFailure` where the local server breaks off.
+ */
+export interface MediaAnswer {
+  readonly kind: 'media';
+  readonly parts: AsyncGenerator<MediaPart, void, void>;
+}
+
+/**
+ * What each endpoint is answered with, errors apart: chat and completions a document or events,
+ * transcriptions a document `{text, language?, duration?, segments?, words?}` with times in seconds
+ * (whatever form the caller asked for, which the coordinator makes of it), all others media.
+ */
+export type LocalAnswer = DocumentAnswer | EventAnswer | MediaAnswer;
 
 export interface Backend {
   /**

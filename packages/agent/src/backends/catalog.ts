@@ -10,6 +10,8 @@ import type {
 } from '@inference-gateway/shared/protocol/messages';
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import type { Backend, Description, ServiceConfig } from './backend.js';
+import { NO_TOOLS } from './create-backend.js';
+import type { BackendTools } from './create-backend.js';
 import { takeSnapshot } from './snapshot.js';
 import { WatchedServer } from './watched-server.js';
 
@@ -17,6 +19,7 @@ export interface CatalogOptions {
   readonly pollMs?: number;
   readonly describeTimeoutMs?: number;
   readonly logger?: Logger;
+  readonly tools?: BackendTools;
 }
 
 /** A configured service, for its owner. */
@@ -62,7 +65,8 @@ export class Catalog {
     const { pollMs = POLL_MS, describeTimeoutMs = DESCRIBE_TIMEOUT_MS } = options;
     this.#logger = options.logger ?? null;
     const logger = this.#logger;
-    const watch = { pollMs, describeTimeoutMs, logger, onAnswer: () => this.#refresh() };
+    const { tools = NO_TOOLS } = options;
+    const watch = { pollMs, describeTimeoutMs, logger, tools, onAnswer: () => this.#refresh() };
     this.#watched = services.map((config) => new WatchedServer(config, watch));
   }
 

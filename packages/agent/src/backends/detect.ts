@@ -23,7 +23,8 @@ export interface Detected {
 
 /** Where model servers listen unless told otherwise. */
 export const USUAL_PORTS: readonly number[] = [
-  11434, 1234, 8080, 8000, 5001, 5000, 1337, 4891, 13305, 12434, 10240, 30000, 23333, 8081, 8001,
+  11434, 1234, 8080, 8000, 7860, 7861, 8880, 5001, 5000, 1337, 4891, 13305, 12434, 10240, 30000,
+  23333, 8081, 8001,
 ];
 
 const PROBE_TIMEOUT_MS = 1_500;
@@ -91,12 +92,9 @@ async function detectOrNull(origin: string): Promise<Detected | null> {
   }
 }
 
-async function describe(
-  { server, backend, type, path }: Fingerprint,
-  origin: string,
-  ask: Ask,
-): Promise<Detected> {
-  const needsKey = await wantsKey(path, ask);
+async function describe(fingerprint: Fingerprint, origin: string, ask: Ask): Promise<Detected> {
+  const { server, backend, type, path } = fingerprint;
+  const needsKey = await wantsKey(fingerprint, ask);
   return {
     server,
     backend,
@@ -108,7 +106,8 @@ async function describe(
 }
 
 /** llama-server guards its properties, the others their model list. */
-async function wantsKey(path: string, ask: Ask): Promise<boolean> {
+async function wantsKey({ path, guarded }: Fingerprint, ask: Ask): Promise<boolean> {
+  if (guarded !== undefined) return (await ask(guarded)).status === 401;
   if ((await ask(`${path === '' ? '/v1' : path}/models`)).status === 401) return true;
   return (await ask('/props')).status === 401;
 }

@@ -19,6 +19,8 @@ export interface Fingerprint {
   readonly backend: BackendName | null;
   /** What the base URL has behind the origin. */
   readonly path: string;
+  /** A path that answers 401 without the key, where it is none of the usual ones. */
+  readonly guarded?: string;
   matches(ask: Ask): Promise<boolean>;
 }
 
@@ -33,12 +35,23 @@ export const FINGERPRINTS: readonly Fingerprint[] = [
   { ...llm('llama-server', isLlamaServer), backend: 'llama-server', path: '' },
   llm('SGLang', isSglang),
   llm('vLLM', isVllm),
-  media('ComfyUI', 'image', isComfyUi),
+  { ...media('ComfyUI', 'image', isComfyUi), backend: null },
   media('sd-server', 'image', async (ask) => saidBy(await ask('/sdcpp/v1/capabilities')) !== null),
-  media('Stable Diffusion web UI', 'image', async (ask) =>
-    Array.isArray((await ask('/sdapi/v1/sd-models')).json),
-  ),
-  media('whisper-server', 'stt', async (ask) => (await ask('/health')).server === 'whisper.cpp'),
+  {
+    ...media('Stable Diffusion web UI', 'image', isWebUi),
+    backend: 'automatic1111',
+    path: '',
+    guarded: '/sdapi/v1/sd-models',
+  },
+  {
+    ...media(
+      'whisper-server',
+      'stt',
+      async (ask) => (await ask('/health')).server === 'whisper.cpp',
+    ),
+    backend: 'whisper-server',
+    path: '',
+  },
   media('speaches', 'stt', async (ask) => saidBy(await ask('/v1/audio/models')) !== null),
   media('Kokoro-FastAPI', 'tts', async (ask) => (await ownersOf(ask)).includes('kokoro')),
   llm('OpenAI-compatible', async (ask) => isList(await ask('/v1/models'))),
@@ -53,7 +66,7 @@ function llm(server: string, matches: Fingerprint['matches']): Fingerprint {
 }
 
 function media(server: string, type: ServiceType, matches: Fingerprint['matches']): Fingerprint {
-  return { server, type, backend: null, path: '/v1', matches };
+  return { server, type, backend: 'openai', path: '/v1', matches };
 }
 
 /** The JSON object of a success; a 200 whose body is an error is none (LM Studio). */
@@ -104,6 +117,13 @@ async function isVllm(ask: Ask): Promise<boolean> {
 async function isComfyUi(ask: Ask): Promise<boolean> {
   const system = asObject(saidBy(await ask('/system_stats'))?.['system']);
   return asText(system?.['comfyui_version']) !== null;
+}
+
+/** Behind a password, its API's paths are 401 and those that it does not have are 404. */
+async function isWebUi(ask: Ask): Promise<boolean> {
+  const { status, json } = await ask('/sdapi/v1/sd-models');
+  if (status === 401) return (await ask('/v1/models')).status === 404;
+  return status === 200 && Array.isArray(json);
 }
 
 async function ownersOf(ask: Ask): Promise<unknown[]> {

@@ -3,17 +3,23 @@
  * own timeouts off: deadlines are the coordinator's and arrive as the signal, which closes the
  * connection and so stops the GPU.
  */
+import { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { ByteSource } from '../openai-wire/stream-events.js';
 import type { RawAnswer } from '../openai-wire/local-answer.js';
+import { authorization } from './authorization.js';
+import type { KeyScheme } from './authorization.js';
 import { connectionFailure } from './failure.js';
+import type { FormBody } from './multipart.js';
 
 export interface ForwardRequest {
   readonly url: string;
   /** The local server's own key; the caller's never comes here. */
   readonly apiKey: string | null;
-  readonly body: string;
+  readonly keyScheme?: KeyScheme;
+  /** JSON, or a form, which is sent at the local server's pace; null asks for a file with GET. */
+  readonly body: string | FormBody | null;
   readonly signal: AbortSignal;
 }
 
@@ -33,23 +39,67 @@ const pool = new Agent({
 });
 
 export interface ForwardedAnswer extends RawAnswer {
+  /** As the local server says, which is often wrong; empty where it says nothing. */
+  readonly contentType: string;
   readonly body: AnswerBody;
 }
 
-/** Throws a `LocalFailure`, or what the signal was aborted with. */
+/**
+ * Follows no redirects. Throws a `LocalFailure`, what the signal was aborted with, or what reading
+ * a file of the form throws.
+ */
 export async function forward(forwarded: ForwardRequest): Promise<ForwardedAnswer> {
-  const { url, apiKey, body, signal } = forwarded;
-  const headers = {
-    'content-type': 'application/json',
-    'accept-encoding': 'identity',
-    ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
-  };
+  const { url, apiKey, keyScheme, signal } = forwarded;
+  const sending = new Sending(forwarded.body, signal);
   try {
-    const answer = await request(url, { method: 'POST', headers, body, signal, dispatcher: pool });
-    return { status: answer.statusCode, body: new AnswerBody(answer.body, signal) };
+    const answer = await request(url, {
+      method: sending.body === null ? 'GET' : 'POST',
+      headers: { ...sending.headers, ...authorization(apiKey, keyScheme) },
+      body: sending.body,
+      signal,
+      dispatcher: pool,
+    });
+    const contentType = String(answer.headers['content-type'] ?? '');
+    return { status: answer.statusCode, contentType, body: new AnswerBody(answer.body, sending) };
   } catch (error) {
-    signal.throwIfAborted();
-    throw connectionFailure(error);
+    throw sending.failure(error);
+  }
+}
+
+/** A request's body on its way, and why it stopped where it did. */
+class Sending {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Readable | null;
+  readonly #signal: AbortSignal;
+  #broken: { readonly reason: unknown } | null = null;
+
+  constructor(body: ForwardRequest['body'], signal: AbortSignal) {
+    this.#signal = signal;
+    const headers = { 'accept-encoding': 'identity' };
+    if (body === null || typeof body === 'string') {
+      this.headers = body === null ? headers : { 'content-type': 'application/json', ...headers };
+      this.body = body;
+      return;
+    }
+    const { contentType, bytes, chunks } = body;
+    this.headers = { 'content-type': contentType, 'content-length': String(bytes), ...headers };
+    this.body = Readable.from(this.#watched(chunks), { objectMode: false });
+  }
+
+  /** What went wrong first: the caller left, a file broke off, or else the local server. */
+  failure(error: unknown): unknown {
+    if (this.#signal.aborted) return this.#signal.reason;
+    return this.#broken === null ? connectionFailure(error) : this.#broken.reason;
+  }
+
+  async *#watched(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      yield* chunks;
+    } catch (reason) {
+      this.#broken = { reason };
+      // A stream can only be destroyed with an error.
+      throw reason instanceof Error ? reason : new Error('the file broke off', { cause: reason });
+    }
   }
 }
 
@@ -57,12 +107,12 @@ type ResponseBody = Dispatcher.ResponseData['body'];
 
 class AnswerBody implements ByteSource {
   readonly #body: ResponseBody;
-  readonly #signal: AbortSignal;
+  readonly #sending: Sending;
   #finished = false;
 
-  constructor(body: ResponseBody, signal: AbortSignal) {
+  constructor(body: ResponseBody, sending: Sending) {
     this.#body = body;
-    this.#signal = signal;
+    this.#sending = sending;
     // A body that is destroyed while nobody reads it would otherwise end the process.
     body.on('error', () => undefined);
   }
@@ -75,8 +125,7 @@ class AnswerBody implements ByteSource {
     try {
       yield* this.#body.iterator({ destroyOnReturn: false });
     } catch (error) {
-      this.#signal.throwIfAborted();
-      throw connectionFailure(error);
+      throw this.#sending.failure(error);
     } finally {
       this.#release();
     }

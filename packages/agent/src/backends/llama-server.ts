@@ -6,7 +6,7 @@ import type { Backend, Description, LocalAnswer, LocalCall, ServiceConfig } from
 import { LocalFailure } from './backend.js';
 import { serverRoot } from './server-root.js';
 import { checkAnswer } from './check-answer.js';
-import { isLocalLlm, readListedModel, readModelList } from './model-list.js';
+import { fitsType, readListedModel, readModelList } from './model-list.js';
 import type { ModelItem } from './model-list.js';
 import { probe } from './probe.js';
 import { runCall } from './run-call.js';
@@ -63,7 +63,7 @@ export class LlamaServerBackend implements Backend {
     const models: ListedModel[] = [];
     let slots: number | null = null;
     for (const model of items) {
-      const listed = readListedModel(model);
+      const listed = readListedModel(model, 'llm');
       const query = `/props?model=${encodeURIComponent(model.id)}&autoload=false`;
       const own = listed.loaded === true ? await this.#props(query, signal) : null;
       if (own?.total_slots) slots = Math.max(slots ?? 0, own.total_slots);
@@ -77,7 +77,7 @@ export class LlamaServerBackend implements Backend {
     const answer = await probe(url, { apiKey: this.#service.apiKey, signal });
     checkAnswer(answer, url);
     const items = readModelList(answer.json);
-    if (items !== null) return items.filter(isLocalLlm);
+    if (items !== null) return items.filter((item) => fitsType(item, 'llm'));
     throw new LocalFailure('LOCAL_ERROR', `${url} is not a list of models. Check the base URL.`);
   }
 
@@ -92,7 +92,7 @@ export class LlamaServerBackend implements Backend {
 
 /** With one model the server ignores the name in requests, so its path need not leave the house. */
 function single(model: ModelItem, own: Props | null): ListedModel {
-  const listed = { ...readListedModel(model), servedName: withoutPath(model.id) };
+  const listed = { ...readListedModel(model, 'llm'), servedName: withoutPath(model.id) };
   return own === null ? listed : withProps(listed, own);
 }
 

@@ -1,7 +1,10 @@
 /**
  * `GET /v1/models` as the many servers write it: what each item tells beyond OpenAI's four fields.
  */
+import { SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
+import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import * as z from 'zod';
+import { MODALITIES } from './advertise.js';
 import type { ListedModel } from './advertise.js';
 
 const text = z.string().nullish().catch(null);
@@ -54,46 +57,65 @@ export function readModelList(json: unknown): ModelItem[] | null {
   return parsed.data.flatMap((candidate) => item.safeParse(candidate).data ?? []);
 }
 
-/** Whether it generates text on this machine: no embeddings, no other media, no cloud model. */
-export function isLocalLlm(model: ModelItem): boolean {
+/**
+ * Whether it does this kind of work on this machine: no embeddings, no cloud model. A row that
+ * tells nothing of its work counts: most servers do one thing only.
+ */
+export function fitsType(model: ModelItem, type: ServiceType): boolean {
   const outputs = model.architecture?.output_modalities ?? model.output_modalities;
-  if (outputs && !outputs.includes('text')) return false;
+  if (outputs && !outputs.includes(MODALITIES[type].output)) return false;
   if (model.recipe === 'cloud' || OTHER_TYPES.has(model.type ?? '')) return false;
-  if ((model.service_type ?? 'llm') !== 'llm') return false;
-  if ((model.task ?? 'text-generation') !== 'text-generation') return false;
   if (model.id.startsWith('text-embedding-') || NO_MODEL.has(model.id)) return false;
-  const words = wordsOf(model);
-  return words.some((word) => LLM_WORDS.has(word)) || !words.some((word) => OTHER_WORDS.has(word));
+  if ((model.service_type ?? type) !== type) return false;
+  if ((model.task ?? TASKS[type]) !== TASKS[type]) return false;
+  const words = [...wordsOf(model), ...(LLM_TYPES.has(model.type ?? '') ? ['llm'] : [])];
+  const isTold = words.some((word) => OTHER_WORDS.has(word) || TYPE_OF_WORD.has(word));
+  return !isTold || words.some((word) => TYPE_OF_WORD.get(word) === type);
 }
 
-export function readListedModel(model: ModelItem): ListedModel {
+export function readListedModel(model: ModelItem, type: ServiceType): ListedModel {
   const { context_length: served, max_model_len: maximum, meta } = model;
   return {
     servedName: model.id,
     contextLength: served ?? maximum ?? meta?.n_ctx ?? null,
     inputModalities: inputsOf(model),
-    supportedFeatures: featuresOf(model),
+    supportedFeatures: featuresOf(model, type),
     loaded: isLoaded(model),
   };
 }
 
-const OTHER_TYPES: ReadonlySet<string> = new Set(['embedding', 'embeddings', 'rerank', 'peer']);
-/** How KoboldCpp and text-generation-webui list that nothing is loaded. */
-const NO_MODEL: ReadonlySet<string> = new Set(['inactive', 'koboldcpp/inactive', 'None']);
-const LLM_WORDS: ReadonlySet<string> = new Set(['chat', 'completion', 'completions', 'llm']);
+/** speaches; the others as Hugging Face calls them. */
+const TASKS: Readonly<Record<ServiceType, string>> = {
+  llm: 'text-generation',
+  stt: 'automatic-speech-recognition',
+  tts: 'text-to-speech',
+  image: 'text-to-image',
+  video: 'text-to-video',
+  music: 'text-to-audio',
+};
+/** LocalAI, Lemonade and llama-swap. */
+const TYPE_WORDS: Readonly<Record<ServiceType, readonly string[]>> = {
+  llm: ['chat', 'completion', 'completions', 'llm'],
+  stt: ['transcript', 'transcription'],
+  tts: ['tts'],
+  image: ['image'],
+  video: ['video'],
+  music: ['sound_generation', 'audio-generation'],
+};
+const TYPE_OF_WORD = new Map(
+  SERVICE_TYPES.flatMap((type) => TYPE_WORDS[type].map((word) => [word, type] as const)),
+);
 const OTHER_WORDS: ReadonlySet<string> = new Set([
   'embedding',
   'embeddings',
   'rerank',
   'reranking',
-  'transcript',
-  'transcription',
-  'tts',
-  'image',
-  'video',
-  'sound_generation',
-  'audio-generation',
 ]);
+/** LM Studio. */
+const LLM_TYPES: ReadonlySet<string> = new Set(['llm', 'vlm']);
+const OTHER_TYPES: ReadonlySet<string> = new Set(['embedding', 'embeddings', 'rerank', 'peer']);
+/** How KoboldCpp and text-generation-webui list that nothing is loaded. */
+const NO_MODEL: ReadonlySet<string> = new Set(['inactive', 'koboldcpp/inactive', 'None']);
 const TOOL_WORDS = ['tools', 'tool_use', 'tool-calling', 'tool_calling', 'trained_for_tool_use'];
 const REASONING_WORDS = ['reasoning', 'thinking'];
 
@@ -112,11 +134,14 @@ function inputsOf(model: ModelItem): readonly string[] | null {
   return words.includes('vision') || model.type === 'vlm' ? ['text', 'image'] : null;
 }
 
-function featuresOf(model: ModelItem): readonly string[] {
+function featuresOf(model: ModelItem, type: ServiceType): readonly string[] {
   const words = wordsOf(model);
   const told = [...(model.supported_features ?? []), ...(model.features ?? [])];
   if (TOOL_WORDS.some((word) => words.includes(word))) told.push('tools');
   if (REASONING_WORDS.some((word) => words.includes(word))) told.push('reasoning');
+  // speaches and vLLM time their transcripts; of others it is not known.
+  const isTimed = model.task === TASKS.stt || model.owned_by === 'vllm';
+  if (type === 'stt' && isTimed) told.push('timestamps');
   return told;
 }
 

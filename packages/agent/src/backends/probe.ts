@@ -3,13 +3,18 @@
  */
 import fetch from 'node-fetch';
 import { parseJson } from '../openai-wire/json.js';
+import { authorization } from './authorization.js';
+import type { KeyScheme } from './authorization.js';
 import { connectionFailure } from './failure.js';
 
 export interface ProbeOptions {
   readonly apiKey: string | null;
+  readonly keyScheme?: KeyScheme;
   readonly signal: AbortSignal;
   /** Sent as a POST where it is given. */
   readonly body?: unknown;
+  /** Asks whether there is such a path at all. */
+  readonly method?: 'OPTIONS';
 }
 
 export interface ProbeAnswer {
@@ -28,16 +33,16 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
  * reasons.
  */
 export async function probe(url: string, options: ProbeOptions): Promise<ProbeAnswer> {
-  const { apiKey, signal, body } = options;
+  const { apiKey, keyScheme, signal, body, method = 'GET' } = options;
   const headers = {
     accept: 'application/json',
     'accept-encoding': 'identity',
     // Between two polls the server may drop an idle connection, which would look like an outage.
     connection: 'close',
-    ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
+    ...authorization(apiKey, keyScheme),
     ...(body !== undefined && { 'content-type': 'application/json' }),
   };
-  const asked = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+  const asked = body === undefined ? { method } : { method: 'POST', body: JSON.stringify(body) };
   try {
     const answer = await fetch(url, {
       ...asked,

@@ -2,7 +2,7 @@
  * One request to any server that speaks OpenAI's API, from the caller's body to the clean answer.
  */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
-import { refusal } from '../openai-wire/error-document.js';
+import { notServed } from '../openai-wire/error-document.js';
 import { readAnswer } from '../openai-wire/local-answer.js';
 import { shapeRequest } from '../openai-wire/request-body.js';
 import type { LocalAnswer, LocalCall } from './backend.js';
@@ -15,9 +15,9 @@ export interface CallTarget {
   readonly dropFields: ReadonlySet<string>;
 }
 
-/** Throws a `LocalFailure`, or what the call's signal was aborted with. */
+/** Chat and completions. Throws a `LocalFailure`, or what the call's signal was aborted with. */
 export async function runCall(target: CallTarget, call: LocalCall): Promise<LocalAnswer> {
-  if (call.endpoint !== 'chat' && call.endpoint !== 'completions') return notServed(call);
+  if (ENDPOINTS[call.endpoint].serviceType !== 'llm') return notServed(call);
   const request = shapeRequest(call, target.dropFields);
   if (request.kind === 'refused') return request.answer;
   const raw = await forward({
@@ -33,10 +33,4 @@ export async function runCall(target: CallTarget, call: LocalCall): Promise<Loca
     raw.body.abandon();
     throw error;
   }
-}
-
-function notServed({ endpoint, model }: LocalCall): LocalAnswer {
-  const { path } = ENDPOINTS[endpoint];
-  const message = `This agent does not serve ${path}. Use ${model.id} with /chat/completions.`;
-  return refusal(404, message, { code: 'model_not_found', param: 'model' });
 }

@@ -3,6 +3,7 @@ import type { Logger } from '@inference-gateway/shared/program/logger';
 import { LocalFailure } from './backend.js';
 import type { Backend, Description, ServiceConfig } from './backend.js';
 import { createBackend } from './create-backend.js';
+import type { BackendTools } from './create-backend.js';
 
 /** `since` is in milliseconds since 1970. */
 export type ServiceState =
@@ -14,6 +15,7 @@ export interface WatchOptions {
   readonly pollMs: number;
   readonly describeTimeoutMs: number;
   readonly logger: Logger | null;
+  readonly tools: BackendTools;
   /** Called after each answer, whether or not it brought news. */
   onAnswer(): void;
 }
@@ -39,7 +41,7 @@ export class WatchedServer {
 
   constructor(config: ServiceConfig, options: WatchOptions) {
     this.config = config;
-    this.backend = createBackend(config);
+    this.backend = createBackend(config, options.tools);
     this.#options = options;
   }
 

@@ -4,6 +4,7 @@
  */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { createLogger } from '@inference-gateway/shared/program/logger';
+import type { Logger } from '@inference-gateway/shared/program/logger';
 import { print, say } from '@inference-gateway/shared/program/print';
 import { onShutdown } from '@inference-gateway/shared/program/shutdown';
 import type { Command } from 'commander';
@@ -12,8 +13,11 @@ import type { ServiceConfig } from '../backends/backend.js';
 import { loadConfig, locateConfig } from '../config.js';
 import type { AgentConfig } from '../config.js';
 import { toService } from '../config-services.js';
+import { DEMO_SERVICES } from '../demo/models.js';
 import { startDemoServer } from '../demo/server.js';
 import { probeHost } from '../hardware/probe.js';
+import { findFfmpeg } from '../media/ffmpeg.js';
+import type { Ffmpeg } from '../media/ffmpeg.js';
 import type { HostProbe } from '../hardware/probe.js';
 import { openControl } from '../state/control.js';
 import { configOption, example } from './options.js';
@@ -27,7 +31,7 @@ interface StartOptions extends ConfigOption {
   readonly yes?: boolean;
 }
 
-/** Enough for a few people to try it at once. */
+/** A service: enough for a few people to try it at once. */
 const DEMO_SLOTS = 4;
 
 export function addStart(program: Command): void {
@@ -75,7 +79,7 @@ async function servicesOf(
   options: StartOptions,
   demoUrl: string | null,
 ): Promise<readonly ServiceConfig[]> {
-  const services = [...config.services, ...(demoUrl === null ? [] : [demoService(demoUrl)])];
+  const services = [...config.services, ...(demoUrl === null ? [] : demoServices(demoUrl))];
   if (services.length > 0) return services;
   if (options.yes === true && (await addFound(config.location)).length > 0) {
     return (await loadConfig(config.location)).services;
@@ -87,9 +91,13 @@ async function servicesOf(
   );
 }
 
-function demoService(baseUrl: string): ServiceConfig {
-  const entry = { id: 'demo', type: 'llm', backend: 'openai', slots: DEMO_SLOTS } as const;
-  return toService({ ...entry, base_url: baseUrl }, null);
+/** One a type, all of the same server. */
+function demoServices(baseUrl: string): ServiceConfig[] {
+  return DEMO_SERVICES.map(({ id, type, models }) => {
+    const named = models.map((model) => ({ id: model }));
+    const entry = { id, type, backend: 'openai', slots: DEMO_SLOTS, models: named } as const;
+    return toService({ ...entry, base_url: baseUrl }, null);
+  });
 }
 
 interface Plan {
@@ -103,7 +111,9 @@ async function serve({ config, coordinator, services, once }: Plan): Promise<voi
   const logger = createLogger(config.logLevel);
   const probe = probeHost(logger);
   const host = () => probe.current();
-  const agent = new Agent({ ...coordinator, name: config.name, services, host, logger, once });
+  const ffmpeg = await findConverter(config, logger);
+  const { name } = config;
+  const agent = new Agent({ ...coordinator, name, services, host, logger, once, ffmpeg });
   const control = await openControl(config.location.stateDir, {
     status: () => statusReport(config.location.file, agent.status()),
   });
@@ -120,6 +130,17 @@ async function serve({ config, coordinator, services, once }: Plan): Promise<voi
   } finally {
     await control.close();
   }
+}
+
+/** Without ffmpeg all is served that the local servers can do by themselves. */
+async function findConverter(config: AgentConfig, logger: Logger): Promise<Ffmpeg | null> {
+  const found = await findFfmpeg(config.ffmpeg);
+  if (found === null && config.ffmpeg !== null) {
+    const message = `${config.ffmpeg} does not run. Correct "ffmpeg" in the configuration.`;
+    throw new CommandError(EXIT.notFound, message);
+  }
+  logger.info({ ffmpeg: found?.path ?? null }, 'converter of audio');
+  return found;
 }
 
 /** HELLO does not wait for the hardware: what is found later follows it. */

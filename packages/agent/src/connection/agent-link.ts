@@ -150,8 +150,6 @@ export class AgentLink {
         return undefined;
       case 'SERVICES_OK':
       case 'HEARTBEAT_OK':
-      case 'PART':
-      case 'END':
       case 'RESULT_ACK':
       case 'DRAIN':
         return undefined;

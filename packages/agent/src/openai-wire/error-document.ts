@@ -1,5 +1,6 @@
 /** A local server's refusal, whatever its shape, as OpenAI's error object. */
-import type { DocumentAnswer } from '../backends/backend.js';
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { DocumentAnswer, LocalCall } from '../backends/backend.js';
 import { asObject, asText, parseJson } from './json.js';
 import { MAX_MESSAGE_CHARACTERS, readReportedError } from './reported-error.js';
 import type { ReportedError } from './reported-error.js';
@@ -25,6 +26,20 @@ export function refusal(
   const type = 'invalid_request_error';
   const error = { message, type, code: detail.code, param: detail.param ?? null };
   return { kind: 'document', status, json: JSON.stringify({ error }), usage: null };
+}
+
+/** The service does not have what the endpoint asks for. */
+export function notServed({ endpoint, model }: LocalCall): DocumentAnswer {
+  const message = `${model.id} does not serve ${ENDPOINTS[endpoint].path} here.`;
+  return refusal(404, message, { code: 'model_not_found', param: 'model' });
+}
+
+/** A media URL that a model server would fetch inside the home network. */
+export function foreignUrl(param: string): DocumentAnswer {
+  return refusal(400, `${param} is not a data: URL. Send the media itself as a data: URL.`, {
+    code: 'unsupported_value',
+    param,
+  });
 }
 
 function documentOf(status: number, reported: ReportedError): DocumentAnswer {

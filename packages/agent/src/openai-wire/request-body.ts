@@ -1,7 +1,7 @@
 /** What the local server is sent: the caller's body, less what must not reach it. */
 import { findForeignUrl } from '@inference-gateway/shared/openai/media-urls';
 import type { DocumentAnswer, LocalCall } from '../backends/backend.js';
-import { refusal } from './error-document.js';
+import { foreignUrl } from './error-document.js';
 import { asObject } from './json.js';
 import type { Wish } from './wish.js';
 
@@ -30,11 +30,4 @@ export function shapeRequest(call: LocalCall, dropFields: ReadonlySet<string>): 
     ...(stream && { stream_options: { ...options, include_usage: true } }),
   };
   return { kind: 'send', body: JSON.stringify(sent), wish };
-}
-
-function foreignUrl(param: string): DocumentAnswer {
-  return refusal(400, `${param} is not a data: URL. Send the media itself as a data: URL.`, {
-    code: 'unsupported_value',
-    param,
-  });
 }

@@ -12,6 +12,8 @@ import type {
 } from '@inference-gateway/shared/protocol/messages';
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import type { SendStream } from '@inference-gateway/shared/protocol/writer';
+import type { MediaPart } from '../backends/backend.js';
+import { IncomingBody } from './incoming-body.js';
 
 export interface WorkLink {
   control(frame: string | Uint8Array): void;
@@ -30,27 +32,31 @@ type WithoutStream<M> = M extends unknown ? Omit<M, 'stream'> : never;
 
 export class IncomingWork {
   readonly open: Message<'OPEN'>;
-  /** Resolves with the whole body. */
-  readonly body: Promise<Buffer>;
+  readonly request: IncomingBody;
   readonly #link: WorkLink;
   readonly #send: SendStream;
   readonly #abort = new AbortController();
   readonly #window = new ReceiveWindow(LINK.windowBytes);
-  readonly #chunks: Uint8Array[] = [];
-  #receivedBytes = 0;
-  #bodyArrived: (body: Buffer) => void = () => {};
   #accepting: NodeJS.Timeout | undefined;
   #answered = false;
   #closed = false;
+  #parts = 0;
 
   constructor(open: Message<'OPEN'>, send: SendStream, link: WorkLink) {
     this.open = open;
     this.#send = send;
     this.#link = link;
-    this.body = new Promise((resolve) => {
-      this.#bodyArrived = resolve;
+    this.request = new IncomingBody({
+      bodyBytes: open.body?.bytes ?? 0,
+      uploads: (open.parts ?? []).map(({ content_type: contentType, name, bytes }) => ({
+        name,
+        contentType,
+        bytes,
+      })),
+      consumed: (bytes) => this.#consumed(bytes),
     });
-    if (this.#announcedBytes === 0) this.#bodyArrived(Buffer.alloc(0));
+    const { signal } = this;
+    signal.addEventListener('abort', () => this.request.end(signal.reason), { once: true });
   }
 
   get signal(): AbortSignal {
@@ -58,12 +64,7 @@ export class IncomingWork {
   }
 
   receive(bytes: Uint8Array): void {
-    if (this.#closed || this.#receivedBytes >= this.#announcedBytes) return;
-    this.#receivedBytes += bytes.length;
-    this.#chunks.push(bytes);
-    const credit = this.#window.consume(bytes.length);
-    if (credit > 0) this.#link.control(encodeWindow(this.open.stream, credit));
-    if (this.#receivedBytes >= this.#announcedBytes) this.#bodyArrived(Buffer.concat(this.#chunks));
+    if (!this.#closed) this.request.receive(bytes);
   }
 
   grant(credit: number): void {
@@ -109,10 +110,20 @@ export class IncomingWork {
     this.#inOrder({ t: 'HEAD', status, content_type: contentType });
   }
 
+  /** The next file of the answer begins. */
+  part({ contentType, revisedPrompt }: MediaPart): void {
+    this.#inOrder({
+      t: 'PART',
+      index: this.#parts++,
+      content_type: contentType,
+      ...(revisedPrompt !== null && { revised_prompt: revisedPrompt }),
+    });
+  }
+
   /** Queues a piece of the answer and resolves when there is room for the next. */
-  async data(text: string): Promise<void> {
+  async data(bytes: Uint8Array): Promise<void> {
     if (this.#closed) return;
-    this.#send.data(Buffer.from(text));
+    this.#send.data(bytes);
     if (this.#send.queuedBytes >= LINK.windowBytes) await this.#send.drained();
   }
 
@@ -128,8 +139,9 @@ export class IncomingWork {
     if (!this.#closed) this.#reset(code, message);
   }
 
-  get #announcedBytes(): number {
-    return this.open.body?.bytes ?? 0;
+  #consumed(bytes: number): void {
+    const credit = this.#window.consume(bytes);
+    if (credit > 0 && !this.#closed) this.#link.control(encodeWindow(this.open.stream, credit));
   }
 
   /** Drops what is queued: a run that waits for credit, which will never come, must end as well. */

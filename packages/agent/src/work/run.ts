@@ -5,7 +5,7 @@
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import { LocalFailure } from '../backends/backend.js';
-import type { EventAnswer, LocalAnswer } from '../backends/backend.js';
+import type { EventAnswer, LocalAnswer, MediaAnswer } from '../backends/backend.js';
 import type { CatalogEntry } from '../backends/catalog.js';
 import type { IncomingWork, StopReason } from './incoming-work.js';
 
@@ -43,7 +43,9 @@ async function answer(work: IncomingWork, entry: CatalogEntry): Promise<void> {
   const model = entry.models.find((candidate) => candidate.id === open.model);
   if (model === undefined) throw new LocalFailure('LOCAL_ERROR', `${open.model} is gone`);
   const body = parseBody(await bodyUnlessStopped(work));
-  const call = { endpoint: open.endpoint, model, body, requestId: open.request_id, signal };
+  const { uploads } = work.request;
+  const { endpoint, request_id: requestId } = open;
+  const call = { endpoint, model, body, uploads, requestId, signal };
   const stopProgress = reportLoading(work, model);
   try {
     await send(work, await entry.backend.call(call), stopProgress);
@@ -54,8 +56,9 @@ async function answer(work: IncomingWork, entry: CatalogEntry): Promise<void> {
 
 async function send(work: IncomingWork, reply: LocalAnswer, begun: () => void): Promise<void> {
   if (reply.kind === 'events') return sendEvents(work, reply, begun);
+  if (reply.kind === 'media') return sendMedia(work, reply, begun);
   work.head(reply.status, 'application/json');
-  await work.data(reply.json);
+  await work.data(Buffer.from(reply.json));
   work.signal.throwIfAborted();
   work.end(reply.usage);
   return undefined;
@@ -76,7 +79,7 @@ async function sendEvents(
     begun();
     work.head(200, 'text/event-stream');
     for (; next.done !== true; next = await events.next()) {
-      await work.data(next.value);
+      await work.data(Buffer.from(next.value));
       work.signal.throwIfAborted();
     }
     work.end(next.value);
@@ -85,12 +88,35 @@ async function sendEvents(
   }
 }
 
+/** HEAD goes out with the first file, for the same reason. */
+async function sendMedia(
+  work: IncomingWork,
+  { parts }: MediaAnswer,
+  begun: () => void,
+): Promise<void> {
+  let isFirst = true;
+  for await (const part of parts) {
+    if (isFirst) {
+      begun();
+      work.head(200, 'multipart/mixed');
+    }
+    isFirst = false;
+    work.part(part);
+    for await (const bytes of part.bytes) {
+      await work.data(bytes);
+      work.signal.throwIfAborted();
+    }
+  }
+  if (isFirst) throw new LocalFailure('LOCAL_ERROR', 'the local server answered without a file');
+  work.end(null);
+}
+
 function bodyUnlessStopped(work: IncomingWork): Promise<Buffer> {
   const { signal } = work;
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason as Error);
     signal.addEventListener('abort', stop, { once: true });
-    void work.body.then((body) => {
+    void work.request.body.then((body) => {
       signal.removeEventListener('abort', stop);
       resolve(body);
     });

@@ -11,8 +11,9 @@ import type { IncomingWork } from './incoming-work.js';
 import { run } from './run.js';
 import { Slots } from './slots.js';
 
-/** A JSON body that a coordinator could have let through; anything larger is not one. */
+/** What a coordinator could have let through; anything larger is not of one. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
+const MAX_UPLOAD_BYTES = 256 * 1024 * 1024;
 
 export type Accepts = Message<'HEARTBEAT'>['accepts'];
 
@@ -72,7 +73,7 @@ export class WorkRunner {
     if (!open.caller.own && (this.accepts === 'own' || !entry.config.foreign)) return 'paused';
     if (ENDPOINTS[open.endpoint].serviceType !== entry.type) return 'type_mismatch';
     if (!entry.models.some((model) => model.id === open.model)) return 'no_model';
-    if (open.kind !== 'sync' || (open.body?.bytes ?? 0) > MAX_BODY_BYTES) return 'bad_request';
+    if (open.kind !== 'sync' || !fits(open)) return 'bad_request';
     return null;
   }
 
@@ -80,6 +81,11 @@ export class WorkRunner {
     this.#running -= 1;
     if (this.#running === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
+}
+
+function fits({ body, parts = [] }: Message<'OPEN'>): boolean {
+  const uploadBytes = parts.reduce((sum, { bytes }) => sum + bytes, 0);
+  return (body?.bytes ?? 0) <= MAX_BODY_BYTES && uploadBytes <= MAX_UPLOAD_BYTES;
 }
 
 function toOwner(entry: CatalogEntry): {

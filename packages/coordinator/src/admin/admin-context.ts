@@ -1,5 +1,6 @@
 /** What an administrative operation works on, and the form that each has. */
 import type * as z from 'zod';
+import type { AdminAssets } from '../core/admin-assets.js';
 import type { AdminSessions } from '../core/admin-sessions.js';
 import type { Sessions } from '../core/sessions.js';
 import type { Store } from '../store/port.js';
@@ -19,6 +20,7 @@ export interface AdminContext {
    */
   readonly sessions: (Sessions & AdminSessions) | null;
   readonly server: ServerFacts | null;
+  readonly assets: AdminAssets;
   readonly now: () => number;
 }
 

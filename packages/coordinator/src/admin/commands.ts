@@ -7,8 +7,10 @@ import type { LocalCall } from '@inference-gateway/shared/program/local-socket';
 import * as z from 'zod';
 import { adminCommand } from './admin-context.js';
 import type { AdminCommand, AdminContext } from './admin-context.js';
+import { listAssets, pruneAssets, verifyAssets } from './assets.js';
 import { createJoinToken } from './join-tokens.js';
 import { createKey, disableKey, enableKey, listKeys, revokeKey } from './keys.js';
+import { clearLimits, setLimits, showLimits } from './limits.js';
 import { createUser, listUsers } from './members.js';
 import {
   drainProvider,
@@ -17,6 +19,7 @@ import {
   resumeProvider,
   showProvider,
 } from './providers.js';
+import { showStats } from './stats.js';
 
 export const ADMIN_COMMANDS = {
   'user.create': createUser,
@@ -32,6 +35,13 @@ export const ADMIN_COMMANDS = {
   'provider.drain': drainProvider,
   'provider.resume': resumeProvider,
   'provider.kick': kickProvider,
+  'limit.set': setLimits,
+  'limit.show': showLimits,
+  'limit.clear': clearLimits,
+  'stats.show': showStats,
+  'asset.list': listAssets,
+  'asset.verify': verifyAssets,
+  'asset.prune': pruneAssets,
   /** Null where no coordinator runs. */
   'server.status': adminCommand(z.strictObject({}), async ({ server }) => server),
 };

@@ -8,6 +8,7 @@ import { callLocal } from '@inference-gateway/shared/program/local-socket';
 import { runAdmin } from '../admin/commands.js';
 import type { AdminArgs, AdminName, AdminResult } from '../admin/commands.js';
 import { adminSocketPath } from '../admin/server.js';
+import { createAdminAssets } from '../assets/admin-assets.js';
 import { locateData } from '../config.js';
 import { hasStore, openStore } from '../store/open.js';
 import type { Store } from '../store/port.js';
@@ -32,7 +33,7 @@ export async function admin<Name extends AdminName>(
     // A mistyped folder must not become an empty one; the first member is what makes a new one.
     if (command !== 'user.create' && !hasStore(dataDir)) throw noStore(dataDir);
     const store = await openUnlessLocked(dataDir, tries);
-    if (store !== null) return runHere(store, command, args);
+    if (store !== null) return runHere({ dataDir, store }, command, args);
     await setTimeout(LOCK_RETRY_MS);
   }
 }
@@ -54,12 +55,13 @@ export async function callRunning<Name extends AdminName>(
 }
 
 async function runHere<Name extends AdminName>(
-  store: Store,
+  { dataDir, store }: { readonly dataDir: string; readonly store: Store },
   command: Name,
   args: AdminArgs<Name>,
 ): Promise<AdminResult<Name>> {
   try {
-    const context = { store, sessions: null, server: null, now: Date.now };
+    const assets = createAdminAssets(dataDir, store);
+    const context = { store, sessions: null, server: null, assets, now: Date.now };
     return (await runAdmin(context, { command, args })) as AdminResult<Name>;
   } finally {
     await store.close();

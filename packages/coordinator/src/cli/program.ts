@@ -1,9 +1,13 @@
 /** The command line of `gateway-coordinator`; one file a noun. `docs/cli.md` documents it. */
 import { Command } from 'commander';
+import { addAsset } from './asset.js';
 import { addDoctor } from './doctor.js';
 import { addKey } from './key.js';
+import { addLimit } from './limit.js';
 import { addProvider } from './provider.js';
+import { addPrune } from './prune.js';
 import { addStart } from './start.js';
+import { addStats } from './stats.js';
 import { addToken } from './token.js';
 import { addUser } from './user.js';
 import { addVersion } from './version.js';
@@ -15,7 +19,19 @@ export function createProgram(): Command {
     .exitOverride()
     .showHelpAfterError('(--help shows what there is)')
     .addHelpText('after', '\nFirst steps: start, user create, key create, token create.');
-  const parts = [addStart, addUser, addKey, addToken, addProvider, addDoctor, addVersion];
+  const parts = [
+    addStart,
+    addUser,
+    addKey,
+    addToken,
+    addProvider,
+    addLimit,
+    addStats,
+    addAsset,
+    addPrune,
+    addDoctor,
+    addVersion,
+  ];
   for (const add of parts) add(program);
   return program;
 }

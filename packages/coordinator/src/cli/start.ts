@@ -15,6 +15,7 @@ export function addStart(program: Command): void {
     .option('--host <host>', 'address to listen on (GATEWAY_HOST; default 127.0.0.1)')
     .option('--port <port>', 'port to listen on, 0 for a free one (GATEWAY_PORT; default 7070)')
     .option('--public-url <url>', 'origin that callers and agents use (GATEWAY_PUBLIC_URL)')
+    .option('--metrics-port <port>', 'another port for /metrics alone (GATEWAY_METRICS_PORT)')
     .option('--config <file>', 'configuration file in JSON (GATEWAY_CONFIG)')
     .addHelpText(
       'after',
@@ -42,16 +43,23 @@ async function startOn(config: Config): Promise<Coordinator> {
 }
 
 /** Why an address cannot be listened on; everything else passes as it is. */
-const LISTEN_FAULTS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program has it. Choose another --port, or stop that one.',
-  EACCES: 'this user may not. Choose a --port from 1024 on.',
-  EADDRNOTAVAIL: 'this machine does not have that address. Choose another --host.',
-  ENOTFOUND: 'this machine does not know that name. Choose another --host.',
+const LISTEN_FAULTS: Readonly<Record<string, (flag: string) => string>> = {
+  EADDRINUSE: (flag) => `another program has it. Choose another ${flag}, or stop that one.`,
+  EACCES: (flag) => `this user may not. Choose a ${flag} from 1024 on.`,
+  EADDRNOTAVAIL: () => 'this machine does not have that address. Choose another --host.',
+  ENOTFOUND: () => 'this machine does not know that name. Choose another --host.',
 };
 
-function asCommandError(error: unknown, { host, port }: Config): unknown {
-  const fault = LISTEN_FAULTS[(error as NodeJS.ErrnoException).code ?? ''];
+/** Node says which port it was, except where the host is what is wrong. */
+interface ListenError extends NodeJS.ErrnoException {
+  readonly port?: number;
+}
+
+function asCommandError(error: unknown, config: Config): unknown {
+  const { code = '', port = config.port } = error as ListenError;
+  const fault = LISTEN_FAULTS[code];
   if (fault === undefined) return error;
-  const message = `cannot listen on ${host} port ${port}: ${fault}`;
+  const flag = port === config.metricsPort ? '--metrics-port' : '--port';
+  const message = `cannot listen on ${config.host} port ${port}: ${fault(flag)}`;
   return new CommandError(EXIT.conflict, message, { cause: error });
 }

@@ -26,8 +26,21 @@ export interface Candidate {
   readonly speed: number | null;
 }
 
+/** What a call asks of a model beyond its name. */
+export interface Needs {
+  /** Flags that must be among the model's `supported_features`. */
+  readonly features: readonly string[];
+  /** A voice that the model must have; null where any will do. */
+  readonly voice: string | null;
+  /** The format of the upload or of the answer: who surely handles it comes first. */
+  readonly format: string | null;
+}
+
+export const NO_NEEDS: Needs = { features: [], voice: null, format: null };
+
 export interface MatchRequest {
   readonly caller: Caller;
+  readonly needs: Needs;
   /** Providers that have already failed this call. */
   readonly excluded: ReadonlySet<string>;
 }
@@ -41,13 +54,32 @@ export type Match =
   | { readonly kind: 'unknown' };
 
 export function match(candidates: readonly Candidate[], request: MatchRequest): Match {
-  const visible = candidates.filter((candidate) => isVisible(candidate, request.caller));
+  const visible = candidates.filter((candidate) => isCapable(candidate, request));
   if (visible.length === 0) return { kind: 'unknown' };
   const eligible = visible.filter((candidate) => isEligible(candidate, request));
   if (eligible.length === 0) return { kind: 'offline', lostAt: lastLoss(visible) };
   const free = eligible.filter((candidate) => candidate.freeSlots > 0);
-  const best = free.toSorted((a, b) => compare(a, b, request.caller))[0];
+  const best = free.toSorted((a, b) => compare(a, b, request))[0];
   return best === undefined ? { kind: 'busy' } : { kind: 'chosen', candidate: best };
+}
+
+/** The models, one a provider, that could serve this caller now, or as soon as a slot is free. */
+export function servingModels(
+  candidates: readonly Candidate[],
+  caller: Caller,
+): readonly AdvertisedModel[] {
+  const request = { caller, needs: NO_NEEDS, excluded: new Set<string>() };
+  return candidates
+    .filter((one) => isVisible(one, caller) && isEligible(one, request))
+    .map(({ model }) => model);
+}
+
+/** Whether it can ever serve such a call, online or not. */
+function isCapable(candidate: Candidate, { caller, needs }: MatchRequest): boolean {
+  const { supported_features: features, voices = [] } = candidate.model;
+  if (!isVisible(candidate, caller)) return false;
+  if (!needs.features.every((feature) => features.includes(feature))) return false;
+  return needs.voice === null || voices.includes(needs.voice);
 }
 
 /** The specification's visibility, narrowed to own machines where the caller asks for that. */
@@ -68,13 +100,18 @@ function lastLoss(visible: readonly Candidate[]): number | null {
 }
 
 /** Negative where `a` is the better choice. */
-function compare(a: Candidate, b: Candidate, caller: Caller): number {
+function compare(a: Candidate, b: Candidate, { caller, needs }: MatchRequest): number {
   return (
+    preferTrue(handles(a, needs), handles(b, needs)) ||
     preferTrue(a.ownerId === caller.memberId, b.ownerId === caller.memberId) ||
     preferTrue(a.model.loaded === true, b.model.loaded === true) ||
     standing(b) - standing(a) ||
     (b.speed ?? 0) - (a.speed ?? 0)
   );
+}
+
+function handles({ model }: Candidate, { format }: Needs): boolean {
+  return format === null || (model.formats?.includes(format) ?? true);
 }
 
 function preferTrue(a: boolean, b: boolean): number {

@@ -1,6 +1,7 @@
 /**
  * The rate limit: a sliding window a member. The window is counted in sixty slices, so that its
- * memory is fixed and no stretch of one window ever holds more than the limit.
+ * memory is fixed. A request counts until its whole slice is a window old, at most one slice longer
+ * than it must: no stretch of one window ever holds more than the limit.
  */
 
 const SLICES = 60;
@@ -29,48 +30,80 @@ export class RateLimit {
   readonly #limit: number;
   readonly #sliceMs: number;
   readonly #windows = new Map<string, MemberWindow>();
+  #sweptAt = 0;
 
   constructor(limit: number, windowMs: number) {
     this.#limit = limit;
     this.#sliceMs = windowMs / SLICES;
   }
 
-  /** Counts one request at `now` (monotonic ms), unless it is one too many. */
-  take(memberId: string, now: number): RateStanding {
+  /** Members whose requests are held in memory: about 600 bytes each. */
+  get members(): number {
+    return this.#windows.size;
+  }
+
+  /**
+   * Counts one request at `now` (monotonic ms), unless it is one too many. `limit` is the member's
+   * own; null stands for the default.
+   */
+  take(memberId: string, now: number, limit: number | null = null): RateStanding {
+    this.#forgetIdle(now);
     const window = this.#windowAt(memberId, now);
-    if (window.total >= this.#limit) return this.#standing(window, now, false);
+    this.#windows.set(memberId, window);
+    const most = limit ?? this.#limit;
+    if (window.total >= most) return this.#standing(window, now, { most, allowed: false });
     const index = window.newest % window.counts.length;
     window.counts[index] = (window.counts[index] ?? 0) + 1;
     window.total += 1;
-    return this.#standing(window, now, true);
+    return this.#standing(window, now, { most, allowed: true });
   }
 
   /** The member's standing, without counting. */
-  look(memberId: string, now: number): RateStanding {
-    return this.#standing(this.#windowAt(memberId, now), now, true);
+  look(memberId: string, now: number, limit: number | null = null): RateStanding {
+    const most = limit ?? this.#limit;
+    return this.#standing(this.#windowAt(memberId, now), now, { most, allowed: true });
   }
 
   #windowAt(memberId: string, now: number): MemberWindow {
-    const slice = Math.floor(now / this.#sliceMs);
+    const slice = this.#sliceAt(now);
     const known = this.#windows.get(memberId);
-    const window = known ?? { counts: new Float64Array(SLICES + 1), newest: slice, total: 0 };
-    if (known === undefined) this.#windows.set(memberId, window);
-    const passed = Math.min(slice - window.newest, window.counts.length);
-    for (let i = 1; i <= passed; i++) forget(window, window.newest + i);
-    window.newest = Math.max(window.newest, slice);
-    return window;
+    if (known === undefined) {
+      return { counts: new Float64Array(SLICES + 1), newest: slice, total: 0 };
+    }
+    const passed = Math.min(slice - known.newest, known.counts.length);
+    for (let i = 1; i <= passed; i++) forget(known, known.newest + i);
+    known.newest = Math.max(known.newest, slice);
+    return known;
   }
 
-  #standing(window: MemberWindow, now: number, allowed: boolean): RateStanding {
+  /** Once a window, so that a member who left is held for two windows at most. */
+  #forgetIdle(now: number): void {
+    const slice = this.#sliceAt(now);
+    if (slice - this.#sweptAt <= SLICES) return;
+    this.#sweptAt = slice;
+    for (const [memberId, { newest }] of this.#windows) {
+      if (slice - newest > SLICES) this.#windows.delete(memberId);
+    }
+  }
+
+  #sliceAt(now: number): number {
+    return Math.floor(now / this.#sliceMs);
+  }
+
+  #standing(
+    window: MemberWindow,
+    now: number,
+    { most, allowed }: { readonly most: number; readonly allowed: boolean },
+  ): RateStanding {
     const windowS = Math.ceil((this.#sliceMs * SLICES) / 1000);
     const untilGoneS = (age: number): number =>
       ((window.newest - age + SLICES + 1) * this.#sliceMs - now) / 1000;
     return {
       allowed,
-      limit: this.#limit,
-      remaining: Math.max(0, this.#limit - window.total),
+      limit: most,
+      remaining: Math.max(0, most - window.total),
       resetS: window.total === 0 ? 0 : clamp(Math.ceil(untilGoneS(youngest(window))), 1, windowS),
-      retryAfterS: allowed ? 1 : clamp(Math.ceil(untilGoneS(oldest(window))), 1, 60),
+      retryAfterS: allowed ? 1 : clamp(Math.ceil(untilGoneS(hindering(window, most))), 1, 60),
     };
   }
 }
@@ -82,10 +115,17 @@ function youngest(window: MemberWindow): number {
   return age;
 }
 
-function oldest(window: MemberWindow): number {
-  let age = SLICES;
-  while (age > 0 && countAt(window, age) === 0) age--;
-  return age;
+/**
+ * The age of the slice that has to pass before one more is allowed: the oldest that holds a
+ * request, or a younger one where the limit was lowered below what has been sent.
+ */
+function hindering(window: MemberWindow, limit: number): number {
+  let left = window.total;
+  for (let age = SLICES; age > 0; age--) {
+    left -= countAt(window, age);
+    if (left < limit) return age;
+  }
+  return 0;
 }
 
 function clamp(value: number, least: number, most: number): number {

@@ -36,6 +36,18 @@ export interface SessionView {
   readonly accepts: 'all' | 'own' | 'none';
   /** Streams open on it now. */
   readonly busy: number;
+  /** The same by service id; none where nothing is under way. */
+  readonly busyByService: ReadonlyMap<string, number>;
+}
+
+/** A file of a request, which waits on disk and can be read again for another provider. */
+export interface Upload {
+  /** The form field: `file`, `image` or `mask`. */
+  readonly name: string;
+  /** As its first bytes tell. */
+  readonly contentType: string;
+  readonly bytes: number;
+  read(): AsyncIterable<Uint8Array>;
 }
 
 /** What is sent to an agent to start one piece of work. */
@@ -45,6 +57,7 @@ export interface OpenRequest {
   readonly model: string;
   readonly caller: { readonly name: string; readonly own: boolean };
   readonly body: Uint8Array;
+  readonly uploads: readonly Upload[];
   readonly deadlineMs: number;
   readonly attempt: number;
   readonly requestId: string;
@@ -53,6 +66,12 @@ export interface OpenRequest {
 export interface AnswerHead {
   readonly status: number;
   readonly contentType: string;
+}
+
+/** One file of an answer begins: what the agent says of it. */
+export interface AnswerPart {
+  readonly contentType: string;
+  readonly revisedPrompt: string | null;
 }
 
 /** Why an exchange ended without an answer. */
@@ -64,11 +83,13 @@ export type ExchangeFailure =
 
 /**
  * Told what an agent answers, in order: `head`, any number of `data`, then `end` or `fail`, once.
+ * Where an answer consists of files, `part` stands before the `data` of each.
  */
 export interface ExchangeHandler {
   /** The agent says that it is alive, for instance while a model loads. */
   progress(): void;
   head(head: AnswerHead): void;
+  part(part: AnswerPart): void;
   /** The bytes count against the stream's window until `Exchange.consumed` is called for them. */
   data(bytes: Uint8Array): void;
   end(usage: TokenUsage | null): void;

@@ -8,14 +8,17 @@ import type { Work } from './work.js';
 
 const MAX_NAMED = 8;
 
-type Sought = Pick<Work, 'caller' | 'endpoint' | 'model'>;
+type Sought = Pick<Work, 'caller' | 'endpoint' | 'model'> & Partial<Pick<Work, 'needs'>>;
 
 export function modelNotFound(sought: Sought, sessions: Sessions): ApiError {
   const { serviceType } = ENDPOINTS[sought.endpoint];
   const online = onlineModels(sought, sessions);
   const near = nearest(sought.model, online);
   const hint = near.length > 0 ? ` Did you mean ${list(near)}?` : ` ${offer(online, serviceType)}`;
-  const message = `No provider of yours serves the model '${sought.model}' as ${serviceType}.`;
+  const { features = [] } = sought.needs ?? {};
+  const ability = features.length === 0 ? '' : ` with ${features.join(' and ')}`;
+  const wanted = `'${sought.model}' as ${serviceType}${ability}`;
+  const message = `No provider of yours serves the model ${wanted}.`;
   return new ApiError('model_not_found', message + hint, { param: 'model' });
 }
 

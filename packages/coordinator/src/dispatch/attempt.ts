@@ -1,12 +1,19 @@
 /** One try of one piece of work on one provider, from OPEN to its end, with its deadlines. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { ApiError } from '@inference-gateway/shared/errors';
 import { SilenceTimer } from '@inference-gateway/shared/protocol/silence';
 import type { ResetCode, TokenUsage } from '@inference-gateway/shared/protocol/messages';
 import type { Candidate } from '../core/match.js';
-import type { AnswerHead, Exchange, ExchangeFailure, ExchangeHandler } from '../core/sessions.js';
+import type {
+  AnswerHead,
+  AnswerPart,
+  Exchange,
+  ExchangeFailure,
+  ExchangeHandler,
+} from '../core/sessions.js';
 import type { AttemptFailure } from './failure.js';
 import { CALLER_STALLED } from './work.js';
-import type { Sink, Work } from './work.js';
+import type { Sink, SinkFault, Work } from './work.js';
 
 /** An error document of a local server is read this far. */
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -33,11 +40,13 @@ interface AttemptOptions {
 }
 
 export class Attempt implements ExchangeHandler {
+  /** Rejected where the sink breaks: that is our own fault, and not the provider's. */
   readonly result: Promise<AttemptResult>;
   /** Monotonic time of the first byte, or null. */
   firstByteAt: number | null = null;
   readonly #options: AttemptOptions;
   #settle: (result: AttemptResult) => void = () => {};
+  #reject: (error: unknown) => void = () => {};
   #exchange: Exchange | null = null;
   #errorStatus: number | null = null;
   #errorBody: Uint8Array[] = [];
@@ -47,8 +56,9 @@ export class Attempt implements ExchangeHandler {
 
   constructor(options: AttemptOptions) {
     this.#options = options;
-    this.result = new Promise((resolve) => {
+    this.result = new Promise((resolve, reject) => {
       this.#settle = resolve;
+      this.#reject = reject;
     });
   }
 
@@ -87,18 +97,19 @@ export class Attempt implements ExchangeHandler {
       return;
     }
     const { contentType } = head;
-    const { providerName } = candidate;
-    sink.begin({ providerName, attempt, queueMs, overheadMs, contentType });
+    const { providerId, providerName } = candidate;
+    sink.begin({ providerId, providerName, attempt, queueMs, overheadMs, contentType });
     if (work.stream) this.#flowing();
+  }
+
+  part(part: AnswerPart): void {
+    if (this.#errorStatus === null) this.#refuse(this.#options.sink.part(part));
   }
 
   data(bytes: Uint8Array): void {
     if (this.#errorStatus !== null) return this.#errorData(bytes);
     this.#silence?.touch();
-    const problem = this.#options.sink.data(bytes, this.#consumed);
-    if (problem === null) return undefined;
-    this.#stop('INTERNAL');
-    return this.fail(unusable(problem));
+    return this.#refuse(this.#options.sink.data(bytes, this.#consumed));
   }
 
   end(usage: TokenUsage | null): void {
@@ -106,13 +117,31 @@ export class Attempt implements ExchangeHandler {
       const body = Buffer.concat(this.#errorBody).toString();
       return this.fail({ kind: 'status', status: this.#errorStatus, body });
     }
-    const problem = this.#options.sink.end();
-    if (problem !== null) return this.fail(unusable(problem));
-    return this.#finish({ kind: 'done', usage });
+    return this.#concluded(this.#options.sink.end(), usage);
   }
 
   fail(failure: ExchangeFailure | AttemptFailure): void {
     this.#finish({ kind: 'failed', failure });
+  }
+
+  /**
+   * Answers of which files are kept take a moment to be whole. The work on the GPU is done by then:
+   * whoever leaves only now is answered as far as the meter is concerned.
+   */
+  #concluded(fault: SinkFault | Promise<SinkFault>, usage: TokenUsage | null): void {
+    this.#stopListening();
+    if (fault instanceof Promise) {
+      void fault.then((settled) => this.#concluded(settled, usage), this.#reject);
+    } else if (fault === null) this.#finish({ kind: 'done', usage });
+    else if (this.#options.work.signal.aborted) this.#finish({ kind: 'gone' });
+    else this.fail(failureOf(fault));
+  }
+
+  /** Stops an answer in which something is wrong. */
+  #refuse(fault: SinkFault): void {
+    if (fault === null) return;
+    this.#stop('INTERNAL');
+    this.fail(failureOf(fault));
   }
 
   readonly #consumed = (bytes: number): void => {
@@ -159,20 +188,28 @@ export class Attempt implements ExchangeHandler {
     this.#exchange?.cancel(code);
   }
 
-  #finish(result: AttemptResult): void {
+  #stopListening(): void {
     this.#silence?.stop();
     if (this.#deadline !== null) clearTimeout(this.#deadline);
     this.#options.work.signal.removeEventListener('abort', this.#callerLeft);
+  }
+
+  #finish(result: AttemptResult): void {
+    this.#stopListening();
     this.#settle(result);
   }
+}
+
+function failureOf(fault: string | ApiError): AttemptFailure {
+  return typeof fault === 'string' ? unusable(fault) : { kind: 'gateway', error: fault };
 }
 
 function unusable(reason: string): AttemptFailure {
   return { kind: 'unusable', reason };
 }
 
-/** The start of the content type that the endpoint promises; raw bytes may be of any. */
+/** What the agent says before the bytes of an answer of this kind. */
 function expectedType(work: Work): string {
   if (work.stream) return 'text/event-stream';
-  return ENDPOINTS[work.endpoint].answer === 'bytes' ? '' : 'application/json';
+  return ENDPOINTS[work.endpoint].media === null ? 'application/json' : 'multipart/mixed';
 }

@@ -73,7 +73,10 @@ export class Direct {
     const progress = newProgress();
     this.#underWay += 1;
     try {
-      await this.#turnstile.enter(work.caller.memberId, work.signal);
+      // Whoever left while the request was read would be waited for by nobody's leaving.
+      if (work.signal.aborted) return conclude(work, progress, { kind: 'canceled' });
+      const { memberId, limits } = work.caller;
+      await this.#turnstile.enter(memberId, work.signal, limits.concurrent);
       return await this.#runInside(work, sink, progress);
     } catch (thrown) {
       const error = thrown instanceof ApiError ? thrown : internalError(work, thrown);
@@ -82,6 +85,11 @@ export class Direct {
     } finally {
       this.#leave();
     }
+  }
+
+  /** Calls that have begun and not ended. */
+  get underWay(): number {
+    return this.#underWay;
   }
 
   /** Resolves once no call is under way. */
@@ -182,6 +190,7 @@ export class Direct {
         model: work.model,
         caller: { name: work.caller.memberName, own },
         body: work.body,
+        uploads: work.uploads,
         deadlineMs: attempt.agentDeadlineMs,
         attempt: call.attempt,
         requestId: work.requestId,

@@ -15,6 +15,8 @@ export type AttemptFailure =
   | { readonly kind: 'status'; readonly status: number; readonly body: string }
   /** No first byte, or no further byte, or no whole answer in time. */
   | { readonly kind: 'timeout'; readonly afterMs: number; readonly waitingFor: string }
+  /** The answer came, and the gateway could not keep it. */
+  | { readonly kind: 'gateway'; readonly error: ApiError }
   /** The answer is not what the endpoint promises. */
   | { readonly kind: 'unusable'; readonly reason: string };
 
@@ -50,6 +52,8 @@ export function judge(failure: AttemptFailure, providerName: string): Verdict {
         'provider_error',
         `${providerName} sent an unusable answer: ${failure.reason}.`,
       );
+    case 'gateway':
+      return { blame: 'final', error: failure.error };
     case 'reset':
       return judgeReset(failure.code, failure.message, providerName);
     case 'status':

@@ -66,7 +66,7 @@ export class Placement {
   #look<T>({ work, excluded, start }: Sought<T>): Look<T> {
     const { serviceType } = ENDPOINTS[work.endpoint];
     const candidates = this.#sessions.candidates(serviceType, work.model);
-    const found = match(candidates, { caller: work.caller, excluded });
+    const found = match(candidates, { caller: work.caller, needs: work.needs, excluded });
     switch (found.kind) {
       case 'chosen': {
         const value = start(found.candidate);
@@ -133,7 +133,8 @@ export class Placement {
 
 /** Work with one key may be served by the same providers. */
 function keyOf({ work, excluded }: Sought<unknown>): string {
-  const { caller, endpoint, model } = work;
+  const { caller, endpoint, model, needs } = work;
   const { serviceType } = ENDPOINTS[endpoint];
-  return [caller.memberId, caller.scope, serviceType, model, ...excluded].join(' ');
+  const wanted = [...needs.features, needs.voice];
+  return [caller.memberId, caller.scope, serviceType, model, ...wanted, ...excluded].join(' ');
 }

@@ -6,6 +6,8 @@ import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import type { ApiError } from '@inference-gateway/shared/errors';
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
 import type { Caller } from '../core/caller.js';
+import type { Needs } from '../core/match.js';
+import type { AnswerPart, Upload } from '../core/sessions.js';
 
 /** The reason with which `Work.signal` is aborted where the caller is there, but reads nothing. */
 export const CALLER_STALLED = 'CALLER_STALLED';
@@ -15,9 +17,12 @@ export interface Work {
   readonly caller: Caller;
   readonly endpoint: EndpointKey;
   readonly model: string;
+  /** What a provider must be able to do beyond serving the model. */
+  readonly needs: Needs;
   readonly body: Uint8Array;
+  readonly uploads: readonly Upload[];
   readonly stream: boolean;
-  /** Monotonic ms (`performance.now`). */
+  /** Monotonic ms (`performance.now`): of the whole request where it held files. */
   readonly receivedAt: number;
   /** The caller's own time limit, where it named one; null otherwise. */
   readonly limitMs: number | null;
@@ -27,6 +32,7 @@ export interface Work {
 
 /** Who answers, told to the sink before the first byte of the answer. */
 export interface Answerer {
+  readonly providerId: string;
   readonly providerName: string;
   readonly attempt: number;
   readonly queueMs: number;
@@ -44,14 +50,19 @@ export interface Sink {
   readonly committed: boolean;
   /** A provider is about to answer; called again where another one takes over. */
   begin(answerer: Answerer): void;
-  /**
-   * Takes bytes and calls `consumed` with their number once they are passed on.
-   * Returns what is wrong with them, or null.
-   */
-  data(bytes: Uint8Array, consumed: (bytes: number) => void): string | null;
-  /** The answer is whole; returns what is wrong with it, or null. */
-  end(): string | null;
+  /** The next file begins. */
+  part(part: AnswerPart): SinkFault;
+  /** Takes bytes and calls `consumed` with their number once they are passed on. */
+  data(bytes: Uint8Array, consumed: (bytes: number) => void): SinkFault;
+  /** The answer is whole. */
+  end(): SinkFault | Promise<SinkFault>;
 }
+
+/**
+ * What is wrong with an answer, or null. An `ApiError` is the gateway's own failure: no other
+ * provider would fare better.
+ */
+export type SinkFault = string | ApiError | null;
 
 /** How a piece of work ended, for the caller, the log and the meter. */
 export interface Outcome {

@@ -3,16 +3,21 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { Router } from '@koa/router';
 import Koa from 'koa';
+import type { AssetsAccess } from '../config-values.js';
 import type { RateLimit } from '../core/rate.js';
 import type { Store } from '../store/port.js';
+import { mayFetchUnauthenticated } from './asset-access.js';
 import type { Authentication } from './authenticate.js';
 import type { Context, Middleware, RequestState } from './context.js';
 import { cors, identify, isPublicApi, tidyPath } from './edge.js';
 import { errorBoundary } from './errors.js';
 import { narrowScope } from './provider-scope.js';
 import { rateLimit } from './rate-limit.js';
+import { assetRoutes } from './routes/assets.js';
 import { enrollRoutes } from './routes/enroll.js';
 import { healthRoutes } from './routes/health.js';
+import { metricsRoutes } from './routes/metrics.js';
+import type { MetricsAccess } from './routes/metrics.js';
 import type { Health } from './routes/health.js';
 import { asyncDisabled, inferenceRoutes } from './routes/inference.js';
 import type { InferenceParts } from './routes/inference.js';
@@ -22,7 +27,12 @@ export interface AppParts {
   readonly logger: Logger;
   readonly authentication: Authentication;
   readonly rate: RateLimit;
+  /** A request was one too many. */
+  readonly onRateLimited: () => void;
+  /** Null: there is no `/metrics` here. */
+  readonly metrics: MetricsAccess | null;
   readonly inference: InferenceParts;
+  readonly assetsAccess: AssetsAccess;
   readonly health: Health;
   readonly store: Pick<Store, 'enroll'>;
   /** How many proxies' `X-Forwarded-For` to believe. */
@@ -40,9 +50,13 @@ export function createApp(parts: AppParts): Koa<RequestState> {
   app.use(tidyPath);
   app.use(cors);
   app.use(errorBoundary(parts.logger));
-  app.use(onPublicApi(parts.authentication.middleware));
-  app.use(onPublicApi(rateLimit(parts.rate)));
-  app.use(onPublicApi(narrowScope));
+  for (const middleware of [
+    parts.authentication.middleware,
+    rateLimit(parts.rate, parts.onRateLimited),
+    narrowScope,
+  ]) {
+    app.use(forCallers(middleware, parts.assetsAccess));
+  }
   app.use(createRouter(parts).routes());
   app.use(unrouted);
   return app;
@@ -51,17 +65,23 @@ export function createApp(parts: AppParts): Koa<RequestState> {
 function createRouter(parts: AppParts): Router<RequestState> {
   const router = new Router<RequestState>();
   healthRoutes(router, parts.health);
+  if (parts.metrics !== null) metricsRoutes(router, parts.metrics);
   enrollRoutes(router, parts.store);
   modelRoutes(router, parts.inference.sessions);
   inferenceRoutes(router, parts.inference);
+  assetRoutes(router, { ...parts.inference, access: parts.assetsAccess });
   router.all(/^\/v1\/(jobs|batches)(\/.*)?$/, () => {
     throw asyncDisabled();
   });
   return router;
 }
 
-function onPublicApi(middleware: Middleware): Middleware {
-  return (ctx, next) => (isPublicApi(ctx.path) ? middleware(ctx, next) : next());
+/** Whoever calls the API has a key; but an asset may be open to whoever knows its address. */
+function forCallers(middleware: Middleware, access: AssetsAccess): Middleware {
+  return (ctx, next) => {
+    const isCall = isPublicApi(ctx.path) && !mayFetchUnauthenticated(ctx, access);
+    return isCall ? middleware(ctx, next) : next();
+  };
 }
 
 /** No route took the request: the path is unknown, or known by other methods. */

@@ -39,7 +39,7 @@ export class Authentication {
     const secret = readKey(ctx.get('authorization'));
     const holder = isSecret('gwk', secret) ? await this.#find(secret) : null;
     if (holder === null || holder.key.revokedAt !== null) throw invalidKey(secret);
-    const { key, memberName } = holder;
+    const { key, memberName, limits } = holder;
     if (key.disabledAt !== null) {
       throw new ApiError(
         'disabled_api_key',
@@ -53,7 +53,7 @@ export class Authentication {
       );
     }
     this.#used.add(key.id);
-    return { memberId: key.memberId, memberName, keyId: key.id, scope: key.scope };
+    return { memberId: key.memberId, memberName, keyId: key.id, scope: key.scope, limits };
   }
 
   #find(secret: string): Promise<KeyHolder | null> {

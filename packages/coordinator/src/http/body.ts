@@ -1,20 +1,31 @@
 /** JSON bodies: held whole, up to their limit, within one budget of memory for all callers. */
 import { ApiError } from '@inference-gateway/shared/errors';
+import { MAX_ANSWER_BYTES } from './answers/json-answer.js';
+import { Budget } from './budget.js';
+import type { Share } from './budget.js';
 import type { Context } from './context.js';
 import { GatheredBytes } from './gathered-bytes.js';
 
 export interface BodyLimits {
   readonly maxJsonBytes: number;
-  /** Bytes of JSON bodies held at once. */
+  /**
+   * Bytes of JSON bodies and answers held at once; a member may hold half of it, and always the
+   * largest body together with the largest answer to it.
+   */
   readonly maxBodyMemoryBytes: number;
 }
 
 export class JsonBodies {
   readonly #limits: BodyLimits;
-  #heldBytes = 0;
+  readonly #budget: Budget;
 
   constructor(limits: BodyLimits) {
+    const { maxJsonBytes, maxBodyMemoryBytes } = limits;
     this.#limits = limits;
+    this.#budget = new Budget({
+      totalBytes: maxBodyMemoryBytes,
+      memberBytes: Math.max(maxBodyMemoryBytes / 2, maxJsonBytes + MAX_ANSWER_BYTES),
+    });
   }
 
   /** Reads and parses the body. Its memory counts as held until the answer has ended. */
@@ -25,21 +36,25 @@ export class JsonBodies {
     return parseJson(await this.#collect(ctx));
   }
 
+  /** For an answer that is held whole; given back when it has ended. */
+  shareOf(ctx: Context): Share {
+    const share = this.#budget.open(ctx.state.caller?.memberId ?? NOBODY);
+    ctx.res.once('close', () => share.release());
+    return share;
+  }
+
   async #collect(ctx: Context): Promise<Buffer> {
     const body = new GatheredBytes();
-    ctx.res.once('close', () => {
-      this.#heldBytes -= body.length;
-    });
+    const share = this.shareOf(ctx);
     try {
       for await (const chunk of piecesOf(ctx)) {
         body.append(chunk);
-        this.#heldBytes += chunk.length;
         if (body.length > this.#limits.maxJsonBytes) throw this.#tooLarge();
-        if (this.#heldBytes > this.#limits.maxBodyMemoryBytes) throw memorySpent();
+        share.add(chunk.length);
       }
     } catch (error) {
       // A refused caller's connection may linger, and must not hold memory that is free again.
-      this.#heldBytes -= body.length;
+      share.release();
       body.clear();
       ctx.req.resume();
       if (error instanceof ApiError) throw error;
@@ -56,6 +71,9 @@ export class JsonBodies {
     );
   }
 }
+
+/** Whoever enrols an agent is no member yet. */
+const NOBODY = '';
 
 /** A refused body is read on and dropped: destroyed, it would block or reset the connection. */
 function piecesOf(ctx: Context): AsyncIterable<Buffer> {
@@ -88,11 +106,4 @@ export function writeJson(body: object): Buffer {
     if (!(cause instanceof RangeError)) throw cause;
     throw new ApiError('invalid_json', 'The request body is nested too deeply. Flatten it.');
   }
-}
-
-function memorySpent(): ApiError {
-  return new ApiError(
-    'capacity_exhausted',
-    'The gateway holds too many large requests. Try again.',
-  );
 }

@@ -15,6 +15,12 @@ const EXPOSED_HEADERS = [
   'x-attempts',
   'x-queue-ms',
   'x-gateway-overhead-ms',
+  'x-asset-url',
+  'x-downgraded',
+  'x-voice-fallback',
+  'accept-ranges',
+  'content-range',
+  'etag',
 ].join(', ');
 
 /**

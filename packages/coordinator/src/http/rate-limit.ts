@@ -7,16 +7,19 @@ import type { Context, Middleware } from './context.js';
 /** Reading jobs, batches and assets is free: polling must not eat up the limit. */
 const FREE_TO_READ = /^\/(v1\/(jobs|batches)|api\/inference)(\/|$)/;
 
-export function rateLimit(limit: RateLimit): Middleware {
+export function rateLimit(limit: RateLimit, onRefused: () => void): Middleware {
   return (ctx, next) => {
-    const { memberId } = callerOf(ctx);
+    const { memberId, limits } = callerOf(ctx);
     const now = performance.now();
-    const standing = isFree(ctx) ? limit.look(memberId, now) : limit.take(memberId, now);
+    const standing = isFree(ctx)
+      ? limit.look(memberId, now, limits.requests)
+      : limit.take(memberId, now, limits.requests);
     ctx.set('X-RateLimit-Limit', String(standing.limit));
     ctx.set('X-RateLimit-Remaining', String(standing.remaining));
     ctx.set('X-RateLimit-Reset', String(standing.resetS));
-    if (!standing.allowed) throw tooMany(standing);
-    return next();
+    if (standing.allowed) return next();
+    onRefused();
+    throw tooMany(standing);
   };
 }
 

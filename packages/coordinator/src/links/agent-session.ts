@@ -21,7 +21,7 @@ import { LinkWriter } from '@inference-gateway/shared/protocol/writer';
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import { RateLimit } from '../core/rate.js';
-import type { ExchangeHandler, OpenRequest } from '../core/sessions.js';
+import type { ExchangeHandler, OpenRequest, Upload } from '../core/sessions.js';
 import { AgentStream, ProtocolViolation } from './agent-stream.js';
 import type { StreamHost } from './agent-stream.js';
 import { welcomeMessage } from './welcome.js';
@@ -132,12 +132,12 @@ export class AgentSession implements StreamHost {
       model: request.model,
       caller: request.caller,
       body: { bytes: request.body.length },
+      ...(request.uploads.length > 0 && { parts: request.uploads.map(announce) }),
       deadline_ms: request.deadlineMs,
       attempt: request.attempt,
       request_id: request.requestId,
     };
-    send.text(JSON.stringify(open));
-    send.data(request.body);
+    stream.start(JSON.stringify(open), request);
     return stream;
   }
 
@@ -274,4 +274,12 @@ export class AgentSession implements StreamHost {
     this.#streams.clear();
     for (const stream of streams) stream.lost();
   }
+}
+
+function announce({ name, contentType, bytes }: Upload): {
+  name: string;
+  content_type: string;
+  bytes: number;
+} {
+  return { name, content_type: contentType, bytes };
 }

@@ -7,7 +7,13 @@ import { encodeWindow } from '@inference-gateway/shared/protocol/frames';
 import type { AgentMessage, ResetCode } from '@inference-gateway/shared/protocol/messages';
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import type { SendStream } from '@inference-gateway/shared/protocol/writer';
-import type { Exchange, ExchangeFailure, ExchangeHandler } from '../core/sessions.js';
+import type {
+  Exchange,
+  ExchangeFailure,
+  ExchangeHandler,
+  OpenRequest,
+  Upload,
+} from '../core/sessions.js';
 
 /** What a stream may do to its session. */
 export interface StreamHost {
@@ -57,6 +63,13 @@ export class AgentStream implements Exchange {
     this.#timer = setTimeout(() => this.#notAccepted(), host.acceptMs);
   }
 
+  /** Sends OPEN and the body, and then the files as fast as the agent takes them. */
+  start(open: string, { body, uploads }: Pick<OpenRequest, 'body' | 'uploads'>): void {
+    this.#send.text(open);
+    this.#send.data(body);
+    if (uploads.length > 0) void this.#sendUploads(uploads);
+  }
+
   consumed(bytes: number): void {
     if (this.#phase === 'stopping') return;
     const credit = this.#window.consume(bytes);
@@ -88,7 +101,7 @@ export class AgentStream implements Exchange {
       case 'HEAD':
         return this.#head({ status: message.status, contentType: message.content_type });
       case 'PART':
-        return undefined;
+        return this.#part(message);
       case 'END':
         return this.#ended(message);
       case 'RESET': {
@@ -135,6 +148,15 @@ export class AgentStream implements Exchange {
     this.#handler.head(head);
   }
 
+  #part(message: Extract<AgentMessage, { t: 'PART' }>): void {
+    if (this.#phase === 'stopping') return;
+    if (this.#phase !== 'answering') {
+      throw new ProtocolViolation(`PART before HEAD on stream ${this.id}`);
+    }
+    const { content_type: contentType, revised_prompt: revisedPrompt = null } = message;
+    this.#handler.part({ contentType, revisedPrompt });
+  }
+
   #ended(end: Extract<AgentMessage, { t: 'END' }>): void {
     if (!end.ok)
       return this.#fail({ kind: 'reset', code: 'INTERNAL', message: 'ended unfinished' });
@@ -145,6 +167,26 @@ export class AgentStream implements Exchange {
     this.#close();
     this.#host.release(this);
     if (listening) this.#handler.end(end.usage ?? null);
+  }
+
+  async #sendUploads(uploads: readonly Upload[]): Promise<void> {
+    try {
+      for (const upload of uploads) await this.#sendUpload(upload);
+    } catch (error) {
+      if (this.#phase === 'stopping') return;
+      this.cancel('INTERNAL');
+      const { message } = error as Error;
+      this.#handler.fail({ kind: 'reset', code: 'INTERNAL', message: `the upload: ${message}` });
+    }
+  }
+
+  /** What nobody waits for any more is not read to its end. */
+  async #sendUpload(upload: Upload): Promise<void> {
+    for await (const piece of upload.read()) {
+      if (this.#phase === 'stopping') return;
+      this.#send.data(piece);
+      await this.#send.drained();
+    }
   }
 
   #fail(failure: ExchangeFailure): void {

@@ -60,6 +60,7 @@ export class ProviderRecord {
         host: session.host,
         accepts: session.accepts,
         busy: session.busy,
+        busyByService: this.#busy,
       },
       offlineSince: this.offlineSince && Date.now() - (performance.now() - this.offlineSince),
       draining: this.draining,

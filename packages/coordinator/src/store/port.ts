@@ -5,9 +5,15 @@
  * milliseconds. An operation throws an `ApiError` `storage_unavailable` where the database cannot
  * do it; then it has done nothing. Names and e-mail addresses are compared without regard to case.
  */
-import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedService, AgentHost } from '@inference-gateway/shared/protocol/messages';
-import type { ProviderScope } from '../core/caller.js';
+import type { MemberLimits, ProviderScope } from '../core/caller.js';
+import type { AssetStore } from './asset-store.js';
+import type { UsageStore } from './usage-store.js';
+
+export type { MemberLimits };
+export type { Asset, AssetLimits, AssetQuery, AssetSpace, AssetStore } from './asset-store.js';
+export { USAGE_GROUPS } from './usage-store.js';
+export type { UsageGroup, UsageQuery, UsageRow, UsageStat, UsageStore } from './usage-store.js';
 
 export type Role = 'member' | 'admin';
 
@@ -17,6 +23,7 @@ export interface Member {
   /** Public name; unique, like the address. */
   readonly name: string;
   readonly role: Role;
+  readonly limits: MemberLimits;
   readonly createdAt: number;
 }
 
@@ -57,6 +64,7 @@ export interface NewApiKey {
 export interface KeyHolder {
   readonly key: ApiKey;
   readonly memberName: string;
+  readonly limits: MemberLimits;
 }
 
 export interface NewJoinToken {
@@ -87,27 +95,6 @@ export interface NewProvider {
   readonly name: string | null;
 }
 
-/** One request, for metering. Never its content. */
-export interface UsageRow {
-  readonly requestId: string;
-  readonly at: number;
-  readonly memberId: string;
-  readonly keyId: string;
-  readonly providerId: string | null;
-  readonly model: string;
-  readonly serviceType: ServiceType;
-  readonly endpoint: EndpointKey;
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  readonly queueMs: number;
-  readonly firstByteMs: number | null;
-  readonly totalMs: number;
-  readonly attempts: number;
-  readonly outcome: 'ok' | 'failed' | 'canceled';
-  readonly errorCode: string | null;
-  readonly source: 'api' | 'console';
-}
-
 export type Created<T> = { readonly kind: 'created'; readonly value: T } | NameTaken;
 export interface NameTaken {
   readonly kind: 'taken';
@@ -119,18 +106,23 @@ export type EnrollRefusal = {
   readonly reason: 'unknown' | 'used' | 'expired';
 };
 
-export interface Store {
+export interface Store extends AssetStore, UsageStore {
   createMember(member: NewMember, now: number): Promise<Created<Member>>;
   /** Finds by id, e-mail address or public name. */
   findMember(reference: string): Promise<Member | null>;
   listMembers(): Promise<readonly Member[]>;
+  /**
+   * Holds from the member's next request on; what `limits` leaves out stays as it was. False where
+   * the member is unknown.
+   */
+  setMemberLimits(memberId: string, limits: Partial<MemberLimits>): Promise<boolean>;
 
   /** A name may be used again once its key is revoked. */
   createKey(key: NewApiKey, now: number): Promise<Created<ApiKey>>;
   listKeys(memberId: string | null): Promise<readonly ApiKey[]>;
   /**
-   * On the way of every request, so answered from memory; a change by `setKeyState` is seen at
-   * once.
+   * On the way of every request, so answered from memory; a change by `setKeyState` or
+   * `setMemberLimits` is seen at once.
    */
   findKeyHolder(hash: string): Promise<KeyHolder | null>;
   /**
@@ -153,12 +145,6 @@ export interface Store {
     seen: { services?: readonly AdvertisedService[]; host?: AgentHost },
     now: number,
   ): Promise<void>;
-
-  /**
-   * Returns at once and never fails: rows are written in groups, within a second and at the latest
-   * by `close`. Rows that the database cannot take are kept and tried again, up to a limit.
-   */
-  recordUsage(rows: readonly UsageRow[]): void;
 
   /** True when a write commits; false when the disk is full or the database broken. */
   isWritable(): Promise<boolean>;

@@ -35,6 +35,18 @@ export function findForeignUrl(body: Readonly<Record<string, unknown>>): string 
   return null;
 }
 
+/**
+ * The first field of a media request that names its picture or sound otherwise than by a `data:`
+ * URL: a path would be read from the owner's disk.
+ */
+export function findForeignMedia(body: Readonly<Record<string, unknown>>): string | null {
+  for (const [key, value] of Object.entries(body)) {
+    const offender = firstForeign({ value, key, isUrl: isMediaKey(key), parent: null });
+    if (offender !== null) return pathOf(offender);
+  }
+  return null;
+}
+
 /** Depth first with its own stack: a body nested a million deep must not end the process. */
 function firstForeign(start: Visit): Visit | null {
   const stack = [start];
@@ -68,6 +80,11 @@ function contentOf(message: unknown): unknown {
 function isUrlKey(key: string): boolean {
   const name = key.toLowerCase();
   return name === 'url' || name.endsWith('_url');
+}
+
+/** `image`, `init_image`, `images`, `mask_image`, `reference_audio` … */
+function isMediaKey(name: string): boolean {
+  return isUrlKey(name) || /(^|_)(image|mask|audio|video)s?$/i.test(name);
 }
 
 function isDataUrl(value: string): boolean {

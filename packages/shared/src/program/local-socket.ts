@@ -16,6 +16,8 @@ import type { ExitCode } from './command-error.js';
 /** Node truncates longer socket paths silently, so that two programs could meet on one socket. */
 const MAX_SOCKET_PATH_BYTES = 100;
 const CALL_TIMEOUT_MS = 60_000;
+/** Work that takes longer is told to be under way: white space before JSON means nothing. */
+const STILL_AT_IT_MS = 15_000;
 
 export interface LocalCall {
   readonly command: string;
@@ -48,8 +50,10 @@ export async function serveLocal(
   answer: (call: LocalCall) => Promise<unknown>,
 ): Promise<Server> {
   const server = createServer((message, response) => {
+    response.setHeader('content-type', 'application/json');
+    const stillAtIt = setInterval(() => response.write(' '), STILL_AT_IT_MS);
     void reply(message, answer).then((body) => {
-      response.setHeader('content-type', 'application/json');
+      clearInterval(stillAtIt);
       response.end(JSON.stringify(body));
     });
   });

@@ -12,14 +12,33 @@ export type Columns<R> = Readonly<Record<string, (row: R) => Cell>>;
 /** Prints rows as a table or TSV, or the rows themselves as a JSON array. */
 export function printRows<R>(rows: readonly R[], columns: Columns<R>, json: boolean): void {
   if (json) return printJson(rows);
-  const cells = rows.map((row) => Object.values(columns).map((cell) => text(cell(row))));
-  if (!process.stdout.isTTY) return print(cells.map((line) => line.join('\t')).join('\n'));
-  if (rows.length === 0) return say('Nothing to list.');
-  const table = [Object.keys(columns).map((heading) => heading.toUpperCase()), ...cells];
-  const widths = Object.keys(columns).map((_, i) =>
-    Math.max(...table.map((line) => line[i]?.length ?? 0)),
+  if (process.stdout.isTTY && rows.length === 0) return say('Nothing to list.');
+  print((process.stdout.isTTY ? tableOf(rows, columns) : tsvOf(rows, columns)).join('\n'));
+}
+
+/** The lines of a table, headings first; columns of numbers end at one edge. */
+export function tableOf<R>(rows: readonly R[], columns: Columns<R>): string[] {
+  const aligned = Object.entries(columns).map(([heading, cell]) => {
+    const cells = rows.map(cell);
+    const texts = [heading.toUpperCase(), ...cells.map(text)];
+    const width = Math.max(...texts.map(({ length }) => length));
+    const isText = cells.some((one) => typeof one === 'string' || typeof one === 'boolean');
+    return texts.map((one) => (isText ? one.padEnd(width) : one.padStart(width)));
+  });
+  return [null, ...rows].map((_, line) =>
+    aligned
+      .map((column) => column[line])
+      .join('  ')
+      .trimEnd(),
   );
-  print(table.map((line) => alignLine(line, widths)).join('\n'));
+}
+
+function tsvOf<R>(rows: readonly R[], columns: Columns<R>): string[] {
+  return rows.map((row) =>
+    Object.values(columns)
+      .map((cell) => text(cell(row)))
+      .join('\t'),
+  );
 }
 
 /** Prints one record as `name  value` lines, or as a JSON object. */
@@ -65,11 +84,4 @@ function text(cell: Cell): string {
   if (cell === null || cell === undefined || cell === '') return '-';
   // A tab or line break in a value would break the table and whoever reads the TSV.
   return String(cell).replaceAll(/\s+/g, ' ');
-}
-
-function alignLine(cells: readonly string[], widths: readonly number[]): string {
-  return cells
-    .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-    .join('  ')
-    .trimEnd();
 }

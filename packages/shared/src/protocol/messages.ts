@@ -22,6 +22,11 @@ const model = z.object({
   output_modalities: names,
   supported_features: names,
   voices: z.array(name).max(1_000).optional(),
+  /**
+   * The only formats that this provider surely handles: of the uploads of an `stt` model, of the
+   * answers of a `tts` model. Absent where it handles whatever is asked.
+   */
+  formats: names.optional(),
   /** Null where the local server does not tell. */
   loaded: z.boolean().nullable(),
 });
@@ -84,21 +89,9 @@ export const REJECT_REASONS = [
   'bad_request',
 ] as const;
 
-const part = z.object({
-  t: z.literal('PART'),
-  stream,
-  index: z.int().min(0).max(256),
-  name,
-  bytes: count.optional(),
-  meta: z.record(name, z.union([z.string(), z.number()])).optional(),
-});
-const end = z.object({
-  t: z.literal('END'),
-  stream,
-  ok: z.boolean(),
-  usage: usage.optional(),
-  sha256: z.string().length(64).optional(),
-});
+/** A file of a request: its bytes follow the body, in the order of the list. */
+const upload = z.object({ name, content_type: name, bytes: count });
+
 const reset = z.object({
   t: z.literal('RESET'),
   stream,
@@ -138,8 +131,20 @@ const agentMessage = z.discriminatedUnion('t', [
     content_type: name,
     headers: z.record(name, shortText).optional(),
   }),
-  part,
-  end,
+  z.object({
+    t: z.literal('PART'),
+    stream,
+    index: z.int().min(0).max(LINK.maxParts),
+    content_type: name,
+    revised_prompt: z.string().max(16_000).optional(),
+  }),
+  z.object({
+    t: z.literal('END'),
+    stream,
+    ok: z.boolean(),
+    usage: usage.optional(),
+    sha256: z.string().length(64).optional(),
+  }),
   reset,
   drain,
 ]);
@@ -181,14 +186,13 @@ const coordinatorMessage = z.discriminatedUnion('t', [
     model: name,
     caller: z.object({ name, own: z.boolean() }),
     body: z.object({ bytes: count }).optional(),
+    parts: z.array(upload).max(LINK.maxParts).optional(),
     deadline_ms: count,
     job_id: name.optional(),
     claim_id: name.optional(),
     attempt: count,
     request_id: name,
   }),
-  part,
-  end,
   reset,
   z.object({
     t: z.literal('RESULT_ACK'),

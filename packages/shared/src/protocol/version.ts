@@ -39,6 +39,8 @@ export const LINK = {
   /** A link with more unsent bytes than this, control messages included, is cut. */
   maxUnsentBytes: 8 * 1024 * 1024,
   maxStreams: 1024,
+  /** Files of one request, and of one answer. */
+  maxParts: 32,
   flowControlStrikes: 3,
   helloTimeoutMs: 10_000,
   acceptTimeoutMs: 5_000,

@@ -2,141 +2,128 @@
 import { ENDPOINTS, ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
-import {
-  parseChatRequest,
-  parseCompletionRequest,
-  parseModelRequest,
-} from '@inference-gateway/shared/openai/requests';
-import type { ParsedRequest } from '@inference-gateway/shared/openai/requests';
+import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import type Router from '@koa/router';
 import type { ServerResponse } from 'node:http';
+import { servingModels } from '../../core/match.js';
 import type { Sessions } from '../../core/sessions.js';
 import { modelNotFound } from '../../dispatch/absence.js';
 import type { Direct } from '../../dispatch/direct.js';
 import { shuttingDown } from '../../dispatch/failure.js';
-import { CALLER_STALLED } from '../../dispatch/work.js';
 import type { Outcome, Work } from '../../dispatch/work.js';
+import { NOTHING_MEASURED } from '../answers/answer.js';
+import type { Measures } from '../answers/answer.js';
+import { createAnswer } from '../answers/create-answer.js';
+import type { AnswerParts } from '../answers/create-answer.js';
 import { writeJson } from '../body.js';
-import type { JsonBodies } from '../body.js';
 import { callerOf } from '../context.js';
 import type { Context, RequestState } from '../context.js';
-import { JsonAnswer } from '../json-answer.js';
-import { StreamAnswer } from '../stream-answer.js';
-import type { StreamTiming } from '../stream-answer.js';
-import { readUploadFields } from '../upload.js';
+import { fitCall, voicesOf } from '../fit-call.js';
+import type { FittedCall } from '../fit-call.js';
+import { readCall } from '../read-call.js';
+import type { ReadCall, ReadingParts } from '../read-call.js';
 
-export interface InferenceParts {
+export interface InferenceParts extends AnswerParts, ReadingParts {
   readonly direct: Direct;
   readonly sessions: Sessions;
-  readonly bodies: JsonBodies;
-  readonly timing: StreamTiming;
   readonly isDraining: () => boolean;
   /** Counts a finished call. */
-  readonly meter: (work: Work, outcome: Outcome) => void;
+  readonly meter: (work: Work, outcome: Outcome, measures: Measures) => void;
 }
-
-/** Endpoints whose requests are relayed; a call of any other finds no provider. */
-const PARSERS: Partial<Record<EndpointKey, (value: unknown) => ParsedRequest>> = {
-  chat: parseChatRequest,
-  completions: parseCompletionRequest,
-};
 
 export function inferenceRoutes(router: Router<RequestState>, parts: InferenceParts): void {
   for (const key of ENDPOINT_KEYS) {
-    const { method, path } = ENDPOINTS[key];
+    const { method, path, answer } = ENDPOINTS[key];
+    const handle = answer === 'voices' ? listVoices : relay;
     router.register(`/v1${path}`, [method], async (ctx: Context) => {
-      if (parts.isDraining()) {
-        throw shuttingDown();
+      if (parts.isDraining()) throw shuttingDown();
+      const call = await readCall(ctx, key, parts);
+      try {
+        ctx.state.inference = { model: call.request.model };
+        await handle(ctx, { endpoint: key, call }, parts);
+      } finally {
+        await call.remove();
       }
-      const parse = PARSERS[key];
-      if (parse === undefined) await refuseUnserved(ctx, key, parts);
-      else await relay(ctx, toWork(ctx, key, parse(await parts.bodies.read(ctx))), parts);
     });
   }
 }
 
-type Prepared = Omit<Work, 'signal'>;
+interface Asked {
+  readonly endpoint: EndpointKey;
+  readonly call: ReadCall;
+}
 
-function toWork(ctx: Context, endpoint: EndpointKey, request: ParsedRequest): Prepared {
-  refuseAsync(request);
-  ctx.state.inference = { model: request.model };
-  return {
-    requestId: ctx.state.requestId,
-    caller: callerOf(ctx),
-    endpoint,
-    model: request.model,
-    body: writeJson(request.body),
-    stream: request.stream,
-    receivedAt: ctx.state.receivedAt,
-    limitMs: readClientTimeout(ctx),
-  };
+/** `GET /audio/voices`: answered from memory, never by asking agents. */
+async function listVoices(ctx: Context, asked: Asked, parts: InferenceParts): Promise<void> {
+  const { model } = asked.call.request;
+  const models = modelsFor(ctx, asked, parts);
+  if (models.length === 0) {
+    const sought = { caller: callerOf(ctx), endpoint: asked.endpoint, model };
+    throw modelNotFound(sought, parts.sessions);
+  }
+  ctx.body = { voices: voicesOf(models) };
 }
 
 /** Runs the call and answers it on the raw response. */
-async function relay(ctx: Context, prepared: Prepared, parts: InferenceParts): Promise<void> {
+async function relay(ctx: Context, asked: Asked, parts: InferenceParts): Promise<void> {
+  const { endpoint, call } = asked;
+  if (call.request.async) throw asyncDisabled();
+  const fitted = fitCall(endpoint, call, () => modelsFor(ctx, asked, parts));
   const { res } = ctx;
   const departure = new AbortController();
   res.once('close', () => {
     if (!res.writableFinished) departure.abort();
   });
-  const work: Work = { ...prepared, signal: departure.signal };
-  const sink = work.stream
-    ? new StreamAnswer(res, parts.timing, () => departure.abort(CALLER_STALLED))
-    : new JsonAnswer(res);
+  // Whoever left while an upload was read has closed it already.
+  if (res.destroyed) departure.abort();
+  const work: Work = { ...toWork(ctx, asked, fitted), signal: departure.signal };
+  // Before a GPU is asked: what it makes must find room.
+  const makesFiles = ENDPOINTS[endpoint].media !== null;
+  const spaceBytes = makesFiles ? await parts.library.requireSpace(work.caller.memberId) : 0;
+  const answer = createAnswer({ ctx, work, call, fitted, spaceBytes, departure }, parts);
+  ctx.set(fitted.headers);
   ctx.respond = false;
-  const outcome = await parts.direct.run(work, sink);
+  const outcome = await parts.direct.run(work, answer);
   ctx.state.inference = { model: work.model, outcome };
-  parts.meter(work, outcome);
-  const error = outcome.kind === 'failed' ? outcome.error : null;
-  const isTold = error !== null && sink instanceof StreamAnswer && sink.fail(error);
+  parts.meter(work, outcome, outcome.kind === 'ok' ? answer.measures : NOTHING_MEASURED);
+  const isTold = outcome.kind === 'ok' || answer.fail(outcome.error);
   limitFlush(res, parts.timing.stallMs);
-  if (error === null) return;
+  if (outcome.error === null) return;
   ctx.respond = !isTold;
+  // They speak of an answer that did not come.
+  if (!isTold) for (const name of Object.keys(fitted.headers)) ctx.remove(name);
   // Even where it is told already: the boundary logs what lies behind it.
-  throw error;
+  throw outcome.error;
+}
+
+function toWork(ctx: Context, { endpoint, call }: Asked, fitted: FittedCall): Omit<Work, 'signal'> {
+  const receivedAt = call.files.length > 0 ? performance.now() : ctx.state.receivedAt;
+  return {
+    requestId: ctx.state.requestId,
+    caller: callerOf(ctx),
+    endpoint,
+    model: call.request.model,
+    needs: fitted.needs,
+    body: writeJson(fitted.body),
+    uploads: call.files,
+    stream: call.request.stream,
+    receivedAt,
+    limitMs: readClientTimeout(ctx, receivedAt),
+  };
+}
+
+function modelsFor(
+  ctx: Context,
+  { endpoint, call }: Asked,
+  { sessions }: InferenceParts,
+): readonly AdvertisedModel[] {
+  const { serviceType } = ENDPOINTS[endpoint];
+  return servingModels(sessions.candidates(serviceType, call.request.model), callerOf(ctx));
 }
 
 /** A whole answer that its caller does not fetch would stay in memory for as long as they like. */
 function limitFlush(response: ServerResponse, stallMs: number): void {
   if (response.writableLength > 0) response.setTimeout(stallMs, () => response.destroy());
-}
-
-/** Reads as much as an answer needs: who calls is known, what for is the model. */
-async function refuseUnserved(
-  ctx: Context,
-  key: EndpointKey,
-  parts: InferenceParts,
-): Promise<void> {
-  const model = await readModel(ctx, key, parts);
-  ctx.state.inference = { model };
-  throw modelNotFound({ caller: callerOf(ctx), endpoint: key, model }, parts.sessions);
-}
-
-async function readModel(ctx: Context, key: EndpointKey, parts: InferenceParts): Promise<string> {
-  switch (ENDPOINTS[key].body) {
-    case 'json': {
-      const request = parseModelRequest(await parts.bodies.read(ctx));
-      refuseAsync(request);
-      return request.model;
-    }
-    case 'multipart':
-      return modelField(await readUploadFields(ctx));
-    case 'query':
-      return parseModelRequest({ model: ctx.query['model'] }).model;
-  }
-}
-
-function modelField(fields: ReadonlyMap<string, string>): string {
-  const asked = fields.get('async');
-  if (asked === 'true') {
-    const message = 'Uploads cannot run as jobs. Leave the field async away.';
-    throw new ApiError('async_not_supported', message, { param: 'async' });
-  }
-  return parseModelRequest({ model: fields.get('model') }).model;
-}
-
-function refuseAsync(request: ParsedRequest): void {
-  if (request.async) throw asyncDisabled();
 }
 
 /** Specification, Async submission 7. */
@@ -145,8 +132,9 @@ export function asyncDisabled(): ApiError {
   return new ApiError('async_disabled', message);
 }
 
-/** The SDKs tell how long they wait; to compute for longer would be for nobody. */
-function readClientTimeout(ctx: Context): number | null {
+/** The SDKs tell how long they wait, uploading included; to compute longer would be for nobody. */
+function readClientTimeout(ctx: Context, receivedAt: number): number | null {
   const seconds = Number(ctx.get('x-stainless-timeout'));
-  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : null;
+  if (!Number.isFinite(seconds) || seconds <= 0) return null;
+  return Math.max(1, seconds * 1000 - (receivedAt - ctx.state.receivedAt));
 }

@@ -14,6 +14,8 @@ interface Row {
   member_id: string;
   member_email: string;
   member_name: string;
+  rate_limit_requests: number | null;
+  max_concurrent: number | null;
   name: string;
   prefix: string;
   scope: ProviderScope;
@@ -24,7 +26,8 @@ interface Row {
   revoked_at: number | null;
 }
 
-const SELECT = `select k.*, m.email as member_email, m.name as member_name
+const SELECT = `select k.*, m.email as member_email, m.name as member_name,
+    m.rate_limit_requests, m.max_concurrent
   from api_keys k join members m on m.id = k.member_id`;
 
 /** Each is one guarded statement: a revoked key stays revoked, whatever arrives after. */
@@ -83,7 +86,9 @@ function present(row: Row | undefined): Row {
 }
 
 function toHolder(row: Row | undefined): KeyHolder | null {
-  return row === undefined ? null : { key: decode(row), memberName: row.member_name };
+  if (row === undefined) return null;
+  const limits = { requests: row.rate_limit_requests, concurrent: row.max_concurrent };
+  return { key: decode(row), memberName: row.member_name, limits };
 }
 
 function decode(row: Row): ApiKey {

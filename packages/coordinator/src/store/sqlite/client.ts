@@ -1,6 +1,14 @@
 /** The store on SQLite: every operation is a call to the worker thread that owns the connection. */
 import { KeyCache } from '../key-cache.js';
-import type { NewApiKey, NewJoinToken, NewMember, NewProvider, Store, UsageRow } from '../port.js';
+import type {
+  Asset,
+  NewApiKey,
+  NewJoinToken,
+  NewMember,
+  NewProvider,
+  Store,
+  UsageRow,
+} from '../port.js';
 import { UsageBuffer } from '../usage-buffer.js';
 import type { Operations } from './operations.js';
 import { WorkerCalls } from './worker-calls.js';
@@ -22,6 +30,8 @@ export function createSqliteStore(databaseFile: string, options: SqliteStoreOpti
     createMember: (member: NewMember, now) => calls.call('createMember', member, now),
     findMember: (reference) => calls.call('findMember', reference),
     listMembers: () => calls.call('listMembers'),
+    setMemberLimits: (...args: Parameters<Operations['setMemberLimits']>) =>
+      keys.change(() => calls.call('setMemberLimits', ...args)),
 
     createKey: (key: NewApiKey, now) => calls.call('createKey', key, now),
     listKeys: (memberId) => calls.call('listKeys', memberId),
@@ -37,7 +47,21 @@ export function createSqliteStore(databaseFile: string, options: SqliteStoreOpti
     setProviderDraining: (id, draining) => calls.call('setProviderDraining', id, draining),
     recordProviderSeen: (id, seen, now) => calls.call('recordProviderSeen', id, seen, now),
 
+    createAsset: (asset: Asset, limits) => calls.call('createAsset', asset, limits),
+    findAsset: (id) => calls.call('findAsset', id),
+    listAssets: (query) => calls.call('listAssets', query),
+    deleteAsset: (id, memberId) => calls.call('deleteAsset', id, memberId),
+    assetSpace: (memberId) => calls.call('assetSpace', memberId),
+    listExpiredAssets: (now, limit) => calls.call('listExpiredAssets', now, limit),
+    takeExpiredAssets: (now, limit) => calls.call('takeExpiredAssets', now, limit),
+    knownAssets: (ids) => calls.call('knownAssets', ids),
+
     recordUsage: (rows) => usage.add(rows),
+    usageStats: async (query) => {
+      // What was recorded before is counted, written yet or not.
+      await usage.flush();
+      return calls.call('usageStats', query);
+    },
 
     isWritable: () =>
       calls.call('probeWrite').then(

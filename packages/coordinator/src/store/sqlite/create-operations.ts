@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { apiKeyOperations } from './api-keys.js';
+import { assetOperations } from './assets.js';
 import { joinTokenOperations } from './join-tokens.js';
 import { memberOperations } from './members.js';
 import type { Operations } from './operations.js';
@@ -14,6 +15,7 @@ export function createOperations(database: Database): Operations {
     ...apiKeyOperations(database),
     ...joinTokenOperations(database),
     ...providerOperations(database),
+    ...assetOperations(database),
     ...usageOperations(database),
     probeWrite: () => void probe.run(),
   };

@@ -1,15 +1,20 @@
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Database } from 'better-sqlite3';
-import type { Created, Member, NewMember, Role } from '../port.js';
+import type { Created, Member, MemberLimits, NewMember, Role } from '../port.js';
 import type { Operations } from './operations.js';
 
-type MemberOperations = Pick<Operations, 'createMember' | 'findMember' | 'listMembers'>;
+type MemberOperations = Pick<
+  Operations,
+  'createMember' | 'findMember' | 'listMembers' | 'setMemberLimits'
+>;
 
 interface Row {
   id: string;
   email: string;
   name: string;
   role: Role;
+  rate_limit_requests: number | null;
+  max_concurrent: number | null;
   created_at: number;
 }
 
@@ -25,10 +30,18 @@ export function memberOperations(database: Database): MemberOperations {
      order by id = @ref desc, email = @ref desc limit 1`,
   );
   const list = database.prepare<[], Row>('select * from members order by created_at, id');
+  // What is not told stays; null is told, too.
+  const limit = database.prepare<LimitChange>(
+    `update members set
+       rate_limit_requests = iif(@setsRequests, @requests, rate_limit_requests),
+       max_concurrent = iif(@setsConcurrent, @concurrent, max_concurrent)
+     where id = @id`,
+  );
   return {
     createMember: (member, now) => create(member, now),
     findMember: (ref) => toMember(find.get({ ref })),
     listMembers: () => list.all().map(decode),
+    setMemberLimits: (id, limits) => limit.run(toChange(id, limits)).changes === 1,
   };
 
   function create(member: NewMember, now: number): Created<Member> {
@@ -39,10 +52,30 @@ export function memberOperations(database: Database): MemberOperations {
   }
 }
 
+interface LimitChange {
+  readonly id: string;
+  readonly requests: number | null;
+  readonly setsRequests: 0 | 1;
+  readonly concurrent: number | null;
+  readonly setsConcurrent: 0 | 1;
+}
+
+function toChange(id: string, { requests, concurrent }: Partial<MemberLimits>): LimitChange {
+  return {
+    id,
+    requests: requests ?? null,
+    setsRequests: requests === undefined ? 0 : 1,
+    concurrent: concurrent ?? null,
+    setsConcurrent: concurrent === undefined ? 0 : 1,
+  };
+}
+
 function toMember(row: Row | undefined): Member | null {
   return row === undefined ? null : decode(row);
 }
 
-function decode({ id, email, name, role, created_at }: Row): Member {
-  return { id, email, name, role, createdAt: created_at };
+function decode(row: Row): Member {
+  const { id, email, name, role, created_at } = row;
+  const limits = { requests: row.rate_limit_requests, concurrent: row.max_concurrent };
+  return { id, email, name, role, limits, createdAt: created_at };
 }

@@ -1,28 +1,85 @@
 import type { Database } from 'better-sqlite3';
-import type { UsageRow } from '../port.js';
+import type { UsageGroup, UsageQuery, UsageRow, UsageStat } from '../port.js';
 import type { Operations } from './operations.js';
 
-export function usageOperations(database: Database): Pick<Operations, 'writeUsage'> {
+type UsageOperations = Pick<Operations, 'writeUsage' | 'usageStats'>;
+
+const COLUMNS: Readonly<Record<UsageGroup, string>> = {
+  day: 'day',
+  member: 'member_id',
+  key: 'key_id',
+  provider: 'provider_id',
+  model: 'model',
+  endpoint: 'endpoint',
+  source: 'source',
+};
+
+export function usageOperations(database: Database): UsageOperations {
   // A batch whose commit failed is sent again, and may have been committed after all: once is
   // enough.
   const insert = database.prepare<UsageRow>(
     `insert into usage (
        request_id, at, member_id, key_id, provider_id, model, service_type, endpoint,
-       prompt_tokens, completion_tokens, queue_ms, first_byte_ms, total_ms, attempts,
-       outcome, error_code, source)
+       prompt_tokens, completion_tokens, audio_ms, images, queue_ms, first_byte_ms, total_ms,
+       attempts, outcome, error_code, source)
      values (
        @requestId, @at, @memberId, @keyId, @providerId, @model, @serviceType, @endpoint,
-       @promptTokens, @completionTokens, @queueMs, @firstByteMs, @totalMs, @attempts,
-       @outcome, @errorCode, @source)
+       @promptTokens, @completionTokens, @audioMs, @images, @queueMs, @firstByteMs, @totalMs,
+       @attempts, @outcome, @errorCode, @source)
      on conflict (request_id) do nothing`,
   );
-  return { writeUsage: (rows) => rows.forEach((row) => insert.run(inWholeMs(row))) };
+  const addToDay = database.prepare<UsageRow>(
+    `insert into usage_daily (
+       day, member_id, key_id, provider_id, model, endpoint, source, outcome,
+       requests, prompt_tokens, completion_tokens, audio_ms, images, total_ms)
+     values (
+       strftime('%Y-%m-%d', @at / 1000, 'unixepoch'), @memberId, @keyId,
+       coalesce(@providerId, ''), @model, @endpoint, @source, @outcome,
+       1, @promptTokens, @completionTokens, @audioMs, @images, @totalMs)
+     on conflict do update set
+       requests = requests + 1,
+       prompt_tokens = prompt_tokens + excluded.prompt_tokens,
+       completion_tokens = completion_tokens + excluded.completion_tokens,
+       audio_ms = audio_ms + excluded.audio_ms,
+       images = images + excluded.images,
+       total_ms = total_ms + excluded.total_ms`,
+  );
+  return {
+    writeUsage: (rows) => rows.map(inWholeMs).forEach(write),
+    usageStats: (query) => readStats(database, query),
+  };
+
+  /** An operation is one savepoint: no row without its part of the day, nor the reverse. */
+  function write(row: UsageRow): void {
+    if (insert.run(row).changes === 1) addToDay.run(row);
+  }
+}
+
+function readStats(database: Database, { since, by, memberId }: UsageQuery): UsageStat[] {
+  const order = by === 'day' ? '"group"' : 'requests desc, "group"';
+  return database
+    .prepare<[string, string | null, string | null], UsageStat>(
+      `select ${COLUMNS[by]} as "group", sum(requests) as requests,
+         sum(iif(outcome = 'ok', requests, 0)) as ok,
+         sum(iif(outcome = 'failed', requests, 0)) as failed,
+         sum(iif(outcome = 'canceled', requests, 0)) as canceled,
+         sum(prompt_tokens) as promptTokens, sum(completion_tokens) as completionTokens,
+         sum(audio_ms) as audioMs, sum(images) as images, sum(total_ms) as totalMs
+       from usage_daily where day >= ? and (? is null or member_id = ?)
+       group by 1 order by ${order}`,
+    )
+    .all(since === null ? '' : utcDay(since), memberId, memberId);
+}
+
+function utcDay(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
 }
 
 /** Clocks measure fractions, and a STRICT integer column refuses them. */
 function inWholeMs(row: UsageRow): UsageRow {
   return {
     ...row,
+    audioMs: Math.round(row.audioMs),
     queueMs: Math.round(row.queueMs),
     firstByteMs: row.firstByteMs === null ? null : Math.round(row.firstByteMs),
     totalMs: Math.round(row.totalMs),

@@ -5,39 +5,40 @@
 import type { ApiError } from '@inference-gateway/shared/errors';
 import { SilenceTimer } from '@inference-gateway/shared/protocol/silence';
 import type { ServerResponse } from 'node:http';
-import type { Answerer, Sink } from '../dispatch/work.js';
+import type { Answerer } from '../../dispatch/work.js';
+import { EventSplitter } from '../sse.js';
 import { setAnswerHeaders } from './answer-headers.js';
-import { EventSplitter } from './sse.js';
+import { NOTHING_MEASURED } from './answer.js';
+import type { HttpAnswer } from './answer.js';
+import { PacedResponse } from './paced-response.js';
+import type { PaceTiming } from './paced-response.js';
 
-export interface StreamTiming {
+export interface StreamTiming extends PaceTiming {
   readonly earlyHeadersMs: number;
   readonly keepAliveMs: number;
-  /** A caller that takes no byte for this long has stalled. */
-  readonly stallMs: number;
 }
 
 /** Not `: ping`: one popular client takes that for the end of the stream. */
 const KEEP_ALIVE = ': keep-alive\n\n';
 const DONE = 'data: [DONE]\n\n';
 
-export class StreamAnswer implements Sink {
+export class StreamAnswer implements HttpAnswer {
+  readonly measures = NOTHING_MEASURED;
   committed = false;
   readonly #response: ServerResponse;
   readonly #timing: StreamTiming;
-  readonly #stalled: () => void;
+  readonly #paced: PacedResponse;
   #splitter = new EventSplitter();
   #answerer: Answerer | null = null;
   #silence: SilenceTimer;
-  #unconfirmedBytes = 0;
-  #stall: NodeJS.Timeout | null = null;
 
   /** `stalled` is called once when the caller has stopped reading. */
   constructor(response: ServerResponse, timing: StreamTiming, stalled: () => void) {
     this.#response = response;
     this.#timing = timing;
-    this.#stalled = stalled;
+    this.#paced = new PacedResponse(response, timing, stalled);
     this.#silence = new SilenceTimer(timing.earlyHeadersMs, () => this.#fillSilence());
-    response.once('close', () => this.#stop());
+    response.once('close', () => this.#silence.stop());
   }
 
   begin(answerer: Answerer): void {
@@ -45,13 +46,15 @@ export class StreamAnswer implements Sink {
     this.#splitter = new EventSplitter();
   }
 
+  part(): string {
+    return 'a file where events were due';
+  }
+
   data(bytes: Uint8Array, consumed: (bytes: number) => void): string | null {
     const cut = this.#splitter.push(bytes);
     if ('problem' in cut) return cut.problem;
-    this.#unconfirmedBytes += bytes.length;
     if (cut.events.length > 0) this.#send(cut.events);
-    if (this.#response.writableNeedDrain) this.#awaitDrain(consumed);
-    else this.#confirm(consumed);
+    this.#paced.whenTaken(() => consumed(bytes.length));
     return null;
   }
 
@@ -62,13 +65,11 @@ export class StreamAnswer implements Sink {
     return null;
   }
 
-  /**
-   * Ends the stream with an error event, where headers are out already; false where they are not.
-   */
-  fail(error: ApiError): boolean {
-    if (!this.#response.headersSent) {
-      this.#stop();
-      return false;
+  /** An error event ends the stream, where headers are out already. */
+  fail(error: ApiError | null): boolean {
+    if (!this.#response.headersSent || error === null) {
+      this.#silence.stop();
+      return error === null;
     }
     this.#response.write(`data: ${JSON.stringify(error.body)}\n\n${DONE}`);
     this.#finish();
@@ -79,7 +80,7 @@ export class StreamAnswer implements Sink {
     this.#sendHeaders();
     this.committed = true;
     this.#silence.touch();
-    this.#response.write(events);
+    this.#paced.write(events);
   }
 
   #sendHeaders(): void {
@@ -110,36 +111,8 @@ export class StreamAnswer implements Sink {
     this.#silence = new SilenceTimer(this.#timing.keepAliveMs, () => this.#fillSilence());
   }
 
-  #awaitDrain(consumed: (bytes: number) => void): void {
-    if (this.#stall !== null) return;
-    this.#stall = setTimeout(() => {
-      this.#stalled();
-      this.#response.destroy();
-    }, this.#timing.stallMs);
-    this.#response.once('drain', () => {
-      this.#clearStall();
-      this.#confirm(consumed);
-    });
-  }
-
-  #confirm(consumed: (bytes: number) => void): void {
-    const bytes = this.#unconfirmedBytes;
-    this.#unconfirmedBytes = 0;
-    consumed(bytes);
-  }
-
   #finish(): void {
-    this.#stop();
-    this.#response.end();
-  }
-
-  #stop(): void {
     this.#silence.stop();
-    this.#clearStall();
-  }
-
-  #clearStall(): void {
-    if (this.#stall !== null) clearTimeout(this.#stall);
-    this.#stall = null;
+    this.#response.end();
   }
 }

@@ -1,0 +1,64 @@
+/** Where a bench takes place: what is measured, and what measures it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { LoadGenerator } from './load-generator.js';
+import type { BenchOptions } from './options.js';
+import { start, stopAll } from './processes.js';
+import type { Samples } from './samples.js';
+import { startGateway } from './subjects/gateway.js';
+import type { GatewayServices } from './subjects/gateway.js';
+import type { Subject, Surroundings } from './subjects/subject.js';
+
+export interface Grounds {
+  readonly surroundings: Surroundings;
+  /** Direct, hop and gateway. */
+  readonly subjects: readonly Subject[];
+  readonly newGenerator: () => LoadGenerator;
+}
+
+/** Starts everything, and leaves nothing of it behind. */
+export async function onGrounds(
+  options: BenchOptions,
+  services: GatewayServices,
+  measure: (grounds: Grounds) => Promise<Samples>,
+): Promise<Samples> {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
+  const generators: LoadGenerator[] = [];
+  const newGenerator = (): LoadGenerator => {
+    const generator = new LoadGenerator();
+    generators.push(generator);
+    return generator;
+  };
+  try {
+    return await measure({ ...(await startSubjects(folder, options, services)), newGenerator });
+  } finally {
+    for (const generator of generators) generator.stop();
+    await stopAll();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function startSubjects(
+  folder: string,
+  { cpuProf }: BenchOptions,
+  services: GatewayServices,
+): Promise<Omit<Grounds, 'newGenerator'>> {
+  const mock = await startOwn('mock', folder);
+  const hop = await startOwn('hop', folder, mock.ready);
+  const nodeFlags = cpuProf === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`];
+  const surroundings: Surroundings = { mock: mock.ready, folder, nodeFlags };
+  const subjects: Subject[] = [
+    { name: 'direct', origin: mock.ready, headers: {}, pids: {}, isPeer: false },
+    { name: 'hop', origin: hop.ready, headers: {}, pids: { hop: hop.pid }, isPeer: false },
+    await startGateway(surroundings, services),
+  ];
+  return { surroundings, subjects };
+}
+
+function startOwn(name: 'mock' | 'hop', folder: string, ...args: string[]) {
+  const script = fileURLToPath(new URL(`${name}-process.js`, import.meta.url));
+  const ready = /ready on (\S+)/;
+  return start({ args: [script, ...args], ready, log: join(folder, `${name}.log`) });
+}

@@ -1,0 +1,13 @@
+const START_CHARACTERS = 500;
+
+/** As much of an answer's body as tells whether it is whole. */
+export class AnswerGlimpse {
+  bytes = 0;
+  start = '';
+
+  add(piece: Buffer): void {
+    this.bytes += piece.length;
+    const missing = START_CHARACTERS - this.start.length;
+    if (missing > 0) this.start += piece.toString('latin1', 0, missing);
+  }
+}

@@ -1,0 +1,31 @@
+/** Everything but chat, from a server that speaks OpenAI's API. */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { findForeignMedia } from '@inference-gateway/shared/openai/media-urls';
+import { foreignUrl, notServed } from '../openai-wire/error-document.js';
+import { formFields } from '../openai-wire/form-fields.js';
+import { readOpenAiTranscript } from '../openai-wire/openai-transcript.js';
+import type { LocalAnswer, LocalCall } from './backend.js';
+import { multipartForm } from './multipart.js';
+import { makeSound } from './openai-audio.js';
+import { makeFilm, makeImages } from './openai-images.js';
+import { fieldsOf, formFile, readError, readText, send } from './openai-send.js';
+import type { MediaTarget } from './openai-send.js';
+
+/** Throws a `LocalFailure`, or what the call's signal was aborted with. */
+export async function mediaCall(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
+  const param = findForeignMedia(call.body);
+  if (param !== null) return foreignUrl(param);
+  const { answer, media } = ENDPOINTS[call.endpoint];
+  if (answer === 'transcription') return transcribe(target, call);
+  if (answer === 'images') return makeImages(target, call);
+  if (answer !== 'file') return notServed(call);
+  return media === 'video' ? makeFilm(target, call) : makeSound(target, call);
+}
+
+async function transcribe(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
+  const fields = formFields(fieldsOf(target, call));
+  const files = call.uploads.map((upload) => formFile(upload));
+  const answer = await send(target, call, multipartForm(fields, files));
+  if (answer.status >= 400) return readError(call, answer);
+  return readOpenAiTranscript(await readText(answer.body));
+}

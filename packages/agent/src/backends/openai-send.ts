@@ -1,0 +1,73 @@
+/** One media request to a server that speaks OpenAI's API: what is sent, and what comes back. */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { extensionOf } from '@inference-gateway/shared/media-types';
+import type { AudioConverter } from '../media/ffmpeg.js';
+import { errorDocument } from '../openai-wire/error-document.js';
+import { LocalFailure } from './backend.js';
+import type { DocumentAnswer, LocalCall, LocalUpload } from './backend.js';
+import { forward } from './forward.js';
+import type { ForwardedAnswer } from './forward.js';
+import type { FormBody, FormFile } from './multipart.js';
+import { readWhole } from './read-whole.js';
+import type { CallTarget } from './run-call.js';
+
+export interface MediaTarget extends CallTarget {
+  /** Null where ffmpeg is not installed. */
+  readonly ffmpeg: AudioConverter | null;
+}
+
+/** A few pictures of 4,096 pixels a side in base64. */
+const MAX_DOCUMENT_BYTES = 96 * 1024 * 1024;
+
+/** The caller's fields without what must not reach the server, under its own name of the model. */
+export function fieldsOf({ dropFields }: CallTarget, call: LocalCall): Record<string, unknown> {
+  const kept = Object.entries(call.body).filter(([field]) => !dropFields.has(field));
+  return { ...Object.fromEntries(kept), model: call.model.served_name };
+}
+
+export async function send(
+  target: CallTarget,
+  call: LocalCall,
+  body: Readonly<Record<string, unknown>> | FormBody,
+): Promise<ForwardedAnswer> {
+  const { baseUrl, apiKey } = target;
+  const answer = await forward({
+    url: baseUrl + ENDPOINTS[call.endpoint].path,
+    apiKey,
+    body: isForm(body) ? body : JSON.stringify(body),
+    signal: call.signal,
+  });
+  if (answer.status < 300 || answer.status >= 400) return answer;
+  answer.body.abandon();
+  const what = `status ${answer.status}, which leads elsewhere`;
+  throw new LocalFailure('LOCAL_ERROR', `the local server answered ${what}.`);
+}
+
+export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const bytes = await readWhole(body, MAX_DOCUMENT_BYTES);
+  // Without the byte order mark that some servers on Windows write.
+  return new TextDecoder().decode(bytes);
+}
+
+/** Throws a `LocalFailure` for a 404: the owner is to learn what the server does not have. */
+export async function readError(
+  { endpoint }: LocalCall,
+  { status, body }: ForwardedAnswer,
+): Promise<DocumentAnswer> {
+  const document = errorDocument(status, await readText(body));
+  if (status !== 404) return document;
+  const { path } = ENDPOINTS[endpoint];
+  const { message } = (JSON.parse(document.json) as { error: { message: string } }).error;
+  throw new LocalFailure('LOCAL_ERROR', `the local server answered 404 to ${path}: ${message}`);
+}
+
+/** Servers tell formats by the file's ending: the caller's own name for it never comes here. */
+export function formFile(upload: LocalUpload, name = upload.name): FormFile {
+  const filename = `${upload.name}.${extensionOf(upload.contentType)}`;
+  const { contentType, bytes } = upload;
+  return { name, filename, contentType, bytes, read: () => upload.read() };
+}
+
+function isForm(body: object): body is FormBody {
+  return 'contentType' in body && 'chunks' in body;
+}

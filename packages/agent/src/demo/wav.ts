@@ -1,0 +1,94 @@
+/** WAV files: 16-bit mono PCM with true sizes, and notes that travel inside the file. */
+
+/** What many speech models produce. */
+export const SAMPLE_RATE = 24_000;
+const BYTES_A_SAMPLE = 2;
+const BYTES_A_SECOND = SAMPLE_RATE * BYTES_A_SAMPLE;
+
+/** More chunks than any recorder writes; a file made of empty ones ends here. */
+const MAX_CHUNKS = 1_000;
+
+/** The notes of a file by the four letters that RIFF gives them, such as `ICMT`, a comment. */
+export type WavNotes = ReadonlyMap<string, string>;
+
+export interface WavFacts {
+  /** Null where the header does not tell. */
+  readonly durationS: number | null;
+  readonly notes: WavNotes;
+}
+
+/** What stands before and after the samples, which begin at byte 44, where many expect them. */
+export interface WavFrame {
+  readonly head: Buffer;
+  readonly tail: Buffer;
+  /** Of the whole file. */
+  readonly bytes: number;
+}
+
+export function frameWav(samples: number, notes: WavNotes): WavFrame {
+  const dataBytes = samples * BYTES_A_SAMPLE;
+  const entries = [...notes].map(([name, text]) => chunk(name, Buffer.from(`${text}\0`)));
+  const tail = chunk('LIST', Buffer.concat([Buffer.from('INFO'), ...entries]));
+  const inner = Buffer.concat([Buffer.from('WAVE'), chunk('fmt ', format())]);
+  const rest = inner.length + CHUNK_HEAD + dataBytes + tail.length;
+  const head = Buffer.concat([chunkHead('RIFF', rest), inner, chunkHead('data', dataBytes)]);
+  return { head, tail, bytes: head.length + dataBytes + tail.length };
+}
+
+/** Null where the bytes are no WAV file. A duration is of the samples that are really there. */
+export function readWav(bytes: Buffer): WavFacts | null {
+  if (bytes.toString('latin1', 0, 4) !== 'RIFF') return null;
+  if (bytes.toString('latin1', 8, 12) !== 'WAVE') return null;
+  const chunks = chunksOf(bytes.subarray(12));
+  const list = chunks.get('LIST');
+  const notes = [...(list === undefined ? [] : chunksOf(list.subarray(4)))];
+  return {
+    durationS: durationOf(chunks.get('fmt '), chunks.get('data')),
+    notes: new Map(notes.map(([name, text]) => [name, text.toString().replace(/\0$/, '')])),
+  };
+}
+
+const CHUNK_HEAD = 8;
+
+function format(): Buffer {
+  const body = Buffer.alloc(16);
+  body.writeUInt16LE(1, 0);
+  body.writeUInt16LE(1, 2);
+  body.writeUInt32LE(SAMPLE_RATE, 4);
+  body.writeUInt32LE(BYTES_A_SECOND, 8);
+  body.writeUInt16LE(BYTES_A_SAMPLE, 12);
+  body.writeUInt16LE(BYTES_A_SAMPLE * 8, 14);
+  return body;
+}
+
+/** Chunks begin at even places; the byte that fills up is not counted. */
+function chunk(name: string, body: Buffer): Buffer {
+  return Buffer.concat([chunkHead(name, body.length), body, Buffer.alloc(body.length % 2)]);
+}
+
+function chunkHead(name: string, bytes: number): Buffer {
+  const head = Buffer.alloc(CHUNK_HEAD);
+  head.write(name, 'latin1');
+  head.writeUInt32LE(bytes, 4);
+  return head;
+}
+
+/** The first of each name. Sizes beyond the end mean "all that follows", as streamed files have. */
+function chunksOf(bytes: Buffer): Map<string, Buffer> {
+  const chunks = new Map<string, Buffer>();
+  let at = 0;
+  for (let count = 0; count < MAX_CHUNKS && at + CHUNK_HEAD <= bytes.length; count++) {
+    const name = bytes.toString('latin1', at, at + 4);
+    const size = bytes.readUInt32LE(at + 4);
+    const start = at + CHUNK_HEAD;
+    if (!chunks.has(name)) chunks.set(name, bytes.subarray(start, start + size));
+    at = start + size + (size % 2);
+  }
+  return chunks;
+}
+
+function durationOf(format: Buffer | undefined, data: Buffer | undefined): number | null {
+  if (format === undefined || format.length < 16 || data === undefined) return null;
+  const bytesASecond = format.readUInt32LE(8);
+  return bytesASecond === 0 ? null : data.length / bytesASecond;
+}

@@ -1,0 +1,44 @@
+import * as z from 'zod';
+import type { Asset } from '../store/port.js';
+import { adminCommand } from './admin-context.js';
+import { resolveMember } from './references.js';
+
+/** Some 400 KiB of JSON. */
+const MAX_LISTED = 1_000;
+const LIMIT_RULE = `a list has 1 to ${MAX_LISTED} rows`;
+
+const listing = z.strictObject({
+  user: z.string().nullable(),
+  limit: z.int(LIMIT_RULE).min(1, LIMIT_RULE).max(MAX_LISTED, LIMIT_RULE),
+});
+
+export const listAssets = adminCommand(listing, async ({ store }, { user, limit }) => {
+  const owner = user === null ? null : await resolveMember(store, user);
+  const assets = await store.listAssets({ memberId: owner?.id ?? null, limit, after: null });
+  const names = new Map((await store.listMembers()).map(({ id, name }) => [id, name]));
+  return assets.map((asset) => present(asset, names.get(asset.memberId) ?? null));
+});
+
+export const verifyAssets = adminCommand(z.strictObject({}), ({ assets }) => assets.verify());
+
+export const pruneAssets = adminCommand(
+  z.strictObject({ dry_run: z.boolean() }),
+  async ({ assets, now }, { dry_run }) => ({ ...(await assets.prune(now(), dry_run)), dry_run }),
+);
+
+function present(asset: Asset, owner: string | null) {
+  return {
+    id: asset.id,
+    owner,
+    model: asset.model,
+    endpoint: asset.endpoint,
+    content_type: asset.contentType,
+    bytes: asset.bytes,
+    seconds: asset.seconds,
+    sha256: asset.sha256,
+    provider_id: asset.providerId,
+    request_id: asset.requestId,
+    created_at: asset.createdAt,
+    expires_at: asset.expiresAt,
+  };
+}

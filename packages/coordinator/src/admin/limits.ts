@@ -1,0 +1,61 @@
+import * as z from 'zod';
+import type { Member, MemberLimits } from '../store/port.js';
+import { adminCommand } from './admin-context.js';
+import type { AdminContext } from './admin-context.js';
+import { resolveMember } from './references.js';
+
+/** As the settings of the same names may be. */
+const MAX_REQUESTS = 1_000_000;
+const MAX_CONCURRENT = 100_000;
+
+const newLimits = z
+  .strictObject({
+    member: z.string(),
+    /** What is absent stays as it is. */
+    requests: limitUpTo(MAX_REQUESTS),
+    concurrent: limitUpTo(MAX_CONCURRENT),
+  })
+  .refine(({ requests, concurrent }) => requests !== undefined || concurrent !== undefined, {
+    path: ['limits'],
+    message: 'name at least one: --requests or --concurrent',
+  });
+
+export const setLimits = adminCommand(newLimits, (context, { member, requests, concurrent }) =>
+  change(context, member, {
+    ...(requests === undefined ? {} : { requests }),
+    ...(concurrent === undefined ? {} : { concurrent }),
+  }),
+);
+
+export const clearLimits = adminCommand(z.strictObject({ member: z.string() }), (context, args) =>
+  change(context, args.member, { requests: null, concurrent: null }),
+);
+
+export const showLimits = adminCommand(
+  z.strictObject({ member: z.string().nullable() }),
+  async ({ store }, { member }) => {
+    const members =
+      member === null ? await store.listMembers() : [await resolveMember(store, member)];
+    return members.map(present);
+  },
+);
+
+async function change(
+  { store }: AdminContext,
+  reference: string,
+  limits: Partial<MemberLimits>,
+): Promise<ReturnType<typeof present>> {
+  const member = await resolveMember(store, reference);
+  await store.setMemberLimits(member.id, limits);
+  return present({ ...member, limits: { ...member.limits, ...limits } });
+}
+
+function limitUpTo(most: number) {
+  const rule = `a limit is a whole number from 1 to ${most}`;
+  return z.int(rule).min(1, rule).max(most, rule).optional();
+}
+
+/** Null is the configured default. */
+function present({ id, name, limits }: Member) {
+  return { id, name, requests: limits.requests, concurrent: limits.concurrent };
+}

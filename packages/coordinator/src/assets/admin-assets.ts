@@ -1,0 +1,83 @@
+/** What `asset verify` and `prune` do, in the running coordinator and in the command line alike. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import type { AdminAssets, AssetFault, PruneReport } from '../core/admin-assets.js';
+import type { Asset, Store } from '../store/port.js';
+import { AssetFiles, assetsFolder } from './asset-files.js';
+import { ORPHAN_AGE_MS, orphans } from './orphans.js';
+import { removeExpired, removeOrphans } from './sweep.js';
+
+const PAGE = 500;
+/** Counted in a dry run; a hundred times what the usual space holds. */
+const MAX_COUNTED = 1_000_000;
+
+export function createAdminAssets(dataDir: string, store: Store): AdminAssets {
+  const files = new AssetFiles(assetsFolder(dataDir));
+  return {
+    verify: () => verify(files, store),
+    prune: async (now, dryRun) => {
+      if (dryRun) return count(files, store, now);
+      const expired = await removeExpired(files, store, now);
+      const lost = await removeOrphans(files, store, now);
+      await files.sweepDrafts(ORPHAN_AGE_MS);
+      const bytes = expired.bytes + lost.bytes;
+      return { expired: expired.count, orphans: lost.count, bytes };
+    },
+  };
+}
+
+async function verify(files: AssetFiles, store: Store): ReturnType<AdminAssets['verify']> {
+  const faults: AssetFault[] = [];
+  let checked = 0;
+  for await (const asset of allAssets(store)) {
+    const fault = await faultOf(files, asset);
+    checked += 1;
+    // A row that has gone meanwhile took its file with it.
+    if (fault !== null && (await store.findAsset(asset.id)) !== null) faults.push(fault);
+  }
+  for await (const { id, bytes } of orphans(files, store, Date.now())) {
+    faults.push({ id, fault: 'orphan', detail: `${bytes} bytes that no row names` });
+  }
+  return { checked, faults };
+}
+
+async function* allAssets(store: Store): AsyncIterable<Asset> {
+  for (let after: string | null = null; ;) {
+    const page: readonly Asset[] = await store.listAssets({ memberId: null, limit: PAGE, after });
+    yield* page;
+    if (page.length < PAGE) return;
+    // The last one that is still there: after one that has gone, the list would be empty.
+    const known = new Set(await store.knownAssets(page.map(({ id }) => id)));
+    after = page.findLast(({ id }) => known.has(id))?.id ?? null;
+    if (after === null) return;
+  }
+}
+
+async function faultOf(files: AssetFiles, asset: Asset): Promise<AssetFault | null> {
+  const { id } = asset;
+  const bytes = await files.bytes(id);
+  if (bytes === null) return { id, fault: 'missing', detail: `no file at ${files.path(id)}` };
+  if (bytes !== asset.bytes) {
+    return { id, fault: 'damaged', detail: `${bytes} bytes instead of ${asset.bytes}` };
+  }
+  const sha256 = await hashFile(files.path(id));
+  if (sha256 === asset.sha256) return null;
+  return { id, fault: 'damaged', detail: `SHA-256 ${sha256} instead of ${asset.sha256}` };
+}
+
+async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const piece of createReadStream(path)) hash.update(piece as Buffer);
+  return hash.digest('hex');
+}
+
+async function count(files: AssetFiles, store: Store, now: number): Promise<PruneReport> {
+  const expired = await store.listExpiredAssets(now, MAX_COUNTED);
+  let [bytes, lost] = [0, 0];
+  for (const id of expired) bytes += (await files.bytes(id)) ?? 0;
+  for await (const orphan of orphans(files, store, now)) {
+    lost += 1;
+    bytes += orphan.bytes;
+  }
+  return { expired: expired.length, orphans: lost, bytes };
+}

@@ -1,0 +1,164 @@
+/**
+ * Assets: files and rows together. A file lies in its place before its row is written, and the row
+ * goes before the file: whenever the process ends, no row is without its file, and a file without
+ * a row is swept.
+ */
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import type { Logger } from '@inference-gateway/shared/program/logger';
+import { createReadStream } from 'node:fs';
+import type { DurationMeter } from '../media/duration.js';
+import type { Asset, AssetLimits, AssetStore } from '../store/port.js';
+import type { AssetDraft, CommittedFile } from './asset-draft.js';
+import { MAX_ASSET_BYTES } from './asset-files.js';
+import type { AssetFiles } from './asset-files.js';
+import { isAssetId } from './asset-id.js';
+import { memberFull, totalFull } from './full.js';
+import { sweepAssets } from './sweep.js';
+
+/** Every member may fill this part of the whole space (and so ten members all of it). */
+const MEMBER_SHARE = 0.1;
+const SWEEP_INTERVAL_MS = 10 * 60_000;
+const PIECE_BYTES = 64 * 1024;
+
+/** Whose file it is, and what made it. */
+export interface AssetFacts {
+  readonly memberId: string;
+  readonly providerId: string | null;
+  readonly requestId: string;
+  readonly model: string;
+  readonly endpoint: EndpointKey;
+  readonly contentType: string;
+}
+
+export interface AssetLibraryParts {
+  readonly files: AssetFiles;
+  readonly store: AssetStore;
+  readonly durations: Pick<DurationMeter, 'seconds'>;
+  /** Of all members' files together. */
+  readonly maxBytes: number;
+  /** From an asset's making to its end. */
+  readonly retentionMs: number;
+  readonly logger: Logger;
+}
+
+export class AssetLibrary {
+  readonly #parts: AssetLibraryParts;
+  readonly #limits: AssetLimits;
+  readonly #timer: NodeJS.Timeout;
+  #sweeping: Promise<void> | null = null;
+
+  /** Sweeps at once, and then from time to time. */
+  constructor(parts: AssetLibraryParts) {
+    this.#parts = parts;
+    const memberBytes = Math.floor(parts.maxBytes * MEMBER_SHARE);
+    this.#limits = { memberBytes, totalBytes: parts.maxBytes };
+    this.#timer = setInterval(() => void this.sweep(), SWEEP_INTERVAL_MS).unref();
+    void this.sweep();
+  }
+
+  /**
+   * How many bytes the member may still keep. Throws `storage_full` where there is not one, so that
+   * no GPU works for nothing.
+   */
+  async requireSpace(memberId: string): Promise<number> {
+    const { memberBytes, totalBytes } = this.#limits;
+    const spent = await this.#parts.store.assetSpace(memberId);
+    if (spent.memberBytes >= memberBytes) throw memberFull(this.#limits);
+    if (spent.totalBytes >= totalBytes) throw totalFull(this.#limits);
+    return Math.min(memberBytes - spent.memberBytes, totalBytes - spent.totalBytes);
+  }
+
+  /**
+   * A file to write to, up to the space that `requireSpace` told. Two at once can each take all of
+   * it: `keep` is what decides.
+   */
+  draft(maxBytes: number = MAX_ASSET_BYTES): AssetDraft {
+    return this.#parts.files.draft(Math.min(maxBytes, MAX_ASSET_BYTES));
+  }
+
+  /** Makes an asset of a draft. Throws an `ApiError`, and then the draft is gone. */
+  async keep(draft: AssetDraft, facts: AssetFacts): Promise<Asset> {
+    const file = await draft.commit().catch(async (error: unknown) => {
+      await draft.discard();
+      throw error;
+    });
+    const asset = await this.#describe(draft.id, file, facts);
+    // Where this throws, the row may be there all the same: the sweep finds out, an hour later.
+    const outcome = await this.#parts.store.createAsset(asset, this.#limits);
+    if (outcome === 'created') return asset;
+    await this.#removeFile(asset.id);
+    throw outcome === 'full' ? totalFull(this.#limits) : memberFull(this.#limits);
+  }
+
+  /** Null where it is unknown, over, or another member's; a null member stands for anyone. */
+  async find(id: string, memberId: string | null): Promise<Asset | null> {
+    const asset = isAssetId(id) ? await this.#parts.store.findAsset(id) : null;
+    if (asset === null || isOver(asset)) return null;
+    return memberId === null || asset.memberId === memberId ? asset : null;
+  }
+
+  /** Newest first. Fewer than the limit are all that there are. */
+  async list(
+    memberId: string,
+    { limit, after }: { readonly limit: number; readonly after: string | null },
+  ): Promise<readonly Asset[]> {
+    const found: Asset[] = [];
+    let last = after;
+    for (;;) {
+      const page = await this.#parts.store.listAssets({ memberId, limit, after: last });
+      found.push(...page.filter((asset) => !isOver(asset)));
+      if (found.length >= limit || page.length < limit) return found.slice(0, limit);
+      last = page.at(-1)?.id ?? null;
+    }
+  }
+
+  /** False where there is no such asset of this member. */
+  async remove(id: string, memberId: string): Promise<boolean> {
+    if ((await this.find(id, memberId)) === null) return false;
+    const removed = await this.#parts.store.deleteAsset(id, memberId);
+    if (removed) await this.#removeFile(id);
+    return removed;
+  }
+
+  path(asset: Asset): string {
+    return this.#parts.files.path(asset.id);
+  }
+
+  /** The whole file, in pieces of 64 KiB. */
+  read(asset: Asset): AsyncIterable<Uint8Array> {
+    return createReadStream(this.path(asset), { highWaterMark: PIECE_BYTES });
+  }
+
+  /** Removes what is over, and what a lost process left behind. Never throws. */
+  sweep(): Promise<void> {
+    this.#sweeping ??= sweepAssets(this.#parts).finally(() => {
+      this.#sweeping = null;
+    });
+    return this.#sweeping;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#sweeping;
+  }
+
+  async #describe(id: string, file: CommittedFile, facts: AssetFacts): Promise<Asset> {
+    const isTimed = /^(audio|video)\//.test(facts.contentType);
+    const path = this.#parts.files.path(id);
+    const seconds = isTimed ? await this.#parts.durations.seconds(path, facts.contentType) : null;
+    const createdAt = Date.now();
+    const expiresAt = createdAt + this.#parts.retentionMs;
+    return { id, ...facts, ...file, seconds, createdAt, expiresAt };
+  }
+
+  /** A file that stays is an orphan: the sweep tries again. */
+  async #removeFile(id: string): Promise<void> {
+    await this.#parts.files.remove(id).catch((error: unknown) => {
+      this.#parts.logger.warn({ err: error, asset: id }, 'the file of an asset stays for now');
+    });
+  }
+}
+
+function isOver({ expiresAt }: Asset): boolean {
+  return expiresAt <= Date.now();
+}

@@ -1,0 +1,82 @@
+import { printRows, say } from '@inference-gateway/shared/program/print';
+import { Argument } from 'commander';
+import type { Command } from 'commander';
+import type { AdminResult } from '../admin/commands.js';
+import { admin } from './client.js';
+import { dataOption, example, jsonOption } from './options.js';
+import type { DataOption, JsonOption } from './options.js';
+import { parseCount } from './parse-count.js';
+
+interface SetOptions extends DataOption {
+  readonly requests?: number;
+  readonly concurrent?: number;
+}
+
+export function addLimit(program: Command): void {
+  const limit = program
+    .command('limit')
+    .description("members' own limits, in place of the configured ones")
+    .addHelpText('after', example('limit show'));
+  limit
+    .command('set')
+    .description('give a member limits; they hold from the next request on')
+    .addArgument(new Argument('<member>', MEMBER))
+    .option('--requests <n>', 'requests in a window of the rate limit', parseCount)
+    .option('--concurrent <n>', 'synchronous calls at once', parseCount)
+    .addOption(dataOption())
+    .addHelpText('after', example('limit set anna --requests 600 --concurrent 32'))
+    .action(set);
+  limit
+    .command('show')
+    .description("show every member's limits, or one's")
+    .addArgument(new Argument('[member]', MEMBER))
+    .addOption(dataOption())
+    .addOption(jsonOption())
+    .addHelpText('after', example('limit show anna --json'))
+    .action(show);
+  limit
+    .command('clear')
+    .description("go back to the configured limits, from the member's next request on")
+    .addArgument(new Argument('<member>', MEMBER))
+    .addOption(dataOption())
+    .addHelpText('after', example('limit clear anna'))
+    .action(clear);
+}
+
+const MEMBER = 'id, e-mail address or name';
+
+async function set(member: string, options: SetOptions): Promise<void> {
+  const { requests, concurrent } = options;
+  const limits = await admin(options, 'limit.set', {
+    member,
+    ...(requests === undefined ? {} : { requests }),
+    ...(concurrent === undefined ? {} : { concurrent }),
+  });
+  tell(limits);
+}
+
+async function show(member: string | undefined, options: DataOption & JsonOption): Promise<void> {
+  const rows = await admin(options, 'limit.show', { member: member ?? null });
+  printRows(rows, COLUMNS, options.json === true);
+}
+
+async function clear(member: string, options: DataOption): Promise<void> {
+  tell(await admin(options, 'limit.clear', { member }));
+}
+
+type Row = AdminResult<'limit.show'>[number];
+
+function tell({ name, requests, concurrent }: Row): void {
+  say(`${name}: ${orDefault(requests)} requests a window, ${orDefault(concurrent)} at once.`);
+}
+
+const COLUMNS = {
+  id: ({ id }: Row) => id,
+  name: ({ name }: Row) => name,
+  requests: ({ requests }: Row) => orDefault(requests),
+  concurrent: ({ concurrent }: Row) => orDefault(concurrent),
+};
+
+function orDefault(limit: number | null): number | 'default' {
+  return limit ?? 'default';
+}

@@ -1,0 +1,74 @@
+import { printRows, say } from '@inference-gateway/shared/program/print';
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import type { AdminResult } from '../admin/commands.js';
+import { USAGE_GROUPS } from '../store/port.js';
+import type { UsageGroup } from '../store/port.js';
+import { admin } from './client.js';
+import { parseDuration } from './duration.js';
+import { dataOption, example, jsonOption } from './options.js';
+import type { DataOption, JsonOption } from './options.js';
+
+interface StatsOptions extends DataOption, JsonOption {
+  /** Seconds. */
+  readonly since?: number;
+  readonly by: UsageGroup;
+  readonly user?: string;
+}
+
+export function addStats(program: Command): void {
+  program
+    .command('stats')
+    .description('what was used: requests, tokens, audio and images, in whole days of UTC')
+    .option('--since <duration>', '7d or 12h back, from its day on; default: all', parseDuration)
+    .addOption(
+      new Option('--by <group>', 'what a row stands for').choices(USAGE_GROUPS).default('day'),
+    )
+    .option('--user <member>', 'of one member only')
+    .addOption(dataOption())
+    .addOption(jsonOption())
+    .addHelpText('after', example('stats --since 7d --by model'))
+    .action(stats);
+}
+
+async function stats(options: StatsOptions): Promise<void> {
+  const { by, since, user } = options;
+  const rows = await admin(options, 'stats.show', {
+    by,
+    since_s: since ?? null,
+    user: user ?? null,
+  });
+  const json = options.json === true;
+  printRows(rows, { [by]: labelOf, ...SUMS }, json);
+  if (!json && rows.length > 1) say(totalsOf(rows));
+}
+
+type Row = AdminResult<'stats.show'>[number];
+
+/** A name that is gone leaves the id. */
+function labelOf({ id, name }: Row): string | null {
+  return name ?? id;
+}
+
+const SUMS = {
+  requests: ({ requests }: Row) => requests,
+  ok: ({ ok }: Row) => ok,
+  failed: ({ failed }: Row) => failed,
+  canceled: ({ canceled }: Row) => canceled,
+  'tokens in': ({ prompt_tokens }: Row) => prompt_tokens,
+  'tokens out': ({ completion_tokens }: Row) => completion_tokens,
+  'audio s': ({ audio_ms }: Row) => audio_ms / 1_000,
+  images: ({ images }: Row) => images,
+  'mean ms': ({ requests, total_ms }: Row) => Math.round(total_ms / requests),
+};
+
+/** Talk, not data: a sum among the rows would be counted twice by whoever adds them up. */
+function totalsOf(rows: readonly Row[]): string {
+  const sum = (value: (row: Row) => number): number =>
+    rows.reduce((total, row) => total + value(row), 0);
+  return (
+    `In all ${sum(SUMS.requests)} requests, ${sum(SUMS.failed)} of them failed; ` +
+    `${sum(SUMS['tokens in'])} tokens in, ${sum(SUMS['tokens out'])} out; ` +
+    `${sum(({ audio_ms }) => audio_ms) / 1_000} s of audio; ${sum(SUMS.images)} images.`
+  );
+}

@@ -1,0 +1,22 @@
+/** What an administrator's command may do with the files of assets. */
+
+export interface AssetFault {
+  readonly id: string;
+  /** `orphan`: a file without a row; `missing`: a row without its file. */
+  readonly fault: 'missing' | 'damaged' | 'orphan';
+  readonly detail: string;
+}
+
+export interface PruneReport {
+  readonly expired: number;
+  readonly orphans: number;
+  /** That were freed, or would be. */
+  readonly bytes: number;
+}
+
+export interface AdminAssets {
+  /** Reads every file whole and compares it with its row. */
+  verify(): Promise<{ readonly checked: number; readonly faults: readonly AssetFault[] }>;
+  /** Deletes what expired by `now`, and orphans; with `dryRun` it only counts them. */
+  prune(now: number, dryRun: boolean): Promise<PruneReport>;
+}

@@ -1,0 +1,76 @@
+/**
+ * Joins the metrics to the coordinator: what feeds them, and where they can be read. Where no
+ * setting opens them nothing is counted.
+ */
+import type { Logger } from '@inference-gateway/shared/program/logger';
+import { readPackageVersion } from '@inference-gateway/shared/program/package-version';
+import type { Server } from 'node:http';
+import type { Config } from './config.js';
+import { serveMetrics } from './http/metrics-server.js';
+import type { MetricsServer } from './http/metrics-server.js';
+import type { MetricsAccess } from './http/routes/metrics.js';
+import { Metrics } from './metrics/metrics.js';
+import type { MetricsParts } from './metrics/metrics.js';
+
+type ExposedConfig = Pick<Config, 'host' | 'metricsPort' | 'metricsToken'>;
+
+/** Listens where the metrics have a port of their own; rejects where that cannot be had. */
+export async function expose(
+  config: ExposedConfig,
+  parts: Omit<MetricsParts, 'version'>,
+  logger: Logger,
+): Promise<Exposition> {
+  const { host, metricsPort: port, metricsToken: token } = config;
+  if (token === null && port === null) return new Exposition(null, null, null);
+  const version = readPackageVersion(new URL('../package.json', import.meta.url));
+  const metrics = new Metrics({ ...parts, version });
+  const access = { source: metrics, token };
+  const server = port === null ? null : await serveMetrics(access, { host, port }, logger);
+  return new Exposition(metrics, token === null ? null : access, server);
+}
+
+export class Exposition {
+  /** What the main port is to serve; null without a token: to it every caller may look local. */
+  readonly onMainPort: MetricsAccess | null;
+  readonly #metrics: Metrics | null;
+  readonly #server: MetricsServer | null;
+
+  constructor(
+    metrics: Metrics | null,
+    onMainPort: MetricsAccess | null,
+    server: MetricsServer | null,
+  ) {
+    this.#metrics = metrics;
+    this.onMainPort = onMainPort;
+    this.#server = server;
+  }
+
+  /** The metrics' own port; null where they have none. */
+  get address(): string | null {
+    return this.#server?.address ?? null;
+  }
+
+  /** See `Metrics.observe`. */
+  observe(...call: Parameters<Metrics['observe']>): void {
+    this.#metrics?.observe(...call);
+  }
+
+  rateLimited(): void {
+    this.#metrics?.rateLimited();
+  }
+
+  /** Counts every answer of this server, whichever route it came from. */
+  watch(server: Server): void {
+    const metrics = this.#metrics;
+    if (metrics === null) return;
+    server.on('request', (_, response) => {
+      response.once('close', () => {
+        metrics.answered(response.headersSent ? response.statusCode : null);
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#server?.close();
+  }
+}

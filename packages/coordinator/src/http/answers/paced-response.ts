@@ -1,0 +1,54 @@
+/**
+ * A response that is written as fast as its caller reads. A caller who takes nothing for too long
+ * has stalled, and loses the connection.
+ */
+import type { ServerResponse } from 'node:http';
+
+export interface PaceTiming {
+  /** A caller that takes no byte for this long has stalled. */
+  readonly stallMs: number;
+}
+
+export class PacedResponse {
+  readonly #response: ServerResponse;
+  readonly #timing: PaceTiming;
+  readonly #stalled: () => void;
+  #waiting: (() => void)[] = [];
+  #stall: NodeJS.Timeout | null = null;
+
+  /** `stalled` is called once when the caller has stopped reading. */
+  constructor(response: ServerResponse, timing: PaceTiming, stalled: () => void) {
+    this.#response = response;
+    this.#timing = timing;
+    this.#stalled = stalled;
+    response.once('close', () => this.#clearStall());
+  }
+
+  write(bytes: Uint8Array | string): void {
+    this.#response.write(bytes);
+  }
+
+  /** Calls `taken` when there is room for more: at once, unless the caller reads slowly. */
+  whenTaken(taken: () => void): void {
+    if (!this.#response.writableNeedDrain) return taken();
+    this.#waiting.push(taken);
+    if (this.#stall === null) this.#awaitDrain();
+    return undefined;
+  }
+
+  #awaitDrain(): void {
+    this.#stall = setTimeout(() => {
+      this.#stalled();
+      this.#response.destroy();
+    }, this.#timing.stallMs);
+    this.#response.once('drain', () => {
+      this.#clearStall();
+      for (const taken of this.#waiting.splice(0)) taken();
+    });
+  }
+
+  #clearStall(): void {
+    if (this.#stall !== null) clearTimeout(this.#stall);
+    this.#stall = null;
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * Fits a call to the models that are there: what it needs of a provider, and what is answered where
+ * no provider has just what was asked.
+ */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import { ApiError } from '@inference-gateway/shared/errors';
+import { formatOf } from '@inference-gateway/shared/media-types';
+import { nearest } from '@inference-gateway/shared/nearest';
+import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
+import { NO_NEEDS } from '../core/match.js';
+import type { Needs } from '../core/match.js';
+import { chooseVoice } from '../core/voices.js';
+import type { TranscriptForm } from './answers/transcript.js';
+import type { ReadCall } from './read-call.js';
+
+export interface FittedCall {
+  /** What goes to the provider. */
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly needs: Needs;
+  /** What the caller is told of it. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Of transcriptions. */
+  readonly transcript: Omit<TranscriptForm, 'seconds'>;
+}
+
+/** `models` tells those, one a provider, that could serve the call now. */
+export function fitCall(
+  endpoint: EndpointKey,
+  call: ReadCall,
+  models: () => readonly AdvertisedModel[],
+): FittedCall {
+  const { answer, media, uploads } = ENDPOINTS[endpoint];
+  if (answer === 'transcription') return fitTranscription(call, models());
+  if (media === 'audio' && endpoint !== 'music') {
+    return fitSpeech(call, models(), uploads.length > 0 ? ['voice-cloning'] : []);
+  }
+  return asItIs(call);
+}
+
+/** Every voice that one of the models has. */
+export function voicesOf(models: readonly AdvertisedModel[]): string[] {
+  return [...new Set(models.flatMap(({ voices = [] }) => voices))];
+}
+
+const PLAIN: FittedCall['transcript'] = { format: 'json', granularities: [] };
+
+function asItIs({ request }: ReadCall): FittedCall {
+  return { body: request.body, needs: NO_NEEDS, headers: {}, transcript: PLAIN };
+}
+
+/**
+ * Specification: `verbose_json` with granularities is downgraded to plain text, without an error,
+ * where the model does not list support.
+ */
+function fitTranscription(
+  { request, files }: ReadCall,
+  models: readonly AdvertisedModel[],
+): FittedCall {
+  const { timestamp_granularities: asked, response_format: _format, ...body } = request.body;
+  const format = formatOf(files[0]?.contentType ?? '');
+  const plain = { body: { ...body, response_format: 'json' }, needs: { ...NO_NEEDS, format } };
+  if (request.responseFormat === 'text') {
+    return { ...plain, headers: {}, transcript: { format: 'text', granularities: [] } };
+  }
+  if (request.responseFormat !== 'verbose_json') {
+    return { ...plain, headers: {}, transcript: PLAIN };
+  }
+  const named = Array.isArray(asked) && asked.length > 0;
+  const granularities = named ? asked.map(String) : ['segment'];
+  const supported = models.some((model) => model.supported_features.includes('timestamps'));
+  if (named && !supported) {
+    const transcript = { format: 'downgraded', granularities: [] } as const;
+    return { ...plain, headers: { 'x-downgraded': 'verbose_json' }, transcript };
+  }
+  return {
+    body: { ...body, response_format: 'verbose_json', timestamp_granularities: granularities },
+    needs: { features: named ? ['timestamps'] : [], voice: null, format },
+    headers: {},
+    transcript: { format: 'verbose_json', granularities },
+  };
+}
+
+/** One of OpenAI's own voices falls to the model's first; any other unknown voice is refused. */
+function fitSpeech(
+  { request }: ReadCall,
+  models: readonly AdvertisedModel[],
+  features: readonly string[],
+): FittedCall {
+  const asked = request.body['voice'];
+  const offered = voicesOf(models);
+  const choice = chooseVoice(typeof asked === 'string' ? asked : null, offered);
+  const format = request.responseFormat ?? 'wav';
+  const fitted = { body: request.body, headers: {}, transcript: PLAIN };
+  switch (choice.kind) {
+    case 'asked':
+      return { ...fitted, needs: { features, voice: choice.needed, format } };
+    case 'fallback':
+      return {
+        ...fitted,
+        body: { ...request.body, voice: choice.voice },
+        needs: { features, voice: choice.voice, format },
+        headers: { 'x-voice-fallback': encodeURIComponent(choice.voice) },
+      };
+    case 'unknown':
+      throw unknownVoice(String(asked), request.model, offered);
+  }
+}
+
+const MAX_NAMED = 8;
+
+function unknownVoice(asked: string, model: string, offered: readonly string[]): ApiError {
+  const near = nearest(asked, offered);
+  const named = (near.length > 0 ? near : offered.slice(0, MAX_NAMED)).map((one) => `'${one}'`);
+  const message =
+    `The model '${model}' has no voice '${asked}'. Try ${named.join(', ')}; ` +
+    'GET /audio/voices lists them all.';
+  return new ApiError('invalid_value', message, { param: 'voice' });
+}

@@ -1,0 +1,51 @@
+/** From a request to what a provider is asked for, driven by the endpoint's row. */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import { parseForm, parseRequest } from '@inference-gateway/shared/openai/requests';
+import type { ParsedRequest, RequestLimits } from '@inference-gateway/shared/openai/requests';
+import type { JsonBodies } from './body.js';
+import type { Context } from './context.js';
+import type { UploadedFile, Uploads } from './upload.js';
+
+/** A checked request and its files. */
+export interface ReadCall {
+  readonly request: ParsedRequest;
+  readonly files: readonly UploadedFile[];
+  /** Removes the files. */
+  remove(): Promise<void>;
+}
+
+export interface ReadingParts {
+  readonly bodies: JsonBodies;
+  readonly uploads: Uploads;
+  readonly limits: RequestLimits;
+}
+
+/** Throws an `ApiError`, and then nothing is left of the request. */
+export async function readCall(
+  ctx: Context,
+  endpoint: EndpointKey,
+  { bodies, uploads, limits }: ReadingParts,
+): Promise<ReadCall> {
+  switch (ENDPOINTS[endpoint].body) {
+    case 'json':
+      return withoutFiles(parseRequest(endpoint, await bodies.read(ctx), limits));
+    case 'query':
+      return withoutFiles(parseRequest(endpoint, ctx.query, limits));
+    case 'multipart': {
+      const form = await uploads.read(ctx, endpoint);
+      try {
+        const request = parseForm(endpoint, form.fields, limits);
+        form.requireFiles();
+        return { request, files: form.files, remove: () => form.remove() };
+      } catch (error) {
+        await form.remove();
+        throw error;
+      }
+    }
+  }
+}
+
+function withoutFiles(request: ParsedRequest): ReadCall {
+  return { request, files: [], remove: () => Promise.resolve() };
+}

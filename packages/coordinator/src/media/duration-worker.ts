@@ -1,0 +1,13 @@
+/** The thread that measures files: one at a time, each answered by its seconds or null. */
+import { parentPort } from 'node:worker_threads';
+import type { Measurement } from './duration.js';
+import { measure } from './measure.js';
+
+parentPort?.on('message', (file: Measurement) => void answer(file));
+
+async function answer(file: Measurement): Promise<void> {
+  const seconds = await measure(file).catch(() => null);
+  // A thread, not a window.
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  parentPort?.postMessage(seconds);
+}

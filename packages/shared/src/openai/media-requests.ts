@@ -1,0 +1,177 @@
+/**
+ * The bodies of speech, image, video and music requests, and the fields of upload forms
+ * (specification, section 4; `videos`, `music` and `voice` as decided).
+ */
+import * as z from 'zod';
+import { ApiError } from '../errors.js';
+import { asyncFlag, check, listOf, modelName } from './check.js';
+import { findForeignMedia } from './media-urls.js';
+import { foreignUrl } from './text-requests.js';
+
+/** What an operator sets. */
+export interface RequestLimits {
+  /** `n` of images is clamped to it. */
+  readonly maxImages: number;
+  /** Characters of text to be spoken. */
+  readonly maxSpeechCharacters: number;
+}
+
+type Body = Record<string, unknown>;
+
+const MAX_PROMPT_CHARACTERS = 32_000;
+const MIN_SIDE = 64;
+const MAX_SIDE = 4_096;
+const SIZE_RULE = `it must be <width>x<height>, each from ${MIN_SIDE} to ${MAX_SIDE}`;
+
+const text = z.string().max(MAX_PROMPT_CHARACTERS);
+const prompt = text.min(1);
+const seed = z.int().nullish();
+const side = z.int().min(MIN_SIDE).max(MAX_SIDE).nullish();
+const speechFormat = z.enum(['wav', 'opus', 'mp3', 'aac', 'flac', 'pcm']).nullish();
+const fileFormat = z.literal('url').nullish();
+const size = z
+  .string()
+  // OpenAI's own word for "as the model likes", which is what no size means here.
+  .transform((written) => (written === 'auto' ? null : written))
+  .refine((written) => written === null || isSize(written), SIZE_RULE)
+  .nullish();
+const notStreamed = z
+  .boolean()
+  .refine((on) => !on, { message: 'it is not streamed here', params: { unsupported: true } })
+  .nullish();
+
+const speechRequest = z.looseObject({
+  model: modelName,
+  input: z.string().min(1),
+  voice: z.string().min(1).max(256).nullish(),
+  response_format: speechFormat,
+  language: z.string().max(64).nullish(),
+  speed: z.number().min(0.25).max(4).nullish(),
+  stream_format: z
+    .string()
+    .refine((format) => format === 'audio', {
+      message: 'only audio is streamed here',
+      params: { unsupported: true },
+    })
+    .nullish(),
+  async: asyncFlag,
+});
+
+const imageFields = {
+  model: modelName,
+  prompt,
+  n: z.int().nullish(),
+  size,
+  response_format: z.enum(['url', 'b64_json']).nullish(),
+};
+const imageRequest = z.looseObject({ ...imageFields, stream: notStreamed, async: asyncFlag });
+const editForm = z.looseObject({ ...imageFields, n: numeric(z.int()) });
+
+const videoRequest = z.looseObject({
+  model: modelName,
+  prompt,
+  negative_prompt: text.nullish(),
+  image: z.string().nullish(),
+  duration: z.number().positive().max(600).nullish(),
+  fps: z.int().min(1).max(120).nullish(),
+  width: side,
+  height: side,
+  num_inference_steps: z.int().min(1).max(1_000).nullish(),
+  guidance_scale: z.number().min(0).max(100).nullish(),
+  seed,
+  response_format: fileFormat,
+  async: asyncFlag,
+});
+
+const musicRequest = z.looseObject({
+  model: modelName,
+  prompt,
+  lyrics: text.nullish(),
+  audio_duration: z.number().positive().max(600).nullish(),
+  audio_format: z.string().max(16).nullish(),
+  seed,
+  response_format: fileFormat,
+  async: asyncFlag,
+});
+
+const transcriptionForm = z.looseObject({
+  model: modelName,
+  language: z.string().max(64).nullish(),
+  prompt: text.nullish(),
+  response_format: z.enum(['json', 'text', 'verbose_json']).nullish(),
+  timestamp_granularities: listOf(z.enum(['word', 'segment'])).nullish(),
+  temperature: numeric(z.number().min(0).max(1)),
+});
+
+const voiceForm = z.looseObject({
+  model: modelName,
+  input: z.string().min(1),
+  transcript: text.nullish(),
+  response_format: speechFormat,
+});
+
+export function checkSpeech(value: unknown, limits: RequestLimits): Body {
+  const request = check(speechRequest, value);
+  limitInput(request.input, limits);
+  return request;
+}
+
+/** `n` is clamped, never refused (specification, section 8). */
+export function checkImages(value: unknown, { maxImages }: RequestLimits): Body {
+  const request = check(imageRequest, value);
+  return withoutForeign({ ...request, n: clampCount(request.n, maxImages) });
+}
+
+export function checkEdits(value: unknown, { maxImages }: RequestLimits): Body {
+  const request = check(editForm, value);
+  return { ...request, n: clampCount(request.n, maxImages) };
+}
+
+export function checkVideo(value: unknown): Body {
+  return withoutForeign(check(videoRequest, value));
+}
+
+export function checkMusic(value: unknown): Body {
+  return withoutForeign(check(musicRequest, value));
+}
+
+export function checkTranscription(value: unknown): Body {
+  return check(transcriptionForm, value);
+}
+
+export function checkVoice(value: unknown, limits: RequestLimits): Body {
+  const request = check(voiceForm, value);
+  limitInput(request.input, limits);
+  return request;
+}
+
+/** Form fields are texts: a number is read from one. */
+function numeric(number: z.ZodNumber | z.ZodInt) {
+  return z.preprocess(readNumber, number.nullish());
+}
+
+function readNumber(written: unknown): unknown {
+  const isNumber = typeof written === 'string' && /^-?\d+(\.\d+)?$/.test(written);
+  return isNumber ? Number(written) : written;
+}
+
+function clampCount(n: number | null | undefined, most: number): number {
+  return Math.min(Math.max(n ?? 1, 1), most);
+}
+
+function isSize(written: string): boolean {
+  const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(written) ?? [];
+  return [Number(width), Number(height)].every((one) => one >= MIN_SIDE && one <= MAX_SIDE);
+}
+
+function limitInput(input: string, { maxSpeechCharacters: limit }: RequestLimits): void {
+  if (input.length <= limit) return;
+  const message = `'input' has ${input.length} characters; ${limit} are allowed. Send it in parts.`;
+  throw new ApiError('body_too_large', message, { param: 'input' });
+}
+
+function withoutForeign(body: Body): Body {
+  const foreign = findForeignMedia(body);
+  if (foreign !== null) throw foreignUrl(foreign);
+  return body;
+}

@@ -1,0 +1,129 @@
+import { readImageSize } from '@inference-gateway/agent/media/image-size';
+import { withoutMetadata } from '@inference-gateway/agent/media/without-metadata';
+import { deflateSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { chunk, picture, png, runFfmpeg } from '../../support/pictures.js';
+
+const SECRET = 'Model: secret-model, /home/somebody/models';
+const SOURCE = ['-f', 'lavfi', '-i', 'testsrc=size=120x80', '-frames:v', '1'];
+
+const pixels = (image: Buffer) =>
+  runFfmpeg(['-i', 'pipe:0', '-f', 'rawvideo', '-pix_fmt', 'rgb24'], image);
+
+test('a PNG loses its texts, EXIF and private chunks, and keeps its colours', async () => {
+  const painted = await runFfmpeg([...SOURCE, '-c:v', 'png', '-f', 'image2pipe']);
+  const at = 8 + 25;
+  const extra = [
+    chunk('gAMA', Buffer.from([0, 0, 0xb1, 0x8f])),
+    chunk('tEXt', Buffer.from(`parameters\0a cat, ${SECRET}`)),
+    chunk('zTXt', Buffer.concat([Buffer.from('workflow\0\0'), deflateSync(SECRET)])),
+    chunk('iTXt', Buffer.from(`prompt\0\0\0\0\0${SECRET}`)),
+    chunk('eXIf', Buffer.from(`II*\0${SECRET}`)),
+    chunk('caBX', Buffer.from(SECRET)),
+  ];
+  const behind = Buffer.from(SECRET);
+  const image = Buffer.concat([painted.subarray(0, at), ...extra, painted.subarray(at), behind]);
+  const clean = withoutMetadata(image);
+  expect(clean.includes('secret-model')).toBe(false);
+  for (const type of ['tEXt', 'zTXt', 'iTXt', 'eXIf', 'caBX']) {
+    expect(clean.includes(type), type).toBe(false);
+  }
+  expect(clean.includes('gAMA')).toBe(true);
+  expect((await pixels(clean)).equals(await pixels(painted))).toBe(true);
+});
+
+test('a JPEG loses EXIF and comments, and keeps its pixels and colour profile', async () => {
+  const painted = await runFfmpeg([...SOURCE, '-c:v', 'mjpeg', '-f', 'image2pipe']);
+  const image = Buffer.concat([
+    painted.subarray(0, 2),
+    segment(0xe1, `Exif\0\0${SECRET}`),
+    segment(0xe2, 'ICC_PROFILE\0'),
+    segment(0xed, SECRET),
+    segment(0xfe, SECRET),
+    painted.subarray(2),
+  ]);
+  const clean = withoutMetadata(image);
+  expect(clean.includes('secret-model')).toBe(false);
+  expect(clean.includes('ICC_PROFILE')).toBe(true);
+  expect((await pixels(clean)).equals(await pixels(painted))).toBe(true);
+  expect(readImageSize(clean)).toEqual({ width: 120, height: 80 });
+});
+
+test('a WebP loses EXIF and XMP, in its contents and in its list of contents', () => {
+  const image = webp([
+    webpChunk('VP8X', Buffer.from([0b1110, 0, 0, 0, 119, 0, 0, 79, 0, 0])),
+    webpChunk('ICCP', Buffer.from('profile')),
+    webpChunk('VP8L', Buffer.from([0x2f, 119, 0, 0, 0])),
+    webpChunk('EXIF', Buffer.from(SECRET)),
+    webpChunk('XMP ', Buffer.from(SECRET)),
+  ]);
+  const clean = withoutMetadata(image);
+  expect(clean.includes('secret-model')).toBe(false);
+  expect(clean.includes('profile')).toBe(true);
+  expect(clean.readUInt32LE(4)).toBe(clean.length - 8);
+  expect(clean[20]).toBe(0b0010);
+  expect(readImageSize(clean)).toEqual({ width: 120, height: 80 });
+});
+
+test('what breaks off ends there, without its secrets', () => {
+  const image = picture();
+  for (let length = 0; length < image.length; length++) {
+    const clean = withoutMetadata(image.subarray(0, length));
+    // Below eight bytes there is no telling what it is, and nothing in it yet.
+    expect(clean.includes('secret')).toBe(false);
+  }
+});
+
+test('what is no image stays as it is', () => {
+  const text = Buffer.from('{"error": "no image"}');
+  expect(withoutMetadata(text)).toBe(text);
+});
+
+test.each([
+  ['png', ['-c:v', 'png']],
+  ['jpeg', ['-c:v', 'mjpeg']],
+] as const)('the size of a %s is read', async (_name, codec) => {
+  const image = await runFfmpeg([...SOURCE, ...codec, '-f', 'image2pipe']);
+  expect(readImageSize(image)).toEqual({ width: 120, height: 80 });
+  expect(readImageSize(image.subarray(0, 12))).toBeNull();
+});
+
+test('the size of each form of WebP is read', () => {
+  const lossy = Buffer.from([0, 0, 0, 0x9d, 1, 0x2a, 120, 0x40, 80, 0]);
+  expect(readImageSize(webp([webpChunk('VP8 ', lossy)]))).toEqual({ width: 120, height: 80 });
+  const bits = 119 | (79 << 14);
+  const lossless = Buffer.alloc(12, 0x2f);
+  lossless.writeUInt32LE(bits, 1);
+  expect(readImageSize(webp([webpChunk('VP8L', lossless)]))).toEqual({ width: 120, height: 80 });
+});
+
+test('no size is read from what is no image', () => {
+  expect(readImageSize(Buffer.from('GIF89a, as long as a header has to be'))).toBeNull();
+  expect(readImageSize(Buffer.alloc(0))).toBeNull();
+});
+
+test('the pictures of these tests are pictures', async () => {
+  expect(await pixels(picture())).toHaveLength(16 * 16 * 3);
+  expect(await pixels(withoutMetadata(picture()))).toEqual(await pixels(picture()));
+  expect(png([])).toHaveLength(8);
+});
+
+function segment(marker: number, text: string): Buffer {
+  const head = Buffer.from([0xff, marker, 0, 0]);
+  head.writeUInt16BE(text.length + 2, 2);
+  return Buffer.concat([head, Buffer.from(text, 'latin1')]);
+}
+
+function webp(chunks: readonly Buffer[]): Buffer {
+  const body = Buffer.concat([Buffer.from('WEBP'), ...chunks]);
+  const head = Buffer.from('RIFF\0\0\0\0');
+  head.writeUInt32LE(body.length, 4);
+  return Buffer.concat([head, body]);
+}
+
+function webpChunk(type: string, data: Buffer): Buffer {
+  const head = Buffer.alloc(8);
+  head.write(type, 'latin1');
+  head.writeUInt32LE(data.length, 4);
+  return Buffer.concat([head, data, Buffer.alloc(data.length % 2)]);
+}

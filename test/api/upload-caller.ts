@@ -1,0 +1,44 @@
+/** Uploads written by hand over a raw socket, and what the gateway keeps of them on disk. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { RawCaller } from './raw-caller.js';
+import type { CalledGateway } from './raw-caller.js';
+
+const BOUNDARY = 'gateway-test';
+const HEAD =
+  `--${BOUNDARY}\r\nContent-Disposition: form-data; name="model"\r\n\r\nplain\r\n` +
+  `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n`;
+const TAIL = `\r\n--${BOUNDARY}--\r\n`;
+export const TRANSCRIPTIONS = '/v1/audio/transcriptions';
+
+/** Begins a transcription whose body is chunked, or of the announced length. */
+export function beginUpload(gateway: CalledGateway, bodyBytes?: number): RawCaller {
+  return new RawCaller(gateway).head(`POST ${TRANSCRIPTIONS}`, {
+    authorization: `Bearer ${gateway.anna.key}`,
+    'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+    ...(bodyBytes === undefined
+      ? { 'transfer-encoding': 'chunked' }
+      : { 'content-length': bodyBytes }),
+  });
+}
+
+/** The whole body of a transcription with this file. */
+export function uploadBody(file: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from(HEAD), file, Buffer.from(TAIL)]);
+}
+
+/** The body up to somewhere in the file. */
+export function halfBody(file: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from(HEAD), file.subarray(0, file.length / 2)]);
+}
+
+/** One piece of a chunked body, in bytes. */
+export function chunkOf(bytes: Uint8Array): Buffer {
+  const size = Buffer.from(`${bytes.length.toString(16)}\r\n`);
+  return Buffer.concat([size, bytes, Buffer.from('\r\n')]);
+}
+
+/** Files of uploads that lie on disk. */
+export async function spooled(dataDir: string): Promise<number> {
+  return (await readdir(join(dataDir, 'uploads'))).length;
+}

@@ -1,0 +1,179 @@
+/** Uploads through real processes: what they cost in memory, and what chats feel of them. */
+import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { chunks } from '../support/fake-behaviours.js';
+import { startFakeOpenAi } from '../support/fake-openai-server.js';
+import { startProcessGateway } from '../support/process-gateway.js';
+import type { ProcessGateway } from '../support/process-gateway.js';
+import { until } from '../support/until.js';
+
+const MIB = 1024 * 1024;
+const LOAD = fileURLToPath(new URL('../support/upload-load.js', import.meta.url));
+const SLOTS = 20;
+const LARGEST = 26_214_400;
+/** Pauses of the local server after each piece that it reads. */
+const SLOW_MS = 2;
+
+interface Load {
+  /** All that it has printed. */
+  readonly said: () => string;
+  readonly ended: Promise<string>;
+}
+
+function startLoad(...args: readonly (string | number)[]): Load {
+  const child = spawn(process.execPath, [LOAD, ...args.map(String)]);
+  let said = '';
+  child.stdout.on('data', (text: Buffer) => {
+    said += text.toString();
+  });
+  const ended = new Promise<string>((done) => child.once('close', () => done(said)));
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  return { said: () => said, ended };
+}
+
+/** The address of a local server that waits this long after each piece that it reads. */
+async function startListener(pauseMs: number): Promise<string> {
+  const load = startLoad('listen', pauseMs);
+  const origin = await until(() => /listening on (\S+)/.exec(load.said())?.[1]);
+  return `${origin}/v1`;
+}
+
+const service = (type: string, base_url: string, model: string) => ({
+  type,
+  backend: 'openai',
+  base_url,
+  slots: SLOTS,
+  models: [{ id: model }],
+});
+
+interface Callers {
+  readonly count: number;
+  readonly bytes: number;
+  readonly times: number;
+}
+
+/** So many callers at once who upload a file of this size so often each. */
+async function upload(gateway: ProcessGateway, { count, bytes, times }: Callers): Promise<void> {
+  const said = await startLoad('send', gateway.url, gateway.key, count, bytes, times).ended;
+  expect(JSON.parse(said)).toEqual(Array.from({ length: count * times }, () => 200));
+}
+
+/** Resident memory of a process, in bytes. */
+async function rssOf(pid: number | undefined): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}
+
+/** The most memory that each process held while this was done. */
+async function peaks(
+  pids: readonly (number | undefined)[],
+  act: () => Promise<void>,
+): Promise<number[]> {
+  const most = pids.map(() => 0);
+  let isOver = false;
+  const acting = act().finally(() => {
+    isOver = true;
+  });
+  await until(
+    async () => {
+      const now = await Promise.all(pids.map(rssOf));
+      for (const [i, bytes] of now.entries()) most[i] = Math.max(most[i] ?? 0, bytes);
+      return isOver;
+    },
+    { timeoutMs: 60_000 },
+  );
+  await acting;
+  return most;
+}
+
+/**
+ * What the file's size costs, and nothing else. As many bytes have passed before in small files:
+ * of a program at work, V8 lets some 30 MiB of dead buffers lie until it collects them, and so its
+ * memory goes up and down by that whatever passes through it.
+ */
+describe.runIf(process.platform === 'linux')('25 MiB pass through', () => {
+  it.each([
+    ['reads as fast as it can', 0],
+    ['reads slowly', SLOW_MS],
+  ])(
+    'to a server that %s, and neither program grows by 16 MiB',
+    async (_, pauseMs) => {
+      const services = [service('stt', await startListener(pauseMs), 'plain')];
+      const { gateway, coordinator } = await startProcessGateway(services);
+      const agent = gateway.startAgent();
+      await agent.online;
+      const pids = [coordinator.child.pid, agent.child.pid];
+      const small = { count: 1, bytes: MIB, times: 125 };
+      const before = await peaks(pids, () => upload(gateway, small));
+      const large = { count: 1, bytes: LARGEST, times: 4 };
+      const after = await peaks(pids, () => upload(gateway, large));
+      for (const [i, bytes] of after.entries()) {
+        expect(bytes - (before[i] ?? 0)).toBeLessThan(16 * MIB);
+      }
+    },
+    120_000,
+  );
+});
+
+describe('20 uploads at once', () => {
+  /** Other tests share the machine: a measurement that they spoiled is taken again. */
+  const MEASUREMENTS = 3;
+
+  it('keep chat streams flowing', { timeout: 180_000 }, async () => {
+    const fake = await startFakeOpenAi({
+      models: ['tiny'],
+      behaviour: chunks({ count: 2_000, delayMs: 10 }),
+    });
+    onTestFinished(() => fake.close());
+    const services = [
+      service('llm', fake.baseUrl, 'tiny'),
+      service('stt', await startListener(0), 'plain'),
+    ];
+    const { gateway } = await startProcessGateway(services);
+    await gateway.startAgent().online;
+    await upload(gateway, { count: 2, bytes: LARGEST, times: 1 });
+    const added: number[] = [];
+    while (added.length < MEASUREMENTS && !added.some((ms) => ms < 50)) {
+      added.push(await addedGap(gateway));
+    }
+    expect(Math.min(...added)).toBeLessThan(50);
+  });
+});
+
+/** By how many ms the gap between two tokens grows at the 99th percentile. */
+async function addedGap(gateway: ProcessGateway): Promise<number> {
+  const stream = await gateway.client.chat.completions.create({
+    model: 'tiny',
+    stream: true,
+    messages: [{ role: 'user', content: 'hello' }],
+  });
+  let gaps: number[] = [];
+  const quiet = gaps;
+  let last = performance.now();
+  let loading: Promise<void> | null = null;
+  let isLoaded = false;
+  for await (const _ of stream) {
+    const now = performance.now();
+    gaps.push(now - last);
+    last = now;
+    if (loading === null && quiet.length === 300) {
+      gaps = [];
+      loading = upload(gateway, { count: SLOTS, bytes: LARGEST, times: 1 }).finally(() => {
+        isLoaded = true;
+      });
+    }
+    if (isLoaded) break;
+  }
+  await loading;
+  return p99(gaps) - p99(quiet);
+}
+
+function p99(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length * 0.99)] ?? Infinity;
+}

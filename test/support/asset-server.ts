@@ -1,0 +1,73 @@
+/** A coordinator whose members have assets already. */
+import { AssetFiles, assetsFolder } from '@inference-gateway/coordinator/assets/asset-files';
+import type { AssetFacts } from '@inference-gateway/coordinator/assets/asset-library';
+import { loadConfig } from '@inference-gateway/coordinator/config';
+import type { Config } from '@inference-gateway/coordinator/config';
+import { startCoordinator } from '@inference-gateway/coordinator/coordinator';
+import type { Asset, Store } from '@inference-gateway/coordinator/store/port';
+import { newSecret } from '@inference-gateway/shared/ids';
+import { onTestFinished } from 'vitest';
+import { createKey, sha256 } from '../store/store-rows.js';
+import { DAY_MS, factsOf, keepBytes, openLibrary } from './open-library.js';
+
+export const PUBLIC_URL = 'https://gateway.example.org';
+export const PICTURE = Buffer.from(Array.from({ length: 1_000 }, (_, i) => i % 251));
+
+interface Options {
+  /** Kept one after another for Anna, or for Ben where they say so. Default: one picture. */
+  readonly files?: readonly (Partial<AssetFacts> & {
+    readonly bytes: Buffer;
+    readonly owner?: 'ben';
+  })[];
+  readonly retentionMs?: number;
+  readonly settings?: Partial<Config>;
+}
+
+export interface AssetServer {
+  readonly address: string;
+  readonly assets: readonly Asset[];
+  /** The address of the first asset, below the server's. */
+  readonly path: string;
+  readonly files: AssetFiles;
+  readonly annaKey: string;
+  readonly benKey: string;
+  /** Sends Anna's key, or another, or none. */
+  fetch(path: string, init?: RequestInit & { key?: string | null }): Promise<Response>;
+}
+
+export async function startAssetServer(options: Options = {}): Promise<AssetServer> {
+  const { files = [{ bytes: PICTURE }], retentionMs = DAY_MS, settings = {} } = options;
+  const open = await openLibrary({ retentionMs });
+  const assets: Asset[] = [];
+  for (const { bytes, owner, ...facts } of files) {
+    const memberId = owner === 'ben' ? open.ben : open.anna;
+    assets.push(await keepBytes(open, factsOf(memberId, facts), bytes));
+  }
+  const annaKey = await keyOf(open.store, open.anna);
+  const benKey = await keyOf(open.store, open.ben);
+  await open.close();
+  const { dataDir } = open;
+  const fixed = { dataDir, port: 0, logLevel: 'silent', publicUrl: PUBLIC_URL } as const;
+  const coordinator = await startCoordinator({ ...loadConfig({}, {}), ...fixed, ...settings });
+  onTestFinished(() => coordinator.drain());
+  const { address } = coordinator;
+  return {
+    address,
+    assets,
+    path: `/api/inference/assets/${assets[0]?.id}/`,
+    files: new AssetFiles(assetsFolder(dataDir)),
+    annaKey,
+    benKey,
+    fetch: (path, { key = annaKey, ...init } = {}) => {
+      const headers = new Headers(init.headers);
+      if (key !== null) headers.set('authorization', `Bearer ${key}`);
+      return fetch(address + path, { ...init, headers });
+    },
+  };
+}
+
+async function keyOf(store: Store, memberId: string): Promise<string> {
+  const key = newSecret('gwk');
+  await createKey(store, memberId, { hash: sha256(key) });
+  return key;
+}

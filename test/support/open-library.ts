@@ -1,0 +1,96 @@
+/** A library of assets on a real store and a real folder, with two members. */
+import { AssetFiles, assetsFolder } from '@inference-gateway/coordinator/assets/asset-files';
+import { AssetLibrary } from '@inference-gateway/coordinator/assets/asset-library';
+import type { AssetFacts } from '@inference-gateway/coordinator/assets/asset-library';
+import { DurationMeter } from '@inference-gateway/coordinator/media/duration';
+import { openStore } from '@inference-gateway/coordinator/store/open';
+import type { Asset, Store } from '@inference-gateway/coordinator/store/port';
+import { createLogger } from '@inference-gateway/shared/program/logger';
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { onTestFinished } from 'vitest';
+import { createMember } from '../store/store-rows.js';
+import { temporaryFolder } from './temporary-folder.js';
+
+export const DAY_MS = 86_400_000;
+
+export interface OpenLibrary {
+  readonly dataDir: string;
+  readonly files: AssetFiles;
+  readonly store: Store;
+  readonly library: AssetLibrary;
+  readonly anna: string;
+  readonly ben: string;
+  /** Before the test ends. */
+  close(): Promise<void>;
+}
+
+interface LibraryOptions {
+  readonly maxBytes?: number;
+  readonly retentionMs?: number;
+  /** Operations of the store that do something else. */
+  readonly store?: Partial<Store>;
+}
+
+export async function openLibrary(options: LibraryOptions = {}): Promise<OpenLibrary> {
+  const { maxBytes = 1024 ** 3, retentionMs = DAY_MS } = options;
+  const dataDir = await temporaryFolder();
+  const store = await openStore(dataDir);
+  const anna = (await createMember(store, 'anna')).id;
+  const ben = (await createMember(store, 'ben')).id;
+  const files = new AssetFiles(assetsFolder(dataDir));
+  const durations = new DurationMeter();
+  const logger = createLogger('silent');
+  const shown = { ...store, ...options.store };
+  const library = new AssetLibrary({
+    files,
+    store: shown,
+    durations,
+    maxBytes,
+    retentionMs,
+    logger,
+  });
+  // The sweep of the start must not meet what a test puts there.
+  await library.sweep();
+  let closed: Promise<void> | null = null;
+  const close = (): Promise<void> => {
+    closed ??= (async () => {
+      await library.close();
+      await durations.close();
+      await store.close();
+    })();
+    return closed;
+  };
+  onTestFinished(close);
+  return { dataDir, files, store, library, anna, ben, close };
+}
+
+export function factsOf(memberId: string, facts: Partial<AssetFacts> = {}): AssetFacts {
+  return {
+    memberId,
+    providerId: 'provider-1',
+    requestId: 'req_1',
+    model: 'sdxl',
+    endpoint: 'images',
+    contentType: 'image/png',
+    ...facts,
+  };
+}
+
+/** Keeps these bytes as an asset of the member's. */
+export async function keepBytes(
+  { library }: Pick<OpenLibrary, 'library'>,
+  facts: AssetFacts,
+  bytes: Uint8Array | string,
+): Promise<Asset> {
+  const draft = library.draft();
+  await draft.write(Buffer.from(bytes));
+  return library.keep(draft, facts);
+}
+
+/** The names of a library's files, drafts included. */
+export async function filesBelow(dataDir: string): Promise<string[]> {
+  if (!existsSync(assetsFolder(dataDir))) return [];
+  const all = await readdir(assetsFolder(dataDir), { recursive: true, withFileTypes: true });
+  return all.filter((entry) => entry.isFile()).map(({ name }) => name);
+}

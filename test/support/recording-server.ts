@@ -1,0 +1,86 @@
+/**
+ * A small HTTP program that keeps every request with its bytes, uploads and all, and notes who left
+ * before the answer ended.
+ */
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+export interface RecordedRequest {
+  readonly method: string;
+  /** Without its query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  /** `performance.now()` of the moment when the client left early. */
+  abortedAt: number | null;
+}
+
+export type Handler = (request: RecordedRequest, response: ServerResponse) => void | Promise<void>;
+
+export class RecordingServer {
+  readonly origin: string;
+  readonly requests: RecordedRequest[] = [];
+  readonly aborts: RecordedRequest[] = [];
+  readonly #server: Server;
+  readonly #handler: Handler;
+  readonly #opened = new Set<string>();
+
+  constructor(server: Server, handler: Handler) {
+    this.#server = server;
+    this.#handler = handler;
+    this.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    server.on('request', (request, response) => void this.#serve(request, response));
+  }
+
+  /** The requests to one path, the oldest first. */
+  to(path: string): RecordedRequest[] {
+    return this.requests.filter((request) => request.path === path);
+  }
+
+  /** Whether a POST to the path has begun, and so maybe not ended yet. */
+  opened(path: string): boolean {
+    return this.#opened.has(path);
+  }
+
+  /** Cuts every connection; the next one is refused. */
+  async close(): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = new Promise<void>((done) => this.#server.close(() => done()));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = 'GET', headers, url = '/' } = request;
+    const path = url.split('?')[0] ?? '/';
+    if (method === 'POST') this.#opened.add(path);
+    try {
+      const body = await buffer(request);
+      const seen: RecordedRequest = { method, path, headers, body, abortedAt: null };
+      this.requests.push(seen);
+      response.on('close', () => {
+        if (response.writableFinished) return;
+        seen.abortedAt = performance.now();
+        this.aborts.push(seen);
+      });
+      await this.#handler(seen, response);
+    } catch {
+      response.destroy();
+    }
+  }
+}
+
+export async function startRecordingServer(handler: Handler): Promise<RecordingServer> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return new RecordingServer(server, handler);
+}
+
+/** A text as it is, and anything else as JSON. */
+export function send(response: ServerResponse, status: number, body: unknown): void {
+  const isText = typeof body === 'string';
+  response.writeHead(status, { 'content-type': isText ? 'text/plain' : 'application/json' });
+  response.end(isText ? body : JSON.stringify(body));
+}
