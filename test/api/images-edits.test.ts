@@ -6,7 +6,7 @@ import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { picture, runFfmpeg } from '../support/pictures.js';
 import { send } from '../support/recording-server.js';
-import { tone } from '../support/tone.js';
+import { tone } from '../support/sound.js';
 import { failureOf } from './requests.js';
 import { connect, STOCK_CLIENTS } from './stock-clients.js';
 

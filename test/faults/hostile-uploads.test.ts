@@ -14,7 +14,7 @@ import { startFakeMedia } from '../support/fake-media-server.js';
 import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { startProcessGateway } from '../support/process-gateway.js';
-import { tone } from '../support/tone.js';
+import { tone } from '../support/sound.js';
 import { until } from '../support/until.js';
 
 const MIB = 1024 * 1024;

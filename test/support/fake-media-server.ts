@@ -8,7 +8,7 @@ import type { ServerResponse } from 'node:http';
 import { picture } from './pictures.js';
 import { send, startRecordingServer } from './recording-server.js';
 import type { RecordedRequest, RecordingServer } from './recording-server.js';
-import { tone } from './tone.js';
+import { tone } from './sound.js';
 
 interface HeardFile {
   /** Of the field. */

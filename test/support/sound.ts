@@ -1,4 +1,4 @@
-/** Sounds and films for tests, made by a real ffmpeg. */
+/** Sounds and films for tests, made by hand or by a real ffmpeg. */
 import ffmpeg from '@ffmpeg-installer/ffmpeg';
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
@@ -31,25 +31,42 @@ export async function encodeStreamed(
   await writeFile(path, stdout);
 }
 
+const HEADER_BYTES = 44;
+const TONE_RATE = 16_000;
+const SILENCE_RATE = 8_000;
+
+/** A WAV of a tone: 16 bits, mono, 16 kHz. */
+export function tone(seconds: number): Buffer {
+  const samples = Buffer.alloc(Math.round(seconds * TONE_RATE) * 2);
+  for (let i = 0; i < samples.length / 2; i++) {
+    samples.writeInt16LE(Math.round(8_000 * Math.sin(i / 10)), i * 2);
+  }
+  return wav(samples, TONE_RATE);
+}
+
+interface SaidLengths {
+  readonly riffBytes?: number;
+  readonly dataBytes?: number;
+}
+
 /** A WAV of silence: 16 bits, mono. What its header says of its length can be chosen. */
-export function silentWav(
-  seconds: number,
-  said: { readonly riffBytes?: number; readonly dataBytes?: number } = {},
-): Buffer {
-  const sampleRate = 8_000;
-  const dataBytes = seconds * sampleRate * 2;
-  const header = Buffer.alloc(44);
+export function silentWav(seconds: number, said: SaidLengths = {}): Buffer {
+  return wav(Buffer.alloc(seconds * SILENCE_RATE * 2), SILENCE_RATE, said);
+}
+
+function wav(samples: Buffer, rate: number, said: SaidLengths = {}): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
   header.write('RIFF', 0);
-  header.writeUInt32LE(said.riffBytes ?? dataBytes + 36, 4);
+  header.writeUInt32LE(said.riffBytes ?? samples.length + HEADER_BYTES - 8, 4);
   header.write('WAVEfmt ', 8);
   header.writeUInt32LE(16, 16);
   header.writeUInt16LE(1, 20);
   header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(sampleRate, 24);
-  header.writeUInt32LE(sampleRate * 2, 28);
+  header.writeUInt32LE(rate, 24);
+  header.writeUInt32LE(rate * 2, 28);
   header.writeUInt16LE(2, 32);
   header.writeUInt16LE(16, 34);
   header.write('data', 36);
-  header.writeUInt32LE(said.dataBytes ?? dataBytes, 40);
-  return Buffer.concat([header, Buffer.alloc(dataBytes)]);
+  header.writeUInt32LE(said.dataBytes ?? samples.length, 40);
+  return Buffer.concat([header, samples]);
 }

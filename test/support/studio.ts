@@ -10,7 +10,7 @@ import { sendJson } from './fake-model-server.js';
 import type { Behaviour, FakeModelServer, FakeRequest } from './fake-model-server.js';
 import type { TestAgent, TestGateway } from './gateway.js';
 import { picture } from './pictures.js';
-import { tone } from './tone.js';
+import { tone } from './sound.js';
 
 /** The model of each type. */
 export const MODELS = { tts: 'kokoro', image: 'sd', video: 'wan', music: 'ace' } as const;

@@ -10,7 +10,7 @@ import { localCall, upload } from '../../support/local-call.js';
 import { picture } from '../../support/pictures.js';
 import { send, startRecordingServer } from '../../support/recording-server.js';
 import type { Handler, RecordingServer } from '../../support/recording-server.js';
-import { tone } from '../../support/tone.js';
+import { tone } from '../../support/sound.js';
 
 interface Stage {
   readonly server: RecordingServer;

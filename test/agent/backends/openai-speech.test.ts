@@ -9,7 +9,7 @@ import type { AudioKind } from '../../support/audio-files.js';
 import { drain, errorOf, localCall, upload } from '../../support/local-call.js';
 import type { DrainedFile } from '../../support/local-call.js';
 import type { Handler } from '../../support/recording-server.js';
-import { tone } from '../../support/tone.js';
+import { tone } from '../../support/sound.js';
 import { until } from '../../support/until.js';
 import {
   bytes,

@@ -3,7 +3,7 @@ import type { LocalCall } from '@inference-gateway/agent/backends/backend';
 import { expect, test } from 'vitest';
 import { documentOf, errorOf, localCall, upload } from '../../support/local-call.js';
 import type { CallOptions } from '../../support/local-call.js';
-import { tone } from '../../support/tone.js';
+import { tone } from '../../support/sound.js';
 import { until } from '../../support/until.js';
 import { dies, json, page, sentForm, startOpenAi } from './openai-stage.js';
 

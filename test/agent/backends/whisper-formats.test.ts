@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { errorOf } from '../../support/local-call.js';
 import { runFfmpeg } from '../../support/pictures.js';
-import { tone } from '../../support/tone.js';
+import { tone } from '../../support/sound.js';
 import { converter, startWhisper as start, transcription } from './whisper.js';
 
 const encoded = (...format: string[]) => runFfmpeg(['-i', 'pipe:0', ...format], tone(0.3));

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { VERBOSE } from '../../support/fake-whisper-server.js';
 import { documentOf, errorOf } from '../../support/local-call.js';
 import { send } from '../../support/recording-server.js';
-import { tone } from '../../support/tone.js';
+import { tone } from '../../support/sound.js';
 import { until } from '../../support/until.js';
 import { converter, startWhisper as start, transcription } from './whisper.js';
 

@@ -9,7 +9,7 @@ import { configuredServer } from '../../support/configured-server.js';
 import { startFakeWhisper } from '../../support/fake-whisper-server.js';
 import type { FakeWhisperOptions } from '../../support/fake-whisper-server.js';
 import { localCall, upload } from '../../support/local-call.js';
-import { tone } from '../../support/tone.js';
+import { tone } from '../../support/sound.js';
 
 interface Options extends FakeWhisperOptions {
   readonly changes?: Partial<ServiceConfig>;

@@ -143,8 +143,8 @@ describe('what a call needs', () => {
 
   it('a voice is required', () => {
     const sky = speaking('sky', { voices: ['af_sky'] });
-    expect(chosenFor({ voice: 'af_sky' }, [plain, sky])).toBe('sky');
-    expect(chosenFor({ voice: 'zeus' }, [plain, sky])).toBe('unknown');
+    expect(chosenFor({ voices: ['af_sky'] }, [plain, sky])).toBe('sky');
+    expect(chosenFor({ voices: ['af_sky', 'zeus'] }, [plain, sky])).toBe('unknown');
   });
 
   it('a provider that may not handle the format comes last, but it comes', () => {

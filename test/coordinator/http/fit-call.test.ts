@@ -45,7 +45,7 @@ describe('a transcription', () => {
         beam: '5',
       });
       expect(body).toEqual({ model: 'm', response_format: 'json', beam: '5' });
-      expect(needs).toEqual({ features: [], voice: null, format: 'flac' });
+      expect(needs).toEqual({ features: [], voices: [], format: 'flac' });
       expect([headers, transcript]).toEqual([{}, { format, granularities: [] }]);
     }
   });
@@ -92,12 +92,12 @@ const speak = (voice: string | null, models = [MODEL, VOICED]) =>
 describe('speech', () => {
   it('needs the voice that was asked for', () => {
     const { needs, headers } = speak('af_sky');
-    expect([needs.voice, needs.format, headers]).toEqual(['af_sky', 'wav', {}]);
+    expect([needs.voices, needs.format, headers]).toEqual([['af_sky'], 'wav', {}]);
   });
 
   it('falls from one of OpenAI’s voices to the first, and says so', () => {
     const { body, needs, headers } = speak('alloy');
-    expect([body['voice'], needs.voice]).toEqual(['af_bella', 'af_bella']);
+    expect([body['voice'], needs.voices]).toEqual(['af_bella', ['af_bella']]);
     expect(headers).toEqual({ 'x-voice-fallback': 'af_bella' });
   });
 
@@ -107,7 +107,7 @@ describe('speech', () => {
   });
 
   it('takes any voice where no provider tells its own', () => {
-    expect(speak('zzz', [MODEL]).needs.voice).toBeNull();
+    expect(speak('zzz', [MODEL]).needs.voices).toEqual([]);
     expect(voicesOf([MODEL, VOICED, VOICED])).toEqual(['af_bella', 'af_sky']);
   });
 });
@@ -128,6 +128,6 @@ describe('other calls', () => {
       throw new Error('nobody needs the models');
     });
     expect(fitted.body).toBe(call.request.body);
-    expect(fitted.needs).toEqual({ features: [], voice: null, format: null });
+    expect(fitted.needs).toEqual({ features: [], voices: [], format: null });
   });
 });

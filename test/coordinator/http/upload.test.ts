@@ -13,7 +13,7 @@ import { pipeline } from 'node:stream/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { failureOf } from '../../api/requests.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { tone } from '../../support/tone.js';
+import { tone } from '../../support/sound.js';
 import { picture } from '../../support/pictures.js';
 import { until } from '../../support/until.js';
 import { startUploadServer } from './upload-server.js';

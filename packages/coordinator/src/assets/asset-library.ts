@@ -3,7 +3,6 @@
  * goes before the file: whenever the process ends, no row is without its file, and a file without
  * a row is swept.
  */
-import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { createReadStream } from 'node:fs';
 import type { DurationMeter } from '../media/duration.js';
@@ -21,14 +20,10 @@ const SWEEP_INTERVAL_MS = 10 * 60_000;
 const PIECE_BYTES = 64 * 1024;
 
 /** Whose file it is, and what made it. */
-export interface AssetFacts {
-  readonly memberId: string;
-  readonly providerId: string | null;
-  readonly requestId: string;
-  readonly model: string;
-  readonly endpoint: EndpointKey;
-  readonly contentType: string;
-}
+export type AssetFacts = Pick<
+  Asset,
+  'memberId' | 'providerId' | 'requestId' | 'model' | 'endpoint' | 'contentType'
+>;
 
 export interface AssetLibraryParts {
   readonly files: AssetFiles;

@@ -30,13 +30,13 @@ export interface Candidate {
 export interface Needs {
   /** Flags that must be among the model's `supported_features`. */
   readonly features: readonly string[];
-  /** A voice that the model must have; null where any will do. */
-  readonly voice: string | null;
+  /** Voices that the model must have. */
+  readonly voices: readonly string[];
   /** The format of the upload or of the answer: who surely handles it comes first. */
   readonly format: string | null;
 }
 
-export const NO_NEEDS: Needs = { features: [], voice: null, format: null };
+export const NO_NEEDS: Needs = { features: [], voices: [], format: null };
 
 export interface MatchRequest {
   readonly caller: Caller;
@@ -79,7 +79,7 @@ function isCapable(candidate: Candidate, { caller, needs }: MatchRequest): boole
   const { supported_features: features, voices = [] } = candidate.model;
   if (!isVisible(candidate, caller)) return false;
   if (!needs.features.every((feature) => features.includes(feature))) return false;
-  return needs.voice === null || voices.includes(needs.voice);
+  return needs.voices.every((voice) => voices.includes(voice));
 }
 
 /** The specification's visibility, narrowed to own machines where the caller asks for that. */

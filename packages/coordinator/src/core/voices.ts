@@ -18,22 +18,21 @@ const OPENAI_VOICES: ReadonlySet<string> = new Set([
 ]);
 
 export type VoiceChoice =
-  /** As asked; `needed` where only some providers have it. */
-  | { readonly kind: 'asked'; readonly needed: string | null }
+  /** As asked; `needed` are the voices that a provider must have for it. */
+  | { readonly kind: 'asked'; readonly needed: readonly string[] }
   | { readonly kind: 'fallback'; readonly voice: string }
   | { readonly kind: 'unknown' };
 
 /** `offered` is empty where no provider tells its voices: then any may be asked for. */
 export function chooseVoice(asked: string | null, offered: readonly string[]): VoiceChoice {
   const [first] = offered;
-  if (asked === null || first === undefined) return { kind: 'asked', needed: null };
-  if (offered.includes(asked)) return { kind: 'asked', needed: asked };
-  if (isBlend(asked, offered)) return { kind: 'asked', needed: null };
+  if (asked === null || first === undefined) return { kind: 'asked', needed: [] };
+  const needed = offered.includes(asked) ? [asked] : blended(asked);
+  if (needed.every((voice) => offered.includes(voice))) return { kind: 'asked', needed };
   return OPENAI_VOICES.has(asked) ? { kind: 'fallback', voice: first } : { kind: 'unknown' };
 }
 
-/** Kokoro's `af_bella(2)+af_sky(1)`. */
-function isBlend(asked: string, offered: readonly string[]): boolean {
-  const voices = asked.split('+').map((voice) => voice.replace(/\([\d.]+\)$/, ''));
-  return voices.length > 1 && voices.every((voice) => offered.includes(voice));
+/** The voices of Kokoro's `af_bella(2)+af_sky(1)`. */
+function blended(asked: string): string[] {
+  return asked.split('+').map((voice) => voice.replace(/\([\d.]+\)$/, ''));
 }

@@ -135,6 +135,6 @@ export class Placement {
 function keyOf({ work, excluded }: Sought<unknown>): string {
   const { caller, endpoint, model, needs } = work;
   const { serviceType } = ENDPOINTS[endpoint];
-  const wanted = [...needs.features, needs.voice];
+  const wanted = [...needs.features, ...needs.voices];
   return [caller.memberId, caller.scope, serviceType, model, ...wanted, ...excluded].join(' ');
 }

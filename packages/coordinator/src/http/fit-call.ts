@@ -75,7 +75,7 @@ function fitTranscription(
   }
   return {
     body: { ...body, response_format: 'verbose_json', timestamp_granularities: granularities },
-    needs: { features: named ? ['timestamps'] : [], voice: null, format },
+    needs: { features: named ? ['timestamps'] : [], voices: [], format },
     headers: {},
     transcript: { format: 'verbose_json', granularities },
   };
@@ -94,12 +94,12 @@ function fitSpeech(
   const fitted = { body: request.body, headers: {}, transcript: PLAIN };
   switch (choice.kind) {
     case 'asked':
-      return { ...fitted, needs: { features, voice: choice.needed, format } };
+      return { ...fitted, needs: { features, voices: choice.needed, format } };
     case 'fallback':
       return {
         ...fitted,
         body: { ...request.body, voice: choice.voice },
-        needs: { features, voice: choice.voice, format },
+        needs: { features, voices: [choice.voice], format },
         headers: { 'x-voice-fallback': encodeURIComponent(choice.voice) },
       };
     case 'unknown':
