@@ -1,8 +1,12 @@
 /** Which sounds whisper.cpp's server is handed, and what becomes of the others. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Ffmpeg } from '@inference-gateway/agent/media/ffmpeg';
 import { expect, test } from 'vitest';
 import { errorOf } from '../../support/local-call.js';
 import { runFfmpeg } from '../../support/pictures.js';
 import { tone } from '../../support/sound.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { converter, startWhisper as start, transcription } from './whisper.js';
 
 const encoded = (...format: string[]) => runFfmpeg(['-i', 'pipe:0', ...format], tone(0.3));
@@ -32,7 +36,20 @@ test('what ffmpeg cannot read is refused before anything is transcribed', async 
   const answer = await backend.call(transcription({}, ['audio/mp4', broken]));
   expect(answer).toMatchObject({ status: 400 });
   expect(errorOf(answer)).toMatchObject({ param: 'file', code: 'provider_rejected' });
+  expect(errorOf(answer)).toMatchObject({ message: expect.not.stringContaining('..') });
   expect(fake.calls).toEqual([]);
+});
+
+test('what is wrong with the machine is no fault of the sound, and is not refused', async () => {
+  const full = join(await temporaryFolder(), 'ffmpeg');
+  const complaint = 'file:output: No space left on device';
+  await writeFile(full, `#!/bin/sh\necho '${complaint}' >&2\nexit 1\n`, { mode: 0o755 });
+  const { backend } = await start({ ffmpeg: new Ffmpeg(full) });
+  const call = backend.call(transcription({}, ['audio/mp4', await encoded(...M4A)]));
+  await expect(call).rejects.toMatchObject({
+    code: 'LOCAL_ERROR',
+    message: expect.stringMatching(/^ffmpeg failed: file:output: No space left on device\. See/),
+  });
 });
 
 test.each([

@@ -1,12 +1,10 @@
 import ffmpegBinary from '@ffmpeg-installer/ffmpeg';
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import { ConversionError, Ffmpeg, findFfmpeg } from '@inference-gateway/agent/media/ffmpeg';
 import type { Converted, SoundTarget } from '@inference-gateway/agent/media/ffmpeg';
 import { runFfmpeg } from '@inference-gateway/agent/media/ffmpeg-process';
@@ -192,22 +190,36 @@ test('it is found where the owner says, and nowhere else', async () => {
   expect(await findFfmpeg('no-such-program-anywhere')).toBeNull();
 });
 
-test('what a killed process left behind is removed at the start, and nothing else', async () => {
-  const child = spawn(process.execPath, ['-e', '']);
-  await Promise.all([buffer(child.stdout), new Promise((done) => child.once('exit', done))]);
-  const left = join(tmpdir(), `gateway-agent-media-${child.pid}-left`);
-  const others = join(tmpdir(), `gateway-agent-media-${process.ppid}-alive`);
-  onTestFinished(() => rm(others, { recursive: true, force: true }));
-  await mkdir(left);
-  await writeFile(join(left, 'input'), 'somebody’s voice');
-  await mkdir(others);
-  const open = await ffmpeg.convert(
-    inPieces(await audioFile('wav')),
-    'wav',
-    new AbortController().signal,
-  );
-  await findFfmpeg(ffmpegBinary.path);
-  expect([existsSync(left), existsSync(others)]).toEqual([false, true]);
-  expect(await whole(open)).toHaveLength(open.bytes);
-  await open.dispose();
+test('a build without libopus is found out, promises no Opus and makes WAV', async () => {
+  expect((await findFfmpeg(ffmpegBinary.path))?.makesOpus).toBe(true);
+  const poor = join(await temporaryFolder(), 'poor');
+  const script = `case "$*" in *-encoders*) echo ' A..... pcm_s16le'; exit;; esac`;
+  await writeFile(poor, `#!/bin/sh\n${script}\nexec '${ffmpegBinary.path}' "$@"\n`, {
+    mode: 0o755,
+  });
+  const found = await findFfmpeg(poor);
+  if (found === null) throw new Error('it was not found');
+  expect(found.makesOpus).toBe(false);
+  const { signal } = new AbortController();
+  const input = await audioFile('wav');
+  const failure = await found.convert(inPieces(input), 'opus', signal).catch((e: unknown) => e);
+  expect(failure).toMatchObject({ code: 'LOCAL_ERROR', message: expect.stringMatching(/libopus/) });
+  expect(failure).not.toBeInstanceOf(ConversionError);
+  await (await found.convert(inPieces(input), 'wav', signal)).dispose();
+});
+
+test('a full disk is the failure of the machine, and a broken sound is not', async () => {
+  const full = join(await temporaryFolder(), 'full');
+  const script = 'rm output; ln -s /dev/full output';
+  await writeFile(full, `#!/bin/sh\n${script}\nexec '${ffmpegBinary.path}' "$@"\n`, {
+    mode: 0o755,
+  });
+  const { signal } = new AbortController();
+  const input = inPieces(await audioFile('wav'));
+  const failure = await new Ffmpeg(full).convert(input, 'wav', signal).catch((e: unknown) => e);
+  expect(failure).toMatchObject({
+    code: 'LOCAL_ERROR',
+    message: expect.stringMatching(/No space/),
+  });
+  expect(failure).not.toBeInstanceOf(ConversionError);
 });

@@ -49,6 +49,54 @@ test('a JPEG loses EXIF and comments, and keeps its pixels and colour profile', 
   expect(readImageSize(clean)).toEqual({ width: 120, height: 80 });
 });
 
+test('a JPEG keeps of its application segments only what tells how to read its pixels', () => {
+  const kept = [
+    segment(0xe0, 'JFIF\0\x01\x01'),
+    segment(0xe2, 'ICC_PROFILE\0\x01'),
+    segment(0xee, 'Adobe\0'),
+  ];
+  const dropped = [
+    segment(0xe0, `JFXX\0${SECRET}`),
+    segment(0xe2, `MPF\0${SECRET}`),
+    segment(0xee, `Other${SECRET}`),
+    Buffer.concat([Buffer.from([0xff, 0xff]), segment(0xe1, SECRET)]),
+  ];
+  const [start, end] = [Buffer.from([0xff, 0xd8]), Buffer.from([0xff, 0xd9])];
+  const clean = withoutMetadata(Buffer.concat([start, ...dropped, ...kept, ...dropped, end]));
+  expect(clean.equals(Buffer.concat([start, ...kept, end]))).toBe(true);
+});
+
+test('a JPEG loses what stands between its scans and behind its end', () => {
+  const start = Buffer.from([0xff, 0xd8]);
+  const scan = Buffer.concat([
+    segment(0xda, 'scan'),
+    // Stuffed bytes and restart marks, one of them with a fill byte, are pixels.
+    Buffer.from([1, 0xff, 0x00, 2, 0xff, 0xd0, 3, 0xff, 0xff, 0xd7, 4]),
+  ]);
+  const table = segment(0xc4, 'table');
+  const hidden = [segment(0xe1, SECRET), segment(0xfe, SECRET)];
+  const end = Buffer.from([0xff, 0xd9]);
+  const behind = Buffer.concat([start, segment(0xdb, SECRET), end]);
+  const image = Buffer.concat([start, scan, ...hidden, table, scan, ...hidden, end, behind]);
+  const clean = withoutMetadata(image);
+  expect(clean.equals(Buffer.concat([start, scan, table, scan, end]))).toBe(true);
+});
+
+test('a JPEG with something behind its end keeps every pixel', async () => {
+  const painted = await runFfmpeg([...SOURCE, '-c:v', 'mjpeg', '-f', 'image2pipe']);
+  const clean = withoutMetadata(Buffer.concat([painted, Buffer.from(SECRET)]));
+  expect(clean.includes('secret-model')).toBe(false);
+  expect((await pixels(clean)).equals(await pixels(painted))).toBe(true);
+});
+
+test('a WebP loses chunks that nobody knows', () => {
+  const types = ['VP8X', 'ICCP', 'ANIM', 'ANMF', 'ALPH', 'VP8 ', 'VP8L'];
+  const picture = types.map((type) => webpChunk(type, Buffer.alloc(10)));
+  const secret = webpChunk('prmt', Buffer.from(SECRET));
+  const clean = withoutMetadata(webp([...picture, secret]));
+  expect(clean.equals(webp(picture))).toBe(true);
+});
+
 test('a WebP loses EXIF and XMP, in its contents and in its list of contents', () => {
   const image = webp([
     webpChunk('VP8X', Buffer.from([0b1110, 0, 0, 0, 119, 0, 0, 79, 0, 0])),

@@ -1,4 +1,4 @@
-import { findForeignUrl } from '@inference-gateway/shared/openai/media-urls';
+import { findForeignMedia, findForeignUrl } from '@inference-gateway/shared/openai/media-urls';
 import { expect, test } from 'vitest';
 
 const image = (url: unknown) => ({ type: 'image_url', image_url: { url } });
@@ -37,4 +37,32 @@ test('a body nested without end costs no stack', () => {
   let content: unknown = image('http://a');
   for (let depth = 0; depth < 100_000; depth++) content = [content];
   expect(findForeignUrl({ messages: [{ content }] })).toMatch(/^messages\[0\]\.content\[0\]/);
+});
+
+test.each([
+  [{ file: 'http://192.168.1.1/x' }, 'file'],
+  [{ input_reference: '//10.0.0.1/' }, 'input_reference'],
+  [{ image2: 'cat.png' }, 'image2'],
+  [{ imageUrl: 'x' }, 'imageUrl'],
+  [{ image_uri: 'x' }, 'image_uri'],
+  [{ speaker_wav: '/etc/passwd' }, 'speaker_wav'],
+  [{ audio_prompt_path: 'a' }, 'audio_prompt_path'],
+  [{ reference_audio_filename: '../../x' }, 'reference_audio_filename'],
+  [{ extra_body: { image: '/etc/passwd' } }, 'extra_body.image'],
+  [{ image: { path: '/etc/passwd' } }, 'image.path'],
+  [{ control_image: { anything: 'x' } }, 'control_image.anything'],
+  [{ odd: ['a', ' HTTPS://example.org'] }, 'odd[1]'],
+  [{ odd: '\\\\server\\share' }, 'odd'],
+])('%j reaches no model server', (body, path) => {
+  expect(findForeignMedia({ model: 'm', prompt: 'x', ...body })).toBe(path);
+});
+
+test.each([
+  { prompt: 'http://example.org is an address' },
+  { input: 'file: a word', lyrics: '// a line' },
+  { model: 'http://odd/name' },
+  { image: 'data:image/png;base64,AAAA', images: ['data:image/png;base64,AAAA'] },
+  { seed: 5, steps: 20, style: 'vivid', quality: 'hd', audio_format: 'mp3', audio_duration: 3 },
+])('%j does', (body) => {
+  expect(findForeignMedia(body)).toBeNull();
 });

@@ -2,14 +2,12 @@
 import { contentTypeOf, detectFormat, PCM } from '@inference-gateway/shared/media-types';
 import type { MediaFormat } from '@inference-gateway/shared/media-types';
 import type { AudioConverter, SoundTarget } from '../media/ffmpeg.js';
-import { formFields } from '../openai-wire/form-fields.js';
 import { LocalFailure } from './backend.js';
 import type { DocumentAnswer, LocalAnswer, LocalCall, MediaPart } from './backend.js';
 import type { ForwardedAnswer } from './forward.js';
-import { multipartForm } from './multipart.js';
 import { leave, openMade, readMade } from './openai-answer.js';
 import type { MadeFile } from './openai-answer.js';
-import { fieldsOf, formFile, readError, send } from './openai-send.js';
+import { fieldsOf, readError, sendForm, sendJson } from './openai-send.js';
 import type { MediaTarget } from './openai-send.js';
 
 /** One request for sound, and what is wanted of it. */
@@ -45,20 +43,19 @@ const NOT_SOUND = /^(?:text\/|application\/json)/i;
 
 /** An error is read to its end. */
 async function ask({ target, call, wanted }: Order): Promise<ForwardedAnswer | DocumentAnswer> {
-  const { response_format: _caller, ...fields } = fieldsOf(target, call);
-  if (wanted === null) return orError(call, await send(target, call, fields));
+  const { response_format: _caller, ...fields } = fieldsOf(call);
+  if (wanted === null) return orError(call, await sendJson(target, call, fields));
   const spoken = withVoice(fields, call);
   if (call.uploads.length > 0) {
-    const form = formFields({ ...spoken, response_format: wanted });
-    const files = call.uploads.map((upload) => formFile(upload));
-    return orError(call, await send(target, call, multipartForm(form, files)));
+    const form = { fields: { ...spoken, response_format: wanted } };
+    return orError(call, await sendForm(target, call, form));
   }
   // Kokoro streams unless told otherwise, and such a WAV has no length in its header.
   const body = { ...spoken, stream: false, response_format: wanted };
-  const first = await orError(call, await send(target, call, body));
+  const first = await orError(call, await sendJson(target, call, body));
   if (!('kind' in first)) return first;
   const other = withoutRefused(body, first);
-  return other === null ? first : orError(call, await send(target, call, other));
+  return other === null ? first : orError(call, await sendJson(target, call, other));
 }
 
 /** Some servers have no voice of their own accord. */

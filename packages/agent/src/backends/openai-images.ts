@@ -1,15 +1,14 @@
 /** Images and films from a server that speaks OpenAI's API. */
+import { randomInt } from 'node:crypto';
 import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media-types';
 import type { MediaFamily } from '@inference-gateway/shared/media-types';
 import { withoutMetadata } from '../media/without-metadata.js';
-import { formFields } from '../openai-wire/form-fields.js';
-import { withoutHiddenArguments } from '../openai-wire/hidden-arguments.js';
+import { withHiddenArguments, withoutHiddenArguments } from '../openai-wire/hidden-arguments.js';
 import { LocalFailure } from './backend.js';
-import type { DocumentAnswer, LocalAnswer, LocalCall, MediaPart } from './backend.js';
-import { multipartForm } from './multipart.js';
+import type { DocumentAnswer, LocalAnswer, LocalCall, LocalUpload, MediaPart } from './backend.js';
 import { leave, openListed, openMade, readMade } from './openai-answer.js';
 import type { ListedOrFile, MadeFile, Usable } from './openai-answer.js';
-import { fieldsOf, formFile, readError, send } from './openai-send.js';
+import { fieldsOf, readError, sendForm, sendJson } from './openai-send.js';
 import type { MediaTarget } from './openai-send.js';
 import { readWhole } from './read-whole.js';
 
@@ -34,8 +33,8 @@ export async function makeImages(target: MediaTarget, call: LocalCall): Promise<
 /** A film comes as one file, in whatever form its server has. */
 export async function makeFilm(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
   // `url` is what the caller wants of the gateway.
-  const { response_format: _caller, ...fields } = fieldsOf(target, call);
-  const answer = await send(target, call, withoutHiddenArguments(fields));
+  const { response_format: _caller, ...fields } = fieldsOf(call);
+  const answer = await sendJson(target, call, withoutHiddenArguments(fields));
   if (answer.status >= 400) return readError(call, answer);
   const made = await readMade(answer);
   if (made.kind === 'refused') return made.answer;
@@ -50,32 +49,38 @@ function countOf({ body }: LocalCall): number {
 /** Local servers are always asked for the bytes. `had` images are there already. */
 async function ask(order: Order, had: number): Promise<Usable | DocumentAnswer> {
   const { target, call, wanted } = order;
-  const asked = withoutHiddenArguments(fieldsOf(target, call));
-  const fields = {
-    ...asked,
-    n: wanted - had,
-    response_format: 'b64_json',
-    ...otherSeed(asked['seed'], had),
-  };
-  const body = call.uploads.length === 0 ? fields : editForm(call, fields);
-  const answer = await send(target, call, body);
+  const asked = withSeed(withoutHiddenArguments(fieldsOf(call)), call, had);
+  const fields = { ...asked, n: wanted - had, response_format: 'b64_json' };
+  const answer = await (call.uploads.length === 0
+    ? sendJson(target, call, fields)
+    : sendForm(target, call, { fields, nameOf: editName(call) }));
   if (answer.status >= 400) return readError(call, answer);
   const made = await readMade(answer);
   return made.kind === 'refused' ? made.answer : made;
 }
 
+/** What sd-server calls its model; its OpenAI route has the seed 42 unless a prompt says more. */
+const SD_SERVER_MODEL = 'sd-cpp-local';
+const MAX_SEED = 0x7fff_ffff;
+
 /** The same seed would make the same image again. */
-function otherSeed(seed: unknown, had: number): { seed?: number } {
-  return had > 0 && typeof seed === 'number' ? { seed: seed + had } : {};
+function withSeed(
+  fields: Readonly<Record<string, unknown>>,
+  { model }: LocalCall,
+  had: number,
+): Record<string, unknown> {
+  const isSdServer = model.served_name === SD_SERVER_MODEL;
+  const { seed: given, ...rest } = fields;
+  if (typeof given !== 'number' && had === 0 && !isSdServer) return { ...fields };
+  const seed = typeof given === 'number' ? given + had : randomInt(MAX_SEED);
+  if (!isSdServer) return { ...rest, seed };
+  return { ...rest, seed, prompt: withHiddenArguments(String(rest['prompt']), { seed }) };
 }
 
 /** OpenAI's own clients write several images as `image[]`. */
-function editForm({ uploads }: LocalCall, fields: Record<string, unknown>) {
+function editName({ uploads }: LocalCall): (upload: LocalUpload) => string {
   const isSeveral = uploads.filter(({ name }) => name === 'image').length > 1;
-  const files = uploads.map((upload) =>
-    formFile(upload, isSeveral && upload.name === 'image' ? 'image[]' : upload.name),
-  );
-  return multipartForm(formFields(fields), files);
+  return ({ name }) => (isSeveral && name === 'image' ? 'image[]' : name);
 }
 
 /**

@@ -2,13 +2,11 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { findForeignMedia } from '@inference-gateway/shared/openai/media-urls';
 import { foreignUrl, notServed } from '../openai-wire/error-document.js';
-import { formFields } from '../openai-wire/form-fields.js';
 import { readOpenAiTranscript } from '../openai-wire/openai-transcript.js';
 import type { LocalAnswer, LocalCall } from './backend.js';
-import { multipartForm } from './multipart.js';
 import { makeSound } from './openai-audio.js';
 import { makeFilm, makeImages } from './openai-images.js';
-import { fieldsOf, formFile, readError, readText, send } from './openai-send.js';
+import { fieldsOf, readError, readText, sendForm } from './openai-send.js';
 import type { MediaTarget } from './openai-send.js';
 
 /** Throws a `LocalFailure`, or what the call's signal was aborted with. */
@@ -23,9 +21,7 @@ export async function mediaCall(target: MediaTarget, call: LocalCall): Promise<L
 }
 
 async function transcribe(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
-  const fields = formFields(fieldsOf(target, call));
-  const files = call.uploads.map((upload) => formFile(upload));
-  const answer = await send(target, call, multipartForm(fields, files));
+  const answer = await sendForm(target, call, { fields: fieldsOf(call) });
   if (answer.status >= 400) return readError(call, answer);
   return readOpenAiTranscript(await readText(answer.body));
 }

@@ -3,10 +3,12 @@ import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { extensionOf } from '@inference-gateway/shared/media-types';
 import type { AudioConverter } from '../media/ffmpeg.js';
 import { errorDocument } from '../openai-wire/error-document.js';
+import { formFields } from '../openai-wire/form-fields.js';
 import { LocalFailure } from './backend.js';
 import type { DocumentAnswer, LocalCall, LocalUpload } from './backend.js';
 import { forward } from './forward.js';
 import type { ForwardedAnswer } from './forward.js';
+import { multipartForm } from './multipart.js';
 import type { FormBody, FormFile } from './multipart.js';
 import { readWhole } from './read-whole.js';
 import type { CallTarget } from './run-call.js';
@@ -19,24 +21,54 @@ export interface MediaTarget extends CallTarget {
 /** A few pictures of 4,096 pixels a side in base64. */
 const MAX_DOCUMENT_BYTES = 96 * 1024 * 1024;
 
-/** The caller's fields without what must not reach the server, under its own name of the model. */
-export function fieldsOf({ dropFields }: CallTarget, call: LocalCall): Record<string, unknown> {
-  const kept = Object.entries(call.body).filter(([field]) => !dropFields.has(field));
-  return { ...Object.fromEntries(kept), model: call.model.served_name };
+/** The caller's fields under the server's own name of the model. */
+export function fieldsOf(call: LocalCall): Record<string, unknown> {
+  return { ...call.body, model: call.model.served_name };
 }
 
-export async function send(
+/** The fields may be a caller's, with any name: nothing is told from them. */
+export function sendJson(
   target: CallTarget,
   call: LocalCall,
-  body: Readonly<Record<string, unknown>> | FormBody,
+  fields: Readonly<Record<string, unknown>>,
+): Promise<ForwardedAnswer> {
+  return send(target, call, JSON.stringify(allowed(target, fields)));
+}
+
+/** The fields as a form, and every file of the call under the name that `nameOf` gives it. */
+export function sendForm(
+  target: CallTarget,
+  call: LocalCall,
+  { fields, nameOf }: FormOrder,
+): Promise<ForwardedAnswer> {
+  const files = call.uploads.map((upload) => formFile(upload, nameOf?.(upload) ?? upload.name));
+  return send(target, call, multipartForm(formFields(allowed(target, fields)), files));
+}
+
+interface FormOrder {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly nameOf?: (upload: LocalUpload) => string;
+}
+
+/** What the owner lets through, of the caller's fields and of those that are added here. */
+function allowed(
+  { dropFields }: CallTarget,
+  fields: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const kept = Object.entries(fields).filter(
+    ([field]) => field === 'model' || !dropFields.has(field),
+  );
+  return Object.fromEntries(kept);
+}
+
+async function send(
+  target: CallTarget,
+  call: LocalCall,
+  body: string | FormBody,
 ): Promise<ForwardedAnswer> {
   const { baseUrl, apiKey } = target;
-  const answer = await forward({
-    url: baseUrl + ENDPOINTS[call.endpoint].path,
-    apiKey,
-    body: isForm(body) ? body : JSON.stringify(body),
-    signal: call.signal,
-  });
+  const url = baseUrl + ENDPOINTS[call.endpoint].path;
+  const answer = await forward({ url, apiKey, body, signal: call.signal });
   if (answer.status < 300 || answer.status >= 400) return answer;
   answer.body.abandon();
   const what = `status ${answer.status}, which leads elsewhere`;
@@ -62,12 +94,8 @@ export async function readError(
 }
 
 /** Servers tell formats by the file's ending: the caller's own name for it never comes here. */
-export function formFile(upload: LocalUpload, name = upload.name): FormFile {
+function formFile(upload: LocalUpload, name: string): FormFile {
   const filename = `${upload.name}.${extensionOf(upload.contentType)}`;
   const { contentType, bytes } = upload;
   return { name, filename, contentType, bytes, read: () => upload.read() };
-}
-
-function isForm(body: object): body is FormBody {
-  return 'contentType' in body && 'chunks' in body;
 }

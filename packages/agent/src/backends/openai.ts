@@ -58,6 +58,10 @@ export class OpenAiBackend implements Backend {
     return type === 'llm' ? runCall(target, call) : mediaCall(target, call);
   }
 
+  get #makesOpus(): boolean {
+    return this.#ffmpeg !== null && this.#ffmpeg.makesOpus !== false;
+  }
+
   /** What a voice model says of itself beyond the list of models. */
   #speaking(model: AdvertisedModel): AdvertisedModel {
     const voices = model.voices ?? voicesOf(model.served_name, this.#voices);
@@ -65,7 +69,7 @@ export class OpenAiBackend implements Backend {
       ...model,
       ...(voices.length > 0 && { voices }),
       // What else it makes is not known, and without ffmpeg nothing can be made of it.
-      ...(this.#ffmpeg === null && { formats: ['wav'] }),
+      ...(!this.#makesOpus && { formats: ['wav'] }),
     };
   }
 

@@ -154,6 +154,7 @@ function failed(status: number, text: string, isReadable: boolean): DocumentAnsw
 }
 
 function unreadable(reason: string): DocumentAnswer {
-  const message = `'file' could not be read: ${reason}. Send a sound that is whole and not empty.`;
+  const why = reason.replace(/\.+$/, '');
+  const message = `'file' could not be read: ${why}. Send a sound that is whole and not empty.`;
   return refusal(400, message, { code: 'provider_rejected', param: 'file' });
 }

@@ -165,6 +165,9 @@ export class AgentLink {
   }
 
   #open(open: Message<'OPEN'>): void {
+    if (this.#work.has(open.stream)) {
+      throw new ProtocolViolation(`stream ${open.stream} is open already`);
+    }
     const send = this.#writer.open(open.stream, LINK.windowBytes);
     const work = new IncomingWork(open, send, {
       control: (frame) => this.#writer.control(frame),

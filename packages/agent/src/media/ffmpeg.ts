@@ -11,6 +11,8 @@ import { promisify } from 'node:util';
 import { DETECT_BYTES, detectFormat } from '@inference-gateway/shared/media-types';
 import type { MediaFormat } from '@inference-gateway/shared/media-types';
 import { LocalFailure } from '../backends/backend.js';
+import { INPUT, OUTPUT } from './ffmpeg-complaint.js';
+import type { Complaint } from './ffmpeg-complaint.js';
 import { runFfmpeg } from './ffmpeg-process.js';
 import { openScratchFolder, sweepScratchFolders } from './scratch-folder.js';
 
@@ -35,6 +37,8 @@ export class ConversionError extends LocalFailure {
 }
 
 export interface AudioConverter {
+  /** False: its build has no encoder for `opus`. */
+  readonly makesOpus?: boolean;
   /**
    * Throws a `ConversionError`, another `LocalFailure`, what the signal was aborted with, or what
    * reading the input throws. Nothing is left behind then.
@@ -58,18 +62,28 @@ export async function findFfmpeg(configured?: string | null): Promise<Ffmpeg | n
   const named = configured ?? 'ffmpeg';
   const path = named.includes(sep) || named.includes('/') ? resolve(named) : named;
   try {
-    await promisify(execFile)(path, ['-version'], { timeout: FIND_TIMEOUT_MS, windowsHide: true });
-    return new Ffmpeg(path);
+    await answer(path, '-version');
   } catch {
     return null;
   }
+  const encoders = await answer(path, '-encoders').catch(() => '');
+  return new Ffmpeg(path, { makesOpus: OPUS_ENCODER.test(encoders) });
+}
+
+const OPUS_ENCODER = /\blibopus\b/;
+
+async function answer(path: string, question: string): Promise<string> {
+  const limits = { timeout: FIND_TIMEOUT_MS, windowsHide: true };
+  return (await promisify(execFile)(path, ['-hide_banner', question], limits)).stdout;
 }
 
 export class Ffmpeg implements AudioConverter {
   readonly path: string;
+  readonly makesOpus: boolean;
 
-  constructor(path: string) {
+  constructor(path: string, { makesOpus = true }: { makesOpus?: boolean } = {}) {
     this.path = path;
+    this.makesOpus = makesOpus;
   }
 
   async convert(
@@ -77,6 +91,7 @@ export class Ffmpeg implements AudioConverter {
     to: SoundTarget,
     signal: AbortSignal,
   ): Promise<Converted> {
+    if (to === 'opus' && !this.makesOpus) throw new LocalFailure('LOCAL_ERROR', NO_OPUS);
     const { path: folder, remove } = await openScratchFolder();
     try {
       const format = await save(input, join(folder, INPUT), signal);
@@ -85,7 +100,7 @@ export class Ffmpeg implements AudioConverter {
       // ffmpeg writes into the file that is there, and keeps its mode.
       await writeFile(join(folder, OUTPUT), '', { mode: 0o600 });
       const complaint = await runFfmpeg(run);
-      if (complaint !== null) throw new ConversionError(complaint);
+      if (complaint !== null) throw failureOf(complaint);
       await rm(join(folder, INPUT), { force: true });
       const { size: bytes } = await stat(join(folder, OUTPUT));
       if (bytes >= MAX_OUTPUT_BYTES) {
@@ -99,9 +114,6 @@ export class Ffmpeg implements AudioConverter {
     }
   }
 }
-
-const INPUT = 'input';
-const OUTPUT = 'output';
 
 /** What ffmpeg calls the formats that carry sound. */
 const DEMUXERS: Partial<Record<MediaFormat, string>> = {
@@ -122,6 +134,17 @@ const TARGETS = {
     args: ['-ac', '1', '-ar', '16000', '-c:a', 'pcm_s16le', '-f', 'wav'],
   },
 } as const satisfies Record<SoundTarget, { contentType: string; args: readonly string[] }>;
+
+const NO_OPUS =
+  'ffmpeg was built without libopus, and makes no Opus. Install a build that has libopus.';
+
+function failureOf({ about, text }: Complaint): LocalFailure {
+  if (about === 'input') return new ConversionError(text);
+  return new LocalFailure(
+    'LOCAL_ERROR',
+    `ffmpeg failed: ${text}. See whether it runs on its machine.`,
+  );
+}
 
 const QUIET = '-nostdin -hide_banner -loglevel error -y';
 /** Without pictures, and without what the file says of itself. */

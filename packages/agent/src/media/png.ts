@@ -21,6 +21,8 @@ const HEADER_BYTES = 13;
 /** Around the data of each chunk: length, type and checksum. */
 const LENGTH_BYTES = 4;
 const FRAME_BYTES = 12;
+/** More than any encoder makes; twelve bytes of a stranger's file would cost an object each. */
+const MAX_CHUNKS = 4_096;
 
 export function isPng(bytes: Uint8Array): boolean {
   return SIGNATURE.equals(bytes.subarray(0, SIGNATURE.length));
@@ -28,13 +30,14 @@ export function isPng(bytes: Uint8Array): boolean {
 
 /**
  * The chunks as far as they are whole, up to IEND: what a file carries behind its end is no part
- * of it. Empty where the bytes are no PNG. The data are views of the bytes.
+ * of it, nor what follows the first `MAX_CHUNKS`. Empty where the bytes are no PNG. The data are
+ * views of the bytes.
  */
 export function readChunks(bytes: Buffer): PngChunk[] {
   const chunks: PngChunk[] = [];
   if (!isPng(bytes)) return chunks;
   let at = SIGNATURE.length;
-  while (at + FRAME_BYTES <= bytes.length) {
+  while (at + FRAME_BYTES <= bytes.length && chunks.length < MAX_CHUNKS) {
     const length = bytes.readUInt32BE(at);
     const end = at + FRAME_BYTES + length;
     if (end > bytes.length) break;

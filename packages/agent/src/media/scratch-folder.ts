@@ -1,13 +1,14 @@
 /**
  * A folder that only this user can enter, for files that a program must be able to go back in. What
- * a process that was killed left behind is removed by the next one.
+ * a process that was killed left behind is removed by a later one.
  */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const PREFIX = 'gateway-agent-media-';
-const NAME = /^gateway-agent-media-(\d+)-/;
+/** Far longer than a sound is converted, read and sent on. */
+const ABANDONED_AFTER_MS = 60 * 60 * 1_000;
 /** The folders that this process has open, by path. */
 const open = new Set<string>();
 
@@ -30,14 +31,22 @@ export async function openScratchFolder(): Promise<ScratchFolder> {
   };
 }
 
-/** Removes the folders of processes that are gone. Those of other users resist, and stay. */
+/**
+ * Removes the folders that nobody has touched for long. The number of the process in a name tells
+ * nothing: agents in several containers can share one folder for temporary files, and each counts
+ * its processes from one. The folders of other users resist, and stay.
+ */
 export async function sweepScratchFolders(): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => []);
-  for (const name of names) {
-    const pid = Number(NAME.exec(name)?.[1] ?? 0);
+  for (const name of names.filter((each) => each.startsWith(PREFIX))) {
     const path = join(tmpdir(), name);
-    if (pid > 0 && !open.has(path) && !isOther(pid)) await removeFolder(path);
+    if (!open.has(path) && (await isAbandoned(path))) await removeFolder(path);
   }
+}
+
+async function isAbandoned(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null);
+  return found !== null && Date.now() - found.mtimeMs > ABANDONED_AFTER_MS;
 }
 
 const TRIES = 3;
@@ -45,15 +54,4 @@ const TRIES = 3;
 async function removeFolder(path: string): Promise<void> {
   const wanted = { recursive: true, force: true, maxRetries: TRIES } as const;
   await rm(path, wanted).catch(() => undefined);
-}
-
-/** A container's process often has the number that its predecessor had. */
-function isOther(pid: number): boolean {
-  if (pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

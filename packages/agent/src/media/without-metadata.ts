@@ -2,6 +2,7 @@
  * An image without what is written beside its pixels. Image servers put the prompt, the model's
  * file name and sometimes the owner's paths there, and none of it may leave the house.
  */
+import { cleanJpeg } from './clean-jpeg.js';
 import { isPng, readChunks, writeChunks } from './png.js';
 
 /**
@@ -28,36 +29,9 @@ function cleanPng(image: Buffer): Buffer {
 }
 
 const JPEG_START = 0xffd8;
-const START_OF_SCAN = 0xda;
-/** JFIF's own segment, and Adobe's, without which the colours are read wrong. */
-const APP0 = 0xe0;
-const APP14 = 0xee;
-const APP15 = 0xef;
-const COMMENT = 0xfe;
-
-/** Segments up to the first scan; from there on all is image. */
-function cleanJpeg(image: Buffer): Buffer {
-  const kept = [image.subarray(0, 2)];
-  let at = 2;
-  while (at + 4 <= image.length && image.readUInt8(at) === 0xff) {
-    const marker = image.readUInt8(at + 1);
-    const end = marker === START_OF_SCAN ? image.length : at + 2 + image.readUInt16BE(at + 2);
-    if (!isJpegMetadata(marker)) kept.push(image.subarray(at, end));
-    at = end;
-  }
-  return Buffer.concat(kept);
-}
-
-function isJpegMetadata(marker: number): boolean {
-  if (marker === COMMENT) return true;
-  return marker > APP0 && marker <= APP15 && marker !== APP14 && marker !== ICC_PROFILE;
-}
-
-/** APP2 holds the colour profile. */
-const ICC_PROFILE = 0xe2;
-
 const WEBP_HEADER_BYTES = 12;
-const WEBP_METADATA: ReadonlySet<string> = new Set(['EXIF', 'XMP ']);
+/** Pixels, transparency, movement and colours. Anybody may add chunks of other names. */
+const WEBP_PICTURE: ReadonlySet<string> = new Set('VP8 ,VP8L,VP8X,ALPH,ANIM,ANMF,ICCP'.split(','));
 /** The bits of VP8X that announce EXIF and XMP. */
 const WEBP_METADATA_FLAGS = 0b1100;
 
@@ -74,7 +48,7 @@ function cleanWebp(image: Buffer): Buffer {
     // A chunk of odd length is followed by a byte that fills it up.
     const end = at + 8 + bytes + (bytes % 2);
     if (end > image.length) break;
-    if (!WEBP_METADATA.has(type)) kept.push(announced(type, image.subarray(at, end)));
+    if (WEBP_PICTURE.has(type)) kept.push(announced(type, image.subarray(at, end)));
     at = end;
   }
   const header = Buffer.from(image.subarray(0, WEBP_HEADER_BYTES));

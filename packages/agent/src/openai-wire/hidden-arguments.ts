@@ -30,3 +30,8 @@ function upToOpen(piece: string): string {
   const at = piece.indexOf(OPEN);
   return at === -1 ? piece : piece.slice(0, at);
 }
+
+/** Settings of ours, for what the server takes in no other way. */
+export function withHiddenArguments(prompt: string, settings: Readonly<JsonObject>): string {
+  return `${prompt}<sd_cpp_extra_args>${JSON.stringify(settings)}</sd_cpp_extra_args>`;
+}

@@ -3,7 +3,11 @@
  * files, one after the other, each handed on piece by piece. The coordinator is granted new credit
  * for what has been taken, so that a file waits at the coordinator and not in this memory.
  */
+import { GatheredBytes } from '@inference-gateway/shared/gathered-bytes';
 import type { LocalUpload } from '../backends/backend.js';
+
+/** Pieces are joined up to this size; frames of the usual size stay as they came. */
+const SMALL_BYTES = 16 * 1024;
 
 interface Announced {
   readonly bodyBytes: number;
@@ -16,7 +20,7 @@ export class IncomingBody {
   /** Resolves with the JSON body. */
   readonly body: Promise<Buffer>;
   readonly uploads: readonly LocalUpload[];
-  readonly #pieces: Uint8Array[] = [];
+  readonly #body = new GatheredBytes();
   readonly #consumed: (bytes: number) => void;
   readonly #files: readonly FileQueue[];
   #bodyMissing: number;
@@ -56,9 +60,9 @@ export class IncomingBody {
     if (this.#bodyMissing === 0) return bytes;
     const taken = bytes.subarray(0, this.#bodyMissing);
     this.#bodyMissing -= taken.length;
-    this.#pieces.push(taken);
+    this.#body.append(taken);
     this.#consumed(taken.length);
-    if (this.#bodyMissing === 0) this.#bodyArrived(Buffer.concat(this.#pieces.splice(0)));
+    if (this.#bodyMissing === 0) this.#bodyArrived(this.#body.bytes);
     return bytes.subarray(taken.length);
   }
 }
@@ -66,7 +70,7 @@ export class IncomingBody {
 /** The pieces of one file that have come and were not read yet: one window of the link at most. */
 class FileQueue implements AsyncIterable<Uint8Array> {
   readonly #consumed: (bytes: number) => void;
-  readonly #pieces: Uint8Array[] = [];
+  readonly #pieces: GatheredBytes[] = [];
   #missing: number;
   #failure: { readonly reason: unknown } | null = null;
   #wake: () => void = () => {};
@@ -80,9 +84,17 @@ class FileQueue implements AsyncIterable<Uint8Array> {
   receive(bytes: Uint8Array): Uint8Array {
     const taken = bytes.subarray(0, this.#missing);
     this.#missing -= taken.length;
-    if (taken.length > 0) this.#pieces.push(taken);
+    if (taken.length > 0) this.#keep(taken);
     this.#wake();
     return bytes.subarray(taken.length);
+  }
+
+  /** Whoever sends a byte at a time decides how many there are, and each costs some 200 more. */
+  #keep(piece: Uint8Array): void {
+    const last = this.#pieces.at(-1);
+    const isSmall = last !== undefined && last.length + piece.length <= SMALL_BYTES;
+    if (!isSmall) this.#pieces.push(new GatheredBytes());
+    this.#pieces.at(-1)?.append(piece);
   }
 
   fail(reason: unknown): void {
@@ -93,7 +105,7 @@ class FileQueue implements AsyncIterable<Uint8Array> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     for (;;) {
       if (this.#failure !== null) throw this.#failure.reason;
-      const piece = this.#pieces.shift();
+      const piece = this.#pieces.shift()?.bytes;
       if (piece !== undefined) {
         yield piece;
         this.#consumed(piece.length);

@@ -63,8 +63,13 @@ export class IncomingWork {
     return this.#abort.signal;
   }
 
+  /** What comes without credit ends the work: it would pile up here. */
   receive(bytes: Uint8Array): void {
-    if (!this.#closed) this.request.receive(bytes);
+    if (this.#closed) return;
+    if (this.#window.receive(bytes.length)) return this.request.receive(bytes);
+    this.fail('FLOW_CONTROL', 'more bytes than credit');
+    this.#stop('canceled');
+    return undefined;
   }
 
   grant(credit: number): void {

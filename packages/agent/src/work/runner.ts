@@ -4,6 +4,7 @@
  * owner configured.
  */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { contentTypeOf, formatOf } from '@inference-gateway/shared/media-types';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { Message, RejectReason } from '@inference-gateway/shared/protocol/messages';
 import type { Catalog, CatalogEntry } from '../backends/catalog.js';
@@ -73,7 +74,7 @@ export class WorkRunner {
     if (!open.caller.own && (this.accepts === 'own' || !entry.config.foreign)) return 'paused';
     if (ENDPOINTS[open.endpoint].serviceType !== entry.type) return 'type_mismatch';
     if (!entry.models.some((model) => model.id === open.model)) return 'no_model';
-    if (open.kind !== 'sync' || !fits(open)) return 'bad_request';
+    if (open.kind !== 'sync' || !fits(open) || !hasOnlyItsFiles(open)) return 'bad_request';
     return null;
   }
 
@@ -86,6 +87,18 @@ export class WorkRunner {
 function fits({ body, parts = [] }: Message<'OPEN'>): boolean {
   const uploadBytes = parts.reduce((sum, { bytes }) => sum + bytes, 0);
   return (body?.bytes ?? 0) <= MAX_BODY_BYTES && uploadBytes <= MAX_UPLOAD_BYTES;
+}
+
+/** A file's name and type reach the local server: they are those of the endpoint, and no others. */
+function hasOnlyItsFiles({ endpoint, parts = [] }: Message<'OPEN'>): boolean {
+  const rules = ENDPOINTS[endpoint].uploads;
+  return parts.every(({ name, content_type: type }) => {
+    const rule = rules.find((one) => one.name === name);
+    const format = formatOf(type);
+    if (rule === undefined || format === null || !rule.formats.includes(format)) return false;
+    const isOfFamily = contentTypeOf(format, rule.family) === type;
+    return isOfFamily && parts.filter((part) => part.name === name).length <= rule.most;
+  });
 }
 
 function toOwner(entry: CatalogEntry): {

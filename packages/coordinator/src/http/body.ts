@@ -4,7 +4,7 @@ import { MAX_ANSWER_BYTES } from './answers/json-answer.js';
 import { Budget } from './budget.js';
 import type { Share } from './budget.js';
 import type { Context } from './context.js';
-import { GatheredBytes } from './gathered-bytes.js';
+import { GatheredBytes } from '@inference-gateway/shared/gathered-bytes';
 
 export interface BodyLimits {
   readonly maxJsonBytes: number;

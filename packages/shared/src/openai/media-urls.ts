@@ -29,37 +29,76 @@ export function findForeignUrl(body: Readonly<Record<string, unknown>>): string 
     // Plain text is by far the commonest content and holds no parts.
     if (typeof content !== 'object' || content === null) continue;
     const parent: Visit = { value: message, key: index, isUrl: false, parent: root };
-    const offender = firstForeign({ value: content, key: 'content', isUrl: false, parent });
+    const offender = firstForeign(
+      { value: content, key: 'content', isUrl: false, parent },
+      URL_RULES,
+    );
     if (offender !== null) return pathOf(offender);
   }
   return null;
 }
 
 /**
- * The first field of a media request that names its picture or sound otherwise than by a `data:`
- * URL: a path would be read from the owner's disk.
+ * The first field of a media request that names a picture or a sound otherwise than by a `data:`
+ * URL, whatever the field is called, or that holds an address at all: a server would fetch it, and
+ * a path would be read from the owner's disk. What people write may speak of addresses.
  */
 export function findForeignMedia(body: Readonly<Record<string, unknown>>): string | null {
   for (const [key, value] of Object.entries(body)) {
-    const offender = firstForeign({ value, key, isUrl: isMediaKey(key), parent: null });
+    if (TEXTS.has(key)) continue;
+    const start = { value, key, isUrl: isMediaKey(key), parent: null };
+    const offender = firstForeign(start, MEDIA_RULES);
     if (offender !== null) return pathOf(offender);
   }
   return null;
 }
 
+/** Which strings offend, and which keys say that what lies below them is media. */
+interface Rules {
+  readonly isForeign: (text: string, isUrl: boolean) => boolean;
+  readonly isKey: (key: string, isParent: boolean) => boolean;
+}
+
+const URL_RULES: Rules = {
+  isForeign: (text, isUrl) => isUrl && !isDataUrl(text),
+  isKey: isUrlKey,
+};
+
+const MEDIA_RULES: Rules = {
+  isForeign: (text, isUrl) => (isUrl && !isDataUrl(text)) || ADDRESS.test(text),
+  isKey: (key, isParent) => isParent || isMediaKey(key),
+};
+
+/** What people write, and the model's name. */
+const TEXTS: ReadonlySet<string> = new Set([
+  'input',
+  'instructions',
+  'lyrics',
+  'model',
+  'negative_prompt',
+  'prompt',
+  'transcript',
+  'user',
+]);
+const ADDRESS = /^\s*(?:(?:https?|ftp|file):|\/\/|\\\\)/i;
+
 /** Depth first with its own stack: a body nested a million deep must not end the process. */
-function firstForeign(start: Visit): Visit | null {
+function firstForeign(start: Visit, rules: Rules): Visit | null {
   const stack = [start];
   for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
     const { value } = visit;
-    if (typeof value === 'string' && visit.isUrl && !isDataUrl(value)) return visit;
-    if (typeof value === 'object' && value !== null) pushChildren(stack, visit, value);
+    if (typeof value === 'string' && rules.isForeign(value, visit.isUrl)) return visit;
+    if (typeof value === 'object' && value !== null) pushChildren(stack, visit, { value, rules });
   }
   return null;
 }
 
 /** In reverse, so that the first child is looked at first. */
-function pushChildren(stack: Visit[], parent: Visit, value: object): void {
+function pushChildren(
+  stack: Visit[],
+  parent: Visit,
+  { value, rules }: { readonly value: object; readonly rules: Rules },
+): void {
   if (Array.isArray(value)) {
     for (let index = value.length - 1; index >= 0; index--) {
       stack.push({ value: value[index], key: index, isUrl: parent.isUrl, parent });
@@ -67,7 +106,7 @@ function pushChildren(stack: Visit[], parent: Visit, value: object): void {
     return;
   }
   for (const [key, child] of Object.entries(value).toReversed()) {
-    stack.push({ value: child, key, isUrl: isUrlKey(key), parent });
+    stack.push({ value: child, key, isUrl: rules.isKey(key, parent.isUrl), parent });
   }
 }
 
@@ -82,10 +121,14 @@ function isUrlKey(key: string): boolean {
   return name === 'url' || name.endsWith('_url');
 }
 
-/** `image`, `init_image`, `images`, `mask_image`, `reference_audio` … */
-function isMediaKey(name: string): boolean {
-  return isUrlKey(name) || /(^|_)(image|mask|audio|video)s?$/i.test(name);
+/** `image`, `init_image`, `image2`, `imageUrl`, `speaker_wav`, `reference_audio`, `image_path` … */
+function isMediaKey(key: string): boolean {
+  const name = key.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase();
+  return MEDIA_NAME.test(name);
 }
+
+const MEDIA_NAME =
+  /(^|_)(image|mask|audio|video|wav|reference|url|uri|src|path|file|filename)s?_?\d*$/;
 
 function isDataUrl(value: string): boolean {
   return value.slice(0, 5).toLowerCase() === 'data:';

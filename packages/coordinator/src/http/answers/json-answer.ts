@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Answerer, SinkFault } from '../../dispatch/work.js';
 import type { Share } from '../budget.js';
-import { GatheredBytes } from '../gathered-bytes.js';
+import { GatheredBytes } from '@inference-gateway/shared/gathered-bytes';
 import { setAnswerHeaders } from './answer-headers.js';
 import { NOTHING_MEASURED } from './answer.js';
 import type { HttpAnswer, Measures } from './answer.js';

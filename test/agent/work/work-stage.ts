@@ -1,0 +1,35 @@
+/** One piece of work as a coordinator opens it, and what the agent says of it. */
+import { IncomingWork } from '@inference-gateway/agent/work/incoming-work';
+import type { Message } from '@inference-gateway/shared/protocol/messages';
+import { LINK } from '@inference-gateway/shared/protocol/version';
+import { LinkWriter } from '@inference-gateway/shared/protocol/writer';
+
+export type Parts = NonNullable<Message<'OPEN'>['parts']>;
+
+/** The body has two bytes unless `open` says otherwise. */
+export function openWork(parts: Parts, changes: Partial<Message<'OPEN'>> = {}) {
+  const sent: string[] = [];
+  let closed = false;
+  const control = (frame: string | Uint8Array): void => {
+    sent.push(typeof frame === 'string' ? frame : 'WINDOW');
+  };
+  const wire = { send: control, bufferedBytes: () => 0, cork: () => {}, uncork: () => {} };
+  const send = new LinkWriter(wire, LINK.agentHighWaterBytes).open(1, LINK.windowBytes);
+  const open: Message<'OPEN'> = {
+    t: 'OPEN',
+    stream: 1,
+    kind: 'sync',
+    endpoint: 'transcriptions',
+    service_id: 'stt-0',
+    model: 'm',
+    caller: { name: 'Anna', own: true },
+    body: { bytes: 2 },
+    parts,
+    deadline_ms: 0,
+    attempt: 1,
+    request_id: 'req_1',
+    ...changes,
+  };
+  const work = new IncomingWork(open, send, { control, closed: () => (closed = true) });
+  return { work, sent, isClosed: () => closed };
+}
