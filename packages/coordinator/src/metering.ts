@@ -7,6 +7,8 @@ import type { Store, UsageRow } from './store/port.js';
 
 /** More tokens than any one call can have. */
 const MAX_TOKENS = 10_000_000;
+/** Longer than any file can be: a header may say anything, and sums must stay whole numbers. */
+const MAX_AUDIO_MS = 30 * 86_400_000;
 
 export type Meter = (work: Work, outcome: Outcome, measures: Measures) => void;
 
@@ -32,7 +34,8 @@ function toUsageRow(work: Work, outcome: Outcome, measures: Measures): UsageRow 
     endpoint: work.endpoint,
     promptTokens: clampTokens(usage?.prompt_tokens),
     completionTokens: clampTokens(usage?.completion_tokens),
-    ...measures,
+    audioMs: Math.min(measures.audioMs, MAX_AUDIO_MS),
+    images: measures.images,
     queueMs: outcome.queueMs,
     firstByteMs: outcome.firstByteMs,
     totalMs: Math.round(performance.now() - work.receivedAt),

@@ -1,4 +1,9 @@
-import { match, NO_NEEDS, servingModels } from '@inference-gateway/coordinator/core/match';
+import {
+  fittingModels,
+  match,
+  NO_NEEDS,
+  servingModels,
+} from '@inference-gateway/coordinator/core/match';
 import type { Candidate, Needs } from '@inference-gateway/coordinator/core/match';
 import { describe, expect, it } from 'vitest';
 
@@ -166,4 +171,12 @@ it('the models that could serve now are those of visible providers that are onli
   ];
   const serving = servingModels(candidates, CALLER);
   expect(serving).toEqual([candidates[0]?.model, candidates[1]?.model]);
+});
+
+it('a call is fitted to models that may be back in a moment, where none is there', () => {
+  const gone = speaking('gone', { voices: ['ann'] }, { online: false });
+  const here = candidate('here');
+  expect(fittingModels([gone], CALLER)).toEqual([gone.model]);
+  expect(fittingModels([gone, here], CALLER)).toEqual([here.model]);
+  expect(fittingModels([candidate('of-ben', { ownerId: BEN })], CALLER)).toEqual([]);
 });

@@ -15,6 +15,12 @@ const reset = (code: ResetCode): AttemptFailure => ({ kind: 'reset', code, messa
 
 describe('a failed attempt means', () => {
   it.each<[string, AttemptFailure, Blame, ErrorCode]>([
+    [
+      'an upload that our own disk has lost: no provider’s fault',
+      { kind: 'upload_unreadable', cause: new Error('ENOENT: /var/lib/gateway/uploads/x') },
+      'final',
+      'storage_unavailable',
+    ],
     ['400', status(400), 'final', 'provider_rejected'],
     ['422', status(422), 'final', 'provider_rejected'],
     [

@@ -109,3 +109,21 @@ it.each(['no JSON', '[]', '{}', '{"text":1}', 'null', ''])(
     expect(await render({}, document)).toBe('it is no transcript');
   },
 );
+
+describe('what an agent may send instead of a transcript', () => {
+  const plain = { granularities: ['word'], seconds: Promise.resolve(1) };
+  const form = { ...plain, format: 'verbose_json' } as const;
+
+  it('a million words that are none are no words, and cost nothing', async () => {
+    const words = Array.from({ length: 1_000_000 }, () => 0);
+    const document = Buffer.from(JSON.stringify({ text: 'hi', words }));
+    const rendered = await renderTranscript(form)(document);
+    if (typeof rendered === 'string') throw new Error(rendered);
+    expect(JSON.parse(rendered.body.toString())).toMatchObject({ text: 'hi', words: [] });
+  });
+
+  it('more than 8 MiB is none', async () => {
+    const document = Buffer.from(JSON.stringify({ text: 'x'.repeat(8 * 1024 * 1024) }));
+    expect(await renderTranscript(form)(document)).toBe('it is longer than 8 MiB');
+  });
+});

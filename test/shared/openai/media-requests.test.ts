@@ -194,3 +194,13 @@ describe('forms', () => {
     expect(fault).toMatchObject({ code: 'invalid_type', param: 'async' });
   });
 });
+
+test('no endpoint takes an address in the place of media', () => {
+  const fields = { model: ['m'], prompt: ['x'], input: ['x'], image_url: ['http://10.0.0.1/'] };
+  for (const endpoint of ['transcriptions', 'edits', 'voice'] as const) {
+    const fault = faultOf(() => form(endpoint, fields));
+    expect(fault).toMatchObject({ code: 'unsupported_value', param: 'image_url' });
+  }
+  const fault = faultOf(() => speech({ reference_audio: 'http://192.168.0.1/a' }));
+  expect(fault).toMatchObject({ code: 'unsupported_value', param: 'reference_audio' });
+});

@@ -74,6 +74,19 @@ export function servingModels(
     .map(({ model }) => model);
 }
 
+/**
+ * The models that a call is fitted to: those that could serve it now, and where there are none,
+ * those that may be back in a moment.
+ */
+export function fittingModels(
+  candidates: readonly Candidate[],
+  caller: Caller,
+): readonly AdvertisedModel[] {
+  const serving = servingModels(candidates, caller);
+  if (serving.length > 0) return serving;
+  return candidates.filter((one) => isVisible(one, caller)).map(({ model }) => model);
+}
+
 /** Whether it can ever serve such a call, online or not. */
 function isCapable(candidate: Candidate, { caller, needs }: MatchRequest): boolean {
   const { supported_features: features, voices = [] } = candidate.model;

@@ -78,6 +78,8 @@ export interface AnswerPart {
 export type ExchangeFailure =
   | { readonly kind: 'rejected'; readonly reason: RejectReason }
   | { readonly kind: 'reset'; readonly code: ResetCode; readonly message: string }
+  /** Our own disk's fault, and no provider's. */
+  | { readonly kind: 'upload_unreadable'; readonly cause: unknown }
   | { readonly kind: 'not_accepted' }
   | { readonly kind: 'disconnected' };
 

@@ -54,6 +54,8 @@ export function judge(failure: AttemptFailure, providerName: string): Verdict {
       );
     case 'gateway':
       return { blame: 'final', error: failure.error };
+    case 'upload_unreadable':
+      return { blame: 'final', error: uploadLost(failure.cause) };
     case 'reset':
       return judgeReset(failure.code, failure.message, providerName);
     case 'status':
@@ -67,6 +69,11 @@ export function judge(failure: AttemptFailure, providerName: string): Verdict {
 export function shuttingDown(): ApiError {
   const message = 'The gateway is restarting. Send it again in a moment.';
   return new ApiError('shutting_down', message);
+}
+
+function uploadLost(cause: unknown): ApiError {
+  const message = 'The gateway cannot read the upload any more. Send it again.';
+  return new ApiError('storage_unavailable', message, { cause });
 }
 
 function seconds(ms: number): number {

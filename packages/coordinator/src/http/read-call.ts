@@ -35,8 +35,9 @@ export async function readCall(
     case 'multipart': {
       const form = await uploads.read(ctx, endpoint);
       try {
-        const request = parseForm(endpoint, form.fields, limits);
+        // A file that was sent as a text is a missing file, whatever else its text is.
         form.requireFiles();
+        const request = parseForm(endpoint, form.fields, limits);
         return { request, files: form.files, remove: () => form.remove() };
       } catch (error) {
         await form.remove();

@@ -175,8 +175,7 @@ export class AgentStream implements Exchange {
     } catch (error) {
       if (this.#phase === 'stopping') return;
       this.cancel('INTERNAL');
-      const { message } = error as Error;
-      this.#handler.fail({ kind: 'reset', code: 'INTERNAL', message: `the upload: ${message}` });
+      this.#handler.fail({ kind: 'upload_unreadable', cause: error });
     }
   }
 

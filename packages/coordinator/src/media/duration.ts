@@ -6,6 +6,8 @@ import { Worker } from 'node:worker_threads';
 
 /** A file that takes longer is not measured. */
 const FILE_LIMIT_MS = 10_000;
+/** From the question to the answer, the files before it included: callers wait for it. */
+const WAIT_LIMIT_MS = 5_000;
 /** Files that wait; further ones are not measured. */
 const MAX_WAITING = 256;
 const MEMORY_MIB = 128;
@@ -36,7 +38,9 @@ export class DurationMeter {
   seconds(path: string, contentType: string): Promise<number | null> {
     if (this.#closed || this.#waiting.length >= MAX_WAITING) return Promise.resolve(null);
     return new Promise((resolve) => {
-      this.#waiting.push({ path, contentType, resolve });
+      const pending = { path, contentType, resolve };
+      setTimeout(() => this.#giveUp(pending), WAIT_LIMIT_MS).unref();
+      this.#waiting.push(pending);
       this.#next();
     });
   }
@@ -46,6 +50,13 @@ export class DurationMeter {
     this.#closed = true;
     for (const { resolve } of this.#waiting.splice(0)) resolve(null);
     await this.#drop();
+  }
+
+  /** Whoever waits for the answer gets it now; a file under way is measured to its own limit. */
+  #giveUp(pending: Pending): void {
+    const position = this.#waiting.indexOf(pending);
+    if (position !== -1) this.#waiting.splice(position, 1);
+    pending.resolve(null);
   }
 
   #next(): void {

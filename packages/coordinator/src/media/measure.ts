@@ -16,6 +16,9 @@ import { webmSeconds } from './webm-seconds.js';
 /** 24 kHz, 16 bits, mono. */
 const PCM_BYTES_PER_SECOND = 48_000;
 
+/** No file of a gigabyte lasts longer. */
+const MAX_SECONDS = 30 * 86_400;
+
 type Meter = (file: FileWindow) => number | null;
 
 /** Instead of music-metadata, which believes the header of a WAV and of an MP3. */
@@ -70,6 +73,7 @@ function read(path: string, meter: Meter): number | null {
   }
 }
 
+/** A header may say anything. */
 function sane(seconds: number | null): number | null {
-  return seconds !== null && Number.isFinite(seconds) && seconds > 0 ? seconds : null;
+  return seconds !== null && seconds > 0 && seconds <= MAX_SECONDS ? seconds : null;
 }

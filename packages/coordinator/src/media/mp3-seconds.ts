@@ -22,6 +22,9 @@ const MPEG_1 = 3;
 /** So many frames of one kind in a row begin no noise by chance, as one or two often do. */
 const FRAMES_IN_A_ROW = 3;
 
+/** What may stand between two stretches of sound. */
+const MAX_NOISE_BYTES = 64 * 1024;
+
 interface Frame {
   /** What all frames of one sound have alike: version, layer and sample rate. */
   readonly kind: number;
@@ -33,14 +36,20 @@ interface Frame {
 export function mp3Seconds(file: FileWindow): number | null {
   let seconds = 0;
   let kind: number | null = null;
+  let noiseBytes = 0;
   for (let at = 0; at + FRAME_HEADER_BYTES <= file.size;) {
     const frame = frameAt(file, at);
     const isSound = frame !== null && (frame.kind === kind || beginsSound(file, at));
     if (!isSound) {
       kind = null;
-      at += tagBytes(file, at) ?? 1;
+      const tag = tagBytes(file, at);
+      noiseBytes = tag === null ? noiseBytes + 1 : 0;
+      // Looked through byte by byte, a file of noise would keep everybody else waiting.
+      if (noiseBytes > MAX_NOISE_BYTES) return seconds;
+      at += tag ?? 1;
       continue;
     }
+    noiseBytes = 0;
     kind = frame.kind;
     if (!isIndex(file, at)) seconds += frame.samples / frame.sampleRate;
     at += frame.bytes;

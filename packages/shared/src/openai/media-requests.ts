@@ -113,7 +113,7 @@ const voiceForm = z.looseObject({
 export function checkSpeech(value: unknown, limits: RequestLimits): Body {
   const request = check(speechRequest, value);
   limitInput(request.input, limits);
-  return request;
+  return withoutForeign(request);
 }
 
 /** `n` is clamped, never refused (specification, section 8). */
@@ -124,7 +124,7 @@ export function checkImages(value: unknown, { maxImages }: RequestLimits): Body 
 
 export function checkEdits(value: unknown, { maxImages }: RequestLimits): Body {
   const request = check(editForm, value);
-  return { ...request, n: clampCount(request.n, maxImages) };
+  return withoutForeign({ ...request, n: clampCount(request.n, maxImages) });
 }
 
 export function checkVideo(value: unknown): Body {
@@ -136,13 +136,13 @@ export function checkMusic(value: unknown): Body {
 }
 
 export function checkTranscription(value: unknown): Body {
-  return check(transcriptionForm, value);
+  return withoutForeign(check(transcriptionForm, value));
 }
 
 export function checkVoice(value: unknown, limits: RequestLimits): Body {
   const request = check(voiceForm, value);
   limitInput(request.input, limits);
-  return request;
+  return withoutForeign(request);
 }
 
 /** Form fields are texts: a number is read from one. */

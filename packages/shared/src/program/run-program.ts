@@ -17,6 +17,7 @@ interface Program {
  */
 export async function runProgram(program: Program, argv: string[]): Promise<void> {
   exitQuietlyWhenReaderLeaves();
+  outliveLogReader();
   try {
     await program.parseAsync(argv);
   } catch (error) {
@@ -40,6 +41,11 @@ function report(error: unknown): number {
 
 function isCommandError(error: Error): error is CommandError {
   return error.name === 'CommandError';
+}
+
+/** A log that nobody reads any more must not keep a program from stopping in good order. */
+function outliveLogReader(): void {
+  process.stderr.on('error', () => {});
 }
 
 /** `… | head` closes stdout early: that is no error of ours. */

@@ -13,17 +13,19 @@ export interface TranscriptForm {
   readonly seconds: Promise<number | null>;
 }
 
+/** Hours of speech, with every word and token. */
+const MAX_TRANSCRIPT_BYTES = 8 * 1024 * 1024;
+
 const seconds = z.number().min(0).max(1e9);
 const transcript = z.object({
   text: z.string(),
   language: z.string().max(64).nullish().catch(null),
   duration: seconds.nullish().catch(null),
-  segments: z.array(z.looseObject({})).nullish().catch(null),
-  words: z
-    .array(z.object({ word: z.string(), start: seconds, end: seconds }))
-    .nullish()
-    .catch(null),
+  segments: z.array(z.unknown()).nullish().catch(null),
+  words: z.array(z.unknown()).nullish().catch(null),
 });
+const segment = z.looseObject({});
+const word = z.object({ word: z.string(), start: seconds, end: seconds });
 
 /** What OpenAI's own segments always hold: the AI SDK refuses a transcript without any of it. */
 const SEGMENT = {
@@ -43,6 +45,7 @@ type Transcript = z.infer<typeof transcript>;
 /** The duration is the gateway's own measurement; the provider's counts only where that fails. */
 export function renderTranscript(form: TranscriptForm): Render {
   return async (document) => {
+    if (document.length > MAX_TRANSCRIPT_BYTES) return 'it is longer than 8 MiB';
     const parsed = transcript.safeParse(parse(document));
     if (!parsed.success) return 'it is no transcript';
     const duration = round((await form.seconds) ?? parsed.data.duration ?? 0);
@@ -63,12 +66,26 @@ function render(spoken: Transcript, duration: number, form: TranscriptForm): Ren
     ...(language && !isPlain && { language }),
     ...(!isPlain && { duration }),
     ...(form.format === 'verbose_json' && {
-      ...(wanted('segment') && { segments: (segments ?? []).map(fillSegment) }),
-      ...(wanted('word') && { words: words ?? [] }),
+      ...(wanted('segment') && { segments: allOf(segment, segments).map(fillSegment) }),
+      ...(wanted('word') && { words: allOf(word, words) }),
     }),
     usage: { type: 'duration', seconds: duration },
   };
   return { contentType: JSON_TYPE, body: Buffer.from(JSON.stringify(shown)), measures };
+}
+
+/**
+ * All of them, or none where one is wrong: zod would note every wrong one, and an agent can send
+ * millions.
+ */
+function allOf<T>(schema: z.ZodType<T>, items: readonly unknown[] | null | undefined): T[] {
+  const read: T[] = [];
+  for (const item of items ?? []) {
+    const parsed = schema.safeParse(item);
+    if (!parsed.success) return [];
+    read.push(parsed.data);
+  }
+  return read;
 }
 
 /** What the provider says of a segment stays as it is. */

@@ -2,10 +2,9 @@
 import { ENDPOINTS, ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
-import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import type Router from '@koa/router';
 import type { ServerResponse } from 'node:http';
-import { servingModels } from '../../core/match.js';
+import { fittingModels, servingModels } from '../../core/match.js';
 import type { Sessions } from '../../core/sessions.js';
 import { modelNotFound } from '../../dispatch/absence.js';
 import type { Direct } from '../../dispatch/direct.js';
@@ -56,7 +55,7 @@ interface Asked {
 /** `GET /audio/voices`: answered from memory, never by asking agents. */
 async function listVoices(ctx: Context, asked: Asked, parts: InferenceParts): Promise<void> {
   const { model } = asked.call.request;
-  const models = modelsFor(ctx, asked, parts);
+  const models = servingModels(candidatesFor(asked, parts), callerOf(ctx));
   if (models.length === 0) {
     const sought = { caller: callerOf(ctx), endpoint: asked.endpoint, model };
     throw modelNotFound(sought, parts.sessions);
@@ -68,7 +67,9 @@ async function listVoices(ctx: Context, asked: Asked, parts: InferenceParts): Pr
 async function relay(ctx: Context, asked: Asked, parts: InferenceParts): Promise<void> {
   const { endpoint, call } = asked;
   if (call.request.async) throw asyncDisabled();
-  const fitted = fitCall(endpoint, call, () => modelsFor(ctx, asked, parts));
+  const fitted = fitCall(endpoint, call, () =>
+    fittingModels(candidatesFor(asked, parts), callerOf(ctx)),
+  );
   const { res } = ctx;
   const departure = new AbortController();
   res.once('close', () => {
@@ -112,13 +113,8 @@ function toWork(ctx: Context, { endpoint, call }: Asked, fitted: FittedCall): Om
   };
 }
 
-function modelsFor(
-  ctx: Context,
-  { endpoint, call }: Asked,
-  { sessions }: InferenceParts,
-): readonly AdvertisedModel[] {
-  const { serviceType } = ENDPOINTS[endpoint];
-  return servingModels(sessions.candidates(serviceType, call.request.model), callerOf(ctx));
+function candidatesFor({ endpoint, call }: Asked, { sessions }: InferenceParts) {
+  return sessions.candidates(ENDPOINTS[endpoint].serviceType, call.request.model);
 }
 
 /** A whole answer that its caller does not fetch would stay in memory for as long as they like. */
