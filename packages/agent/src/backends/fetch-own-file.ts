@@ -1,6 +1,6 @@
 /**
- * Files that a local server answers as an address. Only its own are fetched: any other address
- * would let a model server, or whoever prompts it, make requests inside the home network.
+ * Files that a local server answers as an address. Only its own are fetched: others would
+ * let a model server, or whoever prompts it, make requests inside the home network.
  */
 import { LocalFailure } from './backend.js';
 import { forward } from './forward.js';

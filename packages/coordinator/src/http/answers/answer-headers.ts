@@ -8,3 +8,14 @@ export function setAnswerHeaders(response: ServerResponse, answerer: Answerer): 
   response.setHeader('x-queue-ms', String(Math.round(answerer.queueMs)));
   response.setHeader('x-gateway-overhead-ms', String(Math.round(answerer.overheadMs)));
 }
+
+/** The head of an answer that ends well: written with its first byte. */
+export function setAnswerHead(
+  response: ServerResponse,
+  answerer: Answerer | null,
+  contentType: string,
+): void {
+  if (answerer !== null) setAnswerHeaders(response, answerer);
+  response.statusCode = 200;
+  response.setHeader('Content-Type', contentType);
+}

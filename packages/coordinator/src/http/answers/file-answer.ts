@@ -8,7 +8,7 @@ import type { Intake, KeptFile } from '../../assets/answer-files.js';
 import type { AnswerPart } from '../../core/sessions.js';
 import type { Answerer, SinkFault } from '../../dispatch/work.js';
 import { hasPlaceholderLength } from '../../media/wav-header.js';
-import { setAnswerHeaders } from './answer-headers.js';
+import { setAnswerHead } from './answer-headers.js';
 import { NOTHING_MEASURED } from './answer.js';
 import type { HttpAnswer } from './answer.js';
 import { measureFiles } from './media-parts.js';
@@ -95,9 +95,7 @@ export class FileAnswer implements HttpAnswer {
 
   #setHeaders(contentType: string, assetId: string): void {
     const { response, urlOf } = this.#parts;
-    if (this.#answerer !== null) setAnswerHeaders(response, this.#answerer);
-    response.statusCode = 200;
-    response.setHeader('Content-Type', contentType);
+    setAnswerHead(response, this.#answerer, contentType);
     response.setHeader('x-asset-url', urlOf(assetId));
   }
 }

@@ -6,7 +6,7 @@ import type { Asset } from '../../store/port.js';
 import type { KeptFile } from '../../assets/answer-files.js';
 import type { AnswerPart } from '../../core/sessions.js';
 import type { Answerer, SinkFault } from '../../dispatch/work.js';
-import { setAnswerHeaders } from './answer-headers.js';
+import { setAnswerHead } from './answer-headers.js';
 import { NOTHING_MEASURED } from './answer.js';
 import type { HttpAnswer } from './answer.js';
 import { base64Length, toBase64 } from './base64.js';
@@ -74,9 +74,7 @@ export class FileListAnswer implements HttpAnswer {
 
   async #send(pieces: readonly Piece[]): Promise<void> {
     const { response, timing, library } = this.#parts;
-    if (this.#answerer !== null) setAnswerHeaders(response, this.#answerer);
-    response.statusCode = 200;
-    response.setHeader('Content-Type', JSON_TYPE);
+    setAnswerHead(response, this.#answerer, JSON_TYPE);
     this.committed = true;
     const bytes = pieces.reduce((sum, piece) => sum + lengthOf(piece), 0);
     const stallMs = timing.stallMs;

@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http';
 import type { Answerer, SinkFault } from '../../dispatch/work.js';
 import type { Share } from '../budget.js';
 import { GatheredBytes } from '@inference-gateway/shared/gathered-bytes';
-import { setAnswerHeaders } from './answer-headers.js';
+import { setAnswerHead } from './answer-headers.js';
 import { NOTHING_MEASURED } from './answer.js';
 import type { HttpAnswer, Measures } from './answer.js';
 
@@ -72,9 +72,7 @@ export class JsonAnswer implements HttpAnswer {
     const { contentType, body, measures } = rendered;
     this.measures = measures;
     const response = this.#response;
-    if (this.#answerer !== null) setAnswerHeaders(response, this.#answerer);
-    response.statusCode = 200;
-    response.setHeader('Content-Type', contentType);
+    setAnswerHead(response, this.#answerer, contentType);
     response.setHeader('Content-Length', body.length);
     response.end(body);
     return null;
