@@ -1,6 +1,6 @@
 // Starts a coordinator and a demo agent with a fresh data folder, makes two chats, speech, its
-// transcription and an image with the stock OpenAI client, and stays up until Ctrl-C. With --once
-// it ends after these calls.
+// transcription, an image and a batch of jobs with the stock OpenAI client, and stays up until
+// Ctrl-C. With --once it ends after these calls.
 import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -39,6 +39,7 @@ async function tour() {
   const recording = await speech(client, models.tts);
   await transcription(client, models.stt, recording);
   await image(client, models.image);
+  await batch(client, models);
   if (once) return;
   console.log('\nAll of it worked. Both files can be opened while this runs; Ctrl-C removes them.');
   printUsage(url, key, models.llm);
@@ -133,6 +134,29 @@ async function image(client, model) {
   const answer = await fetch(url, { headers: { authorization: `Bearer ${client.apiKey}` } });
   if (!answer.ok) throw new Error(`GET ${url} answered ${answer.status}.`);
   await keep('lighthouse.png', model, Buffer.from(await answer.arrayBuffer()));
+}
+
+/**
+ * Two requests handed in together; each is a job, and is looked up when it is done.
+ * @param {OpenAI} client @param {{ llm: string, image: string }} models
+ */
+async function batch(client, models) {
+  heading('A batch of jobs', 'a chat and an image, later');
+  const messages = [{ role: 'user', content: 'Take your time.' }];
+  const requests = [
+    { endpoint: '/v1/chat/completions', body: { model: models.llm, messages } },
+    { endpoint: '/v1/images/generations', body: { model: models.image, prompt: 'A night train' } },
+  ];
+  /** @type {{ id: string }} */
+  const { id } = await client.post('/batches', { body: { requests } });
+  /** @type {{ jobs: { id: string }[] }} */
+  const { jobs } = await client.get(`/batches/${id}`);
+  for (const { id: jobId } of jobs) {
+    /** @type {{ status: string, model: string, error: unknown, result_url?: string }} */
+    const job = await client.get(`/jobs/${jobId}`, { query: { wait: 30 } });
+    if (job.status !== 'PROCESSED') throw new Error(`job ${jobId}: ${JSON.stringify(job)}`);
+    field(job.model, `${job.status}${job.result_url === undefined ? '' : ` ${job.result_url}`}`);
+  }
 }
 
 /**

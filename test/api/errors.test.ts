@@ -28,7 +28,8 @@ it('the body of an error is always {error: {message, type, code, param}}', async
     post(gateway, '{'),
     post(gateway, chat({ model: 'other' })),
     post(gateway, chat({ messages: 1 })),
-    post(gateway, chat({ async: true })),
+    gateway.fetch('/v1/jobs/unknown'),
+    gateway.fetch('/v1/batches', { method: 'POST', body: '{}' }),
     fetch(gateway.baseUrl),
   ]);
   for (const response of answers) {

@@ -169,7 +169,6 @@ describe('Errors: 400, 401, 404', () => {
     [400, 'unsupported_value', 'stream', { stream: true }],
     [400, 'unsupported_value', 'image', { image: { image_url: 'http://192.168.1.1/a.png' } }],
     [404, 'model_not_found', 'model', { model: 'sdd' }],
-    [503, 'async_disabled', null, { async: true }],
   ])('%i %s %s', async (...row) => {
     const [status, code, param, fields] = row;
     const failure = await failureOf(await draw(gateway, fields));

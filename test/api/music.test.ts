@@ -96,7 +96,6 @@ it.each<[number, string, string | null, object]>([
   [400, 'invalid_value', 'audio_duration', { audio_duration: 601 }],
   [400, 'invalid_type', 'lyrics', { lyrics: ['la'] }],
   [400, 'invalid_value', 'response_format', { response_format: 'mp3' }],
-  [503, 'async_disabled', null, { async: true }],
 ])('%i %s %s', async (...row) => {
   const [status, code, param, fields] = row;
   expect(await failureOf(await play(gateway, fields))).toMatchObject({ status, code, param });

@@ -7,6 +7,9 @@ import { until } from '../support/until.js';
 
 export const CHAT = '/v1/chat/completions';
 
+/** Whoever can send requests with a member's key. */
+export type Caller = Pick<TestGateway, 'fetch'>;
+
 /** A short chat for the model `tiny`, with fields added or replaced. */
 export function chat<Fields extends object>(fields?: Fields) {
   const messages = [{ role: 'user' as const, content: 'hello' }];
@@ -20,7 +23,7 @@ interface PostOptions extends Omit<RequestInit, 'headers'> {
 
 /** Posts JSON with Anna's key, unless the headers name another. */
 export function post(
-  gateway: TestGateway,
+  gateway: Caller,
   body: unknown,
   { path = CHAT, headers = {}, ...init }: PostOptions = {},
 ): Promise<Response> {
@@ -74,7 +77,7 @@ export async function sent<Answer>(
 
 /** Does what the coordinator's command line would do, through the same socket. */
 export async function administer(
-  gateway: TestGateway,
+  gateway: Pick<TestGateway, 'dataDir'>,
   command: string,
   args: object,
 ): Promise<Record<string, unknown>> {

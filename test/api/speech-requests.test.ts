@@ -90,7 +90,6 @@ describe('Errors: 400, 401, 404, 413', () => {
     [400, 'unsupported_value', 'stream_format', { stream_format: 'sse' }],
     [404, 'model_not_found', 'model', { model: 'kokoru' }],
     [413, 'body_too_large', 'input', { input: 'x'.repeat(5_001) }],
-    [503, 'async_disabled', null, { async: true }],
   ])('%i %s %s', async (...row) => {
     const [status, code, param, fields] = row;
     expect(await failureOf(await speak(gateway, fields))).toMatchObject({ status, code, param });

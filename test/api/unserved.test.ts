@@ -3,7 +3,7 @@ import type { FakeModelServer } from '../support/fake-model-server.js';
 import type { TestGateway } from '../support/gateway.js';
 import { connectMediaAgent } from '../support/media-agent.js';
 import { openServedGateway } from '../support/served-gateway.js';
-import { CHAT, chat, failureOf, post, remaining } from './requests.js';
+import { CHAT, chat, failureOf, post } from './requests.js';
 import { connect, STOCK_CLIENTS } from './stock-clients.js';
 
 let gateway: TestGateway;
@@ -61,47 +61,6 @@ describe('the model is required', () => {
 
   it('GET /v1/audio/voices', async () => {
     expect(await failureOf(await gateway.fetch('/v1/audio/voices'))).toMatchObject(MISSING);
-  });
-});
-
-describe('when async processing is not enabled, every async endpoint returns 503', () => {
-  const DISABLED = {
-    status: 503,
-    type: 'async_disabled',
-    code: 'async_disabled',
-    param: null,
-    retry: 'false',
-  };
-
-  const paths = [CHAT, '/v1/completions', ...JSON_ENDPOINTS.map(([path]) => path)];
-
-  it.each(paths)('POST %s', async (path) => {
-    const body = { ...chat(), prompt: 'x', input: 'x', async: true };
-    expect(await failureOf(await post(gateway, body, { path }))).toMatchObject(DISABLED);
-  });
-
-  it.each<[string, string]>([
-    ['GET', '/v1/jobs'],
-    ['GET', '/v1/jobs/01ABC'],
-    ['POST', '/v1/jobs/01ABC/cancel'],
-    ['POST', '/v1/jobs/01ABC/retry'],
-    ['POST', '/v1/batches'],
-    ['GET', '/v1/batches'],
-    ['GET', '/v1/batches/01ABC'],
-    ['POST', '/v1/batches/01ABC/cancel'],
-  ])('%s %s', async (method, path) => {
-    expect(await failureOf(await gateway.fetch(path, { method }))).toMatchObject(DISABLED);
-  });
-
-  it.each(STOCK_CLIENTS)('and $version does not try again', async ({ Sdk }) => {
-    const before = await remaining(gateway);
-    const client = connect(Sdk, gateway, { maxRetries: 2 });
-    const failure = await client.chat.completions
-      .create(chat({ async: true }))
-      .catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(Sdk.InternalServerError);
-    expect(failure).toMatchObject({ status: 503, type: 'async_disabled' });
-    expect(before - (await remaining(gateway))).toBe(1);
   });
 });
 

@@ -126,7 +126,6 @@ describe('errors', () => {
     [400, 'invalid_type', 'seed', { seed: 'x' }],
     [400, 'invalid_value', 'response_format', { response_format: 'b64_json' }],
     [400, 'unsupported_value', 'image', { image: 'https://example.org/cat.png' }],
-    [503, 'async_disabled', null, { async: true }],
   ])('%i %s %s', async (...row) => {
     const [status, code, param, fields] = row;
     expect(await failureOf(await film(gateway, fields))).toMatchObject({ status, code, param });

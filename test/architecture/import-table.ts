@@ -25,6 +25,8 @@ const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/config.ts',
       'coordinator/src/admin',
       'coordinator/src/assets',
+      'coordinator/src/backup',
+      'coordinator/src/dispatch/idle-desk.ts',
       'coordinator/src/store/port.ts',
       'coordinator/src/store/open.ts',
       'coordinator/src/core',
@@ -44,9 +46,12 @@ const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/dispatch',
       'coordinator/src/http',
       'coordinator/src/admin',
+      'coordinator/src/webhooks',
       'coordinator/src/byte-stores.ts',
       'coordinator/src/exposition.ts',
       'coordinator/src/metering.ts',
+      'coordinator/src/queued-work.ts',
+      'coordinator/src/webhooks',
     ],
   },
   // Parts of it, each in a file of its own for its length.
@@ -58,8 +63,20 @@ const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/http',
     ],
   },
+  'coordinator/src/queued-work.ts': {
+    may: [
+      'coordinator/src/core',
+      'coordinator/src/store/port.ts',
+      'coordinator/src/assets',
+      'coordinator/src/dispatch',
+      'coordinator/src/exposition.ts',
+      'coordinator/src/http',
+      'coordinator/src/webhooks',
+    ],
+  },
   'coordinator/src/metering.ts': {
     may: [
+      'coordinator/src/assets',
       'coordinator/src/store/port.ts',
       'coordinator/src/dispatch',
       'coordinator/src/http',
@@ -68,7 +85,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   },
   // Joins the metrics to the coordinator.
   'coordinator/src/exposition.ts': {
-    may: ['coordinator/src/metrics', 'coordinator/src/http'],
+    may: ['coordinator/src/metrics', 'coordinator/src/http', 'coordinator/src/store/port.ts'],
   },
   'coordinator/src/core': { may: [], node: false },
   // What the store does, without how: all that whoever uses it may know.
@@ -77,11 +94,30 @@ const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/core',
       'coordinator/src/store/asset-store.ts',
       'coordinator/src/store/usage-store.ts',
+      'coordinator/src/store/job-store.ts',
+      'coordinator/src/store/dispatch-store.ts',
+      'coordinator/src/store/webhook-store.ts',
     ],
   },
   // Its parts: whoever uses them imports the port.
   'coordinator/src/store/asset-store.ts': { may: [] },
   'coordinator/src/store/usage-store.ts': { may: [] },
+  'coordinator/src/store/job-store.ts': {
+    may: [
+      'coordinator/src/core',
+      'coordinator/src/store/asset-store.ts',
+      'coordinator/src/store/usage-store.ts',
+    ],
+  },
+  'coordinator/src/store/dispatch-store.ts': {
+    may: [
+      'coordinator/src/core',
+      'coordinator/src/store/asset-store.ts',
+      'coordinator/src/store/job-store.ts',
+      'coordinator/src/store/usage-store.ts',
+    ],
+  },
+  'coordinator/src/store/webhook-store.ts': { may: [] },
   // What every adapter shares.
   'coordinator/src/store': { may: ['coordinator/src/store/port.ts', 'coordinator/src/core'] },
   'coordinator/src/store/sqlite': {
@@ -99,6 +135,16 @@ const TABLE: Readonly<Record<string, Row>> = {
   'coordinator/src/assets': {
     may: ['coordinator/src/core', 'coordinator/src/store/port.ts', 'coordinator/src/media'],
   },
+  // One archive of a data folder, and the only home of the library that knows archives.
+  'coordinator/src/backup': {
+    may: [
+      'coordinator/src/core',
+      'coordinator/src/assets',
+      'coordinator/src/store/port.ts',
+      'coordinator/src/store/open.ts',
+    ],
+    packages: ['tar', 'zod'],
+  },
   // How long sound and film last, and the only home of the library that knows their formats.
   'coordinator/src/media': { may: [], packages: ['music-metadata'] },
   'coordinator/src/links': {
@@ -108,6 +154,10 @@ const TABLE: Readonly<Record<string, Row>> = {
   'coordinator/src/dispatch': {
     may: ['coordinator/src/core', 'coordinator/src/store/port.ts', 'coordinator/src/assets'],
   },
+  // Stands in for it where no coordinator runs.
+  'coordinator/src/dispatch/idle-desk.ts': {
+    may: ['coordinator/src/dispatch', 'coordinator/src/store/port.ts'],
+  },
   'coordinator/src/http': {
     may: [
       'coordinator/src/core',
@@ -115,8 +165,16 @@ const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/dispatch',
       'coordinator/src/assets',
       'coordinator/src/media',
+      'coordinator/src/openapi',
     ],
     packages: ['koa', '@koa/router', 'busboy', 'send', 'zod'],
+  },
+  // The interface described, from the tables and schemas that serve it.
+  'coordinator/src/openapi': { may: ['coordinator/src/core'], packages: ['zod'], node: false },
+  // Tells callers that their jobs have ended; the only home of the signing and address libraries.
+  'coordinator/src/webhooks': {
+    may: ['coordinator/src/core', 'coordinator/src/store/port.ts'],
+    packages: ['standardwebhooks', 'ipaddr.js'],
   },
   // What Prometheus may know, and the only home of its library.
   'coordinator/src/metrics': {
@@ -168,7 +226,10 @@ const TABLE: Readonly<Record<string, Row>> = {
     may: ['agent/src/agent-version.ts', 'agent/src/work'],
     packages: ['ws', 'zod'],
   },
-  'agent/src/work': { may: ['agent/src/backends', 'agent/src/backends/backend.ts'] },
+  'agent/src/work': {
+    may: ['agent/src/backends', 'agent/src/backends/backend.ts', 'agent/src/state'],
+    packages: ['zod'],
+  },
   // The contract between the agent and a kind of local server.
   'agent/src/backends/backend.ts': { may: [] },
   'agent/src/backends': {

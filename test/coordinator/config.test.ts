@@ -1,4 +1,4 @@
-import { loadConfig, locateData } from '@inference-gateway/coordinator/config';
+import { loadConfig, locateData, readQueueLimits } from '@inference-gateway/coordinator/config';
 import type { Config } from '@inference-gateway/coordinator/config';
 import { SETTINGS } from '@inference-gateway/coordinator/config-settings';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
@@ -41,6 +41,21 @@ describe('a value', () => {
     expect([assetsMaxBytes, retentionMs]).toEqual([536_870_912, 43_200_000]);
   });
 
+  test.each([
+    ['true', true],
+    ['false', false],
+  ])('of a switch is %s', (written, read) => {
+    const environment = { GATEWAY_ASYNC_ENABLED: written, GATEWAY_WEBHOOK_PRIVATE: written };
+    const { asyncEnabled, webhookPrivate } = loadConfig({}, environment);
+    expect([asyncEnabled, webhookPrivate]).toEqual([read, read]);
+  });
+
+  test('of a switch in the file is a text, like every other, or a boolean of JSON', async () => {
+    const file = await configFile({ async_enabled: false, webhook_private: 'true' });
+    const { asyncEnabled, webhookPrivate } = loadConfig({ config: file }, {});
+    expect([asyncEnabled, webhookPrivate]).toEqual([false, true]);
+  });
+
   test('for the data folder is relative to the file that names it, if one does', async () => {
     const config = await configFile({ data: 'data' });
     expect(loadConfig({ config }, {}).dataDir).toBe(join(config, '..', 'data'));
@@ -81,6 +96,15 @@ test('the defaults are those of the documentation', () => {
     deadMs: 40_000,
     acceptMs: 5_000,
     jobLeaseMs: 60_000,
+    asyncEnabled: true,
+    jobMaxAttempts: 3,
+    jobNoProviderMs: 3_600_000,
+    jobDeadlineMs: 900_000,
+    jobImageDeadlineMs: 1_800_000,
+    jobFilmDeadlineMs: 7_200_000,
+    maxQueuedJobs: 10_000,
+    maxQueuedBytes: 1024 ** 3,
+    webhookPrivate: false,
     metricsToken: null,
     metricsPort: null,
     maxImages: 4,
@@ -100,14 +124,14 @@ test('every default is a value that its own setting allows', () => {
 
 describe('what is wrong', () => {
   test('is told all at once, with names, values and what is allowed', async () => {
-    const config = await configFile({ host: '', idle_s: 'soon', stall_s: true, pong_s: 1 });
+    const config = await configFile({ host: '', idle_s: 'soon', stall_s: null, pong_s: 1 });
     const environment = { GATEWAY_SYNC_WAIT: '5', GATEWAY_LOG_LEVEL: 'loud', GATEWAY_PORT: 'x' };
     const error = refusal({ config, port: '70000', publicUrl: 'ftp://x' }, environment);
     expect(error.exitCode).toBe(EXIT.usage);
     expect(error.message.split('\n  ')).toEqual([
       'the configuration has 8 problems:',
       'GATEWAY_SYNC_WAIT is no setting of this program. Did you mean GATEWAY_SYNC_WAIT_S?',
-      `stall_s in ${config} is true: allowed is text or a number.`,
+      `stall_s in ${config} is null: allowed is text, a number, true or false.`,
       `pong_s in ${config} is no setting of this program. Did you mean ping_s?`,
       `host in ${config} is '': allowed is a text that is not empty.`,
       "--port is '70000': allowed is a whole number from 0 to 65535.",
@@ -133,6 +157,12 @@ describe('what is wrong', () => {
     ['GATEWAY_PUBLIC_URL', 'https://gateway.example.org/?a=1'],
     ['GATEWAY_PUBLIC_URL', 'https://anna:secret@gateway.example.org'],
     ['GATEWAY_LOG_LEVEL', 'INFO'],
+    ['GATEWAY_ASYNC_ENABLED', 'yes'],
+    ['GATEWAY_ASYNC_ENABLED', 'TRUE'],
+    ['GATEWAY_ASYNC_ENABLED', '1'],
+    ['GATEWAY_WEBHOOK_PRIVATE', '0'],
+    ['GATEWAY_JOB_MAX_ATTEMPTS', '0'],
+    ['GATEWAY_MAX_QUEUED', '0'],
   ])('is %s=%s', (name, value) => {
     expect(refusal({}, { [name]: value }).message).toContain(`${name} is '${value}': allowed is`);
   });
@@ -171,6 +201,13 @@ describe('what is wrong', () => {
     expect(locateData({ data: 'here' }, { GATEWAY_PORT: 'x' })).toBe('here');
     expect(locateData({}, { GATEWAY_DATA: 'there' })).toBe('there');
     expect(() => locateData({ data: '' }, {})).toThrow("--data is ''");
+  });
+
+  test('does not keep a command from reading the limits of the queue', () => {
+    const environment = { GATEWAY_PORT: 'x', GATEWAY_MAX_QUEUED: '7', GATEWAY_MAX_QUEUED_MB: '2' };
+    expect(readQueueLimits({}, environment)).toEqual({ jobs: 7, bytes: 2_097_152 });
+    expect(readQueueLimits({}, {})).toEqual({ jobs: 10_000, bytes: 1024 ** 3 });
+    expect(() => readQueueLimits({}, { GATEWAY_MAX_QUEUED: 'x' })).toThrow('GATEWAY_MAX_QUEUED');
   });
 });
 

@@ -23,6 +23,9 @@ test('with --once it makes every call, prints the answers and leaves nothing', a
   expect(output.text).toMatch(
     /An image\n +you .+\n +demo-painter lighthouse\.png \(\d+ kB, 512 × 512 pixels\)\n/,
   );
+  expect(output.text).toMatch(
+    /A batch of jobs\n +you .+\n +demo-chat +PROCESSED\n +demo-painter +PROCESSED http\S+\n/,
+  );
   expect(await readdir(folder)).toEqual([]);
 });
 

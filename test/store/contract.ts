@@ -2,9 +2,18 @@
 import type { NewMember, Store } from '@inference-gateway/coordinator/store/port';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { describeAssets } from './contract-assets.js';
+import { describeBatches } from './contract-batches.js';
+import { describeJobEnds } from './contract-job-ends.js';
+import { describeJobs } from './contract-jobs.js';
+import { describeClaimEnds } from './contract-claim-ends.js';
+import { describeClaims } from './contract-claims.js';
 import { describeLimits } from './contract-limits.js';
 import { describeProviders } from './contract-providers.js';
+import { describeSubmissions } from './contract-submissions.js';
+import { describeResults } from './contract-results.js';
+import { describeResumes } from './contract-resumes.js';
 import { describeUsage } from './contract-usage.js';
+import { describeWebhooks } from './contract-webhooks.js';
 import type { StoreHarness } from './store-harness.js';
 import {
   NOW,
@@ -174,6 +183,15 @@ export function describeStore(adapter: string, open: () => Promise<StoreHarness>
   describeProviders(adapter, () => store);
   describeAssets(adapter, () => store);
   describeUsage(adapter, () => harness);
+  describeClaims(adapter, () => harness);
+  describeClaimEnds(adapter, () => store);
+  describeResults(adapter, () => harness);
+  describeResumes(adapter, () => store);
+  describeSubmissions(adapter, () => store);
+  describeJobs(adapter, () => store);
+  describeJobEnds(adapter, () => store);
+  describeBatches(adapter, () => store);
+  describeWebhooks(adapter, () => store);
 
   describe(`${adapter}: its life`, () => {
     test('it is writable, and what it has answered is there after it was closed', async () => {

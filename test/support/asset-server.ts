@@ -1,6 +1,6 @@
 /** A coordinator whose members have assets already. */
 import { AssetFiles, assetsFolder } from '@inference-gateway/coordinator/assets/asset-files';
-import type { AssetFacts } from '@inference-gateway/coordinator/assets/asset-library';
+import type { AssetFacts } from '@inference-gateway/coordinator/assets/asset-facts';
 import { loadConfig } from '@inference-gateway/coordinator/config';
 import type { Config } from '@inference-gateway/coordinator/config';
 import { startCoordinator } from '@inference-gateway/coordinator/coordinator';

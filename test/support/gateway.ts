@@ -14,6 +14,7 @@ import { DATABASE_FILE } from '@inference-gateway/coordinator/store/sqlite/datab
 import { newSecret } from '@inference-gateway/shared/ids';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,6 +53,9 @@ export interface TestGateway {
     owner?: TestMember;
     /** None, unless a test says otherwise. */
     ffmpeg?: AudioConverter | null;
+    /** Where it keeps finished answers; in memory, unless a test says otherwise. */
+    stateDir?: string;
+    spoolMaxBytes?: number;
   }): Promise<TestAgent>;
   stop(): Promise<void>;
 }
@@ -78,7 +82,9 @@ export async function startGateway(settings: Partial<Config> = {}): Promise<Test
 export async function openGateway(settings: Partial<Config> = {}): Promise<TestGateway> {
   const dataDir = settings.dataDir ?? (await mkdtemp(join(tmpdir(), 'gateway-test-')));
   const seeded = await seed();
-  await writeFile(join(dataDir, DATABASE_FILE), seeded.database);
+  const file = join(dataDir, DATABASE_FILE);
+  // A second gateway on the same folder goes on where the first one stopped.
+  if (!existsSync(file)) await writeFile(file, seeded.database);
   const config: Config = {
     ...loadConfig({}, {}),
     rateLimitRequests: 1_000_000,
@@ -108,7 +114,7 @@ interface Seeded {
   readonly joinTokens: string[];
 }
 
-const JOIN_TOKENS = 8;
+const JOIN_TOKENS = 16;
 
 let template: Promise<Members & { readonly database: Buffer }> | null = null;
 
@@ -183,7 +189,7 @@ class RunningGateway implements TestGateway {
   }
 
   async startAgent(options: Parameters<TestGateway['startAgent']>[0]): Promise<TestAgent> {
-    const { services, name = 'den-pc', owner = this.anna, ffmpeg = null } = options;
+    const { services, name = 'den-pc', owner = this.anna, ffmpeg = null, ...spool } = options;
     const token = await owner.enroll(name);
     const agent = new Agent({
       url: this.address,
@@ -194,6 +200,7 @@ class RunningGateway implements TestGateway {
       logger: silent,
       once: false,
       ffmpeg,
+      ...spool,
     });
     await agent.start();
     const running = { agent, token, stop: () => agent.drain() };

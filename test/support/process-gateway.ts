@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import { runProgram, startProgram } from './program.js';
-import type { Finished, RunningProgram } from './program.js';
+import type { Finished, RunningProgram, Script } from './program.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 const OWNER = 'anna@example.org';
@@ -34,16 +34,23 @@ export class ProcessGateway {
   }
 
   /** Starts the coordinator on its port, the same one every time, and waits until it listens. */
-  async startCoordinator(): Promise<RunningProgram> {
+  async startCoordinator(script?: Script): Promise<RunningProgram> {
     const { env, port } = this;
-    const args = ['start', '--data', this.#data, '--port', String(port)];
-    const program = startProgram('gateway-coordinator', args, { env });
+    const args = ['start', '--data', this.dataDir, '--port', String(port)];
+    const program = startProgram('gateway-coordinator', args, { env, script });
     await program.printed(/listening on (\S+)/);
     return program;
   }
 
   admin(...args: string[]): Promise<Finished> {
-    return runProgram('gateway-coordinator', [...args, '--data', this.#data]);
+    return runProgram('gateway-coordinator', [...args, '--data', this.dataDir]);
+  }
+
+  /** Sends a raw request with the member's key. */
+  fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers);
+    if (!headers.has('authorization')) headers.set('authorization', `Bearer ${this.key}`);
+    return fetch(`${this.url}${path}`, { ...init, headers });
   }
 
   /** Makes a member with a key, and enrolls an agent that serves these services. */
@@ -58,31 +65,27 @@ export class ProcessGateway {
   async enroll(name: string, services: readonly object[], url = this.url): Promise<void> {
     const token = expectOk(await this.admin('token', 'create', '--owner', OWNER)).stdout;
     const args = ['enroll', '--url', this.url, '--token-file', '-', '--name', name];
-    const config = this.#config(name);
+    const config = this.configOf(name);
     expectOk(await runProgram('gateway-agent', [...args, '--config', config], { input: token }));
     await writeFile(config, JSON.stringify({ url, name, services }));
   }
 
   /** Starts the agent; `online` resolves when it says so. */
-  startAgent(name = 'den-pc', ...args: string[]): RunningProgram & { online: Promise<string> } {
-    const program = startProgram('gateway-agent', [
-      'start',
-      '--config',
-      this.#config(name),
-      ...args,
-    ]);
+  startAgent(name = 'den-pc', script?: Script): RunningProgram & { online: Promise<string> } {
+    const args = ['start', '--config', this.configOf(name)];
+    const program = startProgram('gateway-agent', args, { script });
     return { ...program, online: program.printed(/online as (\S+)/) };
   }
 
   agentCommand(name: string, ...args: string[]): Promise<Finished> {
-    return runProgram('gateway-agent', [...args, '--config', this.#config(name)]);
+    return runProgram('gateway-agent', [...args, '--config', this.configOf(name)]);
   }
 
-  get #data(): string {
+  get dataDir(): string {
     return join(this.folder, 'data');
   }
 
-  #config(name: string): string {
+  configOf(name: string): string {
     return join(this.folder, `${name}.json`);
   }
 }
@@ -104,7 +107,7 @@ export function expectOk(finished: Finished): Finished {
 }
 
 /** A port that was free a moment ago: a coordinator that restarts needs the same one again. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;

@@ -24,7 +24,10 @@ export interface MeteredRow {
   readonly errorCode: string | null;
 }
 
-export function usageRows(gateway: TestGateway): MeteredRow[] {
+/** Whoever has a data folder. */
+type WithData = Pick<TestGateway, 'dataDir'>;
+
+export function usageRows(gateway: WithData): MeteredRow[] {
   return query<MeteredRow>(
     gateway,
     `select request_id as requestId, member_id as memberId, key_id as keyId,
@@ -42,7 +45,7 @@ export function usageOf(gateway: TestGateway, { headers }: Response): Promise<Me
   return until(find, { what: `the usage row of ${id}` });
 }
 
-export function query<Row>({ dataDir }: TestGateway, sql: string): Row[] {
+export function query<Row>({ dataDir }: WithData, sql: string): Row[] {
   const database = openForReading(join(dataDir, DATABASE_FILE));
   try {
     return database.prepare<[], Row>(sql).all();

@@ -1,4 +1,5 @@
 /** Joins the parts of the agent; the command line and the tests start the same object. */
+import { join } from 'node:path';
 import { randomId } from '@inference-gateway/shared/ids';
 import type { CommandError } from '@inference-gateway/shared/program/command-error';
 import type { Logger } from '@inference-gateway/shared/program/logger';
@@ -9,7 +10,13 @@ import { Catalog } from './backends/catalog.js';
 import type { ServiceStatus } from './backends/catalog.js';
 import { Connection } from './connection/reconnect.js';
 import type { AudioConverter } from './media/ffmpeg.js';
+import { PauseFile } from './state/pause-file.js';
+import { HeldClaims } from './work/held-claims.js';
+import { OwnerControl } from './work/owner-control.js';
 import { WorkRunner } from './work/runner.js';
+import type { Accepts } from './work/runner.js';
+import { Spool } from './work/spool.js';
+import { within } from './work/within.js';
 
 export interface AgentOptions {
   /** The coordinator's public origin. */
@@ -25,6 +32,15 @@ export interface AgentOptions {
   readonly once: boolean;
   /** What converts audio; null where ffmpeg is not installed. */
   readonly ffmpeg?: AudioConverter | null;
+  /**
+   * Where finished answers and the owner's pause outlive this process, which must hold its lock;
+   * null: they end with it.
+   */
+  readonly stateDir?: string | null;
+  /** What all recorded answers together may hold. */
+  readonly spoolMaxBytes?: number;
+  /** How long a stopping agent lets work finish. */
+  readonly drainMs?: number;
 }
 
 export interface AgentStatus {
@@ -37,17 +53,23 @@ export interface AgentStatus {
   readonly reason: string | null;
   /** Pieces of work under way. */
   readonly running: number;
+  /** Whose work is let in, and when a pause ends (Unix ms). */
+  readonly accepts: Accepts;
+  readonly pausedUntil: number | null;
   readonly services: readonly ServiceStatus[];
 }
 
-/** How long a stopping agent lets work finish. */
 const DRAIN_MS = 30_000;
+/** How long it then waits for the coordinator's word that it has the answers. */
+const ACKNOWLEDGE_MS = 2_000;
 
 export class Agent {
   /** Resolves when the agent has ended by itself, with the reason; null where it was drained. */
   readonly closed: Promise<CommandError | null>;
+  readonly owner: OwnerControl;
   readonly #options: AgentOptions;
   readonly #catalog: Catalog;
+  readonly #claims: HeldClaims;
   readonly #runner: WorkRunner;
   #connection: Connection | null = null;
   #state: Pick<AgentStatus, 'connection' | 'since' | 'reason'>;
@@ -58,9 +80,14 @@ export class Agent {
     this.#options = options;
     this.#name = options.name;
     this.#state = { connection: 'connecting', since: Date.now(), reason: null };
-    const { services, logger, ffmpeg = null } = options;
+    const { services, logger, ffmpeg = null, stateDir = null } = options;
     this.#catalog = new Catalog(services, { logger, tools: { ffmpeg } });
-    this.#runner = new WorkRunner(this.#catalog, options.logger);
+    this.#claims = new HeldClaims(newSpool(options), logger);
+    const claims = this.#claims;
+    const runner = new WorkRunner(this.#catalog, claims, logger);
+    this.#runner = runner;
+    const file = stateDir === null ? null : new PauseFile(stateDir);
+    this.owner = new OwnerControl({ runner, claims, file, changed: () => this.#beat() });
     this.closed = new Promise((resolve) => {
       this.#close = resolve;
     });
@@ -73,7 +100,7 @@ export class Agent {
   /** Resolves when the coordinator has registered the agent; rejects with what no waiting mends. */
   async start(): Promise<void> {
     this.#catalog.onChange(() => this.announce());
-    await this.#catalog.start();
+    await Promise.all([this.#catalog.start(), this.#claims.restore(), this.owner.restore()]);
     const { url, token, host, logger, once } = this.#options;
     await new Promise<void>((registered, failed) => {
       this.#connection = new Connection({
@@ -84,6 +111,7 @@ export class Agent {
         once,
         instanceId: randomId(),
         runner: this.#runner,
+        claims: this.#claims,
         services: () => this.#catalog.services(),
         onWelcome: ({ name }) => {
           this.#name = name;
@@ -92,8 +120,8 @@ export class Agent {
         },
         onLost: (reason) => this.#enter('connecting', reason),
       });
-      void this.#connection.ended.then((reason) => {
-        this.#catalog.close();
+      void this.#connection.ended.then(async (reason) => {
+        await this.#closeParts();
         this.#close(reason);
         if (reason !== null) failed(reason);
       });
@@ -111,28 +139,54 @@ export class Agent {
       url: this.#options.url,
       ...this.#state,
       running: this.#runner.running,
+      accepts: this.owner.accepts,
+      pausedUntil: this.owner.pausedUntil,
       services: this.#catalog.status(),
     };
   }
 
-  /** Takes no new work, lets what runs finish, and leaves. */
+  /**
+   * Takes no new work, lets what runs finish, hands back the jobs that do not, and leaves. Answers
+   * that the coordinator has not acknowledged stay on disk for the next start.
+   */
   async drain(): Promise<void> {
     this.#enter('stopping', null);
+    this.owner.close();
     this.#runner.accepts = 'none';
-    this.#connection?.link?.drain(DRAIN_MS);
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, DRAIN_MS);
-    });
-    await Promise.race([this.#runner.drained(), patience]);
-    clearTimeout(timer);
-    this.#connection?.close(CLOSE.drained, 'drained');
-    await this.#connection?.ended;
+    const { drainMs = DRAIN_MS } = this.#options;
+    this.#connection?.link?.drain(drainMs);
+    await within(drainMs, this.#runner.drained());
+    this.#runner.stop('yielded', ({ kind }) => kind === 'job');
+    await within(ACKNOWLEDGE_MS, this.#claims.emptied());
+    if (this.#connection === null) return this.#closeParts();
+    this.#connection.close(CLOSE.drained, 'drained');
+    await this.closed;
+    return undefined;
+  }
+
+  /** A run whose answer nobody will fetch ends here; a finished one stays on disk. */
+  async #closeParts(): Promise<void> {
+    this.owner.close();
+    this.#runner.stop('link lost', () => true);
     this.#catalog.close();
+    await this.#claims.close();
+  }
+
+  #beat(): void {
+    this.#connection?.link?.beat();
   }
 
   #enter(connection: AgentStatus['connection'], reason: string | null): void {
     if (this.#state.connection === 'stopping') return;
     this.#state = { connection, since: Date.now(), reason };
   }
+}
+
+function newSpool({ stateDir = null, spoolMaxBytes, logger }: AgentOptions): Spool {
+  const folder = stateDir === null ? null : join(stateDir, 'spool');
+  return new Spool({
+    folder,
+    logger,
+    ...(spoolMaxBytes !== undefined && { maxBytes: spoolMaxBytes }),
+  });
 }

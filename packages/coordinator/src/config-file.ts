@@ -3,16 +3,16 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
-import { LATER_SETTINGS, SETTINGS, didYouMean } from './config-settings.js';
+import { SETTINGS, didYouMean } from './config-settings.js';
 
 export interface ConfigFile {
-  /** By name, as text: a number in the file is the same as one in the environment. */
+  /** By name, as text: a number or `true` in the file is the same as in the environment. */
   readonly values: ReadonlyMap<string, string>;
   readonly problems: readonly string[];
 }
 
 const DATA_KEY = 'data';
-const value = z.union([z.string(), z.number()]).transform(String);
+const value = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 
 /** Throws a `CommandError` (exit 3) where the file is missing; all else is told as problems. */
 export function readConfigFile(path: string): ConfigFile {
@@ -24,16 +24,14 @@ export function readConfigFile(path: string): ConfigFile {
   const values = new Map<string, string>();
   const problems: string[] = [];
   for (const [key, written] of Object.entries(document)) {
-    if (LATER_SETTINGS.includes(key.toUpperCase())) continue;
     const decoded = value.safeParse(written);
     if (!known.includes(key)) {
       problems.push(`${key} in ${path} is no setting of this program.${didYouMean(key, known)}`);
     } else if (decoded.success) {
       values.set(key, key === DATA_KEY ? besideFile(path, decoded.data) : decoded.data);
     } else {
-      problems.push(
-        `${key} in ${path} is ${JSON.stringify(written)}: allowed is text or a number.`,
-      );
+      const shown = JSON.stringify(written);
+      problems.push(`${key} in ${path} is ${shown}: allowed is text, a number, true or false.`);
     }
   }
   return { values, problems };

@@ -5,22 +5,20 @@
  */
 import { nearest } from '@inference-gateway/shared/nearest';
 import { LOG_LEVELS } from '@inference-gateway/shared/program/logger';
+import {
+  mebibytes,
+  parseOrigin,
+  scaled,
+  seconds,
+  text,
+  whole,
+  yesOrNo,
+} from './config-setting-kinds.js';
+import type { Setting } from './config-setting-kinds.js';
 import { ASSETS_ACCESS } from './config-values.js';
 import type { Config } from './config-values.js';
 
-export interface Setting<Value> {
-  /** Upper case, without `GATEWAY_`. */
-  readonly name: string;
-  /** As it would be written; null where it is unset. */
-  readonly default: string | null;
-  /** What may be written, for people. */
-  readonly allowed: string;
-  readonly doc: string;
-  /** True: what is written is repeated nowhere. */
-  readonly secret?: true;
-  /** Null where the text is none of the allowed ones. */
-  readonly parse: (text: string) => Value | null;
-}
+export type { Setting };
 
 export type Settings = { readonly [Field in keyof Config]: Setting<Config[Field]> };
 
@@ -175,6 +173,58 @@ export const SETTINGS: Settings = {
     range: [0.1, DAY_S],
     doc: 'How long an agent holds a claim without a heartbeat; it sends one in a quarter of it.',
   }),
+  asyncEnabled: yesOrNo({
+    name: 'ASYNC_ENABLED',
+    default: 'true',
+    doc: 'Whether jobs and batches are accepted and run.',
+  }),
+  jobMaxAttempts: whole({
+    name: 'JOB_MAX_ATTEMPTS',
+    default: '3',
+    range: [1, 100],
+    doc: 'How often a job is tried before it has failed.',
+  }),
+  jobNoProviderMs: seconds({
+    name: 'JOB_NO_PROVIDER_S',
+    default: '3600',
+    range: [0, 31_536_000],
+    doc: 'How long a queued job waits for a model that nobody serves.',
+  }),
+  jobDeadlineMs: seconds({
+    name: 'JOB_DEADLINE_S',
+    default: '900',
+    range: [0.05, 31_536_000],
+    doc: 'How long one attempt at a text or speech job may take.',
+  }),
+  jobImageDeadlineMs: seconds({
+    name: 'JOB_IMAGE_DEADLINE_S',
+    default: '1800',
+    range: [0.05, 31_536_000],
+    doc: 'The same for images.',
+  }),
+  jobFilmDeadlineMs: seconds({
+    name: 'JOB_FILM_DEADLINE_S',
+    default: '7200',
+    range: [0.05, 31_536_000],
+    doc: 'The same for video and music.',
+  }),
+  maxQueuedJobs: whole({
+    name: 'MAX_QUEUED',
+    default: '10000',
+    range: [1, 10_000_000],
+    doc: 'Jobs that a member may have queued; beyond it 429 queue_full.',
+  }),
+  maxQueuedBytes: mebibytes({
+    name: 'MAX_QUEUED_MB',
+    default: '1024',
+    range: [0.001, 1_048_576],
+    doc: 'Bytes of their requests together.',
+  }),
+  webhookPrivate: yesOrNo({
+    name: 'WEBHOOK_PRIVATE',
+    default: 'false',
+    doc: 'Whether webhooks may go to private, link-local and loopback addresses.',
+  }),
   metricsToken: {
     name: 'METRICS_TOKEN',
     default: null,
@@ -210,80 +260,11 @@ export const SETTINGS: Settings = {
       name: 'RETENTION_DAYS',
       default: '30',
       range: [0.001, 36_500],
-      doc: 'How long generated files are kept.',
+      doc: 'How long generated files, finished jobs and their results are kept.',
     },
     { unit: 'days', factor: DAY_S * 1_000 },
   ),
 };
-
-/**
- * Settings whose features come with later versions. One configuration can serve several versions:
- * they are let through, and `start` says that they have no effect.
- */
-export const LATER_SETTINGS: readonly string[] = [
-  'ASYNC_ENABLED',
-  'JOB_MAX_ATTEMPTS',
-  'JOB_NO_PROVIDER_S',
-];
-
-interface Row {
-  readonly name: string;
-  readonly default: string | null;
-  readonly doc: string;
-}
-
-interface NumberRow extends Row {
-  /** Least and greatest, in the unit that is written. */
-  readonly range: readonly [number, number];
-}
-
-function text(row: Row): Setting<string> {
-  return { ...row, allowed: 'a text that is not empty', parse: (written) => written || null };
-}
-
-function whole(row: NumberRow): Setting<number> {
-  const allowed = `a whole number from ${row.range[0]} to ${row.range[1]}`;
-  const parse = (written: string): number | null => {
-    const value = parseNumber(written, row.range);
-    return Number.isInteger(value) ? value : null;
-  };
-  return { ...row, allowed, parse };
-}
-
-/** Written in seconds, kept in milliseconds. */
-function seconds(row: NumberRow): Setting<number> {
-  return scaled(row, { unit: 'seconds', factor: 1_000 });
-}
-
-/** Written in MiB, kept in bytes. */
-function mebibytes(row: NumberRow): Setting<number> {
-  return scaled(row, { unit: 'MiB', factor: 1024 * 1024 });
-}
-
-function scaled(
-  row: NumberRow,
-  { unit, factor }: { readonly unit: string; readonly factor: number },
-): Setting<number> {
-  const allowed = `${row.range[0]} to ${row.range[1]} ${unit}`;
-  const parse = (written: string): number | null => {
-    const value = parseNumber(written, row.range);
-    return value === null ? null : Math.round(value * factor);
-  };
-  return { ...row, allowed, parse };
-}
-
-/** Plain decimals only: `Number` would also read `0x10`, `1e3` and white space. */
-function parseNumber(written: string, [least, greatest]: readonly [number, number]): number | null {
-  if (!/^\d+(\.\d+)?$/.test(written)) return null;
-  const value = Number(written);
-  return value >= least && value <= greatest ? value : null;
-}
-
-function parseOrigin(written: string): string | null {
-  if (!/^https?:\/\//i.test(written) || !URL.canParse(written)) return null;
-  const { origin, href } = new URL(written);
-  return href === `${origin}/` ? origin : null;
-}
 
 /** ` Did you mean X?`, or nothing. */
 export function didYouMean(written: string, known: readonly string[]): string {

@@ -43,6 +43,20 @@ export interface Config {
   readonly deadMs: number;
   readonly acceptMs: number;
   readonly jobLeaseMs: number;
+  /** False: no job is accepted or run. */
+  readonly asyncEnabled: boolean;
+  readonly jobMaxAttempts: number;
+  /** How long a queued job waits for a model that nobody serves. */
+  readonly jobNoProviderMs: number;
+  /** One attempt at a text or speech job; the next two are for images, and for video and music. */
+  readonly jobDeadlineMs: number;
+  readonly jobImageDeadlineMs: number;
+  readonly jobFilmDeadlineMs: number;
+  /** What a member may have queued: jobs, and bytes of their requests together. */
+  readonly maxQueuedJobs: number;
+  readonly maxQueuedBytes: number;
+  /** Whether webhooks may go to addresses that are not public. */
+  readonly webhookPrivate: boolean;
   /** Null: the main port has no `/metrics`. */
   readonly metricsToken: string | null;
   /** Null: the metrics have no port of their own; 0 lets the system choose. */
@@ -50,6 +64,6 @@ export interface Config {
   readonly assetsAccess: AssetsAccess;
   /** Of all members' assets together; a tenth of it is one member's. */
   readonly assetsMaxBytes: number;
-  /** From the making of an asset to its end. */
+  /** From the making of an asset, or the end of a job, to its deletion. */
   readonly retentionMs: number;
 }

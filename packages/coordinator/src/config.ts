@@ -4,7 +4,7 @@
  */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { readConfigFile } from './config-file.js';
-import { LATER_SETTINGS, SETTINGS, didYouMean } from './config-settings.js';
+import { SETTINGS, didYouMean } from './config-settings.js';
 import type { Setting } from './config-settings.js';
 import type { Config } from './config-values.js';
 
@@ -43,11 +43,29 @@ export function loadConfig(flags: ConfigFlags, environment: Environment = proces
 
 /** Where the data folder is; other settings may be wrong, for a command that only opens it. */
 export function locateData(flags: ConfigFlags, environment: Environment = process.env): string {
+  return readSome(['dataDir'], flags, environment).dataDir;
+}
+
+/** What a member may have queued, for a command that queues; other settings may be wrong. */
+export function readQueueLimits(
+  flags: ConfigFlags,
+  environment: Environment = process.env,
+): { readonly jobs: number; readonly bytes: number } {
+  const limits = readSome(['maxQueuedJobs', 'maxQueuedBytes'], flags, environment);
+  return { jobs: limits.maxQueuedJobs, bytes: limits.maxQueuedBytes };
+}
+
+/** Each must have a default. */
+function readSome<Field extends keyof Config>(
+  fields: readonly Field[],
+  flags: ConfigFlags,
+  environment: Environment,
+): Pick<Config, Field> {
   const sources = gather(flags, environment);
   const problems: string[] = [];
-  const folder = readSetting('dataDir', sources, problems);
-  if (problems.length > 0 || folder === null) throw configError(problems);
-  return folder;
+  const read = fields.map((field) => [field, readSetting(field, sources, problems)] as const);
+  if (problems.length > 0) throw configError(problems);
+  return Object.fromEntries(read) as unknown as Pick<Config, Field>;
 }
 
 interface Source {
@@ -118,17 +136,8 @@ function unknownVariables(environment: Environment): string[] {
   const known = [CONFIG_VARIABLE, ...Object.values(SETTINGS).map(({ name }) => PREFIX + name)];
   return Object.keys(environment)
     .filter((name) => name.startsWith(PREFIX) && !name.startsWith(AGENT_PREFIX))
-    .filter((name) => !known.includes(name) && !isLater(name))
+    .filter((name) => !known.includes(name))
     .map((name) => `${name} is no setting of this program.${didYouMean(name, known)}`);
-}
-
-/** Variables that are set and have no effect in this version. */
-export function laterVariables(environment: Environment = process.env): string[] {
-  return Object.keys(environment).filter((name) => name.startsWith(PREFIX) && isLater(name));
-}
-
-function isLater(name: string): boolean {
-  return LATER_SETTINGS.includes(name.slice(PREFIX.length));
 }
 
 /** Values that are allowed each and make no sense together. */

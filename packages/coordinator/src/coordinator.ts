@@ -11,6 +11,7 @@ import type { ByteStores } from './byte-stores.js';
 import type { Config } from './config.js';
 import { RateLimit } from './core/rate.js';
 import { Direct } from './dispatch/direct.js';
+import type { Jobs } from './dispatch/jobs.js';
 import { expose } from './exposition.js';
 import type { Exposition } from './exposition.js';
 import { addressOf } from './http/address-of.js';
@@ -20,8 +21,11 @@ import { JsonBodies } from './http/body.js';
 import { LinkServer } from './links/link-server.js';
 import { Registry } from './links/registry.js';
 import { meterInto } from './metering.js';
+import { openQueuedWork } from './queued-work.js';
+import type { QueuedWork } from './queued-work.js';
 import type { Store } from './store/port.js';
 import { openStore } from './store/open.js';
+import { refuseAddress } from './webhooks/refuse-address.js';
 
 export interface Coordinator {
   /** `http://127.0.0.1:7070`, with the port that was given. */
@@ -62,31 +66,35 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
   const registry = new Registry(await store.listProviders(), store, logger);
   const direct = new Direct(registry, config);
   const authentication = new Authentication(store);
-  const links = new LinkServer({
-    registry,
-    timing: config,
-    logger,
-    findProvider: (token) => store.findProviderByToken(hashSecret(token)),
-  });
   const counted = {
     providers: () => registry.providers(),
     callsInFlight: () => direct.underWay,
   };
   const exposition = await expose(config, counted, logger);
   const stores = openByteStores(config, store, logger);
-  let draining = false;
-  const handle = handlerOf({
-    config,
-    store,
+  // Asked for when a call comes, and by then the server listens.
+  const publicUrl = (): string => config.publicUrl ?? address;
+  const { library } = stores;
+  const shared = { config, store, logger, exposition, publicUrl };
+  const queued = openQueuedWork({ ...shared, sessions: registry, library });
+  const { jobs } = queued;
+  const links = new LinkServer({
+    registry,
+    timing: config,
+    claims: jobs,
     logger,
+    findProvider: (token) => store.findProviderByToken(hashSecret(token)),
+  });
+  let draining = false;
+  const isDraining = (): boolean => draining;
+  const handle = handlerOf({
+    ...shared,
     registry,
     direct,
+    jobs,
     authentication,
-    exposition,
     stores,
-    isDraining: () => draining,
-    // Asked for when a call comes, and by then the server listens.
-    publicUrl: () => config.publicUrl ?? address,
+    isDraining,
   });
   const server = await listen(handle, config);
   server.on('upgrade', links.upgrade);
@@ -97,8 +105,9 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
     sessions: registry,
     assets: createAdminAssets(config.dataDir, store),
     server: { address, publicUrl: config.publicUrl },
+    desk: jobs,
   });
-  const parts = { links, direct, registry, server, drainMs: config.drainMs };
+  const parts = { links, direct, queued, registry, server, drainMs: config.drainMs };
   return {
     address,
     metricsAddress: exposition.address,
@@ -120,6 +129,7 @@ interface HandlerParts {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly direct: Direct;
+  readonly jobs: Jobs;
   readonly authentication: Authentication;
   readonly exposition: Exposition;
   readonly stores: ByteStores;
@@ -130,7 +140,7 @@ interface HandlerParts {
 /** Answers every HTTP request. */
 function handlerOf(parts: HandlerParts): RequestListener {
   const { config, store, logger, registry, direct, exposition, stores } = parts;
-  const { authentication, isDraining, publicUrl } = parts;
+  const { authentication, jobs, isDraining, publicUrl } = parts;
   const { uploads, library, durations } = stores;
   const bodies = new JsonBodies(config);
   const meter = meterInto(store, exposition);
@@ -153,6 +163,9 @@ function handlerOf(parts: HandlerParts): RequestListener {
       library,
       durations,
       publicUrl,
+      desk: config.asyncEnabled ? jobs : null,
+      queueLimits: config,
+      checkWebhook: (url) => refuseAddress(url, config.webhookPrivate),
     },
     assetsAccess: config.assetsAccess,
     store,
@@ -166,18 +179,22 @@ function handlerOf(parts: HandlerParts): RequestListener {
 interface CallParts {
   readonly links: LinkServer;
   readonly direct: Direct;
+  readonly queued: QueuedWork;
   readonly registry: Registry;
   readonly server: Server;
   readonly drainMs: number;
 }
 
 /** Lets calls under way finish, for as long as is allowed, and then closes every connection. */
-async function endCalls({ links, direct, registry, server, drainMs }: CallParts): Promise<void> {
+async function endCalls(parts: CallParts): Promise<void> {
+  const { links, direct, queued, registry, server, drainMs } = parts;
   links.close();
   const closed = closeServer(server);
+  await queued.stop();
   await Promise.race([direct.drained(), elapsed(drainMs)]);
   direct.close();
   await registry.closeAll(RECONNECT_AFTER_MS);
+  await queued.close();
   // After the links: they are connections of this server, too, and their end is what some callers
   // are still to be told.
   await Promise.race([closed, elapsed(FLUSH_MS)]);

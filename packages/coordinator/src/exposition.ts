@@ -11,6 +11,7 @@ import type { MetricsServer } from './http/metrics-server.js';
 import type { MetricsAccess } from './http/routes/metrics.js';
 import { Metrics } from './metrics/metrics.js';
 import type { MetricsParts } from './metrics/metrics.js';
+import type { UsageRow } from './store/port.js';
 
 type ExposedConfig = Pick<Config, 'host' | 'metricsPort' | 'metricsToken'>;
 
@@ -53,6 +54,16 @@ export class Exposition {
   /** See `Metrics.observe`. */
   observe(...call: Parameters<Metrics['observe']>): void {
     this.#metrics?.observe(...call);
+  }
+
+  /** The same for the row of a job that has ended. */
+  observeJob(row: UsageRow): void {
+    const { promptTokens: input, completionTokens: output } = row;
+    const usage =
+      input + output === 0
+        ? null
+        : { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+    this.#metrics?.observe({ stream: false }, { usage }, row);
   }
 
   rateLimited(): void {

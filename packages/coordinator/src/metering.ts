@@ -2,7 +2,7 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { Outcome, Work } from './dispatch/work.js';
 import type { Exposition } from './exposition.js';
-import type { Measures } from './http/answers/answer.js';
+import type { Measures } from './assets/measures.js';
 import type { Store, UsageRow } from './store/port.js';
 
 /** More tokens than any one call can have. */

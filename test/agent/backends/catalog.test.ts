@@ -240,8 +240,8 @@ test('a snapshot fits in one message, however long the names', async () => {
   const { catalog } = catalogOf([configuredServer(fake.baseUrl)]);
   await catalog.start();
   const size = Buffer.byteLength(JSON.stringify(catalog.services()));
-  expect(size).toBeLessThan(224 * 1024);
-  expect(size).toBeGreaterThan(200 * 1024);
+  expect(size).toBeLessThan(192 * 1024);
+  expect(size).toBeGreaterThan(170 * 1024);
 });
 
 test('a closed catalog asks nobody', async () => {

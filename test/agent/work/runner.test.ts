@@ -1,6 +1,8 @@
 /** What the agent lets in, whatever a coordinator sends. */
 import { Catalog } from '@inference-gateway/agent/backends/catalog';
+import { HeldClaims } from '@inference-gateway/agent/work/held-claims';
 import { WorkRunner } from '@inference-gateway/agent/work/runner';
+import { Spool } from '@inference-gateway/agent/work/spool';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import { expect, onTestFinished, test } from 'vitest';
 import { configuredServer } from '../../support/configured-server.js';
@@ -17,7 +19,9 @@ async function startRunner(): Promise<WorkRunner> {
     await fake.close();
   });
   await catalog.start();
-  return new WorkRunner(catalog, createLogger('silent'));
+  const logger = createLogger('silent');
+  const claims = new HeldClaims(new Spool({ folder: null, logger }), logger);
+  return new WorkRunner(catalog, claims, logger);
 }
 
 const IMAGE = { name: 'image', content_type: 'image/png', bytes: 1 };

@@ -22,7 +22,7 @@ interface Setting extends Partial<AnswerFilesOptions> {
 async function answer({ store = {}, ...options }: Setting = {}) {
   const open = await openLibrary({ store });
   const files = new AnswerFiles({
-    library: open.library,
+    shelf: open.library,
     memberId: open.anna,
     requestId: 'req_1',
     model: 'sd',

@@ -1,6 +1,6 @@
 /**
- * The admin socket of a coordinator in this process, over a real store, with links and files that a
- * test makes up.
+ * The admin socket of a coordinator in this process, over a real store, with links, files and a
+ * dispatcher that a test makes up.
  */
 import type { ServerFacts } from '@inference-gateway/coordinator/admin/admin-context';
 import { serveAdmin } from '@inference-gateway/coordinator/admin/server';
@@ -10,16 +10,22 @@ import type {
   PruneReport,
 } from '@inference-gateway/coordinator/core/admin-assets';
 import type { AdminSessions } from '@inference-gateway/coordinator/core/admin-sessions';
+import type { Candidate } from '@inference-gateway/coordinator/core/match';
 import type { ProviderView, Sessions } from '@inference-gateway/coordinator/core/sessions';
+import { createIdleDesk } from '@inference-gateway/coordinator/dispatch/idle-desk';
+import type { JobDesk, Waiting } from '@inference-gateway/coordinator/dispatch/job-desk';
 import { openStore } from '@inference-gateway/coordinator/store/open';
-import type { Store } from '@inference-gateway/coordinator/store/port';
+import type { Job, QueueLimits, Store } from '@inference-gateway/coordinator/store/port';
 import { onTestFinished } from 'vitest';
 
 export interface RunningAdmin {
   readonly store: Store;
   readonly links: MadeUpLinks;
   readonly assets: MadeUpAssets;
+  readonly desk: MadeUpDesk;
 }
+
+const LIMITS: QueueLimits = { jobs: 100, bytes: 1_000_000 };
 
 export async function serveAdminOn(
   dataDir: string,
@@ -28,17 +34,20 @@ export async function serveAdminOn(
   const store = await openStore(dataDir);
   const links = new MadeUpLinks();
   const assets = new MadeUpAssets();
-  const admin = await serveAdmin(dataDir, { store, sessions: links, server, assets });
+  const desk = madeUpDesk(store);
+  const admin = await serveAdmin(dataDir, { store, sessions: links, server, assets, desk });
   onTestFinished(async () => {
     await admin.close();
     await store.close();
   });
-  return { store, links, assets };
+  return { store, links, assets, desk };
 }
 
 /** Providers are online when a test says so; what was asked of their links is recorded. */
 class MadeUpLinks implements Sessions, AdminSessions {
   readonly online = new Map<string, ProviderView>();
+  /** Whoever serves any model. */
+  served: readonly Candidate[] = [];
   readonly asked: string[] = [];
 
   kick(providerId: string): boolean {
@@ -54,12 +63,20 @@ class MadeUpLinks implements Sessions, AdminSessions {
     return [...this.online.values()];
   }
 
-  candidates(): readonly never[] {
-    return [];
+  candidates(): readonly Candidate[] {
+    return this.served;
   }
 
   open(): null {
     return null;
+  }
+
+  reserve(): null {
+    return null;
+  }
+
+  freeJobSlots(): number {
+    return 0;
   }
 
   report(): void {}
@@ -84,3 +101,31 @@ class MadeUpAssets implements AdminAssets {
     return { expired: 3, orphans: 2, bytes: 4_096 };
   }
 }
+
+export interface MadeUpDesk extends JobDesk {
+  lastTickAt: number | null;
+  /** Members in whose name something was asked; an administrator acts in nobody's. */
+  readonly askedFor: (string | null)[];
+}
+
+/** Does what an idle one does, and says of every queued job what a running dispatcher would. */
+function madeUpDesk(store: Store): MadeUpDesk {
+  const idle = createIdleDesk(store, LIMITS);
+  const askedFor: (string | null)[] = [];
+  const noted = (memberId: string | null): string | null => {
+    askedFor.push(memberId);
+    return memberId;
+  };
+  return {
+    ...idle,
+    askedFor,
+    cancel: (jobId, memberId) => idle.cancel(jobId, noted(memberId)),
+    cancelBatch: (batchId, memberId) => idle.cancelBatch(batchId, noted(memberId)),
+    retry: (jobId, memberId) => idle.retry(jobId, noted(memberId)),
+    waiting: (jobs: readonly Job[]) =>
+      Promise.resolve(new Map(jobs.map(({ id }): [string, Waiting] => [id, BUSY]))),
+    lastTickAt: null,
+  };
+}
+
+const BUSY: Waiting = { position: 3, reason: 'All 2 slots are busy.' };

@@ -1,7 +1,7 @@
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -23,18 +23,6 @@ test('start prints one line when it is ready, and serves the other commands', as
   expect(await refused.json()).toMatchObject({ error: { code: 'disabled_api_key' } });
   expect(started.stdout()).toBe(`listening on ${started.address}\n`);
   expect(started.stderr()).not.toContain(key.slice(12));
-});
-
-test('settings of features to come are let through, and said to have no effect', async () => {
-  const folder = await temporaryFolder();
-  const config = join(folder, 'gateway.json');
-  await writeFile(config, JSON.stringify({ max_images: 2, async_enabled: true }));
-  const env = { GATEWAY_ASYNC_ENABLED: 'true', GATEWAY_JOB_MAX_ATTEMPTS: '7' };
-  const args = ['--data', join(folder, 'data'), '--config', config];
-  const started = await startCoordinatorProcess(args, env);
-  expect((await fetch(`${started.address}/healthz`)).status).toBe(200);
-  expect(started.stderr()).toContain('GATEWAY_ASYNC_ENABLED has no effect in this version.');
-  expect(started.stderr()).toContain('GATEWAY_JOB_MAX_ATTEMPTS has no effect in this version.');
 });
 
 test('a second coordinator on the same folder exits 7 and names it', async () => {

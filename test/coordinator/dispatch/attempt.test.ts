@@ -15,34 +15,17 @@ function start(end: () => SinkFault | Promise<SinkFault>) {
   const attempt = new Attempt({
     work: imageWork(departure.signal),
     sink: sinkThatEnds(end),
-    candidate: {
-      providerId: 'provider-1',
-      providerName: 'pc',
-      ownerId: 'anna',
-      serviceId: 'image-0',
-      model: {
-        id: 'sd',
-        served_name: 'sd',
-        context_length: null,
-        input_modalities: [],
-        output_modalities: [],
-        supported_features: [],
-        loaded: true,
-      },
-      online: true,
-      offlineSince: null,
-      draining: false,
-      accepts: 'all',
-      freeSlots: 1,
-      recentFailures: 0,
-      speed: null,
-    },
+    candidate: { providerId: 'provider-1', providerName: 'pc' },
     attempt: 1,
     queueMs: 0,
     overheadMs: 0,
     timing: TIMING,
   });
-  attempt.begin({ consumed: () => {}, cancel: (code) => canceled.push(code) });
+  attempt.begin({
+    consumed: () => {},
+    cancel: (code) => canceled.push(code),
+    acknowledge: () => {},
+  });
   attempt.head(HEAD);
   return { attempt, departure, canceled };
 }

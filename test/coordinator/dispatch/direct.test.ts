@@ -14,6 +14,8 @@ test('work whose caller has left already is sent to nobody, and waits for nothin
     },
     providers: () => [],
     open: () => null,
+    reserve: () => null,
+    freeJobSlots: () => 0,
     report: () => {},
     onCapacity: () => () => {},
   };

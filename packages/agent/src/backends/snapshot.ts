@@ -23,7 +23,7 @@ export interface Snapshot {
 /**
  * The rest of HELLO, graphics cards and unfinished jobs among it, takes what is left of a message.
  */
-const MAX_SNAPSHOT_BYTES = SOCKET_OPTIONS.maxPayload - 32 * 1024;
+const MAX_SNAPSHOT_BYTES = SOCKET_OPTIONS.maxPayload - 64 * 1024;
 /** The message holds no more; each also costs some bytes beside its models. */
 const MAX_SERVICES = 64;
 const SERVICE_BYTES = 1_024;

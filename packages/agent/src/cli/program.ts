@@ -1,6 +1,8 @@
 /** The command line of `gateway-agent`; one file a command or noun. `docs/cli.md` documents it. */
 import { Command } from 'commander';
 import { addEnroll } from './enroll.js';
+import { addJobs } from './jobs.js';
+import { addDrain, addPause, addResume } from './pause.js';
 import { addServices } from './services.js';
 import { addStart } from './start.js';
 import { addStatus } from './status.js';
@@ -13,6 +15,18 @@ export function createProgram(): Command {
     .exitOverride()
     .showHelpAfterError('(--help shows what there is)')
     .addHelpText('after', '\nFirst steps: enroll, services scan --add, start, status.');
-  for (const add of [addEnroll, addStart, addStatus, addServices, addVersion]) add(program);
+  for (const add of COMMANDS) add(program);
   return program;
 }
+
+const COMMANDS = [
+  addEnroll,
+  addStart,
+  addStatus,
+  addPause,
+  addResume,
+  addDrain,
+  addJobs,
+  addServices,
+  addVersion,
+];

@@ -20,10 +20,10 @@ import { findFfmpeg } from '../media/ffmpeg.js';
 import type { Ffmpeg } from '../media/ffmpeg.js';
 import type { HostProbe } from '../hardware/probe.js';
 import { openControl } from '../state/control.js';
+import { controlTable } from './control-table.js';
 import { configOption, example } from './options.js';
 import type { ConfigOption } from './options.js';
 import { addFound } from './services-scan.js';
-import { statusReport } from './status-report.js';
 
 interface StartOptions extends ConfigOption {
   readonly once?: boolean;
@@ -113,10 +113,10 @@ async function serve({ config, coordinator, services, once }: Plan): Promise<voi
   const host = () => probe.current();
   const ffmpeg = await findConverter(config, logger);
   const { name } = config;
-  const agent = new Agent({ ...coordinator, name, services, host, logger, once, ffmpeg });
-  const control = await openControl(config.location.stateDir, {
-    status: () => statusReport(config.location.file, agent.status()),
-  });
+  const { file, stateDir } = config.location;
+  const setting = { name, services, host, logger, once, ffmpeg, stateDir };
+  const agent = new Agent({ ...coordinator, ...setting });
+  const control = await openControl(stateDir, controlTable(file, agent));
   onShutdown(async () => {
     await agent.drain();
     await control.close();

@@ -31,6 +31,10 @@ const report = z.object({
   reason: z.string().nullable(),
   /** Requests under way. */
   streams: z.number(),
+  /** Whose work is let in: `all`, `own` (paused) or `none` (draining). */
+  accepts: z.string(),
+  /** When a pause ends; null where there is none, or none with an end. */
+  paused_until: z.number().nullable(),
   services: z.array(service),
 });
 
@@ -40,10 +44,14 @@ export type StatusReport = z.infer<typeof report>;
 export function decodeStatusReport(value: unknown): StatusReport {
   const parsed = report.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new CommandError(
+  throw otherVersion(parsed.error);
+}
+
+export function otherVersion(cause: unknown): CommandError {
+  return new CommandError(
     EXIT.failure,
     'the running agent answers as another version does: restart it, so that both are one.',
-    { cause: parsed.error },
+    { cause },
   );
 }
 
@@ -59,6 +67,8 @@ export function statusReport(configFile: string, status: AgentStatus): StatusRep
     since: status.since,
     reason: status.reason,
     streams: status.running,
+    accepts: status.accepts,
+    paused_until: status.pausedUntil,
     services: status.services.map(({ baseUrl, ...rest }) => ({
       ...rest,
       models: [...rest.models],

@@ -1,11 +1,11 @@
 /** `gateway-agent status`: asks the running agent of this configuration. */
-import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { ago, printJson, printRecord, printRows } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
 import { locateConfig } from '../config.js';
 import { readConfigFile } from '../config-file.js';
 import type { ConfigLocation } from '../config-location.js';
 import { askAgent } from '../state/control.js';
+import { notRunning } from './ask-running.js';
 import { configOption, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
 import { decodeStatusReport } from './status-report.js';
@@ -38,10 +38,7 @@ async function reportStopped(location: ConfigLocation, json: boolean): Promise<n
   const { file } = location;
   if (json)
     printJson({ running: false, config: file, url: config.url ?? null, name: config.name ?? null });
-  throw new CommandError(
-    EXIT.checkFailed,
-    `no agent runs on ${file}: start it with "gateway-agent start".`,
-  );
+  throw notRunning(file);
 }
 
 function showReport(report: StatusReport, nowMs: number): void {
@@ -52,11 +49,20 @@ function showReport(report: StatusReport, nowMs: number): void {
       name: report.name,
       coordinator: report.url,
       working_on: report.streams,
+      lets_in: letsIn(report),
     },
     false,
   );
   if (process.stdout.isTTY) process.stdout.write('\n');
   printRows(report.services, serviceColumns(nowMs), false);
+}
+
+function letsIn({ accepts, paused_until: until }: StatusReport): string {
+  if (accepts === 'all') return "everybody's work";
+  if (accepts === 'none') return 'nothing';
+  return until === null
+    ? 'your own work'
+    : `your own work until ${new Date(until).toLocaleString()}`;
 }
 
 function serviceColumns(nowMs: number) {

@@ -17,16 +17,22 @@ import type {
 import { CLOSE, LINK, PROTOCOL_VERSION } from '@inference-gateway/shared/protocol/version';
 import { socketWire } from '@inference-gateway/shared/protocol/wire';
 import { LinkWriter } from '@inference-gateway/shared/protocol/writer';
+import type { SendStream } from '@inference-gateway/shared/protocol/writer';
 import type { RawData, WebSocket } from 'ws';
 import { AGENT_VERSION } from '../agent-version.js';
+import type { HeldClaims } from '../work/held-claims.js';
+import type { HeldJob } from '../work/held-job.js';
 import { IncomingWork } from '../work/incoming-work.js';
+import { JobStream } from '../work/job-stream.js';
 import type { WorkRunner } from '../work/runner.js';
+import type { StreamWork, WorkLink } from '../work/work.js';
 import type { LinkEnd, OpenSocket } from './dial.js';
 
 export interface LinkParts {
   /** New for every process. */
   readonly instanceId: string;
   readonly runner: WorkRunner;
+  readonly claims: HeldClaims;
   readonly services: () => readonly AdvertisedService[];
   readonly host: () => AgentHost;
   /** Called once, when the coordinator has registered this agent. */
@@ -41,7 +47,7 @@ export class AgentLink {
   readonly #parts: LinkParts;
   readonly #socket: WebSocket;
   readonly #writer: LinkWriter;
-  readonly #work = new Map<number, IncomingWork>();
+  readonly #work = new Map<number, StreamWork>();
   #liveness: Liveness;
   #heartbeat: NodeJS.Timeout | null = null;
   #heartbeats = 0;
@@ -73,15 +79,16 @@ export class AgentLink {
     this.#send({ t: 'SERVICES', rev: this.#servicesRev, services: [...services()], host: host() });
   }
 
-  /** Tells at once whose work is let in. */
+  /** Tells whose work is let in, and which claims are held. WELCOME comes first. */
   beat(): void {
+    if (this.#heartbeat === null) return;
     this.#heartbeats += 1;
-    const { runner } = this.#parts;
+    const { runner, claims } = this.#parts;
     this.#send({
       t: 'HEARTBEAT',
       seq: this.#heartbeats,
       slots: runner.slots(),
-      claims: [],
+      claims: claims.claims(),
       accepts: runner.accepts,
     });
   }
@@ -100,7 +107,7 @@ export class AgentLink {
   }
 
   #hello(): void {
-    const { instanceId, services, host } = this.#parts;
+    const { instanceId, services, host, claims } = this.#parts;
     this.#send({
       t: 'HELLO',
       proto: PROTOCOL_VERSION,
@@ -110,7 +117,7 @@ export class AgentLink {
       host: host(),
       services_rev: this.#servicesRev,
       services: [...services()],
-      resume: [],
+      resume: claims.offers(),
     });
   }
 
@@ -148,9 +155,11 @@ export class AgentLink {
       case 'GOAWAY':
         this.#retryAfterMs = message.retry_after_ms;
         return undefined;
-      case 'SERVICES_OK':
       case 'HEARTBEAT_OK':
+        return this.#parts.claims.lost(message.lost_claims);
       case 'RESULT_ACK':
+        return this.#parts.claims.acknowledged(message.claim_id);
+      case 'SERVICES_OK':
       case 'DRAIN':
         return undefined;
     }
@@ -159,22 +168,46 @@ export class AgentLink {
   #welcome(welcome: Message<'WELCOME'>): void {
     this.#liveness.stop();
     this.#liveness = this.#watch(welcome.ping_s * 1000, welcome.dead_s * 1000);
+    if (this.#heartbeat !== null) clearInterval(this.#heartbeat);
     this.#heartbeat = setInterval(() => this.beat(), welcome.heartbeat_s * 1000);
-    if (this.#parts.runner.accepts !== 'all') this.beat();
-    this.#parts.onWelcome(welcome);
+    const { runner, claims, onWelcome } = this.#parts;
+    claims.resume(welcome.resume, {
+      carry: (job, stream) => this.#carry(job, stream),
+      refuse: (stream) => this.#refuse(stream),
+    });
+    if (runner.accepts !== 'all') this.beat();
+    onWelcome(welcome);
   }
 
   #open(open: Message<'OPEN'>): void {
-    if (this.#work.has(open.stream)) {
-      throw new ProtocolViolation(`stream ${open.stream} is open already`);
+    const { runner, claims } = this.#parts;
+    if (open.kind === 'sync') {
+      const { send, link } = this.#stream(open.stream);
+      const work = new IncomingWork(open, send, link);
+      this.#work.set(open.stream, work);
+      return runner.take(work);
     }
-    const send = this.#writer.open(open.stream, LINK.windowBytes);
-    const work = new IncomingWork(open, send, {
-      control: (frame) => this.#writer.control(frame),
-      closed: () => this.#work.delete(open.stream),
-    });
-    this.#work.set(open.stream, work);
-    this.#parts.runner.take(work);
+    const { job, run } = claims.open(open);
+    this.#carry(job, open.stream);
+    return runner.take(run);
+  }
+
+  /** Sends the job's answer on this stream, from its first byte on. */
+  #carry(job: HeldJob, stream: number): void {
+    const { send, link } = this.#stream(stream);
+    this.#work.set(stream, new JobStream(job, send, link));
+  }
+
+  /** A claim that was let go while the coordinator thought about it. */
+  #refuse(stream: number): void {
+    this.#send({ t: 'RESET', stream, code: 'CANCELED', message: 'the claim is not held' });
+  }
+
+  #stream(stream: number): { send: SendStream; link: WorkLink } {
+    if (this.#work.has(stream)) throw new ProtocolViolation(`stream ${stream} is open already`);
+    const send = this.#writer.open(stream, LINK.windowBytes);
+    const control = (frame: string | Uint8Array): void => this.#writer.control(frame);
+    return { send, link: { control, closed: () => this.#work.delete(stream) } };
   }
 
   /** Frames of work that has ended here are late, not wrong: the two ends' last words can cross. */
@@ -195,11 +228,12 @@ export class AgentLink {
     });
   }
 
-  /** Synchronous work does not outlive its link: nobody could be given the answer. */
+  /** Synchronous work does not outlive its link; jobs do, and are offered to the next one. */
   #stop(): void {
     this.#liveness.stop();
     if (this.#heartbeat !== null) clearInterval(this.#heartbeat);
-    for (const work of this.#work.values()) work.abandon();
+    const abandoned = [...this.#work.values()];
     this.#work.clear();
+    for (const work of abandoned) work.abandon();
   }
 }

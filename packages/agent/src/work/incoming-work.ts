@@ -1,10 +1,10 @@
 /**
- * One piece of work as it comes from the link: its body on the way in, its answer on the way out.
+ * Synchronous work as it comes from the link: its body on the way in, its answer on the way out. It
+ * ends with its link, because nobody could be given the answer.
  */
 import { ReceiveWindow } from '@inference-gateway/shared/protocol/credit';
 import { encodeWindow } from '@inference-gateway/shared/protocol/frames';
 import type {
-  AgentMessage,
   Message,
   RejectReason,
   ResetCode,
@@ -14,23 +14,12 @@ import { LINK } from '@inference-gateway/shared/protocol/version';
 import type { SendStream } from '@inference-gateway/shared/protocol/writer';
 import type { MediaPart } from '../backends/backend.js';
 import { IncomingBody } from './incoming-body.js';
-
-export interface WorkLink {
-  control(frame: string | Uint8Array): void;
-  /** The last word has been said, or put in line. */
-  closed(): void;
-}
-
-/** Why the work was stopped: the reason of its abort signal. */
-export type StopReason = 'canceled' | 'deadline' | 'link lost';
+import type { StopReason, StreamWork, Unaddressed, Work, WorkLink } from './work.js';
 
 /** The coordinator waits 5 s for it. */
 const ACCEPT_WITHIN_MS = 20;
 
-type StreamMessage = Extract<AgentMessage, { stream: number }>;
-type WithoutStream<M> = M extends unknown ? Omit<M, 'stream'> : never;
-
-export class IncomingWork {
+export class IncomingWork implements Work, StreamWork {
   readonly open: Message<'OPEN'>;
   readonly request: IncomingBody;
   readonly #link: WorkLink;
@@ -68,7 +57,7 @@ export class IncomingWork {
     if (this.#closed) return;
     if (this.#window.receive(bytes.length)) return this.request.receive(bytes);
     this.fail('FLOW_CONTROL', 'more bytes than credit');
-    this.#stop('canceled');
+    this.stop('canceled');
     return undefined;
   }
 
@@ -82,17 +71,19 @@ export class IncomingWork {
    */
   cancel(): void {
     if (this.#answered) this.#reset('CANCELED', '');
-    else this.#stop('canceled');
+    else this.stop('canceled');
   }
 
-  expire(): void {
-    this.#stop('deadline');
+  /** Drops what is queued: a run that waits for credit, which will never come, must end as well. */
+  stop(reason: StopReason): void {
+    this.#send.discard();
+    this.#abort.abort(reason);
   }
 
   abandon(): void {
     this.#closed = true;
     clearTimeout(this.#accepting);
-    this.#stop('link lost');
+    this.stop('link lost');
   }
 
   /** HEAD accepts, too: where the answer comes at once, it saves a message. */
@@ -149,24 +140,18 @@ export class IncomingWork {
     if (credit > 0 && !this.#closed) this.#link.control(encodeWindow(this.open.stream, credit));
   }
 
-  /** Drops what is queued: a run that waits for credit, which will never come, must end as well. */
-  #stop(reason: StopReason): void {
-    this.#send.discard();
-    this.#abort.abort(reason);
-  }
-
   #reset(code: ResetCode, message: string): void {
     this.#send.discard();
     this.#control({ t: 'RESET', code, message: message.slice(0, 2_000) });
     this.#close();
   }
 
-  #control(message: WithoutStream<StreamMessage>): void {
+  #control(message: Unaddressed): void {
     if (this.#closed) return;
     this.#link.control(JSON.stringify({ ...message, stream: this.open.stream }));
   }
 
-  #inOrder(message: WithoutStream<StreamMessage>): void {
+  #inOrder(message: Unaddressed): void {
     if (this.#closed) return;
     this.#send.text(JSON.stringify({ ...message, stream: this.open.stream }));
   }

@@ -7,7 +7,8 @@ import type { AdvertisedModel } from '@inference-gateway/shared/protocol/message
 import { LocalFailure } from '../backends/backend.js';
 import type { EventAnswer, LocalAnswer, MediaAnswer } from '../backends/backend.js';
 import type { CatalogEntry } from '../backends/catalog.js';
-import type { IncomingWork, StopReason } from './incoming-work.js';
+import { SpoolFull } from './spool-room.js';
+import type { StopReason, Work } from './work.js';
 
 /**
  * While a model loads nothing comes back: PROGRESS keeps the coordinator's first-byte timer
@@ -21,10 +22,10 @@ export interface RunHost {
   unreachable(reason: string): void;
 }
 
-export async function run(work: IncomingWork, entry: CatalogEntry, host: RunHost): Promise<void> {
+export async function run(work: Work, entry: CatalogEntry, host: RunHost): Promise<void> {
   const { open } = work;
   const deadline =
-    open.deadline_ms > 0 ? setTimeout(() => work.expire(), open.deadline_ms) : undefined;
+    open.deadline_ms > 0 ? setTimeout(() => work.stop('deadline'), open.deadline_ms) : undefined;
   const startedAt = performance.now();
   try {
     await answer(work, entry);
@@ -38,7 +39,7 @@ export async function run(work: IncomingWork, entry: CatalogEntry, host: RunHost
   }
 }
 
-async function answer(work: IncomingWork, entry: CatalogEntry): Promise<void> {
+async function answer(work: Work, entry: CatalogEntry): Promise<void> {
   const { open, signal } = work;
   const model = entry.models.find((candidate) => candidate.id === open.model);
   if (model === undefined) throw new LocalFailure('LOCAL_ERROR', `${open.model} is gone`);
@@ -54,7 +55,7 @@ async function answer(work: IncomingWork, entry: CatalogEntry): Promise<void> {
   }
 }
 
-async function send(work: IncomingWork, reply: LocalAnswer, begun: () => void): Promise<void> {
+async function send(work: Work, reply: LocalAnswer, begun: () => void): Promise<void> {
   if (reply.kind === 'events') return sendEvents(work, reply, begun);
   if (reply.kind === 'media') return sendMedia(work, reply, begun);
   work.head(reply.status, 'application/json');
@@ -65,11 +66,7 @@ async function send(work: IncomingWork, reply: LocalAnswer, begun: () => void): 
 }
 
 /** HEAD goes out with the first event: until then another provider can take over. */
-async function sendEvents(
-  work: IncomingWork,
-  reply: EventAnswer,
-  begun: () => void,
-): Promise<void> {
+async function sendEvents(work: Work, reply: EventAnswer, begun: () => void): Promise<void> {
   const { events } = reply;
   try {
     let next = await events.next();
@@ -89,11 +86,7 @@ async function sendEvents(
 }
 
 /** HEAD goes out with the first file, for the same reason. */
-async function sendMedia(
-  work: IncomingWork,
-  { parts }: MediaAnswer,
-  begun: () => void,
-): Promise<void> {
+async function sendMedia(work: Work, { parts }: MediaAnswer, begun: () => void): Promise<void> {
   let isFirst = true;
   for await (const part of parts) {
     if (isFirst) {
@@ -111,7 +104,7 @@ async function sendMedia(
   work.end(null);
 }
 
-function bodyUnlessStopped(work: IncomingWork): Promise<Buffer> {
+function bodyUnlessStopped(work: Work): Promise<Buffer> {
   const { signal } = work;
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason as Error);
@@ -131,24 +124,29 @@ function parseBody(bytes: Buffer): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-function reportLoading(work: IncomingWork, model: AdvertisedModel): () => void {
+function reportLoading(work: Work, model: AdvertisedModel): () => void {
   if (model.loaded !== false) return () => {};
   work.progress('loading');
   const timer = setInterval(() => work.progress('loading'), PROGRESS_MS);
   return () => clearInterval(timer);
 }
 
-function report(work: IncomingWork, error: unknown, host: RunHost): void {
+function report(work: Work, error: unknown, host: RunHost): void {
   if (work.signal.aborted) return work.fail(...stopCode(work.signal.reason as StopReason));
   if (error instanceof LocalFailure) {
     host.logger.warn({ req: work.open.request_id, reason: error.message }, 'local server failed');
     if (error.code === 'LOCAL_UNREACHABLE') host.unreachable(error.message);
     return work.fail(error.code, error.message);
   }
+  if (error instanceof SpoolFull) {
+    host.logger.warn({ req: work.open.request_id }, 'the spool is full');
+    return work.fail('INTERNAL', error.message);
+  }
   host.logger.error({ err: error, req: work.open.request_id }, 'run failed');
   return work.fail('INTERNAL', 'the agent failed');
 }
 
-function stopCode(reason: StopReason): ['CANCELED' | 'DEADLINE', string] {
-  return reason === 'deadline' ? ['DEADLINE', 'the time limit passed'] : ['CANCELED', ''];
+function stopCode(reason: StopReason): ['CANCELED' | 'DEADLINE' | 'YIELDED', string] {
+  if (reason === 'deadline') return ['DEADLINE', 'the time limit passed'];
+  return reason === 'yielded' ? ['YIELDED', 'the owner took the card back'] : ['CANCELED', ''];
 }

@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import type { AdminAssets } from '../core/admin-assets.js';
 import type { AdminSessions } from '../core/admin-sessions.js';
 import type { Sessions } from '../core/sessions.js';
+import type { JobDesk } from '../dispatch/job-desk.js';
 import type { Store } from '../store/port.js';
 
 /** Where a running coordinator is found. */
@@ -21,6 +22,7 @@ export interface AdminContext {
   readonly sessions: (Sessions & AdminSessions) | null;
   readonly server: ServerFacts | null;
   readonly assets: AdminAssets;
+  readonly desk: JobDesk;
   readonly now: () => number;
 }
 

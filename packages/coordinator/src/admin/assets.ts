@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Asset } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
+import { memberNames } from './names.js';
 import { resolveMember } from './references.js';
 
 /** Some 400 KiB of JSON. */
@@ -15,7 +16,7 @@ const listing = z.strictObject({
 export const listAssets = adminCommand(listing, async ({ store }, { user, limit }) => {
   const owner = user === null ? null : await resolveMember(store, user);
   const assets = await store.listAssets({ memberId: owner?.id ?? null, limit, after: null });
-  const names = new Map((await store.listMembers()).map(({ id, name }) => [id, name]));
+  const names = await memberNames(store);
   return assets.map((asset) => present(asset, names.get(asset.memberId) ?? null));
 });
 

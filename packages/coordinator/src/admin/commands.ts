@@ -8,6 +8,8 @@ import * as z from 'zod';
 import { adminCommand } from './admin-context.js';
 import type { AdminCommand, AdminContext } from './admin-context.js';
 import { listAssets, pruneAssets, verifyAssets } from './assets.js';
+import { cancelBatch, listBatches, showBatch } from './batches.js';
+import { cancelJob, listJobs, retryJob, showJob } from './jobs.js';
 import { createJoinToken } from './join-tokens.js';
 import { createKey, disableKey, enableKey, listKeys, revokeKey } from './keys.js';
 import { clearLimits, setLimits, showLimits } from './limits.js';
@@ -19,6 +21,7 @@ import {
   resumeProvider,
   showProvider,
 } from './providers.js';
+import { pauseQueue, requeueStuck, resumeQueue, summarizeQueue } from './queue.js';
 import { showStats } from './stats.js';
 
 export const ADMIN_COMMANDS = {
@@ -42,6 +45,17 @@ export const ADMIN_COMMANDS = {
   'asset.list': listAssets,
   'asset.verify': verifyAssets,
   'asset.prune': pruneAssets,
+  'job.list': listJobs,
+  'job.show': showJob,
+  'job.cancel': cancelJob,
+  'job.retry': retryJob,
+  'batch.list': listBatches,
+  'batch.show': showBatch,
+  'batch.cancel': cancelBatch,
+  'queue.summary': summarizeQueue,
+  'queue.pause': pauseQueue,
+  'queue.resume': resumeQueue,
+  'queue.requeue-stuck': requeueStuck,
   /** Null where no coordinator runs. */
   'server.status': adminCommand(z.strictObject({}), async ({ server }) => server),
 };

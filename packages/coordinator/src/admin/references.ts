@@ -59,6 +59,13 @@ export async function resolveProvider(store: Store, reference: string): Promise<
   });
 }
 
+/** What has no name is known by its id alone, and no other is near it. */
+export function unknownId(noun: 'job' | 'batch', reference: string): CommandError {
+  const shown = reference.slice(0, SHOWN_CHARACTERS);
+  const message = `there is no ${noun} '${shown}'. "${noun} list" shows the newest with their ids.`;
+  return new CommandError(EXIT.notFound, message);
+}
+
 interface OwnersPart {
   readonly ownerId: string;
   /** As written. */

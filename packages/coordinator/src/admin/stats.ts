@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { USAGE_GROUPS } from '../store/port.js';
 import type { Store, UsageGroup, UsageStat } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
+import { memberNames, providerNames } from './names.js';
 import { resolveMember } from './references.js';
 
 const question = z.strictObject({
@@ -21,21 +22,16 @@ export const showStats = adminCommand(question, async ({ store, now }, args) => 
 });
 
 /** What the groups are called; null where a group's id is its name. */
-async function namesOf(store: Store, by: UsageGroup): Promise<Map<string, string> | null> {
+async function namesOf(store: Store, by: UsageGroup): Promise<ReadonlyMap<string, string> | null> {
   switch (by) {
     case 'member':
-      return new Map((await store.listMembers()).map(({ id, name }) => [id, name]));
+      return memberNames(store);
     case 'key':
       return new Map(
         (await store.listKeys(null)).map((key) => [key.id, `${key.memberEmail}/${key.name}`]),
       );
     case 'provider':
-      return new Map(
-        (await store.listProviders()).map(({ id, ownerName, name }) => [
-          id,
-          `${ownerName}/${name}`,
-        ]),
-      );
+      return providerNames(store);
     case 'day':
     case 'model':
     case 'endpoint':
@@ -44,7 +40,7 @@ async function namesOf(store: Store, by: UsageGroup): Promise<Map<string, string
   }
 }
 
-function present(stat: UsageStat, names: Map<string, string> | null) {
+function present(stat: UsageStat, names: ReadonlyMap<string, string> | null) {
   const id = stat.group === '' ? null : stat.group;
   return {
     id,

@@ -13,11 +13,19 @@ import {
 import type { MediaFamily } from '@inference-gateway/shared/media-types';
 import type { Asset } from '../store/port.js';
 import type { AssetDraft } from './asset-draft.js';
-import type { AssetLibrary } from './asset-library.js';
+import type { AssetFacts } from './asset-facts.js';
 import { asStorageError } from './storage-error.js';
 
+/** Where files are put, and taken away again. */
+export interface Shelf {
+  draft(maxBytes: number): AssetDraft;
+  /** Throws an `ApiError`, and then the draft is gone. */
+  keep(draft: AssetDraft, facts: AssetFacts): Promise<Asset>;
+  drop(asset: Asset): Promise<void>;
+}
+
 export interface AnswerFilesOptions {
-  readonly library: AssetLibrary;
+  readonly shelf: Shelf;
   readonly memberId: string;
   readonly requestId: string;
   readonly model: string;
@@ -77,10 +85,10 @@ export class AnswerFiles {
     readonly contentType: string;
     readonly revisedPrompt: string | null;
   }): Fault | null {
-    const { library, most, maxBytes } = this.#options;
+    const { shelf, most, maxBytes } = this.#options;
     if (this.#files.length >= most) return `it holds more files than the ${most} asked for`;
     const { contentType: claimedType, revisedPrompt } = part;
-    const draft = library.draft(maxBytes);
+    const draft = shelf.draft(maxBytes);
     const start = Buffer.alloc(0);
     this.#files.push({ draft, claimedType, revisedPrompt, start, contentType: null });
     return null;
@@ -129,15 +137,14 @@ export class AnswerFiles {
 
   async #keep({ draft, contentType, revisedPrompt }: OpenFile): Promise<KeptFile> {
     if (contentType === null) throw new Error('a file is kept before its type is known');
-    const { library, memberId, requestId, model, endpoint } = this.#options;
+    const { shelf, memberId, requestId, model, endpoint } = this.#options;
     const providerId = this.#providerId;
     const facts = { memberId, providerId, requestId, model, endpoint, contentType };
-    return { asset: await library.keep(draft, facts), revisedPrompt };
+    return { asset: await shelf.keep(draft, facts), revisedPrompt };
   }
 
   async #removeAll(kept: readonly KeptFile[]): Promise<void> {
-    const { library, memberId } = this.#options;
-    await Promise.all(kept.map(({ asset }) => library.remove(asset.id, memberId)));
+    await Promise.all(kept.map(({ asset }) => this.#options.shelf.drop(asset)));
   }
 
   /** Bare samples have no first bytes that would tell them. */

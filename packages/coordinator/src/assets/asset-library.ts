@@ -3,13 +3,16 @@
  * goes before the file: whenever the process ends, no row is without its file, and a file without
  * a row is swept.
  */
+import type { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { createReadStream } from 'node:fs';
 import type { DurationMeter } from '../media/duration.js';
 import type { Asset, AssetLimits, AssetStore } from '../store/port.js';
+import type { Shelf } from './answer-files.js';
 import type { AssetDraft, CommittedFile } from './asset-draft.js';
 import { MAX_ASSET_BYTES } from './asset-files.js';
 import type { AssetFiles } from './asset-files.js';
+import type { AssetFacts } from './asset-facts.js';
 import { isAssetId } from './asset-id.js';
 import { memberFull, totalFull } from './full.js';
 import { sweepAssets } from './sweep.js';
@@ -18,12 +21,6 @@ import { sweepAssets } from './sweep.js';
 const MEMBER_SHARE = 0.1;
 const SWEEP_INTERVAL_MS = 10 * 60_000;
 const PIECE_BYTES = 64 * 1024;
-
-/** Whose file it is, and what made it. */
-export type AssetFacts = Pick<
-  Asset,
-  'memberId' | 'providerId' | 'requestId' | 'model' | 'endpoint' | 'contentType'
->;
 
 export interface AssetLibraryParts {
   readonly files: AssetFiles;
@@ -73,16 +70,37 @@ export class AssetLibrary {
 
   /** Makes an asset of a draft. Throws an `ApiError`, and then the draft is gone. */
   async keep(draft: AssetDraft, facts: AssetFacts): Promise<Asset> {
-    const file = await draft.commit().catch(async (error: unknown) => {
-      await draft.discard();
-      throw error;
-    });
-    const asset = await this.#describe(draft.id, file, facts);
+    const asset = await this.#place(draft, facts);
     // Where this throws, the row may be there all the same: the sweep finds out, an hour later.
     const outcome = await this.#parts.store.createAsset(asset, this.#limits);
     if (outcome === 'created') return asset;
     await this.#removeFile(asset.id);
-    throw outcome === 'full' ? totalFull(this.#limits) : memberFull(this.#limits);
+    throw this.fullError(outcome);
+  }
+
+  /** Takes back what was kept. */
+  async drop({ id, memberId }: Asset): Promise<void> {
+    await this.remove(id, memberId);
+  }
+
+  /**
+   * For files whose rows are written with something else, in one transaction. A file without its
+   * row is an orphan, which the sweep removes.
+   */
+  get unlisted(): Shelf {
+    return {
+      draft: (maxBytes) => this.draft(maxBytes),
+      keep: (draft, facts) => this.#place(draft, facts),
+      drop: ({ id }) => this.#removeFile(id),
+    };
+  }
+
+  get limits(): AssetLimits {
+    return this.#limits;
+  }
+
+  fullError(outcome: 'member_full' | 'full'): ApiError {
+    return outcome === 'full' ? totalFull(this.#limits) : memberFull(this.#limits);
   }
 
   /** Null where it is unknown, over, or another member's; a null member stands for anyone. */
@@ -135,6 +153,14 @@ export class AssetLibrary {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#sweeping;
+  }
+
+  async #place(draft: AssetDraft, facts: AssetFacts): Promise<Asset> {
+    const file = await draft.commit().catch(async (error: unknown) => {
+      await draft.discard();
+      throw error;
+    });
+    return this.#describe(draft.id, file, facts);
   }
 
   async #describe(id: string, file: CommittedFile, facts: AssetFacts): Promise<Asset> {

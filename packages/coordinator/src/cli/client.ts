@@ -9,7 +9,8 @@ import { runAdmin } from '../admin/commands.js';
 import type { AdminArgs, AdminName, AdminResult } from '../admin/commands.js';
 import { adminSocketPath } from '../admin/server.js';
 import { createAdminAssets } from '../assets/admin-assets.js';
-import { locateData } from '../config.js';
+import { locateData, readQueueLimits } from '../config.js';
+import { createIdleDesk } from '../dispatch/idle-desk.js';
 import { hasStore, openStore } from '../store/open.js';
 import type { Store } from '../store/port.js';
 import type { DataOption } from './options.js';
@@ -33,7 +34,7 @@ export async function admin<Name extends AdminName>(
     // A mistyped folder must not become an empty one; the first member is what makes a new one.
     if (command !== 'user.create' && !hasStore(dataDir)) throw noStore(dataDir);
     const store = await openUnlessLocked(dataDir, tries);
-    if (store !== null) return runHere({ dataDir, store }, command, args);
+    if (store !== null) return runHere({ options, dataDir, store }, command, args);
     await setTimeout(LOCK_RETRY_MS);
   }
 }
@@ -54,14 +55,21 @@ export async function callRunning<Name extends AdminName>(
   }
 }
 
+interface OpenFolder {
+  readonly options: DataOption;
+  readonly dataDir: string;
+  readonly store: Store;
+}
+
 async function runHere<Name extends AdminName>(
-  { dataDir, store }: { readonly dataDir: string; readonly store: Store },
+  { options, dataDir, store }: OpenFolder,
   command: Name,
   args: AdminArgs<Name>,
 ): Promise<AdminResult<Name>> {
   try {
     const assets = createAdminAssets(dataDir, store);
-    const context = { store, sessions: null, server: null, assets, now: Date.now };
+    const desk = createIdleDesk(store, readQueueLimits(options));
+    const context = { store, sessions: null, server: null, assets, desk, now: Date.now };
     return (await runAdmin(context, { command, args })) as AdminResult<Name>;
   } finally {
     await store.close();
@@ -78,7 +86,8 @@ async function openUnlessLocked(dataDir: string, tries: number): Promise<Store |
   }
 }
 
-function noStore(dataDir: string): CommandError {
+/** A folder is named in which no store is. */
+export function noStore(dataDir: string): CommandError {
   return new CommandError(
     EXIT.notFound,
     `there is no coordinator's data in ${dataDir}. ` +

@@ -1,11 +1,17 @@
 /** The command line of `gateway-coordinator`; one file a noun. `docs/cli.md` documents it. */
 import { Command } from 'commander';
 import { addAsset } from './asset.js';
+import { addBackup } from './backup.js';
+import { addBatch } from './batch.js';
 import { addDoctor } from './doctor.js';
+import { addJob } from './job.js';
 import { addKey } from './key.js';
 import { addLimit } from './limit.js';
+import { addMigrate } from './migrate.js';
 import { addProvider } from './provider.js';
 import { addPrune } from './prune.js';
+import { addQueue } from './queue.js';
+import { addRestore } from './restore.js';
 import { addStart } from './start.js';
 import { addStats } from './stats.js';
 import { addToken } from './token.js';
@@ -26,9 +32,15 @@ export function createProgram(): Command {
     addToken,
     addProvider,
     addLimit,
+    addJob,
+    addBatch,
+    addQueue,
     addStats,
     addAsset,
     addPrune,
+    addBackup,
+    addRestore,
+    addMigrate,
     addDoctor,
     addVersion,
   ];

@@ -3,8 +3,9 @@ import { Argument } from 'commander';
 import type { Command } from 'commander';
 import type { AdminResult } from '../admin/commands.js';
 import { admin } from './client.js';
-import { dataOption, example, isoTime, jsonOption } from './options.js';
+import { dataOption, example, jsonOption } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
+import { withReadableTimes } from './readable-times.js';
 
 export function addProvider(program: Command): void {
   const provider = program
@@ -65,14 +66,6 @@ async function show(provider: string, options: DataOption & JsonOption): Promise
   const record = await admin(options, 'provider.show', { provider });
   const json = options.json === true;
   printRecord(json ? record : withReadableTimes(record), json);
-}
-
-function withReadableTimes(record: AdminResult<'provider.show'>): Record<string, unknown> {
-  const readable = Object.entries(record).map(([name, value]): [string, unknown] => [
-    name,
-    name.endsWith('_at') && typeof value === 'number' ? isoTime(value) : value,
-  ]);
-  return Object.fromEntries(readable);
 }
 
 async function drain(provider: string, options: DataOption): Promise<void> {

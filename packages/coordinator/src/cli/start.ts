@@ -1,8 +1,8 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { print, say } from '@inference-gateway/shared/program/print';
+import { print } from '@inference-gateway/shared/program/print';
 import { onShutdown } from '@inference-gateway/shared/program/shutdown';
 import type { Command } from 'commander';
-import { laterVariables, loadConfig } from '../config.js';
+import { loadConfig } from '../config.js';
 import type { Config, ConfigFlags } from '../config.js';
 import type { Coordinator } from '../coordinator.js';
 import { dataOption, example } from './options.js';
@@ -26,7 +26,6 @@ export function addStart(program: Command): void {
 
 async function start(flags: ConfigFlags): Promise<void> {
   const config = loadConfig(flags);
-  for (const name of laterVariables()) say(`${name} has no effect in this version.`);
   const coordinator = await startOn(config);
   onShutdown(() => coordinator.drain(), 'Draining: waiting for work under way.');
   print(`listening on ${coordinator.address}`);

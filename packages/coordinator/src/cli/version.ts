@@ -1,10 +1,8 @@
-import {
-  printVersion,
-  readPackageVersion,
-} from '@inference-gateway/shared/program/package-version';
+import { printVersion } from '@inference-gateway/shared/program/package-version';
 import type { Command } from 'commander';
 import { example, jsonOption } from './options.js';
 import type { JsonOption } from './options.js';
+import { programVersion } from './program-version.js';
 
 export function addVersion(program: Command): void {
   program
@@ -13,7 +11,6 @@ export function addVersion(program: Command): void {
     .addOption(jsonOption())
     .addHelpText('after', example('version'))
     .action(({ json }: JsonOption) => {
-      const manifest = new URL('../../package.json', import.meta.url);
-      printVersion(readPackageVersion(manifest), json === true);
+      printVersion(programVersion(), json === true);
     });
 }

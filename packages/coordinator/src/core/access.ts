@@ -10,6 +10,6 @@ export interface Owned {
  * Members see their own providers. Sharing with a network will widen this rule, and no other
  * place.
  */
-export function mayUse(caller: Caller, provider: Owned): boolean {
+export function mayUse(caller: Pick<Caller, 'memberId'>, provider: Owned): boolean {
   return provider.ownerId === caller.memberId;
 }

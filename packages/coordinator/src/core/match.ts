@@ -14,12 +14,20 @@ export interface Candidate {
   readonly serviceId: string;
   readonly model: AdvertisedModel;
   readonly online: boolean;
+  /** Of its link; null while it is offline. */
+  readonly sessionId: string | null;
+  /** Unix ms at which it was last online: now, where it is. */
+  readonly lastSeenAt: number | null;
   /** Monotonic ms at which its last link ended; null while online, or where it has had none yet. */
   readonly offlineSince: number | null;
   readonly draining: boolean;
   /** Whose work the owner lets in at present. */
   readonly accepts: 'all' | 'own' | 'none';
   readonly freeSlots: number;
+  /** Of them, those that jobs may take: one of two or more is kept for synchronous calls. */
+  readonly freeJobSlots: number;
+  /** Of the service, free or not. */
+  readonly slots: number;
   /** Failures within the last minute. */
   readonly recentFailures: number;
   /** Tokens a second, averaged; null until measured. */
@@ -38,8 +46,11 @@ export interface Needs {
 
 export const NO_NEEDS: Needs = { features: [], voices: [], format: null };
 
+/** The part of a caller that decides who may serve them. */
+export type Asking = Pick<Caller, 'memberId' | 'scope'>;
+
 export interface MatchRequest {
-  readonly caller: Caller;
+  readonly caller: Asking;
   readonly needs: Needs;
   /** Providers that have already failed this call. */
   readonly excluded: ReadonlySet<string>;
@@ -54,7 +65,7 @@ export type Match =
   | { readonly kind: 'unknown' };
 
 export function match(candidates: readonly Candidate[], request: MatchRequest): Match {
-  const visible = candidates.filter((candidate) => isCapable(candidate, request));
+  const visible = capableCandidates(candidates, request);
   if (visible.length === 0) return { kind: 'unknown' };
   const eligible = visible.filter((candidate) => isEligible(candidate, request));
   if (eligible.length === 0) return { kind: 'offline', lostAt: lastLoss(visible) };
@@ -66,7 +77,7 @@ export function match(candidates: readonly Candidate[], request: MatchRequest): 
 /** The models, one a provider, that could serve this caller now, or as soon as a slot is free. */
 export function servingModels(
   candidates: readonly Candidate[],
-  caller: Caller,
+  caller: Asking,
 ): readonly AdvertisedModel[] {
   const request = { caller, needs: NO_NEEDS, excluded: new Set<string>() };
   return candidates
@@ -80,15 +91,35 @@ export function servingModels(
  */
 export function fittingModels(
   candidates: readonly Candidate[],
-  caller: Caller,
+  caller: Asking,
 ): readonly AdvertisedModel[] {
   const serving = servingModels(candidates, caller);
   if (serving.length > 0) return serving;
   return candidates.filter((one) => isVisible(one, caller)).map(({ model }) => model);
 }
 
+/** Those that could ever serve such a call, online or not. */
+export function capableCandidates(
+  candidates: readonly Candidate[],
+  request: Omit<MatchRequest, 'excluded'>,
+): readonly Candidate[] {
+  return candidates.filter((one) => isCapable(one, request));
+}
+
+/**
+ * When one of these was last online, in Unix ms; null where there are none. One that is online,
+ * busy or paused, counts as now.
+ */
+export function lastReach(capable: readonly Candidate[]): number | null {
+  if (capable.length === 0) return null;
+  return Math.max(...capable.map(({ lastSeenAt }) => lastSeenAt ?? 0));
+}
+
 /** Whether it can ever serve such a call, online or not. */
-function isCapable(candidate: Candidate, { caller, needs }: MatchRequest): boolean {
+function isCapable(
+  candidate: Candidate,
+  { caller, needs }: Omit<MatchRequest, 'excluded'>,
+): boolean {
   const { supported_features: features, voices = [] } = candidate.model;
   if (!isVisible(candidate, caller)) return false;
   if (!needs.features.every((feature) => features.includes(feature))) return false;
@@ -96,7 +127,7 @@ function isCapable(candidate: Candidate, { caller, needs }: MatchRequest): boole
 }
 
 /** The specification's visibility, narrowed to own machines where the caller asks for that. */
-function isVisible(candidate: Candidate, caller: Caller): boolean {
+function isVisible(candidate: Candidate, caller: Asking): boolean {
   const own = candidate.ownerId === caller.memberId;
   return own || (caller.scope === 'any' && mayUse(caller, candidate));
 }

@@ -7,6 +7,7 @@ import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoin
 import type {
   AdvertisedService,
   AgentHost,
+  Message,
   RejectReason,
   ResetCode,
   TokenUsage,
@@ -52,7 +53,8 @@ export interface Upload {
 
 /** What is sent to an agent to start one piece of work. */
 export interface OpenRequest {
-  readonly kind: 'sync' | 'job';
+  /** Null: a synchronous call. */
+  readonly job: { readonly jobId: string; readonly claimId: string } | null;
   readonly endpoint: EndpointKey;
   readonly model: string;
   readonly caller: { readonly name: string; readonly own: boolean };
@@ -84,10 +86,12 @@ export type ExchangeFailure =
   | { readonly kind: 'disconnected' };
 
 /**
- * Told what an agent answers, in order: `head`, any number of `data`, then `end` or `fail`, once.
- * Where an answer consists of files, `part` stands before the `data` of each.
+ * Told what an agent answers, in order: `accepted`, `head`, any number of `data`, then `end` or
+ * `fail`, once. Where an answer consists of files, `part` stands before the `data` of each.
  */
 export interface ExchangeHandler {
+  /** The agent has taken the work. HEAD takes it, too. */
+  accepted(): void;
   /** The agent says that it is alive, for instance while a model loads. */
   progress(): void;
   head(head: AnswerHead): void;
@@ -107,6 +111,49 @@ export interface Exchange {
    * confirms, or 15 s.
    */
   cancel(code: ResetCode): void;
+  /**
+   * What has become of a job's last word, its END or RESET: only now does the agent forget it.
+   */
+  acknowledge(claimId: string, verdict: ResultVerdict): void;
+}
+
+export type ResultVerdict = Message<'RESULT_ACK'>['verdict'];
+
+/** A slot that is kept for a job while its claim is being written. Ends with either, once. */
+export interface Reservation {
+  /** Null where the link has ended meanwhile. */
+  open(request: OpenRequest, handler: ExchangeHandler): Exchange | null;
+  release(): void;
+}
+
+/** A claim that an agent brings back from an earlier link. */
+export type ClaimOffer = Message<'HELLO'>['resume'][number];
+
+/** What is to be done with it. */
+export type Resumption =
+  | { readonly claimId: string; readonly action: 'discard' }
+  | {
+      readonly claimId: string;
+      /** `continue` takes a slot of the service until its last word. */
+      readonly action: 'continue' | 'upload';
+      readonly serviceId: string;
+      readonly handler: ExchangeHandler;
+      /** Called with the stream on which the whole answer comes. */
+      begin(exchange: Exchange): void;
+    };
+
+export interface LinkedProvider {
+  readonly providerId: string;
+  readonly providerName: string;
+  readonly sessionId: string;
+}
+
+/** What links ask of whoever runs jobs. `dispatch` implements it. */
+export interface ClaimKeeper {
+  /** Asked before WELCOME: until it is answered, the agent is given no work. */
+  resume(linked: LinkedProvider, offers: readonly ClaimOffer[]): Promise<readonly Resumption[]>;
+  /** The claims that an agent says it holds; resolves with those that are not current. */
+  renew(linked: LinkedProvider, claimIds: readonly string[]): Promise<readonly string[]>;
 }
 
 export interface Sessions {
@@ -117,6 +164,10 @@ export interface Sessions {
    * Null where the session has gone, or its last slot was taken, since the candidate was chosen.
    */
   open(candidate: Candidate, request: OpenRequest, handler: ExchangeHandler): Exchange | null;
+  /** Takes a slot of a candidate for a job; null as in `open`. */
+  reserve(candidate: Candidate): Reservation | null;
+  /** Slots that jobs may take now, of all providers that let work in. */
+  freeJobSlots(): number;
   /** Tells the matcher how a call went; a fault of the caller's is no failure of the provider. */
   report(candidate: Candidate, outcome: 'ok' | 'failed' | 'busy'): void;
   /**

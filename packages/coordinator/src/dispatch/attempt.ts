@@ -12,9 +12,11 @@ import type {
   ExchangeHandler,
 } from '../core/sessions.js';
 import type { AttemptFailure } from './failure.js';
-import { CALLER_STALLED } from './work.js';
+import { CALLER_STALLED, JOB_CANCELED } from './work.js';
 import type { Sink, SinkFault, Work } from './work.js';
 
+/** Reasons of an abort that the agent is told; any other is that the caller has left. */
+const STOP_REASONS = [CALLER_STALLED, JOB_CANCELED] as const;
 /** An error document of a local server is read this far. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
@@ -32,11 +34,13 @@ export type AttemptResult =
 interface AttemptOptions {
   readonly work: Work;
   readonly sink: Sink;
-  readonly candidate: Candidate;
+  readonly candidate: Pick<Candidate, 'providerId' | 'providerName'>;
   readonly attempt: number;
   readonly queueMs: number;
   readonly overheadMs: number;
   readonly timing: AttemptTiming;
+  /** The agent has taken the work. */
+  readonly onAccepted?: () => void;
 }
 
 export class Attempt implements ExchangeHandler {
@@ -76,6 +80,10 @@ export class Attempt implements ExchangeHandler {
   /** How long the agent may take in all; a stream, once it flows, has no such limit (0). */
   get agentDeadlineMs(): number {
     return this.#options.work.stream ? 0 : Math.ceil(this.#deadlineMs());
+  }
+
+  accepted(): void {
+    this.#options.onAccepted?.();
   }
 
   /** Signs of life stand in for the first byte alone: an answer that has begun must go on. */
@@ -149,9 +157,8 @@ export class Attempt implements ExchangeHandler {
   };
 
   readonly #callerLeft = (): void => {
-    this.#stop(
-      this.#options.work.signal.reason === CALLER_STALLED ? CALLER_STALLED : 'CALLER_GONE',
-    );
+    const { reason } = this.#options.work.signal as { readonly reason: unknown };
+    this.#stop(STOP_REASONS.find((known) => known === reason) ?? 'CALLER_GONE');
     this.#finish({ kind: 'gone' });
   };
 

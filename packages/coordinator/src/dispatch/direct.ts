@@ -185,7 +185,7 @@ export class Direct {
     const exchange = this.#sessions.open(
       candidate,
       {
-        kind: 'sync',
+        job: null,
         endpoint: work.endpoint,
         model: work.model,
         caller: { name: work.caller.memberName, own },

@@ -11,6 +11,8 @@ import type { AnswerPart, Upload } from '../core/sessions.js';
 
 /** The reason with which `Work.signal` is aborted where the caller is there, but reads nothing. */
 export const CALLER_STALLED = 'CALLER_STALLED';
+/** The same for a job that was canceled. */
+export const JOB_CANCELED = 'CANCELED';
 
 export interface Work {
   readonly requestId: string;

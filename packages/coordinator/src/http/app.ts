@@ -19,9 +19,20 @@ import { healthRoutes } from './routes/health.js';
 import { metricsRoutes } from './routes/metrics.js';
 import type { MetricsAccess } from './routes/metrics.js';
 import type { Health } from './routes/health.js';
-import { asyncDisabled, inferenceRoutes } from './routes/inference.js';
+import { batchRoutes } from './routes/batches.js';
+import type { BatchRouteParts } from './routes/batches.js';
+import { inferenceRoutes } from './routes/inference.js';
 import type { InferenceParts } from './routes/inference.js';
+import { jobRoutes } from './routes/jobs.js';
+import type { JobRouteParts } from './routes/jobs.js';
 import { modelRoutes } from './routes/models.js';
+import { queueRoutes } from './routes/queue.js';
+import { asyncDisabled } from './submit-job.js';
+import type { QueueParts } from './summarize-queue.js';
+import { openapiRoutes } from './routes/openapi.js';
+
+/** What the routes of jobs, batches and the queue read. */
+type JobReads = JobRouteParts['store'] & BatchRouteParts['store'] & QueueParts['store'];
 
 export interface AppParts {
   readonly logger: Logger;
@@ -34,7 +45,7 @@ export interface AppParts {
   readonly inference: InferenceParts;
   readonly assetsAccess: AssetsAccess;
   readonly health: Health;
-  readonly store: Pick<Store, 'enroll'>;
+  readonly store: Pick<Store, 'enroll'> & JobReads;
   /** How many proxies' `X-Forwarded-For` to believe. */
   readonly trustProxy: number;
 }
@@ -62,18 +73,32 @@ export function createApp(parts: AppParts): Koa<RequestState> {
   return app;
 }
 
-function createRouter(parts: AppParts): Router<RequestState> {
+/** Every route, without what comes before them. */
+export function createRouter(parts: AppParts): Router<RequestState> {
   const router = new Router<RequestState>();
   healthRoutes(router, parts.health);
   if (parts.metrics !== null) metricsRoutes(router, parts.metrics);
   enrollRoutes(router, parts.store);
+  openapiRoutes(router, parts.inference.publicUrl);
   modelRoutes(router, parts.inference.sessions);
   inferenceRoutes(router, parts.inference);
   assetRoutes(router, { ...parts.inference, access: parts.assetsAccess });
-  router.all(/^\/v1\/(jobs|batches)(\/.*)?$/, () => {
-    throw asyncDisabled();
-  });
+  queueRoutes(router, { ...parts.inference, store: parts.store });
+  asyncRoutes(router, parts);
   return router;
+}
+
+/** Specification, Async submission 7: where it is not enabled, its endpoints say so. */
+function asyncRoutes(router: Router<RequestState>, { inference, store }: AppParts): void {
+  const { desk } = inference;
+  if (desk === null) {
+    router.all(/^\/v1\/(jobs|batches)(\/.*)?$/, () => {
+      throw asyncDisabled();
+    });
+    return;
+  }
+  jobRoutes(router, { ...inference, desk, store });
+  batchRoutes(router, { ...inference, desk, store });
 }
 
 /** Whoever calls the API has a key; but an asset may be open to whoever knows its address. */

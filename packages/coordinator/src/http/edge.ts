@@ -18,6 +18,7 @@ const EXPOSED_HEADERS = [
   'x-asset-url',
   'x-downgraded',
   'x-voice-fallback',
+  'idempotency-replayed',
   'accept-ranges',
   'content-range',
   'etag',

@@ -47,6 +47,6 @@ export async function readCall(
   }
 }
 
-function withoutFiles(request: ParsedRequest): ReadCall {
+export function withoutFiles(request: ParsedRequest): ReadCall {
   return { request, files: [], remove: () => Promise.resolve() };
 }

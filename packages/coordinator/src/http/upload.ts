@@ -12,7 +12,7 @@ import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
 import type { Readable } from 'node:stream';
 import type { Upload } from '../core/sessions.js';
-import { Budget } from './budget.js';
+import { Budget } from '../core/budget.js';
 import { callerOf } from './context.js';
 import type { Context } from './context.js';
 import { FileInspector } from './file-inspector.js';

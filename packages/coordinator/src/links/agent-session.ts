@@ -21,19 +21,13 @@ import { LinkWriter } from '@inference-gateway/shared/protocol/writer';
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import { RateLimit } from '../core/rate.js';
-import type { ExchangeHandler, OpenRequest, Upload } from '../core/sessions.js';
+import type { ExchangeHandler, OpenRequest, Resumption } from '../core/sessions.js';
 import { AgentStream, ProtocolViolation } from './agent-stream.js';
 import type { StreamHost } from './agent-stream.js';
+import type { Greeting, SessionEvents } from './greeting.js';
+import { openMessage } from './open-message.js';
 import { welcomeMessage } from './welcome.js';
 import type { SessionTiming } from './welcome.js';
-
-/** What a session tells the registry. */
-export interface SessionEvents {
-  servicesChanged(): void;
-  acceptsChanged(): void;
-  slotFreed(serviceId: string): void;
-  closed(): void;
-}
 
 export interface SessionSocket {
   readonly socket: WebSocket;
@@ -69,6 +63,7 @@ export class AgentSession implements StreamHost {
   #lastStream = 0;
   #strikes = 0;
   #unconfirmed = 0;
+  #isRenewing = false;
 
   constructor(options: SessionOptions) {
     const { socket, stream, hello, provider, timing, logger } = options;
@@ -97,14 +92,14 @@ export class AgentSession implements StreamHost {
     });
   }
 
-  /** Begins the session proper: the agent may be given work from now on. */
-  welcome(
-    provider: { id: string; name: string },
-    timing: SessionTiming,
-    events: SessionEvents,
-  ): void {
+  /**
+   * Begins the session proper: the agent may be given work from now on. What it brings back of
+   * earlier links has its streams before the agent hears of them.
+   */
+  welcome({ provider, timing, events, resumptions }: Greeting): void {
     this.#events = events;
-    const welcome = { sessionId: this.id, provider, timing };
+    const resume = resumptions.map((one) => this.#resume(one));
+    const welcome = { sessionId: this.id, provider, timing, resume };
     this.control(JSON.stringify(welcomeMessage(welcome)));
   }
 
@@ -120,23 +115,9 @@ export class AgentSession implements StreamHost {
   open(serviceId: string, request: OpenRequest, handler: ExchangeHandler): AgentStream | null {
     if (this.#socket.readyState !== this.#socket.OPEN) return null;
     if (this.#streams.size >= LINK.maxStreams) return null;
-    const send = this.#writer.open(++this.#lastStream, LINK.windowBytes);
-    const stream = new AgentStream(this, send, { serviceId, handler });
-    this.#streams.set(stream.id, stream);
-    const open: Message<'OPEN'> = {
-      t: 'OPEN',
-      stream: stream.id,
-      kind: request.kind,
-      endpoint: request.endpoint,
-      service_id: serviceId,
-      model: request.model,
-      caller: request.caller,
-      body: { bytes: request.body.length },
-      ...(request.uploads.length > 0 && { parts: request.uploads.map(announce) }),
-      deadline_ms: request.deadlineMs,
-      attempt: request.attempt,
-      request_id: request.requestId,
-    };
+    const kind = request.job === null ? 'sync' : 'job';
+    const stream = this.#newStream({ serviceId, handler, kind });
+    const open = openMessage(request, { stream: stream.id, serviceId });
     stream.start(JSON.stringify(open), request);
     return stream;
   }
@@ -150,13 +131,13 @@ export class AgentSession implements StreamHost {
 
   release(stream: AgentStream): void {
     if (!this.#streams.delete(stream.id)) return;
-    if (stream.holdsSlot) this.#events?.slotFreed(stream.serviceId);
-    else this.#unconfirmed -= 1;
+    if (stream.slot === 'held') this.#events?.slotFreed(stream.serviceId, stream.kind);
+    if (stream.slot === 'unconfirmed') this.#unconfirmed -= 1;
   }
 
-  unconfirmed(stream: AgentStream): void {
+  unconfirmed(stream: AgentStream, freesSlot: boolean): void {
     this.#unconfirmed += 1;
-    this.#events?.slotFreed(stream.serviceId);
+    if (freesSlot) this.#events?.slotFreed(stream.serviceId, stream.kind);
     if (this.#unconfirmed <= LINK.maxUnconfirmedStops) return;
     this.close(CLOSE.protocolError, 'the agent does not confirm that work has stopped');
   }
@@ -210,7 +191,7 @@ export class AgentSession implements StreamHost {
         this.#events?.servicesChanged();
         return;
       case 'HEARTBEAT':
-        this.#heartbeat(message);
+        void this.#heartbeat(message);
         return;
       case 'DRAIN':
         this.accepts = 'none';
@@ -227,11 +208,41 @@ export class AgentSession implements StreamHost {
     throw new ProtocolViolation(`more than ${LINK.maxServicesPerMinute} lists within a minute`);
   }
 
-  #heartbeat({ seq, accepts }: Message<'HEARTBEAT'>): void {
-    this.control(JSON.stringify({ t: 'HEARTBEAT_OK', seq, lost_claims: [], cancel_claims: [] }));
-    if (accepts === this.accepts) return;
-    this.accepts = accepts;
-    this.#events?.acceptsChanged();
+  async #heartbeat({ seq, accepts, claims }: Message<'HEARTBEAT'>): Promise<void> {
+    if (accepts !== this.accepts) {
+      this.accepts = accepts;
+      this.#events?.acceptsChanged();
+    }
+    const lost = await this.#renew(claims.map(({ claim_id: id }) => id));
+    this.control(JSON.stringify({ t: 'HEARTBEAT_OK', seq, lost_claims: lost }));
+  }
+
+  /** One at a time: an agent that beats like mad must not fill the line of the store. */
+  async #renew(claimIds: readonly string[]): Promise<readonly string[]> {
+    if (this.#events === null || this.#isRenewing || claimIds.length === 0) return [];
+    this.#isRenewing = true;
+    try {
+      return await this.#events.renew(claimIds);
+    } finally {
+      this.#isRenewing = false;
+    }
+  }
+
+  #newStream(work: ConstructorParameters<typeof AgentStream>[2]): AgentStream {
+    const send = this.#writer.open(++this.#lastStream, LINK.windowBytes);
+    const stream = new AgentStream(this, send, work);
+    this.#streams.set(stream.id, stream);
+    return stream;
+  }
+
+  #resume(resumption: Resumption): Message<'WELCOME'>['resume'][number] {
+    const { claimId, action } = resumption;
+    if (action === 'discard') return { claim_id: claimId, action };
+    const { serviceId, handler } = resumption;
+    const stream = this.#newStream({ serviceId, handler, kind: 'job' });
+    stream.resume(action === 'upload');
+    resumption.begin(stream);
+    return { claim_id: claimId, action, stream: stream.id };
   }
 
   #frame(message: Uint8Array): void {
@@ -274,12 +285,4 @@ export class AgentSession implements StreamHost {
     this.#streams.clear();
     for (const stream of streams) stream.lost();
   }
-}
-
-function announce({ name, contentType, bytes }: Upload): {
-  name: string;
-  content_type: string;
-  bytes: number;
-} {
-  return { name, content_type: contentType, bytes };
 }

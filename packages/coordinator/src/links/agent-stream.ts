@@ -12,8 +12,10 @@ import type {
   ExchangeFailure,
   ExchangeHandler,
   OpenRequest,
+  ResultVerdict,
   Upload,
 } from '../core/sessions.js';
+import type { SlotKind } from './slot-counts.js';
 
 /** What a stream may do to its session. */
 export interface StreamHost {
@@ -21,7 +23,7 @@ export interface StreamHost {
   /** The agent has spoken its last word: the slot is free. */
   release(stream: AgentStream): void;
   /** The agent did not confirm in time that it stopped: the slot is free, the word still due. */
-  unconfirmed(stream: AgentStream): void;
+  unconfirmed(stream: AgentStream, freesSlot: boolean): void;
   /** The agent sent more than it had credit for. */
   overrun(): void;
   readonly acceptMs: number;
@@ -38,11 +40,23 @@ type StreamMessage = Extract<AgentMessage, { stream: number }>;
  */
 type Phase = 'opening' | 'running' | 'answering' | 'stopping';
 
+/**
+ * Of what a stream holds of its service: a slot, or none because its work is done already, or none
+ * any more because the agent did not confirm its end in time.
+ */
+type SlotHold = 'held' | 'none' | 'unconfirmed';
+
+interface StreamWork {
+  readonly serviceId: string;
+  readonly handler: ExchangeHandler;
+  readonly kind: SlotKind;
+}
+
 export class AgentStream implements Exchange {
   readonly id: number;
   readonly serviceId: string;
-  /** False once its slot was freed without the agent's word. */
-  holdsSlot = true;
+  readonly kind: SlotKind;
+  slot: SlotHold = 'held';
   readonly #host: StreamHost;
   readonly #handler: ExchangeHandler;
   readonly #send: SendStream;
@@ -50,13 +64,10 @@ export class AgentStream implements Exchange {
   #phase: Phase = 'opening';
   #timer: NodeJS.Timeout;
 
-  constructor(
-    host: StreamHost,
-    send: SendStream,
-    work: { serviceId: string; handler: ExchangeHandler },
-  ) {
+  constructor(host: StreamHost, send: SendStream, work: StreamWork) {
     this.id = send.id;
     this.serviceId = work.serviceId;
+    this.kind = work.kind;
     this.#host = host;
     this.#send = send;
     this.#handler = work.handler;
@@ -68,6 +79,17 @@ export class AgentStream implements Exchange {
     this.#send.text(open);
     this.#send.data(body);
     if (uploads.length > 0) void this.#sendUploads(uploads);
+  }
+
+  /** An answer of earlier work comes here; `isDone` where it takes no slot any more. */
+  resume(isDone: boolean): void {
+    clearTimeout(this.#timer);
+    this.#phase = 'running';
+    if (isDone) this.slot = 'none';
+  }
+
+  acknowledge(claimId: string, verdict: ResultVerdict): void {
+    this.#host.control(JSON.stringify({ t: 'RESULT_ACK', claim_id: claimId, verdict }));
   }
 
   consumed(bytes: number): void {
@@ -136,6 +158,7 @@ export class AgentStream implements Exchange {
     if (this.#phase !== 'opening') return;
     clearTimeout(this.#timer);
     this.#phase = 'running';
+    this.#handler.accepted();
   }
 
   #head(head: { status: number; contentType: string }): void {
@@ -202,8 +225,9 @@ export class AgentStream implements Exchange {
 
   /** The stream stays known: the word of a machine that hung is late, and no violation. */
   #giveUp(): void {
-    this.holdsSlot = false;
-    this.#host.unconfirmed(this);
+    const held = this.slot;
+    this.slot = 'unconfirmed';
+    this.#host.unconfirmed(this, held === 'held');
   }
 
   #close(): void {

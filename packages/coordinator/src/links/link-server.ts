@@ -19,6 +19,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { RawData } from 'ws';
+import type { ClaimKeeper } from '../core/sessions.js';
 import type { Provider } from '../store/port.js';
 import { AgentSession } from './agent-session.js';
 import type { SessionSocket } from './agent-session.js';
@@ -28,6 +29,7 @@ import type { SessionTiming } from './welcome.js';
 interface LinkServerOptions {
   readonly registry: Registry;
   readonly timing: SessionTiming;
+  readonly claims: ClaimKeeper;
   readonly logger: Logger;
   /** The provider that an agent's token belongs to. */
   readonly findProvider: (token: string) => Promise<Provider | null>;
@@ -121,9 +123,15 @@ export class LinkServer {
   }
 
   async #attach(link: SessionSocket, provider: Provider, hello: Message<'HELLO'>): Promise<void> {
-    const { registry, timing, logger } = this.#options;
+    const { registry, timing, claims, logger } = this.#options;
     const session = new AgentSession({ ...link, hello, provider, timing, logger });
-    const outcome = await registry.attach(session, provider, timing);
+    const outcome = await registry
+      .attach(session, provider, { timing, claims })
+      .catch((err: unknown) => {
+        logger.error({ err, provider: provider.id }, 'cannot look up the claims of an agent');
+        session.close(CLOSE.overload, 'the coordinator cannot use its database now');
+        return 'gone' as const;
+      });
     if (outcome === 'gone') return;
     if (outcome === 'duplicate') {
       session.close(CLOSE.duplicateInstance, 'a second copy of this agent is running');

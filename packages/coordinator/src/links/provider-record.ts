@@ -11,6 +11,8 @@ import type { Candidate } from '../core/match.js';
 import type { ProviderView } from '../core/sessions.js';
 import type { Provider } from '../store/port.js';
 import type { AgentSession } from './agent-session.js';
+import { SlotCounts } from './slot-counts.js';
+import type { FreeSlots } from './slot-counts.js';
 
 const FAILURE_MEMORY_MS = 60_000;
 const MAX_FAILURES = 20;
@@ -26,12 +28,15 @@ export class ProviderRecord {
   draining: boolean;
   services: readonly AdvertisedService[];
   session: AgentSession | null = null;
+  /** The newest one that has said HELLO; it is the current one once it was welcomed. */
+  arriving: AgentSession | null = null;
   /**
    * Monotonic time at which the last link ended; null while online, or where there was none yet.
    */
   offlineSince: number | null = null;
-  /** Streams open, by service. */
-  readonly #busy = new Map<string, number>();
+  /** Unix ms, of the last session; null where there was none yet. */
+  #lastSeenAt: number | null;
+  readonly slots = new SlotCounts();
   #failures: number[] = [];
   #busyUntil = 0;
 
@@ -43,6 +48,7 @@ export class ProviderRecord {
     this.name = provider.name;
     this.draining = provider.draining;
     this.services = provider.services;
+    this.#lastSeenAt = provider.lastSeenAt;
   }
 
   view(): ProviderView {
@@ -60,7 +66,7 @@ export class ProviderRecord {
         host: session.host,
         accepts: session.accepts,
         busy: session.busy,
-        busyByService: this.#busy,
+        busyByService: this.slots.busyByService,
       },
       offlineSince: this.offlineSince && Date.now() - (performance.now() - this.offlineSince),
       draining: this.draining,
@@ -76,25 +82,41 @@ export class ProviderRecord {
       serviceId: service.service_id,
       model,
       online: this.session !== null,
+      sessionId: this.session?.id ?? null,
+      lastSeenAt: this.session === null ? this.#lastSeenAt : Date.now(),
       offlineSince: this.offlineSince,
       draining: this.draining,
       accepts: this.session?.accepts ?? 'none',
-      freeSlots: now < this.#busyUntil ? 0 : this.#freeSlots(service),
+      slots: service.slots,
+      ...this.#free(service, now),
       recentFailures: this.#recentFailures(now),
       speed: null,
     };
   }
 
-  take(serviceId: string): void {
-    this.#busy.set(serviceId, this.#busyOf(serviceId) + 1);
+  /** What jobs could take of all services together. */
+  freeJobSlots(now: number): number {
+    if (this.session === null || this.draining || this.session.accepts === 'none') return 0;
+    return this.services.reduce((sum, service) => sum + this.#free(service, now).freeJobSlots, 0);
   }
 
-  free(serviceId: string): void {
-    this.#busy.set(serviceId, Math.max(0, this.#busyOf(serviceId) - 1));
+  /** Whether a job may take a slot of this service at this moment. */
+  hasJobSlot(serviceId: string): boolean {
+    const service = this.services.find((one) => one.service_id === serviceId);
+    return service !== undefined && this.#free(service, performance.now()).freeJobSlots > 0;
   }
 
-  freeAll(): void {
-    this.#busy.clear();
+  linked(session: AgentSession): void {
+    this.session = session;
+    this.offlineSince = null;
+    this.slots.clear();
+  }
+
+  unlinked(): void {
+    this.session = null;
+    this.offlineSince = performance.now();
+    this.#lastSeenAt = Date.now();
+    this.slots.clear();
   }
 
   failed(now: number): void {
@@ -111,24 +133,15 @@ export class ProviderRecord {
     return this.#failures.length;
   }
 
-  /**
-   * Services of one group share one card: together they run at most the largest `slots` among
-   * them.
-   */
-  #freeSlots(service: AdvertisedService): number {
-    const group = this.services.filter(
-      (other) =>
-        other.service_id === service.service_id ||
-        (service.slot_group !== undefined && other.slot_group === service.slot_group),
-    );
-    const slots = Math.max(...group.map((member) => member.slots));
-    const taken = group.reduce((sum, member) => sum + this.#busyOf(member.service_id), 0);
-    const own = service.slots - this.#busyOf(service.service_id);
+  #free(service: AdvertisedService, now: number): FreeSlots {
+    if (now < this.#busyUntil) return NONE;
+    const { freeSlots, freeJobSlots } = this.slots.left(service, this.services);
     const onLink = LINK.maxStreams - (this.session?.busy ?? 0);
-    return Math.min(own, slots - taken, onLink);
-  }
-
-  #busyOf(serviceId: string): number {
-    return this.#busy.get(serviceId) ?? 0;
+    return {
+      freeSlots: Math.min(freeSlots, onLink),
+      freeJobSlots: Math.min(freeJobSlots, onLink),
+    };
   }
 }
+
+const NONE: FreeSlots = { freeSlots: 0, freeJobSlots: 0 };

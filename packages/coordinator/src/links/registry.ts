@@ -13,14 +13,19 @@ import { CLOSE } from '@inference-gateway/shared/protocol/version';
 import type { AdminSessions } from '../core/admin-sessions.js';
 import type { Candidate } from '../core/match.js';
 import type {
+  ClaimKeeper,
   Exchange,
   ExchangeHandler,
+  LinkedProvider,
   OpenRequest,
   ProviderView,
+  Reservation,
+  Resumption,
   Sessions,
 } from '../core/sessions.js';
 import type { Provider, Store } from '../store/port.js';
-import type { AgentSession, SessionEvents } from './agent-session.js';
+import type { AgentSession } from './agent-session.js';
+import type { SessionEvents } from './greeting.js';
 import { BUSY_PAUSE_MS, ProviderRecord } from './provider-record.js';
 import type { SessionTiming } from './welcome.js';
 
@@ -28,6 +33,11 @@ interface IndexEntry {
   readonly record: ProviderRecord;
   readonly service: AdvertisedService;
   readonly model: AdvertisedModel;
+}
+
+export interface Attachment {
+  readonly timing: SessionTiming;
+  readonly claims: ClaimKeeper;
 }
 
 type SeenRecorder = Pick<Store, 'recordProviderSeen'>;
@@ -60,8 +70,34 @@ export class Registry implements Sessions, AdminSessions {
     const session = record?.session ?? null;
     if (record === undefined || session === null || candidate.freeSlots <= 0) return null;
     const exchange = session.open(candidate.serviceId, request, handler);
-    if (exchange !== null) record.take(candidate.serviceId);
+    if (exchange !== null) record.slots.take(candidate.serviceId, 'sync');
     return exchange;
+  }
+
+  reserve({ providerId, sessionId, serviceId }: Candidate): Reservation | null {
+    const record = this.#records.get(providerId);
+    const session = record?.session ?? null;
+    if (record === undefined || session === null || session.id !== sessionId) return null;
+    if (!record.hasJobSlot(serviceId)) return null;
+    record.slots.take(serviceId, 'job');
+    const release = (): void => {
+      if (record.session !== session) return;
+      record.slots.free(serviceId, 'job');
+      this.#announce();
+    };
+    const open = (request: OpenRequest, handler: ExchangeHandler): Exchange | null => {
+      const exchange = session.open(serviceId, request, handler);
+      if (exchange === null) release();
+      return exchange;
+    };
+    return { open, release };
+  }
+
+  freeJobSlots(): number {
+    const now = performance.now();
+    let free = 0;
+    for (const record of this.#records.values()) free += record.freeJobSlots(now);
+    return free;
   }
 
   report(candidate: Candidate, outcome: 'ok' | 'failed' | 'busy'): void {
@@ -79,23 +115,33 @@ export class Registry implements Sessions, AdminSessions {
 
   /**
    * Makes the session the provider's current one. The newest session of an agent wins; but while
-   * another process holds a link that still answers, a second copy is refused.
+   * another process holds a link that still answers, a second copy is refused. Rejects where the
+   * claims that the agent brings cannot be looked up.
    */
   async attach(
     session: AgentSession,
     provider: Provider,
-    timing: SessionTiming,
+    { timing, claims }: Attachment,
   ): Promise<'attached' | 'duplicate' | 'gone'> {
     const record = this.#records.get(provider.id) ?? this.#add(new ProviderRecord(provider));
     const current = record.session;
     if (current !== null && current.hello.instance_id !== session.hello.instance_id) {
       if (await current.isAlive()) return 'duplicate';
-      // Its close was told to nobody: attached now, it would stay online for ever.
       if (!session.isOpen) return 'gone';
     }
+    record.arriving = session;
     record.session?.close(CLOSE.superseded, 'a newer link of this agent took over');
-    this.#replace(record, session);
-    session.welcome({ id: record.id, name: record.name }, timing, this.#eventsOf(record, session));
+    const linked = toLinked(record, session);
+    const resumptions = await claims.resume(linked, session.hello.resume);
+    // Its close was told to nobody, or a still newer one has come: attached now, it would stay.
+    if (!session.isOpen || record.arriving !== session) return this.#tooLate(session, resumptions);
+    record.linked(session);
+    for (const one of resumptions) {
+      if (one.action === 'continue') record.slots.take(one.serviceId, 'job');
+    }
+    const { id, name } = record;
+    const events = this.#eventsOf(record, session, (held) => claims.renew(linked, held));
+    session.welcome({ provider: { id, name }, timing, events, resumptions });
     this.#servesNow(record, session);
     return 'attached';
   }
@@ -127,32 +173,38 @@ export class Registry implements Sessions, AdminSessions {
     await Promise.all(sessions.map((session) => session.closed));
   }
 
-  #eventsOf(record: ProviderRecord, session: AgentSession): SessionEvents {
+  /** What it brought back stays with its agent, for the next link. */
+  #tooLate(session: AgentSession, resumptions: readonly Resumption[]): 'gone' {
+    session.close(CLOSE.superseded, 'a newer link of this agent took over');
+    for (const one of resumptions) {
+      if (one.action !== 'discard') one.handler.fail({ kind: 'disconnected' });
+    }
+    return 'gone';
+  }
+
+  #eventsOf(
+    record: ProviderRecord,
+    session: AgentSession,
+    renew: SessionEvents['renew'],
+  ): SessionEvents {
     const whileCurrent = (act: () => void) => (): void => {
       if (record.session === session) act();
     };
     return {
       servicesChanged: whileCurrent(() => this.#servesNow(record, session)),
       acceptsChanged: whileCurrent(this.#announce),
-      slotFreed: (serviceId) => {
+      slotFreed: (serviceId, kind) => {
         if (record.session !== session) return;
-        record.free(serviceId);
+        record.slots.free(serviceId, kind);
         this.#announce();
       },
+      renew,
       closed: whileCurrent(() => this.#detach(record)),
     };
   }
 
-  #replace(record: ProviderRecord, session: AgentSession): void {
-    record.session = session;
-    record.offlineSince = null;
-    record.freeAll();
-  }
-
   #detach(record: ProviderRecord): void {
-    record.session = null;
-    record.offlineSince = performance.now();
-    record.freeAll();
+    record.unlinked();
     this.#save(record, {});
     this.#announce();
   }
@@ -195,6 +247,10 @@ export class Registry implements Sessions, AdminSessions {
   readonly #announce = (): void => {
     for (const listener of this.#listeners) listener();
   };
+}
+
+function toLinked(record: ProviderRecord, session: AgentSession): LinkedProvider {
+  return { providerId: record.id, providerName: record.name, sessionId: session.id };
 }
 
 function indexEntries(

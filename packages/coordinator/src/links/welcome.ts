@@ -13,9 +13,15 @@ interface Welcomed {
   readonly sessionId: string;
   readonly provider: { readonly id: string; readonly name: string };
   readonly timing: SessionTiming;
+  readonly resume: Message<'WELCOME'>['resume'];
 }
 
-export function welcomeMessage({ sessionId, provider, timing }: Welcomed): Message<'WELCOME'> {
+export function welcomeMessage({
+  sessionId,
+  provider,
+  timing,
+  resume,
+}: Welcomed): Message<'WELCOME'> {
   return {
     t: 'WELCOME',
     session_id: sessionId,
@@ -27,6 +33,6 @@ export function welcomeMessage({ sessionId, provider, timing }: Welcomed): Messa
     lease_s: timing.jobLeaseMs / 1000,
     limits: { window_bytes: LINK.windowBytes, max_streams: LINK.maxStreams },
     server_time: Date.now(),
-    resume: [],
+    resume,
   };
 }

@@ -8,7 +8,7 @@ import SqliteDatabase from 'better-sqlite3';
 import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-const LOCK_FILE = 'lock.db';
+export const LOCK_FILE = 'lock.db';
 const PRIVATE = 0o700;
 const OTHERS = 0o077;
 

@@ -2,15 +2,22 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { lockFolder } from './lock.js';
+import { LOCK_FILE, lockFolder } from './lock.js';
+import type { FolderLock } from './lock.js';
 import type { Store } from './port.js';
 import { createSqliteStore } from './sqlite/client.js';
+import { copiedAssets, copyDatabase, storedAssets } from './sqlite/copy.js';
+import type { CopiedAsset, DatabaseCopy } from './sqlite/copy.js';
 import { DATABASE_FILE, openDatabase } from './sqlite/database.js';
 import { inspectDatabase } from './sqlite/inspect.js';
 import type { Inspection } from './sqlite/inspect.js';
+import { migrationStatus } from './sqlite/migration-status.js';
+import type { MigrationStatus } from './sqlite/migration-status.js';
 import { migrate } from './sqlite/migrations.js';
 
-export type { Inspection };
+export type { CopiedAsset, DatabaseCopy, FolderLock, Inspection, MigrationStatus };
+/** What the store's files are called in its folder. */
+export { DATABASE_FILE, LOCK_FILE };
 
 interface StoreOptions {
   /** Told how many usage rows will never be written, and why. */
@@ -46,13 +53,51 @@ export function inspectStore(dataDir: string): Inspection {
   return inspectDatabase(join(dataDir, DATABASE_FILE));
 }
 
+/** Keeps everybody else from a data folder that nobody is to open: `conflict` where one has it. */
+export function lockStore(dataDir: string): FolderLock {
+  return lockFolder(dataDir);
+}
+
+/**
+ * Copies what the store holds now into a file that is empty or missing. It takes no lock, and
+ * whoever writes to the store goes on.
+ */
+export function copyStore(dataDir: string, file: string): DatabaseCopy {
+  return attempt('copy', dataDir, () => copyDatabase(join(dataDir, DATABASE_FILE), file));
+}
+
+/** The rows of assets, read without a lock. */
+export function assetsOf(dataDir: string): Iterable<CopiedAsset> {
+  return copiedAssets(join(dataDir, DATABASE_FILE));
+}
+
+/** Those of `ids` that are assets of the store now, read without a lock. */
+export function assetsAmong(dataDir: string, ids: readonly string[]): readonly string[] {
+  return attempt('read', dataDir, () => storedAssets(join(dataDir, DATABASE_FILE), ids));
+}
+
+/** Which migrations the store has had, read without a lock. */
+export function migrationsOf(dataDir: string): MigrationStatus {
+  return attempt('read', dataDir, () => migrationStatus(join(dataDir, DATABASE_FILE)));
+}
+
+type Verb = 'open' | 'read' | 'copy';
+
+function attempt<T>(verb: Verb, dataDir: string, operation: () => T): T {
+  try {
+    return operation();
+  } catch (error) {
+    throw asCommandError(error, dataDir, verb);
+  }
+}
+
 /** A damaged file, a full disk, a folder without rights: nothing that a stack would explain. */
-function asCommandError(error: unknown, dataDir: string): unknown {
+function asCommandError(error: unknown, dataDir: string, verb: Verb = 'open'): unknown {
   const { code, message } = error as Error & { code?: string };
   if (code?.startsWith('SQLITE_') !== true) return error;
   return new CommandError(
     EXIT.failure,
-    `cannot open the database in ${dataDir}: ${message} (${code}). "doctor" tells more.`,
+    `cannot ${verb} the database in ${dataDir}: ${message} (${code}). "doctor" tells more.`,
     { cause: error },
   );
 }

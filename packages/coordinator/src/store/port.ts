@@ -8,10 +8,16 @@
 import type { AdvertisedService, AgentHost } from '@inference-gateway/shared/protocol/messages';
 import type { MemberLimits, ProviderScope } from '../core/caller.js';
 import type { AssetStore } from './asset-store.js';
+import type { DispatchStore } from './dispatch-store.js';
+import type { JobStore } from './job-store.js';
 import type { UsageStore } from './usage-store.js';
+import type { WebhookStore } from './webhook-store.js';
 
 export type { MemberLimits };
 export type { Asset, AssetLimits, AssetQuery, AssetSpace, AssetStore } from './asset-store.js';
+export type * from './dispatch-store.js';
+export type * from './job-store.js';
+export type * from './webhook-store.js';
 export { USAGE_GROUPS } from './usage-store.js';
 export type { UsageGroup, UsageQuery, UsageRow, UsageStat, UsageStore } from './usage-store.js';
 
@@ -106,7 +112,7 @@ export type EnrollRefusal = {
   readonly reason: 'unknown' | 'used' | 'expired';
 };
 
-export interface Store extends AssetStore, UsageStore {
+export interface Store extends AssetStore, UsageStore, JobStore, DispatchStore, WebhookStore {
   createMember(member: NewMember, now: number): Promise<Created<Member>>;
   /** Finds by id, e-mail address or public name. */
   findMember(reference: string): Promise<Member | null>;

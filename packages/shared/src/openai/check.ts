@@ -21,12 +21,17 @@ export function check<T>(schema: z.ZodType<T>, value: unknown): T {
   throw toApiError(parsed.error.issues[0]);
 }
 
+/** The true item by what stands for it in a `listOf`: for whoever describes the list. */
+export const LIST_ITEMS = new WeakMap<z.core.$ZodType, z.ZodType>();
+
 /**
  * Looks no further than the first item that is wrong. zod's own lists note each, some 700 bytes a
  * time (measured), and 32 MiB hold 16 million of them.
  */
 export function listOf(item: z.ZodType) {
-  return z.array(z.unknown()).check((list) => {
+  const anything = z.unknown();
+  LIST_ITEMS.set(anything, item);
+  return z.array(anything).check((list) => {
     for (const [index, value] of list.value.entries()) {
       if (item.safeParse(value).success) continue;
       const issue = item.safeParse(value, { reportInput: true }).error?.issues[0];

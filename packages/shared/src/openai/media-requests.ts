@@ -23,6 +23,8 @@ const MIN_SIDE = 64;
 const MAX_SIDE = 4_096;
 const SIZE_RULE = `it must be <width>x<height>, each from ${MIN_SIDE} to ${MAX_SIDE}`;
 
+const COUNT_RULE = 'How many; 1 where it is left away, and clamped to what the operator allows.';
+
 const text = z.string().max(MAX_PROMPT_CHARACTERS);
 const prompt = text.min(1);
 const seed = z.int().nullish();
@@ -34,13 +36,15 @@ const size = z
   // OpenAI's own word for "as the model likes", which is what no size means here.
   .transform((written) => (written === 'auto' ? null : written))
   .refine((written) => written === null || isSize(written), SIZE_RULE)
+  .meta({ description: `${SIZE_RULE}, or auto`, pattern: String.raw`^(auto|\d{1,5}x\d{1,5})$` })
   .nullish();
 const notStreamed = z
   .boolean()
   .refine((on) => !on, { message: 'it is not streamed here', params: { unsupported: true } })
+  .meta({ const: false })
   .nullish();
 
-const speechRequest = z.looseObject({
+export const speechRequest = z.looseObject({
   model: modelName,
   input: z.string().min(1),
   voice: z.string().min(1).max(256).nullish(),
@@ -53,6 +57,7 @@ const speechRequest = z.looseObject({
       message: 'only audio is streamed here',
       params: { unsupported: true },
     })
+    .meta({ const: 'audio' })
     .nullish(),
   async: asyncFlag,
 });
@@ -60,14 +65,21 @@ const speechRequest = z.looseObject({
 const imageFields = {
   model: modelName,
   prompt,
-  n: z.int().nullish(),
+  n: z.int().nullish().meta({ description: COUNT_RULE }),
   size,
   response_format: z.enum(['url', 'b64_json']).nullish(),
 };
-const imageRequest = z.looseObject({ ...imageFields, stream: notStreamed, async: asyncFlag });
-const editForm = z.looseObject({ ...imageFields, n: numeric(z.int()) });
+export const imageRequest = z.looseObject({
+  ...imageFields,
+  stream: notStreamed,
+  async: asyncFlag,
+});
+export const editForm = z.looseObject({
+  ...imageFields,
+  n: numeric(z.int()).meta({ description: COUNT_RULE }),
+});
 
-const videoRequest = z.looseObject({
+export const videoRequest = z.looseObject({
   model: modelName,
   prompt,
   negative_prompt: text.nullish(),
@@ -83,7 +95,7 @@ const videoRequest = z.looseObject({
   async: asyncFlag,
 });
 
-const musicRequest = z.looseObject({
+export const musicRequest = z.looseObject({
   model: modelName,
   prompt,
   lyrics: text.nullish(),
@@ -94,7 +106,7 @@ const musicRequest = z.looseObject({
   async: asyncFlag,
 });
 
-const transcriptionForm = z.looseObject({
+export const transcriptionForm = z.looseObject({
   model: modelName,
   language: z.string().max(64).nullish(),
   prompt: text.nullish(),
@@ -103,12 +115,14 @@ const transcriptionForm = z.looseObject({
   temperature: numeric(z.number().min(0).max(1)),
 });
 
-const voiceForm = z.looseObject({
+export const voiceForm = z.looseObject({
   model: modelName,
   input: z.string().min(1),
   transcript: text.nullish(),
   response_format: speechFormat,
 });
+
+export const voicesQuery = z.looseObject({ model: modelName });
 
 export function checkSpeech(value: unknown, limits: RequestLimits): Body {
   const request = check(speechRequest, value);

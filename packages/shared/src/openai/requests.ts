@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { ENDPOINTS } from '../endpoints.js';
 import type { AnswerKind, EndpointKey } from '../endpoints.js';
 import { ApiError } from '../errors.js';
-import { check, modelName } from './check.js';
+import { check } from './check.js';
 import {
   checkEdits,
   checkImages,
@@ -15,17 +15,22 @@ import {
   checkTranscription,
   checkVideo,
   checkVoice,
+  voicesQuery,
 } from './media-requests.js';
 import type { RequestLimits } from './media-requests.js';
 import { checkChat, checkCompletion } from './text-requests.js';
+import { parseWebhook } from './webhook.js';
+import type { WebhookWish } from './webhook.js';
 
 export type { RequestLimits };
 
-/** A checked request: `async` is taken out of the body, whatever it was. */
+/** A checked request: `async` and `webhook` are taken out of the body, whatever they were. */
 export interface ParsedRequest {
   readonly model: string;
   readonly stream: boolean;
   readonly async: boolean;
+  /** Who is told when the job has ended; it has no effect on a synchronous call. */
+  readonly webhook: WebhookWish | null;
   /** As the caller named it; null where they left the choice. */
   readonly responseFormat: string | null;
   /** What goes to the provider. */
@@ -42,7 +47,7 @@ const CHECKS: Record<EndpointKey, Check> = {
   completions: checkCompletion,
   transcriptions: checkTranscription,
   speech: checkSpeech,
-  voices: (value) => check(z.looseObject({ model: modelName }), value),
+  voices: (value) => check(voicesQuery, value),
   images: checkImages,
   edits: checkEdits,
   videos: checkVideo,
@@ -50,14 +55,19 @@ const CHECKS: Record<EndpointKey, Check> = {
   voice: checkVoice,
 };
 
+const submitted = z.looseObject({ webhook: z.unknown().optional() });
+
 /** Checks a JSON body; throws an `ApiError` that names the field. */
 export function parseRequest(
   endpoint: EndpointKey,
   value: unknown,
   limits: RequestLimits,
 ): ParsedRequest {
-  const checked = CHECKS[endpoint](value, limits);
-  return finish(endpoint, checked, checked['async'] === true);
+  // Taken out first: its address is no picture that a model server would fetch.
+  const { webhook: wish, ...rest } = submitted.safeParse(value).data ?? {};
+  const checked = CHECKS[endpoint](wish === undefined ? value : rest, limits);
+  const webhook = parseWebhook(wish);
+  return finish(endpoint, checked, { async: checked['async'] === true, webhook });
 }
 
 /** Checks the fields of an upload form, which never runs as a job. */
@@ -67,8 +77,10 @@ export function parseForm(
   limits: RequestLimits,
 ): ParsedRequest {
   refuseAsync(fields.get('async')?.at(-1) ?? '');
-  return finish(endpoint, CHECKS[endpoint](toObject(fields), limits), false);
+  return finish(endpoint, CHECKS[endpoint](toObject(fields), limits), SYNCHRONOUS);
 }
+
+const SYNCHRONOUS = { async: false, webhook: null } as const;
 
 /** Form fields are texts: Python writes `True`, and others write 1. */
 function refuseAsync(written: string): void {
@@ -84,16 +96,16 @@ function refuseAsync(written: string): void {
 function finish(
   endpoint: EndpointKey,
   checked: Record<string, unknown>,
-  isAsync: boolean,
+  way: Pick<ParsedRequest, 'async' | 'webhook'>,
 ): ParsedRequest {
   const { answer } = ENDPOINTS[endpoint];
   const isText = answer === 'chat' || answer === 'completion';
-  const { async: _told, ...body } = checked;
+  const { async: _async, webhook: _formField, ...body } = checked;
   const { model, stream, response_format: format } = body;
   return {
     model: String(model),
     stream: isText && stream === true,
-    async: isAsync,
+    ...way,
     responseFormat: typeof format === 'string' ? format : null,
     body: isText ? body : withoutForm(body, answer),
   };

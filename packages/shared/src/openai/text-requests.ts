@@ -13,7 +13,7 @@ const STOP_RULE = 'it must be text or an array of texts';
 const temperature = z.number().min(0).max(2).nullish();
 const maxTokens = z.int().min(1).nullish();
 
-const message = z
+const chatMessage = z
   .looseObject({
     role: z.string().min(1),
     content: z.union([z.string(), listOf(z.looseObject({}))], CONTENT_RULE).nullish(),
@@ -22,14 +22,15 @@ const message = z
   .refine((value) => (value.content ?? null) !== null || mayLackContent(value), {
     path: ['content'],
     params: { missing: true },
-  });
+  })
+  .meta({ description: 'Only an assistant that calls tools may leave `content` away.' });
 
-const chatRequest = z.looseObject({
+export const chatRequest = z.looseObject({
   model: modelName,
-  messages: listOf(message).min(1),
+  messages: listOf(chatMessage).min(1),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
-  temperature,
+  temperature: temperature.meta({ default: DEFAULT_TEMPERATURE }),
   top_p: z.number().min(0).max(1).nullish(),
   max_tokens: maxTokens,
   frequency_penalty: z.number().min(-2).max(2).nullish(),
@@ -38,7 +39,7 @@ const chatRequest = z.looseObject({
   async: asyncFlag,
 });
 
-const completionRequest = z.looseObject({
+export const completionRequest = z.looseObject({
   model: modelName,
   prompt: z.string(),
   stream: z.boolean().nullish(),

@@ -111,7 +111,10 @@ const agentMessage = z.discriminatedUnion('t', [
     host,
     services_rev: count,
     services,
-    resume: z.array(claim.extend({ job_id: name, bytes: count, sha256: z.string().optional() })),
+    /** Claims of earlier links whose result is still to come, or lies here. */
+    resume: z
+      .array(claim.extend({ job_id: name, bytes: count, sha256: z.string().length(64).optional() }))
+      .max(LINK.maxStreams),
   }),
   z.object({ t: z.literal('SERVICES'), rev: count, services, host: host.optional() }),
   z.object({
@@ -143,7 +146,6 @@ const agentMessage = z.discriminatedUnion('t', [
     stream,
     ok: z.boolean(),
     usage: usage.optional(),
-    sha256: z.string().length(64).optional(),
   }),
   reset,
   drain,
@@ -162,20 +164,27 @@ const coordinatorMessage = z.discriminatedUnion('t', [
     lease_s: z.number().positive(),
     limits: z.object({ window_bytes: count, max_streams: count }),
     server_time: count,
-    resume: z.array(
-      z.object({
-        claim_id: name,
-        action: z.enum(['continue', 'upload', 'discard']),
-        stream: stream.optional(),
-      }),
-    ),
+    /** One for each that HELLO offered; what is not named is dropped. */
+    resume: z
+      .array(
+        z.object({
+          claim_id: name,
+          /**
+           * `continue`: it runs on; `upload`: its result is there. Either is sent on `stream`, from
+           * its first byte on.
+           */
+          action: z.enum(['continue', 'upload', 'discard']),
+          stream: stream.optional(),
+        }),
+      )
+      .max(LINK.maxStreams),
   }),
   z.object({ t: z.literal('SERVICES_OK'), rev: count }),
   z.object({
     t: z.literal('HEARTBEAT_OK'),
     seq: count,
-    lost_claims: names,
-    cancel_claims: names,
+    /** Of those listed: the job was canceled, or is somebody else's by now. */
+    lost_claims: z.array(name).max(LINK.maxStreams),
   }),
   z.object({
     t: z.literal('OPEN'),

@@ -1,14 +1,7 @@
 /** The answer of one call on its way to an HTTP caller. */
 import type { ApiError } from '@inference-gateway/shared/errors';
+import type { Measures } from '../../assets/measures.js';
 import type { Sink } from '../../dispatch/work.js';
-
-/** What is metered of an answer beside its tokens. */
-export interface Measures {
-  readonly audioMs: number;
-  readonly images: number;
-}
-
-export const NOTHING_MEASURED: Measures = { audioMs: 0, images: 0 };
 
 export interface HttpAnswer extends Sink {
   /** Of an answer that ended well. */

@@ -83,7 +83,7 @@ function mediaParts({ ctx, work, fitted, spaceBytes }: Answered, parts: AnswerPa
   const { media, answer } = ENDPOINTS[endpoint];
   if (media === null) throw new Error(`${endpoint} is answered without files`);
   const files = new AnswerFiles({
-    library,
+    shelf: library,
     memberId: caller.memberId,
     requestId,
     model,

@@ -3,15 +3,14 @@
  * whose header promises no length, because it was made while it was sent, is held until it is whole
  * and its header is mended: a caller's player believes what it says.
  */
+import { measureFiles, NOTHING_MEASURED } from '../../assets/measures.js';
 import type { ApiError } from '@inference-gateway/shared/errors';
 import type { Intake, KeptFile } from '../../assets/answer-files.js';
 import type { AnswerPart } from '../../core/sessions.js';
 import type { Answerer, SinkFault } from '../../dispatch/work.js';
 import { hasPlaceholderLength } from '../../media/wav-header.js';
 import { setAnswerHead } from './answer-headers.js';
-import { NOTHING_MEASURED } from './answer.js';
 import type { HttpAnswer } from './answer.js';
-import { measureFiles } from './media-parts.js';
 import type { MediaParts } from './media-parts.js';
 import { PacedResponse } from './paced-response.js';
 import { sendStored } from './send-stored.js';

@@ -2,16 +2,15 @@
  * Files as a JSON list: their addresses, or the files themselves in base64 (specification, section
  * 2, ImageResponse). They are kept as assets in either case, and read from there.
  */
+import { measureFiles, NOTHING_MEASURED } from '../../assets/measures.js';
 import type { Asset } from '../../store/port.js';
 import type { KeptFile } from '../../assets/answer-files.js';
 import type { AnswerPart } from '../../core/sessions.js';
 import type { Answerer, SinkFault } from '../../dispatch/work.js';
 import { setAnswerHead } from './answer-headers.js';
-import { NOTHING_MEASURED } from './answer.js';
 import type { HttpAnswer } from './answer.js';
 import { base64Length, toBase64 } from './base64.js';
 import { JSON_TYPE } from './json-answer.js';
-import { measureFiles } from './media-parts.js';
 import type { MediaParts } from './media-parts.js';
 import { sendStored } from './send-stored.js';
 

@@ -3,14 +3,14 @@
  * fail.
  */
 import type { ServerResponse } from 'node:http';
+import { NOTHING_MEASURED } from '../../assets/measures.js';
+import type { Measures } from '../../assets/measures.js';
+import { isJsonObject, MAX_ANSWER_BYTES } from '../../core/answer-document.js';
 import type { Answerer, SinkFault } from '../../dispatch/work.js';
-import type { Share } from '../budget.js';
+import type { Share } from '../../core/budget.js';
 import { GatheredBytes } from '@inference-gateway/shared/gathered-bytes';
 import { setAnswerHead } from './answer-headers.js';
-import { NOTHING_MEASURED } from './answer.js';
-import type { HttpAnswer, Measures } from './answer.js';
-
-export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+import type { HttpAnswer } from './answer.js';
 
 /** The provider's document as the caller gets it. */
 export interface Rendered {
@@ -82,15 +82,6 @@ export class JsonAnswer implements HttpAnswer {
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 function asItIs(body: Buffer): Rendered | string {
-  if (!isObject(body)) return 'it is no JSON object';
+  if (!isJsonObject(body)) return 'it is no JSON object';
   return { contentType: JSON_TYPE, body, measures: NOTHING_MEASURED };
-}
-
-function isObject(body: Buffer): boolean {
-  try {
-    const value: unknown = JSON.parse(body.toString());
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
 }

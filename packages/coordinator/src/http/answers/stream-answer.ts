@@ -8,7 +8,7 @@ import type { ServerResponse } from 'node:http';
 import type { Answerer } from '../../dispatch/work.js';
 import { EventSplitter } from '../sse.js';
 import { setAnswerHeaders } from './answer-headers.js';
-import { NOTHING_MEASURED } from './answer.js';
+import { NOTHING_MEASURED } from '../../assets/measures.js';
 import type { HttpAnswer } from './answer.js';
 import { PacedResponse } from './paced-response.js';
 import type { PaceTiming } from './paced-response.js';

@@ -1,6 +1,6 @@
 /** A transcript in the form that its caller asked for (specification, section 2, Transcription). */
 import * as z from 'zod';
-import type { Measures } from './answer.js';
+import type { Measures } from '../../assets/measures.js';
 import { JSON_TYPE } from './json-answer.js';
 import type { Render, Rendered } from './json-answer.js';
 

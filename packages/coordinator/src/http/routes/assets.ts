@@ -1,6 +1,5 @@
 /** `/api/inference/assets`: a member's own generated files. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
-import { ApiError } from '@inference-gateway/shared/errors';
 import type Router from '@koa/router';
 import type { AssetLibrary } from '../../assets/asset-library.js';
 import { assetUrl } from '../../assets/asset-url.js';
@@ -9,9 +8,9 @@ import type { Asset } from '../../store/port.js';
 import { mayFetchUnauthenticated } from '../asset-access.js';
 import { callerOf } from '../context.js';
 import type { Context, RequestState } from '../context.js';
+import { listOf, readPage } from '../read-query.js';
 import { assetNotFound, sendAsset } from '../send-asset.js';
 
-const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 500;
 
 export interface AssetParts {
@@ -27,12 +26,10 @@ export function assetRoutes(router: Router<RequestState>, parts: AssetParts): vo
 
   router.get('/api/inference/assets', async (ctx) => {
     const { memberId } = callerOf(ctx);
-    const limit = readLimit(ctx);
-    const after = text(ctx.query['after']);
+    const { limit, after } = readPage(ctx, MAX_LIMIT);
     // One more than asked for tells whether there are more.
     const assets = await library.list(memberId, { limit: limit + 1, after });
-    const data = assets.slice(0, limit).map((asset) => present(asset, publicUrl()));
-    ctx.body = { object: 'list', data, has_more: assets.length > limit };
+    ctx.body = listOf(assets, limit, (asset) => present(asset, publicUrl()));
   });
 
   router.get('/api/inference/assets/:id', async (ctx) => {
@@ -71,18 +68,4 @@ function present(asset: Asset, publicUrl: string) {
     created: Math.floor(asset.createdAt / 1000),
     expires_at: Math.floor(asset.expiresAt / 1000),
   };
-}
-
-function readLimit(ctx: Context): number {
-  const written = text(ctx.query['limit']);
-  if (written === null) return DEFAULT_LIMIT;
-  const limit = /^\d{1,3}$/.test(written) ? Number(written) : 0;
-  if (limit >= 1 && limit <= MAX_LIMIT) return limit;
-  const message = `limit is '${written}': it must be a whole number from 1 to ${MAX_LIMIT}.`;
-  throw new ApiError('invalid_value', message, { param: 'limit' });
-}
-
-/** Null where it is not there; of several, the last. */
-function text(value: string | readonly string[] | undefined): string | null {
-  return (typeof value === 'string' ? value : value?.at(-1)) ?? null;
 }

@@ -1,17 +1,14 @@
 /** Every inference endpoint, driven by the rows of the endpoint table. */
 import { ENDPOINTS, ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
-import type { EndpointKey } from '@inference-gateway/shared/endpoints';
-import { ApiError } from '@inference-gateway/shared/errors';
 import type Router from '@koa/router';
 import type { ServerResponse } from 'node:http';
 import { fittingModels, servingModels } from '../../core/match.js';
-import type { Sessions } from '../../core/sessions.js';
 import { modelNotFound } from '../../dispatch/absence.js';
 import type { Direct } from '../../dispatch/direct.js';
 import { shuttingDown } from '../../dispatch/failure.js';
 import type { Outcome, Work } from '../../dispatch/work.js';
-import { NOTHING_MEASURED } from '../answers/answer.js';
-import type { Measures } from '../answers/answer.js';
+import { NOTHING_MEASURED } from '../../assets/measures.js';
+import type { Measures } from '../../assets/measures.js';
 import { createAnswer } from '../answers/create-answer.js';
 import type { AnswerParts } from '../answers/create-answer.js';
 import { writeJson } from '../body.js';
@@ -20,11 +17,12 @@ import type { Context, RequestState } from '../context.js';
 import { fitCall, voicesOf } from '../fit-call.js';
 import type { FittedCall } from '../fit-call.js';
 import { readCall } from '../read-call.js';
-import type { ReadCall, ReadingParts } from '../read-call.js';
+import type { ReadingParts } from '../read-call.js';
+import { submitJob } from '../submit-job.js';
+import type { Asked, SubmissionParts } from '../submit-job.js';
 
-export interface InferenceParts extends AnswerParts, ReadingParts {
+export interface InferenceParts extends AnswerParts, ReadingParts, SubmissionParts {
   readonly direct: Direct;
-  readonly sessions: Sessions;
   readonly isDraining: () => boolean;
   /** Counts a finished call. */
   readonly meter: (work: Work, outcome: Outcome, measures: Measures) => void;
@@ -33,7 +31,7 @@ export interface InferenceParts extends AnswerParts, ReadingParts {
 export function inferenceRoutes(router: Router<RequestState>, parts: InferenceParts): void {
   for (const key of ENDPOINT_KEYS) {
     const { method, path, answer } = ENDPOINTS[key];
-    const handle = answer === 'voices' ? listVoices : relay;
+    const handle = answer === 'voices' ? listVoices : run;
     router.register(`/v1${path}`, [method], async (ctx: Context) => {
       if (parts.isDraining()) throw shuttingDown();
       const call = await readCall(ctx, key, parts);
@@ -47,11 +45,6 @@ export function inferenceRoutes(router: Router<RequestState>, parts: InferencePa
   }
 }
 
-interface Asked {
-  readonly endpoint: EndpointKey;
-  readonly call: ReadCall;
-}
-
 /** `GET /audio/voices`: answered from memory, never by asking agents. */
 async function listVoices(ctx: Context, asked: Asked, parts: InferenceParts): Promise<void> {
   const { model } = asked.call.request;
@@ -63,10 +56,13 @@ async function listVoices(ctx: Context, asked: Asked, parts: InferenceParts): Pr
   ctx.body = { voices: voicesOf(models) };
 }
 
-/** Runs the call and answers it on the raw response. */
+function run(ctx: Context, asked: Asked, parts: InferenceParts): Promise<void> {
+  return asked.call.request.async ? submitJob(ctx, asked, parts) : relay(ctx, asked, parts);
+}
+
+/** Runs the call now and answers it on the raw response. */
 async function relay(ctx: Context, asked: Asked, parts: InferenceParts): Promise<void> {
   const { endpoint, call } = asked;
-  if (call.request.async) throw asyncDisabled();
   const fitted = fitCall(endpoint, call, () =>
     fittingModels(candidatesFor(asked, parts), callerOf(ctx)),
   );
@@ -120,12 +116,6 @@ function candidatesFor({ endpoint, call }: Asked, { sessions }: InferenceParts) 
 /** A whole answer that its caller does not fetch would stay in memory for as long as they like. */
 function limitFlush(response: ServerResponse, stallMs: number): void {
   if (response.writableLength > 0) response.setTimeout(stallMs, () => response.destroy());
-}
-
-/** Specification, Async submission 7. */
-export function asyncDisabled(): ApiError {
-  const message = 'Asynchronous processing is not enabled on this gateway. Leave async away.';
-  return new ApiError('async_disabled', message);
 }
 
 /** The SDKs tell how long they wait, uploading included; to compute longer would be for nobody. */

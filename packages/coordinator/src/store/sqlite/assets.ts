@@ -5,7 +5,7 @@ import type { Operations } from './operations.js';
 
 type AssetOperations = Pick<Operations, keyof AssetStore>;
 
-interface Row {
+export interface AssetRow {
   id: string;
   member_id: string;
   provider_id: string | null;
@@ -21,15 +21,7 @@ interface Row {
 }
 
 export function assetOperations(database: Database): AssetOperations {
-  const insert = database.prepare<Asset>(
-    `insert into assets (
-       id, member_id, provider_id, request_id, model, endpoint, content_type, bytes, sha256,
-       seconds, created_at, expires_at)
-     values (
-       @id, @memberId, @providerId, @requestId, @model, @endpoint, @contentType, @bytes, @sha256,
-       @seconds, @createdAt, @expiresAt)`,
-  );
-  const find = database.prepare<[string], Row>('select * from assets where id = ?');
+  const find = database.prepare<[string], AssetRow>('select * from assets where id = ?');
   const remove = database.prepare<{ id: string; memberId: string | null }>(
     'delete from assets where id = @id and (@memberId is null or member_id = @memberId)',
   );
@@ -43,17 +35,12 @@ export function assetOperations(database: Database): AssetOperations {
     .pluck();
   const spaceOf = spaceReader(database);
   const list = pageReader(database);
+  const write = assetWriter(database);
   return {
-    createAsset: (asset, limits) => {
-      // Only this connection writes, and an operation runs without a pause: the sums still hold at
-      // the insert.
-      const refusal = refusalOf(asset, limits, spaceOf(asset.memberId));
-      if (refusal === null) insert.run(asset);
-      return refusal ?? 'created';
-    },
-    findAsset: (id) => toAsset(find.get(id)),
+    createAsset: (asset, limits) => write([asset], limits),
+    findAsset: (id) => assetOrNull(find.get(id)),
     listAssets: (query) =>
-      list(query, query.after === null ? null : toAsset(find.get(query.after))),
+      list(query, query.after === null ? null : assetOrNull(find.get(query.after))),
     deleteAsset: (id, memberId) => remove.run({ id, memberId }).changes === 1,
     assetSpace: spaceOf,
     listExpiredAssets: (now, limit) => listExpired.all(now, limit),
@@ -62,8 +49,33 @@ export function assetOperations(database: Database): AssetOperations {
   };
 }
 
+/** Writes the rows of one member's files, or none of them where there is no space for all. */
+export function assetWriter(
+  database: Database,
+): (assets: readonly Asset[], limits: AssetLimits) => 'created' | 'member_full' | 'full' {
+  const insert = database.prepare<Asset>(
+    `insert into assets (
+       id, member_id, provider_id, request_id, model, endpoint, content_type, bytes, sha256,
+       seconds, created_at, expires_at)
+     values (
+       @id, @memberId, @providerId, @requestId, @model, @endpoint, @contentType, @bytes, @sha256,
+       @seconds, @createdAt, @expiresAt)`,
+  );
+  const spaceOf = spaceReader(database);
+  return (assets, limits) => {
+    const [first] = assets;
+    if (first === undefined) return 'created';
+    // Only this connection writes, and an operation runs without a pause: the sums still hold at
+    // the insert.
+    const bytes = assets.reduce((sum, asset) => sum + asset.bytes, 0);
+    const refusal = refusalOf(bytes, limits, spaceOf(first.memberId));
+    if (refusal === null) for (const asset of assets) insert.run(asset);
+    return refusal ?? 'created';
+  };
+}
+
 function refusalOf(
-  { bytes }: Asset,
+  bytes: number,
   limits: AssetLimits,
   spent: AssetSpace,
 ): 'member_full' | 'full' | null {
@@ -87,15 +99,15 @@ type Page = Pick<AssetQuery, 'memberId' | 'limit'> & { createdAt: number; id: st
 function pageReader(database: Database) {
   const order = `(created_at, id) < (@createdAt, @id) order by created_at desc, id desc
     limit @limit`;
-  const own = database.prepare<Page, Row>(
+  const own = database.prepare<Page, AssetRow>(
     `select * from assets where member_id = @memberId and ${order}`,
   );
-  const all = database.prepare<Page, Row>(`select * from assets where ${order}`);
+  const all = database.prepare<Page, AssetRow>(`select * from assets where ${order}`);
   return ({ memberId, limit, after }: AssetQuery, last: Asset | null): Asset[] => {
     if (after !== null && !isSeenBy(memberId, last)) return [];
     const { createdAt, id } = last ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
     const page = { memberId, limit, createdAt, id };
-    return (memberId === null ? all : own).all(page).map(decode);
+    return (memberId === null ? all : own).all(page).map(toAsset);
   };
 }
 
@@ -104,11 +116,11 @@ function isSeenBy(memberId: string | null, asset: Asset | null): boolean {
   return asset !== null && (memberId === null || asset.memberId === memberId);
 }
 
-function toAsset(row: Row | undefined): Asset | null {
-  return row === undefined ? null : decode(row);
+function assetOrNull(row: AssetRow | undefined): Asset | null {
+  return row === undefined ? null : toAsset(row);
 }
 
-function decode(row: Row): Asset {
+export function toAsset(row: AssetRow): Asset {
   return {
     id: row.id,
     memberId: row.member_id,

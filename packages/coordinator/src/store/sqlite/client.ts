@@ -1,13 +1,12 @@
 /** The store on SQLite: every operation is a call to the worker thread that owns the connection. */
 import { KeyCache } from '../key-cache.js';
 import type {
-  Asset,
-  NewApiKey,
-  NewJoinToken,
-  NewMember,
-  NewProvider,
+  AssetStore,
+  DispatchStore,
+  JobStore,
   Store,
   UsageRow,
+  WebhookStore,
 } from '../port.js';
 import { UsageBuffer } from '../usage-buffer.js';
 import type { Operations } from './operations.js';
@@ -18,6 +17,11 @@ interface SqliteStoreOptions {
   readonly onUsageLost: (rows: number, reason: string) => void;
 }
 
+/** An operation that the worker does as it is asked, with nothing before or after. */
+type Ask = <Name extends keyof Operations>(
+  name: Name,
+) => (...args: Parameters<Operations[Name]>) => Promise<ReturnType<Operations[Name]>>;
+
 /** Needs a database whose tables are up to date, and the lock of its folder. */
 export function createSqliteStore(databaseFile: string, options: SqliteStoreOptions): Store {
   const calls = new WorkerCalls(databaseFile);
@@ -26,35 +30,27 @@ export function createSqliteStore(databaseFile: string, options: SqliteStoreOpti
     write: (rows: readonly UsageRow[]) => calls.call('writeUsage', rows),
     onLost: options.onUsageLost,
   });
+  const ask: Ask =
+    (name) =>
+    (...args) =>
+      calls.call(name, ...args);
   return {
-    createMember: (member: NewMember, now) => calls.call('createMember', member, now),
-    findMember: (reference) => calls.call('findMember', reference),
-    listMembers: () => calls.call('listMembers'),
-    setMemberLimits: (...args: Parameters<Operations['setMemberLimits']>) =>
-      keys.change(() => calls.call('setMemberLimits', ...args)),
+    createMember: ask('createMember'),
+    findMember: ask('findMember'),
+    listMembers: ask('listMembers'),
+    setMemberLimits: (...args) => keys.change(() => calls.call('setMemberLimits', ...args)),
 
-    createKey: (key: NewApiKey, now) => calls.call('createKey', key, now),
-    listKeys: (memberId) => calls.call('listKeys', memberId),
+    createKey: ask('createKey'),
+    listKeys: ask('listKeys'),
     findKeyHolder: (hash) => keys.find(hash, () => calls.call('findKeyHolder', hash)),
-    setKeyState: (...args: Parameters<Operations['setKeyState']>) =>
-      keys.change(() => calls.call('setKeyState', ...args)),
-    touchKeys: (ids, now) => calls.call('touchKeys', ids, now),
+    setKeyState: (...args) => keys.change(() => calls.call('setKeyState', ...args)),
+    touchKeys: ask('touchKeys'),
 
-    createJoinToken: (token: NewJoinToken, now) => calls.call('createJoinToken', token, now),
-    enroll: (provider: NewProvider, now) => calls.call('enroll', provider, now),
-    findProviderByToken: (hash) => calls.call('findProviderByToken', hash),
-    listProviders: () => calls.call('listProviders'),
-    setProviderDraining: (id, draining) => calls.call('setProviderDraining', id, draining),
-    recordProviderSeen: (id, seen, now) => calls.call('recordProviderSeen', id, seen, now),
-
-    createAsset: (asset: Asset, limits) => calls.call('createAsset', asset, limits),
-    findAsset: (id) => calls.call('findAsset', id),
-    listAssets: (query) => calls.call('listAssets', query),
-    deleteAsset: (id, memberId) => calls.call('deleteAsset', id, memberId),
-    assetSpace: (memberId) => calls.call('assetSpace', memberId),
-    listExpiredAssets: (now, limit) => calls.call('listExpiredAssets', now, limit),
-    takeExpiredAssets: (now, limit) => calls.call('takeExpiredAssets', now, limit),
-    knownAssets: (ids) => calls.call('knownAssets', ids),
+    ...providerCalls(ask),
+    ...assetCalls(ask),
+    ...jobCalls(ask),
+    ...dispatchCalls(ask),
+    ...webhookCalls(ask),
 
     recordUsage: (rows) => usage.add(rows),
     usageStats: async (query) => {
@@ -72,5 +68,86 @@ export function createSqliteStore(databaseFile: string, options: SqliteStoreOpti
       await usage.close();
       await calls.close();
     },
+  };
+}
+
+type ProviderStore = Pick<
+  Store,
+  | 'createJoinToken'
+  | 'enroll'
+  | 'findProviderByToken'
+  | 'listProviders'
+  | 'setProviderDraining'
+  | 'recordProviderSeen'
+>;
+
+function providerCalls(ask: Ask): ProviderStore {
+  return {
+    createJoinToken: ask('createJoinToken'),
+    enroll: ask('enroll'),
+    findProviderByToken: ask('findProviderByToken'),
+    listProviders: ask('listProviders'),
+    setProviderDraining: ask('setProviderDraining'),
+    recordProviderSeen: ask('recordProviderSeen'),
+  };
+}
+
+function assetCalls(ask: Ask): AssetStore {
+  return {
+    createAsset: ask('createAsset'),
+    findAsset: ask('findAsset'),
+    listAssets: ask('listAssets'),
+    deleteAsset: ask('deleteAsset'),
+    assetSpace: ask('assetSpace'),
+    listExpiredAssets: ask('listExpiredAssets'),
+    takeExpiredAssets: ask('takeExpiredAssets'),
+    knownAssets: ask('knownAssets'),
+  };
+}
+
+function jobCalls(ask: Ask): JobStore {
+  return {
+    createJob: ask('createJob'),
+    createBatch: ask('createBatch'),
+    findSubmittedJob: ask('findSubmittedJob'),
+    findJob: ask('findJob'),
+    listJobs: ask('listJobs'),
+    queuePositions: ask('queuePositions'),
+    cancelJob: ask('cancelJob'),
+    retryJob: ask('retryJob'),
+    findBatch: ask('findBatch'),
+    listBatches: ask('listBatches'),
+    cancelBatch: ask('cancelBatch'),
+    deleteOldJobs: ask('deleteOldJobs'),
+  };
+}
+
+function dispatchCalls(ask: Ask): DispatchStore {
+  return {
+    laneHeads: ask('laneHeads'),
+    claimJobs: ask('claimJobs'),
+    acceptJob: ask('acceptJob'),
+    releaseJob: ask('releaseJob'),
+    renewClaims: ask('renewClaims'),
+    finishJob: ask('finishJob'),
+    failJob: ask('failJob'),
+    sweepLeases: ask('sweepLeases'),
+    renewAllClaims: ask('renewAllClaims'),
+    resumeClaims: ask('resumeClaims'),
+    ripenJobs: ask('ripenJobs'),
+    expireJobs: ask('expireJobs'),
+    requeueStuck: ask('requeueStuck'),
+    modelQueues: ask('modelQueues'),
+    isQueuePaused: ask('isQueuePaused'),
+    setQueuePaused: ask('setQueuePaused'),
+  };
+}
+
+function webhookCalls(ask: Ask): WebhookStore {
+  return {
+    dueWebhooks: ask('dueWebhooks'),
+    nextWebhookAt: ask('nextWebhookAt'),
+    endWebhook: ask('endWebhook'),
+    postponeWebhook: ask('postponeWebhook'),
   };
 }

@@ -36,7 +36,9 @@ function findDamages(database: Database): string[] {
 }
 
 function newestTime(database: Database): number | null {
-  if (schemaVersion(database) === 0) return null;
+  // A newer program's tables may be others.
+  const version = schemaVersion(database);
+  if (version === 0 || version > newestSchemaVersion()) return null;
   return (
     database
       .prepare<[], number | null>(

@@ -40,18 +40,23 @@ export function schemaVersion(database: Database): number {
 
 /** The schema that this program brings a database to. */
 export function newestSchemaVersion(): number {
-  return readMigrations(FOLDER).length;
+  return migrationNames().length;
 }
 
-/** The SQL in order: the first is migration 1. */
-function readMigrations(folder: string): string[] {
+/** The files in order: the first is migration 1. */
+export function migrationNames(folder: string = FOLDER): string[] {
   const files = readdirSync(folder).toSorted();
-  return files.map((file, i) => {
+  files.forEach((file, i) => {
     if (Number(FILE_NAME.exec(file)?.[1]) !== i + 1) {
       throw new Error(`${join(folder, file)} is not migration ${i + 1}: numbers have no gaps`);
     }
-    return readFileSync(join(folder, file), 'utf8');
   });
+  return files;
+}
+
+/** The SQL in order. */
+function readMigrations(folder: string): string[] {
+  return migrationNames(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
 }
 
 function apply(database: Database, sql: string, version: number): void {

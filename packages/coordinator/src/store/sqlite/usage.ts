@@ -15,6 +15,18 @@ const COLUMNS: Readonly<Record<UsageGroup, string>> = {
 };
 
 export function usageOperations(database: Database): UsageOperations {
+  const write = usageWriter(database);
+  return {
+    writeUsage: (rows) => rows.forEach(write),
+    usageStats: (query) => readStats(database, query),
+  };
+}
+
+/**
+ * Writes a row and its part of the day, unless the request has been counted before. It belongs in a
+ * transaction: no row without its part of the day, nor the reverse.
+ */
+export function usageWriter(database: Database): (row: UsageRow) => void {
   // A batch whose commit failed is sent again, and may have been committed after all: once is
   // enough.
   const insert = database.prepare<UsageRow>(
@@ -44,15 +56,10 @@ export function usageOperations(database: Database): UsageOperations {
        images = images + excluded.images,
        total_ms = total_ms + excluded.total_ms`,
   );
-  return {
-    writeUsage: (rows) => rows.map(inWholeMs).forEach(write),
-    usageStats: (query) => readStats(database, query),
+  return (row) => {
+    const whole = inWholeMs(row);
+    if (insert.run(whole).changes === 1) addToDay.run(whole);
   };
-
-  /** An operation is one savepoint: no row without its part of the day, nor the reverse. */
-  function write(row: UsageRow): void {
-    if (insert.run(row).changes === 1) addToDay.run(row);
-  }
 }
 
 function readStats(database: Database, { since, by, memberId }: UsageQuery): UsageStat[] {

@@ -13,6 +13,9 @@ const port = parentPort;
 if (port === null) throw new Error('worker.js runs as a worker thread only');
 
 const database = openDatabase(String(workerData));
+// Each call's savepoint notes the pages that it changes. From 64 KiB on they went to a temporary
+// file, call by call: in memory, a claim with its finish takes 170 µs of CPU time instead of 255.
+database.pragma('temp_store = MEMORY');
 const commit = groupCommit(database, createOperations(database));
 
 /** A group of calls is answered with as many outcomes, in their order; `close` ends the thread. */

@@ -1,7 +1,7 @@
 import type { KeptFile } from '@inference-gateway/coordinator/assets/answer-files';
-import { measureFiles } from '@inference-gateway/coordinator/http/answers/media-parts';
+import { measureFiles } from '@inference-gateway/coordinator/assets/measures';
 import { expect, test } from 'vitest';
-import { newAsset } from '../../../store/store-rows.js';
+import { newAsset } from '../../store/store-rows.js';
 
 function kept(contentType: string, seconds: number | null = null): KeptFile {
   return { asset: newAsset('anna', { contentType, seconds }), revisedPrompt: null };

@@ -1,4 +1,4 @@
-import { Budget } from '@inference-gateway/coordinator/http/budget';
+import { Budget } from '@inference-gateway/coordinator/core/budget';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { expect, it } from 'vitest';
 import { chat, post } from '../../api/requests.js';

@@ -1,0 +1,26 @@
+/** What commands ask of the running agent, which must run. */
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { locateConfig } from '../config.js';
+import { readConfigFile } from '../config-file.js';
+import { askAgent } from '../state/control.js';
+
+/** Throws with exit code 9 where no agent runs on this configuration. */
+export async function askRunning(
+  config: string | undefined,
+  command: string,
+  args: unknown = null,
+): Promise<unknown> {
+  const location = locateConfig(config);
+  const answer = await askAgent(location.stateDir, command, args);
+  if (answer !== null) return answer.result;
+  // A named file that is missing is the better reason.
+  await readConfigFile(location);
+  throw notRunning(location.file);
+}
+
+export function notRunning(configFile: string): CommandError {
+  return new CommandError(
+    EXIT.checkFailed,
+    `no agent runs on ${configFile}: start it with "gateway-agent start".`,
+  );
+}

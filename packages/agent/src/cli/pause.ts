@@ -1,0 +1,81 @@
+/** `gateway-agent pause`, `resume` and `drain`: whose work the running agent lets in. */
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { say } from '@inference-gateway/shared/program/print';
+import type { Command } from 'commander';
+import { askRunning } from './ask-running.js';
+import { parseDuration, parseTimeOfDay } from './duration.js';
+import { configOption, example } from './options.js';
+import type { ConfigOption } from './options.js';
+
+interface PauseOptions extends ConfigOption {
+  /** Milliseconds. */
+  readonly for?: number;
+  /** Unix ms. */
+  readonly until?: number;
+  readonly now?: boolean;
+}
+
+interface DrainOptions extends ConfigOption {
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+export function addPause(program: Command): void {
+  program
+    .command('pause')
+    .description('let in your own work only; what runs for others is finished')
+    .option('--for <duration>', '90s, 30m, 2h or 7d; default: until "resume"', parseDuration)
+    .option('--until <time>', 'a time of day on this machine, like 22:00', parseTimeOfDay)
+    .option('--now', 'hand back what runs for others, too')
+    .addOption(configOption())
+    .addHelpText('after', example('pause --until 22:00 --now'))
+    .action(pause);
+}
+
+export function addResume(program: Command): void {
+  program
+    .command('resume')
+    .description("let in everybody's work again, after a pause or a drain")
+    .addOption(configOption())
+    .addHelpText('after', example('resume'))
+    .action(resume);
+}
+
+export function addDrain(program: Command): void {
+  program
+    .command('drain')
+    .description('let in nothing and wait until nothing is under way; the agent goes on running')
+    .option('--timeout <duration>', 'exit 8 after so long', parseDuration, parseDuration('10m'))
+    .addOption(configOption())
+    .addHelpText('after', example('drain --timeout 30m'))
+    .action(drain);
+}
+
+async function pause(options: PauseOptions): Promise<void> {
+  const { config, now = false } = options;
+  const until = endOf(options);
+  await askRunning(config, 'pause', { until, now });
+  const end = until === null ? 'until "gateway-agent resume"' : `until ${clockTime(until)}`;
+  say(`Paused ${end}: only your own work is let in.`);
+}
+
+async function resume({ config }: ConfigOption): Promise<void> {
+  await askRunning(config, 'resume');
+  say("Everybody's work is let in.");
+}
+
+async function drain({ config, timeout }: DrainOptions): Promise<void> {
+  await askRunning(config, 'drain', { timeout_ms: timeout });
+  say('Drained: nothing is under way and nothing is let in until "gateway-agent resume".');
+}
+
+function endOf({ for: forMs, until }: PauseOptions): number | null {
+  if (forMs === undefined) return until ?? null;
+  if (until === undefined) return Date.now() + forMs;
+  throw new CommandError(EXIT.usage, '--for and --until are two ends of one pause: give one.');
+}
+
+/** As the wall clock of this machine will show it. */
+function clockTime(atMs: number): string {
+  return new Date(atMs).toLocaleString(undefined, { dateStyle: 'short', timeStyle: 'short' });
+}

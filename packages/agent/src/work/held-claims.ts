@@ -1,0 +1,160 @@
+/**
+ * The claims that this agent holds: jobs that run, and answers that the coordinator has not
+ * acknowledged. A link asks it what to offer, and tells it what became of each.
+ */
+import type { Logger } from '@inference-gateway/shared/program/logger';
+import type { Message } from '@inference-gateway/shared/protocol/messages';
+import { HeldJob } from './held-job.js';
+import type { ClaimPhase } from './held-job.js';
+import { JobRun } from './job-run.js';
+import { KEPT_MS } from './spool.js';
+import type { Spool } from './spool.js';
+import type { JobFacts } from './spool-meta.js';
+
+/** HELLO must hold them all beside the list of models. */
+const MAX_CLAIMS = 256;
+const SWEEP_MS = 3_600_000;
+
+/** A claim, for the owner of this machine. */
+export interface ClaimView extends JobFacts {
+  readonly phase: ClaimPhase;
+  /** Of the answer so far. */
+  readonly bytes: number;
+}
+
+type Resumption = Message<'WELCOME'>['resume'][number];
+
+/** What a link does about the claims of earlier links. */
+export interface Resumer {
+  /** Sends the answer on this stream, from its first byte on. */
+  carry(job: HeldJob, stream: number): void;
+  /** There is no such answer to send on it. */
+  refuse(stream: number): void;
+}
+
+export class HeldClaims {
+  readonly #spool: Spool;
+  readonly #logger: Logger;
+  readonly #jobs = new Map<string, HeldJob>();
+  readonly #emptied: (() => void)[] = [];
+  #sweeper: NodeJS.Timeout | undefined;
+
+  constructor(spool: Spool, logger: Logger) {
+    this.#spool = spool;
+    this.#logger = logger;
+  }
+
+  get isFull(): boolean {
+    return this.#jobs.size >= MAX_CLAIMS;
+  }
+
+  has(claimId: string): boolean {
+    return this.#jobs.has(claimId);
+  }
+
+  /** Takes up what an earlier process left on disk. */
+  async restore(): Promise<void> {
+    for (const { facts, log } of await this.#spool.restore()) {
+      this.#jobs.get(facts.claimId)?.drop('canceled');
+      this.#jobs.set(facts.claimId, new HeldJob(facts, log, this.#host()));
+    }
+    if (this.#jobs.size > 0) this.#logger.info({ answers: this.#jobs.size }, 'spool found');
+    this.#sweeper = setInterval(() => this.#dropOld(), SWEEP_MS).unref();
+  }
+
+  /** A job that the coordinator opened; its claim is held once its run is let in. */
+  open(open: Message<'OPEN'>): { readonly job: HeldJob; readonly run: JobRun } {
+    const job = new HeldJob(factsOf(open), this.#spool.newLog(), this.#host());
+    const run = new JobRun(open, job, () => this.#jobs.set(job.facts.claimId, job));
+    return { job, run };
+  }
+
+  /** What HELLO offers. */
+  offers(): Message<'HELLO'>['resume'] {
+    return [...this.#jobs.values()].map(({ facts, phase, log }) => ({
+      claim_id: facts.claimId,
+      job_id: facts.jobId,
+      phase,
+      bytes: log.length,
+      ...(phase === 'spooled' && { sha256: log.sha256 }),
+    }));
+  }
+
+  /** What HEARTBEAT lists. */
+  claims(): Message<'HEARTBEAT'>['claims'] {
+    return [...this.#jobs.values()].map(({ facts, phase }) => ({ claim_id: facts.claimId, phase }));
+  }
+
+  list(): ClaimView[] {
+    return [...this.#jobs.values()].map(({ facts, phase, log }) => ({
+      ...facts,
+      phase,
+      bytes: log.length,
+    }));
+  }
+
+  /** WELCOME's answer to the offers. What it does not name is dropped. */
+  resume(resumptions: readonly Resumption[], resumer: Resumer): void {
+    const detached = new Map([...this.#jobs].filter(([, job]) => job.outlet === null));
+    for (const { claim_id: claimId, action, stream } of resumptions) {
+      if (action === 'discard' || stream === undefined) continue;
+      const job = detached.get(claimId);
+      if (job === undefined) resumer.refuse(stream);
+      else resumer.carry(job, stream);
+      detached.delete(claimId);
+    }
+    for (const job of detached.values()) job.drop('canceled');
+  }
+
+  acknowledged(claimId: string): void {
+    this.#jobs.get(claimId)?.acknowledged();
+  }
+
+  /** The answer to a heartbeat. What is finished meanwhile waits for its acknowledgement. */
+  lost(claimIds: readonly string[]): void {
+    const jobs = claimIds.map((claimId) => this.#jobs.get(claimId));
+    for (const job of jobs) if (job?.log.isWhole === false) job.drop('canceled');
+  }
+
+  /** Resolves once no claim is held. */
+  async emptied(): Promise<void> {
+    if (this.#jobs.size > 0) await new Promise<void>((resolve) => this.#emptied.push(resolve));
+  }
+
+  /** Leaves on disk what is whole, for the next process. */
+  async close(): Promise<void> {
+    clearInterval(this.#sweeper);
+    await Promise.all([...this.#jobs.values()].map((job) => job.close()));
+  }
+
+  #host() {
+    return { logger: this.#logger, forget: (job: HeldJob) => this.#forget(job) };
+  }
+
+  #forget(job: HeldJob): void {
+    const { claimId } = job.facts;
+    if (this.#jobs.get(claimId) !== job) return;
+    this.#jobs.delete(claimId);
+    if (this.#jobs.size === 0) for (const resolve of this.#emptied.splice(0)) resolve();
+  }
+
+  #dropOld(): void {
+    for (const job of this.#jobs.values()) {
+      if (job.log.isWhole && Date.now() - job.facts.since > KEPT_MS) job.drop('canceled');
+    }
+  }
+}
+
+/** Work without these ids is refused before its claim is held. */
+function factsOf({ job_id: jobId = '', claim_id: claimId = '', ...open }: Message<'OPEN'>) {
+  const { model, endpoint, caller } = open;
+  return {
+    jobId,
+    claimId,
+    model,
+    endpoint,
+    caller: caller.name,
+    own: caller.own,
+    since: Date.now(),
+  };
+}

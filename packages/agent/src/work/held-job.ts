@@ -1,0 +1,169 @@
+/**
+ * One claim that this agent holds: the job's answer so far, the run that makes it, and the stream
+ * that carries it, where there is one. It is let go when the coordinator says that it has the
+ * answer, or wants none.
+ */
+import type { Logger } from '@inference-gateway/shared/program/logger';
+import type { Message, RejectReason, ResetCode } from '@inference-gateway/shared/protocol/messages';
+import type { AnswerLog } from './answer-log.js';
+import { spoolMeta } from './spool-meta.js';
+import type { JobFacts } from './spool-meta.js';
+import type { StopReason } from './work.js';
+
+/** The stream of a link that carries the answer. */
+export interface JobOutlet {
+  consumed(bytes: number): void;
+  accept(): void;
+  reject(reason: RejectReason): void;
+  progress(phase: string): void;
+  /** The last word, in place of what was not sent yet. */
+  reset(code: ResetCode, message: string): void;
+}
+
+/** The run, as whoever holds its claim sees it. */
+export interface HeldRun {
+  readonly isLoading: boolean;
+  /** Whether the request has arrived whole: until then it needs its link. */
+  readonly hasRequest: boolean;
+  receive(bytes: Uint8Array): void;
+  stop(reason: StopReason): void;
+}
+
+export interface HeldJobHost {
+  readonly logger: Logger;
+  /** The claim is no longer held. */
+  forget(job: HeldJob): void;
+}
+
+export type ClaimPhase = Message<'HEARTBEAT'>['claims'][number]['phase'];
+
+/** A whole answer that nobody has acknowledged so long is brought to disk. */
+const ACKNOWLEDGED_WITHIN_MS = 1_000;
+
+export class HeldJob {
+  readonly facts: JobFacts;
+  readonly log: AnswerLog;
+  readonly #host: HeldJobHost;
+  #run: HeldRun | null = null;
+  #outlet: JobOutlet | null = null;
+  #dropped = false;
+  #keepSoon: NodeJS.Timeout | undefined;
+
+  constructor(facts: JobFacts, log: AnswerLog, host: HeldJobHost) {
+    this.facts = facts;
+    this.log = log;
+    this.#host = host;
+  }
+
+  get phase(): ClaimPhase {
+    if (this.log.isWhole) return 'spooled';
+    return this.#run?.isLoading === true ? 'loading' : 'running';
+  }
+
+  get outlet(): JobOutlet | null {
+    return this.#outlet;
+  }
+
+  /** The run that makes the answer. */
+  runs(run: HeldRun): void {
+    this.#run = run;
+  }
+
+  receive(bytes: Uint8Array): void {
+    this.#run?.receive(bytes);
+  }
+
+  attach(outlet: JobOutlet): void {
+    this.#outlet = outlet;
+  }
+
+  /** The last word is on its way, and only its acknowledgement still to come. */
+  leave(outlet: JobOutlet): void {
+    if (this.#outlet === outlet) this.#outlet = null;
+  }
+
+  /** The link has ended; the run goes on, unless it would wait for the rest of its request. */
+  detach(): void {
+    this.#outlet = null;
+    if (this.#dropped) return;
+    if (this.log.isWhole) void this.#keep();
+    else if (this.#run?.hasRequest === false) this.drop('link lost');
+    else void this.log.write().catch((error: unknown) => this.#diskFailed(error));
+  }
+
+  /** Nobody wants the answer any more. A run says the last word when it has stopped. */
+  drop(reason: 'canceled' | 'link lost'): void {
+    this.#forget();
+    if (this.#run === null) this.#over();
+    else this.#run.stop(reason);
+  }
+
+  /** The coordinator has the last word. */
+  acknowledged(): void {
+    if (!this.log.isWhole) return;
+    this.#forget();
+    this.#over();
+  }
+
+  /** The run has said its last word. */
+  ended(): void {
+    this.#run = null;
+    if (this.#dropped) return this.#over();
+    if (this.#outlet === null) void this.#keep();
+    else this.#keepSoon = setTimeout(() => void this.#keep(), ACKNOWLEDGED_WITHIN_MS);
+    return undefined;
+  }
+
+  /** What fails after the last word, for instance the closing of a connection, changes nothing. */
+  failed(code: ResetCode, message: string): void {
+    if (this.#run === null) return;
+    if (this.log.failure === null) {
+      if (code === 'CANCELED') this.#forget();
+      else if (!this.#dropped) this.log.fail(code, message);
+    }
+    this.ended();
+  }
+
+  /** The disk no longer has what was written to it. */
+  unreadable(error: unknown): void {
+    this.#diskFailed(error);
+    this.log.fail('INTERNAL', 'the spool cannot be read');
+    if (this.#run === null) this.ended();
+    else this.#run.stop('canceled');
+  }
+
+  /** Leaves on disk what is whole, for the next process. */
+  async close(): Promise<void> {
+    clearTimeout(this.#keepSoon);
+    if (this.log.isWhole) await this.#keep();
+    await this.log.close().catch((error: unknown) => this.#diskFailed(error));
+  }
+
+  async #keep(): Promise<void> {
+    clearTimeout(this.#keepSoon);
+    try {
+      await this.log.keep(spoolMeta(this.facts, this.log));
+    } catch (error) {
+      this.#diskFailed(error);
+    }
+  }
+
+  /** What is in memory stays there, and a run goes on until it needs more than that. */
+  #diskFailed(error: unknown): void {
+    if (this.#dropped) return;
+    this.#host.logger.warn({ err: error, claim: this.facts.claimId }, 'the spool failed');
+  }
+
+  #forget(): void {
+    if (this.#dropped) return;
+    this.#dropped = true;
+    clearTimeout(this.#keepSoon);
+    this.#host.forget(this);
+  }
+
+  #over(): void {
+    this.#outlet?.reset('CANCELED', '');
+    this.#outlet = null;
+    void this.log.remove();
+  }
+}

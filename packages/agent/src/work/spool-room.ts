@@ -1,0 +1,30 @@
+/** How much all recorded answers together may hold. */
+
+export const SPOOL_MAX_BYTES = 1024 ** 3;
+
+/** An answer does not fit: its job fails, and may be tried elsewhere. */
+export class SpoolFull extends Error {
+  constructor(options?: ErrorOptions) {
+    super('the spool is full', options);
+    this.name = 'SpoolFull';
+  }
+}
+
+export class SpoolRoom {
+  readonly #maxBytes: number;
+  #usedBytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Throws `SpoolFull` where there is not so much left. */
+  take(bytes: number): void {
+    if (this.#usedBytes + bytes > this.#maxBytes) throw new SpoolFull();
+    this.#usedBytes += bytes;
+  }
+
+  giveBack(bytes: number): void {
+    this.#usedBytes -= bytes;
+  }
+}

@@ -1,0 +1,58 @@
+/** What a piece of work is to its link and to its run, whether a caller waits for it or not. */
+import type {
+  AgentMessage,
+  Message,
+  RejectReason,
+  ResetCode,
+  TokenUsage,
+} from '@inference-gateway/shared/protocol/messages';
+import type { LocalUpload, MediaPart } from '../backends/backend.js';
+
+/** Why the work was stopped: the reason of its abort signal. */
+export type StopReason = 'canceled' | 'deadline' | 'link lost' | 'yielded';
+
+/** What a run needs of the work that it does. */
+export interface Work {
+  readonly open: Message<'OPEN'>;
+  readonly request: {
+    /** Resolves with the JSON body. */
+    readonly body: Promise<Buffer>;
+    readonly uploads: readonly LocalUpload[];
+  };
+  readonly signal: AbortSignal;
+  accept(): void;
+  reject(reason: RejectReason): void;
+  /** Ends the run; its last word tells why. */
+  stop(reason: StopReason): void;
+  progress(phase: string): void;
+  head(status: number, contentType: string): void;
+  /** The next file of the answer begins. */
+  part(part: MediaPart): void;
+  /** Takes a piece of the answer and resolves when there is room for the next. */
+  data(bytes: Uint8Array): Promise<void>;
+  /** The answer is whole. */
+  end(usage: TokenUsage | null): void;
+  /** There will be no answer, or no more of it. */
+  fail(code: ResetCode, message: string): void;
+}
+
+/** What a link needs of the work on one of its streams. */
+export interface StreamWork {
+  receive(bytes: Uint8Array): void;
+  grant(credit: number): void;
+  /** The coordinator stopped the work and waits for a word back. */
+  cancel(): void;
+  /** The link has ended. */
+  abandon(): void;
+}
+
+export interface WorkLink {
+  control(frame: string | Uint8Array): void;
+  /** The last word has been said, or put in line. */
+  closed(): void;
+}
+
+type StreamMessage = Extract<AgentMessage, { stream: number }>;
+type WithoutStream<M> = M extends unknown ? Omit<M, 'stream'> : never;
+/** A message of a stream before it is known on which. */
+export type Unaddressed = WithoutStream<StreamMessage>;

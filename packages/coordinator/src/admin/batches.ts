@@ -1,0 +1,64 @@
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import * as z from 'zod';
+import { batchStatus } from '../core/batch.js';
+import { JOB_STATUSES } from '../core/job.js';
+import type { Batch, BatchJob, Store } from '../store/port.js';
+import { adminCommand } from './admin-context.js';
+import { listLimit } from './list-limit.js';
+import { memberNames } from './names.js';
+import { resolveMember, unknownId } from './references.js';
+
+const listing = z.strictObject({ user: z.string().nullable(), limit: listLimit });
+const oneBatch = z.strictObject({ batch: z.string() });
+
+export const listBatches = adminCommand(listing, async ({ store }, { user, limit }) => {
+  const owner = user === null ? null : await resolveMember(store, user);
+  return present(
+    store,
+    await store.listBatches({ memberId: owner?.id ?? null, limit, after: null }),
+  );
+});
+
+export const showBatch = adminCommand(oneBatch, async ({ store }, args) => {
+  const detail = await store.findBatch(args.batch, null);
+  if (detail === null) throw unknownId('batch', args.batch);
+  return { ...(await presentOne(store, detail.batch)), jobs: detail.jobs.map(presentJob) };
+});
+
+/** Jobs that have ended stay as they are; a batch that is DONE stays as it is, too. */
+export const cancelBatch = adminCommand(oneBatch, async ({ store, desk }, args) => {
+  const batch = await desk.cancelBatch(args.batch, null);
+  if (batch === null) throw unknownId('batch', args.batch);
+  return presentOne(store, batch);
+});
+
+async function presentOne(store: Store, batch: Batch) {
+  return summarize(batch, await memberNames(store));
+}
+
+async function present(store: Store, batches: readonly Batch[]) {
+  const names = await memberNames(store);
+  return batches.map((batch) => summarize(batch, names));
+}
+
+function summarize({ id, memberId, label, counts, createdAt }: Batch, names: Names) {
+  return {
+    id,
+    owner: names.get(memberId) ?? null,
+    label,
+    status: batchStatus(counts),
+    total: JOB_STATUSES.reduce((sum, status) => sum + counts[status], 0),
+    queued: counts.QUEUED,
+    processing: counts.PROCESSING,
+    processed: counts.PROCESSED,
+    failed: counts.FAILED,
+    canceled: counts.CANCELED,
+    created_at: createdAt,
+  };
+}
+
+type Names = ReadonlyMap<string, string>;
+
+function presentJob({ id, index, status, endpoint }: BatchJob) {
+  return { index, id, status, inference_type: ENDPOINTS[endpoint].inferenceType };
+}

@@ -1,0 +1,98 @@
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import * as z from 'zod';
+import { JOB_STATUSES, isFinished } from '../core/job.js';
+import type { JobStatus } from '../core/job.js';
+import type { Job, JobDetail, QueueFull } from '../store/port.js';
+import { adminCommand } from './admin-context.js';
+import { viewJob, viewJobs } from './job-view.js';
+import { listLimit } from './list-limit.js';
+import { providerNames } from './names.js';
+import { resolveMember, unknownId } from './references.js';
+
+const ACTIVE = JOB_STATUSES.filter((status) => !isFinished(status));
+
+const listing = z.strictObject({
+  user: z.string().nullable(),
+  /** Null: every status, or those of jobs that have not ended. */
+  status: z.enum(JOB_STATUSES).nullable(),
+  active: z.boolean(),
+  limit: listLimit,
+});
+
+const oneJob = z.strictObject({ job: z.string() });
+
+export const listJobs = adminCommand(listing, async (context, args) => {
+  const owner = args.user === null ? null : await resolveMember(context.store, args.user);
+  const jobs = await context.store.listJobs({
+    memberId: owner?.id ?? null,
+    statuses: statusesOf(args),
+    limit: args.limit,
+    after: null,
+  });
+  return viewJobs(context, jobs);
+});
+
+export const showJob = adminCommand(oneJob, async (context, args) => {
+  const detail = await context.store.findJob(args.job, null);
+  if (detail === null) throw unknownId('job', args.job);
+  return { ...(await viewJob(context, detail.job)), ...details(detail) };
+});
+
+export const cancelJob = adminCommand(oneJob, async ({ store, desk }, args) => {
+  const outcome = await desk.cancel(args.job, null);
+  if (outcome.kind === 'unknown') throw unknownId('job', args.job);
+  const { job } = outcome;
+  if (outcome.kind === 'finished') throw endedAlready(job);
+  const wasRunning = outcome.claimId !== null;
+  const provider = wasRunning ? (await providerNames(store)).get(job.providerId ?? '') : null;
+  return { id: job.id, status: job.status, was_running: wasRunning, provider: provider ?? null };
+});
+
+export const retryJob = adminCommand(oneJob, async ({ desk }, args) => {
+  const outcome = await desk.retry(args.job, null);
+  if (outcome.kind === 'unknown') throw unknownId('job', args.job);
+  if (outcome.kind === 'not_retryable') throw notRetryable(outcome.job);
+  if (outcome.kind === 'queue_full') throw queueFull(args.job, outcome);
+  return { id: outcome.job.id, status: outcome.job.status };
+});
+
+function statusesOf({ status, active }: z.output<typeof listing>): readonly JobStatus[] | null {
+  if (status !== null) return [status];
+  return active ? ACTIVE : null;
+}
+
+/** What one job's record has beyond a row of the list. */
+function details({ job, assets }: JobDetail) {
+  return {
+    endpoint: job.endpoint,
+    scope: job.scope,
+    generation: job.generation,
+    not_before: job.notBefore,
+    batch_index: job.batchIndex,
+    key_id: job.keyId,
+    request_id: job.requestId,
+    assets: assets.map(({ id, contentType, bytes }) => ({ id, content_type: contentType, bytes })),
+  };
+}
+
+function endedAlready({ id, status }: Job): CommandError {
+  const message = `job ${id} had ended before: it is ${status}, and nothing has changed.`;
+  return new CommandError(EXIT.conflict, message);
+}
+
+function notRetryable({ id, status }: Job): CommandError {
+  const message = `job ${id} is ${status}: only FAILED and CANCELED jobs can be retried.`;
+  return new CommandError(EXIT.conflict, message);
+}
+
+const SETTING_OF = {
+  jobs: 'GATEWAY_MAX_QUEUED',
+  bytes: 'GATEWAY_MAX_QUEUED_MB',
+} as const satisfies Record<QueueFull['limit'], string>;
+
+function queueFull(id: string, { limit, queued }: QueueFull): CommandError {
+  const message =
+    `the queue of the owner of job ${id} is full, with ${queued} ${limit} in it: wait until some ` +
+    `have ended, cancel some, or raise ${SETTING_OF[limit]}.`;
+  return new CommandError(EXIT.conflict, message);
+}

@@ -1,0 +1,56 @@
+import * as z from 'zod';
+import type { Sessions } from '../core/sessions.js';
+import { isStalled } from '../core/stall.js';
+import type { ModelQueue } from '../store/port.js';
+import { adminCommand } from './admin-context.js';
+
+const nothing = z.strictObject({});
+
+export const summarizeQueue = adminCommand(nothing, async ({ store, sessions, desk, now }) => {
+  const queues = await store.modelQueues(null);
+  const queued = sum(queues.map((queue) => queue.queued));
+  const oldest = queues.flatMap(({ oldestQueuedAt }) => oldestQueuedAt ?? []);
+  return {
+    paused: await store.isQueuePaused(),
+    queued,
+    processing: sum(queues.map(({ processing }) => processing)),
+    oldest_queued_at: oldest.length === 0 ? null : Math.min(...oldest),
+    last_tick_at: desk.lastTickAt,
+    worker_stalled: isStalled(queued, desk.lastTickAt, now()),
+    by_model: queues.map((queue) => present(queue, sessions)),
+  };
+});
+
+/** The switch lies in the store, so that it holds after a restart. */
+export const pauseQueue = adminCommand(nothing, async ({ desk }) => {
+  await desk.setPaused(true);
+  return { paused: true };
+});
+
+export const resumeQueue = adminCommand(nothing, async ({ desk }) => {
+  await desk.setPaused(false);
+  return { paused: false };
+});
+
+export const requeueStuck = adminCommand(nothing, async ({ desk }) => ({
+  requeued: await desk.requeueStuck(),
+}));
+
+function present(queue: ModelQueue, sessions: Sessions | null) {
+  const { serviceType, model } = queue;
+  const candidates = sessions?.candidates(serviceType, model) ?? [];
+  const online = candidates.filter((candidate) => candidate.online);
+  return {
+    model,
+    service_type: serviceType,
+    queued: queue.queued,
+    running: queue.processing,
+    oldest_queued_at: queue.oldestQueuedAt,
+    slots: sum(online.map(({ slots }) => slots)),
+    providers_online: new Set(online.map(({ providerId }) => providerId)).size,
+  };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}

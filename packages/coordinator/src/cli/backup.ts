@@ -1,0 +1,79 @@
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { printRecord, say } from '@inference-gateway/shared/program/print';
+import type { Row } from '@inference-gateway/shared/program/print';
+import type { Command } from 'commander';
+import { createBackup } from '../backup/create-backup.js';
+import { STDOUT } from '../backup/target.js';
+import type { ArchiveOutcome } from '../backup/write-archive.js';
+import { locateData } from '../config.js';
+import { hasStore } from '../store/open.js';
+import { noStore } from './client.js';
+import { interruption } from './interruption.js';
+import { dataOption, example, jsonOption } from './options.js';
+import type { DataOption, JsonOption } from './options.js';
+import { programVersion } from './program-version.js';
+import { progressLine } from './progress-line.js';
+
+interface BackupOptions extends DataOption, JsonOption {
+  readonly output: string;
+}
+
+export function addBackup(program: Command): void {
+  program
+    .command('backup')
+    .description('write the database and all assets into one archive; the server may run')
+    .requiredOption('-o, --output <file>', 'the archive; .gz or .tgz is compressed, - is stdout')
+    .addOption(dataOption())
+    .addOption(jsonOption())
+    .addHelpText('after', example('backup -o /backup/gateway.tar --data /var/lib/gateway'))
+    .action(backup);
+}
+
+async function backup(options: BackupOptions): Promise<void> {
+  const { output, json } = options;
+  if (output === STDOUT) prepareStdout(json === true);
+  const dataDir = locateData(options);
+  if (!hasStore(dataDir)) throw noStore(dataDir);
+  const progress = progressLine();
+  const outcome = await createBackup({
+    dataDir,
+    output,
+    version: programVersion(),
+    signal: interruption(),
+    onAsset: ({ count, bytes }) => progress.show(`${count} assets, ${mebibytes(bytes)} MiB`),
+  }).finally(() => progress.clear());
+  if (output !== STDOUT) printRecord(record(output, outcome), json === true);
+  if (outcome.missing > 0) {
+    say(`${outcome.missing} assets had no file to back up: "asset verify" names them.`);
+  }
+}
+
+/** What is lost on its way out is no backup, whoever closed the pipe. */
+function prepareStdout(json: boolean): void {
+  if (json) throw new CommandError(EXIT.usage, '-o - writes the archive to stdout: omit --json.');
+  if (process.stdout.isTTY) {
+    const message = 'an archive is nothing to show on a terminal: name a file with -o.';
+    throw new CommandError(EXIT.usage, message);
+  }
+  process.stdout.prependListener('error', (error) => {
+    say(`error: cannot write the backup to stdout: ${error.message}.`);
+    process.exit(EXIT.failure);
+  });
+}
+
+function record(file: string, { manifest, skipped, missing }: ArchiveOutcome): Row {
+  return {
+    file,
+    created_at: manifest.created_at,
+    schema_version: manifest.schema_version,
+    database_bytes: manifest.database.bytes,
+    assets: manifest.assets.count,
+    asset_bytes: manifest.assets.bytes,
+    skipped,
+    missing,
+  };
+}
+
+function mebibytes(bytes: number): number {
+  return Math.round(bytes / 1024 ** 2);
+}

@@ -1,0 +1,115 @@
+import { ago, printRecord, printRows, say } from '@inference-gateway/shared/program/print';
+import { Argument, Option } from 'commander';
+import type { Command } from 'commander';
+import type { AdminResult } from '../admin/commands.js';
+import { JOB_STATUSES } from '../core/job.js';
+import type { JobStatus } from '../core/job.js';
+import { admin } from './client.js';
+import { dataOption, example, jsonOption } from './options.js';
+import type { DataOption, JsonOption } from './options.js';
+import { parseCount } from './parse-count.js';
+import { withReadableTimes } from './readable-times.js';
+
+const DEFAULT_ROWS = 50;
+
+interface ListOptions extends DataOption, JsonOption {
+  readonly user?: string;
+  readonly status?: JobStatus;
+  readonly active?: boolean;
+  readonly limit: number;
+}
+
+export function addJob(program: Command): void {
+  const job = program
+    .command('job')
+    .description('jobs: requests that run without their caller waiting')
+    .addHelpText('after', example('job list --active'));
+  job
+    .command('list')
+    .description('list jobs, newest first')
+    .option('--user <member>', 'of one member only')
+    .addOption(new Option('--status <status>', 'in this state only').choices(JOB_STATUSES))
+    .addOption(new Option('--active', 'only those that have not ended').conflicts('status'))
+    .option('--limit <n>', 'at most this many, up to 500', parseCount, DEFAULT_ROWS)
+    .addOption(dataOption())
+    .addOption(jsonOption())
+    .addHelpText('after', example('job list --user anna --status FAILED'))
+    .action(list);
+  job
+    .command('show')
+    .description('show one job: where it stands, who has it, why it failed')
+    .addArgument(reference())
+    .addOption(dataOption())
+    .addOption(jsonOption())
+    .addHelpText('after', example('job show 01K6ZJ3V0Q8W4M2T7R5X9B1C3D'))
+    .action(show);
+  addChangingCommands(job);
+}
+
+function addChangingCommands(job: Command): void {
+  job
+    .command('cancel')
+    .description('end a job that has not ended; a run on a GPU is stopped')
+    .addArgument(reference())
+    .addOption(dataOption())
+    .addHelpText('after', example('job cancel 01K6ZJ3V0Q8W4M2T7R5X9B1C3D'))
+    .action(cancel);
+  job
+    .command('retry')
+    .description('queue a FAILED or CANCELED job again, with the same request')
+    .addArgument(reference())
+    .addOption(dataOption())
+    .addHelpText('after', example('job retry 01K6ZJ3V0Q8W4M2T7R5X9B1C3D'))
+    .action(retry);
+}
+
+function reference(): Argument {
+  return new Argument('<job>', 'its id');
+}
+
+async function list(options: ListOptions): Promise<void> {
+  const { user, status, active, limit } = options;
+  const rows = await admin(options, 'job.list', {
+    user: user ?? null,
+    status: status ?? null,
+    active: active === true,
+    limit,
+  });
+  printRows(rows, COLUMNS, options.json === true);
+}
+
+async function show(job: string, options: DataOption & JsonOption): Promise<void> {
+  const record = await admin(options, 'job.show', { job });
+  const json = options.json === true;
+  printRecord(json ? record : readable(record), json);
+}
+
+function readable(record: AdminResult<'job.show'>): Record<string, unknown> {
+  const { error } = record;
+  const told = error === null ? null : `${error.code}: ${error.message}`;
+  return withReadableTimes({ ...record, error: told });
+}
+
+async function cancel(job: string, options: DataOption): Promise<void> {
+  const { id, was_running: wasRunning, provider } = await admin(options, 'job.cancel', { job });
+  say(`Job ${id} is canceled${wasRunning ? `; ${provider ?? 'its provider'} stops it` : ''}.`);
+}
+
+async function retry(job: string, options: DataOption): Promise<void> {
+  const { id } = await admin(options, 'job.retry', { job });
+  say(`Job ${id} is queued again. "job show ${id}" tells where it stands.`);
+}
+
+type Row = AdminResult<'job.list'>[number];
+
+const COLUMNS = {
+  id: ({ id }: Row) => id,
+  status: ({ status }: Row) => status,
+  owner: ({ owner }: Row) => owner,
+  type: ({ inference_type }: Row) => inference_type,
+  model: ({ model }: Row) => model,
+  age: ({ created_at: at }: Row) => ago(at, Date.now()),
+  attempts: ({ attempts, max_attempts }: Row) => `${attempts}/${max_attempts}`,
+  provider: ({ provider }: Row) => provider,
+  reason: ({ waiting_reason: reason, error }: Row) => reason ?? error?.code,
+};

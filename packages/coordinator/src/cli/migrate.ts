@@ -1,0 +1,50 @@
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { printRecord } from '@inference-gateway/shared/program/print';
+import type { Command } from 'commander';
+import { locateData } from '../config.js';
+import { hasStore, migrationsOf, openStore } from '../store/open.js';
+import type { MigrationStatus } from '../store/open.js';
+import { noStore } from './client.js';
+import { dataOption, example, jsonOption } from './options.js';
+import type { DataOption, JsonOption } from './options.js';
+
+interface MigrateOptions extends DataOption, JsonOption {
+  readonly status?: boolean;
+}
+
+export function addMigrate(program: Command): void {
+  program
+    .command('migrate')
+    .description("bring the database's tables up to this program, as start does")
+    .option('--status', 'only tell what is pending; exits 9 where something is')
+    .addOption(dataOption())
+    .addOption(jsonOption())
+    .addHelpText('after', example('migrate --status'))
+    .action(migrate);
+}
+
+async function migrate(options: MigrateOptions): Promise<void> {
+  const dataDir = locateData(options);
+  if (!hasStore(dataDir)) throw noStore(dataDir);
+  const isJson = options.json === true;
+  if (options.status === true) return showStatus(migrationsOf(dataDir), isJson);
+  const { pending } = migrationsOf(dataDir);
+  await (await openStore(dataDir)).close();
+  const { schemaVersion, backups } = migrationsOf(dataDir);
+  printRecord({ schema_version: schemaVersion, applied: pending, backups }, isJson);
+}
+
+function showStatus(status: MigrationStatus, isJson: boolean): void {
+  const { schemaVersion, newestSchemaVersion: newest, pending, backups } = status;
+  printRecord({ schema_version: schemaVersion, newest, pending, backups }, isJson);
+  if (schemaVersion > newest) {
+    const message = `the database has schema ${schemaVersion}, this program knows up to ${newest}.`;
+    throw new CommandError(EXIT.schemaNewer, `${message} Run the newer program.`);
+  }
+  if (pending.length === 0) return;
+  const count = pending.length === 1 ? '1 migration is' : `${pending.length} migrations are`;
+  throw new CommandError(
+    EXIT.checkFailed,
+    `${count} pending: "start" applies them, after a copy; so does "migrate".`,
+  );
+}

@@ -1,0 +1,85 @@
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { printJson, printRows, say } from '@inference-gateway/shared/program/print';
+import type { Command } from 'commander';
+import type { BackupFault, BackupReport } from '../backup/examine-backup.js';
+import { restoreBackup } from '../backup/restore-backup.js';
+import { verifyBackup } from '../backup/verify-backup.js';
+import { locateData } from '../config.js';
+import { DATABASE_FILE } from '../store/open.js';
+import { interruption } from './interruption.js';
+import { dataOption, example, isoTime, jsonOption, yesOption } from './options.js';
+import type { DataOption, JsonOption, YesOption } from './options.js';
+
+interface RestoreOptions extends DataOption, JsonOption, YesOption {
+  readonly verify?: boolean;
+  readonly partial?: boolean;
+}
+
+export function addRestore(program: Command): void {
+  program
+    .command('restore')
+    .description('make a data folder of a backup, or only check one')
+    .argument('<file>', 'what "backup" wrote')
+    .option('--verify', 'only read it; exits 9 where something is missing or damaged')
+    .option('--partial', 'restore although assets are missing or damaged')
+    .addOption(yesOption())
+    .addOption(dataOption())
+    .addOption(jsonOption())
+    .addHelpText('after', example('restore /backup/gateway.tar --data /var/lib/gateway'))
+    .action(restore);
+}
+
+async function restore(file: string, options: RestoreOptions): Promise<void> {
+  if (options.verify === true) return verify(file, options);
+  const dataDir = locateData(options);
+  const { yes, partial } = options;
+  const { report, restored, movedTo } = await restoreBackup({
+    file,
+    dataDir,
+    replace: yes === true,
+    partial: partial === true,
+    signal: interruption(),
+  });
+  show(report, { file, ...report, restored, moved_to: movedTo }, options);
+  if (!restored) throw faulty(file, report, whatToDo(report));
+  if (movedTo !== null) say(`What lay in ${dataDir} is in ${movedTo} now.`);
+  say(`Restored to ${dataDir}: ${summaryOf(report)}.`);
+}
+
+async function verify(file: string, options: RestoreOptions): Promise<void> {
+  const report = await verifyBackup(file, interruption());
+  show(report, { file, ...report }, options);
+  if (report.faults.length > 0) throw faulty(file, report, 'Keep an older one.');
+  say(`${file} is whole: ${summaryOf(report)}.`);
+}
+
+function show({ faults }: BackupReport, whole: object, { json }: JsonOption): void {
+  if (json === true) printJson(whole);
+  else if (faults.length > 0) printRows(faults, FAULT_COLUMNS, false);
+}
+
+function faulty(file: string, { faults }: BackupReport, advice: string): CommandError {
+  const what = faults.length === 1 ? '1 thing' : `${faults.length} things`;
+  return new CommandError(
+    EXIT.checkFailed,
+    `${what} missing from ${file} or damaged in it. ${advice}`,
+  );
+}
+
+function whatToDo({ faults }: BackupReport): string {
+  const isDatabase = faults.some(({ file }) => file === DATABASE_FILE);
+  return isDatabase
+    ? 'Restore another one.'
+    : 'Restore another one, or this one without them: add --partial.';
+}
+
+function summaryOf({ assets, asset_bytes, schema_version, created_at }: BackupReport): string {
+  const made = isoTime(created_at);
+  return `schema ${schema_version}, ${assets} assets of ${asset_bytes} bytes, made ${made}`;
+}
+
+const FAULT_COLUMNS = {
+  file: ({ file }: BackupFault) => file,
+  fault: ({ fault }: BackupFault) => fault,
+  detail: ({ detail }: BackupFault) => detail,
+};

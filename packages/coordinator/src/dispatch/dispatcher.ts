@@ -1,0 +1,155 @@
+/**
+ * Gives queued jobs to free slots. It is woken by submissions, freed slots and arrivals, and ticks
+ * every second besides: a signal is a hint, and losing one costs a second. What goes where is
+ * decided by `core/job-plan.ts`; here is what that does to the world.
+ */
+import { randomId } from '@inference-gateway/shared/ids';
+import type { Logger } from '@inference-gateway/shared/program/logger';
+import { planClaims } from '../core/job-plan.js';
+import type { PlannedClaim } from '../core/job-plan.js';
+import type { Lane } from '../core/lane.js';
+import type { Candidate } from '../core/match.js';
+import type { Reservation, Sessions } from '../core/sessions.js';
+import type { DispatchStore, NewClaim } from '../store/port.js';
+import type { JobRuns } from './job-runs.js';
+import type { Upkeep } from './upkeep.js';
+
+export const TICK_MS = 1_000;
+/** Claims written in one operation, and jobs looked at of one lane. */
+const MAX_CLAIMS = 64;
+
+export interface DispatcherParts {
+  readonly store: DispatchStore;
+  readonly sessions: Sessions;
+  readonly runs: JobRuns;
+  readonly upkeep: Upkeep;
+  readonly leaseMs: number;
+  /** False: jobs are looked after, and none is given out. */
+  readonly claims: boolean;
+  readonly logger: Logger;
+}
+
+interface Booked extends PlannedClaim {
+  readonly reservation: Reservation;
+  readonly claim: NewClaim;
+}
+
+export class Dispatcher {
+  readonly #parts: DispatcherParts;
+  readonly #ticker: NodeJS.Timeout;
+  readonly #stopListening: () => void;
+  /** The round under way, and whether something has happened since it began. */
+  #round: Promise<void> | null = null;
+  #again = false;
+  #wakePending = false;
+  #isClosed = false;
+  /** Unix ms of the last tick that ended well; null before the first. */
+  lastTickAt: number | null = null;
+
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts;
+    this.#ticker = setInterval(() => void this.#tick(), TICK_MS).unref();
+    this.#stopListening = parts.sessions.onCapacity(this.wake);
+    void this.#tick();
+  }
+
+  /** After this turn of the event loop: synchronous calls take what has come free first. */
+  readonly wake = (): void => {
+    if (this.#wakePending || this.#isClosed) return;
+    this.#wakePending = true;
+    setImmediate(() => {
+      this.#wakePending = false;
+      void this.#run();
+    });
+  };
+
+  /** Claims nothing from now on; resolves when what is under way has ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#ticker);
+    this.#stopListening();
+    await this.#round;
+  }
+
+  async #tick(): Promise<void> {
+    if (this.#isClosed) return;
+    try {
+      await this.#parts.upkeep.tick();
+      await this.#run();
+      this.lastTickAt = Date.now();
+    } catch (err) {
+      this.#parts.logger.warn({ err }, 'the dispatcher cannot use the database');
+    }
+  }
+
+  /** One round at a time; whoever asks during one is served by the next. */
+  #run(): Promise<void> {
+    this.#again = true;
+    this.#round ??= this.#rounds().finally(() => {
+      this.#round = null;
+    });
+    return this.#round;
+  }
+
+  async #rounds(): Promise<void> {
+    while (this.#again && !this.#isClosed) {
+      this.#again = false;
+      try {
+        if (await this.#claimRound()) this.#again = true;
+      } catch (err) {
+        // The next tick tries again.
+        this.#parts.logger.warn({ err }, 'jobs cannot be claimed now');
+      }
+    }
+  }
+
+  /** True where there may be more to claim. */
+  async #claimRound(): Promise<boolean> {
+    const { store, sessions, upkeep, claims } = this.#parts;
+    const free = upkeep.isPaused || !claims ? 0 : sessions.freeJobSlots();
+    if (free === 0) return false;
+    const heads = await store.laneHeads(Math.min(free, MAX_CLAIMS));
+    if (heads.length === 0 || this.#isClosed) return false;
+    const plan = planClaims(heads, (lane) => this.#candidatesOf(lane));
+    const booked = plan.slice(0, MAX_CLAIMS).flatMap((one) => this.#book(one));
+    if (booked.length === 0) return false;
+    await this.#claim(booked);
+    return true;
+  }
+
+  #candidatesOf({ serviceType, model }: Lane): readonly Candidate[] {
+    return this.#parts.sessions.candidates(serviceType, model);
+  }
+
+  /** Takes the slot before the claim is written: nobody else can have it meanwhile. */
+  #book(planned: PlannedClaim): Booked[] {
+    const { job, candidate } = planned;
+    const reservation = this.#parts.sessions.reserve(candidate);
+    if (reservation === null || candidate.sessionId === null) return [];
+    const { providerId, sessionId, serviceId } = candidate;
+    const leaseUntil = Date.now() + this.#parts.leaseMs;
+    const claim = {
+      jobId: job.id,
+      claimId: randomId(),
+      providerId,
+      sessionId,
+      serviceId,
+      leaseUntil,
+    };
+    return [{ ...planned, reservation, claim }];
+  }
+
+  async #claim(booked: readonly Booked[]): Promise<void> {
+    const { store, runs } = this.#parts;
+    const claims = booked.map(({ claim }) => claim);
+    const claimed = await store.claimJobs(claims, Date.now()).catch((error: unknown) => {
+      for (const { reservation } of booked) reservation.release();
+      throw error;
+    });
+    for (const [i, { reservation, candidate }] of booked.entries()) {
+      const won = claimed[i] ?? null;
+      if (won === null) reservation.release();
+      else runs.start(...won, { candidate, reservation });
+    }
+  }
+}

@@ -1,0 +1,124 @@
+/** One run of one claimed job: the Work that a synchronous call would be, and its sink. */
+import { ApiError } from '@inference-gateway/shared/errors';
+import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
+import type { LinkedProvider, Exchange, ExchangeHandler, OpenRequest } from '../core/sessions.js';
+import type { Candidate } from '../core/match.js';
+import type { ClaimedJob } from '../store/port.js';
+import { Attempt } from './attempt.js';
+import { brokenRun, judgeRun } from './job-verdict.js';
+import type { JobVerdict } from './job-verdict.js';
+import type { JobSink } from './sinks/job-sink.js';
+import type { Work } from './work.js';
+
+interface JobRunParts {
+  readonly claimed: ClaimedJob;
+  readonly body: Uint8Array;
+  readonly provider: Pick<LinkedProvider, 'providerId' | 'providerName'> &
+    Partial<Pick<Candidate, 'ownerId'>>;
+  readonly sink: JobSink;
+  /** Aborted when the job is canceled. */
+  readonly canceling: AbortController;
+  readonly limitMs: number;
+  readonly onAccepted?: () => void;
+}
+
+export type RunEnd =
+  | { readonly kind: 'done'; readonly usage: TokenUsage | null }
+  | { readonly kind: 'refused'; readonly verdict: JobVerdict }
+  | { readonly kind: 'canceled' };
+
+export class JobRun {
+  readonly claimId: string;
+  readonly sink: JobSink;
+  /** Never rejected. */
+  readonly end: Promise<RunEnd>;
+  readonly #parts: JobRunParts;
+  readonly #work: Work;
+  readonly #attempt: Attempt;
+  #exchange: Exchange | null = null;
+
+  constructor(parts: JobRunParts) {
+    this.#parts = parts;
+    this.claimId = parts.claimed.claimId;
+    this.sink = parts.sink;
+    this.#work = toWork(parts);
+    const { claimed, provider, sink, limitMs, onAccepted } = parts;
+    this.#attempt = new Attempt({
+      work: this.#work,
+      sink,
+      candidate: provider,
+      attempt: claimed.job.attempts,
+      queueMs: 0,
+      overheadMs: 0,
+      // A local call is silent while it computes: only the whole of it has a limit.
+      timing: { syncDeadlineMs: limitMs, firstByteMs: limitMs, idleMs: limitMs },
+      ...(onAccepted !== undefined && { onAccepted }),
+    });
+    this.end = this.#attempt.result.then(
+      (result): RunEnd => {
+        if (result.kind === 'done') return result;
+        if (result.kind === 'gone') return { kind: 'canceled' };
+        return { kind: 'refused', verdict: judgeRun(result.failure, provider.providerName) };
+      },
+      (error: unknown): RunEnd => {
+        const told = error instanceof ApiError ? error : brokenRun(error);
+        return { kind: 'refused', verdict: { kind: 'fail', retryable: true, error: told } };
+      },
+    );
+  }
+
+  get handler(): ExchangeHandler {
+    return this.#attempt;
+  }
+
+  get openRequest(): OpenRequest {
+    const { claimed, provider, limitMs, body } = this.#parts;
+    const { job, claimId, memberName } = claimed;
+    return {
+      job: { jobId: job.id, claimId },
+      endpoint: job.endpoint,
+      model: job.model,
+      caller: { name: memberName, own: provider.ownerId === job.memberId },
+      body,
+      uploads: [],
+      deadlineMs: Math.ceil(limitMs),
+      attempt: job.attempts,
+      requestId: job.requestId,
+    };
+  }
+
+  begin(exchange: Exchange): void {
+    this.#exchange = exchange;
+    this.#attempt.begin(exchange);
+  }
+
+  /** From the claim to the first byte of the answer; null where there was none. */
+  get firstByteMs(): number | null {
+    const { firstByteAt } = this.#attempt;
+    return firstByteAt === null ? null : Math.round(firstByteAt - this.#work.receivedAt);
+  }
+
+  /** Tells the agent what became of its last word. */
+  acknowledge(verdict: Parameters<Exchange['acknowledge']>[1]): void {
+    this.#exchange?.acknowledge(this.claimId, verdict);
+  }
+}
+
+function toWork({ claimed, body, canceling }: JobRunParts): Work {
+  const { job, memberName } = claimed;
+  const { memberId, keyId, scope } = job;
+  const limits = { requests: null, concurrent: null };
+  return {
+    requestId: job.requestId,
+    caller: { memberId, memberName, keyId, scope, limits },
+    endpoint: job.endpoint,
+    model: job.model,
+    needs: job.needs,
+    body,
+    uploads: [],
+    stream: false,
+    receivedAt: performance.now(),
+    limitMs: null,
+    signal: canceling.signal,
+  };
+}

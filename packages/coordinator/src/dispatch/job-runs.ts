@@ -1,0 +1,196 @@
+/**
+ * Jobs in providers' hands: each claim from its OPEN, or its agent's return, until what became of
+ * it is written and the agent has been told so. A run whose link ends is forgotten here; its claim
+ * lives on in the store.
+ */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { ServiceType } from '@inference-gateway/shared/endpoints';
+import { ApiError } from '@inference-gateway/shared/errors';
+import type { Logger } from '@inference-gateway/shared/program/logger';
+import type { Candidate } from '../core/match.js';
+import type {
+  Exchange,
+  LinkedProvider,
+  Reservation,
+  Resumption,
+  Sessions,
+} from '../core/sessions.js';
+import type { ClaimedJob, DispatchStore, Job, UsageRow } from '../store/port.js';
+import { JobRun } from './job-run.js';
+import type { JobSinks } from './job-sinks.js';
+import { brokenRun, judgeOwnFault } from './job-verdict.js';
+import type { JobVerdict } from './job-verdict.js';
+import { RunEnds } from './run-ends.js';
+import type { JobSink } from './sinks/job-sink.js';
+import { JOB_CANCELED } from './work.js';
+
+export interface JobDeadlines {
+  readonly jobDeadlineMs: number;
+  readonly jobImageDeadlineMs: number;
+  readonly jobFilmDeadlineMs: number;
+}
+
+export interface JobRunsParts {
+  readonly store: DispatchStore;
+  readonly sessions: Pick<Sessions, 'report'>;
+  readonly sinks: JobSinks;
+  readonly deadlines: JobDeadlines;
+  readonly logger: Logger;
+  /** A job is in another state; `usage` where it has ended. */
+  readonly onChange: (job: Job, usage: UsageRow | null) => void;
+}
+
+/** Where a claimed job is sent. */
+interface Place {
+  readonly candidate: Candidate;
+  readonly reservation: Reservation;
+}
+
+interface Started extends Place {
+  readonly claimed: ClaimedJob;
+  readonly body: Uint8Array;
+  readonly canceling: AbortController;
+}
+
+export class JobRuns {
+  readonly #parts: JobRunsParts;
+  readonly #ends: RunEnds;
+  /** By claim. */
+  readonly #cancelers = new Map<string, AbortController>();
+  readonly #pending = new Set<Promise<void>>();
+
+  constructor(parts: JobRunsParts) {
+    this.#parts = parts;
+    this.#ends = new RunEnds(parts);
+  }
+
+  /** Sends a job that has just been claimed. */
+  start(claimed: ClaimedJob, body: Uint8Array, place: Place): void {
+    const canceling = this.#enter(claimed.claimId);
+    this.#track(claimed.claimId, this.#start({ claimed, body, canceling, ...place }));
+  }
+
+  /** Takes up a claim that an agent has brought back. */
+  async resume(
+    claimed: ClaimedJob,
+    linked: LinkedProvider,
+    action: 'continue' | 'upload',
+  ): Promise<Resumption> {
+    const { claimId, serviceId, runDeadline } = claimed;
+    const limitMs = this.#leftOf(claimed, action);
+    const sink = await this.#openSink(claimed, null);
+    if (sink === null) return { claimId, action: 'discard' };
+    const canceling = this.#enter(claimId);
+    // It was claimed and never heard of again until now.
+    if (runDeadline === null) this.#ends.accepted(claimId, limitMs);
+    const run = new JobRun({ claimed, body: NOTHING, canceling, provider: linked, sink, limitMs });
+    // It is over, too, where the link is given up before it was begun.
+    this.#track(claimId, this.#follow(run, null));
+    const begin = (exchange: Exchange): void => run.begin(exchange);
+    return { claimId, action, serviceId, handler: run.handler, begin };
+  }
+
+  /** Whether its end is still to come through here. */
+  has(claimId: string): boolean {
+    return this.#cancelers.has(claimId);
+  }
+
+  /** The job is canceled: stops the work on the GPU. */
+  cancel(claimId: string): void {
+    this.#cancelers.get(claimId)?.abort(JOB_CANCELED);
+  }
+
+  get underWay(): number {
+    return this.#cancelers.size;
+  }
+
+  /** Resolves once the end of every run is written; the links must have ended. */
+  async close(): Promise<void> {
+    this.#ends.close();
+    while (this.#pending.size > 0) await Promise.all(this.#pending);
+  }
+
+  async #start(started: Started): Promise<void> {
+    const { claimed, body, canceling, candidate, reservation } = started;
+    const sink = await this.#openSink(claimed, body);
+    if (sink === null || canceling.signal.aborted) return reservation.release();
+    const { claimId } = claimed;
+    const limitMs = this.#deadlineOf(claimed);
+    const onAccepted = (): void => this.#ends.accepted(claimId, limitMs);
+    const provider = candidate;
+    const run = new JobRun({ claimed, body, canceling, provider, sink, limitMs, onAccepted });
+    const exchange = reservation.open(run.openRequest, run.handler);
+    if (exchange === null) return this.#ends.release(claimId, linkGone());
+    run.begin(exchange);
+    return this.#follow(run, candidate);
+  }
+
+  async #follow(run: JobRun, candidate: Candidate | null): Promise<void> {
+    const end = await run.end;
+    if (end.kind === 'refused') this.#leaveAlone(end.verdict, candidate);
+    await this.#ends.write(run, end);
+  }
+
+  /** Null where there is nowhere to put its answer, and the job has ended with that. */
+  async #openSink(claimed: ClaimedJob, body: Uint8Array | null): Promise<JobSink | null> {
+    try {
+      return await this.#parts.sinks.open(claimed.job, body);
+    } catch (error) {
+      const told = error instanceof ApiError ? error : brokenRun(error);
+      await this.#ends.end(claimed.claimId, judgeOwnFault(told));
+      return null;
+    }
+  }
+
+  /** An owner who takes nothing now would be asked again at once. */
+  #leaveAlone(verdict: JobVerdict, candidate: Candidate | null): void {
+    if (verdict.kind !== 'release' || candidate === null) return;
+    this.#parts.sessions.report(candidate, 'busy');
+  }
+
+  #enter(claimId: string): AbortController {
+    const canceling = new AbortController();
+    this.#cancelers.set(claimId, canceling);
+    return canceling;
+  }
+
+  /** A result that is whole needs time for its way alone, however late it is. */
+  #leftOf(claimed: ClaimedJob, action: 'continue' | 'upload'): number {
+    const { runDeadline } = claimed;
+    const wholeMs = this.#deadlineOf(claimed);
+    if (runDeadline === null || action === 'upload') return wholeMs;
+    // The wall clock may have been set back meanwhile.
+    return Math.min(wholeMs, Math.max(1, runDeadline - Date.now()));
+  }
+
+  #deadlineOf({ job }: ClaimedJob): number {
+    const { serviceType } = ENDPOINTS[job.endpoint];
+    return this.#parts.deadlines[DEADLINES[serviceType]];
+  }
+
+  #track(claimId: string, work: Promise<void>): void {
+    const settled = work
+      .catch((err: unknown) => this.#parts.logger.error({ err }, 'a run of a job broke'))
+      .finally(() => {
+        this.#cancelers.delete(claimId);
+        this.#pending.delete(settled);
+      });
+    this.#pending.add(settled);
+  }
+}
+
+const NOTHING = new Uint8Array();
+
+const DEADLINES: Readonly<Record<ServiceType, keyof JobDeadlines>> = {
+  llm: 'jobDeadlineMs',
+  stt: 'jobDeadlineMs',
+  tts: 'jobDeadlineMs',
+  image: 'jobImageDeadlineMs',
+  video: 'jobFilmDeadlineMs',
+  music: 'jobFilmDeadlineMs',
+};
+
+function linkGone(): ApiError {
+  const message = 'The link to the provider ended before it had the work.';
+  return new ApiError('provider_disconnected', message);
+}

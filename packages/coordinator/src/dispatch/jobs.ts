@@ -1,0 +1,251 @@
+/** Jobs of a running coordinator: the desk for callers, the keeper of claims for links. */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { Logger } from '@inference-gateway/shared/program/logger';
+import type { AssetLibrary } from '../assets/asset-library.js';
+import { isFinished } from '../core/job.js';
+import { capableCandidates } from '../core/match.js';
+import type {
+  ClaimKeeper,
+  ClaimOffer,
+  LinkedProvider,
+  Resumption,
+  Sessions,
+} from '../core/sessions.js';
+import { waitingFor } from '../core/waiting-reason.js';
+import type { Waiting } from '../core/waiting-reason.js';
+import type {
+  Batch,
+  Canceled,
+  CancelOutcome,
+  Job,
+  NewJobItem,
+  RetryOutcome,
+  Store,
+  SubmitOutcome,
+  UsageRow,
+} from '../store/port.js';
+import { Dispatcher } from './dispatcher.js';
+import { Endings } from './endings.js';
+import type { JobDesk, Submitter } from './job-desk.js';
+import { JobRuns } from './job-runs.js';
+import type { JobDeadlines } from './job-runs.js';
+import { JobSinks } from './job-sinks.js';
+import type { JobSinkLimits } from './job-sinks.js';
+import { SYSTEM_CLOCKS, Upkeep } from './upkeep.js';
+
+export interface JobSettings extends JobDeadlines, JobSinkLimits {
+  readonly asyncEnabled: boolean;
+  readonly jobMaxAttempts: number;
+  readonly jobLeaseMs: number;
+  readonly jobNoProviderMs: number;
+  readonly retentionMs: number;
+  readonly maxQueuedJobs: number;
+  readonly maxQueuedBytes: number;
+}
+
+export interface JobsParts {
+  readonly store: Store;
+  readonly sessions: Sessions;
+  readonly library: AssetLibrary;
+  readonly settings: JobSettings;
+  readonly logger: Logger;
+  /** A job has ended. `usage` is what was metered of it, where that is known here. */
+  readonly onEnded: (usage: UsageRow | null) => void;
+}
+
+export class Jobs implements JobDesk, ClaimKeeper {
+  readonly #parts: JobsParts;
+  readonly #runs: JobRuns;
+  readonly #upkeep: Upkeep;
+  readonly #dispatcher: Dispatcher;
+  readonly #endings: Endings;
+
+  constructor(parts: JobsParts) {
+    this.#parts = parts;
+    const { store, sessions, library, settings, logger } = parts;
+    const { jobLeaseMs: leaseMs, jobNoProviderMs: noProviderMs, retentionMs } = settings;
+    const onChange = (job: Job, usage: UsageRow | null): void => this.#changed(job, usage);
+    this.#endings = new Endings(store);
+    const sinks = new JobSinks(library, settings);
+    this.#runs = new JobRuns({ store, sessions, sinks, deadlines: settings, logger, onChange });
+    const time = { leaseMs, noProviderMs, retentionMs };
+    const clocks = SYSTEM_CLOCKS;
+    this.#upkeep = new Upkeep({ store, sessions, clocks, ...time, onChange, logger });
+    const { asyncEnabled } = settings;
+    const [runs, upkeep] = [this.#runs, this.#upkeep];
+    const dispatched = { store, sessions, runs, upkeep, leaseMs, logger, claims: asyncEnabled };
+    this.#dispatcher = new Dispatcher(dispatched);
+  }
+
+  findSubmitted(memberId: string, idempotencyKey: string): Promise<Job | null> {
+    return this.#parts.store.findSubmittedJob(memberId, idempotencyKey);
+  }
+
+  async submit(submitter: Submitter, item: NewJobItem): Promise<SubmitOutcome<Job>> {
+    const { store } = this.#parts;
+    const created = await store.createJob(
+      { ...this.#submission(submitter), item },
+      this.#limits,
+      Date.now(),
+    );
+    this.#dispatcher.wake();
+    return created;
+  }
+
+  async submitBatch(
+    submitter: Submitter & { readonly label: string | null },
+    items: readonly NewJobItem[],
+  ): Promise<SubmitOutcome<Batch>> {
+    const { store } = this.#parts;
+    const { label } = submitter;
+    const created = await store.createBatch(
+      { ...this.#submission(submitter), label, items },
+      this.#limits,
+      Date.now(),
+    );
+    this.#dispatcher.wake();
+    return created;
+  }
+
+  async cancel(jobId: string, memberId: string | null): Promise<CancelOutcome> {
+    const outcome = await this.#parts.store.cancelJob(jobId, memberId, Date.now());
+    if (outcome.kind === 'canceled') this.#canceled(outcome);
+    return outcome;
+  }
+
+  async cancelBatch(batchId: string, memberId: string | null): Promise<Batch | null> {
+    const outcome = await this.#parts.store.cancelBatch(batchId, memberId, Date.now());
+    if (outcome === null) return null;
+    for (const canceled of outcome.canceled) this.#canceled(canceled);
+    return outcome.batch;
+  }
+
+  async retry(jobId: string, memberId: string | null): Promise<RetryOutcome> {
+    const { store } = this.#parts;
+    const outcome = await store.retryJob(jobId, memberId, this.#limits, Date.now());
+    this.#dispatcher.wake();
+    return outcome;
+  }
+
+  async waiting(jobs: readonly Job[]): Promise<ReadonlyMap<string, Waiting>> {
+    const queued = jobs.filter(({ status }) => status === 'QUEUED');
+    if (queued.length === 0) return new Map();
+    const positions = await this.#parts.store.queuePositions(queued.map(({ id }) => id));
+    const places = new Map(positions.map((position) => [position.jobId, position]));
+    return new Map(queued.map((job) => [job.id, this.#waitingOf(job, places.get(job.id) ?? null)]));
+  }
+
+  whenEnded(jobId: string, waitMs: number, signal: AbortSignal): Promise<void> {
+    return this.#endings.wait(jobId, waitMs, signal);
+  }
+
+  async setPaused(paused: boolean): Promise<void> {
+    await this.#parts.store.setQueuePaused(paused);
+    this.#upkeep.isPaused = paused;
+    this.#dispatcher.wake();
+  }
+
+  async requeueStuck(): Promise<number> {
+    const moved = await this.#parts.store.requeueStuck(Date.now());
+    this.#dispatcher.wake();
+    return moved;
+  }
+
+  get lastTickAt(): number | null {
+    return this.#dispatcher.lastTickAt;
+  }
+
+  /** Claims in providers' hands whose end comes through here. */
+  get underWay(): number {
+    return this.#runs.underWay;
+  }
+
+  async resume(
+    linked: LinkedProvider,
+    offers: readonly ClaimOffer[],
+  ): Promise<readonly Resumption[]> {
+    const { store, settings } = this.#parts;
+    const { providerId, sessionId } = linked;
+    const now = Date.now();
+    const leaseUntil = now + settings.jobLeaseMs;
+    const claimIds = offers.map(({ claim_id: id }) => id);
+    const random = Math.random();
+    const request = { providerId, sessionId, claimIds, leaseUntil, random };
+    const { claims, ended } = await store.resumeClaims(request, now);
+    for (const outcome of ended) {
+      if (outcome.kind === 'stale') continue;
+      this.#changed(outcome.job, outcome.kind === 'failed' ? outcome.usage : null);
+    }
+    return Promise.all(
+      offers.map(async ({ claim_id: claimId, phase }): Promise<Resumption> => {
+        const claimed = claims.find((claim) => claim.claimId === claimId);
+        if (claimed === undefined) return { claimId, action: 'discard' };
+        const action = phase === 'spooled' ? 'upload' : 'continue';
+        return this.#runs.resume(claimed, linked, action);
+      }),
+    );
+  }
+
+  /** A claim whose end cannot come through here is not renewed: its lease is to end it. */
+  async renew({ providerId }: LinkedProvider, held: readonly string[]): Promise<readonly string[]> {
+    const claimIds = held.filter((id) => this.#runs.has(id));
+    const unknown = held.filter((id) => !this.#runs.has(id));
+    const now = Date.now();
+    const leaseUntil = now + this.#parts.settings.jobLeaseMs;
+    try {
+      const lost = await this.#parts.store.renewClaims({ providerId, claimIds, leaseUntil }, now);
+      return [...unknown, ...lost];
+    } catch (err) {
+      this.#parts.logger.warn({ err }, 'leases cannot be renewed now');
+      return unknown;
+    }
+  }
+
+  /** Claims nothing more, and keeps nobody waiting. Runs go on at their agents. */
+  async stop(): Promise<void> {
+    this.#endings.close();
+    await this.#dispatcher.close();
+  }
+
+  /** Needs the links to have ended. */
+  async close(): Promise<void> {
+    await this.stop();
+    await this.#runs.close();
+  }
+
+  #waitingOf(job: Job, queue: Parameters<typeof waitingFor>[0]['queue']): Waiting {
+    const { serviceType } = ENDPOINTS[job.endpoint];
+    const { memberId, scope, needs } = job;
+    const all = this.#parts.sessions.candidates(serviceType, job.model);
+    return waitingFor({
+      job,
+      serviceType,
+      candidates: capableCandidates(all, { caller: { memberId, scope }, needs }),
+      asyncEnabled: this.#parts.settings.asyncEnabled,
+      paused: this.#upkeep.isPaused,
+      queue,
+      now: Date.now(),
+    });
+  }
+
+  #canceled({ job, claimId, usage }: Canceled): void {
+    if (claimId !== null) this.#runs.cancel(claimId);
+    this.#changed(job, usage);
+  }
+
+  #changed(job: Job, usage: UsageRow | null): void {
+    this.#dispatcher.wake();
+    if (!isFinished(job.status)) return;
+    this.#endings.ended(job.id);
+    this.#parts.onEnded(usage);
+  }
+
+  get #limits() {
+    const { maxQueuedJobs: jobs, maxQueuedBytes: bytes } = this.#parts.settings;
+    return { jobs, bytes };
+  }
+
+  #submission(submitter: Submitter) {
+    return { ...submitter, maxAttempts: this.#parts.settings.jobMaxAttempts };
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * What time does to jobs: leases that end, back-offs that are over, models that nobody serves any
+ * more, jobs whose retention is over. Only the coordinator's clock decides, and where that clock
+ * has jumped, or nobody could renew for a while, all leases begin anew.
+ */
+import { ApiError } from '@inference-gateway/shared/errors';
+import type { Logger } from '@inference-gateway/shared/program/logger';
+import { capableCandidates, lastReach } from '../core/match.js';
+import type { LaneHead } from '../core/lane.js';
+import type { Sessions } from '../core/sessions.js';
+import type { EndOutcome, Job, JobStore, DispatchStore, UsageRow } from '../store/port.js';
+
+/** A tick that comes this late, or a clock that went on by so much less or more, is a jump. */
+const JUMP_MS = 15_000;
+/** So is less where leases are short, but no tick that is merely late. */
+const SHORTEST_JUMP_MS = 2_500;
+const SWEEP_MS = 5_000;
+const RETENTION_SWEEP_MS = 10 * 60_000;
+/** Jobs that one operation of the store ends: more would hold its only writer. */
+const BATCH = 200;
+/** Agents need a moment to come back after a restart: it counts for nobody's absence. */
+const RETURN_MS = 90_000;
+/** On top of a lease, after a restart. */
+const RESTART_GRACE_MS = 30_000;
+
+/** What passes in Unix ms, and what passes whatever is done to that clock. */
+export interface Clocks {
+  wall(): number;
+  steady(): number;
+}
+
+export const SYSTEM_CLOCKS: Clocks = {
+  wall: () => Date.now(),
+  steady: () => performance.now(),
+};
+
+export interface UpkeepParts {
+  readonly store: DispatchStore & Pick<JobStore, 'deleteOldJobs'>;
+  readonly sessions: Pick<Sessions, 'candidates'>;
+  readonly clocks: Clocks;
+  readonly leaseMs: number;
+  readonly noProviderMs: number;
+  readonly retentionMs: number;
+  readonly onChange: (job: Job, usage: UsageRow | null) => void;
+  readonly logger: Logger;
+}
+
+export class Upkeep {
+  /** An administrator has stopped the queue. */
+  isPaused = false;
+  readonly #parts: UpkeepParts;
+  /** Since when agents can come: the start, or the end of a sleep. */
+  #awakeSince: number;
+  /** At the last tick. */
+  #last: Moment | null = null;
+  #sweptAt = 0;
+  #retainedAt = 0;
+
+  constructor(parts: UpkeepParts) {
+    this.#parts = parts;
+    this.#awakeSince = parts.clocks.wall();
+  }
+
+  /** Rejects where the database cannot be used; the next tick goes on. */
+  async tick(): Promise<void> {
+    await this.#watchClocks();
+    const { store, clocks } = this.#parts;
+    this.isPaused = await store.isQueuePaused();
+    await store.ripenJobs(clocks.wall());
+    const steady = clocks.steady();
+    if (steady - this.#sweptAt >= Math.min(SWEEP_MS, this.#parts.leaseMs / 4)) {
+      this.#sweptAt = steady;
+      await this.#sweep();
+      await this.#expire();
+    }
+    if (this.#retainedAt === 0 || steady - this.#retainedAt >= RETENTION_SWEEP_MS) {
+      this.#retainedAt = steady;
+      await this.#deleteOld();
+    }
+  }
+
+  async #watchClocks(): Promise<void> {
+    const { store, clocks, leaseMs, logger } = this.#parts;
+    const now = { wall: clocks.wall(), steady: clocks.steady() };
+    const last = this.#last;
+    if (last === null) await store.renewAllClaims(now.wall + leaseMs + RESTART_GRACE_MS);
+    else if (jumpOf(last, now) > longestGapMs(leaseMs)) {
+      logger.warn({ lateMs: Math.round(now.steady - last.steady) }, 'the clock jumped');
+      this.#awakeSince = now.wall;
+      await store.renewAllClaims(now.wall + leaseMs);
+      await store.requeueStuck(now.wall);
+    }
+    this.#last = now;
+  }
+
+  async #sweep(): Promise<void> {
+    for (;;) {
+      const sweep = { error: AGENT_LOST.body.error, random: Math.random(), limit: BATCH };
+      const ended = await this.#parts.store.sweepLeases(sweep, this.#now);
+      this.#tell(ended);
+      if (ended.length < BATCH) return;
+    }
+  }
+
+  async #expire(): Promise<void> {
+    for (const head of await this.#parts.store.laneHeads(1)) {
+      const queuedBefore = this.#patienceEnd(head);
+      if (queuedBefore !== null) await this.#expireLane(head, queuedBefore);
+    }
+  }
+
+  /** Jobs that were queued by then have waited for too long; null where somebody may serve them. */
+  #patienceEnd({ lane }: LaneHead): number | null {
+    const { sessions, noProviderMs } = this.#parts;
+    const { memberId, scope, needs, serviceType, model } = lane;
+    const request = { caller: { memberId, scope }, needs };
+    const candidates = sessions.candidates(serviceType, model);
+    const seenAt = lastReach(capableCandidates(candidates, request));
+    const now = this.#now;
+    if (seenAt === null) return now;
+    const since = Math.max(seenAt, this.#awakeSince + Math.min(RETURN_MS, noProviderMs));
+    return now - since >= noProviderMs ? now - noProviderMs : null;
+  }
+
+  async #expireLane({ key, lane }: LaneHead, queuedBefore: number): Promise<void> {
+    const error = nobodyServes(lane.model).body.error;
+    for (;;) {
+      const request = { laneKey: key, queuedBefore, error, limit: BATCH };
+      const ended = await this.#parts.store.expireJobs(request, this.#now);
+      this.#tell(ended);
+      if (ended.length < BATCH) return;
+    }
+  }
+
+  async #deleteOld(): Promise<void> {
+    const { store, retentionMs } = this.#parts;
+    let deleted = BATCH;
+    while (deleted === BATCH) deleted = await store.deleteOldJobs(this.#now - retentionMs, BATCH);
+  }
+
+  get #now(): number {
+    return this.#parts.clocks.wall();
+  }
+
+  #tell(outcomes: readonly EndOutcome[]): void {
+    for (const outcome of outcomes) {
+      if (outcome.kind === 'stale') continue;
+      this.#parts.onChange(outcome.job, outcome.kind === 'failed' ? outcome.usage : null);
+    }
+  }
+}
+
+interface Moment {
+  readonly wall: number;
+  readonly steady: number;
+}
+
+/** How far the clock has gone since, or how far wrong, whichever is more. */
+function jumpOf(last: Moment, now: Moment): number {
+  const passed = now.steady - last.steady;
+  return Math.max(passed, Math.abs(now.wall - last.wall - passed));
+}
+
+/** Agents renew in a quarter of a lease: who could not be heard for longer may seem lost. */
+function longestGapMs(leaseMs: number): number {
+  return Math.min(JUMP_MS, Math.max(SHORTEST_JUMP_MS, leaseMs / 4));
+}
+
+const AGENT_LOST = new ApiError(
+  'provider_disconnected',
+  'The provider has not been heard of for longer than its lease.',
+);
+
+function nobodyServes(model: string): ApiError {
+  const message =
+    `No provider has served the model '${model}' for too long. ` +
+    'See GET /v1/models for what is online, and retry the job when it is there.';
+  return new ApiError('no_provider', message, { param: 'model' });
+}

@@ -1,0 +1,38 @@
+/** Values of a query that every list takes. */
+import { ApiError } from '@inference-gateway/shared/errors';
+import type { Context } from './context.js';
+
+const DEFAULT_LIMIT = 50;
+
+export interface Page {
+  readonly limit: number;
+  /** The id of the last one seen; null begins at the newest. */
+  readonly after: string | null;
+}
+
+/** Throws `invalid_value` where `limit` is not from 1 to `mostLimit`: it is never clamped. */
+export function readPage(ctx: Context, mostLimit: number): Page {
+  const after = queryText(ctx, 'after');
+  const written = queryText(ctx, 'limit');
+  if (written === null) return { limit: DEFAULT_LIMIT, after };
+  const limit = /^\d{1,3}$/.test(written) ? Number(written) : 0;
+  if (limit >= 1 && limit <= mostLimit) return { limit, after };
+  const message = `limit is '${written}': it must be a whole number from 1 to ${mostLimit}.`;
+  throw new ApiError('invalid_value', message, { param: 'limit' });
+}
+
+/** Null where it is not there; of several, the last. */
+export function queryText(ctx: Context, name: string): string | null {
+  const value = ctx.query[name];
+  return (typeof value === 'string' ? value : value?.at(-1)) ?? null;
+}
+
+/** The form of every list: `rows` are one more than asked for where there are more. */
+export function listOf<Row, Resource>(
+  rows: readonly Row[],
+  limit: number,
+  present: (row: Row) => Resource,
+) {
+  const data = rows.slice(0, limit).map(present);
+  return { object: 'list', data, has_more: rows.length > limit } as const;
+}

@@ -1,0 +1,127 @@
+/** `/v1/jobs`: a member's own asynchronous requests. */
+import { ApiError } from '@inference-gateway/shared/errors';
+import type Router from '@koa/router';
+import { JOB_STATUSES, isFinished } from '../../core/job.js';
+import type { JobStatus } from '../../core/job.js';
+import type { JobDesk } from '../../dispatch/job-desk.js';
+import type { JobDetail, Store } from '../../store/port.js';
+import { callerOf } from '../context.js';
+import type { Context, RequestState } from '../context.js';
+import { presentJob, presentJobDetail } from '../present-job.js';
+import { listOf, queryText, readPage } from '../read-query.js';
+import { answerJob, presentationOf, queueFull } from '../submit-job.js';
+import type { SubmissionParts } from '../submit-job.js';
+
+const MAX_LIMIT = 500;
+/** Whoever waits longer is likely to be cut off by a proxy, or by their own client. */
+const MAX_WAIT_S = 60;
+const ACTIVE: readonly JobStatus[] = ['QUEUED', 'PROCESSING'];
+
+export interface JobRouteParts extends Pick<SubmissionParts, 'publicUrl' | 'queueLimits'> {
+  readonly desk: JobDesk;
+  readonly store: Pick<Store, 'findJob' | 'listJobs'>;
+}
+
+export function jobRoutes(router: Router<RequestState>, parts: JobRouteParts): void {
+  const { desk, store, publicUrl } = parts;
+
+  router.get('/v1/jobs', async (ctx) => {
+    const { limit, after } = readPage(ctx, MAX_LIMIT);
+    const statuses = readStatuses(ctx);
+    // One more than asked for tells whether there are more.
+    const query = { memberId: callerOf(ctx).memberId, statuses, limit: limit + 1, after };
+    const jobs = await store.listJobs(query);
+    const presentation = await presentationOf(jobs.slice(0, limit), desk, publicUrl());
+    ctx.body = listOf(jobs, limit, (job) => presentJob(job, presentation));
+  });
+
+  router.get('/v1/jobs/:id', async (ctx) => {
+    const waitMs = readWaitMs(ctx);
+    const detail = await findJob(ctx, store);
+    const isOver = waitMs === 0 || isFinished(detail.job.status);
+    const latest = isOver ? detail : await awaitEnd(ctx, waitMs, parts);
+    ctx.body = presentJobDetail(latest, await presentationOf([latest.job], desk, publicUrl()));
+  });
+
+  router.post('/v1/jobs/:id/cancel', async (ctx) => {
+    const id = idOf(ctx);
+    const outcome = await desk.cancel(id, callerOf(ctx).memberId);
+    if (outcome.kind === 'unknown') throw jobNotFound(id);
+    ctx.body = { id, status: outcome.job.status, canceled: outcome.kind === 'canceled' };
+  });
+
+  router.post('/v1/jobs/:id/retry', async (ctx) => {
+    const id = idOf(ctx);
+    const outcome = await desk.retry(id, callerOf(ctx).memberId);
+    switch (outcome.kind) {
+      case 'unknown':
+        throw jobNotFound(id);
+      case 'not_retryable':
+        throw notRetryable(id, outcome.job.status);
+      case 'queue_full':
+        throw queueFull(outcome, parts.queueLimits);
+      case 'queued':
+        await answerJob(ctx, outcome.job, parts);
+    }
+  });
+}
+
+/** Answers sooner where the job ends; whoever leaves is not waited for. */
+async function awaitEnd(ctx: Context, waitMs: number, parts: JobRouteParts): Promise<JobDetail> {
+  const { desk, store } = parts;
+  const departure = new AbortController();
+  ctx.res.once('close', () => departure.abort());
+  if (ctx.res.destroyed) departure.abort();
+  await desk.whenEnded(idOf(ctx), waitMs, departure.signal);
+  return await findJob(ctx, store);
+}
+
+async function findJob(ctx: Context, store: JobRouteParts['store']): Promise<JobDetail> {
+  const id = idOf(ctx);
+  const detail = await store.findJob(id, callerOf(ctx).memberId);
+  if (detail === null) throw jobNotFound(id);
+  return detail;
+}
+
+/** Null: every status. Both filters at once are what both let through. */
+function readStatuses(ctx: Context): readonly JobStatus[] | null {
+  const asked = readStatus(ctx);
+  if (!readActive(ctx)) return asked === null ? null : [asked];
+  return ACTIVE.filter((status) => asked === null || status === asked);
+}
+
+function readStatus(ctx: Context): JobStatus | null {
+  const written = queryText(ctx, 'status');
+  const status = JOB_STATUSES.find((one) => one === written);
+  if (written === null || status !== undefined) return status ?? null;
+  const message = `status is '${written}': it must be one of ${JOB_STATUSES.join(', ')}.`;
+  throw new ApiError('invalid_value', message, { param: 'status' });
+}
+
+function readActive(ctx: Context): boolean {
+  const written = queryText(ctx, 'active') ?? '0';
+  if (written === '0' || written === '1') return written === '1';
+  const message = `active is '${written}': it must be 1, or be left away.`;
+  throw new ApiError('invalid_value', message, { param: 'active' });
+}
+
+function readWaitMs(ctx: Context): number {
+  const written = queryText(ctx, 'wait') ?? '0';
+  const seconds = /^\d{1,2}(\.\d{1,3})?$/.test(written) ? Number(written) : Infinity;
+  if (seconds <= MAX_WAIT_S) return seconds * 1000;
+  const message = `wait is '${written}': it must be from 0 to ${MAX_WAIT_S} seconds.`;
+  throw new ApiError('invalid_value', message, { param: 'wait' });
+}
+
+function idOf(ctx: Context & { params?: Record<string, string> }): string {
+  return ctx.params?.['id'] ?? '';
+}
+
+function jobNotFound(id: string): ApiError {
+  return new ApiError('job_not_found', `You have no job '${id}'. GET /v1/jobs lists yours.`);
+}
+
+function notRetryable(id: string, status: JobStatus): ApiError {
+  const message = `The job '${id}' is ${status}. Only FAILED and CANCELED jobs can be retried.`;
+  return new ApiError('job_not_retryable', message);
+}

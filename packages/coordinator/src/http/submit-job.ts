@@ -1,0 +1,168 @@
+/** From a checked request to a queued job, and what is answered to it. */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import { ApiError } from '@inference-gateway/shared/errors';
+import type { WebhookWish } from '@inference-gateway/shared/openai/webhook';
+import type { AssetLibrary } from '../assets/asset-library.js';
+import { fittingModels } from '../core/match.js';
+import type { Sessions } from '../core/sessions.js';
+import { modelNotFound } from '../dispatch/absence.js';
+import type { JobDesk, Submitter } from '../dispatch/job-desk.js';
+import type { Job, NewJobItem, QueueFull, SubmitOutcome } from '../store/port.js';
+import { writeJson } from './body.js';
+import { callerOf } from './context.js';
+import type { Context } from './context.js';
+import { fitCall } from './fit-call.js';
+import { presentJob } from './present-job.js';
+import type { Presentation } from './present-job.js';
+import type { ReadCall } from './read-call.js';
+
+export interface SubmissionParts {
+  /** Null: asynchronous processing is not enabled. */
+  readonly desk: JobDesk | null;
+  /** What a member may have queued. */
+  readonly queueLimits: { readonly maxQueuedJobs: number; readonly maxQueuedBytes: number };
+  /** Throws an `ApiError` where an address may not be told anything. */
+  readonly checkWebhook: (url: string) => void;
+  readonly sessions: Sessions;
+  readonly library: AssetLibrary;
+  /** Asked for at each answer: the port is known only once the server listens. */
+  readonly publicUrl: () => string;
+}
+
+/** A request and the endpoint that it is for. */
+export interface Asked {
+  readonly endpoint: EndpointKey;
+  readonly call: ReadCall;
+}
+
+/** Queues the call instead of running it (specification, Async submission 1 and 2). */
+export async function submitJob(ctx: Context, asked: Asked, parts: SubmissionParts): Promise<void> {
+  const { desk, sessions, library } = parts;
+  if (desk === null) throw asyncDisabled();
+  const submitter = submitterOf(ctx, asked.call.request.webhook, parts);
+  const { endpoint } = asked;
+  const { model } = asked.call.request;
+  const caller = callerOf(ctx);
+  // It is there whatever has become of the model, or of the caller's space, since.
+  const earlier = await findEarlier(submitter, desk);
+  if (earlier !== null) {
+    ctx.set(REPLAYED, 'true');
+    return answerJob(ctx, earlier, { desk, publicUrl: parts.publicUrl });
+  }
+  // Offline or not: what was never there will hardly come, and a wrong name is told at once.
+  const models = fittingModels(candidatesFor(asked, sessions), caller);
+  if (models.length === 0) throw modelNotFound({ caller, endpoint, model }, sessions);
+  const { item, headers } = toJobItem(ctx, asked, sessions);
+  if (ENDPOINTS[endpoint].media !== null) await library.requireSpace(caller.memberId);
+  const job = acceptedOf(ctx, await desk.submit(submitter, item), parts);
+  ctx.set(headers);
+  await answerJob(ctx, job, { desk, publicUrl: parts.publicUrl });
+}
+
+const REPLAYED = 'Idempotency-Replayed';
+
+async function findEarlier(submitter: Submitter, desk: JobDesk): Promise<Job | null> {
+  const { memberId, idempotencyKey: key } = submitter;
+  return key === null ? null : desk.findSubmitted(memberId, key);
+}
+
+/** The item of a job, and what its caller is told of how it was fitted to the models there are. */
+export function toJobItem(
+  ctx: Context,
+  asked: Asked,
+  sessions: Sessions,
+): { readonly item: NewJobItem; readonly headers: Readonly<Record<string, string>> } {
+  const { endpoint, call } = asked;
+  const { body, needs, headers } = fitCall(endpoint, call, () =>
+    fittingModels(candidatesFor(asked, sessions), callerOf(ctx)),
+  );
+  const { stream: _stream, stream_options: _options, ...whole } = body;
+  const item = { endpoint, model: call.request.model, needs, body: writeJson(whole) };
+  return { item, headers };
+}
+
+/** Throws `invalid_value` where the webhook or the header `Idempotency-Key` is not usable. */
+export function submitterOf(
+  ctx: Context,
+  webhook: WebhookWish | null,
+  { checkWebhook }: Pick<SubmissionParts, 'checkWebhook'>,
+): Submitter {
+  if (webhook !== null) checkWebhook(webhook.url);
+  const { memberId, keyId, scope } = callerOf(ctx);
+  const { requestId } = ctx.state;
+  return { memberId, keyId, scope, requestId, idempotencyKey: readIdempotencyKey(ctx), webhook };
+}
+
+/** What was made, now or by an earlier submission with the same key. Throws `queue_full`. */
+export function acceptedOf<T>(
+  ctx: Context,
+  outcome: SubmitOutcome<T>,
+  { queueLimits }: Pick<SubmissionParts, 'queueLimits'>,
+): T {
+  if (outcome.kind === 'queue_full') throw queueFull(outcome, queueLimits);
+  if (outcome.kind === 'replayed') ctx.set(REPLAYED, 'true');
+  return outcome.value;
+}
+
+/** 202 with the job as it is now. */
+export async function answerJob(
+  ctx: Context,
+  job: Job,
+  { desk, publicUrl }: { readonly desk: JobDesk; readonly publicUrl: () => string },
+): Promise<void> {
+  ctx.status = 202;
+  ctx.body = presentJob(job, await presentationOf([job], desk, publicUrl()));
+}
+
+/** Asks the desk only where one of them is QUEUED. */
+export async function presentationOf(
+  jobs: readonly Job[],
+  desk: JobDesk,
+  publicUrl: string,
+): Promise<Presentation> {
+  const queued = jobs.filter(({ status }) => status === 'QUEUED');
+  return { publicUrl, waiting: queued.length === 0 ? new Map() : await desk.waiting(queued) };
+}
+
+/** Specification, Async submission 7. */
+export function asyncDisabled(): ApiError {
+  const message = 'Asynchronous processing is not enabled on this gateway. Leave async away.';
+  return new ApiError('async_disabled', message);
+}
+
+/** A queue empties slowly; clients that retry by themselves wait no longer than a minute. */
+const QUEUE_FULL_RETRY_S = 30;
+
+export function queueFull(
+  { limit, queued }: QueueFull,
+  { maxQueuedJobs, maxQueuedBytes }: SubmissionParts['queueLimits'],
+): ApiError {
+  const full =
+    limit === 'jobs'
+      ? `You have ${queued} jobs queued, and ${maxQueuedJobs} are allowed.`
+      : `Your queued requests have ${queued} bytes, and ${maxQueuedBytes} are allowed.`;
+  const message = `${full} Try again in ${QUEUE_FULL_RETRY_S} seconds.`;
+  return new ApiError('queue_full', message, { retryAfterS: QUEUE_FULL_RETRY_S });
+}
+
+const MAX_KEY_CHARACTERS = 255;
+const PRINTABLE = /^[\x20-\x7e]+$/;
+/** Characters of a wrong key that are told back. */
+const MAX_SHOWN = 80;
+
+function readIdempotencyKey(ctx: Context): string | null {
+  const written = ctx.headers['idempotency-key'];
+  if (written === undefined) return null;
+  const key = String(written);
+  if (key.length <= MAX_KEY_CHARACTERS && PRINTABLE.test(key)) return key;
+  const shown = JSON.stringify(key.slice(0, MAX_SHOWN));
+  const message =
+    `The header Idempotency-Key is ${shown} (${key.length} characters): ` +
+    `it must be 1 to ${MAX_KEY_CHARACTERS} printable ASCII characters, for example a UUID.`;
+  throw new ApiError('invalid_value', message, { param: 'Idempotency-Key' });
+}
+
+function candidatesFor({ endpoint, call }: Asked, sessions: Sessions) {
+  return sessions.candidates(ENDPOINTS[endpoint].serviceType, call.request.model);
+}

@@ -1,0 +1,33 @@
+/** OPEN: what an agent is told of one piece of work before its bytes. */
+import type { Message } from '@inference-gateway/shared/protocol/messages';
+import type { OpenRequest, Upload } from '../core/sessions.js';
+
+export function openMessage(
+  request: OpenRequest,
+  { stream, serviceId }: { readonly stream: number; readonly serviceId: string },
+): Message<'OPEN'> {
+  const { job, uploads } = request;
+  return {
+    t: 'OPEN',
+    stream,
+    kind: job === null ? 'sync' : 'job',
+    endpoint: request.endpoint,
+    service_id: serviceId,
+    model: request.model,
+    caller: request.caller,
+    body: { bytes: request.body.length },
+    ...(uploads.length > 0 && { parts: uploads.map(announce) }),
+    deadline_ms: request.deadlineMs,
+    ...(job !== null && { job_id: job.jobId, claim_id: job.claimId }),
+    attempt: request.attempt,
+    request_id: request.requestId,
+  };
+}
+
+function announce({ name, contentType, bytes }: Upload): {
+  name: string;
+  content_type: string;
+  bytes: number;
+} {
+  return { name, content_type: contentType, bytes };
+}

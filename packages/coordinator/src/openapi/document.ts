@@ -1,0 +1,71 @@
+/** The whole interface as an OpenAPI 3.1 document, from the tables and schemas that serve it. */
+import { assetPaths, modelPaths } from './asset-paths.js';
+import { errorComponents } from './error-answers.js';
+import { inferencePaths } from './inference-paths.js';
+import { jobPaths } from './job-paths.js';
+import type { OpenApiDocument } from './open-api.js';
+import type { Tag } from './operation.js';
+import { operatorPaths } from './operator-paths.js';
+import { PARAMETERS } from './parameters.js';
+import { HEADERS } from './response-headers.js';
+import { componentSchemas } from './schemas.js';
+import { webhooks } from './webhooks.js';
+
+/** The interface description's own version (specification, section 9). */
+const VERSION = '1.0.0';
+
+/** `publicUrl` is the origin that callers use, without a slash behind it. */
+export function createDocument(publicUrl: string): OpenApiDocument {
+  return {
+    openapi: '3.1.1',
+    info: INFO,
+    servers: [{ url: publicUrl }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths: {
+      ...modelPaths(),
+      ...inferencePaths(),
+      ...jobPaths(),
+      ...assetPaths(),
+      ...operatorPaths(),
+    },
+    webhooks: webhooks(),
+    components: {
+      securitySchemes: SECURITY_SCHEMES,
+      parameters: PARAMETERS,
+      headers: HEADERS,
+      responses: errorComponents(),
+      schemas: componentSchemas(),
+    },
+  };
+}
+
+const INFO = {
+  title: 'Inference Gateway',
+  version: VERSION,
+  license: { name: 'MIT', identifier: 'MIT' },
+  description:
+    'An OpenAI-compatible API over the GPUs that members have at home. Set the base URL of a ' +
+    'stock OpenAI client to this server’s `/v1`. Paths may end in a slash or not; `HEAD` works ' +
+    'wherever `GET` does. A path that is not here answers 404 `unknown_url`, another method 405 ' +
+    '`method_not_allowed` with `Allow`. Request fields that are not named pass to the model ' +
+    'server, and `null` counts as absent.',
+} as const;
+
+const TAGS: Readonly<Record<Tag, string>> = {
+  Models: 'What is online for the caller.',
+  Inference: 'Calls that a provider answers, at once or as jobs.',
+  Jobs: 'Calls that wait for a free GPU.',
+  Batches: 'Up to 256 jobs submitted together.',
+  Files: 'What models made for the caller.',
+  Operation: 'For monitors, agents and tools.',
+};
+
+const SECURITY_SCHEMES = {
+  apiKey: { type: 'http', scheme: 'bearer', description: 'A member’s key: `gwk_…`.' },
+  joinToken: { type: 'http', scheme: 'bearer', description: 'Good for one provider: `gwj_…`.' },
+  metricsToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The value of `GATEWAY_METRICS_TOKEN`, where it is set.',
+  },
+} as const;

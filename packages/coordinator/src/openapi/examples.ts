@@ -1,0 +1,186 @@
+/** One request and one answer of each kind; a linter holds them to their schemas. */
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+
+const ORIGIN = 'https://gateway.example.org';
+const CREATED = 1_767_225_600;
+const QUEUED_AT = '2026-01-01T00:00:00.000Z';
+const JOB_ID = '01KDVDBP00A1B2C3D4E5F6G7H8';
+const BATCH_ID = '01KDVDBP00Z9Y8X7W6V5T4S3R2';
+const ASSET_ID = '7nQkZ2hV9sLw4XcT1bYdRf';
+const ASSET_URL = `${ORIGIN}/api/inference/assets/${ASSET_ID}/`;
+const CAT = 'A cat on a roof at dawn';
+
+export const REQUEST_EXAMPLES: Readonly<Record<EndpointKey, object>> = {
+  chat: {
+    model: 'llama3.1:8b',
+    messages: [{ role: 'user', content: 'Why is the sky blue?' }],
+    stream: true,
+  },
+  completions: { model: 'llama3.1:8b', prompt: 'Once upon a time', max_tokens: 64 },
+  transcriptions: { model: 'whisper-large-v3', file: '…', response_format: 'verbose_json' },
+  speech: { model: 'kokoro', input: 'Good morning.', voice: 'af_heart', response_format: 'opus' },
+  voices: {},
+  images: { model: 'sdxl', prompt: CAT, n: 2, size: '1024x1024' },
+  edits: { model: 'sdxl', prompt: 'Make it night', image: '…' },
+  videos: { model: 'wan', prompt: CAT, duration: 4, fps: 24 },
+  music: { model: 'ace-step', prompt: 'slow piano', audio_duration: 30 },
+  voice: { model: 'chatterbox', input: 'Good morning.', file: '…' },
+};
+
+const usage = { prompt_tokens: 14, completion_tokens: 6, total_tokens: 20 };
+
+export const chatCompletion = {
+  id: 'chatcmpl-8f3k2',
+  object: 'chat.completion',
+  created: CREATED,
+  model: 'llama3.1:8b',
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content: 'Air scatters blue light more.' },
+      finish_reason: 'stop',
+    },
+  ],
+  usage,
+};
+
+export const chatCompletionChunk = {
+  id: 'chatcmpl-8f3k2',
+  object: 'chat.completion.chunk',
+  created: CREATED,
+  model: 'llama3.1:8b',
+  choices: [{ index: 0, delta: { role: 'assistant', content: 'Air' }, finish_reason: null }],
+};
+
+export const completion = {
+  id: 'cmpl-8f3k2',
+  object: 'text_completion',
+  created: CREATED,
+  model: 'llama3.1:8b',
+  choices: [{ index: 0, text: ' there was a cat', finish_reason: 'length' }],
+  usage,
+};
+
+export const transcription = {
+  text: 'Good morning.',
+  language: 'en',
+  duration: 1.2,
+  usage: { type: 'duration', seconds: 1.2 },
+};
+
+export const imageResponse = { created: CREATED, data: [{ url: ASSET_URL }] };
+
+export const model = {
+  id: 'llama3.1:8b',
+  object: 'model',
+  created: CREATED,
+  owned_by: 'Anna',
+  service_type: 'llm',
+  input_modalities: ['text'],
+  output_modalities: ['text'],
+  supported_features: ['tools'],
+  context_length: 32_768,
+};
+
+export const asset = {
+  id: ASSET_ID,
+  object: 'asset',
+  url: ASSET_URL,
+  content_type: 'image/png',
+  bytes: 1_482_113,
+  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  seconds: null,
+  model: 'sdxl',
+  endpoint: '/v1/images/generations',
+  created: CREATED,
+  expires_at: CREATED + 30 * 86_400,
+};
+
+export const queuedJob = {
+  id: JOB_ID,
+  object: 'service.job',
+  status: 'QUEUED',
+  inference_type: 'IMAGE',
+  endpoint: '/v1/images/generations',
+  model: 'sdxl',
+  created: CREATED,
+  queued_at: QUEUED_AT,
+  started_at: null,
+  finished_at: null,
+  attempts: 0,
+  max_attempts: 3,
+  batch_id: null,
+  error: null,
+  position: 2,
+  waiting_reason: 'All slots for sdxl are busy.',
+};
+
+const { position: _position, waiting_reason: _reason, ...submitted } = queuedJob;
+
+export const finishedJob = {
+  ...submitted,
+  status: 'PROCESSED',
+  started_at: '2026-01-01T00:00:03.000Z',
+  finished_at: '2026-01-01T00:00:21.000Z',
+  attempts: 1,
+  result_url: ASSET_URL,
+  assets: [{ id: ASSET_ID, url: ASSET_URL, content_type: 'image/png', bytes: 1_482_113 }],
+};
+
+export const jobCancellation = { id: JOB_ID, status: 'CANCELED', canceled: true };
+
+export const batchRequest = {
+  label: 'evening',
+  requests: [
+    { endpoint: '/v1/images/generations', body: REQUEST_EXAMPLES.images },
+    { endpoint: '/v1/audio/speech', body: REQUEST_EXAMPLES.speech },
+  ],
+  webhook: { url: 'https://example.org/hook', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
+};
+
+export const batch = {
+  id: BATCH_ID,
+  object: 'service.batch',
+  label: 'evening',
+  status: 'PENDING',
+  total: 2,
+  queued: 2,
+  processing: 0,
+  processed: 0,
+  failed: 0,
+  canceled: 0,
+  created: CREATED,
+};
+
+export const finishedBatch = { ...batch, status: 'DONE', queued: 0, processed: 2 };
+
+export const batchWithJobs = {
+  ...batch,
+  jobs: [
+    { id: JOB_ID, status: 'QUEUED', inference_type: 'IMAGE', index: 0 },
+    { id: '01KDVDBP00A1B2C3D4E5F6G7H9', status: 'QUEUED', inference_type: 'TTS', index: 1 },
+  ],
+};
+
+export const queueSummary = {
+  async_enabled: true,
+  worker_stalled: false,
+  paused: false,
+  queued: 3,
+  processing: 1,
+  oldest_queued_seconds: 12.5,
+  last_tick_at: QUEUED_AT,
+  by_model: [
+    {
+      model: 'sdxl',
+      service_type: 'image',
+      queued: 3,
+      running: 1,
+      slots: 1,
+      oldest_queued_seconds: 12.5,
+      providers_online: 1,
+    },
+  ],
+};
+
+export const FINISHED_AT = finishedJob.finished_at;

@@ -1,0 +1,109 @@
+/** What an inference endpoint answers when all goes well. */
+import { assertNever } from '@inference-gateway/shared/assert';
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { Endpoint, EndpointKey } from '@inference-gateway/shared/endpoints';
+import type { MediaFamily } from '@inference-gateway/shared/media-types';
+import { fileTypes } from './file-types.js';
+import * as examples from './examples.js';
+import type { Answer, Content, MediaType } from './open-api.js';
+import { jsonAnswer } from './operation.js';
+import { CALLER_HEADERS, headers, PROVIDER_HEADERS } from './response-headers.js';
+import type { HeaderName } from './response-headers.js';
+import { ref } from './schemas.js';
+import type { SchemaName } from './schemas.js';
+
+export function inferenceAnswers(key: EndpointKey): Record<string, Answer> {
+  const endpoint = ENDPOINTS[key];
+  if (endpoint.inferenceType === null) return { 200: wellAnswer(endpoint) };
+  // A voice is chosen when the call comes in, whether it runs now or later.
+  const told = key === 'speech' ? (['x-voice-fallback'] as const) : [];
+  return { 200: wellAnswer(endpoint), 202: jobAnswer('The call is queued.', told) };
+}
+
+/** A submission, or what an earlier one with the same key has made. */
+export function jobAnswer(description: string, also: readonly HeaderName[] = []): Answer {
+  return jsonAnswer({
+    schema: 'Job',
+    description,
+    example: examples.queuedJob,
+    headers: [...CALLER_HEADERS, 'Idempotency-Replayed', ...also],
+  });
+}
+
+function wellAnswer({ answer, media }: Endpoint): Answer {
+  switch (answer) {
+    case 'chat':
+      return textAnswer({ whole: 'ChatCompletion', chunk: 'ChatCompletionChunk' });
+    case 'completion':
+      return textAnswer({ whole: 'Completion', chunk: 'CompletionChunk' });
+    case 'transcription':
+      return transcriptAnswer();
+    case 'voices':
+      return jsonAnswer({
+        schema: 'VoiceList',
+        description: 'Their names.',
+        example: { voices: ['af_heart', 'bm_george'] },
+      });
+    case 'images':
+      return jsonAnswer({
+        schema: 'ImageResponse',
+        description: 'The images, by `url` or, with `b64_json`, themselves.',
+        example: examples.imageResponse,
+        headers: PROVIDER_HEADERS,
+      });
+    case 'file':
+      return fileAnswer(media ?? 'audio');
+    default:
+      return assertNever(answer);
+  }
+}
+
+const TEXT_EXAMPLES: Readonly<Partial<Record<SchemaName, object>>> = {
+  ChatCompletion: examples.chatCompletion,
+  Completion: examples.completion,
+};
+
+/** The schema of a stream is that of what stands behind each `data:`. */
+function textAnswer({ whole, chunk }: Readonly<Record<'whole' | 'chunk', SchemaName>>): Answer {
+  const plain = jsonAnswer({
+    schema: whole,
+    description:
+      'JSON; or, with `stream: true`, events, each a `data:` line with one chunk, and the last ' +
+      'one `data: [DONE]`. A failure in the middle is one more event, with the error object.',
+    example: TEXT_EXAMPLES[whole],
+    headers: PROVIDER_HEADERS,
+  });
+  const events: MediaType = { schema: { anyOf: [ref(chunk), ref('Error')] } };
+  return { ...plain, content: { ...plain.content, 'text/event-stream': events } };
+}
+
+function transcriptAnswer(): Answer {
+  const json = jsonAnswer({
+    schema: 'Transcription',
+    description: 'The transcript; its text alone with `response_format: "text"`.',
+    example: examples.transcription,
+    headers: [...PROVIDER_HEADERS, 'x-downgraded'],
+  });
+  const text: MediaType = { schema: { type: 'string' } };
+  return { ...json, content: { ...json.content, 'text/plain': text } };
+}
+
+function fileAnswer(family: MediaFamily): Answer {
+  return {
+    description: 'The file as it is made; or its address, with `response_format: "url"`.',
+    headers: headers(...PROVIDER_HEADERS, 'x-voice-fallback', 'x-asset-url'),
+    content: {
+      ...fileTypes(family),
+      ...listContent(),
+    },
+  };
+}
+
+function listContent(): Content {
+  const { content = {} } = jsonAnswer({
+    schema: 'FileList',
+    description: '',
+    example: examples.imageResponse,
+  });
+  return content;
+}

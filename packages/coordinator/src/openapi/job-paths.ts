@@ -1,0 +1,167 @@
+/** Jobs, batches and the queue (specification, section 4). */
+import type { ErrorAnswerName } from './error-answers.js';
+import * as examples from './examples.js';
+import { jobAnswer } from './inference-answers.js';
+import type { Operation, Paths } from './open-api.js';
+import { callerOperation, jsonAnswer, jsonBody } from './operation.js';
+import type { OperationParts } from './operation.js';
+import { CALLER_HEADERS } from './response-headers.js';
+
+/** What every one of them may answer. */
+const OFF = 'UnavailableOrAsyncDisabled';
+
+export function jobPaths(): Paths {
+  return {
+    '/v1/jobs': { get: listJobs() },
+    '/v1/jobs/{id}': { get: getJob() },
+    '/v1/jobs/{id}/cancel': { post: cancelJob() },
+    '/v1/jobs/{id}/retry': { post: retryJob() },
+    '/v1/batches': { get: listBatches(), post: createBatch() },
+    '/v1/batches/{id}': { get: getBatch() },
+    '/v1/batches/{id}/cancel': { post: cancelBatch() },
+    '/api/inference/queue/summary': { get: summarizeQueue() },
+  };
+}
+
+function listJobs(): Operation {
+  return job('listJobs', [], {
+    summary: 'List your jobs, the newest first',
+    parameters: ['JobStatus', 'Active', 'JobLimit', 'After'],
+    answers: {
+      200: jsonAnswer({
+        schema: 'JobList',
+        description: 'Without results and assets.',
+        example: { object: 'list', data: [examples.queuedJob], has_more: false },
+      }),
+    },
+    errors: ['InvalidQuery'],
+  });
+}
+
+function getJob(): Operation {
+  return job('getJob', ['JobNotFound'], {
+    summary: 'Get a job, its result and its files',
+    description: 'With `wait` the answer comes when the job has ended, or when the time is over.',
+    parameters: ['JobId', 'Wait'],
+    answers: {
+      200: jsonAnswer({
+        schema: 'Job',
+        description: 'The job as it is now.',
+        example: examples.finishedJob,
+      }),
+    },
+    errors: ['InvalidQuery'],
+  });
+}
+
+function cancelJob(): Operation {
+  return job('cancelJob', ['JobNotFound'], {
+    summary: 'Cancel a job that is QUEUED or PROCESSING',
+    parameters: ['JobId'],
+    answers: {
+      200: jsonAnswer({
+        schema: 'JobCancellation',
+        description: 'A job that had ended is unchanged, and `canceled` is false.',
+        example: examples.jobCancellation,
+      }),
+    },
+  });
+}
+
+function retryJob(): Operation {
+  return job('retryJob', ['JobNotFound', 'JobNotRetryable', 'RateLimitedOrQueueFull'], {
+    summary: 'Queue a job that is FAILED or CANCELED once more',
+    description: 'With the same payload; attempts, error and result are cleared.',
+    parameters: ['JobId'],
+    answers: { 202: jobAnswer('It is queued.') },
+  });
+}
+
+function createBatch(): Operation {
+  return batch('createBatch', ['BodyTooLarge', 'UnsupportedBody', 'RateLimitedOrQueueFull'], {
+    summary: 'Submit up to 256 jobs at once',
+    description: 'All items are checked before anything is created.',
+    parameters: ['IdempotencyKey', 'ProviderScope'],
+    body: jsonBody('BatchRequest', examples.batchRequest),
+    answers: {
+      202: jsonAnswer({
+        schema: 'Batch',
+        description: 'Every item is a job.',
+        example: examples.batch,
+        headers: [...CALLER_HEADERS, 'Idempotency-Replayed'],
+      }),
+    },
+    errors: ['InvalidBatch'],
+  });
+}
+
+function listBatches(): Operation {
+  return batch('listBatches', [], {
+    summary: 'List your batches, the newest first',
+    parameters: ['BatchLimit', 'After'],
+    answers: {
+      200: jsonAnswer({
+        schema: 'BatchList',
+        description: 'Without their jobs.',
+        example: { object: 'list', data: [examples.batch], has_more: false },
+      }),
+    },
+    errors: ['InvalidQuery'],
+  });
+}
+
+function getBatch(): Operation {
+  return batch('getBatch', ['BatchNotFound'], {
+    summary: 'Get a batch and the states of its jobs',
+    parameters: ['BatchId'],
+    answers: {
+      200: jsonAnswer({
+        schema: 'Batch',
+        description: 'The batch as it is now.',
+        example: examples.batchWithJobs,
+      }),
+    },
+  });
+}
+
+function cancelBatch(): Operation {
+  return batch('cancelBatch', ['BatchNotFound'], {
+    summary: 'Cancel every job of a batch that is QUEUED or PROCESSING',
+    parameters: ['BatchId'],
+    answers: {
+      200: jsonAnswer({
+        schema: 'Batch',
+        description: 'The batch as it is now.',
+        example: examples.batch,
+      }),
+    },
+  });
+}
+
+function summarizeQueue(): Operation {
+  return callerOperation({
+    id: 'getQueueSummary',
+    tag: 'Jobs',
+    summary: 'See how the queue stands, as far as it concerns you',
+    answers: {
+      200: jsonAnswer({
+        schema: 'QueueSummary',
+        description: 'The queue as it is now.',
+        example: examples.queueSummary,
+      }),
+    },
+    errors: ['InvalidQuery', 'Unavailable'],
+  });
+}
+
+type Parts = Omit<OperationParts, 'id' | 'tag'>;
+
+function job(id: string, errors: readonly ErrorAnswerName[], parts: Parts): Operation {
+  const all = ['InvalidQuery' as const, ...errors, ...(parts.errors ?? []), OFF] as const;
+  return callerOperation({ ...parts, id, tag: 'Jobs', errors: [...new Set(all)] });
+}
+
+function batch(id: string, errors: readonly ErrorAnswerName[], parts: Parts): Operation {
+  const all = [...(parts.errors ?? ['InvalidQuery' as const]), ...errors, OFF] as const;
+  return callerOperation({ ...parts, id, tag: 'Batches', errors: all });
+}

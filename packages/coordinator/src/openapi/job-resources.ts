@@ -1,0 +1,134 @@
+/** Jobs, batches and the queue, as their callers see them (specification, sections 2 and 4). */
+import { ENDPOINTS, ENDPOINT_KEYS, SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
+import * as z from 'zod';
+import { JOB_STATUSES } from '../core/job.js';
+import { errorDetail } from './error-resource.js';
+import { fileUrl } from './media-resources.js';
+import { chatCompletion, completion } from './text-resources.js';
+
+/** Those that can run as jobs. */
+const JOB_PATHS = ENDPOINT_KEYS.map((key) => ENDPOINTS[key])
+  .filter(({ inferenceType }) => inferenceType !== null)
+  .map(({ path }) => `/v1${path}`);
+
+const INFERENCE_TYPES = ['LLM', 'IMAGE', 'VIDEO', 'MUSIC', 'TTS'] as const;
+
+const count = z.int().min(0);
+const time = z.iso.datetime();
+const created = z.int().meta({ description: 'Unix seconds.' });
+const status = z.enum(JOB_STATUSES);
+const inferenceType = z.enum(INFERENCE_TYPES);
+const WHILE_QUEUED = 'Only while it is QUEUED.';
+const SINGLE_GET = 'Only when the job is fetched by its id.';
+
+export const job = z.object({
+  id: z.string(),
+  object: z.literal('service.job'),
+  status,
+  inference_type: inferenceType,
+  endpoint: z.enum(JOB_PATHS),
+  model: z.string(),
+  created,
+  queued_at: time.meta({ description: 'Of the submission, or of the last retry.' }),
+  started_at: time.nullable(),
+  finished_at: time.nullable(),
+  attempts: count,
+  max_attempts: z.int().min(1),
+  batch_id: z.string().nullable(),
+  error: errorDetail.nullable().meta({ description: 'Why a FAILED job has failed.' }),
+  position: z
+    .int()
+    .min(1)
+    .nullable()
+    .optional()
+    .meta({
+      description: `Among the runnable jobs; null while it rests after a failure. ${WHILE_QUEUED}`,
+    }),
+  waiting_reason: z.string().optional().meta({ description: WHILE_QUEUED }),
+  result_url: fileUrl
+    .optional()
+    .meta({ description: 'The first file of a PROCESSED job that made one.' }),
+  result: z
+    .union([chatCompletion, completion])
+    .optional()
+    .meta({ description: `The answer of a PROCESSED LLM job. ${SINGLE_GET}` }),
+  assets: z
+    .array(z.object({ id: z.string(), url: fileUrl, content_type: z.string(), bytes: count }))
+    .optional()
+    .meta({ description: `The files that it made. ${SINGLE_GET}` }),
+});
+
+export const jobList = z.object({
+  object: z.literal('list'),
+  data: z.array(job),
+  has_more: z.boolean(),
+});
+
+export const jobCancellation = z.object({
+  id: z.string(),
+  status,
+  canceled: z.boolean().meta({ description: 'False where the job had ended before.' }),
+});
+
+export const batch = z
+  .object({
+    id: z.string(),
+    object: z.literal('service.batch'),
+    label: z.string().nullable(),
+    status: z.enum(['PENDING', 'PROCESSING', 'DONE']),
+    total: z.int().min(1),
+    queued: count,
+    processing: count,
+    processed: count,
+    failed: count,
+    canceled: count,
+    created,
+    jobs: z
+      .array(z.object({ id: z.string(), status, inference_type: inferenceType, index: count }))
+      .optional()
+      .meta({ description: 'In the order of the request. Only when fetched by its id.' }),
+  })
+  .meta({ description: 'The counts of the five states add up to `total`.' });
+
+export const batchList = z.object({
+  object: z.literal('list'),
+  data: z.array(batch),
+  has_more: z.boolean(),
+});
+
+export const queueSummary = z.object({
+  async_enabled: z.boolean(),
+  worker_stalled: z
+    .boolean()
+    .meta({ description: 'Jobs are queued, and the dispatcher has not ticked for 60 seconds.' }),
+  paused: z.boolean(),
+  queued: count,
+  processing: count,
+  oldest_queued_seconds: z.number().min(0).nullable(),
+  last_tick_at: time.nullable(),
+  by_model: z.array(
+    z.object({
+      model: z.string(),
+      service_type: z.enum(SERVICE_TYPES),
+      queued: count,
+      running: count,
+      slots: count,
+      oldest_queued_seconds: z.number().min(0).nullable(),
+      providers_online: count,
+    }),
+  ),
+});
+
+const event = { timestamp: time };
+
+export const jobFinished = z.object({
+  type: z.literal('job.finished'),
+  ...event,
+  data: job,
+});
+
+export const batchFinished = z.object({
+  type: z.literal('batch.finished'),
+  ...event,
+  data: batch,
+});

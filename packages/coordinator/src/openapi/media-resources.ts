@@ -1,0 +1,64 @@
+/** Models, generated files, and the lists of both (specification, section 2). */
+import { SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
+import * as z from 'zod';
+
+export const model = z.object({
+  id: z.string(),
+  object: z.literal('model'),
+  created: z.int().meta({ description: 'Unix seconds at which its provider was registered.' }),
+  owned_by: z.string().meta({ description: "The provider's owner, by their public name." }),
+  service_type: z.enum(SERVICE_TYPES),
+  input_modalities: z.array(z.string()),
+  output_modalities: z.array(z.string()),
+  supported_features: z.array(z.string()),
+  context_length: z.int().nullable(),
+});
+
+export const modelList = z.object({ object: z.literal('list'), data: z.array(model) });
+
+export const fileUrl = z
+  .url()
+  .meta({ description: 'Absolute; it takes the key of the member that made the file.' });
+
+/** `url` and `b64_json` exclude each other. */
+export const imageResponse = z.object({
+  created: z.int(),
+  data: z.array(
+    z.object({
+      url: fileUrl.optional(),
+      b64_json: z.string().optional(),
+      revised_prompt: z.string().optional(),
+    }),
+  ),
+});
+
+export const fileList = z.object({
+  created: z.int(),
+  data: z.array(z.object({ url: fileUrl })),
+});
+
+export const asset = z.object({
+  id: z.string(),
+  object: z.literal('asset'),
+  url: fileUrl,
+  content_type: z.string(),
+  bytes: z.int(),
+  sha256: z.string(),
+  seconds: z.number().nullable().meta({ description: 'How long it plays; null where unknown.' }),
+  model: z.string(),
+  endpoint: z.string(),
+  created: z.int(),
+  expires_at: z.int(),
+});
+
+export const assetList = z.object({
+  object: z.literal('list'),
+  data: z.array(asset),
+  has_more: z.boolean(),
+});
+
+export const deletedAsset = z.object({
+  id: z.string(),
+  object: z.literal('asset'),
+  deleted: z.literal(true),
+});

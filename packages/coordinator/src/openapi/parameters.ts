@@ -1,0 +1,99 @@
+/** What callers may say outside the body. */
+import { JOB_STATUSES } from '../core/job.js';
+import type { Parameter, Reference } from './open-api.js';
+
+const id = { type: 'string', minLength: 1 } as const;
+
+/** A wait that long still ends before proxies and clients give up. */
+const MAX_WAIT_SECONDS = 60;
+
+export const PARAMETERS = {
+  IdempotencyKey: header('Idempotency-Key', {
+    description:
+      'Submissions with the same key are one: the second is answered with what the first made. ' +
+      'It counts only where the call runs as a job, and is kept as long as that.',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
+  }),
+  ProviderScope: header('x-provider-scope', {
+    description: '`own` keeps the call on the caller’s own machines.',
+    schema: { type: 'string', enum: ['own', 'any'], default: 'any' },
+  }),
+  After: query('after', {
+    description: 'The id of the last one seen: what follows it is listed.',
+    schema: id,
+  }),
+  AssetLimit: limit(500),
+  JobLimit: limit(500),
+  BatchLimit: limit(50),
+  JobStatus: query('status', {
+    description: 'Only jobs in this state.',
+    schema: { type: 'string', enum: [...JOB_STATUSES] },
+  }),
+  Active: query('active', {
+    description: 'Only jobs that are QUEUED or PROCESSING.',
+    schema: { type: 'string', const: '1' },
+  }),
+  Wait: query('wait', {
+    description: 'Seconds to wait for the job to end; it is answered as it then is.',
+    schema: { type: 'number', minimum: 0, maximum: MAX_WAIT_SECONDS, default: 0 },
+  }),
+  VoiceModel: query('model', {
+    required: true,
+    description: 'A `tts` model.',
+    schema: { ...id, maxLength: 256 },
+  }),
+  ModelId: path('A model; slashes in it raw or percent-encoded.'),
+  JobId: path('A job of the caller’s.'),
+  BatchId: path('A batch of the caller’s.'),
+  AssetId: path('A generated file of the caller’s.'),
+  Range: header('Range', {
+    description: 'One range of bytes.',
+    schema: { type: 'string', examples: ['bytes=0-1023'] },
+  }),
+  IfNoneMatch: header('If-None-Match', {
+    description: 'The ETag of a copy that may still be good.',
+    schema: { type: 'string' },
+  }),
+  WebhookId: header('webhook-id', {
+    required: true,
+    description: 'The same for every try: receivers tell repetitions by it.',
+    schema: id,
+  }),
+  WebhookTimestamp: header('webhook-timestamp', {
+    required: true,
+    description: 'Unix seconds of this try.',
+    schema: { type: 'integer' },
+  }),
+  WebhookSignature: header('webhook-signature', {
+    required: true,
+    description: 'HMAC-SHA256 over `id.timestamp.body`, as Standard Webhooks has it.',
+    schema: { type: 'string', examples: ['v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE='] },
+  }),
+} as const satisfies Record<string, Parameter>;
+
+export type ParameterName = keyof typeof PARAMETERS;
+
+export function parameters(...names: readonly ParameterName[]): Reference[] {
+  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
+}
+
+type Rest = Omit<Parameter, 'name' | 'in'>;
+
+function header(name: string, rest: Rest): Parameter {
+  return { name, in: 'header', ...rest };
+}
+
+function query(name: string, rest: Rest): Parameter {
+  return { name, in: 'query', ...rest };
+}
+
+function path(description: string): Parameter {
+  return { name: 'id', in: 'path', required: true, description, schema: id };
+}
+
+function limit(maximum: number): Parameter {
+  return query('limit', {
+    description: 'How many to list.',
+    schema: { type: 'integer', minimum: 1, maximum, default: 50 },
+  });
+}

@@ -1,0 +1,64 @@
+/** Every schema that the document names: what callers send, and what they are answered. */
+import { REQUEST_SCHEMAS } from '@inference-gateway/shared/openai/request-schemas';
+import { batchRequest, webhook } from './job-requests.js';
+import * as jobs from './job-resources.js';
+import { errorBody, errorDetail } from './error-resource.js';
+import * as media from './media-resources.js';
+import type { JsonSchema, Reference } from './open-api.js';
+import * as operators from './operator-resources.js';
+import * as texts from './text-resources.js';
+import { toJsonSchemas, toReference } from './to-json-schema.js';
+
+const hook = { webhook: webhook.nullish() };
+
+const REQUESTS = {
+  ChatCompletionRequest: REQUEST_SCHEMAS.chat.extend(hook),
+  CompletionRequest: REQUEST_SCHEMAS.completions.extend(hook),
+  SpeechRequest: REQUEST_SCHEMAS.speech.extend(hook),
+  ImageRequest: REQUEST_SCHEMAS.images.extend(hook),
+  VideoRequest: REQUEST_SCHEMAS.videos.extend(hook),
+  MusicRequest: REQUEST_SCHEMAS.music.extend(hook),
+  Webhook: webhook,
+  BatchRequest: batchRequest,
+  EnrollmentRequest: operators.enrollmentRequest,
+} as const;
+
+const RESOURCES = {
+  Welcome: operators.welcome,
+  Health: operators.health,
+  Readiness: operators.readiness,
+  Enrollment: operators.enrollment,
+  Model: media.model,
+  ModelList: media.modelList,
+  ChatCompletion: texts.chatCompletion,
+  ChatCompletionChunk: texts.chatCompletionChunk,
+  Completion: texts.completion,
+  CompletionChunk: texts.completionChunk,
+  Transcription: texts.transcription,
+  VoiceList: texts.voiceList,
+  ImageResponse: media.imageResponse,
+  FileList: media.fileList,
+  Asset: media.asset,
+  AssetList: media.assetList,
+  DeletedAsset: media.deletedAsset,
+  Job: jobs.job,
+  ErrorDetail: errorDetail,
+  JobList: jobs.jobList,
+  JobCancellation: jobs.jobCancellation,
+  Batch: jobs.batch,
+  BatchList: jobs.batchList,
+  QueueSummary: jobs.queueSummary,
+  JobFinished: jobs.jobFinished,
+  BatchFinished: jobs.batchFinished,
+  Error: errorBody,
+} as const;
+
+export type SchemaName = keyof typeof REQUESTS | keyof typeof RESOURCES;
+
+export function ref(name: SchemaName): Reference {
+  return toReference(name);
+}
+
+export function componentSchemas(): Record<string, JsonSchema> {
+  return { ...toJsonSchemas(REQUESTS, 'input'), ...toJsonSchemas(RESOURCES, 'output') };
+}

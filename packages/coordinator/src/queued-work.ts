@@ -1,0 +1,62 @@
+/** Joins what runs without a caller on the line: jobs, and the webhooks that tell of their end. */
+import type { Logger } from '@inference-gateway/shared/program/logger';
+import type { AssetLibrary } from './assets/asset-library.js';
+import type { Config } from './config.js';
+import type { Sessions } from './core/sessions.js';
+import { Jobs } from './dispatch/jobs.js';
+import type { Exposition } from './exposition.js';
+import { presentBatchDetail, presentJobDetail } from './http/present-job.js';
+import type { Store } from './store/port.js';
+import { openWebhooks } from './webhooks/open-webhooks.js';
+
+interface QueuedWorkParts {
+  readonly config: Config;
+  readonly store: Store;
+  readonly sessions: Sessions;
+  readonly library: AssetLibrary;
+  readonly exposition: Exposition;
+  readonly publicUrl: () => string;
+  readonly logger: Logger;
+}
+
+export interface QueuedWork {
+  readonly jobs: Jobs;
+  /** Gives out nothing more. */
+  stop(): Promise<void>;
+  /** Needs the links to have ended. */
+  close(): Promise<void>;
+}
+
+export function openQueuedWork(parts: QueuedWorkParts): QueuedWork {
+  const { config, store, sessions, library, exposition, publicUrl, logger } = parts;
+  const webhooks = openWebhooks({
+    store,
+    logger,
+    config,
+    present: {
+      job: (detail) => presentJobDetail(detail, { publicUrl: publicUrl(), waiting: new Map() }),
+      batch: presentBatchDetail,
+    },
+  });
+  // What an earlier process could not deliver.
+  webhooks.wake();
+  const jobs = new Jobs({
+    store,
+    sessions,
+    library,
+    settings: config,
+    logger,
+    onEnded: (usage) => {
+      webhooks.wake();
+      if (usage !== null) exposition.observeJob(usage);
+    },
+  });
+  return {
+    jobs,
+    stop: () => jobs.stop(),
+    async close() {
+      await jobs.close();
+      await webhooks.close();
+    },
+  };
+}

@@ -1,0 +1,180 @@
+/**
+ * The part of the store's port that gives jobs to providers and takes their results. Every
+ * operation that names a claim has an effect only while the claim is current; who holds one that is
+ * not is told `stale`.
+ */
+import type { ServiceType } from '@inference-gateway/shared/endpoints';
+import type { JobError } from '../core/job.js';
+import type { LaneHead } from '../core/lane.js';
+import type { Asset, AssetLimits } from './asset-store.js';
+import type { Job } from './job-store.js';
+import type { UsageRow } from './usage-store.js';
+
+export interface NewClaim {
+  readonly jobId: string;
+  readonly claimId: string;
+  readonly providerId: string;
+  readonly sessionId: string;
+  readonly serviceId: string;
+  readonly leaseUntil: number;
+}
+
+/** A job in a provider's hands. */
+export interface ClaimedJob {
+  readonly job: Job;
+  readonly claimId: string;
+  readonly serviceId: string;
+  /** The public name of its caller. */
+  readonly memberName: string;
+  /** Null until the agent has accepted. */
+  readonly acceptedAt: number | null;
+  /** When it must be done; null until it is accepted. */
+  readonly runDeadline: number | null;
+}
+
+/** What a run cost, less what the job's row knows by itself. */
+export type JobUsage = Pick<
+  UsageRow,
+  'promptTokens' | 'completionTokens' | 'audioMs' | 'images' | 'firstByteMs'
+>;
+
+export interface Finish {
+  readonly claimId: string;
+  /** JSON of a text job; null where the result is files. */
+  readonly result: Uint8Array | null;
+  /** Files that lie in their places; their rows are written here. */
+  readonly assets: readonly Asset[];
+  readonly assetLimits: AssetLimits;
+  readonly usage: JobUsage;
+}
+
+export type FinishOutcome =
+  | { readonly kind: 'stored'; readonly job: Job; readonly usage: UsageRow }
+  /** This very claim has been finished before. */
+  | { readonly kind: 'duplicate' }
+  | { readonly kind: 'stale' }
+  /** There is no space for its files; the claim is still current. */
+  | { readonly kind: 'member_full' | 'full' };
+
+export interface Failure {
+  readonly claimId: string;
+  /** May another attempt mend it? */
+  readonly retryable: boolean;
+  readonly error: JobError;
+  /** From 0 to 1, for the back-off. */
+  readonly random: number;
+}
+
+export interface Release {
+  readonly claimId: string;
+  /**
+   * True: the provider is left alone for a while, and after too many releases it is a failure.
+   * False: the owner took the card back, or a side is draining.
+   */
+  readonly counts: boolean;
+  readonly error: JobError;
+  readonly random: number;
+}
+
+/** What became of a job whose claim has ended. */
+export type EndOutcome =
+  | { readonly kind: 'requeued'; readonly job: Job }
+  | { readonly kind: 'failed'; readonly job: Job; readonly usage: UsageRow }
+  | { readonly kind: 'stale' };
+
+export interface ResumeRequest {
+  readonly providerId: string;
+  readonly sessionId: string;
+  /** The claims that the agent still has. */
+  readonly claimIds: readonly string[];
+  readonly leaseUntil: number;
+  readonly random: number;
+}
+
+export interface Resumed {
+  /** Current again, or still; the agent is to drop the others. */
+  readonly claims: readonly ClaimedJob[];
+  /**
+   * What the provider had claimed and has no more: released where it had never been accepted,
+   * failed where it had.
+   */
+  readonly ended: readonly EndOutcome[];
+}
+
+export interface ModelQueue {
+  readonly serviceType: ServiceType;
+  readonly model: string;
+  readonly queued: number;
+  readonly processing: number;
+  /** Of the queued ones; null where there is none. */
+  readonly oldestQueuedAt: number | null;
+}
+
+export interface ExpireRequest {
+  /** `LaneHead.key`. */
+  readonly laneKey: string;
+  /** Jobs queued later stay. */
+  readonly queuedBefore: number;
+  readonly error: JobError;
+  /** At most so many at once. */
+  readonly limit: number;
+}
+
+export interface DispatchStore {
+  /** The first jobs of every lane that may run now, at most `perLane` of each. */
+  laneHeads(perLane: number): Promise<readonly LaneHead[]>;
+  /**
+   * One outcome a claim, in their order: the request body with the claimed job, or null where it is
+   * not there to be claimed any more.
+   */
+  claimJobs(
+    claims: readonly NewClaim[],
+    now: number,
+  ): Promise<readonly (readonly [ClaimedJob, Uint8Array] | null)[]>;
+  /** False where the claim is not current. */
+  acceptJob(claimId: string, runDeadline: number, now: number): Promise<boolean>;
+  /** Gives the job back; its attempt does not count. */
+  releaseJob(release: Release, now: number): Promise<EndOutcome>;
+  /** Extends the leases of this provider's claims; returns those that are not current. */
+  renewClaims(
+    claims: {
+      readonly providerId: string;
+      readonly claimIds: readonly string[];
+      readonly leaseUntil: number;
+    },
+    now: number,
+  ): Promise<readonly string[]>;
+  /**
+   * PROCESSED, with result, files and usage, in one transaction. Also of a job that is QUEUED again
+   * after this very claim was lost: nobody else has it, and the work is done.
+   */
+  finishJob(finish: Finish, now: number): Promise<FinishOutcome>;
+  /** Queued again after a back-off where that may help and attempts are left; else FAILED. */
+  failJob(failure: Failure, now: number): Promise<EndOutcome>;
+  /** Fails claims whose lease has ended; at most `limit`. */
+  sweepLeases(
+    sweep: { readonly error: JobError; readonly random: number; readonly limit: number },
+    now: number,
+  ): Promise<readonly EndOutcome[]>;
+  /**
+   * Every lease ends then, earlier or later than it would have: after a restart, a time in which
+   * nobody could renew, or a jump of the clock.
+   */
+  renewAllClaims(leaseUntil: number): Promise<void>;
+  /** An agent is back. */
+  resumeClaims(request: ResumeRequest, now: number): Promise<Resumed>;
+  /**
+   * Lets jobs run whose back-off is over, and forgets exclusions that are. Returns when the next
+   * one is due, or null.
+   */
+  ripenJobs(now: number): Promise<number | null>;
+  /** FAILED: nobody has served the model for too long. */
+  expireJobs(request: ExpireRequest, now: number): Promise<readonly EndOutcome[]>;
+  /** Lets every job that waits out a back-off or an exclusion run now; returns how many. */
+  requeueStuck(now: number): Promise<number>;
+  /** Queued and running jobs by model; a null member stands for everybody. */
+  modelQueues(memberId: string | null): Promise<readonly ModelQueue[]>;
+  /** While it is paused, no job is claimed. */
+  isQueuePaused(): Promise<boolean>;
+  setQueuePaused(paused: boolean): Promise<void>;
+}

@@ -1,0 +1,79 @@
+/** One POST to one receiver. */
+import { Webhook } from 'standardwebhooks';
+import type { LookupAddress } from 'node:dns';
+import { request as requestHttp } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { Refusal, pinnedTo } from './receiver.js';
+
+/** Of the answer's body, which is dropped: more is not waited for. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+export interface Message {
+  /** Of the delivery: the same for every try. */
+  readonly id: string;
+  readonly url: string;
+  readonly secret: string;
+  readonly body: string;
+}
+
+export interface Route {
+  readonly addresses: readonly LookupAddress[];
+  readonly userAgent: string;
+  /** Certificates that are trusted in place of Node's own. */
+  readonly ca?: string | undefined;
+}
+
+/**
+ * Resolves with the status of the answer, once its body has ended, is too long, or the signal is
+ * aborted. Redirects are answers like any other. Throws where no answer comes.
+ */
+export function postWebhook(message: Message, route: Route, signal: AbortSignal): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const request = open(message, route, signal);
+    let status: number | null = null;
+    const settle = (error: Error): void => (status === null ? reject(error) : resolve(status));
+    request.once('response', (response) => {
+      status = response.statusCode ?? 0;
+      drop(response, () => settle(new Refusal('the answer has no status')));
+    });
+    request.on('error', settle);
+    // An answer that switches protocols ends the connection without an error.
+    request.once('close', () => settle(new Refusal('the connection ended without an answer')));
+    request.end(message.body);
+  });
+}
+
+function open({ id, url, secret, body }: Message, route: Route, signal: AbortSignal) {
+  const sentAt = new Date();
+  const send: typeof requestHttp = url.startsWith('https:') ? requestHttps : requestHttp;
+  const options = {
+    method: 'POST',
+    // A connection of its own, to an address that was checked for it.
+    agent: false,
+    lookup: pinnedTo(route.addresses),
+    signal,
+    ...(route.ca === undefined ? {} : { ca: route.ca }),
+    headers: {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      'user-agent': route.userAgent,
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
+      'webhook-signature': new Webhook(secret).sign(id, sentAt, body),
+    },
+  } as const;
+  const request: ClientRequest = send(new URL(url), options);
+  return request;
+}
+
+function drop(response: IncomingMessage, onEnd: () => void): void {
+  let bytes = 0;
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) response.destroy();
+  });
+  // What breaks now is the body's end, and the status has come.
+  response.on('error', onEnd);
+  response.once('close', onEnd);
+}

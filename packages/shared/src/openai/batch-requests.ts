@@ -1,0 +1,117 @@
+/** The body of `POST /batches` (specification, section 4). */
+import * as z from 'zod';
+import { ENDPOINTS, ENDPOINT_KEYS } from '../endpoints.js';
+import type { EndpointKey } from '../endpoints.js';
+import { ApiError } from '../errors.js';
+import { check, listOf } from './check.js';
+import { parseRequest } from './requests.js';
+import type { ParsedRequest, RequestLimits } from './requests.js';
+import { parseWebhook } from './webhook.js';
+import type { WebhookWish } from './webhook.js';
+
+export const MAX_BATCH_ITEMS = 256;
+const MAX_LABEL_CHARACTERS = 256;
+
+/** Where each endpoint that can run as a job is, as an item names it. */
+const BATCHABLE: ReadonlyMap<string, EndpointKey> = new Map(
+  ENDPOINT_KEYS.filter((key) => ENDPOINTS[key].inferenceType !== null).map((key) => [
+    `/v1${ENDPOINTS[key].path}`,
+    key,
+  ]),
+);
+
+export interface BatchItem {
+  readonly endpoint: EndpointKey;
+  readonly request: ParsedRequest;
+}
+
+export interface ParsedBatch {
+  readonly items: readonly BatchItem[];
+  readonly label: string | null;
+  readonly webhook: WebhookWish | null;
+}
+
+const ENDPOINT_RULE = `it must be one of ${[...BATCHABLE.keys()].join(', ')}`;
+
+const itemSchema = z.looseObject(
+  {
+    endpoint: z
+      .string()
+      .transform((path, told) => {
+        const key = BATCHABLE.get(path);
+        if (key !== undefined) return key;
+        told.issues.push({ code: 'custom', message: ENDPOINT_RULE, input: path });
+        return z.NEVER;
+      })
+      .meta({ enum: [...BATCHABLE.keys()] }),
+    body: z.looseObject({}, 'it must be an object'),
+  },
+  'it must be an object with endpoint and body',
+);
+const envelope = z.looseObject({ requests: z.unknown().optional() });
+/** What a batch consists of. */
+export const wellFormed = z.looseObject({ requests: listOf(itemSchema) });
+/** What it has beside its items. */
+export const labelled = z.looseObject({ label: z.string().max(MAX_LABEL_CHARACTERS).nullish() });
+
+/** Checks every item before any is made a job; throws an `ApiError` that names the first fault. */
+export function parseBatch(value: unknown, limits: RequestLimits): ParsedBatch {
+  requireCount(envelope.safeParse(value).data?.requests ?? null);
+  const { requests } = asItem(null, () => check(wellFormed, value));
+  const items = requests.map((item, index) => parseItem(item, index, limits));
+  const { label, webhook } = check(labelled, value);
+  return { items, label: label ?? null, webhook: parseWebhook(webhook) };
+}
+
+/**
+ * What a direct call would have been told, as the fault of an item: it lies at `place`, and its
+ * field is named from the batch's own body on: `requests[17].body.model`.
+ */
+export function asItem<T>(place: string | null, act: () => T): T {
+  try {
+    return act();
+  } catch (fault) {
+    if (!(fault instanceof ApiError)) throw fault;
+    const message = place === null ? fault.message : `In ${place}: ${fault.message}`;
+    const param = [place, fault.param].filter((part) => part !== null).join('.');
+    throw new ApiError('invalid_item', message, { param });
+  }
+}
+
+/** Where the body of an item stands. */
+export function bodyOf(index: number): string {
+  return `requests[${index}].body`;
+}
+
+function requireCount(requests: unknown): void {
+  const wanted = `Send a list of 1 to ${MAX_BATCH_ITEMS}, each with endpoint and body.`;
+  const fault = { param: 'requests' };
+  if (requests === null) {
+    throw new ApiError('missing_requests', `'requests' is missing. ${wanted}`, fault);
+  }
+  if (!Array.isArray(requests)) {
+    throw new ApiError('missing_requests', `'requests' is not a list. ${wanted}`, fault);
+  }
+  if (requests.length === 0) {
+    throw new ApiError('empty_batch', `'requests' is empty. ${wanted}`, fault);
+  }
+  if (requests.length <= MAX_BATCH_ITEMS) return;
+  const message =
+    `'requests' has ${requests.length} items; a batch takes ${MAX_BATCH_ITEMS}. ` +
+    'Send the rest as another batch.';
+  throw new ApiError('batch_too_large', message, fault);
+}
+
+function parseItem(value: unknown, index: number, limits: RequestLimits): BatchItem {
+  const { endpoint, body } = itemSchema.parse(value);
+  return asItem(bodyOf(index), () => {
+    const request = parseRequest(endpoint, body, limits);
+    if (request.webhook !== null) throw ownWebhook();
+    return { endpoint, request };
+  });
+}
+
+function ownWebhook(): ApiError {
+  const message = 'A batch has one webhook. Put it beside requests, not into an item.';
+  return new ApiError('unsupported_value', message, { param: 'webhook' });
+}

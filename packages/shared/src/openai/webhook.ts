@@ -1,0 +1,95 @@
+/** Who wants to be told when a job or a batch has ended: the `webhook` of a submission. */
+import * as z from 'zod';
+import { check } from './check.js';
+
+const MAX_URL_CHARACTERS = 2_048;
+/** As Standard Webhooks has it: shorter ones can be guessed, and longer ones are no stronger. */
+const MIN_SECRET_BYTES = 24;
+const MAX_SECRET_BYTES = 64;
+
+/** Standard alphabet and padding: what libraries of every language decode the same way. */
+const SECRET_PATTERN = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
+
+const SECRET_RULE =
+  `it must be whsec_ and the base64 of ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} random bytes, ` +
+  'which `openssl rand -base64 32` prints';
+const ADDRESS_RULE = 'it must be a whole http or https address, such as https://example.org/hook';
+
+/** Stands in messages for what nobody is to read again, in an answer or in a log. */
+const HIDDEN = '…';
+
+const url = z
+  .string()
+  .check((given) => {
+    const message = urlFault(given.value);
+    if (message === null) return;
+    given.issues.push({ code: 'custom', message, input: withoutSecrets(given.value) });
+  })
+  .meta({
+    description: 'An http or https address without user name, password and fragment.',
+    maxLength: MAX_URL_CHARACTERS,
+    pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^#]+$',
+  });
+
+const secret = z
+  .string()
+  .check((given) => {
+    if (isSecret(given.value)) return;
+    given.issues.push({ code: 'custom', message: SECRET_RULE, input: HIDDEN });
+  })
+  .meta({
+    description: 'Signs what is sent, as Standard Webhooks has it. It is never shown again.',
+    pattern: SECRET_PATTERN.source,
+  });
+
+/** An address or a secret that stands where the object belongs is not told back either. */
+export const webhookSchema = z.preprocess(
+  (value) => (typeof value === 'string' ? HIDDEN : value),
+  z.object(
+    { url, secret: z.preprocess((value) => (isAbsentOrText(value) ? value : HIDDEN), secret) },
+    'it must be an object with url and secret',
+  ),
+);
+
+export type WebhookWish = z.infer<typeof webhookSchema>;
+
+const wish = z.object({ webhook: webhookSchema.nullish() });
+
+/**
+ * Checks the value of a body's `webhook`; absent ones are null. Throws an `ApiError` that names
+ * `webhook.url` or `webhook.secret` and never repeats the secret.
+ */
+export function parseWebhook(value: unknown): WebhookWish | null {
+  return check(wish, { webhook: value }).webhook ?? null;
+}
+
+function isAbsentOrText(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'string';
+}
+
+function urlFault(written: string): string | null {
+  const { length } = written;
+  if (length > MAX_URL_CHARACTERS) {
+    return `it has ${length} characters, and at most ${MAX_URL_CHARACTERS} are kept`;
+  }
+  if (!/^https?:\/\/[^\s\\]+$/i.test(written) || !URL.canParse(written)) return ADDRESS_RULE;
+  const { username, password } = new URL(written);
+  if (username !== '' || password !== '') {
+    return 'it must hold no user name or password: receivers know a webhook by its signature';
+  }
+  return written.includes('#') ? 'it must hold no #fragment, which is never sent' : null;
+}
+
+/** Paths and queries may hold tokens, and what stands before an @ is a password. */
+function withoutSecrets(written: string): string {
+  if (!URL.canParse(written)) return written.includes('@') ? HIDDEN : written;
+  const { protocol, host } = new URL(written);
+  return `${protocol}//${host}/${HIDDEN}`;
+}
+
+function isSecret(written: string): boolean {
+  const base64 = SECRET_PATTERN.exec(written)?.[1];
+  if (base64 === undefined) return false;
+  const bytes = (base64.length / 4) * 3 - (base64.match(/=/g)?.length ?? 0);
+  return bytes >= MIN_SECRET_BYTES && bytes <= MAX_SECRET_BYTES;
+}

@@ -1,0 +1,299 @@
+import { createDocument } from '@inference-gateway/coordinator/openapi/document';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startFakeMedia } from '../support/fake-media-server.js';
+import type { FakeMediaServer } from '../support/fake-media-server.js';
+import { startFakeOpenAi } from '../support/fake-openai-server.js';
+import { openGateway, startGateway } from '../support/gateway.js';
+import type { TestGateway } from '../support/gateway.js';
+import { DOCUMENT, expectDocumented, findTemplate } from '../support/openapi.js';
+import { picture } from '../support/pictures.js';
+import { tone } from '../support/sound.js';
+import { startStudio } from '../support/studio.js';
+import type { Studio } from '../support/studio.js';
+import { dieMidStream, html500 } from '../support/fake-behaviours.js';
+import type { FakeModelServer } from '../support/fake-model-server.js';
+import {
+  ASSETS,
+  IMAGES_PATH,
+  listAssets,
+  MUSIC_PATH,
+  SPEECH_PATH,
+  VIDEOS_PATH,
+} from './media-calls.js';
+import { administer, CHAT, chat } from './requests.js';
+
+const TOKEN = 'the-token-of-the-metrics';
+const JOIN = { owner: 'Anna', name: null, expires_in_s: 60 };
+const COMPLETIONS = '/v1/completions';
+const TRANSCRIPTIONS = '/v1/audio/transcriptions';
+const EDITS = '/v1/images/edits';
+const QUEUE = '/api/inference/queue/summary';
+const VOICE = '/v1/voice/generations';
+
+let gateway: TestGateway;
+let texts: FakeModelServer;
+let studio: Studio;
+let forms: FakeMediaServer;
+
+beforeAll(async () => {
+  gateway = await openGateway({ metricsToken: TOKEN });
+  texts = await startFakeOpenAi();
+  await gateway.startAgent({ services: [{ baseUrl: texts.baseUrl }] });
+  studio = await startStudio(gateway, { name: 'studio-pc', voices: ['alba', 'bruno'] });
+  forms = await startFakeMedia();
+  const services = [
+    { ...forms.service('stt', { whisper: ['timestamps'], plain: [] }), id: 'stt' },
+    { ...forms.service('image', { painter: [] }), id: 'image' },
+    { ...forms.service('tts', { chatterbox: ['voice-cloning'] }), id: 'tts' },
+  ];
+  await gateway.startAgent({ name: 'attic-pc', services });
+  return async () => {
+    await gateway.stop();
+    await Promise.all([texts.close(), studio.fake.close(), forms.close()]);
+  };
+}, 60_000);
+
+interface Sent extends Omit<RequestInit, 'headers'> {
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface BatchAnswer {
+  readonly jobs: readonly { readonly id: string }[];
+}
+
+/** The operations that have answered well. */
+const called = new Set<string>();
+
+/** Sends it, and holds the answer to the document. */
+async function call({ path, ...init }: Sent, to = gateway): Promise<Response> {
+  const { method = 'GET' } = init;
+  const response = await to.fetch(path, init);
+  await expectDocumented(path, method, response);
+  if (response.ok) called.add(`${method} ${findTemplate(new URL(response.url).pathname)}`);
+  return response;
+}
+
+function json(path: string, body: unknown): Sent {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return { path, method: 'POST', headers: { 'content-type': 'application/json' }, body: text };
+}
+
+function form(path: string, fields: Readonly<Record<string, string | Buffer>>): Sent {
+  const body = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === 'string') body.append(name, value);
+    else body.append(name, new Blob([new Uint8Array(value)]), 'file');
+  }
+  return { path, method: 'POST', body };
+}
+
+const speech = { model: 'kokoro', input: 'Hello there.' };
+const image = { model: 'sd', prompt: 'a cat' };
+const film = { model: 'wan', prompt: 'a cat that runs' };
+const song = { model: 'ace', prompt: 'a song of cats' };
+const prompt = { model: 'tiny', prompt: 'Once' };
+const sound = tone(1);
+const spoken = { file: sound, model: 'whisper' };
+const words = { 'timestamp_granularities[]': 'word', response_format: 'verbose_json' };
+const edit = { image: picture(), model: 'painter', prompt: 'a hat' };
+const cloned = { file: sound, model: 'chatterbox', input: 'Good morning' };
+
+/** One call of each endpoint and each form of its answer, and the type that comes. */
+const CALLS: readonly (readonly [string, string, Sent])[] = [
+  ['a chat', 'application/json', json(CHAT, chat())],
+  ['a streamed chat', 'text/event-stream', json(CHAT, chat({ stream: true }))],
+  [
+    'a streamed chat with its usage',
+    'text/event-stream',
+    json(CHAT, chat({ stream: true, stream_options: { include_usage: true } })),
+  ],
+  ['a completion', 'application/json', json(COMPLETIONS, prompt)],
+  ['a streamed completion', 'text/event-stream', json(COMPLETIONS, { ...prompt, stream: true })],
+  ['a transcript', 'application/json', form(TRANSCRIPTIONS, spoken)],
+  ['its text', 'text/plain', form(TRANSCRIPTIONS, { ...spoken, response_format: 'text' })],
+  [
+    'a verbose transcript',
+    'application/json',
+    form(TRANSCRIPTIONS, { ...spoken, response_format: 'verbose_json' }),
+  ],
+  ['its words', 'application/json', form(TRANSCRIPTIONS, { ...spoken, ...words })],
+  [
+    'a downgraded transcript',
+    'application/json',
+    form(TRANSCRIPTIONS, { ...spoken, ...words, model: 'plain' }),
+  ],
+  ['speech', 'audio/wav', json(SPEECH_PATH, speech)],
+  ['speech in a voice instead', 'audio/wav', json(SPEECH_PATH, { ...speech, voice: 'alloy' })],
+  ['voices', 'application/json', { path: '/v1/audio/voices?model=kokoro' }],
+  ['images', 'application/json', json(IMAGES_PATH, { ...image, n: 2 })],
+  ['an image', 'application/json', json(IMAGES_PATH, { ...image, response_format: 'b64_json' })],
+  ['an edited image', 'application/json', form(EDITS, edit)],
+  ['an edited one', 'application/json', form(EDITS, { ...edit, response_format: 'b64_json' })],
+  ['a film', 'video/mp4', json(VIDEOS_PATH, film)],
+  ['its address', 'application/json', json(VIDEOS_PATH, { ...film, response_format: 'url' })],
+  ['music', 'audio/wav', json(MUSIC_PATH, song)],
+  ['where it is', 'application/json', json(MUSIC_PATH, { ...song, response_format: 'url' })],
+  ['a copied voice', 'audio/wav', form(VOICE, cloned)],
+  ['the models', 'application/json', { path: '/v1/models' }],
+  ['a model', 'application/json', { path: '/v1/models/tiny' }],
+  ['the files', 'application/json', { path: `${ASSETS}?limit=2` }],
+  ['the root', 'application/json', { path: '/' }],
+  ['health', 'application/json', { path: '/healthz' }],
+  ['readiness', 'application/json', { path: '/readyz' }],
+  ['the document', 'application/json', { path: '/openapi.json' }],
+  [
+    'the metrics',
+    'text/plain',
+    { path: '/metrics', headers: { authorization: `Bearer ${TOKEN}` } },
+  ],
+];
+
+describe('GET /openapi.json', () => {
+  it('takes no key, and names the address at which callers reach this server', async () => {
+    const response = await fetch(`${gateway.address}/openapi.json`);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(await response.json()).toEqual(createDocument(gateway.address));
+    const own = await startGateway({ publicUrl: 'https://gateway.example.net' });
+    const document = (await (await fetch(`${own.address}/openapi.json`)).json()) as object;
+    expect(document).toMatchObject({ servers: [{ url: 'https://gateway.example.net' }] });
+  });
+});
+
+describe('real answers match the document', () => {
+  it.each(CALLS)('%s (%s)', async (_, type, sent) => {
+    const { status, headers } = await call(sent);
+    expect([status, headers.get('content-type')?.split(';')[0]]).toEqual([200, type]);
+  });
+
+  it('a file: whole, a part, unchanged, no part, another one, and deleted', async () => {
+    await call(json(IMAGES_PATH, image));
+    const [asset] = await listAssets(gateway);
+    const path = `${ASSETS}/${asset?.id}/`;
+    const etag = (await call({ path })).headers.get('etag') ?? '';
+    const fetches: [number, Record<string, string>][] = [
+      [206, { range: 'bytes=0-9' }],
+      [304, { 'if-none-match': etag }],
+      [412, { 'if-match': '"other"' }],
+      [416, { range: 'bytes=999999999-' }],
+    ];
+    for (const [status, headers] of fetches) {
+      expect((await call({ path, headers })).status).toBe(status);
+    }
+    expect((await call({ path, method: 'DELETE' })).status).toBe(200);
+    expect((await call({ path })).status).toBe(404);
+  });
+
+  it('jobs: submitted, replayed, finished, listed, and neither canceled nor retried', async () => {
+    const headers = { 'idempotency-key': 'once', 'content-type': 'application/json' };
+    const sent = { ...json(CHAT, chat({ async: true })), headers };
+    const { id } = (await (await call(sent)).json()) as { id: string };
+    expect((await call(sent)).headers.get('idempotency-replayed')).toBe('true');
+    const job = await call({ path: `/v1/jobs/${id}?wait=30` });
+    expect(await job.json()).toMatchObject({ status: 'PROCESSED' });
+    await call({ path: '/v1/jobs?status=PROCESSED&limit=500' });
+    expect((await call({ path: `/v1/jobs/${id}/cancel`, method: 'POST' })).status).toBe(200);
+    expect((await call({ path: `/v1/jobs/${id}/retry`, method: 'POST' })).status).toBe(409);
+  });
+
+  it('a batch: submitted, fetched, listed, canceled, and the queue meanwhile', async () => {
+    const requests = [
+      { endpoint: IMAGES_PATH, body: image },
+      { endpoint: SPEECH_PATH, body: { ...speech, model: 'nothing' } },
+    ];
+    const submitted = await call(json('/v1/batches', { requests, label: 'evening' }));
+    const { id } = (await submitted.json()) as { id: string };
+    await call({ path: QUEUE });
+    const fetched = (await (await call({ path: `/v1/batches/${id}` })).json()) as BatchAnswer;
+    const [drawn = '', waiting = ''] = fetched.jobs.map((job) => job.id);
+    await call({ path: `/v1/jobs/${drawn}?wait=30` });
+    await call({ path: `/v1/jobs/${waiting}` });
+    await call({ path: '/v1/batches' });
+    expect((await call({ path: `/v1/batches/${id}/cancel`, method: 'POST' })).status).toBe(200);
+    expect((await call({ path: `/v1/jobs/${waiting}/retry`, method: 'POST' })).status).toBe(202);
+  });
+
+  it('what a provider made names it, and a raw answer its file', async () => {
+    const { headers } = await call(json(SPEECH_PATH, speech));
+    const names = ['x-provider', 'x-attempts', 'x-queue-ms', 'x-gateway-overhead-ms'];
+    expect(names.filter((name) => !headers.has(name))).toEqual([]);
+    expect(headers.get('x-asset-url')).toContain(ASSETS);
+  });
+
+  it('an agent that enrols, once', async () => {
+    const store = await administer(gateway, 'token.create', JOIN);
+    const sent = json('/agent/v1/enroll', { name: 'cellar-pc' });
+    const headers = { ...sent.headers, authorization: `Bearer ${String(store['token'])}` };
+    expect((await call({ ...sent, headers })).status).toBe(200);
+    expect((await call({ ...sent, headers })).status).toBe(401);
+  });
+});
+
+describe('real errors match the document', () => {
+  const cases: [number, string, Sent][] = [
+    [400, 'invalid_json', json(CHAT, '{')],
+    [400, 'missing_required_parameter', json(CHAT, { model: 'tiny' })],
+    [400, 'invalid_value', json(CHAT, chat({ temperature: 9 }))],
+    [400, 'missing_required_parameter', form(TRANSCRIPTIONS, { model: 'whisper' })],
+    [400, 'async_not_supported', form(EDITS, { ...edit, async: 'true' })],
+    [400, 'missing_required_parameter', { path: '/v1/audio/voices' }],
+    [400, 'invalid_value', { path: `${ASSETS}?limit=0` }],
+    [400, 'invalid_value', { path: '/v1/models', headers: { 'x-provider-scope': 'all' } }],
+    [401, 'invalid_api_key', { path: '/v1/models', headers: { authorization: 'Bearer x' } }],
+    [401, 'missing_api_key', { path: ASSETS, headers: { authorization: '' } }],
+    [401, 'invalid_api_key', { path: '/metrics' }],
+    [404, 'model_not_found', json(CHAT, chat({ model: 'nothing' }))],
+    [404, 'model_not_found', { path: '/v1/models/org/nothing:7b' }],
+    [404, 'asset_not_found', { path: `${ASSETS}/nothing/`, method: 'DELETE' }],
+    [404, 'unknown_url', { path: '/v1/nothing' }],
+    [405, 'method_not_allowed', { path: CHAT, method: 'DELETE' }],
+    [413, 'body_too_large', json(SPEECH_PATH, { ...speech, input: 'a'.repeat(5_001) })],
+    [415, 'unsupported_content_type', { path: CHAT, method: 'POST', body: 'hello' }],
+    [415, 'unsupported_file_type', form(EDITS, { ...edit, image: Buffer.from('text') })],
+    [404, 'job_not_found', { path: '/v1/jobs/nothing' }],
+    [404, 'batch_not_found', { path: '/v1/batches/nothing' }],
+    [400, 'invalid_value', { path: '/v1/jobs?status=GONE' }],
+    [400, 'invalid_value', { path: '/v1/batches?limit=51' }],
+    [400, 'missing_requests', json('/v1/batches', {})],
+  ];
+
+  it.each(cases)('%i %s', async (status, code, sent) => {
+    const response = await call(sent);
+    const { error } = (await response.json()) as { error: { code: string } };
+    expect([response.status, error.code]).toEqual([status, code]);
+  });
+
+  it('502 provider_error', async () => {
+    texts.once(html500());
+    expect((await call(json(CHAT, chat()))).status).toBe(502);
+  });
+
+  it('the error event of a stream that breaks', async () => {
+    texts.once(dieMidStream());
+    const response = await call(json(CHAT, chat({ stream: true })));
+    expect(await response.text()).toContain('data: {"error":');
+  });
+
+  it('503 async_disabled', async () => {
+    const off = await startGateway({ asyncEnabled: false });
+    for (const path of ['/v1/jobs', '/v1/jobs/x', '/v1/batches', '/v1/batches/x']) {
+      expect((await call({ path }, off)).status).toBe(503);
+    }
+    expect((await call(json(IMAGES_PATH, { ...image, async: true }), off)).status).toBe(503);
+    expect((await call({ path: QUEUE }, off)).status).toBe(200);
+  });
+
+  it('429 rate_limit_exceeded', async () => {
+    const narrow = await startGateway({ rateLimitRequests: 1 });
+    await call({ path: '/v1/models' }, narrow);
+    expect((await call({ path: '/v1/models' }, narrow)).status).toBe(429);
+  });
+});
+
+/** The last one: it looks back at all the others. */
+it('every operation of the document has answered here', () => {
+  const documented = Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
+    Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(documented.filter((one) => !called.has(one))).toEqual([]);
+});

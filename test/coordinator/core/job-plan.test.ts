@@ -1,0 +1,242 @@
+import { planClaims } from '@inference-gateway/coordinator/core/job-plan';
+import type { Lane, LaneHead } from '@inference-gateway/coordinator/core/lane';
+import { match, NO_NEEDS } from '@inference-gateway/coordinator/core/match';
+import type { Candidate } from '@inference-gateway/coordinator/core/match';
+import {
+  array,
+  assert,
+  boolean,
+  constantFrom,
+  integer,
+  property,
+  record,
+  subarray,
+  tuple,
+  uniqueArray,
+} from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+const MODEL = {
+  id: 'm',
+  served_name: 'm',
+  context_length: null,
+  input_modalities: [],
+  output_modalities: [],
+  supported_features: [],
+  loaded: true,
+};
+
+function candidate(change: Partial<Candidate> = {}): Candidate {
+  const { freeJobSlots = 1 } = change;
+  return {
+    providerId: 'den',
+    providerName: 'den',
+    ownerId: 'anna',
+    serviceId: 'llm-0',
+    model: MODEL,
+    online: true,
+    sessionId: 'session',
+    lastSeenAt: null,
+    offlineSince: null,
+    draining: false,
+    accepts: 'all',
+    freeSlots: freeJobSlots,
+    freeJobSlots,
+    slots: 4,
+    recentFailures: 0,
+    speed: null,
+    ...change,
+  };
+}
+
+function head(change: Partial<Lane>, fairKeys: readonly number[]): LaneHead {
+  const lane: Lane = {
+    serviceType: 'llm',
+    model: 'm',
+    memberId: 'anna',
+    scope: 'any',
+    needs: NO_NEEDS,
+    excluded: [],
+    avoided: [],
+    ...change,
+  };
+  const key = JSON.stringify(lane);
+  const jobs = fairKeys.map((fairKey) => ({
+    id: `${lane.memberId}-${lane.model}-${fairKey}`,
+    endpoint: 'chat' as const,
+    fairKey,
+    queuedAt: 1,
+  }));
+  return { key, lane, jobs };
+}
+
+const ids = (heads: readonly LaneHead[], candidates: readonly Candidate[]): string[] =>
+  planClaims(heads, ({ model }) => candidates.filter((one) => one.model.id === model)).map(
+    ({ job, candidate: { providerId } }) => `${job.id} on ${providerId}`,
+  );
+
+describe('which jobs are given out', () => {
+  test('the smallest fair key first, as many as there are slots', () => {
+    const heads = [head({}, [3, 5, 7])];
+    expect(ids(heads, [candidate({ freeJobSlots: 2 })])).toEqual([
+      'anna-m-3 on den',
+      'anna-m-5 on den',
+    ]);
+  });
+
+  test('nothing where no slot is free for jobs, even if one is for calls', () => {
+    expect(ids([head({}, [1])], [candidate({ freeJobSlots: 0, freeSlots: 1 })])).toEqual([]);
+  });
+
+  test('a lane that nobody serves hides no other', () => {
+    const heads = [head({ model: 'gone' }, [1, 2]), head({}, [9])];
+    expect(ids(heads, [candidate()])).toEqual(['anna-m-9 on den']);
+  });
+
+  test('a provider that gave the job back is not asked', () => {
+    const heads = [head({ excluded: ['den'] }, [1])];
+    expect(ids(heads, [candidate()])).toEqual([]);
+    expect(ids(heads, [candidate(), candidate({ providerId: 'attic' })])).toEqual([
+      'anna-m-1 on attic',
+    ]);
+  });
+
+  test('a provider that failed the job is asked again only where no other is online', () => {
+    const heads = [head({ avoided: ['den'] }, [1])];
+    const attic = (change: Partial<Candidate>) => candidate({ providerId: 'attic', ...change });
+    expect(ids(heads, [candidate()])).toEqual(['anna-m-1 on den']);
+    expect(ids(heads, [candidate(), attic({})])).toEqual(['anna-m-1 on attic']);
+    expect(ids(heads, [candidate(), attic({ freeJobSlots: 0 })])).toEqual([]);
+    expect(ids(heads, [candidate(), attic({ online: false, sessionId: null })])).toEqual([
+      'anna-m-1 on den',
+    ]);
+  });
+
+  test("a job that may run on its caller's own machines only is not seen by others", () => {
+    expect(ids([head({ memberId: 'ben', scope: 'own' }, [1])], [candidate()])).toEqual([]);
+  });
+});
+
+const laneArbitrary = record({
+  memberId: constantFrom('anna', 'ben', 'cleo'),
+  model: constantFrom('m', 'n'),
+  scope: constantFrom('own' as const, 'any' as const),
+  excluded: subarray(['p0', 'p1', 'p2']),
+  avoided: subarray(['p0', 'p1', 'p2']),
+});
+
+const headsArbitrary = uniqueArray(laneArbitrary, {
+  maxLength: 6,
+  selector: (lane) => JSON.stringify(lane),
+}).chain((lanes) =>
+  tuple(
+    ...lanes.map((lane) =>
+      uniqueArray(integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 }).map((keys) =>
+        head(
+          lane,
+          keys.toSorted((a, b) => a - b),
+        ),
+      ),
+    ),
+  ),
+);
+
+const candidatesArbitrary = array(
+  record({
+    provider: integer({ min: 0, max: 2 }),
+    model: constantFrom('m', 'n'),
+    ownerId: constantFrom('anna', 'ben', 'cleo'),
+    online: boolean(),
+    draining: boolean(),
+    accepts: constantFrom('all' as const, 'own' as const, 'none' as const),
+    freeJobSlots: integer({ min: 0, max: 3 }),
+  }).map(({ provider, model, ...rest }) =>
+    candidate({
+      ...rest,
+      providerId: `p${provider}`,
+      serviceId: model,
+      model: { ...MODEL, id: model },
+      sessionId: rest.online ? 'session' : null,
+    }),
+  ),
+  { maxLength: 6 },
+);
+
+/** One row a provider and service, as the registry tells them. */
+function distinct(candidates: readonly Candidate[]): Candidate[] {
+  const rows = new Map(candidates.map((one) => [`${one.providerId} ${one.serviceId}`, one]));
+  return [...rows.values()];
+}
+
+function everywhere(check: (heads: LaneHead[], candidates: Candidate[]) => void): void {
+  assert(
+    property(headsArbitrary, candidatesArbitrary, (heads, candidates) =>
+      check([...heads], distinct(candidates)),
+    ),
+    { numRuns: 500 },
+  );
+}
+function plan(heads: readonly LaneHead[], candidates: readonly Candidate[]) {
+  return planClaims(heads, ({ model }) => candidates.filter((one) => one.model.id === model));
+}
+
+describe('whatever is queued and whoever is online', () => {
+  test('no job is given out twice, and no service gets more than it has slots', () => {
+    everywhere((heads, candidates) => {
+      const claims = plan(heads, candidates);
+      const jobs = claims.map(({ job, lane }) => `${JSON.stringify(lane)} ${job.id}`);
+      expect(new Set(jobs).size).toBe(jobs.length);
+      for (const one of candidates) {
+        const taken = claims.filter(
+          ({ candidate: { providerId, serviceId } }) =>
+            providerId === one.providerId && serviceId === one.serviceId,
+        );
+        expect(taken.length).toBeLessThanOrEqual(one.freeJobSlots);
+      }
+    });
+  });
+
+  test('every claim is one that the matcher allows', () => {
+    everywhere((heads, candidates) => {
+      for (const { lane, candidate: chosen } of plan(heads, candidates)) {
+        const { memberId, scope, needs, excluded } = lane;
+        const request = { caller: { memberId, scope }, needs, excluded: new Set(excluded) };
+        expect(match([chosen], request).kind).toBe('chosen');
+        expect(chosen.model.id).toBe(lane.model);
+      }
+    });
+  });
+
+  test('no job waits that somebody could still run', () => {
+    everywhere((heads, candidates) => {
+      const claims = plan(heads, candidates);
+      const left = candidates.map((one) => {
+        const taken = claims.filter(
+          ({ candidate: { providerId, serviceId } }) =>
+            providerId === one.providerId && serviceId === one.serviceId,
+        ).length;
+        return { ...one, freeSlots: one.freeJobSlots - taken };
+      });
+      for (const { lane, jobs } of heads) {
+        const given = claims.filter((claim) => claim.lane === lane).length;
+        if (given === jobs.length) continue;
+        const { memberId, scope, needs, excluded, avoided } = lane;
+        const able = left.filter((one) => one.model.id === lane.model);
+        const shunned = new Set([...excluded, ...avoided]);
+        const request = { caller: { memberId, scope }, needs, excluded: shunned };
+        expect(match(able, request).kind).not.toBe('chosen');
+      }
+    });
+  });
+
+  test('within a lane, jobs are given out in the order of their keys', () => {
+    everywhere((heads, candidates) => {
+      const claims = plan(heads, candidates);
+      for (const { lane, jobs } of heads) {
+        const given = claims.filter((claim) => claim.lane === lane).map(({ job }) => job.fairKey);
+        const expected = jobs.slice(0, given.length).map(({ fairKey }) => fairKey);
+        expect(given.toSorted((a, b) => a - b)).toEqual(expected);
+      }
+    });
+  });
+});

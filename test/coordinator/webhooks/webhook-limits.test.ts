@@ -1,0 +1,131 @@
+/** How much is sent at once, and how sending ends. */
+import type { Resolve } from '@inference-gateway/coordinator/webhooks/receiver';
+import { expect, test } from 'vitest';
+import { send } from '../../support/recording-server.js';
+import { until } from '../../support/until.js';
+import { MemoryWebhooks, createSender, idsOf, startReceiver } from './webhook-stage.js';
+
+/** Every name is this machine. */
+const resolve: Resolve = async () => [{ address: '127.0.0.1', family: 4 }];
+
+/** Holds every answer back until it is let go, and counts how many wait. */
+async function startHoldingReceiver() {
+  const held: (() => void)[] = [];
+  const hosts: string[] = [];
+  const most = new Map<string, number>();
+  const receiver = await startReceiver(async ({ headers }, response) => {
+    const host = (headers.host ?? '').split(':')[0] ?? '';
+    hosts.push(host);
+    const now = hosts.filter((one) => one === host).length;
+    most.set(host, Math.max(most.get(host) ?? 0, now));
+    await new Promise<void>((done) => held.push(done));
+    hosts.splice(hosts.indexOf(host), 1);
+    send(response, 200, '');
+  });
+  const port = new URL(receiver.origin).port;
+  return { receiver, held, hosts, most, urlOf: (name: string) => `http://${name}:${port}/` };
+}
+
+test('at most two messages are on their way to one host', async () => {
+  const store = new MemoryWebhooks();
+  const { receiver, held, most, urlOf } = await startHoldingReceiver();
+  for (let index = 0; index < 7; index += 1) store.add(urlOf('one.example'));
+  createSender(store, { resolve }).wake();
+  await until(() => held.length === 2);
+  await until(() => {
+    held.splice(0).forEach((letGo) => letGo());
+    return store.rows.size === 0;
+  });
+  expect(most.get('one.example')).toBe(2);
+  expect(new Set(idsOf(receiver.requests)).size).toBe(7);
+  expect(receiver.requests).toHaveLength(7);
+});
+
+test('at most sixteen messages are on their way at all', async () => {
+  const store = new MemoryWebhooks();
+  const { receiver, held, hosts, urlOf } = await startHoldingReceiver();
+  for (let index = 0; index < 40; index += 1) store.add(urlOf(`host-${index}.example`));
+  createSender(store, { resolve }).wake();
+  await until(() => hosts.length === 16);
+  let most = 0;
+  await until(() => {
+    most = Math.max(most, hosts.length);
+    held.splice(0, 3).forEach((letGo) => letGo());
+    return store.rows.size === 0;
+  });
+  expect(most).toBe(16);
+  expect(receiver.requests).toHaveLength(40);
+});
+
+test('a host that hangs, with hundreds of messages due, delays no other', async () => {
+  const store = new MemoryWebhooks();
+  const { hosts, urlOf } = await startHoldingReceiver();
+  const prompt = await startReceiver((_, response) => send(response, 200, ''));
+  for (let index = 0; index < 500; index += 1) store.add(urlOf('hangs.example'), { createdAt: 1 });
+  const id = store.add(prompt.origin.replace('127.0.0.1', 'prompt.example'));
+  createSender(store, { resolve }).wake();
+  await until(() => !store.rows.has(id));
+  expect(hosts).toEqual(['hangs.example', 'hangs.example']);
+});
+
+test('closing waits for what is under way', async () => {
+  const store = new MemoryWebhooks();
+  const { held, urlOf } = await startHoldingReceiver();
+  store.add(urlOf('one.example'));
+  const sender = createSender(store, { resolve, timings: { closeMs: 5_000 } });
+  sender.wake();
+  await until(() => held.length === 1);
+  const closed = sender.close();
+  held[0]?.();
+  await closed;
+  expect(store.rows.size).toBe(0);
+});
+
+test('closing stops what takes too long, and leaves it to the next start as it was', async () => {
+  const store = new MemoryWebhooks();
+  const { receiver, held, urlOf } = await startHoldingReceiver();
+  const id = store.add(urlOf('one.example'));
+  const before = store.rows.get(id);
+  const sender = createSender(store, { resolve, timings: { closeMs: 20 } });
+  sender.wake();
+  await until(() => held.length === 1);
+  await sender.close();
+  expect(store.rows.get(id)).toEqual(before);
+  expect(store.postponed).toEqual([]);
+  held[0]?.();
+  createSender(store, { resolve, timings: { closeMs: 20 } }).wake();
+  await until(() => held.length === 2);
+  expect(idsOf(receiver.requests)).toEqual([id, id]);
+});
+
+test('a name that is never resolved, and a subject that is never read, do not keep it open', async () => {
+  const store = new MemoryWebhooks();
+  const asked: string[] = [];
+  const never = (what: string) => (): Promise<never> => {
+    asked.push(what);
+    return new Promise(() => {});
+  };
+  store.add('http://one.example/');
+  const resolving = createSender(store, { resolve: never('name'), timings: { closeMs: 20 } });
+  const reading = createSender(store, { describe: never('subject'), timings: { closeMs: 20 } });
+  resolving.wake();
+  reading.wake();
+  await until(() => asked.length === 2);
+  await resolving.close();
+  await reading.close();
+  expect(store.postponed).toEqual([]);
+});
+
+test('nothing begins after the end', async () => {
+  const store = new MemoryWebhooks();
+  const receiver = await startReceiver((_, response) => send(response, 200, ''));
+  const sender = createSender(store);
+  sender.wake();
+  await sender.close();
+  const id = store.add(receiver.origin);
+  sender.wake();
+  const other = createSender(store);
+  other.wake();
+  await until(() => store.rows.size === 0);
+  expect(idsOf(receiver.requests)).toEqual([id]);
+});

@@ -1,0 +1,299 @@
+/** The part of the contract that is about jobs: their submission, their lists, their places. */
+import type { Job, JobQuery, Store } from '@inference-gateway/coordinator/store/port';
+import { ulid } from '@inference-gateway/shared/ids';
+import { describe, expect, test } from 'vitest';
+import {
+  BROKEN,
+  NO_ID,
+  ROOMY,
+  claimJob,
+  failJob,
+  finishJob,
+  newItem,
+  newSubmission,
+  submitBatch,
+  submitJob,
+} from './job-rows.js';
+import type { JobOverrides } from './job-rows.js';
+import { NOW, createMember, newAsset } from './store-rows.js';
+
+export function describeJobs(adapter: string, store: () => Store): void {
+  const memberId = async (name: string): Promise<string> => (await createMember(store(), name)).id;
+  const submit = (member: string, job: JobOverrides = {}): Promise<Job> =>
+    submitJob(store(), member, job);
+  const idsOf = async (query: Partial<JobQuery>): Promise<string[]> => {
+    const page = { memberId: null, statuses: null, after: null, limit: 100, ...query };
+    return (await store().listJobs(page)).map(({ id }) => id);
+  };
+
+  const placesOf = async (...jobs: readonly Job[]) => {
+    const positions = await store().queuePositions(jobs.map(({ id }) => id));
+    const byId = new Map(positions.map((position) => [position.jobId, position]));
+    return jobs.map(({ id }) => {
+      const position = byId.get(id);
+      return position === undefined ? null : [position.before, position.ownBefore];
+    });
+  };
+
+  describe(`${adapter}: submission of jobs`, () => {
+    test('a submitted job is queued, and found as it was answered', async () => {
+      const anna = await memberId('anna');
+      const needs = { features: ['tools'], voices: [], format: 'wav' };
+      const item = newItem({ endpoint: 'speech', model: 'kokoro', needs });
+      const submission = { ...newSubmission(anna, { scope: 'own', maxAttempts: 5 }), item };
+      const outcome = await store().createJob(submission, ROOMY, NOW);
+      const job = {
+        memberId: anna,
+        keyId: 'key',
+        requestId: submission.requestId,
+        scope: 'own',
+        needs,
+        id: expect.stringMatching(/^[0-9A-Z]{26}$/),
+        endpoint: 'speech',
+        model: 'kokoro',
+        status: 'QUEUED',
+        createdAt: NOW,
+        queuedAt: NOW,
+        startedAt: null,
+        finishedAt: null,
+        attempts: 0,
+        maxAttempts: 5,
+        generation: 1,
+        providerId: null,
+        notBefore: null,
+        batchId: null,
+        batchIndex: null,
+        error: null,
+        firstAssetId: null,
+      };
+      expect(outcome).toEqual({ kind: 'created', value: job });
+      const [listed] = await store().listJobs({
+        memberId: anna,
+        statuses: null,
+        after: null,
+        limit: 1,
+      });
+      expect(listed).toEqual(job);
+      const found = await store().findJob(listed?.id ?? '', anna);
+      expect(found).toEqual({ job: listed, result: null, assets: [] });
+    });
+
+    test('its body is what a provider gets, byte for byte', async () => {
+      const anna = await memberId('anna');
+      const body = Buffer.from('{"prompt":"\\u0000 ä 🌊"}');
+      const { id: jobId } = await submit(anna, { item: { body } });
+      const claim = { claimId: 'c', providerId: 'p', sessionId: 's', serviceId: 'llm-1' };
+      const [claimed] = await store().claimJobs([{ jobId, ...claim, leaseUntil: NOW + 9 }], NOW);
+      expect(Buffer.from(claimed?.[1] ?? [])).toEqual(body);
+    });
+
+    test("another member's job is found by nobody else; null stands for any member", async () => {
+      const [anna, ben] = [await memberId('anna'), await memberId('ben')];
+      const { id } = await submit(anna);
+      expect(await store().findJob(id, ben)).toBeNull();
+      expect(await store().findJob(NO_ID, anna)).toBeNull();
+      expect((await store().findJob(id, null))?.job.id).toBe(id);
+    });
+
+    test('a job of nobody is a fault of the program, and nothing of it stays', async () => {
+      await expect(submit('01'.repeat(13))).rejects.toThrow('createJob failed');
+      expect(await idsOf({})).toEqual([]);
+    });
+  });
+
+  describe(`${adapter}: results of jobs`, () => {
+    test('a text job has its result once it is PROCESSED', async () => {
+      const anna = await memberId('anna');
+      const { id } = await submit(anna);
+      await finishJob(store(), id);
+      const found = await store().findJob(id, anna);
+      expect(found).toMatchObject({ job: { status: 'PROCESSED' }, result: '{"choices":[]}' });
+    });
+
+    test('files are in the order in which they were made; the deleted are left out', async () => {
+      const anna = await memberId('anna');
+      const { id } = await submit(anna, { item: { endpoint: 'images' } });
+      const assets = [3, 1, 2].map((at) => newAsset(anna, { createdAt: NOW + at, bytes: at }));
+      const [first, second, third] = assets.map((asset) => asset.id);
+      await finishJob(store(), id, { assets });
+      const found = async () => {
+        const detail = await store().findJob(id, anna);
+        const ids = detail?.assets.map((asset) => asset.id);
+        return { first: detail?.job.firstAssetId, ids, result: detail?.result };
+      };
+      expect((await store().findJob(id, anna))?.assets).toEqual(assets);
+      expect(await found()).toEqual({ first, ids: [first, second, third], result: null });
+      await store().deleteAsset(first ?? '', anna);
+      expect(await found()).toEqual({ first: second, ids: [second, third], result: null });
+      await store().takeExpiredAssets(NOW + 10_000_000, 10);
+      expect(await found()).toEqual({ first: null, ids: [], result: null });
+    });
+  });
+
+  describe(`${adapter}: lists of jobs`, () => {
+    test('a list is newest first, of one member or of all, and a page at most', async () => {
+      const [anna, ben] = [await memberId('anna'), await memberId('ben')];
+      const first = await submit(anna, { now: NOW });
+      const second = await submit(ben, { now: NOW + 1 });
+      const third = await submit(anna, { now: NOW + 2 });
+      expect(await idsOf({ memberId: anna })).toEqual([third.id, first.id]);
+      expect(await idsOf({})).toEqual([third.id, second.id, first.id]);
+      expect(await idsOf({ limit: 2 })).toEqual([third.id, second.id]);
+      expect(await idsOf({ memberId: NO_ID })).toEqual([]);
+    });
+
+    test('a list holds the statuses that are asked for, in one order', async () => {
+      const anna = await memberId('anna');
+      const jobs = [];
+      for (let i = 0; i < 10; i++) jobs.push((await submit(anna, { now: NOW + i })).id);
+      const [a, b, c, d, e, f, ...queued] = jobs.map(String);
+      for (const id of [a, d]) await claimJob(store(), id ?? '');
+      for (const id of [b, e]) await finishJob(store(), id ?? '');
+      await failJob(store(), c ?? '');
+      await store().cancelJob(f ?? '', anna, NOW + 20);
+      for (const reader of [anna, null]) {
+        const list = (...statuses: Job['status'][]): Promise<string[]> =>
+          idsOf({ memberId: reader, statuses });
+        expect(await list('QUEUED', 'PROCESSING')).toEqual([...queued.toReversed(), d, a]);
+        expect(await list('PROCESSED', 'PROCESSED')).toEqual([e, b]);
+        expect(await list('FAILED', 'CANCELED', 'PROCESSED')).toEqual([f, e, c, b]);
+        expect(await list()).toEqual([]);
+        const page = { memberId: reader, statuses: ['QUEUED', 'PROCESSING'] as const, limit: 3 };
+        expect(await idsOf({ ...page, after: queued[1] ?? '' })).toEqual([queued[0], d, a]);
+        expect(await idsOf({ ...page, after: queued[2] ?? '' })).toEqual([queued[1], queued[0], d]);
+      }
+    });
+
+    test('pages miss nothing and repeat nothing while new jobs come in', async () => {
+      const anna = await memberId('anna');
+      // Several of one millisecond: the id decides between them.
+      const made = await Promise.all(
+        Array.from({ length: 10 }, (_, i) => submit(anna, { now: NOW + Math.floor(i / 4) })),
+      );
+      const page = (after: string | null): Promise<string[]> =>
+        idsOf({ memberId: anna, limit: 3, after });
+      const seen: string[] = [];
+      for (let ids = await page(null); ids.length > 0; ids = await page(seen.at(-1) ?? null)) {
+        seen.push(...ids);
+        await submit(anna, { now: NOW + 100 + seen.length });
+      }
+      expect(seen.toSorted()).toEqual(made.map(({ id }) => id).toSorted());
+      expect(seen).toEqual(seen.toSorted().toReversed());
+    });
+
+    test("an unknown 'after' is an empty list, and another member's is no different", async () => {
+      const [anna, ben] = [await memberId('anna'), await memberId('ben')];
+      const old = await submit(anna, { now: NOW });
+      const bens = await submit(ben, { now: NOW + 1 });
+      expect(await idsOf({ memberId: anna, after: ulid(NOW + 2) })).toEqual([]);
+      expect(await idsOf({ memberId: anna, after: bens.id })).toEqual([]);
+      expect(await idsOf({ after: bens.id })).toEqual([old.id]);
+    });
+  });
+
+  describe(`${adapter}: places in the queue`, () => {
+    test('callers take turns, however many jobs one of them has', async () => {
+      const [anna, ben] = [await memberId('anna'), await memberId('ben')];
+      const annas = [];
+      for (let i = 0; i < 5; i++) annas.push(await submit(anna, { now: NOW + i }));
+      const [one, two] = [
+        await submit(ben, { now: NOW + 10 }),
+        await submit(ben, { now: NOW + 11 }),
+      ];
+      expect(await placesOf(one, two)).toEqual([
+        [1, 0],
+        [3, 1],
+      ]);
+      const owns = (await placesOf(...annas)).map((place) => place?.[1]);
+      expect(owns).toEqual([0, 1, 2, 3, 4]);
+      expect((await placesOf(...annas)).map((place) => place?.[0])).toEqual([0, 2, 4, 5, 6]);
+    });
+
+    test('only what may run now, for the same model and type, comes before', async () => {
+      const anna = await memberId('anna');
+      const others = [
+        await submit(anna, { item: { model: 'other' } }),
+        await submit(anna, { item: { endpoint: 'speech' } }),
+      ];
+      const [claimed, canceled] = [await submit(anna), await submit(anna)];
+      const [next, last] = [await submit(anna), await submit(anna)];
+      await claimJob(store(), claimed.id);
+      await store().cancelJob(canceled.id, anna, NOW + 1);
+      expect(await placesOf(...others, next, last)).toEqual([
+        [0, 0],
+        [0, 0],
+        [0, 0],
+        [1, 1],
+      ]);
+      expect(await placesOf(claimed, canceled)).toEqual([null, null]);
+      expect(await store().queuePositions([NO_ID])).toEqual([]);
+      expect(await store().queuePositions([])).toEqual([]);
+    });
+
+    test('a caller who comes late is served next, not behind the line of another', async () => {
+      const [anna, ben] = [await memberId('anna'), await memberId('ben')];
+      const batch = await submitBatch(store(), anna, {
+        items: Array.from({ length: 20 }, () => newItem()),
+      });
+      const ids = (await store().findBatch(batch.id, anna))?.jobs.map(({ id }) => id) ?? [];
+      for (const id of ids.slice(0, 10)) await claimJob(store(), id);
+      const late = await submit(ben, { now: NOW + 5 });
+      const [place] = await placesOf(late);
+      expect(place?.[0]).toBeLessThanOrEqual(1);
+    });
+
+    test('whose jobs were all canceled is not put behind for them', async () => {
+      const [anna, ben] = [await memberId('anna'), await memberId('ben')];
+      const items = Array.from({ length: 20 }, () => newItem());
+      await submitBatch(store(), ben, { items });
+      const { id } = await submitBatch(store(), anna, { items });
+      await store().cancelBatch(id, anna, NOW + 1);
+      const fresh = await submit(anna, { now: NOW + 2 });
+      expect(await placesOf(fresh)).toEqual([[1, 0]]);
+    });
+
+    test('a place is the same, from whichever end it is counted', async () => {
+      const [anna, ben] = [await memberId('anna'), await memberId('ben')];
+      const items = Array.from({ length: 400 }, () => newItem());
+      const limits = { jobs: 20_000, bytes: 1_000_000 };
+      for (const member of [anna, ben]) {
+        const batch = { ...newSubmission(member), label: null, items };
+        await store().createBatch(batch, limits, NOW);
+      }
+      const ids = await idsOf({ limit: 800 });
+      const isEach = async (): Promise<void> => {
+        const places = await store().queuePositions(ids);
+        expect(places.map(({ before }) => before)).toEqual(places.map((_, i) => i));
+        for (const at of [3, 300, 500, 798]) {
+          const alone = await store().queuePositions([places[at]?.jobId ?? '']);
+          expect(alone).toEqual([places[at]]);
+          expect(alone[0]?.ownBefore).toBe(Math.floor(at / 2));
+        }
+      };
+      await isEach();
+      // Of another model: it waits, and has no place.
+      const held = await submit(anna, { item: { model: 'other' } });
+      const claimId = await claimJob(store(), held.id);
+      const failure = { claimId, retryable: true, error: BROKEN, random: 0.5 };
+      await store().failJob(failure, NOW + 2);
+      await isEach();
+    });
+
+    test('a place is counted up to a limit, from the head of the queue', async () => {
+      const anna = await memberId('anna');
+      const items = Array.from({ length: 5_001 }, () => newItem({ body: Buffer.from('{}') }));
+      const limits = { jobs: 20_000, bytes: 1_000_000 };
+      for (const now of [NOW, NOW + 1]) {
+        const batch = { ...newSubmission(anna), label: null, items };
+        await store().createBatch(batch, limits, now);
+      }
+      const ids = await idsOf({ memberId: anna, limit: 3 });
+      const positions = await store().queuePositions(ids);
+      expect(positions.map(({ before, ownBefore }) => [before, ownBefore])).toEqual([
+        [9_999, 9_999],
+        [10_000, 10_000],
+        [10_000, 10_000],
+      ]);
+    });
+  });
+}

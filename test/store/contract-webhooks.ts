@@ -1,0 +1,143 @@
+/** The part of the contract that is about webhooks on their way. */
+import type { Store, WebhookDelivery } from '@inference-gateway/coordinator/store/port';
+import { describe, expect, test } from 'vitest';
+import {
+  ROOMY,
+  claimJob,
+  failJob,
+  finishJob,
+  jobIdsOf,
+  submitBatch,
+  submitJob,
+} from './job-rows.js';
+import { NOW, createMember } from './store-rows.js';
+
+const webhook = { url: 'https://example.org/hook', secret: 'whsec_c2VjcmV0' };
+const LATER = NOW + 100;
+
+export function describeWebhooks(adapter: string, store: () => Store): void {
+  const memberId = async (name: string): Promise<string> => (await createMember(store(), name)).id;
+  const due = (now = LATER, limit = 10): Promise<readonly WebhookDelivery[]> =>
+    store().dueWebhooks(now, limit);
+  const cancel = (id: string, now: number) => store().cancelJob(id, null, now);
+
+  describe(`${adapter}: webhooks`, () => {
+    test('the end of a job is told to who wished to know, and to nobody before it', async () => {
+      const anna = await memberId('anna');
+      const { id } = await submitJob(store(), anna, { webhook });
+      const { id: silent } = await submitJob(store(), anna);
+      await claimJob(store(), id);
+      expect(await due()).toEqual([]);
+      expect(await store().nextWebhookAt()).toBeNull();
+      await cancel(silent, NOW + 4);
+      await cancel(id, NOW + 5);
+      expect(await due()).toEqual([
+        {
+          id: expect.any(String),
+          subject: 'job',
+          subjectId: id,
+          memberId: anna,
+          ...webhook,
+          createdAt: NOW + 5,
+          attempts: 0,
+        },
+      ]);
+      expect(await store().nextWebhookAt()).toBe(NOW + 5);
+    });
+
+    test('every way to end is told', async () => {
+      const anna = await memberId('anna');
+      const jobs = [];
+      for (let i = 0; i < 3; i++) jobs.push(await submitJob(store(), anna, { webhook }));
+      const [done, failed, canceled] = jobs.map(({ id }) => id);
+      await finishJob(store(), done ?? '', { now: NOW + 1 });
+      await failJob(store(), failed ?? '', NOW + 2);
+      await cancel(canceled ?? '', NOW + 3);
+      expect(subjectsOf(await due())).toEqual([done, failed, canceled]);
+    });
+
+    test('a batch is told of once, when its last job has ended', async () => {
+      const anna = await memberId('anna');
+      const { id } = await submitBatch(store(), anna, { webhook });
+      const [one, two] = await jobIdsOf(store(), id);
+      await finishJob(store(), one ?? '', { now: NOW + 1 });
+      expect(await due()).toEqual([]);
+      await failJob(store(), two ?? '', NOW + 2);
+      expect(await due()).toMatchObject([
+        { subject: 'batch', subjectId: id, memberId: anna, ...webhook, createdAt: NOW + 2 },
+      ]);
+      const other = await submitBatch(store(), anna, { webhook });
+      await store().cancelBatch(other.id, anna, NOW + 3);
+      expect(subjectsOf(await due())).toEqual([id, other.id]);
+    });
+
+    test('those are due whose time has come, the longest due first, up to a limit', async () => {
+      const anna = await memberId('anna');
+      const ids = [];
+      for (let i = 0; i < 3; i++) ids.push((await submitJob(store(), anna, { webhook })).id);
+      const [first, second, third] = ids.map(String);
+      await cancel(third ?? '', NOW + 30);
+      await cancel(first ?? '', NOW + 10);
+      await cancel(second ?? '', NOW + 20);
+      expect(subjectsOf(await due(NOW + 30))).toEqual([first, second, third]);
+      expect(subjectsOf(await due(NOW + 20))).toEqual([first, second]);
+      expect(subjectsOf(await due(NOW + 30, 1))).toEqual([first]);
+      expect(await due(NOW + 9)).toEqual([]);
+      expect(await store().nextWebhookAt()).toBe(NOW + 10);
+    });
+
+    test('one that was tried in vain keeps its id and comes again, later', async () => {
+      const anna = await memberId('anna');
+      const { id: jobId } = await submitJob(store(), anna, { webhook });
+      await cancel(jobId, NOW + 1);
+      const [first] = await due();
+      await store().postponeWebhook(first?.id ?? '', LATER + 50);
+      expect(await due()).toEqual([]);
+      expect(await store().nextWebhookAt()).toBe(LATER + 50);
+      expect(await due(LATER + 50)).toEqual([{ ...first, attempts: 1 }]);
+      await store().postponeWebhook(first?.id ?? '', LATER + 60);
+      expect(await due(LATER + 60)).toEqual([{ ...first, attempts: 2 }]);
+    });
+
+    test('one that has ended is gone; ending what is gone does nothing', async () => {
+      const anna = await memberId('anna');
+      const { id: jobId } = await submitJob(store(), anna, { webhook });
+      await cancel(jobId, NOW + 1);
+      const [{ id } = { id: '' }] = await due();
+      await store().endWebhook(id);
+      await store().endWebhook(id);
+      await store().postponeWebhook(id, LATER);
+      expect(await due()).toEqual([]);
+      expect(await store().nextWebhookAt()).toBeNull();
+    });
+
+    test('a retried job ends again, and is told of again as another message', async () => {
+      const anna = await memberId('anna');
+      const { id: jobId } = await submitJob(store(), anna, { webhook });
+      await cancel(jobId, NOW + 1);
+      const [first] = await due();
+      await store().endWebhook(first?.id ?? '');
+      await store().retryJob(jobId, anna, ROOMY, NOW + 2);
+      expect(await due()).toEqual([]);
+      await finishJob(store(), jobId, { now: NOW + 3 });
+      const [second] = await due();
+      expect(second).toMatchObject({ subjectId: jobId, ...webhook, createdAt: NOW + 3 });
+      expect(second?.id).not.toBe(first?.id);
+    });
+
+    test('what is still to be told of a job goes with it', async () => {
+      const anna = await memberId('anna');
+      const { id } = await submitJob(store(), anna, { webhook });
+      const batch = await submitBatch(store(), anna, { webhook });
+      await cancel(id, NOW + 1);
+      await store().cancelBatch(batch.id, anna, NOW + 1);
+      expect(await due()).toHaveLength(2);
+      await store().deleteOldJobs(LATER, 10);
+      expect(await due()).toEqual([]);
+    });
+  });
+}
+
+function subjectsOf(deliveries: readonly WebhookDelivery[]): string[] {
+  return deliveries.map(({ subjectId }) => subjectId);
+}

@@ -1,0 +1,66 @@
+/** How SQLite runs what the dispatcher asks for: never by reading the whole table. */
+import { dispatchOperations } from '@inference-gateway/coordinator/store/sqlite/dispatch';
+import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
+import { LANE_HEAD, NEXT_LANES } from '@inference-gateway/coordinator/store/sqlite/lanes';
+import { migrate } from '@inference-gateway/coordinator/store/sqlite/migrations';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+type Database = ReturnType<typeof openDatabase>;
+
+test('lanes are found by skipping from one to the next, their jobs in order', async () => {
+  const database = await openTables();
+  expect(NEXT_LANES.flatMap((sql) => planOf(database, sql))).toEqual([
+    'SEARCH jobs USING INDEX jobs_runnable (service_type=? AND model=? AND lane>?)',
+    'SEARCH jobs USING INDEX jobs_runnable (service_type=? AND model>?)',
+    'SEARCH jobs USING INDEX jobs_runnable (service_type>?)',
+  ]);
+  expect(planOf(database, LANE_HEAD)).toEqual([
+    'SEARCH jobs USING INDEX jobs_runnable (service_type=? AND model=? AND lane=?)',
+  ]);
+});
+
+test('no operation reads all jobs, all of a status, or sorts what it reads', async () => {
+  const database = await openTables();
+  const plans = statementsOf(database).map((sql) => [sql, planOf(database, sql)] as const);
+  expect(plans.length).toBeGreaterThan(20);
+  const slow = plans.filter(([, plan]) => plan.some(isSlow));
+  expect(slow).toEqual([]);
+});
+
+/** The index of held jobs has few rows, and whoever scans it wants them all. */
+function isSlow(step: string): boolean {
+  if (step === 'SCAN jobs USING INDEX jobs_held') return false;
+  return /^SCAN (jobs|j)\b|jobs_status|FOR ORDER BY/.test(step);
+}
+
+async function openTables(): Promise<Database> {
+  const database = openDatabase(join(await temporaryFolder(), 'test.db'));
+  onTestFinished(() => void database.close());
+  migrate(database);
+  return database;
+}
+
+/** What the operations prepare. */
+function statementsOf(database: Database): string[] {
+  const statements: string[] = [];
+  const spy = new Proxy(database, {
+    get: (target, name) => {
+      if (name !== 'prepare') return Reflect.get(target, name) as unknown;
+      return (sql: string) => {
+        statements.push(sql);
+        return target.prepare(sql);
+      };
+    },
+  });
+  dispatchOperations(spy);
+  return statements;
+}
+
+function planOf(database: Database, sql: string): string[] {
+  const named = Object.fromEntries([...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, 1]));
+  const unnamed = [...sql.matchAll(/\?/g)].map(() => 1);
+  const explain = database.prepare<unknown[], { detail: string }>(`explain query plan ${sql}`);
+  return explain.all(...unnamed, named).map(({ detail }) => detail);
+}

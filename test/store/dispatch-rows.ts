@@ -1,0 +1,78 @@
+/** Claims and their ends for tests of the store, with what a test does not care about filled in. */
+import type {
+  ClaimedJob,
+  Finish,
+  Job,
+  NewClaim,
+  Store,
+} from '@inference-gateway/coordinator/store/port';
+import type { LaneHead } from '@inference-gateway/coordinator/core/lane';
+import { randomId } from '@inference-gateway/shared/ids';
+import { submitJob } from './job-rows.js';
+import type { JobOverrides } from './job-rows.js';
+import { NOW } from './store-rows.js';
+
+export const LEASE_MS = 60_000;
+export const USAGE = {
+  promptTokens: 3,
+  completionTokens: 4,
+  audioMs: 0,
+  images: 0,
+  firstByteMs: 5,
+};
+export const RESULT = '{"choices":[]}';
+
+export function newClaim(jobId: string, claim: Partial<NewClaim> = {}): NewClaim {
+  return {
+    jobId,
+    claimId: randomId(),
+    providerId: 'den',
+    sessionId: 'session',
+    serviceId: 'llm-1',
+    leaseUntil: NOW + LEASE_MS,
+    ...claim,
+  };
+}
+
+export function newFinish(claimId: string, finish: Partial<Finish> = {}): Finish {
+  return {
+    claimId,
+    result: Buffer.from(RESULT),
+    assets: [],
+    assetLimits: { memberBytes: 1_000_000, totalBytes: 1_000_000 },
+    usage: USAGE,
+    ...finish,
+  };
+}
+
+/** Claims the job, which must be there to be claimed. */
+export async function claimed(
+  store: Store,
+  jobId: string,
+  { now = NOW + 1, ...claim }: Partial<NewClaim> & { readonly now?: number } = {},
+): Promise<ClaimedJob> {
+  const [taken] = await store.claimJobs([newClaim(jobId, claim)], now);
+  if (taken === null || taken === undefined) throw new Error(`${jobId} cannot be claimed`);
+  return taken[0];
+}
+
+/** A new job in a provider's hands. */
+export async function runningJob(
+  store: Store,
+  memberId: string,
+  { claim = {}, ...job }: JobOverrides & { readonly claim?: Partial<NewClaim> } = {},
+): Promise<ClaimedJob> {
+  return claimed(store, (await submitJob(store, memberId, job)).id, claim);
+}
+
+export async function jobOf(store: Store, id: string): Promise<Job> {
+  const found = await store.findJob(id, null);
+  if (found === null) throw new Error(`no job ${id}`);
+  return found.job;
+}
+
+/** The lane of a job that may run now; undefined where it may not. */
+export async function laneOf(store: Store, jobId: string): Promise<LaneHead | undefined> {
+  const heads = await store.laneHeads(1_000);
+  return heads.find(({ jobs }) => jobs.some(({ id }) => id === jobId));
+}

@@ -1,0 +1,42 @@
+/** Does to a job in a store what an event of the chart stands for. */
+import type { JobEvent } from '@inference-gateway/coordinator/core/job';
+import type { Store } from '@inference-gateway/coordinator/store/port';
+import { LEASE_MS, laneOf, newClaim, newFinish } from './dispatch-rows.js';
+import { BROKEN, ROOMY } from './job-rows.js';
+
+export interface EventTarget {
+  readonly jobId: string;
+  /** The claim that the event names; the new one of a `claim`. */
+  readonly claimId: string;
+  readonly providerId: string;
+  readonly now: number;
+}
+
+type Effect = (store: Store, target: EventTarget) => Promise<unknown>;
+
+export const EFFECTS: Readonly<Record<JobEvent, Effect>> = {
+  claim: (store, { jobId, claimId, providerId, now }) =>
+    store.claimJobs([newClaim(jobId, { claimId, providerId, leaseUntil: now + LEASE_MS })], now),
+  accept: (store, { claimId, now }) => store.acceptJob(claimId, now + LEASE_MS, now),
+  renew: (store, { claimId, providerId, now }) =>
+    store.renewClaims({ providerId, claimIds: [claimId], leaseUntil: now + LEASE_MS }, now),
+  release: (store, { claimId, now }) =>
+    store.releaseJob({ claimId, counts: false, error: BROKEN, random: 0 }, now),
+  resume: (store, { claimId, providerId, now }) =>
+    store.resumeClaims(
+      { providerId, sessionId: 'next', claimIds: [claimId], leaseUntil: now + LEASE_MS, random: 0 },
+      now,
+    ),
+  finish: (store, { claimId, now }) => store.finishJob(newFinish(claimId), now),
+  fail: (store, { claimId, now }) =>
+    store.failJob({ claimId, retryable: true, error: BROKEN, random: 0 }, now),
+  give_up: (store, { claimId, now }) =>
+    store.failJob({ claimId, retryable: false, error: BROKEN, random: 0 }, now),
+  expire: async (store, { jobId, now }) => {
+    const lane = await laneOf(store, jobId);
+    const request = { queuedBefore: now, error: BROKEN, limit: 1_000 };
+    return lane && store.expireJobs({ ...request, laneKey: lane.key }, now);
+  },
+  cancel: (store, { jobId, now }) => store.cancelJob(jobId, null, now),
+  retry: (store, { jobId, now }) => store.retryJob(jobId, null, ROOMY, now),
+};

@@ -1,0 +1,124 @@
+/** Jobs and batches for tests of the store, each made with what a test does not care about. */
+import type {
+  Asset,
+  Batch,
+  Job,
+  NewJobItem,
+  Store,
+  Submission,
+} from '@inference-gateway/coordinator/store/port';
+import { randomId, requestId } from '@inference-gateway/shared/ids';
+import { NOW } from './store-rows.js';
+
+export const ROOMY = { jobs: 1_000, bytes: 1_000_000 };
+export const NO_NEEDS = { features: [], voices: [], format: null };
+/** No job and no batch has it: a ULID never begins so. */
+export const NO_ID = 'Z'.repeat(26);
+
+export const BROKEN = {
+  message: 'The local server answered 500.',
+  type: 'upstream_error',
+  code: 'provider_error',
+  param: null,
+} as const;
+
+const ASSET_LIMITS = { memberBytes: 1_000_000, totalBytes: 1_000_000 };
+const USAGE = { promptTokens: 3, completionTokens: 4, audioMs: 0, images: 0, firstByteMs: 5 };
+
+export function newItem(item: Partial<NewJobItem> = {}): NewJobItem {
+  const body = Buffer.from('{"messages":[]}');
+  return { endpoint: 'chat', model: 'llama-3.1-8b', needs: NO_NEEDS, body, ...item };
+}
+
+export function newSubmission(memberId: string, submission: Partial<Submission> = {}): Submission {
+  return {
+    memberId,
+    keyId: 'key',
+    scope: 'any',
+    requestId: requestId(),
+    maxAttempts: 3,
+    idempotencyKey: null,
+    webhook: null,
+    ...submission,
+  };
+}
+
+export interface JobOverrides extends Partial<Submission> {
+  readonly item?: Partial<NewJobItem>;
+  readonly now?: number;
+}
+
+export async function submitJob(
+  store: Store,
+  memberId: string,
+  { item, now = NOW, ...submission }: JobOverrides = {},
+): Promise<Job> {
+  const job = { ...newSubmission(memberId, submission), item: newItem(item) };
+  return accepted(await store.createJob(job, ROOMY, now));
+}
+
+export interface BatchOverrides extends Partial<Submission> {
+  readonly items?: readonly NewJobItem[];
+  readonly label?: string;
+  readonly now?: number;
+}
+
+export async function submitBatch(
+  store: Store,
+  memberId: string,
+  { items = [newItem(), newItem()], label, now = NOW, ...submission }: BatchOverrides = {},
+): Promise<Batch> {
+  const batch = { ...newSubmission(memberId, submission), label: label ?? null, items };
+  return accepted(await store.createBatch(batch, ROOMY, now));
+}
+
+/** Of a batch, in their order. */
+export async function jobIdsOf(store: Store, batchId: string): Promise<string[]> {
+  const found = await store.findBatch(batchId, null);
+  return (found?.jobs ?? []).map(({ id }) => id);
+}
+
+/** A provider has the job; returns the claim. */
+export async function claimJob(store: Store, jobId: string, now = NOW + 1): Promise<string> {
+  const claimId = randomId();
+  const [claimed] = await store.claimJobs(
+    [
+      {
+        jobId,
+        claimId,
+        providerId: 'den',
+        sessionId: 'session',
+        serviceId: 'llm-1',
+        leaseUntil: now + 60_000,
+      },
+    ],
+    now,
+  );
+  if (claimed === null || claimed === undefined) throw new Error(`${jobId} cannot be claimed`);
+  return claimId;
+}
+
+/** PROCESSED, with files as its result, or with the JSON `{"choices":[]}` where there are none. */
+export async function finishJob(
+  store: Store,
+  jobId: string,
+  { assets = [], now = NOW + 2 }: { assets?: readonly Asset[]; now?: number } = {},
+): Promise<void> {
+  const claimId = await claimJob(store, jobId, now);
+  const result = assets.length > 0 ? null : Buffer.from('{"choices":[]}');
+  const finish = { claimId, result, assets, assetLimits: ASSET_LIMITS, usage: USAGE };
+  const { kind } = await store.finishJob(finish, now);
+  if (kind !== 'stored') throw new Error(`${jobId} was not finished: ${kind}`);
+}
+
+export async function failJob(store: Store, jobId: string, now = NOW + 2): Promise<void> {
+  const claimId = await claimJob(store, jobId, now);
+  const failure = { claimId, retryable: false, error: BROKEN, random: 0.5 };
+  const { kind } = await store.failJob(failure, now);
+  if (kind !== 'failed') throw new Error(`${jobId} has not failed: ${kind}`);
+}
+
+function accepted<T>(outcome: { kind: string; value: T } | { kind: 'queue_full' }): T {
+  if ('value' in outcome) return outcome.value;
+  throw new Error(`not accepted: ${JSON.stringify(outcome)}`);
+}

@@ -1,0 +1,154 @@
+/** Holds real answers to what `GET /openapi.json` says of them. */
+import { createDocument } from '@inference-gateway/coordinator/openapi/document';
+import type {
+  Answer,
+  Header,
+  Method,
+  Operation,
+  OpenApiDocument,
+  Reference,
+} from '@inference-gateway/coordinator/openapi/open-api';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { expect } from 'vitest';
+
+export const DOCUMENT: OpenApiDocument = createDocument('http://gateway');
+
+const ROOT = 'openapi';
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+formats.default(ajv);
+ajv.addSchema(DOCUMENT, ROOT);
+
+/** Ours, as against what any server sends. */
+const OUR_HEADER = /^(x-(?!accel-buffering|content-type-options)|retry-|idempotency-)/;
+
+/**
+ * Fails unless the document has this path, method, status, content type, body and headers. The path
+ * is the one that was called; the answer can still be read afterwards.
+ */
+export async function expectDocumented(
+  path: string,
+  method: string,
+  response: Response,
+): Promise<void> {
+  const { pathname } = new URL(path, 'http://gateway');
+  const what = `${method} ${pathname} ${response.status}`;
+  const copy = response.clone();
+  const found = findOperation(pathname, method);
+  if (found === null) return expectUnrouted(what, pathname, copy);
+  const pointer = `${found.pointer}/responses/${response.status}`;
+  const answer = resolve<Answer>(found.operation.responses[response.status], pointer);
+  expect(answer, `${what} is in the document`).toBeDefined();
+  if (answer === undefined) return;
+  expectHeaders(what, answer.value, response);
+  await expectBody(what, answer, copy);
+}
+
+/** Where a path that was called stands in the document; null where it does not. */
+export function findTemplate(pathname: string): string | null {
+  const tidy = pathname.replace(/(?<=.)\/$/, '');
+  const templates = Object.keys(DOCUMENT.paths);
+  const fits = (parameter: string) => (template: string) =>
+    toPattern(template, parameter).test(tidy);
+  // The ids of models hold slashes.
+  return templates.find(fits('[^/]+')) ?? templates.find(fits('.+')) ?? null;
+}
+
+function findOperation(pathname: string, method: string) {
+  const template = findTemplate(pathname);
+  const operation =
+    template === null ? undefined : DOCUMENT.paths[template]?.[method.toLowerCase() as Method];
+  if (template === null || operation === undefined) return null;
+  const key = template.replaceAll('/', '~1');
+  return { operation, pointer: `#/paths/${key}/${method.toLowerCase()}` } satisfies {
+    operation: Operation;
+    pointer: string;
+  };
+}
+
+function toPattern(template: string, parameter: string): RegExp {
+  const escaped = template.replace(/(?<=.)\/$/, '').replaceAll('.', String.raw`\.`);
+  return new RegExp(`^${escaped.replaceAll(/\{[a-z_]+\}/g, parameter)}$`);
+}
+
+/** No operation can tell of what none of them serves: the document's introduction does. */
+async function expectUnrouted(what: string, pathname: string, response: Response): Promise<void> {
+  const { error } = (await response.json()) as { error: { code: string } };
+  const isKnown = findTemplate(pathname) !== null;
+  const expected = isKnown ? [405, 'method_not_allowed'] : [404, 'unknown_url'];
+  expect([response.status, error.code], `${what} has no operation`).toEqual(expected);
+  if (isKnown) expect(response.headers.get('allow'), `${what} names the methods`).not.toBeNull();
+  expectValid(what, `${ROOT}#/components/schemas/Error`, { error });
+}
+
+function expectHeaders(what: string, answer: Answer, response: Response): void {
+  const documented = Object.entries(answer.headers ?? {});
+  for (const [name, header] of documented) {
+    const { required, schema } = resolve<Header>(header, '')?.value ?? { schema: {} };
+    const value = response.headers.get(name);
+    if (required === true) expect(value, `${what} has ${name}`).not.toBeNull();
+    if (value === null) continue;
+    const read = schema.type === 'integer' ? Number(value) : value;
+    expect(ajv.validate(schema, read), `${what} has ${name}: ${value}`).toBe(true);
+  }
+  const known = new Set(documented.map(([name]) => name.toLowerCase()));
+  const sent = [...response.headers.keys()].filter((name) => OUR_HEADER.test(name));
+  expect(
+    sent.filter((name) => !known.has(name)),
+    `${what} has headers that the document lacks`,
+  ).toEqual([]);
+}
+
+async function expectBody(what: string, answer: Located<Answer>, response: Response) {
+  const type = response.headers.get('content-type')?.split(';')[0] ?? '';
+  const { content } = answer.value;
+  if (content === undefined) return expect(await response.text(), `${what} is empty`).toBe('');
+  expect(Object.keys(content), `${what} is ${type}`).toContain(type);
+  const pointer = `${ROOT}${answer.pointer}/content/${type.replaceAll('/', '~1')}/schema`;
+  if (type === 'application/json') return expectValid(what, pointer, await response.json());
+  if (type === 'text/event-stream') return expectEvents(what, pointer, await response.text());
+  if (type === 'text/plain') return expectValid(what, pointer, await response.text());
+  const { byteLength } = await response.arrayBuffer();
+  return expect(byteLength, `${what} has bytes`).toBeGreaterThan(0);
+}
+
+function expectEvents(what: string, pointer: string, text: string): void {
+  const events = text.split('\n\n').filter((event) => event.startsWith('data: '));
+  const payloads = events.map((event) => event.slice('data: '.length));
+  expect(payloads.at(-1), `${what} ends`).toBe('[DONE]');
+  expect(payloads.length, `${what} has chunks`).toBeGreaterThan(1);
+  for (const payload of payloads.slice(0, -1)) expectValid(what, pointer, JSON.parse(payload));
+}
+
+/** Also for values that came in another way, for instance as the body of a webhook. */
+export function expectSchema(name: string, value: unknown): void {
+  expectValid(name, `${ROOT}#/components/schemas/${name}`, value);
+}
+
+function expectValid(what: string, $ref: string, value: unknown): void {
+  const validate = ajv.compile({ $ref });
+  const isValid = validate(value);
+  const faults = (validate.errors ?? []).map(({ instancePath, message, params }) => {
+    return `${instancePath} ${message} ${JSON.stringify(params)}`;
+  });
+  const shown = JSON.stringify(value).slice(0, 2_000);
+  expect(faults, `${what} is as documented: ${shown}`).toEqual([]);
+  expect(isValid).toBe(true);
+}
+
+interface Located<T> {
+  readonly value: T;
+  readonly pointer: string;
+}
+
+function resolve<T>(value: T | Reference | undefined, pointer: string): Located<T> | undefined {
+  if (typeof value !== 'object' || value === null || !('$ref' in value)) {
+    return value === undefined ? undefined : { value: value as T, pointer };
+  }
+  const { $ref } = value;
+  const found = $ref
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], DOCUMENT);
+  return { value: found as T, pointer: $ref };
+}
