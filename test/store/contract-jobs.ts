@@ -40,7 +40,8 @@ export function describeJobs(adapter: string, store: () => Store): void {
       const anna = await memberId('anna');
       const needs = { features: ['tools'], voices: [], format: 'wav' };
       const item = newItem({ endpoint: 'speech', model: 'kokoro', needs });
-      const submission = { ...newSubmission(anna, { scope: 'own', maxAttempts: 5 }), item };
+      const id = ulid(NOW);
+      const submission = { ...newSubmission(anna, { scope: 'own', maxAttempts: 5 }), id, item };
       const outcome = await store().createJob(submission, ROOMY, NOW);
       const job = {
         memberId: anna,

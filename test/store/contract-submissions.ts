@@ -1,4 +1,5 @@
 /** The part of the contract that is about submitting twice, and about submitting too much. */
+import { ulid } from '@inference-gateway/shared/ids';
 import type { Job, SubmitOutcome, Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
 import {
@@ -23,7 +24,8 @@ export function describeSubmissions(adapter: string, store: () => Store): void {
     { key = null, limits = ROOMY, bytes = 10 }: Attempt = {},
   ): Promise<SubmitOutcome<Job>> => {
     const item = newItem({ body: Buffer.alloc(bytes, '1') });
-    return store().createJob({ ...newSubmission(member), idempotencyKey: key, item }, limits, NOW);
+    const submission = { ...newSubmission(member), idempotencyKey: key, id: ulid(NOW), item };
+    return store().createJob(submission, limits, NOW);
   };
   const countOf = async (member: string): Promise<number> => {
     const query = { memberId: member, statuses: null, after: null, limit: 1_000 };

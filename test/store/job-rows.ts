@@ -7,7 +7,7 @@ import type {
   Store,
   Submission,
 } from '@inference-gateway/coordinator/store/port';
-import { randomId, requestId } from '@inference-gateway/shared/ids';
+import { randomId, requestId, ulid } from '@inference-gateway/shared/ids';
 import { NOW } from './store-rows.js';
 
 export const ROOMY = { jobs: 1_000, bytes: 1_000_000 };
@@ -53,7 +53,7 @@ export async function submitJob(
   memberId: string,
   { item, now = NOW, ...submission }: JobOverrides = {},
 ): Promise<Job> {
-  const job = { ...newSubmission(memberId, submission), item: newItem(item) };
+  const job = { ...newSubmission(memberId, submission), id: ulid(now), item: newItem(item) };
   return accepted(await store.createJob(job, ROOMY, now));
 }
 

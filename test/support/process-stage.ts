@@ -7,6 +7,7 @@ import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
 import { newSecret } from '@inference-gateway/shared/ids';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { getJob } from '../api/job-calls.js';
 import { administer } from '../api/requests.js';
 import type { FakeModelServer } from './fake-model-server.js';
 import { freePort, ProcessGateway } from './process-gateway.js';
@@ -83,6 +84,13 @@ export class Stage extends ProcessGateway {
   /** Lets jobs that wait for their next attempt run now. */
   async requeue(): Promise<void> {
     await administer(this, 'queue.requeue-stuck', {});
+  }
+
+  /** Whether all are done; those that wait for their next attempt begin it now. */
+  async areDone(jobIds: readonly string[]): Promise<boolean> {
+    const jobs = await Promise.all(jobIds.map((id) => getJob(this, id)));
+    if (jobs.some(({ status }) => status === 'QUEUED')) await this.requeue();
+    return jobs.every(({ status }) => status === 'PROCESSED');
   }
 
   /** Answers that an agent has on disk, whole ones: `<stem>.data` and `<stem>.json`. */

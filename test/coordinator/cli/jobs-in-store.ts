@@ -10,7 +10,7 @@ import type {
   Submission,
 } from '@inference-gateway/coordinator/store/port';
 import { NO_NEEDS } from '@inference-gateway/coordinator/core/match';
-import { randomId } from '@inference-gateway/shared/ids';
+import { randomId, ulid } from '@inference-gateway/shared/ids';
 import {
   createJoinToken,
   createMember,
@@ -78,8 +78,9 @@ export async function submit(
   item: Partial<NewJobItem> = {},
 ): Promise<Job> {
   await laterThan(Date.now());
-  const submission = { ...submissionOf(id), item: newItem(item) };
-  const outcome = await store.createJob(submission, NO_LIMITS, Date.now());
+  const now = Date.now();
+  const submission = { ...submissionOf(id), id: ulid(now), item: newItem(item) };
+  const outcome = await store.createJob(submission, NO_LIMITS, now);
   if (outcome.kind !== 'created') throw new Error(`not created: ${outcome.kind}`);
   return outcome.value;
 }

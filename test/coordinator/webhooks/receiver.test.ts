@@ -47,7 +47,7 @@ describe('a name is refused that stands for', () => {
   });
 });
 
-test('public addresses are handed on, and private ones where the operator allows them', async () => {
+test('public addresses are handed on, private ones where the operator allows it', async () => {
   const options = { resolve: allOf([PUBLIC]), allowPrivate: false };
   await expect(resolveReceiver('https://hook.example/', options)).resolves.toEqual([PUBLIC]);
   const allowed = { resolve: allOf([HERE]), allowPrivate: true };

@@ -98,7 +98,7 @@ test('closing stops what takes too long, and leaves it to the next start as it w
   expect(idsOf(receiver.requests)).toEqual([id, id]);
 });
 
-test('a name that is never resolved, and a subject that is never read, do not keep it open', async () => {
+test('a name never resolved, or a subject never read, does not keep it open', async () => {
   const store = new MemoryWebhooks();
   const asked: string[] = [];
   const never = (what: string) => (): Promise<never> => {

@@ -14,7 +14,7 @@ import {
 const HOUR_MS = 3_600_000;
 
 describe('a message', () => {
-  test('is signed as Standard Webhooks has it, and leaves the store when it has arrived', async () => {
+  test('is signed as Standard Webhooks has it, and leaves the store once it arrived', async () => {
     const store = new MemoryWebhooks();
     const receiver = await startReceiver((_, response) => send(response, 204, ''));
     const id = store.add(`${receiver.origin}/hook`, { createdAt: Date.UTC(2026, 0, 2) });

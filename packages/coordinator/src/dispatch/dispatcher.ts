@@ -7,7 +7,7 @@ import { randomId } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { planClaims } from '../core/job-plan.js';
 import type { PlannedClaim } from '../core/job-plan.js';
-import type { Lane } from '../core/lane.js';
+import type { Lane, LaneHead } from '../core/lane.js';
 import type { Candidate } from '../core/match.js';
 import type { Reservation, Sessions } from '../core/sessions.js';
 import type { DispatchStore, NewClaim } from '../store/port.js';
@@ -62,6 +62,35 @@ export class Dispatcher {
       void this.#run();
     });
   };
+
+  /**
+   * Takes a slot for a job that is about to be submitted, where nobody waits who could use it. The
+   * function that is returned claims the job: called in the turn in which the store is asked to
+   * create it, both share one commit, and a job that is not created cannot be claimed. Null: it
+   * waits its turn as every other.
+   */
+  express(head: LaneHead): (() => void) | null {
+    const { upkeep, claims } = this.#parts;
+    if (!this.#isSettled || upkeep.isPaused || !claims) return null;
+    const [planned] = planClaims([head], (lane) => this.#candidatesOf(lane));
+    const booked = planned === undefined ? [] : this.#book(planned);
+    if (booked.length === 0) return null;
+    return () => {
+      this.#claim(booked).catch((err: unknown) => {
+        this.#parts.logger.warn({ err }, 'a new job cannot be claimed now');
+      });
+    };
+  }
+
+  /**
+   * Whether the last round has seen everything that has happened: then no queued job can run on a
+   * slot that is free now.
+   */
+  get #isSettled(): boolean {
+    return (
+      this.lastTickAt !== null && !this.#wakePending && this.#round === null && !this.#isClosed
+    );
+  }
 
   /** Claims nothing from now on; resolves when what is under way has ended. */
   async close(): Promise<void> {

@@ -1,8 +1,10 @@
 /** Jobs of a running coordinator: the desk for callers, the keeper of claims for links. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { ulid } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { AssetLibrary } from '../assets/asset-library.js';
 import { isFinished } from '../core/job.js';
+import type { LaneHead } from '../core/lane.js';
 import { capableCandidates } from '../core/match.js';
 import type {
   ClaimKeeper,
@@ -83,12 +85,14 @@ export class Jobs implements JobDesk, ClaimKeeper {
 
   async submit(submitter: Submitter, item: NewJobItem): Promise<SubmitOutcome<Job>> {
     const { store } = this.#parts;
-    const created = await store.createJob(
-      { ...this.#submission(submitter), item },
-      this.#limits,
-      Date.now(),
-    );
-    this.#dispatcher.wake();
+    const now = Date.now();
+    const id = ulid(now);
+    const claim = this.#dispatcher.express(headOf({ id, now, submitter, item }));
+    const submission = { ...this.#submission(submitter), id, item };
+    const creating = store.createJob(submission, this.#limits, now);
+    if (claim !== null) claim();
+    const created = await creating;
+    if (claim === null) this.#dispatcher.wake();
     return created;
   }
 
@@ -248,4 +252,20 @@ export class Jobs implements JobDesk, ClaimKeeper {
   #submission(submitter: Submitter) {
     return { ...submitter, maxAttempts: this.#parts.settings.jobMaxAttempts };
   }
+}
+
+/** What the lane of a job will look like that is to be submitted. */
+function headOf({ id, now, submitter, item }: NewJob): LaneHead {
+  const { memberId, scope } = submitter;
+  const { endpoint, model, needs } = item;
+  const { serviceType } = ENDPOINTS[endpoint];
+  const lane = { serviceType, model, memberId, scope, needs, excluded: [], avoided: [] };
+  return { key: id, lane, jobs: [{ id, endpoint, fairKey: 0, queuedAt: now }] };
+}
+
+interface NewJob {
+  readonly id: string;
+  readonly now: number;
+  readonly submitter: Submitter;
+  readonly item: NewJobItem;
 }

@@ -159,11 +159,11 @@ export type RetryOutcome =
 
 export interface JobStore {
   /**
-   * Creates one QUEUED job. Where the idempotency key has been used, nothing is created and the
+   * Creates one QUEUED job with this id, a new ULID. Where the idempotency key has been used, nothing is created and the
    * job of that time is returned, as it is now.
    */
   createJob(
-    submission: Submission & { readonly item: NewJobItem },
+    submission: Submission & { readonly id: string; readonly item: NewJobItem },
     limits: QueueLimits,
     now: number,
   ): Promise<SubmitOutcome<Job>>;

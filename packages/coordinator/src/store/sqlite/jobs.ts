@@ -1,4 +1,3 @@
-import { ulid } from '@inference-gateway/shared/ids';
 import type { Database } from 'better-sqlite3';
 import type { Job } from '../port.js';
 import { toAsset } from './assets.js';
@@ -48,12 +47,11 @@ function jobCreator(database: Database): Operations['createJob'] {
   const refusalOf = queueLimitReader(database);
   const find = jobFinder(database);
   return (submission, limits, now) => {
-    const { memberId, item } = submission;
+    const { id, memberId, item } = submission;
     const known = replayed('job', submission);
     if (known !== null) return { kind: 'replayed', value: written(known) };
     const refusal = refusalOf({ memberId, jobs: 1, bytes: item.body.byteLength }, limits);
     if (refusal !== null) return refusal;
-    const id = ulid(now);
     writeJob({ id, submission, item, batch: null }, now);
     writeSubject({ kind: 'job', id }, submission);
     return { kind: 'created', value: written(id) };

@@ -1,0 +1,200 @@
+import type { Candidate } from '@inference-gateway/coordinator/core/match';
+import { Upkeep } from '@inference-gateway/coordinator/dispatch/upkeep';
+import type { Clocks } from '@inference-gateway/coordinator/dispatch/upkeep';
+import { openStore } from '@inference-gateway/coordinator/store/open';
+import type { Job, Store } from '@inference-gateway/coordinator/store/port';
+import { createLogger } from '@inference-gateway/shared/program/logger';
+import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { BROKEN, submitJob } from '../store/job-rows.js';
+import { claimed, jobOf, LEASE_MS, newFinish, runningJob } from '../store/dispatch-rows.js';
+import { createMember, NOW, SERVICE } from '../store/store-rows.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+/** The provider of every job here: it has been seen, and is not online. */
+const AWAY: Candidate = {
+  providerId: 'den',
+  providerName: 'den',
+  ownerId: 'anna',
+  serviceId: 'llm-1',
+  model: SERVICE.models[0] as AdvertisedModel,
+  online: false,
+  sessionId: null,
+  lastSeenAt: NOW,
+  offlineSince: null,
+  draining: false,
+  accepts: 'none',
+  freeSlots: 0,
+  freeJobSlots: 0,
+  slots: 2,
+  recentFailures: 0,
+  speed: null,
+};
+const HOUR_MS = 3_600_000;
+const TICK_MS = 1_000;
+const SWEPT_WITHIN_MS = 5_000;
+
+/** Clocks that a test moves: both together, or the wall clock alone. */
+class MovedClocks implements Clocks {
+  #wall = NOW;
+  #steady = 1_000_000;
+
+  wall(): number {
+    return this.#wall;
+  }
+
+  steady(): number {
+    return this.#steady;
+  }
+
+  pass(ms: number): void {
+    this.#wall += ms;
+    this.#steady += ms;
+  }
+
+  setWall(byMs: number): void {
+    this.#wall += byMs;
+  }
+}
+
+let store: Store;
+let anna: string;
+let clocks: MovedClocks;
+let upkeep: Upkeep;
+let ended: Job[];
+
+beforeEach(async () => {
+  store = await openStore(await temporaryFolder());
+  onTestFinished(() => store.close());
+  anna = (await createMember(store, 'anna')).id;
+  clocks = new MovedClocks();
+  ended = [];
+  upkeep = newUpkeep(LEASE_MS);
+});
+
+function newUpkeep(leaseMs: number): Upkeep {
+  return new Upkeep({
+    store,
+    sessions: { candidates: () => [{ ...AWAY, ownerId: anna }] },
+    clocks,
+    leaseMs,
+    noProviderMs: HOUR_MS,
+    retentionMs: 30 * 24 * HOUR_MS,
+    onChange: (job) => ended.push(job),
+    logger: createLogger('silent'),
+  });
+}
+
+/** Lets time pass as a running coordinator sees it. */
+async function ticks(forMs: number, stepMs = TICK_MS): Promise<void> {
+  for (let ms = 0; ms < forMs; ms += stepMs) {
+    clocks.pass(stepMs);
+    await upkeep.tick();
+  }
+}
+
+/** The same in larger steps, which are no jumps yet. */
+const wait = (ms: number) => ticks(ms, 10 * TICK_MS);
+
+/** A claim of which the lease began with the first tick, and was renewed by nobody. */
+async function startRunning() {
+  await upkeep.tick();
+  const running = await runningJob(store, anna, {
+    claim: { leaseUntil: clocks.wall() + LEASE_MS },
+  });
+  await ticks(10_000);
+  return running;
+}
+
+describe.each([
+  ['an hour forward', HOUR_MS],
+  ['an hour back', -HOUR_MS],
+])('a wall clock that is set %s', (_, byMs) => {
+  it('sweeps no job that runs', async () => {
+    const { job, claimId } = await startRunning();
+    clocks.setWall(byMs);
+    await ticks(LEASE_MS - SWEPT_WITHIN_MS);
+    expect((await jobOf(store, job.id)).status).toBe('PROCESSING');
+    expect(ended).toEqual([]);
+    const finished = await store.finishJob(newFinish(claimId), clocks.wall());
+    expect(finished.kind).toBe('stored');
+  });
+
+  it('leaves no job with an agent that is lost', async () => {
+    const { job } = await startRunning();
+    clocks.setWall(byMs);
+    await ticks(LEASE_MS + 2 * SWEPT_WITHIN_MS);
+    expect(await jobOf(store, job.id)).toMatchObject({ status: 'QUEUED', attempts: 1 });
+    expect(ended).toHaveLength(1);
+  });
+
+  it('leaves no job with an agent that is lost after its next heartbeat', async () => {
+    const { job, claimId } = await startRunning();
+    clocks.setWall(byMs);
+    await ticks(TICK_MS);
+    const leaseUntil = clocks.wall() + LEASE_MS;
+    const renewal = { providerId: 'den', claimIds: [claimId], leaseUntil };
+    expect(await store.renewClaims(renewal, clocks.wall())).toEqual([]);
+    await ticks(LEASE_MS + 2 * SWEPT_WITHIN_MS);
+    expect((await jobOf(store, job.id)).status).toBe('QUEUED');
+  });
+
+  it('keeps no job from being tried again', async () => {
+    const { job, claimId } = await startRunning();
+    const failure = { claimId, retryable: true, error: BROKEN, random: 1 };
+    await store.failJob(failure, clocks.wall());
+    expect((await jobOf(store, job.id)).notBefore).not.toBeNull();
+    clocks.setWall(byMs);
+    await ticks(TICK_MS);
+    await claimed(store, job.id, { now: clocks.wall(), leaseUntil: clocks.wall() + LEASE_MS });
+    expect((await jobOf(store, job.id)).status).toBe('PROCESSING');
+  });
+
+  it('gives up no job that waits for its provider', async () => {
+    await upkeep.tick();
+    const { id } = await submitJob(store, anna, { now: clocks.wall() });
+    await ticks(10_000);
+    clocks.setWall(byMs);
+    await wait(10 * 60_000);
+    expect((await jobOf(store, id)).status).toBe('QUEUED');
+  });
+});
+
+describe('a process that stood still', () => {
+  it('longer than a lease sweeps nothing before agents could be heard', async () => {
+    const { job } = await startRunning();
+    clocks.pass(2 * LEASE_MS);
+    await upkeep.tick();
+    expect((await jobOf(store, job.id)).status).toBe('PROCESSING');
+    await ticks(LEASE_MS + 2 * SWEPT_WITHIN_MS);
+    expect((await jobOf(store, job.id)).status).toBe('QUEUED');
+  });
+
+  it('for less than 15 s, but longer than a short lease, sweeps nothing either', async () => {
+    const leaseMs = 8_000;
+    upkeep = newUpkeep(leaseMs);
+    await upkeep.tick();
+    const { job } = await runningJob(store, anna, {
+      claim: { leaseUntil: clocks.wall() + leaseMs },
+    });
+    await ticks(1_000);
+    clocks.pass(12_000);
+    await upkeep.tick();
+    expect((await jobOf(store, job.id)).status).toBe('PROCESSING');
+    await ticks(2 * leaseMs);
+    expect((await jobOf(store, job.id)).status).toBe('QUEUED');
+  });
+
+  it('over night gives up no job whose provider was seen before', async () => {
+    await upkeep.tick();
+    const { id } = await submitJob(store, anna, { now: clocks.wall() });
+    clocks.pass(9 * HOUR_MS);
+    await wait(10 * 60_000);
+    expect((await jobOf(store, id)).status).toBe('QUEUED');
+    await wait(HOUR_MS);
+    expect(await jobOf(store, id)).toMatchObject({
+      status: 'FAILED',
+      error: { code: 'no_provider' },
+    });
+  });
+});
