@@ -4,6 +4,7 @@
  */
 import { assertNever } from '@inference-gateway/shared/assert';
 import type { Job, RequestsResult, StreamsResult } from './load/job.js';
+import { batchLoad, jobsLoad, readLoad, startLoad } from './load/job-load.js';
 import { closedLoad, steadyLoad } from './load/request-load.js';
 import { streamLoad } from './load/stream-load.js';
 
@@ -23,6 +24,14 @@ function run(job: Job): Promise<RequestsResult | StreamsResult> {
       return steadyLoad(job);
     case 'streams':
       return streamLoad(job);
+    case 'jobs':
+      return jobsLoad(job);
+    case 'batch':
+      return batchLoad(job);
+    case 'starts':
+      return startLoad(job);
+    case 'reads':
+      return readLoad(job);
     default:
       return assertNever(job);
   }

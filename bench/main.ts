@@ -1,5 +1,10 @@
-/** `npm run bench -- NAME [--peers] [--portkey DIR] [--quick] [--cpu-prof DIR] [--json FILE]` */
+/**
+ * `npm run bench -- NAME [--quick] [--cpu-prof DIR] [--json FILE]`; further options by bench in
+ * `options.ts` and `docs/performance.md`.
+ */
 import { writeFileSync } from 'node:fs';
+import { jobs } from './jobs/jobs.js';
+import { report as jobsReport } from './jobs/report.js';
 import { media } from './media/media.js';
 import { report as mediaReport } from './media/report.js';
 import { readOptions } from './options.js';
@@ -9,6 +14,7 @@ import { report as relayReport } from './relay/report.js';
 const BENCHES = {
   relay: { run: relay, report: relayReport },
   media: { run: media, report: mediaReport },
+  jobs: { run: jobs, report: jobsReport },
 };
 
 const { name, options } = readOptions(process.argv.slice(2));

@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen } from './listen.js';
-import { BENCH_MODEL, IMAGE_BYTES } from './load/job.js';
+import { BENCH_MODEL, IMAGE_BYTES, WHEN } from './load/job.js';
 import type { StreamWish } from './load/job.js';
 import { stampNow } from './load/stamp.js';
 import { noisePng } from './mock-image.js';
@@ -16,20 +16,7 @@ interface Chat {
 }
 
 const MODELS = JSON.stringify({ object: 'list', data: [{ id: BENCH_MODEL, object: 'model' }] });
-const ANSWER = JSON.stringify({
-  id: 'chatcmpl-1',
-  object: 'chat.completion',
-  created: 1_700_000_000,
-  model: BENCH_MODEL,
-  choices: [
-    {
-      index: 0,
-      message: { role: 'assistant', content: 'The quick brown fox jumps over the lazy dog.' },
-      finish_reason: 'stop',
-    },
-  ],
-  usage: { prompt_tokens: 12, completion_tokens: 10, total_tokens: 22 },
-});
+const ANSWER = completion('The quick brown fox jumps over the lazy dog.');
 
 const IMAGE = Buffer.from(
   JSON.stringify({
@@ -59,11 +46,24 @@ function transcribe(request: IncomingMessage, response: ServerResponse): void {
 }
 
 function answer(chat: Chat, response: ServerResponse): void {
+  const [{ content }] = chat.messages;
+  if (content === WHEN) return sendJson(response, completion(stampNow()));
   if (chat.stream !== true) return sendJson(response, ANSWER);
-  const wish = JSON.parse(chat.messages[0].content) as StreamWish;
+  const wish = JSON.parse(content) as StreamWish;
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   if (wish.intervalMs === 0) return flood(response, wish.chunks);
   paced(response, wish);
+}
+
+function completion(content: string): string {
+  return JSON.stringify({
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1_700_000_000,
+    model: BENCH_MODEL,
+    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 12, completion_tokens: 10, total_tokens: 22 },
+  });
 }
 
 function flood(response: ServerResponse, chunks: number): void {

@@ -1,11 +1,27 @@
-import { BENCH_MODEL } from './job.js';
+import { BENCH_MODEL, WHEN } from './job.js';
 import type { StreamWish, Target } from './job.js';
 import { postJson } from './post.js';
 
 const PATH = '/v1/chat/completions';
+const QUESTION = 'Say one sentence about a fox and a dog.';
 
 export function jsonRequest(target: Target): Buffer {
-  return postJson(target, PATH, chat('Say one sentence about a fox and a dog.'));
+  return postJson(target, PATH, chat(QUESTION));
+}
+
+/** The same as a job. */
+export function submission(target: Target): Buffer {
+  return postJson(target, PATH, { ...chat(QUESTION), async: true });
+}
+
+/** A job whose result is the time at which the mock had it. */
+export function stampedSubmission(target: Target): Buffer {
+  return postJson(target, PATH, { ...chat(WHEN), async: true });
+}
+
+export function batch(target: Target, items: number): Buffer {
+  const item = { endpoint: PATH, body: chat(QUESTION) };
+  return postJson(target, '/v1/batches', { requests: Array.from({ length: items }, () => item) });
 }
 
 export function streamRequest(target: Target, { chunks, intervalMs }: StreamWish): Buffer {

@@ -25,7 +25,7 @@ export class Connection {
     this.#socket.on('close', () => this.#failed(new Error('the connection was closed')));
   }
 
-  /** Sends a request; resolves at the end of a 200, and rejects at anything else. */
+  /** Sends a request; resolves at the end of a 200 or 202, and rejects at anything else. */
   send(request: Buffer, onBody: ((bytes: Buffer) => void) | null = null): Promise<void> {
     this.#body = onBody;
     this.#error = '';
@@ -47,7 +47,7 @@ export class Connection {
   }
 
   #onEnd(status: number): void {
-    if (status === 200) this.#done?.();
+    if (status === 200 || status === 202) this.#done?.();
     else this.#failed(new Error(`answer ${status}: ${this.#error}`));
   }
 }

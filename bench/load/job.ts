@@ -11,6 +11,8 @@ export interface Target {
 /** What a closed load sends. */
 export type Call =
   | { readonly kind: 'chat' }
+  /** The same as an asynchronous job: its answer comes once it is safe on the disk. */
+  | { readonly kind: 'submission' }
   /** A WAV file of so many bytes to be transcribed. */
   | { readonly kind: 'upload'; readonly fileBytes: number }
   /** One image as base64. */
@@ -42,6 +44,23 @@ export type Job =
       readonly streams: number;
       readonly chunks: number;
       readonly intervalMs: number;
+    }
+  /** Asynchronous jobs until the last of them is PROCESSED. */
+  | {
+      readonly kind: 'jobs';
+      readonly target: Target;
+      readonly jobs: number;
+      readonly connections: number;
+    }
+  /** One batch until it is DONE. */
+  | { readonly kind: 'batch'; readonly target: Target; readonly items: number }
+  /** One job after the other; the latency is that until the model server has the request. */
+  | { readonly kind: 'starts'; readonly target: Target; readonly times: number }
+  /** One request after the other; they take turns, so that each path has the same weather. */
+  | {
+      readonly kind: 'reads';
+      readonly target: Target;
+      readonly paths: readonly string[];
     };
 
 export interface RequestsResult {
@@ -70,3 +89,6 @@ export interface StreamWish {
   readonly chunks: number;
   readonly intervalMs: number;
 }
+
+/** A message to which the mock answers with the time at which it had the request. */
+export const WHEN = 'When did you hear this?';

@@ -7,18 +7,22 @@ export interface PostedBody {
 
 /** A request as it goes over the wire. */
 export function post(target: Target, path: string, { contentType, bytes }: PostedBody): Buffer {
-  const headers = {
-    host: new URL(target.origin).host,
-    'content-type': contentType,
-    'content-length': String(bytes.length),
-    ...target.headers,
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = `POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
-  return Buffer.concat([Buffer.from(head), bytes]);
+  const about = { 'content-type': contentType, 'content-length': String(bytes.length) };
+  return Buffer.concat([Buffer.from(`${head(target, `POST ${path}`, about)}\r\n`), bytes]);
+}
+
+/** A request without a body. */
+export function get(target: Target, path: string): Buffer {
+  return Buffer.from(`${head(target, `GET ${path}`, {})}\r\n`);
 }
 
 export function postJson(target: Target, path: string, body: object): Buffer {
   const bytes = Buffer.from(JSON.stringify(body));
   return post(target, path, { contentType: 'application/json', bytes });
+}
+
+function head(target: Target, line: string, about: Readonly<Record<string, string>>): string {
+  const headers = { host: new URL(target.origin).host, ...about, ...target.headers };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${line} HTTP/1.1\r\n${lines.join('')}`;
 }

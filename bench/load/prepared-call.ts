@@ -1,7 +1,7 @@
 /** A call as it is sent again and again, and what its answers have to be. */
 import { assertNever } from '@inference-gateway/shared/assert';
 import type { AnswerGlimpse } from './answer-glimpse.js';
-import { jsonRequest } from './chat-request.js';
+import { jsonRequest, submission } from './chat-request.js';
 import { IMAGE_BYTES } from './job.js';
 import type { Call, Target } from './job.js';
 import { imageRequest, uploadRequest } from './media-request.js';
@@ -16,6 +16,8 @@ export async function prepareCall(target: Target, call: Call): Promise<PreparedC
   switch (call.kind) {
     case 'chat':
       return { request: jsonRequest(target), check: null };
+    case 'submission':
+      return { request: submission(target), check: null };
     case 'upload': {
       const request = await uploadRequest(target, call.fileBytes);
       return { request, check: (answer) => checkHeard(answer, call.fileBytes) };

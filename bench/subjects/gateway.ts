@@ -6,15 +6,18 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BENCH_MODEL } from '../load/job.js';
 import { repositoryFile, runToEnd, start } from '../processes.js';
+import type { Started } from '../processes.js';
 import type { Subject, Surroundings } from './subject.js';
 
 const COORDINATOR = repositoryFile('packages/coordinator/bin/gateway-coordinator.js');
 const AGENT = repositoryFile('packages/agent/bin/gateway-agent.js');
 const OWNER = 'bench@example.com';
+const DATA = 'data';
 /** High enough to refuse nobody; the checks themselves run as ever. */
 const LIMITS = {
   GATEWAY_RATE_LIMIT_REQUESTS: '1000000',
   GATEWAY_MAX_CONCURRENT: '4096',
+  GATEWAY_MAX_QUEUED: '1000000',
   // A tenth of it is one member's.
   GATEWAY_ASSETS_MAX_GB: '1000',
 };
@@ -22,18 +25,23 @@ const LIMITS = {
 /** The slots of each service that the agent offers, all of them on the mock. */
 export type GatewayServices = Readonly<Partial<Record<'llm' | 'stt' | 'image', number>>>;
 
+export interface CoordinatorPlace {
+  readonly nodeFlags: readonly string[];
+  readonly data: string;
+  readonly log: string;
+}
+
 export async function startGateway(
   surroundings: Surroundings,
   services: GatewayServices,
 ): Promise<Subject> {
   const { mock, folder, nodeFlags } = surroundings;
-  const data = join(folder, 'data');
+  const data = join(folder, DATA);
   const config = join(folder, 'agent', 'config.json');
   mkdirSync(join(folder, 'agent'), { recursive: true });
-  const coordinator = await start({
-    args: [...nodeFlags, COORDINATOR, 'start', '--data', data, '--port', '0'],
-    ready: /listening on (http:\/\/\S+)/,
-    env: LIMITS,
+  const coordinator = await startCoordinator({
+    nodeFlags,
+    data,
     log: join(folder, 'coordinator.log'),
   });
   const key = await setUp({ url: coordinator.ready, data, config });
@@ -50,6 +58,17 @@ export async function startGateway(
     pids: { coordinator: coordinator.pid, agent: agent.pid },
     isPeer: false,
   };
+}
+
+/** On a data folder, with nobody online. */
+export function startCoordinator({ nodeFlags, data, log }: CoordinatorPlace): Promise<Started> {
+  const args = [...nodeFlags, COORDINATOR, 'start', '--data', data, '--port', '0'];
+  return start({ args, ready: /listening on (http:\/\/\S+)/, env: LIMITS, log });
+}
+
+/** Jobs wait from now on; `resume` lets them run. */
+export async function switchQueue(folder: string, verb: 'pause' | 'resume'): Promise<void> {
+  await runToEnd([COORDINATOR, 'queue', verb, '--data', join(folder, DATA)]);
 }
 
 interface Paths {

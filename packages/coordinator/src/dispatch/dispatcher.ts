@@ -3,7 +3,7 @@
  * every second besides: a signal is a hint, and losing one costs a second. What goes where is
  * decided by `core/job-plan.ts`; here is what that does to the world.
  */
-import { randomId } from '@inference-gateway/shared/ids';
+import { ulid } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { planClaims } from '../core/job-plan.js';
 import type { PlannedClaim } from '../core/job-plan.js';
@@ -156,10 +156,12 @@ export class Dispatcher {
     const reservation = this.#parts.sessions.reserve(candidate);
     if (reservation === null || candidate.sessionId === null) return [];
     const { providerId, sessionId, serviceId } = candidate;
-    const leaseUntil = Date.now() + this.#parts.leaseMs;
+    const now = Date.now();
+    const leaseUntil = now + this.#parts.leaseMs;
     const claim = {
       jobId: job.id,
-      claimId: randomId(),
+      // Random, and in the order of time: new claims lie side by side in the index of all.
+      claimId: ulid(now),
       providerId,
       sessionId,
       serviceId,

@@ -17,11 +17,17 @@ export type Submitter = Omit<Submission, 'maxAttempts'>;
 
 export type { Waiting };
 
+export interface Submitted {
+  readonly job: Job;
+  /** Null where it is not QUEUED. */
+  readonly waiting: Waiting | null;
+}
+
 /** Every operation throws an `ApiError` `storage_unavailable` where the database cannot do it. */
 export interface JobDesk {
   /** The job that was submitted under this idempotency key; null where there is none. */
   findSubmitted(memberId: string, idempotencyKey: string): Promise<Job | null>;
-  submit(submitter: Submitter, item: NewJobItem): Promise<SubmitOutcome<Job>>;
+  submit(submitter: Submitter, item: NewJobItem): Promise<SubmitOutcome<Submitted>>;
   submitBatch(
     submitter: Submitter & { readonly label: string | null },
     items: readonly NewJobItem[],

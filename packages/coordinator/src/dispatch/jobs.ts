@@ -28,7 +28,7 @@ import type {
 } from '../store/port.js';
 import { Dispatcher } from './dispatcher.js';
 import { Endings } from './endings.js';
-import type { JobDesk, Submitter } from './job-desk.js';
+import type { JobDesk, Submitted, Submitter } from './job-desk.js';
 import { JobRuns } from './job-runs.js';
 import type { JobDeadlines } from './job-runs.js';
 import { JobSinks } from './job-sinks.js';
@@ -83,17 +83,24 @@ export class Jobs implements JobDesk, ClaimKeeper {
     return this.#parts.store.findSubmittedJob(memberId, idempotencyKey);
   }
 
-  async submit(submitter: Submitter, item: NewJobItem): Promise<SubmitOutcome<Job>> {
+  async submit(submitter: Submitter, item: NewJobItem): Promise<SubmitOutcome<Submitted>> {
     const { store } = this.#parts;
     const now = Date.now();
     const id = ulid(now);
     const claim = this.#dispatcher.express(headOf({ id, now, submitter, item }));
     const submission = { ...this.#submission(submitter), id, item };
+    // All in one turn, and so in one commit: it is created, has its place, and may lose it again.
     const creating = store.createJob(submission, this.#limits, now);
+    const placing = store.queuePositions([id]);
     if (claim !== null) claim();
-    const created = await creating;
+    const [created, places] = await Promise.all([creating, placing]);
     if (claim === null) this.#dispatcher.wake();
-    return created;
+    if (created.kind === 'queue_full') return created;
+    const { kind, value: job } = created;
+    if (kind === 'created') {
+      return { kind, value: { job, waiting: this.#waitingOf(job, places[0] ?? null) } };
+    }
+    return { kind, value: { job, waiting: (await this.waiting([job])).get(job.id) ?? null } };
   }
 
   async submitBatch(

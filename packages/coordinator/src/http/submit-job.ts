@@ -55,9 +55,10 @@ export async function submitJob(ctx: Context, asked: Asked, parts: SubmissionPar
   if (models.length === 0) throw modelNotFound({ caller, endpoint, model }, sessions);
   const { item, headers } = toJobItem(ctx, asked, sessions);
   if (ENDPOINTS[endpoint].media !== null) await library.requireSpace(caller.memberId);
-  const job = acceptedOf(ctx, await desk.submit(submitter, item), parts);
+  const { job, waiting } = acceptedOf(ctx, await desk.submit(submitter, item), parts);
   ctx.set(headers);
-  await answerJob(ctx, job, { desk, publicUrl: parts.publicUrl });
+  const places = waiting === null ? [] : [[job.id, waiting] as const];
+  answer(ctx, job, { publicUrl: parts.publicUrl(), waiting: new Map(places) });
 }
 
 const REPLAYED = 'Idempotency-Replayed';
@@ -111,8 +112,12 @@ export async function answerJob(
   job: Job,
   { desk, publicUrl }: { readonly desk: JobDesk; readonly publicUrl: () => string },
 ): Promise<void> {
+  answer(ctx, job, await presentationOf([job], desk, publicUrl()));
+}
+
+function answer(ctx: Context, job: Job, presentation: Presentation): void {
   ctx.status = 202;
-  ctx.body = presentJob(job, await presentationOf([job], desk, publicUrl()));
+  ctx.body = presentJob(job, presentation);
 }
 
 /** Asks the desk only where one of them is QUEUED. */
