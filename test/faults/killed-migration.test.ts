@@ -1,7 +1,6 @@
-import { openForReading } from '@inference-gateway/coordinator/store/sqlite/database';
+import { openDatabase, openForReading } from '@inference-gateway/coordinator/store/sqlite/database';
 import { schemaVersion } from '@inference-gateway/coordinator/store/sqlite/migrations';
 import { EXIT } from '@inference-gateway/shared/program/command-error';
-import SqliteDatabase from 'better-sqlite3';
 import { appendFile, copyFile, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -43,7 +42,7 @@ test('the migration to jobs, killed, has not happened, and happens at the next s
 
 test('a coordinator does not start on a newer schema, and leaves it as it is', async () => {
   const dataDir = await secondSchema();
-  const database = new SqliteDatabase(join(dataDir, 'gateway.db'));
+  const database = openDatabase(join(dataDir, 'gateway.db'));
   database.pragma('user_version = 99');
   database.close();
   const refused = await run(dataDir, 'start', '--port', '0');

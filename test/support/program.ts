@@ -27,7 +27,16 @@ export interface RunningProgram {
   printed(pattern: RegExp): Promise<string>;
 }
 
+/** A script of the tests that runs a program after having changed something about it. */
+export interface Script {
+  readonly file: URL;
+  /** For the script; the program's own come behind them. */
+  readonly args: readonly string[];
+}
+
 export interface RunOptions {
+  /** Runs it in place of the program's own file. */
+  readonly script?: Script | undefined;
   readonly env?: Readonly<Record<string, string>>;
   /** For stdin, which is closed behind it; null leaves it open for the test to write. */
   readonly input?: string | null;
@@ -37,12 +46,9 @@ export interface RunOptions {
 export function startProgram(
   name: ProgramName,
   args: readonly string[],
-  { env = {}, input = '' }: RunOptions = {},
+  { script = ownScript(name), env = {}, input = '' }: RunOptions = {},
 ): RunningProgram {
-  const file = fileURLToPath(
-    new URL(`../../packages/${name.replace('gateway-', '')}/bin/${name}.js`, import.meta.url),
-  );
-  const child = spawn(process.execPath, [file, ...args], {
+  const child = spawn(process.execPath, [fileURLToPath(script.file), ...script.args, ...args], {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
@@ -59,15 +65,19 @@ export function startProgram(
     child.kill('SIGKILL');
     await finished;
   });
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   const printed = async (pattern: RegExp): Promise<string> => {
-    await until(() => pattern.test(output.stdout) || child.exitCode !== null, {
-      timeoutMs: START_TIMEOUT_MS,
-    });
+    await until(() => pattern.test(output.stdout) || hasEnded(), { timeoutMs: START_TIMEOUT_MS });
     const match = pattern.exec(output.stdout);
     if (match === null) throw new Error(`${name} ended: ${output.stderr}`);
     return match[1] ?? '';
   };
   return { child, output, finished, printed };
+}
+
+function ownScript(name: ProgramName): Script {
+  const path = `../../packages/${name.replace('gateway-', '')}/bin/${name}.js`;
+  return { file: new URL(path, import.meta.url), args: [] };
 }
 
 /** Runs a program to its end. */

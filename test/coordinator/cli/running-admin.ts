@@ -102,7 +102,7 @@ class MadeUpAssets implements AdminAssets {
   }
 }
 
-export interface MadeUpDesk extends JobDesk {
+interface MadeUpDesk extends JobDesk {
   lastTickAt: number | null;
   /** Members in whose name something was asked; an administrator acts in nobody's. */
   readonly askedFor: (string | null)[];

@@ -159,8 +159,8 @@ export type RetryOutcome =
 
 export interface JobStore {
   /**
-   * Creates one QUEUED job with this id, a new ULID. Where the idempotency key has been used, nothing is created and the
-   * job of that time is returned, as it is now.
+   * Creates one QUEUED job with this id, a new ULID. Where the idempotency key has been used,
+   * nothing is created and the job of that time is returned, as it is now.
    */
   createJob(
     submission: Submission & { readonly id: string; readonly item: NewJobItem },
