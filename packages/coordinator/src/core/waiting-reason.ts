@@ -72,7 +72,8 @@ function closed(input: WaitingInput): string | null {
   const { job, candidates } = input;
   if (openOnes(input).length > 0) return null;
   const online = candidates.filter((one) => one.online);
-  if (online.every(({ draining }) => draining)) {
+  // Its administrator drains it, or its owner: what the caller waits for is the same.
+  if (online.every(({ draining, accepts }) => draining || accepts === 'none')) {
     return `Every online provider of the model '${job.model}' is draining: it takes no new work.`;
   }
   return `Every online provider of the model '${job.model}' is paused by its owner.`;

@@ -2,8 +2,9 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { nearest } from '@inference-gateway/shared/nearest';
-import { mayUse } from '../core/access.js';
-import type { ProviderView, Sessions } from '../core/sessions.js';
+import { isServing } from '../core/access.js';
+import { NO_NEEDS, capableCandidates } from '../core/match.js';
+import type { Sessions } from '../core/sessions.js';
 import type { Work } from './work.js';
 
 const MAX_NAMED = 8;
@@ -25,17 +26,24 @@ export function modelNotFound(sought: Sought, sessions: Sessions): ApiError {
 export function modelOffline(sought: Sought, sessions: Sessions): ApiError {
   const { serviceType } = ENDPOINTS[sought.endpoint];
   const offered = offer(onlineModels(sought, sessions), serviceType);
-  const message = `Every provider that serves the model '${sought.model}' is offline. ${offered}`;
+  const message = isThere(sought, sessions)
+    ? `Every online provider of the model '${sought.model}' is draining or paused. ${offered}`
+    : `Every provider that serves the model '${sought.model}' is offline. ${offered}`;
   return new ApiError('model_offline', message, { param: 'model' });
 }
 
+/** Whether somebody who could serve it is online and takes no work of this caller's now. */
+function isThere({ caller, endpoint, model, needs = NO_NEEDS }: Sought, sessions: Sessions) {
+  const candidates = sessions.candidates(ENDPOINTS[endpoint].serviceType, model);
+  return capableCandidates(candidates, { caller, needs }).some(({ online }) => online);
+}
+
+/** Of those that take this caller's work now, as `GET /models` has them. */
 function onlineModels({ caller, endpoint }: Sought, sessions: Sessions): string[] {
   const { serviceType } = ENDPOINTS[endpoint];
-  const visible = (provider: ProviderView): boolean =>
-    provider.session !== null && mayUse(caller, provider);
   const services = sessions
     .providers()
-    .filter(visible)
+    .filter((provider) => isServing(provider, caller))
     .flatMap((provider) => provider.services);
   const ofType = services.filter((service) => service.service_type === serviceType);
   return [

@@ -6,7 +6,7 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { capableCandidates, lastReach } from '../core/match.js';
-import type { LaneHead } from '../core/lane.js';
+import type { Lane, LaneHead } from '../core/lane.js';
 import type { Sessions } from '../core/sessions.js';
 import type { EndOutcome, Job, JobStore, DispatchStore, UsageRow } from '../store/port.js';
 
@@ -104,28 +104,28 @@ export class Upkeep {
 
   async #expire(): Promise<void> {
     for (const head of await this.#parts.store.laneHeads(1)) {
-      const queuedBefore = this.#patienceEnd(head);
-      if (queuedBefore !== null) await this.#expireLane(head, queuedBefore);
+      const end = this.#patienceEnd(head);
+      if (end !== null) await this.#expireLane(head.key, end);
     }
   }
 
-  /** Jobs that were queued by then have waited for too long; null where somebody may serve them. */
-  #patienceEnd({ lane }: LaneHead): number | null {
+  /** Null where somebody may serve them. */
+  #patienceEnd({ lane }: LaneHead): PatienceEnd | null {
     const { sessions, noProviderMs } = this.#parts;
     const { memberId, scope, needs, serviceType, model } = lane;
     const request = { caller: { memberId, scope }, needs };
     const candidates = sessions.candidates(serviceType, model);
     const seenAt = lastReach(capableCandidates(candidates, request));
     const now = this.#now;
-    if (seenAt === null) return now;
+    if (seenAt === null) return { queuedBefore: now, error: nobodyServes(lane, null) };
     const since = Math.max(seenAt, this.#awakeSince + Math.min(RETURN_MS, noProviderMs));
-    return now - since >= noProviderMs ? now - noProviderMs : null;
+    if (now - since < noProviderMs) return null;
+    return { queuedBefore: now - noProviderMs, error: nobodyServes(lane, noProviderMs) };
   }
 
-  async #expireLane({ key, lane }: LaneHead, queuedBefore: number): Promise<void> {
-    const error = nobodyServes(lane.model).body.error;
+  async #expireLane(laneKey: string, { queuedBefore, error }: PatienceEnd): Promise<void> {
     for (;;) {
-      const request = { laneKey: key, queuedBefore, error, limit: BATCH };
+      const request = { laneKey, queuedBefore, error: error.body.error, limit: BATCH };
       const ended = await this.#parts.store.expireJobs(request, this.#now);
       this.#tell(ended);
       if (ended.length < BATCH) return;
@@ -150,6 +150,12 @@ export class Upkeep {
   }
 }
 
+/** Jobs that were queued by then have waited for too long, and are told this. */
+interface PatienceEnd {
+  readonly queuedBefore: number;
+  readonly error: ApiError;
+}
+
 interface Moment {
   readonly wall: number;
   readonly steady: number;
@@ -171,9 +177,13 @@ const AGENT_LOST = new ApiError(
   'The provider has not been heard of for longer than its lease.',
 );
 
-function nobodyServes(model: string): ApiError {
-  const message =
-    `No provider has served the model '${model}' for too long. ` +
-    'See GET /v1/models for what is online, and retry the job when it is there.';
+/** `waitedMs` is null where nobody has ever served it. */
+function nobodyServes({ model, serviceType }: Lane, waitedMs: number | null): ApiError {
+  const wanted = `the model '${model}' as ${serviceType}`;
+  const absent =
+    waitedMs === null
+      ? `No provider of yours has ever served ${wanted}.`
+      : `No provider of yours has served ${wanted} for ${waitedMs / 1_000} s.`;
+  const message = `${absent} GET /v1/models lists what is online: retry the job when it is there.`;
   return new ApiError('no_provider', message, { param: 'model' });
 }

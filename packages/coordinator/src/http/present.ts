@@ -1,7 +1,7 @@
 /** Inside to outside: the resources of the specification, section 2. */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
-import { mayUse } from '../core/access.js';
+import { isServing } from '../core/access.js';
 import type { Caller } from '../core/caller.js';
 import type { ProviderView } from '../core/sessions.js';
 
@@ -44,14 +44,6 @@ function inOrder(providers: readonly ProviderView[], caller: Caller): ProviderVi
   return providers
     .filter((provider) => isServing(provider, caller))
     .toSorted((a, b) => foreign(a) - foreign(b) || a.createdAt - b.createdAt);
-}
-
-function isServing(provider: ProviderView, caller: Caller): boolean {
-  const { session, draining } = provider;
-  if (session === null || draining || !mayUse(caller, provider)) return false;
-  const own = provider.ownerId === caller.memberId;
-  if (caller.scope === 'own' && !own) return false;
-  return session.accepts === 'all' || (session.accepts === 'own' && own);
 }
 
 function presentModel(
