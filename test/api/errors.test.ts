@@ -88,6 +88,10 @@ describe('404 no_provider', () => {
     const failure = await failureOf(await post(gateway, chat()));
     await administer(gateway, 'provider.resume', { provider: 'den-pc' });
     expect(failure).toMatchObject({ status: 404, type: 'no_provider', code: 'model_offline' });
+    expect(failure.message).toBe(
+      "Every online provider of the model 'tiny' is draining or paused. " +
+        'No llm model is online for you now.',
+    );
   });
 });
 

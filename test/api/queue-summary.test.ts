@@ -6,7 +6,7 @@ import type { TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
 import { accepted, chatItem, getJson, keyOf, pauseQueue, resumeQueue } from './job-calls.js';
 import { submitBatch, submitted } from './job-calls.js';
-import { failureOf } from './requests.js';
+import { administer, failureOf } from './requests.js';
 
 const SUMMARY = '/api/inference/queue/summary';
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -98,6 +98,15 @@ describe('GET /api/inference/queue/summary', () => {
     const { by_model: models } = await summaryOf(gateway);
     const waiting = { queued: 1, slots: 0, providers_online: 0 };
     expect(models).toMatchObject([{ model: 'away', service_type: 'llm', ...waiting }]);
+  });
+
+  it('counts no provider that takes no work now', async () => {
+    const gateway = await startBusy();
+    expect((await summaryOf(gateway)).by_model).toEqual([IDLE]);
+    await administer(gateway, 'provider.drain', { provider: 'den-pc' });
+    expect((await summaryOf(gateway)).by_model).toEqual([]);
+    await administer(gateway, 'provider.resume', { provider: 'den-pc' });
+    expect((await summaryOf(gateway)).by_model).toEqual([IDLE]);
   });
 
   it('counts a model of two services once a provider, and their slots together', async () => {

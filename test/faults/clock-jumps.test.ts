@@ -75,7 +75,7 @@ beforeEach(async () => {
 function newUpkeep(leaseMs: number): Upkeep {
   return new Upkeep({
     store,
-    sessions: { candidates: () => [{ ...AWAY, ownerId: anna }] },
+    sessions: { candidates: () => [{ ...AWAY, ownerId: anna }], formerCandidates: () => [] },
     clocks,
     leaseMs,
     noProviderMs: HOUR_MS,

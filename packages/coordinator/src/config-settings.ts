@@ -23,6 +23,8 @@ export type { Setting };
 export type Settings = { readonly [Field in keyof Config]: Setting<Config[Field]> };
 
 const DAY_S = 86_400;
+/** Some 23 days: a timer of more than 24 would fire at once. */
+const MAX_DEADLINE_S = 2_000_000;
 
 export const SETTINGS: Settings = {
   dataDir: text({ name: 'DATA', default: './data', doc: 'Folder of the database and the lock.' }),
@@ -193,19 +195,19 @@ export const SETTINGS: Settings = {
   jobDeadlineMs: seconds({
     name: 'JOB_DEADLINE_S',
     default: '900',
-    range: [0.05, 31_536_000],
+    range: [0.05, MAX_DEADLINE_S],
     doc: 'How long one attempt at a text or speech job may take.',
   }),
   jobImageDeadlineMs: seconds({
     name: 'JOB_IMAGE_DEADLINE_S',
     default: '1800',
-    range: [0.05, 31_536_000],
+    range: [0.05, MAX_DEADLINE_S],
     doc: 'The same for images.',
   }),
   jobFilmDeadlineMs: seconds({
     name: 'JOB_FILM_DEADLINE_S',
     default: '7200',
-    range: [0.05, 31_536_000],
+    range: [0.05, MAX_DEADLINE_S],
     doc: 'The same for video and music.',
   }),
   maxQueuedJobs: whole({

@@ -165,6 +165,14 @@ test('a failure is a last word like another: kept until it is acknowledged', asy
   await holdsNothing(agent);
 });
 
+test('a deadline of a month does not end a job at once', async () => {
+  const { coordinator, startAgent } = await jobStage(answer());
+  await startAgent();
+  const link = await coordinator.link(0);
+  link.open(1, { deadline_ms: 30 * 86_400_000 });
+  expect(await link.lastWord(1)).toMatchObject({ t: 'END' });
+});
+
 test('the deadline goes on without a link', async () => {
   const model = heldModel();
   const { coordinator, server, startAgent } = await jobStage(model.behaviour);

@@ -6,6 +6,7 @@ import type { Message } from '@inference-gateway/shared/protocol/messages';
 import { describe, expect, test } from 'vitest';
 import { configuredServer } from '../../support/configured-server.js';
 import { answer, hangBeforeHeaders } from '../../support/fake-behaviours.js';
+import type { Behaviour } from '../../support/fake-model-server.js';
 import { until } from '../../support/until.js';
 import { heldModel, holdsNothing, jobStage, resumeAll } from './job-stage.js';
 import { BODY, STREAMED_BODY } from './scripted-coordinator.js';
@@ -46,6 +47,26 @@ describe('a reset of the coordinator', () => {
     expect(agent.owner.jobs()).toEqual([]);
     await until(async () => (await readdir(spoolDir)).length === 0);
   });
+
+  test.each<[string, Behaviour, string]>([
+    ['END', answer(), 'END'],
+    ['RESET', (_request, response) => void response.destroy(), 'RESET'],
+  ])(
+    'that crosses the last word, %s, ends the claim, and is not answered',
+    async (_, act, last) => {
+      const { coordinator, startAgent } = await jobStage(act);
+      const agent = await startAgent();
+      const link = await coordinator.link(0);
+      link.open(1);
+      await link.lastWord(1);
+      link.send({ t: 'RESET', stream: 1, code: 'CANCELED' });
+      await holdsNothing(agent);
+      link.open(2);
+      await link.lastWord(2);
+      expect(link.said(1).map(({ t }) => t)).toEqual(link.said(2).map(({ t }) => t));
+      expect(link.said(1).at(-1)?.t).toBe(last);
+    },
+  );
 });
 
 test('a claim that is lost is given up; one that is finished waits for its word', async () => {

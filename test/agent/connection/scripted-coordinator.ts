@@ -94,6 +94,11 @@ export class ScriptedLink {
     this.#socket.terminate();
   }
 
+  /** Takes nothing from the agent any more: what it says piles up there. */
+  stopReading(): void {
+    this.#socket.pause();
+  }
+
   received(data: Buffer, isBinary: boolean): void {
     if (isBinary) return this.#frame(data);
     const decoded = decodeAgentMessage(data.toString());
@@ -108,6 +113,22 @@ export class ScriptedLink {
     this.#answers.set(frame.stream, Buffer.concat([before, frame.bytes]));
     if (this.grants) this.grant(frame.stream, frame.bytes.length);
   }
+}
+
+export function welcome(resume: Resume, heartbeatS = 15): Message<'WELCOME'> {
+  return {
+    t: 'WELCOME',
+    session_id: 'session',
+    provider_id: 'provider',
+    name: 'den-pc',
+    ping_s: 15,
+    dead_s: 40,
+    heartbeat_s: heartbeatS,
+    lease_s: 60,
+    limits: { window_bytes: 256 * 1024, max_streams: 1024 },
+    server_time: 0,
+    resume,
+  };
 }
 
 export const BODY = JSON.stringify({ model: 'tiny', messages: [{ role: 'user', content: 'hi' }] });
@@ -158,18 +179,6 @@ export class ScriptedCoordinator {
   }
 
   #welcome(link: ScriptedLink, offers: Offers): void {
-    link.send({
-      t: 'WELCOME',
-      session_id: 'session',
-      provider_id: 'provider',
-      name: 'den-pc',
-      ping_s: 15,
-      dead_s: 40,
-      heartbeat_s: this.heartbeatS,
-      lease_s: 60,
-      limits: { window_bytes: 256 * 1024, max_streams: 1024 },
-      server_time: 0,
-      resume: this.decide(offers),
-    });
+    link.send(welcome(this.decide(offers), this.heartbeatS));
   }
 }

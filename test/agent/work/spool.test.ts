@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { AnswerLog } from '@inference-gateway/agent/work/answer-log';
 import { Spool } from '@inference-gateway/agent/work/spool';
 import { spoolMeta } from '@inference-gateway/agent/work/spool-meta';
+import { MEMORY_MAX_BYTES } from '@inference-gateway/agent/work/spool-room';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -151,6 +152,28 @@ describe('the next process', () => {
   });
 });
 
+test('an answer is kept once, however often its link ends', async () => {
+  const { folder, spool } = await newSpool();
+  const log = await wholeAnswer(spool, 'the answer');
+  const kept = [log.keep(spoolMeta(FACTS, log)), log.keep(spoolMeta(FACTS, log))];
+  expect(await Promise.all(kept)).toEqual([true, true]);
+  const [answer] = await restored(folder);
+  const meta = join(folder, (await readdir(folder)).find((name) => name.endsWith('.json')) ?? '');
+  const before = await readFile(meta, 'utf8');
+  await answer?.log.keep('{}');
+  expect(await readFile(meta, 'utf8')).toBe(before);
+  await log.remove();
+});
+
+test('what is not of the spool is left alone', async () => {
+  const { folder } = await newSpool();
+  await mkdir(join(folder, 'lost+found'));
+  await mkdir(join(folder, 'a-folder.data'));
+  await writeFile(join(folder, 'film.mp4'), 'mine');
+  expect(await restored(folder)).toEqual([]);
+  expect((await readdir(folder)).toSorted()).toEqual(['a-folder.data', 'film.mp4', 'lost+found']);
+});
+
 describe('a full spool', () => {
   test('refuses what goes beyond, and has room again when something leaves', async () => {
     const { spool } = await newSpool(10);
@@ -190,6 +213,9 @@ describe('a full disk', () => {
     await expect(filled).rejects.toThrow('the spool is full');
     const small = await wholeAnswer(spool, 'x'.repeat(100 * KIB));
     await expect(small.keep(spoolMeta(FACTS, small))).rejects.toThrow('ENOSPC');
+    expect((await readdir(join(folder, 'spool'))).filter((name) => name.endsWith('.tmp'))).toEqual(
+      [],
+    );
     expect((await small.read(0, 100 * KIB)).length).toBe(100 * KIB);
     large.fail('INTERNAL', 'the spool is full');
     await expect.poll(() => small.keep(spoolMeta(FACTS, small)).catch(() => false)).toBe(true);
@@ -204,6 +230,12 @@ describe('a full disk', () => {
     const log = await wholeAnswer(await openSpool(join(file, 'spool')), 'in memory');
     expect(await log.keep(spoolMeta(FACTS, log))).toBe(false);
     expect(String(await log.read(0, 9))).toBe('in memory');
+  });
+
+  test('memory is no disk: it holds less', async () => {
+    const log = (await openSpool(null)).newLog();
+    await log.data(Buffer.alloc(MEMORY_MAX_BYTES));
+    await expect(log.data(Buffer.alloc(1))).rejects.toThrow('the spool is full');
   });
 });
 

@@ -67,6 +67,10 @@ class MadeUpLinks implements Sessions, AdminSessions {
     return this.served;
   }
 
+  formerCandidates(): readonly Candidate[] {
+    return [];
+  }
+
   open(): null {
     return null;
   }

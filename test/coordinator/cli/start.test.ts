@@ -122,6 +122,8 @@ test('without a command it exits 2 and shows the commands; help has an example e
   const help = await runCoordinator(['key', 'create', '--help']);
   expect(help.code).toBe(0);
   expect(help.stdout).toContain('Example:\n  gateway-coordinator key create');
+  const token = await runCoordinator(['token', 'create', '--help']);
+  expect(token.stdout).toContain('(default: 1h)');
 });
 
 test('the data folder comes from the environment where no flag names it', async () => {

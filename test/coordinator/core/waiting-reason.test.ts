@@ -62,9 +62,9 @@ describe('a queued job says what it waits for', () => {
       "Every online provider of the model 'tiny' is draining: it takes no new work.",
     ],
     [
-      'the owner has paused the only provider',
+      'the owner drains the only provider',
       { candidates: [candidate({ ...FREE, accepts: 'none' })] },
-      "Every online provider of the model 'tiny' is paused by its owner.",
+      "Every online provider of the model 'tiny' is draining: it takes no new work.",
     ],
     [
       'the only provider takes its owner’s work alone',
@@ -73,7 +73,7 @@ describe('a queued job says what it waits for', () => {
     ],
     [
       'one provider is paused and the other is draining',
-      { candidates: [candidate({ accepts: 'none' }), candidate({ draining: true })] },
+      { candidates: [candidate({ ...FOREIGN, accepts: 'own' }), candidate({ draining: true })] },
       "Every online provider of the model 'tiny' is paused by its owner.",
     ],
     [

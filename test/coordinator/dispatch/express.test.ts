@@ -29,6 +29,8 @@ async function summary(gateway: TestGateway): Promise<{ last_tick_at: string | n
 interface Submitted {
   readonly id: string;
   readonly status: string;
+  readonly position?: number | null;
+  readonly waiting_reason?: string;
 }
 
 async function submit(
@@ -46,8 +48,9 @@ async function submit(
 
 test('its caller is told that it is queued, and its provider has it at once', async () => {
   const on = await stage(1);
-  const { id, status } = await submit(on);
-  expect(status).toBe('QUEUED');
+  const { id, ...told } = await submit(on);
+  const reason = 'It is about to start.';
+  expect(told).toMatchObject({ status: 'QUEUED', position: 1, waiting_reason: reason });
   const open = await on.agent.nextOpen();
   expect(open.job_id).toBe(id);
   on.agent.answer(open.stream, DOCUMENT);

@@ -11,7 +11,11 @@ const status = (code: number, error: unknown = { message: 'says so' }): AttemptF
   body: JSON.stringify({ error }),
 });
 
-const reset = (code: ResetCode): AttemptFailure => ({ kind: 'reset', code, message: 'because' });
+const reset = (code: ResetCode, message = 'because'): AttemptFailure => ({
+  kind: 'reset',
+  code,
+  message,
+});
 
 describe('a failed attempt means', () => {
   it.each<[string, AttemptFailure, Blame, ErrorCode]>([
@@ -67,6 +71,15 @@ describe('a failed attempt means', () => {
 
   it('that no reset is ever the fault of the caller', () => {
     for (const code of RESET_CODES) expect(judge(reset(code), 'x').blame).not.toBe('final');
+  });
+
+  it('in one sentence, whether or not what the agent says ends as one', () => {
+    const said = ['it broke off', 'it broke off.', 'no answer. Is it running?'].map(
+      (message) => judge(reset('LOCAL_UNREACHABLE', message), 'x').error.message,
+    );
+    const failed = 'The model server of x failed: ';
+    const ends = ['it broke off.', 'it broke off.', 'no answer. Is it running?'];
+    expect(said).toEqual(ends.map((end) => failed + end));
   });
 
   it("nothing else than the provider's message and field, where it refused the request", () => {

@@ -30,3 +30,9 @@ test('a line break or tab in a value cannot break a row', () => {
   expect(line).toBe('a b       1      1');
   expect(more).toEqual([]);
 });
+
+test('a name that somebody else chose cannot steer the terminal', () => {
+  const [, line] = tableOf([{ name: 'Ben\u001b[2J\u009b1A', count: 1, share: 1 }], COLUMNS);
+  expect(line).not.toMatch(/\p{Cc}/u);
+  expect(line).toContain('Ben [2J 1A');
+});

@@ -45,6 +45,17 @@ describe('text frames', () => {
     expect(agent({ t: 'SERVICES', rev: 1, services: [], padding }).kind).toBe('message');
   });
 
+  it.each([0, 0.000_001, 1_000_000_000])('do not make an agent beat every %d s', (seconds) => {
+    const times = { ping_s: 15, dead_s: 40, lease_s: 60, server_time: 0 };
+    const names = { session_id: 's', provider_id: 'p', name: 'den-pc', resume: [] };
+    const limits = { window_bytes: 1, max_streams: 1 };
+    const welcome = { t: 'WELCOME', ...names, ...times, limits };
+    const decoded = (heartbeat: number) =>
+      decodeCoordinatorMessage(JSON.stringify({ ...welcome, heartbeat_s: heartbeat })).kind;
+    expect(decoded(15)).toBe('message');
+    expect(decoded(seconds)).toBe('malformed');
+  });
+
   it('are read by direction: a coordinator never says HELLO, an agent never says OPEN', () => {
     expect(decodeCoordinatorMessage('{"t":"HELLO"}')).toEqual({ kind: 'unknown', tag: 'HELLO' });
     expect(decodeAgentMessage('{"t":"OPEN"}')).toEqual({ kind: 'unknown', tag: 'OPEN' });

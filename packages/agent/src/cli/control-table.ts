@@ -23,11 +23,12 @@ export function controlTable(configFile: string, agent: Agent): ControlTable {
 async function drain(agent: Agent, timeoutMs: number): Promise<void> {
   if (await agent.owner.drain(timeoutMs)) return;
   const { running } = agent.status();
-  const held = agent.owner.jobs().length;
+  const kept = agent.owner.jobs().filter(({ phase }) => phase === 'spooled').length;
   throw new CommandError(
     EXIT.timeout,
-    `not drained within ${timeoutMs / 1_000} s: ${running} running, ${held} jobs held. Nothing ` +
-      'new is let in. Wait with another "gateway-agent drain", or take it back with "resume".',
+    `not drained within ${timeoutMs / 1_000} s: ${running} under way, ${kept} finished and not ` +
+      'yet confirmed by the coordinator. Nothing new is let in. Wait with another ' +
+      '"gateway-agent drain", or take it back with "resume".',
   );
 }
 

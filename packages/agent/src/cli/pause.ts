@@ -1,6 +1,7 @@
 /** `gateway-agent pause`, `resume` and `drain`: whose work the running agent lets in. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { say } from '@inference-gateway/shared/program/print';
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { askRunning } from './ask-running.js';
 import { parseDuration, parseTimeOfDay } from './duration.js';
@@ -45,7 +46,11 @@ export function addDrain(program: Command): void {
   program
     .command('drain')
     .description('let in nothing and wait until nothing is under way; the agent goes on running')
-    .option('--timeout <duration>', 'exit 8 after so long', parseDuration, parseDuration('10m'))
+    .addOption(
+      new Option('--timeout <duration>', 'exit 8 after so long')
+        .argParser(parseDuration)
+        .default(parseDuration('10m'), '10m'),
+    )
     .addOption(configOption())
     .addHelpText('after', example('drain --timeout 30m'))
     .action(drain);

@@ -122,8 +122,14 @@ export class AgentLink {
   }
 
   #send(message: AgentMessage): void {
+    this.#control(JSON.stringify(message));
+  }
+
+  #control(frame: string | Uint8Array): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#writer.control(JSON.stringify(message));
+    // Streams stop at the high-water mark: past it gets whoever asks and never reads.
+    if (this.#socket.bufferedAmount > LINK.maxUnsentBytes) this.#socket.terminate();
+    else this.#writer.control(frame);
   }
 
   #received(data: RawData, isBinary: boolean): void {
@@ -206,7 +212,7 @@ export class AgentLink {
   #stream(stream: number): { send: SendStream; link: WorkLink } {
     if (this.#work.has(stream)) throw new ProtocolViolation(`stream ${stream} is open already`);
     const send = this.#writer.open(stream, LINK.windowBytes);
-    const control = (frame: string | Uint8Array): void => this.#writer.control(frame);
+    const control = (frame: string | Uint8Array): void => this.#control(frame);
     return { send, link: { control, closed: () => this.#work.delete(stream) } };
   }
 

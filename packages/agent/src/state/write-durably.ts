@@ -1,19 +1,29 @@
 /** Replaces a file whole: whoever reads it finds the old text or the new, whatever happens. */
-import { open, rename } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** Resolves once the text would survive a power cut. The file's mode is 0600. */
 export async function writeDurably(file: string, text: string): Promise<void> {
   const temporary = `${file}.tmp`;
-  const handle = await open(temporary, 'w', 0o600);
+  try {
+    await writeSynced(temporary, text);
+    await rename(temporary, file);
+  } catch (error) {
+    // On a full disk half of it may lie there.
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw error;
+  }
+  await syncFolder(dirname(file));
+}
+
+async function writeSynced(file: string, text: string): Promise<void> {
+  const handle = await open(file, 'w', 0o600);
   try {
     await handle.writeFile(text);
     await handle.sync();
   } finally {
     await handle.close();
   }
-  await rename(temporary, file);
-  await syncFolder(dirname(file));
 }
 
 /** Makes the names in a folder durable; Windows does it by itself and opens no folders. */

@@ -25,6 +25,7 @@ export class AnswerBytes {
   #tail = new GatheredBytes();
   #onDisk: number;
   #writing: Promise<void> | null = null;
+  #keeping: Promise<boolean> | null = null;
   #removed = false;
 
   constructor(file: SpoolFile | null, room: SpoolRoom, found: Found | null = null) {
@@ -32,6 +33,7 @@ export class AnswerBytes {
     this.#room = room;
     this.#onDisk = found?.bytes ?? 0;
     this.#sha256 = found?.sha256 ?? null;
+    if (found !== null) this.#keeping = Promise.resolve(true);
     room.take(this.#onDisk);
   }
 
@@ -76,8 +78,16 @@ export class AnswerBytes {
     await this.#writing;
   }
 
-  /** Makes a whole answer survive the process. False where there is no disk for it. */
-  async keep(meta: string): Promise<boolean> {
+  /** Makes a whole answer survive the process, once. False where there is no disk for it. */
+  keep(meta: string): Promise<boolean> {
+    this.#keeping ??= this.#keep(meta).catch((error: unknown) => {
+      this.#keeping = null;
+      throw error;
+    });
+    return this.#keeping;
+  }
+
+  async #keep(meta: string): Promise<boolean> {
     if (this.#file === null) return false;
     await this.write();
     if (this.#removed) return false;

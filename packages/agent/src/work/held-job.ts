@@ -16,8 +16,8 @@ export interface JobOutlet {
   accept(): void;
   reject(reason: RejectReason): void;
   progress(phase: string): void;
-  /** The last word, in place of what was not sent yet. */
-  reset(code: ResetCode, message: string): void;
+  /** The claim is let go: the last word, where it was not said yet, takes the place of the rest. */
+  release(): void;
 }
 
 /** The run, as whoever holds its claim sees it. */
@@ -75,11 +75,6 @@ export class HeldJob {
 
   attach(outlet: JobOutlet): void {
     this.#outlet = outlet;
-  }
-
-  /** The last word is on its way, and only its acknowledgement still to come. */
-  leave(outlet: JobOutlet): void {
-    if (this.#outlet === outlet) this.#outlet = null;
   }
 
   /** The link has ended; the run goes on, unless it would wait for the rest of its request. */
@@ -162,7 +157,7 @@ export class HeldJob {
   }
 
   #over(): void {
-    this.#outlet?.reset('CANCELED', '');
+    this.#outlet?.release();
     this.#outlet = null;
     void this.log.remove();
   }

@@ -19,6 +19,7 @@ export class JobStream implements StreamWork, JobOutlet {
   #wake: () => void = () => {};
   /** Nobody listens any more; the last word is still due. */
   #canceled = false;
+  /** The last word was said, or nobody can be told it any more. */
   #closed = false;
 
   constructor(job: HeldJob, send: SendStream, link: WorkLink) {
@@ -34,7 +35,7 @@ export class JobStream implements StreamWork, JobOutlet {
   receive(bytes: Uint8Array): void {
     if (this.#closed) return;
     if (this.#window.receive(bytes.length)) return this.#job.receive(bytes);
-    this.reset('FLOW_CONTROL', 'more bytes than credit');
+    this.#reset('FLOW_CONTROL', 'more bytes than credit');
     this.#job.drop('canceled');
     return undefined;
   }
@@ -48,6 +49,7 @@ export class JobStream implements StreamWork, JobOutlet {
     this.#send.grant(credit);
   }
 
+  /** It can cross the last word, and ends the claim all the same: nobody will acknowledge it. */
   cancel(): void {
     this.#canceled = true;
     this.#send.discard();
@@ -65,17 +67,17 @@ export class JobStream implements StreamWork, JobOutlet {
 
   reject(reason: RejectReason): void {
     this.#control({ t: 'REJECT', reason });
-    this.#close();
+    this.#leave();
+    this.#link.closed();
   }
 
   progress(phase: string): void {
     this.#control({ t: 'PROGRESS', phase });
   }
 
-  reset(code: ResetCode, message: string): void {
-    this.#send.discard();
-    this.#control({ t: 'RESET', code, message });
-    this.#close();
+  release(): void {
+    if (!this.#closed) this.#reset('CANCELED', '');
+    this.#link.closed();
   }
 
   /** A failure takes the place of what was not sent yet. */
@@ -90,7 +92,7 @@ export class JobStream implements StreamWork, JobOutlet {
     let at = 0;
     while (!this.#closed && !this.#canceled) {
       const { failure } = log;
-      if (failure !== null) return this.reset(failure.code, failure.message ?? '');
+      if (failure !== null) return this.#reset(failure.code, failure.message ?? '');
       const mark = log.marks[nextMark];
       if (mark?.at === at) {
         this.#inOrder(mark.message);
@@ -121,8 +123,15 @@ export class JobStream implements StreamWork, JobOutlet {
   async #closeWhenSent(): Promise<void> {
     await this.#send.emptied();
     const { failure } = this.#job.log;
-    if (failure === null) this.#close();
-    else this.reset(failure.code, failure.message ?? '');
+    if (failure === null) this.#leave();
+    else this.#reset(failure.code, failure.message ?? '');
+  }
+
+  /** Takes the place of what was not sent yet. */
+  #reset(code: ResetCode, message: string): void {
+    this.#send.discard();
+    this.#control({ t: 'RESET', code, message });
+    this.#leave();
   }
 
   #control(message: Unaddressed): void {
@@ -132,13 +141,6 @@ export class JobStream implements StreamWork, JobOutlet {
 
   #inOrder(message: Unaddressed): void {
     this.#send.text(JSON.stringify({ ...message, stream: this.#send.id }));
-  }
-
-  #close(): void {
-    if (this.#closed) return;
-    this.#leave();
-    this.#job.leave(this);
-    this.#link.closed();
   }
 
   #leave(): void {

@@ -30,6 +30,7 @@ export class OwnerControl {
   #draining = false;
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
+  #saved: Promise<void> = Promise.resolve();
 
   constructor(options: OwnerControlOptions) {
     this.#options = options;
@@ -56,7 +57,7 @@ export class OwnerControl {
     this.#draining = false;
     this.#apply();
     if (now) this.#options.runner.stop('yielded', ({ caller }) => !caller.own);
-    await this.#options.file?.write({ until });
+    await this.#save();
   }
 
   /** Lets in everybody's work. */
@@ -64,7 +65,7 @@ export class OwnerControl {
     this.#pause = null;
     this.#draining = false;
     this.#apply();
-    await this.#options.file?.remove();
+    await this.#save();
   }
 
   /** Lets in nothing. Resolves with whether all that was under way came to its end in time. */
@@ -109,7 +110,18 @@ export class OwnerControl {
       return 'own';
     }
     this.#pause = null;
-    void this.#options.file?.remove().catch(() => undefined);
+    void this.#save().catch(() => undefined);
     return 'all';
+  }
+
+  /** One after the other, and what counts by then: of two orders at once the later one stays. */
+  async #save(): Promise<void> {
+    const { file } = this.#options;
+    if (file === null) return;
+    const saving = this.#saved.then(() =>
+      this.#pause === null ? file.remove() : file.write(this.#pause),
+    );
+    this.#saved = saving.catch(() => undefined);
+    await saving;
   }
 }

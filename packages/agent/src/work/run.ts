@@ -8,6 +8,7 @@ import { LocalFailure } from '../backends/backend.js';
 import type { EventAnswer, LocalAnswer, MediaAnswer } from '../backends/backend.js';
 import type { CatalogEntry } from '../backends/catalog.js';
 import { SpoolFull } from './spool-room.js';
+import { LONGEST_TIMER_MS } from './within.js';
 import type { StopReason, Work } from './work.js';
 
 /**
@@ -24,8 +25,8 @@ export interface RunHost {
 
 export async function run(work: Work, entry: CatalogEntry, host: RunHost): Promise<void> {
   const { open } = work;
-  const deadline =
-    open.deadline_ms > 0 ? setTimeout(() => work.stop('deadline'), open.deadline_ms) : undefined;
+  const limitMs = Math.min(open.deadline_ms, LONGEST_TIMER_MS);
+  const deadline = limitMs > 0 ? setTimeout(() => work.stop('deadline'), limitMs) : undefined;
   const startedAt = performance.now();
   try {
     await answer(work, entry);
@@ -139,7 +140,7 @@ function report(work: Work, error: unknown, host: RunHost): void {
     return work.fail(error.code, error.message);
   }
   if (error instanceof SpoolFull) {
-    host.logger.warn({ req: work.open.request_id }, 'the spool is full');
+    host.logger.warn({ err: error, req: work.open.request_id }, 'the spool takes no more');
     return work.fail('INTERNAL', error.message);
   }
   host.logger.error({ err: error, req: work.open.request_id }, 'run failed');

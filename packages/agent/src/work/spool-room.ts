@@ -1,6 +1,8 @@
 /** How much all recorded answers together may hold. */
 
 export const SPOOL_MAX_BYTES = 1024 ** 3;
+/** Where there is no disk for them: gathering takes up to three times as much. */
+export const MEMORY_MAX_BYTES = 128 * 1024 ** 2;
 
 /** An answer does not fit: its job fails, and may be tried elsewhere. */
 export class SpoolFull extends Error {

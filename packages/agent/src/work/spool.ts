@@ -14,7 +14,7 @@ import { AnswerLog } from './answer-log.js';
 import { DATA_ENDING, META_ENDING, SpoolFile } from './spool-file.js';
 import { decodeSpoolMeta } from './spool-meta.js';
 import type { JobFacts, SpooledAnswer } from './spool-meta.js';
-import { SPOOL_MAX_BYTES, SpoolRoom } from './spool-room.js';
+import { MEMORY_MAX_BYTES, SPOOL_MAX_BYTES, SpoolRoom } from './spool-room.js';
 
 /** An answer that nobody has fetched so long is given up. */
 export const KEPT_MS = 7 * 24 * 3_600_000;
@@ -34,12 +34,14 @@ interface FoundAnswer {
 export class Spool {
   readonly #logger: Logger;
   readonly #room: SpoolRoom;
+  readonly #memory: SpoolRoom;
   #folder: string | null;
 
   constructor({ folder, logger, maxBytes = SPOOL_MAX_BYTES }: SpoolOptions) {
     this.#folder = folder;
     this.#logger = logger;
     this.#room = new SpoolRoom(maxBytes);
+    this.#memory = new SpoolRoom(Math.min(maxBytes, MEMORY_MAX_BYTES));
   }
 
   newLog(): AnswerLog {
@@ -72,8 +74,9 @@ export class Spool {
       found.push(answer);
       kept.add(stem + META_ENDING).add(stem + DATA_ENDING);
     }
-    const swept = names.filter((name) => !kept.has(name));
-    for (const name of swept) await rm(join(folder, name), { recursive: true, force: true });
+    const swept = names.filter((name) => isOfSpool(name) && !kept.has(name));
+    // What cannot be removed does no harm: it is tried again at the next start.
+    for (const name of swept) await rm(join(folder, name)).catch(() => undefined);
     return found;
   }
 
@@ -97,10 +100,17 @@ export class Spool {
 
   /** Claims are named by the coordinator, files are not. */
   #newBytes(): AnswerBytes {
-    const file = this.#folder === null ? null : new SpoolFile(join(this.#folder, randomId()));
-    return new AnswerBytes(file, this.#room);
+    if (this.#folder === null) return new AnswerBytes(null, this.#memory);
+    return new AnswerBytes(new SpoolFile(join(this.#folder, randomId())), this.#room);
   }
 }
+
+/** Whatever else the owner has put there, or a link of the owner's leads to, is left alone. */
+function isOfSpool(name: string): boolean {
+  return OWN_ENDINGS.some((ending) => name.endsWith(ending));
+}
+
+const OWN_ENDINGS = [DATA_ENDING, META_ENDING, `${META_ENDING}.tmp`];
 
 async function faultOf(dataFile: string, answer: SpooledAnswer | null): Promise<string | null> {
   if (answer === null) return 'what is written of it makes no sense';

@@ -48,7 +48,7 @@ export interface StreamWork {
 
 export interface WorkLink {
   control(frame: string | Uint8Array): void;
-  /** The last word has been said, or put in line. */
+  /** Nothing more is to be heard on this stream. */
   closed(): void;
 }
 

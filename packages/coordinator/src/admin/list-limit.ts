@@ -2,6 +2,11 @@
 import * as z from 'zod';
 
 const MAX_LISTED = 500;
-const LIMIT_RULE = `a list has 1 to ${MAX_LISTED} rows`;
 
-export const listLimit = z.int(LIMIT_RULE).min(1, LIMIT_RULE).max(MAX_LISTED, LIMIT_RULE);
+const limitRule = ({ input }: { readonly input?: unknown }): string =>
+  `a list has 1 to ${MAX_LISTED} rows, not ${String(input)}`;
+
+export const listLimit = z
+  .int({ error: limitRule })
+  .min(1, { error: limitRule })
+  .max(MAX_LISTED, { error: limitRule });

@@ -1,4 +1,5 @@
 import { print, say } from '@inference-gateway/shared/program/print';
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { admin } from './client.js';
 import { parseDuration } from './duration.js';
@@ -22,7 +23,11 @@ export function addToken(program: Command): void {
     .description('create a join token for one enrolment; prints the token alone')
     .requiredOption('--owner <member>', 'who will own the provider: id, e-mail address or name')
     .option('--name <name>', 'what the provider is called, unless its agent says otherwise')
-    .option('--expires <duration>', '30m, 1h or 7d', parseDuration, parseDuration('1h'))
+    .addOption(
+      new Option('--expires <duration>', '30m, 1h or 7d')
+        .argParser(parseDuration)
+        .default(parseDuration('1h'), '1h'),
+    )
     .addOption(dataOption())
     .addHelpText('after', example('token create --owner anna@example.org --name den-pc'))
     .action(create);

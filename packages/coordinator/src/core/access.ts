@@ -22,10 +22,7 @@ export interface Serving extends Owned {
 }
 
 /** Whether it would take this caller's work now, were a slot free. */
-export function isServing(
-  provider: Serving,
-  caller: Pick<Caller, 'memberId' | 'scope'>,
-): boolean {
+export function isServing(provider: Serving, caller: Pick<Caller, 'memberId' | 'scope'>): boolean {
   const { session, draining } = provider;
   if (session === null || draining || !mayUse(caller, provider)) return false;
   const own = provider.ownerId === caller.memberId;

@@ -159,6 +159,11 @@ export interface ClaimKeeper {
 export interface Sessions {
   /** Every provider that serves, or last served, this model under this type. */
   candidates(serviceType: ServiceType, model: string): readonly Candidate[];
+  /**
+   * Providers that served it and left it out of a later list, as when a local server restarts.
+   * None is online for it; each was last seen when it was still in the list.
+   */
+  formerCandidates(serviceType: ServiceType, model: string): readonly Candidate[];
   providers(): readonly ProviderView[];
   /**
    * Null where the session has gone, or its last slot was taken, since the candidate was chosen.

@@ -11,6 +11,11 @@ export interface Waiting {
   readonly reason: string;
 }
 
+const SOON = 'It is about to start.';
+
+/** Of a job that has its slot, while nobody else sees that yet. */
+export const ABOUT_TO_START: Waiting = { position: 1, reason: SOON };
+
 /** A queued job, as far as the sentence needs it. */
 export interface WaitingJob {
   readonly memberId: string;
@@ -85,7 +90,7 @@ function inLine(input: WaitingInput): string {
   const open = openOnes(input);
   const hasFree = open.some(({ freeJobSlots }) => freeJobSlots > 0);
   const before = queue?.before ?? 0;
-  if (hasFree && before === 0) return 'It is about to start.';
+  if (hasFree && before === 0) return SOON;
   const line = before === 0 ? 'it is the next' : ahead(before, queue?.ownBefore ?? 0);
   const place = hasFree ? capitalized(line) : `${taken(open, job.model)}; ${line}`;
   const isForeign = open.every(({ ownerId }) => ownerId !== job.memberId);

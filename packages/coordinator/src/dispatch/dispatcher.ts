@@ -104,7 +104,8 @@ export class Dispatcher {
     if (this.#isClosed) return;
     try {
       await this.#parts.upkeep.tick();
-      await this.#run();
+      // Not awaited: in a flood one round follows the other without an end.
+      void this.#run();
       this.lastTickAt = Date.now();
     } catch (err) {
       this.#parts.logger.warn({ err }, 'the dispatcher cannot use the database');

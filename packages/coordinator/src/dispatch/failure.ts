@@ -94,7 +94,7 @@ function judgeReset(code: ResetCode, message: string, providerName: string): Ver
       return skip(`${providerName} was taken back by its owner.`);
     case 'LOCAL_TIMEOUT':
     case 'DEADLINE':
-      return failed('provider_timeout', `${providerName} ran out of time: ${detail}.`);
+      return failed('provider_timeout', sentence(`${providerName} ran out of time: ${detail}`));
     case 'LOCAL_UNREACHABLE':
     case 'LOCAL_ERROR':
     case 'CANCELED':
@@ -102,10 +102,18 @@ function judgeReset(code: ResetCode, message: string, providerName: string): Ver
     case 'CALLER_STALLED':
     case 'FLOW_CONTROL':
     case 'INTERNAL':
-      return failed('provider_error', `The model server of ${providerName} failed: ${detail}.`);
+      return failed(
+        'provider_error',
+        sentence(`The model server of ${providerName} failed: ${detail}`),
+      );
     default:
       return assertNever(code);
   }
+}
+
+/** What an agent says ends as it likes. */
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /**

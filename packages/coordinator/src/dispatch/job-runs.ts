@@ -57,6 +57,11 @@ export class JobRuns {
   readonly #ends: RunEnds;
   /** By claim. */
   readonly #cancelers = new Map<string, AbortController>();
+  /**
+   * Claims that were canceled before they came here: both share a commit, and whoever hears of it
+   * first is chance.
+   */
+  readonly #canceledEarly = new Set<string>();
   readonly #pending = new Set<Promise<void>>();
 
   constructor(parts: JobRunsParts) {
@@ -67,7 +72,7 @@ export class JobRuns {
   /** Sends a job that has just been claimed. */
   start(claimed: ClaimedJob, body: Uint8Array, place: Place): void {
     const canceling = this.#enter(claimed.claimId);
-    this.#track(claimed.claimId, this.#start({ claimed, body, canceling, ...place }));
+    this.#track(claimed.claimId, canceling, this.#start({ claimed, body, canceling, ...place }));
   }
 
   /** Takes up a claim that an agent has brought back. */
@@ -79,13 +84,14 @@ export class JobRuns {
     const { claimId, serviceId, runDeadline } = claimed;
     const limitMs = this.#leftOf(claimed, action);
     const sink = await this.#openSink(claimed, null);
-    if (sink === null) return { claimId, action: 'discard' };
+    const isOver = sink === null || this.#canceledEarly.delete(claimId);
+    if (isOver) return { claimId, action: 'discard' };
     const canceling = this.#enter(claimId);
     // It was claimed and never heard of again until now.
     if (runDeadline === null) this.#ends.accepted(claimId, limitMs);
     const run = new JobRun({ claimed, body: NOTHING, canceling, provider: linked, sink, limitMs });
     // It is over, too, where the link is given up before it was begun.
-    this.#track(claimId, this.#follow(run, null));
+    this.#track(claimId, canceling, this.#follow(run, null));
     const begin = (exchange: Exchange): void => run.begin(exchange);
     return { claimId, action, serviceId, handler: run.handler, begin };
   }
@@ -97,7 +103,14 @@ export class JobRuns {
 
   /** The job is canceled: stops the work on the GPU. */
   cancel(claimId: string): void {
-    this.#cancelers.get(claimId)?.abort(JOB_CANCELED);
+    const canceling = this.#cancelers.get(claimId);
+    if (canceling !== undefined) return canceling.abort(JOB_CANCELED);
+    // Most of these are with an agent that is away: it is told when it is back.
+    this.#canceledEarly.add(claimId);
+    for (const oldest of this.#canceledEarly) {
+      if (this.#canceledEarly.size <= MAX_CANCELED_EARLY) break;
+      this.#canceledEarly.delete(oldest);
+    }
   }
 
   get underWay(): number {
@@ -150,6 +163,7 @@ export class JobRuns {
 
   #enter(claimId: string): AbortController {
     const canceling = new AbortController();
+    if (this.#canceledEarly.delete(claimId)) canceling.abort(JOB_CANCELED);
     this.#cancelers.set(claimId, canceling);
     return canceling;
   }
@@ -168,11 +182,12 @@ export class JobRuns {
     return this.#parts.deadlines[DEADLINES[serviceType]];
   }
 
-  #track(claimId: string, work: Promise<void>): void {
+  #track(claimId: string, canceling: AbortController, work: Promise<void>): void {
     const settled = work
       .catch((err: unknown) => this.#parts.logger.error({ err }, 'a run of a job broke'))
       .finally(() => {
-        this.#cancelers.delete(claimId);
+        // Its agent may have brought the claim back on a newer link before this one was through.
+        if (this.#cancelers.get(claimId) === canceling) this.#cancelers.delete(claimId);
         this.#pending.delete(settled);
       });
     this.#pending.add(settled);
@@ -180,6 +195,8 @@ export class JobRuns {
 }
 
 const NOTHING = new Uint8Array();
+/** Many more than can be on their way from the store at once. */
+const MAX_CANCELED_EARLY = 1_000;
 
 const DEADLINES: Readonly<Record<ServiceType, keyof JobDeadlines>> = {
   llm: 'jobDeadlineMs',

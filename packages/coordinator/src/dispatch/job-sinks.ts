@@ -2,6 +2,7 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { AnswerFiles } from '../assets/answer-files.js';
 import type { AssetLibrary } from '../assets/asset-library.js';
+import { MAX_ANSWER_BYTES } from '../core/answer-document.js';
 import { Budget } from '../core/budget.js';
 import type { Job } from '../store/port.js';
 import { FileResult } from './sinks/file-result.js';
@@ -9,7 +10,7 @@ import type { JobSink } from './sinks/job-sink.js';
 import { TextResult } from './sinks/text-result.js';
 
 export interface JobSinkLimits {
-  /** Of text answers that are held at once. */
+  /** Of text answers that are held at once; a member may hold half of it, or the largest one. */
   readonly maxBodyMemoryBytes: number;
   readonly maxImages: number;
 }
@@ -23,7 +24,8 @@ export class JobSinks {
     this.library = library;
     this.#limits = limits;
     const totalBytes = limits.maxBodyMemoryBytes;
-    this.#budget = new Budget({ totalBytes, memberBytes: totalBytes });
+    const memberBytes = Math.max(totalBytes / 2, MAX_ANSWER_BYTES);
+    this.#budget = new Budget({ totalBytes, memberBytes });
   }
 
   /**

@@ -13,7 +13,7 @@ import type {
   Resumption,
   Sessions,
 } from '../core/sessions.js';
-import { waitingFor } from '../core/waiting-reason.js';
+import { ABOUT_TO_START, waitingFor } from '../core/waiting-reason.js';
 import type { Waiting } from '../core/waiting-reason.js';
 import type {
   Batch,
@@ -98,7 +98,9 @@ export class Jobs implements JobDesk, ClaimKeeper {
     if (created.kind === 'queue_full') return created;
     const { kind, value: job } = created;
     if (kind === 'created') {
-      return { kind, value: { job, waiting: this.#waitingOf(job, places[0] ?? null) } };
+      // Its own slot is taken already, so that to itself it would seem to wait for one.
+      const waiting = claim === null ? this.#waitingOf(job, places[0] ?? null) : ABOUT_TO_START;
+      return { kind, value: { job, waiting } };
     }
     return { kind, value: { job, waiting: (await this.waiting([job])).get(job.id) ?? null } };
   }
@@ -208,6 +210,7 @@ export class Jobs implements JobDesk, ClaimKeeper {
       return [...unknown, ...lost];
     } catch (err) {
       this.#parts.logger.warn({ err }, 'leases cannot be renewed now');
+      this.#upkeep.renewalFailed();
       return unknown;
     }
   }
@@ -227,7 +230,11 @@ export class Jobs implements JobDesk, ClaimKeeper {
   #waitingOf(job: Job, queue: Parameters<typeof waitingFor>[0]['queue']): Waiting {
     const { serviceType } = ENDPOINTS[job.endpoint];
     const { memberId, scope, needs } = job;
-    const all = this.#parts.sessions.candidates(serviceType, job.model);
+    const { sessions } = this.#parts;
+    const all = [
+      ...sessions.candidates(serviceType, job.model),
+      ...sessions.formerCandidates(serviceType, job.model),
+    ];
     return waitingFor({
       job,
       serviceType,

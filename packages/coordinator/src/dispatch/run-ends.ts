@@ -98,8 +98,9 @@ export class RunEnds {
       case 'member_full': {
         await run.sink.drop();
         const error = this.#parts.sinks.library.fullError(outcome.kind);
-        await this.end(run.claimId, { kind: 'fail', retryable: false, error });
-        return run.acknowledge('stored');
+        const noted = await this.end(run.claimId, { kind: 'fail', retryable: false, error });
+        if (noted !== null) run.acknowledge('stored');
+        return undefined;
       }
       case 'duplicate':
       case 'stale':
@@ -121,8 +122,8 @@ export class RunEnds {
       this.#parts.logger.error({ err: error, claim: claimId }, 'a result cannot be stored');
       await run.sink.drop();
       const told = brokenRun(error);
-      await this.end(claimId, { kind: 'fail', retryable: true, error: told });
-      return { kind: 'stale' };
+      const noted = await this.end(claimId, { kind: 'fail', retryable: true, error: told });
+      return noted === null ? null : { kind: 'stale' };
     }
   }
 

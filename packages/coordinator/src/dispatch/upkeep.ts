@@ -6,6 +6,7 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { capableCandidates, lastReach } from '../core/match.js';
+import type { Candidate } from '../core/match.js';
 import type { Lane, LaneHead } from '../core/lane.js';
 import type { Sessions } from '../core/sessions.js';
 import type { EndOutcome, Job, JobStore, DispatchStore, UsageRow } from '../store/port.js';
@@ -18,6 +19,10 @@ const SWEEP_MS = 5_000;
 const RETENTION_SWEEP_MS = 10 * 60_000;
 /** Jobs that one operation of the store ends: more would hold its only writer. */
 const BATCH = 200;
+/** Such operations a tick, for what is in no hurry: the queue is looked after meanwhile. */
+const MAX_DELETIONS = 10;
+/** Lanes that are expired at once: they share a commit. */
+const LANES_AT_ONCE = 64;
 /** Agents need a moment to come back after a restart: it counts for nobody's absence. */
 const RETURN_MS = 90_000;
 /** On top of a lease, after a restart. */
@@ -36,7 +41,7 @@ export const SYSTEM_CLOCKS: Clocks = {
 
 export interface UpkeepParts {
   readonly store: DispatchStore & Pick<JobStore, 'deleteOldJobs'>;
-  readonly sessions: Pick<Sessions, 'candidates'>;
+  readonly sessions: Pick<Sessions, 'candidates' | 'formerCandidates'>;
   readonly clocks: Clocks;
   readonly leaseMs: number;
   readonly noProviderMs: number;
@@ -53,6 +58,9 @@ export class Upkeep {
   #awakeSince: number;
   /** At the last tick. */
   #last: Moment | null = null;
+  /** Agents that wanted to renew could not. */
+  #isRenewalDue = false;
+  #ticking: Promise<void> | null = null;
   #sweptAt = 0;
   #retainedAt = 0;
 
@@ -61,8 +69,20 @@ export class Upkeep {
     this.#awakeSince = parts.clocks.wall();
   }
 
-  /** Rejects where the database cannot be used; the next tick goes on. */
-  async tick(): Promise<void> {
+  /** The database took no renewals: no lease is over before agents could be heard again. */
+  renewalFailed(): void {
+    this.#isRenewalDue = true;
+  }
+
+  /** One at a time. Rejects where the database cannot be used; the next tick goes on. */
+  tick(): Promise<void> {
+    this.#ticking ??= this.#tick().finally(() => {
+      this.#ticking = null;
+    });
+    return this.#ticking;
+  }
+
+  async #tick(): Promise<void> {
     await this.#watchClocks();
     const { store, clocks } = this.#parts;
     this.isPaused = await store.isQueuePaused();
@@ -70,12 +90,13 @@ export class Upkeep {
     const steady = clocks.steady();
     if (steady - this.#sweptAt >= Math.min(SWEEP_MS, this.#parts.leaseMs / 4)) {
       this.#sweptAt = steady;
+      // What came before may have waited for the disk, and every renewal with it.
+      await this.#watchClocks();
       await this.#sweep();
       await this.#expire();
     }
     if (this.#retainedAt === 0 || steady - this.#retainedAt >= RETENTION_SWEEP_MS) {
-      this.#retainedAt = steady;
-      await this.#deleteOld();
+      if (await this.#deleteOld()) this.#retainedAt = steady;
     }
   }
 
@@ -89,6 +110,9 @@ export class Upkeep {
       this.#awakeSince = now.wall;
       await store.renewAllClaims(now.wall + leaseMs);
       await store.requeueStuck(now.wall);
+    } else if (this.#isRenewalDue) {
+      await store.renewAllClaims(now.wall + leaseMs);
+      this.#isRenewalDue = false;
     }
     this.#last = now;
   }
@@ -103,24 +127,42 @@ export class Upkeep {
   }
 
   async #expire(): Promise<void> {
-    for (const head of await this.#parts.store.laneHeads(1)) {
-      const end = this.#patienceEnd(head);
-      if (end !== null) await this.#expireLane(head.key, end);
+    const heads = await this.#parts.store.laneHeads(1);
+    for (let at = 0; at < heads.length; at += LANES_AT_ONCE) {
+      const lanes = heads.slice(at, at + LANES_AT_ONCE);
+      await Promise.all(lanes.map((head) => this.#expireWhereOver(head)));
     }
   }
 
+  async #expireWhereOver(head: LaneHead): Promise<void> {
+    const end = this.#patienceEnd(head);
+    if (end !== null) await this.#expireLane(head.key, end);
+  }
+
   /** Null where somebody may serve them. */
-  #patienceEnd({ lane }: LaneHead): PatienceEnd | null {
-    const { sessions, noProviderMs } = this.#parts;
-    const { memberId, scope, needs, serviceType, model } = lane;
-    const request = { caller: { memberId, scope }, needs };
-    const candidates = sessions.candidates(serviceType, model);
-    const seenAt = lastReach(capableCandidates(candidates, request));
+  #patienceEnd({ lane, jobs }: LaneHead): PatienceEnd | null {
+    const { noProviderMs } = this.#parts;
+    const seenAt = lastReach(this.#capableOf(lane));
     const now = this.#now;
-    if (seenAt === null) return { queuedBefore: now, error: nobodyServes(lane, null) };
-    const since = Math.max(seenAt, this.#awakeSince + Math.min(RETURN_MS, noProviderMs));
-    if (now - since < noProviderMs) return null;
+    const expectedAt = this.#awakeSince + Math.min(RETURN_MS, noProviderMs);
+    if (seenAt === null) {
+      // What was queued before the start may have been served before it, too.
+      const isOld = jobs.some(({ queuedAt }) => queuedAt < this.#awakeSince);
+      if (isOld && now < expectedAt) return null;
+      return { queuedBefore: now, error: nobodyServes(lane, null) };
+    }
+    if (now - Math.max(seenAt, expectedAt) < noProviderMs) return null;
     return { queuedBefore: now - noProviderMs, error: nobodyServes(lane, noProviderMs) };
+  }
+
+  /** Those that could run it, also if it is not in their last list. */
+  #capableOf({ memberId, scope, needs, serviceType, model }: Lane): readonly Candidate[] {
+    const { sessions } = this.#parts;
+    const candidates = [
+      ...sessions.candidates(serviceType, model),
+      ...sessions.formerCandidates(serviceType, model),
+    ];
+    return capableCandidates(candidates, { caller: { memberId, scope }, needs });
   }
 
   async #expireLane(laneKey: string, { queuedBefore, error }: PatienceEnd): Promise<void> {
@@ -132,10 +174,14 @@ export class Upkeep {
     }
   }
 
-  async #deleteOld(): Promise<void> {
+  /** True once nothing old is left. */
+  async #deleteOld(): Promise<boolean> {
     const { store, retentionMs } = this.#parts;
-    let deleted = BATCH;
-    while (deleted === BATCH) deleted = await store.deleteOldJobs(this.#now - retentionMs, BATCH);
+    for (let i = 0; i < MAX_DELETIONS; i++) {
+      const deleted = await store.deleteOldJobs(this.#now - retentionMs, BATCH);
+      if (deleted < BATCH) return true;
+    }
+    return false;
   }
 
   get #now(): number {

@@ -28,6 +28,8 @@ function isFree(ctx: Context): boolean {
 }
 
 function tooMany({ limit, retryAfterS }: RateStanding): ApiError {
-  const message = `More than ${limit} requests at present. Try again in ${retryAfterS} seconds.`;
+  const message =
+    `You have sent ${limit} requests within one window of the rate limit, which is all you may. ` +
+    `Try again in ${retryAfterS} seconds.`;
   return new ApiError('rate_limit_exceeded', message, { retryAfterS });
 }

@@ -1,6 +1,6 @@
 /** The state of the queue, as its caller may see it (specification, section 4, Queue summary). */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
-import { mayUse } from '../core/access.js';
+import { isServing } from '../core/access.js';
 import type { Caller } from '../core/caller.js';
 import type { Sessions } from '../core/sessions.js';
 import { isStalled } from '../core/stall.js';
@@ -45,11 +45,11 @@ interface Offer {
   readonly slots: number;
 }
 
-/** Of the providers online that the caller may use. */
+/** Of the providers online that take the caller's work. */
 function offersOf(sessions: Pick<Sessions, 'providers'>, caller: Caller): readonly Offer[] {
   return sessions
     .providers()
-    .filter((provider) => provider.session !== null && mayUse(caller, provider))
+    .filter((provider) => isServing(provider, caller))
     .flatMap(({ providerId, services }) =>
       services.flatMap(({ service_type: serviceType, slots, models }) =>
         models.map(({ id: model }) => ({ serviceType, model, providerId, slots })),

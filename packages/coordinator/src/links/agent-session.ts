@@ -42,6 +42,11 @@ interface SessionOptions extends SessionSocket {
   readonly logger: Logger;
 }
 
+interface Resumed {
+  readonly told: Message<'WELCOME'>['resume'][number];
+  begin(): void;
+}
+
 export class AgentSession implements StreamHost {
   readonly id = randomId();
   readonly connectedAt = Date.now();
@@ -94,13 +99,15 @@ export class AgentSession implements StreamHost {
 
   /**
    * Begins the session proper: the agent may be given work from now on. What it brings back of
-   * earlier links has its streams before the agent hears of them.
+   * earlier links has its streams before the agent hears of them, and may be stopped only then.
    */
   welcome({ provider, timing, events, resumptions }: Greeting): void {
     this.#events = events;
-    const resume = resumptions.map((one) => this.#resume(one));
+    const resumed = resumptions.map((one) => this.#resume(one));
+    const resume = resumed.map(({ told }) => told);
     const welcome = { sessionId: this.id, provider, timing, resume };
     this.control(JSON.stringify(welcomeMessage(welcome)));
+    for (const one of resumed) one.begin();
   }
 
   get isOpen(): boolean {
@@ -235,14 +242,14 @@ export class AgentSession implements StreamHost {
     return stream;
   }
 
-  #resume(resumption: Resumption): Message<'WELCOME'>['resume'][number] {
+  #resume(resumption: Resumption): Resumed {
     const { claimId, action } = resumption;
-    if (action === 'discard') return { claim_id: claimId, action };
+    if (action === 'discard') return { told: { claim_id: claimId, action }, begin: () => {} };
     const { serviceId, handler } = resumption;
     const stream = this.#newStream({ serviceId, handler, kind: 'job' });
     stream.resume(action === 'upload');
-    resumption.begin(stream);
-    return { claim_id: claimId, action, stream: stream.id };
+    const told = { claim_id: claimId, action, stream: stream.id };
+    return { told, begin: () => resumption.begin(stream) };
   }
 
   #frame(message: Uint8Array): void {

@@ -78,25 +78,26 @@ export class LinkServer {
     }
     if (this.#closing) {
       const body = { error: 'the coordinator is shutting down' };
-      return { status: '503 Service Unavailable', body, headers: 'Retry-After: 5\r\n' };
+      return { status: '503 Service Unavailable', body, headers: RETRY_SOON };
     }
     const offered = request.headers['sec-websocket-protocol']?.split(',') ?? [];
     if (!offered.some((name) => name.trim() === SUBPROTOCOL)) {
       const body = { error: 'no common version', min: PROTOCOL_VERSION, max: PROTOCOL_VERSION };
       return { status: '426 Upgrade Required', body };
     }
-    const provider = await this.#authenticate(request.headers.authorization);
-    return provider ?? { status: '401 Unauthorized', body: { error: 'unknown agent token' } };
+    return this.#authenticate(request.headers.authorization);
   }
 
-  async #authenticate(authorization: string | undefined): Promise<Provider | null> {
+  /** An agent that is told 401 gives up for good, so that is said of no token that may be right. */
+  async #authenticate(authorization: string | undefined): Promise<Provider | Refusal> {
     const token = readBearer(authorization);
-    if (token === null || !isSecret('gwa', token)) return null;
+    if (token === null || !isSecret('gwa', token)) return UNKNOWN_TOKEN;
     try {
-      return await this.#options.findProvider(token);
+      return (await this.#options.findProvider(token)) ?? UNKNOWN_TOKEN;
     } catch (err) {
       this.#options.logger.error({ err }, 'cannot look up an agent token');
-      return null;
+      const body = { error: 'the coordinator cannot use its database now' };
+      return { status: '503 Service Unavailable', body, headers: RETRY_SOON };
     }
   }
 
@@ -141,6 +142,12 @@ export class LinkServer {
     logger.info({ provider: provider.id, name: provider.name, models }, 'agent connected');
   }
 }
+
+const UNKNOWN_TOKEN: Refusal = {
+  status: '401 Unauthorized',
+  body: { error: 'unknown agent token' },
+};
+const RETRY_SOON = 'Retry-After: 5\r\n';
 
 function readHello(data: RawData): Message<'HELLO'> | null {
   const decoded = decodeAgentMessage((data as Buffer).toString());

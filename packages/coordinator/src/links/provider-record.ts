@@ -134,9 +134,10 @@ export class ProviderRecord {
   }
 
   #free(service: AdvertisedService, now: number): FreeSlots {
-    if (now < this.#busyUntil) return NONE;
+    // A link that is closing may do so for seconds: work for it would come back, again and again.
+    if (this.session?.isOpen !== true || now < this.#busyUntil) return NONE;
     const { freeSlots, freeJobSlots } = this.slots.left(service, this.services);
-    const onLink = LINK.maxStreams - (this.session?.busy ?? 0);
+    const onLink = LINK.maxStreams - this.session.busy;
     return {
       freeSlots: Math.min(freeSlots, onLink),
       freeJobSlots: Math.min(freeJobSlots, onLink),

@@ -25,6 +25,7 @@ import type {
 } from '../core/sessions.js';
 import type { Provider, Store } from '../store/port.js';
 import type { AgentSession } from './agent-session.js';
+import { FormerModels } from './former-models.js';
 import type { SessionEvents } from './greeting.js';
 import { BUSY_PAUSE_MS, ProviderRecord } from './provider-record.js';
 import type { SessionTiming } from './welcome.js';
@@ -45,9 +46,11 @@ type SeenRecorder = Pick<Store, 'recordProviderSeen'>;
 export class Registry implements Sessions, AdminSessions {
   readonly #records = new Map<string, ProviderRecord>();
   readonly #index = new Map<string, IndexEntry[]>();
+  readonly #former = new FormerModels();
   readonly #listeners = new Set<() => void>();
   readonly #store: SeenRecorder;
   readonly #logger: Logger;
+  #isClosing = false;
 
   constructor(providers: readonly Provider[], store: SeenRecorder, logger: Logger) {
     this.#store = store;
@@ -59,6 +62,10 @@ export class Registry implements Sessions, AdminSessions {
     const now = performance.now();
     const entries = this.#index.get(indexKey(serviceType, model)) ?? [];
     return entries.map((entry) => entry.record.candidate(entry.service, entry.model, now));
+  }
+
+  formerCandidates(serviceType: ServiceType, model: string): readonly Candidate[] {
+    return this.#former.candidates(serviceType, model);
   }
 
   providers(): readonly ProviderView[] {
@@ -134,7 +141,8 @@ export class Registry implements Sessions, AdminSessions {
     const linked = toLinked(record, session);
     const resumptions = await claims.resume(linked, session.hello.resume);
     // Its close was told to nobody, or a still newer one has come: attached now, it would stay.
-    if (!session.isOpen || record.arriving !== session) return this.#tooLate(session, resumptions);
+    const isLate = !session.isOpen || record.arriving !== session || this.#isClosing;
+    if (isLate) return this.#tooLate(session, resumptions);
     record.linked(session);
     for (const one of resumptions) {
       if (one.action === 'continue') record.slots.take(one.serviceId, 'job');
@@ -164,7 +172,8 @@ export class Registry implements Sessions, AdminSessions {
    * all links have ended.
    */
   async closeAll(retryAfterMs: number): Promise<void> {
-    const reason = 'the coordinator is restarting';
+    this.#isClosing = true;
+    const reason = RESTARTING;
     const sessions = [...this.#records.values()].flatMap(({ session }) => session ?? []);
     for (const session of sessions) {
       session.control(JSON.stringify({ t: 'GOAWAY', retry_after_ms: retryAfterMs, reason }));
@@ -175,7 +184,8 @@ export class Registry implements Sessions, AdminSessions {
 
   /** What it brought back stays with its agent, for the next link. */
   #tooLate(session: AgentSession, resumptions: readonly Resumption[]): 'gone' {
-    session.close(CLOSE.superseded, 'a newer link of this agent took over');
+    if (this.#isClosing) session.close(CLOSE.restart, RESTARTING);
+    else session.close(CLOSE.superseded, 'a newer link of this agent took over');
     for (const one of resumptions) {
       if (one.action !== 'discard') one.handler.fail({ kind: 'disconnected' });
     }
@@ -238,6 +248,7 @@ export class Registry implements Sessions, AdminSessions {
       if (others.length > 0) this.#index.set(key, others);
       else this.#index.delete(key);
     }
+    this.#former.change(record, { before: record.services, after: services });
     record.services = services;
     for (const [key, entries] of indexEntries(record, services)) {
       this.#index.set(key, [...(this.#index.get(key) ?? []), ...entries]);
@@ -248,6 +259,8 @@ export class Registry implements Sessions, AdminSessions {
     for (const listener of this.#listeners) listener();
   };
 }
+
+const RESTARTING = 'the coordinator is restarting';
 
 function toLinked(record: ProviderRecord, session: AgentSession): LinkedProvider {
   return { providerId: record.id, providerName: record.name, sessionId: session.id };

@@ -82,6 +82,7 @@ function valueText(value: unknown): string {
 
 function text(cell: Cell): string {
   if (cell === null || cell === undefined || cell === '') return '-';
-  // A tab or line break in a value would break the table and whoever reads the TSV.
-  return String(cell).replaceAll(/\s+/g, ' ');
+  // A tab or line break in a value would break the table and whoever reads the TSV, and a name that
+  // somebody else chose must not steer the terminal.
+  return String(cell).replaceAll(/[\s\p{Cc}]+/gu, ' ');
 }

@@ -11,6 +11,8 @@ const shortText = z.string().max(2_000);
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 const stream = z.int().min(1).max(0xffffffff);
 const names = z.array(name).max(64);
+/** Of a timer that comes again and again: with much less, or more than 24 days, without a pause. */
+const seconds = z.number().min(0.01).max(86_400);
 
 const model = z.object({
   /** The id that callers use. */
@@ -158,10 +160,10 @@ const coordinatorMessage = z.discriminatedUnion('t', [
     provider_id: name,
     /** The provider's public name, which the owner chose. */
     name,
-    ping_s: z.number().positive(),
-    dead_s: z.number().positive(),
-    heartbeat_s: z.number().positive(),
-    lease_s: z.number().positive(),
+    ping_s: seconds,
+    dead_s: seconds,
+    heartbeat_s: seconds,
+    lease_s: seconds,
     limits: z.object({ window_bytes: count, max_streams: count }),
     server_time: count,
     /** One for each that HELLO offered; what is not named is dropped. */

@@ -101,7 +101,7 @@ function readStatus(ctx: Context): JobStatus | null {
 function readActive(ctx: Context): boolean {
   const written = queryText(ctx, 'active') ?? '0';
   if (written === '0' || written === '1') return written === '1';
-  const message = `active is '${written}': it must be 1, or be left away.`;
+  const message = `active is '${written}': it must be 1, for what has not ended, or 0, for all.`;
   throw new ApiError('invalid_value', message, { param: 'active' });
 }
 

@@ -1,0 +1,82 @@
+/** Claims on their way to a run, and what may overtake them. */
+import { MAX_ANSWER_BYTES } from '@inference-gateway/coordinator/core/answer-document';
+import type { Candidate } from '@inference-gateway/coordinator/core/match';
+import { JobRuns } from '@inference-gateway/coordinator/dispatch/job-runs';
+import { JobSinks } from '@inference-gateway/coordinator/dispatch/job-sinks';
+import type { ClaimedJob, Store } from '@inference-gateway/coordinator/store/port';
+import { createLogger } from '@inference-gateway/shared/program/logger';
+import { beforeEach, expect, it } from 'vitest';
+import { runningJob } from '../../store/dispatch-rows.js';
+import { openLibrary } from '../../support/open-library.js';
+import { until } from '../../support/until.js';
+
+const DEN = { providerId: 'den', providerName: 'den-pc', sessionId: 'session' };
+
+let store: Store;
+let runs: JobRuns;
+let claimed: ClaimedJob;
+
+beforeEach(async () => {
+  const opened = await openLibrary();
+  const { library, anna } = opened;
+  ({ store } = opened);
+  runs = new JobRuns({
+    store,
+    sessions: { report: () => {} },
+    sinks: new JobSinks(library, { maxBodyMemoryBytes: 1_000_000, maxImages: 1 }),
+    deadlines: { jobDeadlineMs: 60_000, jobImageDeadlineMs: 60_000, jobFilmDeadlineMs: 60_000 },
+    logger: createLogger('silent'),
+    onChange: () => {},
+  });
+  claimed = await runningJob(store, anna);
+});
+
+it('a job that is canceled before its run begins is never sent, and its slot is free', async () => {
+  const did: string[] = [];
+  const reservation = {
+    open: () => {
+      did.push('open');
+      return null;
+    },
+    release: () => void did.push('release'),
+  };
+  runs.cancel(claimed.claimId);
+  runs.start(claimed, Buffer.from('{}'), { candidate: DEN as Candidate, reservation });
+  await until(() => runs.underWay === 0);
+  expect(did).toEqual(['release']);
+});
+
+it('a claim that is canceled while its agent brings it back is to be dropped', async () => {
+  runs.cancel(claimed.claimId);
+  expect(await runs.resume(claimed, DEN, 'continue')).toEqual({
+    claimId: claimed.claimId,
+    action: 'discard',
+  });
+  expect(runs.underWay).toBe(0);
+});
+
+it('a member may hold half of the memory for text answers', async () => {
+  const { library } = await openLibrary();
+  const maxBodyMemoryBytes = 2 * MAX_ANSWER_BYTES;
+  const sinks = new JobSinks(library, { maxBodyMemoryBytes, maxImages: 1 });
+  const other = { ...claimed.job, memberId: 'ben' };
+  const [first, second, third] = await Promise.all(
+    [claimed.job, claimed.job, other].map((job) => sinks.open(job, null)),
+  );
+  const whole = Buffer.alloc(MAX_ANSWER_BYTES);
+  expect(first?.data(whole, () => {})).toBeNull();
+  expect(second?.data(Buffer.alloc(1), () => {})).toMatchObject({ code: 'capacity_exhausted' });
+  second?.discard();
+  expect(third?.data(whole, () => {})).toBeNull();
+});
+
+it('a claim on a newer link outlives the end of the older one', async () => {
+  const older = await runs.resume(claimed, DEN, 'continue');
+  const newer = await runs.resume(claimed, { ...DEN, sessionId: 'newer' }, 'continue');
+  if (older.action === 'discard' || newer.action === 'discard') throw new Error('discarded');
+  older.handler.fail({ kind: 'disconnected' });
+  await store.findJob(claimed.job.id, null);
+  expect(runs.has(claimed.claimId)).toBe(true);
+  newer.handler.fail({ kind: 'disconnected' });
+  await until(() => !runs.has(claimed.claimId));
+});

@@ -1,0 +1,65 @@
+/** What an agent hears of the claims that it brought, in which order. */
+import { AgentSession } from '@inference-gateway/coordinator/links/agent-session';
+import { createLogger } from '@inference-gateway/shared/program/logger';
+import type { CoordinatorMessage } from '@inference-gateway/shared/protocol/messages';
+import { EventEmitter } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { expect, onTestFinished, test } from 'vitest';
+import type { WebSocket } from 'ws';
+import { HELLO } from '../../support/raw-agent.js';
+
+/** Keeps what is sent to it. */
+class OpenSocket extends EventEmitter {
+  readonly OPEN = 1;
+  readonly readyState = 1;
+  readonly bufferedAmount = 0;
+  readonly sent: CoordinatorMessage[] = [];
+
+  send(frame: string): void {
+    this.sent.push(JSON.parse(frame) as CoordinatorMessage);
+  }
+}
+
+const nothing = (): void => {};
+
+test('a claim that was canceled meanwhile is stopped after WELCOME has named its stream', () => {
+  const socket = new OpenSocket();
+  onTestFinished(() => void socket.emit('close', 1000));
+  const timing = { pingMs: 15_000, deadMs: 40_000, acceptMs: 5_000, jobLeaseMs: 60_000 };
+  const provider = { id: 'p', name: 'den-pc' };
+  const session = new AgentSession({
+    socket: socket as unknown as WebSocket,
+    stream: new PassThrough(),
+    hello: HELLO,
+    provider,
+    timing,
+    logger: createLogger('silent'),
+  });
+  const handler = {
+    accepted: nothing,
+    progress: nothing,
+    head: nothing,
+    part: nothing,
+    data: nothing,
+    end: nothing,
+    fail: nothing,
+  };
+  const events = {
+    servicesChanged: nothing,
+    acceptsChanged: nothing,
+    slotFreed: nothing,
+    renew: async () => [],
+    closed: nothing,
+  };
+  const resumed = { claimId: 'c', action: 'continue', serviceId: 'llm-0', handler } as const;
+  session.welcome({
+    provider,
+    timing,
+    events,
+    resumptions: [{ ...resumed, begin: (exchange) => exchange.cancel('CANCELED') }],
+  });
+  expect(socket.sent).toMatchObject([
+    { t: 'WELCOME', resume: [{ claim_id: 'c', action: 'continue', stream: 1 }] },
+    { t: 'RESET', stream: 1, code: 'CANCELED' },
+  ]);
+});
