@@ -17,8 +17,8 @@ const LATER = NOW + 100;
 
 export function describeWebhooks(adapter: string, store: () => Store): void {
   const memberId = async (name: string): Promise<string> => (await createMember(store(), name)).id;
-  const due = (now = LATER, limit = 10): Promise<readonly WebhookDelivery[]> =>
-    store().dueWebhooks(now, limit);
+  const due = (now = LATER, perMember = 10): Promise<readonly WebhookDelivery[]> =>
+    store().dueWebhooks(now, perMember);
   const cancel = (id: string, now: number) => store().cancelJob(id, null, now);
 
   describe(`${adapter}: webhooks`, () => {
@@ -84,6 +84,21 @@ export function describeWebhooks(adapter: string, store: () => Store): void {
       expect(subjectsOf(await due(NOW + 30, 1))).toEqual([first]);
       expect(await due(NOW + 9)).toEqual([]);
       expect(await store().nextWebhookAt()).toBe(NOW + 10);
+    });
+
+    test('no backlog of one member hides what others have to be told', async () => {
+      const [anna, berta] = [await memberId('anna'), await memberId('berta')];
+      const endOne = async (): Promise<unknown> =>
+        cancel((await submitJob(store(), anna, { webhook })).id, NOW + 1);
+      for (let i = 0; i < 4; i++) await Promise.all(Array.from({ length: 500 }, endOne));
+      const { id: early } = await submitJob(store(), berta, { webhook });
+      await cancel(early, NOW);
+      const { id: late } = await submitJob(store(), berta, { webhook });
+      await cancel(late, NOW + 2);
+      const found = await due(NOW + 2, 3);
+      expect(found.map(({ memberId: one }) => one)).toEqual([berta, anna, anna, anna, berta]);
+      expect([found[0]?.subjectId, found[4]?.subjectId]).toEqual([early, late]);
+      expect(await due(NOW + 1, 1)).toEqual([found[0], found[1]]);
     });
 
     test('one that was tried in vain keeps its id and comes again, later', async () => {

@@ -81,6 +81,17 @@ test('lists, queue positions and counts come from their index in its order', asy
   }
 });
 
+test('due webhooks are found member by member, by their index', async () => {
+  const database = await emptyDatabase();
+  const statements = statementsOf(database, webhookOperations);
+  const due = statements.filter((sql) => sql.includes('recursive'));
+  expect(due).toHaveLength(1);
+  const plan = due.flatMap((sql) => planOf(database, sql)).join('\n');
+  expect(plan).toMatch(/webhook_deliveries_member \(member_id>\?\)/);
+  expect(plan).toMatch(/webhook_deliveries_member \(member_id=\? AND next_at<\?\)/);
+  expect(plan).toContain('SEARCH message');
+});
+
 test('every statement is prepared once: operations themselves prepare none', async () => {
   const database = await emptyDatabase();
   let prepared = 0;

@@ -1,4 +1,4 @@
-import { planClaims } from '@inference-gateway/coordinator/core/job-plan';
+import { affordableClaims, planClaims } from '@inference-gateway/coordinator/core/job-plan';
 import type { Lane, LaneHead } from '@inference-gateway/coordinator/core/lane';
 import { match, NO_NEEDS } from '@inference-gateway/coordinator/core/match';
 import type { Candidate } from '@inference-gateway/coordinator/core/match';
@@ -66,6 +66,7 @@ function head(change: Partial<Lane>, fairKeys: readonly number[]): LaneHead {
     endpoint: 'chat' as const,
     fairKey,
     queuedAt: 1,
+    bodyBytes: 10,
   }));
   return { key, lane, jobs };
 }
@@ -114,6 +115,21 @@ describe('which jobs are given out', () => {
 
   test("a job that may run on its caller's own machines only is not seen by others", () => {
     expect(ids([head({ memberId: 'ben', scope: 'own' }, [1])], [candidate()])).toEqual([]);
+  });
+});
+
+describe('which of them there is memory for', () => {
+  const plan = planClaims([head({}, [1, 2, 3])], () => [candidate({ freeJobSlots: 3 })]);
+
+  test.each([
+    ['all', 0, 30, 3],
+    ['those that fit beside what is held', 5, 30, 2],
+    ['none where the first does not fit', 25, 30, 0],
+    ['one at least where nothing is held', 0, 1, 1],
+  ])('%s', (...row) => {
+    const [, heldBytes, maxBytes, expected] = row;
+    expect(affordableClaims(plan, heldBytes, maxBytes)).toEqual(plan.slice(0, expected));
+    expect(plan).toHaveLength(3);
   });
 });
 

@@ -1,6 +1,7 @@
 /** Claims on their way to a run, and what may overtake them. */
 import { MAX_ANSWER_BYTES } from '@inference-gateway/coordinator/core/answer-document';
 import type { Candidate } from '@inference-gateway/coordinator/core/match';
+import type { ExchangeHandler, OpenRequest } from '@inference-gateway/coordinator/core/sessions';
 import { JobRuns } from '@inference-gateway/coordinator/dispatch/job-runs';
 import { JobSinks } from '@inference-gateway/coordinator/dispatch/job-sinks';
 import type { ClaimedJob, Store } from '@inference-gateway/coordinator/store/port';
@@ -79,4 +80,46 @@ it('a claim on a newer link outlives the end of the older one', async () => {
   expect(runs.has(claimed.claimId)).toBe(true);
   newer.handler.fail({ kind: 'disconnected' });
   await until(() => !runs.has(claimed.claimId));
+});
+
+const EXCHANGE = { consumed: () => {}, cancel: () => {}, acknowledge: () => {} };
+
+it('a request counts as held until its agent has accepted it', async () => {
+  let handler: ExchangeHandler | null = null;
+  const reservation = {
+    open: (_: OpenRequest, told: ExchangeHandler) => {
+      handler = told;
+      return EXCHANGE;
+    },
+    release: () => {},
+  };
+  const opened = (): ExchangeHandler | null => handler;
+  runs.start(claimed, Buffer.alloc(1_000), { candidate: DEN as Candidate, reservation });
+  const told = await until(() => opened());
+  expect(runs.unsentBytes).toBe(1_000);
+  told.accepted();
+  expect(runs.unsentBytes).toBe(0);
+  told.fail({ kind: 'disconnected' });
+  await until(() => runs.underWay === 0);
+  expect(runs.unsentBytes).toBe(0);
+});
+
+it('a run that was lost and found again has no second deadline', async () => {
+  const stopped: string[] = [];
+  const found = await runs.resume({ ...claimed, runDeadline: null }, DEN, 'continue');
+  if (found.action === 'discard') throw new Error('discarded');
+  // It began long ago.
+  expect(Date.now() - (claimed.job.startedAt ?? 0)).toBeGreaterThan(60_000);
+  found.begin({ ...EXCHANGE, cancel: (code) => void stopped.push(code) });
+  await until(() => stopped.length > 0);
+  expect(stopped).toEqual(['DEADLINE']);
+});
+
+it('a finished answer stays with its agent where the database is not to be had', async () => {
+  const item = { endpoint: 'images', model: 'sdxl' } as const;
+  const painting = await runningJob(store, claimed.job.memberId, { item });
+  await store.close();
+  const refused = { code: 'storage_unavailable' };
+  await expect(runs.resume(painting, DEN, 'upload')).rejects.toMatchObject(refused);
+  expect(runs.underWay).toBe(0);
 });

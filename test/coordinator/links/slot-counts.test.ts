@@ -13,7 +13,9 @@ function left(
   taken: readonly (readonly [string, 'sync' | 'job'])[],
 ): { readonly calls: number; readonly jobs: number } {
   const counts = new SlotCounts();
-  for (const [id, kind] of taken) counts.take(id, kind);
+  const groupOf = (id: string): string | null =>
+    services.find((one) => one.service_id === id)?.slot_group ?? null;
+  for (const [id, kind] of taken) counts.take(id, kind, groupOf(id));
   const [first] = services;
   if (first === undefined) throw new Error('no service');
   const { freeSlots, freeJobSlots } = counts.left(first, services);
@@ -51,6 +53,15 @@ describe('slots left', () => {
       ]),
     ).toEqual({ calls: 1, jobs: 0 });
     expect(left(group, [['c', 'job']])).toEqual({ calls: 2, jobs: 1 });
+  });
+
+  test('a service that has left the list still takes its part of the card', () => {
+    const counts = new SlotCounts();
+    counts.take('painter', 'sync', 'gpu');
+    const chat = service('chat', 1, 'gpu');
+    expect(counts.left(chat, [chat])).toEqual({ freeSlots: 0, freeJobSlots: 0 });
+    counts.free('painter', 'sync');
+    expect(counts.left(chat, [chat])).toEqual({ freeSlots: 1, freeJobSlots: 1 });
   });
 
   test('what is freed can be taken again, and never counts below zero', () => {

@@ -41,7 +41,7 @@ describe('a name is refused that stands for', () => {
     store.add(receiver.origin.replace('127.0.0.1', 'hook.example'));
     store.add(receiver.origin);
     createSender(store, { logger, resolve: resolveTwice, allowPrivate: false }).wake();
-    await until(() => store.postponed.length === 2);
+    await until(() => store.postponed.length >= 2);
     expect(receiver.requests).toEqual([]);
     expect(lines.join('')).toContain('which is not public');
   });
@@ -98,7 +98,7 @@ describe('over TLS', () => {
     store.add(`${origin}:${port}/`);
     const trusted = ca === undefined ? {} : { ca };
     createSender(store, { resolve: allOf([HERE]), ...trusted }).wake();
-    await until(() => store.postponed.length === 1);
+    await until(() => store.postponed.length >= 1);
     expect(names).toEqual([]);
   });
 });

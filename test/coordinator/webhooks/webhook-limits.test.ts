@@ -44,7 +44,9 @@ test('at most two messages are on their way to one host', async () => {
 test('at most sixteen messages are on their way at all', async () => {
   const store = new MemoryWebhooks();
   const { receiver, held, hosts, urlOf } = await startHoldingReceiver();
-  for (let index = 0; index < 40; index += 1) store.add(urlOf(`host-${index}.example`));
+  for (let index = 0; index < 40; index += 1) {
+    store.add(urlOf(`host-${index}.example`), { memberId: `member-${index % 8}` });
+  }
   createSender(store, { resolve }).wake();
   await until(() => hosts.length === 16);
   let most = 0;
@@ -57,15 +59,64 @@ test('at most sixteen messages are on their way at all', async () => {
   expect(receiver.requests).toHaveLength(40);
 });
 
-test('a host that hangs, with hundreds of messages due, delays no other', async () => {
+test('at most four messages of one member are on their way', async () => {
+  const store = new MemoryWebhooks();
+  const { receiver, held, hosts, urlOf } = await startHoldingReceiver();
+  for (let index = 0; index < 20; index += 1) store.add(urlOf(`host-${index}.example`));
+  createSender(store, { resolve }).wake();
+  await until(() => hosts.length === 4);
+  let most = 0;
+  await until(() => {
+    most = Math.max(most, hosts.length);
+    held.splice(0, 1).forEach((letGo) => letGo());
+    return store.rows.size === 0;
+  });
+  expect(most).toBe(4);
+  expect(receiver.requests).toHaveLength(20);
+});
+
+test('a host that hangs delays no other, of the same member', async () => {
   const store = new MemoryWebhooks();
   const { hosts, urlOf } = await startHoldingReceiver();
   const prompt = await startReceiver((_, response) => send(response, 200, ''));
-  for (let index = 0; index < 500; index += 1) store.add(urlOf('hangs.example'), { createdAt: 1 });
+  for (let index = 0; index < 10; index += 1) store.add(urlOf('hangs.example'), { createdAt: 1 });
   const id = store.add(prompt.origin.replace('127.0.0.1', 'prompt.example'));
   createSender(store, { resolve }).wake();
   await until(() => !store.rows.has(id));
   expect(hosts).toEqual(['hangs.example', 'hangs.example']);
+});
+
+test.each([
+  ['one host that hangs', 1, 2],
+  ['many hosts that hang', 100, 4],
+])('%s, with thousands of messages due, delay no other member', async (_, names, underWay) => {
+  const store = new MemoryWebhooks();
+  const { hosts, urlOf } = await startHoldingReceiver();
+  const prompt = await startReceiver((_request, response) => send(response, 200, ''));
+  for (let index = 0; index < 2_000; index += 1) {
+    store.add(urlOf(`hangs-${index % names}.example`), { createdAt: 1 });
+  }
+  const memberId = 'berta';
+  const first = store.add(prompt.origin.replace('127.0.0.1', 'one.example'), { memberId });
+  const sender = createSender(store, { resolve, timings: { tryMs: 600_000 } });
+  sender.wake();
+  await until(() => !store.rows.has(first));
+  const second = store.add(prompt.origin.replace('127.0.0.1', 'two.example'), { memberId });
+  sender.wake();
+  await until(() => !store.rows.has(second));
+  expect(hosts).toHaveLength(underWay);
+});
+
+test('of a host that two members share, the next place is for who has none', async () => {
+  const store = new MemoryWebhooks();
+  const { receiver, held, urlOf } = await startHoldingReceiver();
+  for (let index = 0; index < 10; index += 1) store.add(urlOf('shared.example'), { createdAt: 1 });
+  const id = store.add(urlOf('shared.example'), { memberId: 'berta' });
+  createSender(store, { resolve }).wake();
+  await until(() => held.length === 2);
+  held.shift()?.();
+  await until(() => receiver.requests.length === 3);
+  expect(idsOf(receiver.requests)[2]).toBe(id);
 });
 
 test('closing waits for what is under way', async () => {

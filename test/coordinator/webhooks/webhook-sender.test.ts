@@ -98,7 +98,7 @@ describe('a receiver that', () => {
     });
     store.add(`${receiver.origin}/hook`);
     createSender(store).wake();
-    await until(() => store.postponed.length === 2);
+    await until(() => store.postponed.length >= 2);
     expect(receiver.to('/elsewhere')).toEqual([]);
   });
 
@@ -119,7 +119,7 @@ describe('a receiver that', () => {
     const { logger, lines } = listeningLogger();
     store.add(receiver.origin);
     createSender(store, { logger }).wake();
-    await until(() => store.postponed.length === 2);
+    await until(() => store.postponed.length >= 2);
     expect(lines.join('')).toContain('"reason":"ECONNREFUSED"');
   });
 
@@ -132,7 +132,7 @@ describe('a receiver that', () => {
     });
     store.add(receiver.origin);
     createSender(store, { timings: { tryMs: 600_000 } }).wake();
-    await until(() => store.postponed.length === 1);
+    await until(() => store.postponed.length >= 1);
   });
 
   test('never answers has its time, and no more', async () => {
@@ -141,7 +141,7 @@ describe('a receiver that', () => {
     const receiver = await startReceiver(() => {});
     store.add(receiver.origin);
     createSender(store, { logger, timings: { tryMs: 50 } }).wake();
-    await until(() => store.postponed.length === 1 && receiver.aborts.length === 1);
+    await until(() => store.postponed.length >= 1 && receiver.aborts.length >= 1);
     expect(lines.join('')).toContain('"reason":"no answer within 50 ms"');
   });
 
@@ -154,7 +154,7 @@ describe('a receiver that', () => {
     });
     store.add(receiver.origin);
     createSender(store, { timings: { tryMs: 100 } }).wake();
-    await until(() => store.postponed.length === 1);
+    await until(() => store.postponed.length >= 1);
   });
 
   test('drips its body has been told: the status came', async () => {
@@ -227,8 +227,8 @@ test('a store that cannot be read now is read again at the next look', async () 
   store.add(receiver.origin);
   let reads = 0;
   const locked = Object.assign(Object.create(store) as MemoryWebhooks, {
-    dueWebhooks: (now: number, limit: number) =>
-      (reads += 1) === 1 ? Promise.reject(new Error('locked')) : store.dueWebhooks(now, limit),
+    dueWebhooks: (now: number, perMember: number) =>
+      (reads += 1) === 1 ? Promise.reject(new Error('locked')) : store.dueWebhooks(now, perMember),
   });
   createSender(locked, { timings: { pollMs: 20 } }).wake();
   await until(() => store.rows.size === 0);

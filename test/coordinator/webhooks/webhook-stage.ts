@@ -38,12 +38,17 @@ export class MemoryWebhooks implements WebhookStore {
     return id;
   }
 
-  async dueWebhooks(now: number, limit: number): Promise<readonly WebhookDelivery[]> {
+  async dueWebhooks(now: number, perMember: number): Promise<readonly WebhookDelivery[]> {
+    const counts = new Map<string, number>();
     return [...this.rows.values()]
       .filter(({ nextAt }) => nextAt <= now)
       .toSorted((a, b) => a.nextAt - b.nextAt)
-      .slice(0, limit)
-      .map(({ delivery }) => delivery);
+      .map(({ delivery }) => delivery)
+      .filter(({ memberId }) => {
+        const count = (counts.get(memberId) ?? 0) + 1;
+        counts.set(memberId, count);
+        return count <= perMember;
+      });
   }
 
   async nextWebhookAt(): Promise<number | null> {

@@ -221,12 +221,16 @@ create table webhooks (
 create table webhook_deliveries (
   id text primary key,
   subject_id text not null references webhooks (subject_id) on delete cascade,
+  -- Whose it is: nobody's backlog may hide what others have to be told.
+  member_id text not null,
   created_at integer not null,
   next_at integer not null,
   attempts integer not null default 0
 ) strict;
 
+-- When the next one is due, and the longest due of each member.
 create index webhook_deliveries_due on webhook_deliveries (next_at);
+create index webhook_deliveries_member on webhook_deliveries (member_id, next_at);
 create index webhook_deliveries_subject on webhook_deliveries (subject_id);
 
 -- What an administrator has switched, and must hold after a restart.

@@ -24,6 +24,24 @@ export function planClaims(
   return plan.claims;
 }
 
+/**
+ * The first of them, in their order, whose requests there is memory for beside what is held; where
+ * nothing is held, one at least, however long it is.
+ */
+export function affordableClaims(
+  plan: readonly PlannedClaim[],
+  heldBytes: number,
+  maxBytes: number,
+): readonly PlannedClaim[] {
+  let sum = heldBytes;
+  const end = plan.findIndex(({ job }) => {
+    const isTooMuch = sum > 0 && sum + job.bodyBytes > maxBytes;
+    sum += job.bodyBytes;
+    return isTooMuch;
+  });
+  return end === -1 ? plan : plan.slice(0, end);
+}
+
 interface Entry {
   readonly head: LaneHead;
   readonly job: QueuedJob;

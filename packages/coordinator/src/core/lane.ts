@@ -26,6 +26,8 @@ export interface QueuedJob {
   /** Smaller ones come first. */
   readonly fairKey: number;
   readonly queuedAt: number;
+  /** Of its request. */
+  readonly bodyBytes: number;
 }
 
 /** The first jobs of a lane, in their order. */

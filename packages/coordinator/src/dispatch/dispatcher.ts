@@ -5,7 +5,7 @@
  */
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import { planClaims } from '../core/job-plan.js';
+import { affordableClaims, planClaims } from '../core/job-plan.js';
 import type { PlannedClaim } from '../core/job-plan.js';
 import type { Lane, LaneHead } from '../core/lane.js';
 import type { Candidate } from '../core/match.js';
@@ -17,6 +17,8 @@ import type { Upkeep } from './upkeep.js';
 export const TICK_MS = 1_000;
 /** Claims written in one operation, and jobs looked at of one lane. */
 const MAX_CLAIMS = 64;
+/** Requests that were read and that no agent has accepted yet. */
+const MAX_UNSENT_BYTES = 256 * 1024 * 1024;
 
 export interface DispatcherParts {
   readonly store: DispatchStore;
@@ -141,7 +143,9 @@ export class Dispatcher {
     const heads = await store.laneHeads(Math.min(free, MAX_CLAIMS));
     if (heads.length === 0 || this.#isClosed) return false;
     const plan = planClaims(heads, (lane) => this.#candidatesOf(lane));
-    const booked = plan.slice(0, MAX_CLAIMS).flatMap((one) => this.#book(one));
+    const heldBytes = this.#parts.runs.unsentBytes;
+    const affordable = affordableClaims(plan, heldBytes, MAX_UNSENT_BYTES);
+    const booked = affordable.slice(0, MAX_CLAIMS).flatMap((one) => this.#book(one));
     if (booked.length === 0) return false;
     await this.#claim(booked);
     return true;

@@ -12,7 +12,6 @@ import type { Work } from './work.js';
 
 interface JobRunParts {
   readonly claimed: ClaimedJob;
-  readonly body: Uint8Array;
   readonly provider: Pick<LinkedProvider, 'providerId' | 'providerName'> &
     Partial<Pick<Candidate, 'ownerId'>>;
   readonly sink: JobSink;
@@ -71,8 +70,9 @@ export class JobRun {
     return this.#attempt;
   }
 
-  get openRequest(): OpenRequest {
-    const { claimed, provider, limitMs, body } = this.#parts;
+  /** The body is not kept: its run may take hours. */
+  openRequest(body: Uint8Array): OpenRequest {
+    const { claimed, provider, limitMs } = this.#parts;
     const { job, claimId, memberName } = claimed;
     return {
       job: { jobId: job.id, claimId },
@@ -104,7 +104,10 @@ export class JobRun {
   }
 }
 
-function toWork({ claimed, body, canceling }: JobRunParts): Work {
+/** Its request is the agent's by the time that anything could be sent again. */
+const NOTHING = new Uint8Array();
+
+function toWork({ claimed, canceling }: JobRunParts): Work {
   const { job, memberName } = claimed;
   const { memberId, keyId, scope } = job;
   const limits = { requests: null, concurrent: null };
@@ -114,7 +117,7 @@ function toWork({ claimed, body, canceling }: JobRunParts): Work {
     endpoint: job.endpoint,
     model: job.model,
     needs: job.needs,
-    body,
+    body: NOTHING,
     uploads: [],
     stream: false,
     receivedAt: performance.now(),

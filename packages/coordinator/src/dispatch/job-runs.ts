@@ -63,6 +63,8 @@ export class JobRuns {
    */
   readonly #canceledEarly = new Set<string>();
   readonly #pending = new Set<Promise<void>>();
+  /** Of requests that no agent has accepted yet. */
+  unsentBytes = 0;
 
   constructor(parts: JobRunsParts) {
     this.#parts = parts;
@@ -75,7 +77,10 @@ export class JobRuns {
     this.#track(claimed.claimId, canceling, this.#start({ claimed, body, canceling, ...place }));
   }
 
-  /** Takes up a claim that an agent has brought back. */
+  /**
+   * Takes up a claim that an agent has brought back. Rejects where its answer cannot be taken now:
+   * the agent is to keep it.
+   */
   async resume(
     claimed: ClaimedJob,
     linked: LinkedProvider,
@@ -83,13 +88,13 @@ export class JobRuns {
   ): Promise<Resumption> {
     const { claimId, serviceId, runDeadline } = claimed;
     const limitMs = this.#leftOf(claimed, action);
-    const sink = await this.#openSink(claimed, null);
+    const sink = await this.#reopenSink(claimed);
     const isOver = sink === null || this.#canceledEarly.delete(claimId);
     if (isOver) return { claimId, action: 'discard' };
     const canceling = this.#enter(claimId);
     // It was claimed and never heard of again until now.
     if (runDeadline === null) this.#ends.accepted(claimId, limitMs);
-    const run = new JobRun({ claimed, body: NOTHING, canceling, provider: linked, sink, limitMs });
+    const run = new JobRun({ claimed, canceling, provider: linked, sink, limitMs });
     // It is over, too, where the link is given up before it was begun.
     this.#track(claimId, canceling, this.#follow(run, null));
     const begin = (exchange: Exchange): void => run.begin(exchange);
@@ -129,13 +134,30 @@ export class JobRuns {
     if (sink === null || canceling.signal.aborted) return reservation.release();
     const { claimId } = claimed;
     const limitMs = this.#deadlineOf(claimed);
-    const onAccepted = (): void => this.#ends.accepted(claimId, limitMs);
+    const sent = this.#hold(body.length);
+    const onAccepted = (): void => {
+      sent();
+      this.#ends.accepted(claimId, limitMs);
+    };
     const provider = candidate;
-    const run = new JobRun({ claimed, body, canceling, provider, sink, limitMs, onAccepted });
-    const exchange = reservation.open(run.openRequest, run.handler);
-    if (exchange === null) return this.#ends.release(claimId, linkGone());
+    const run = new JobRun({ claimed, canceling, provider, sink, limitMs, onAccepted });
+    const exchange = reservation.open(run.openRequest(body), run.handler);
+    if (exchange === null) {
+      sent();
+      return this.#ends.release(claimId, linkGone());
+    }
     run.begin(exchange);
-    return this.#follow(run, candidate);
+    return this.#follow(run, candidate).finally(sent);
+  }
+
+  /** Counts a body as held until the function that is returned is called. */
+  #hold(bytes: number): () => void {
+    let held = bytes;
+    this.unsentBytes += held;
+    return () => {
+      this.unsentBytes -= held;
+      held = 0;
+    };
   }
 
   async #follow(run: JobRun, candidate: Candidate | null): Promise<void> {
@@ -145,14 +167,28 @@ export class JobRuns {
   }
 
   /** Null where there is nowhere to put its answer, and the job has ended with that. */
-  async #openSink(claimed: ClaimedJob, body: Uint8Array | null): Promise<JobSink | null> {
+  async #openSink(claimed: ClaimedJob, body: Uint8Array): Promise<JobSink | null> {
     try {
       return await this.#parts.sinks.open(claimed.job, body);
     } catch (error) {
-      const told = error instanceof ApiError ? error : brokenRun(error);
-      await this.#ends.end(claimed.claimId, judgeOwnFault(told));
+      await this.#concede(claimed, error instanceof ApiError ? error : brokenRun(error));
       return null;
     }
+  }
+
+  /** The same for work that is done, or half done: only spent space is worth losing it. */
+  async #reopenSink(claimed: ClaimedJob): Promise<JobSink | null> {
+    try {
+      return await this.#parts.sinks.open(claimed.job, null);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'storage_full') throw error;
+      await this.#concede(claimed, error);
+      return null;
+    }
+  }
+
+  async #concede({ claimId }: ClaimedJob, error: ApiError): Promise<void> {
+    await this.#ends.end(claimId, judgeOwnFault(error));
   }
 
   /** An owner who takes nothing now would be asked again at once. */
@@ -170,11 +206,13 @@ export class JobRuns {
 
   /** A result that is whole needs time for its way alone, however late it is. */
   #leftOf(claimed: ClaimedJob, action: 'continue' | 'upload'): number {
-    const { runDeadline } = claimed;
     const wholeMs = this.#deadlineOf(claimed);
-    if (runDeadline === null || action === 'upload') return wholeMs;
+    if (action === 'upload') return wholeMs;
+    const now = Date.now();
+    // A claim that was lost meanwhile has no deadline any more, and no right to a second one.
+    const deadline = claimed.runDeadline ?? (claimed.job.startedAt ?? now) + wholeMs;
     // The wall clock may have been set back meanwhile.
-    return Math.min(wholeMs, Math.max(1, runDeadline - Date.now()));
+    return Math.min(wholeMs, Math.max(1, deadline - now));
   }
 
   #deadlineOf({ job }: ClaimedJob): number {
@@ -194,7 +232,6 @@ export class JobRuns {
   }
 }
 
-const NOTHING = new Uint8Array();
 /** Many more than can be on their way from the store at once. */
 const MAX_CANCELED_EARLY = 1_000;
 

@@ -189,14 +189,13 @@ export class Jobs implements JobDesk, ClaimKeeper {
       if (outcome.kind === 'stale') continue;
       this.#changed(outcome.job, outcome.kind === 'failed' ? outcome.usage : null);
     }
-    return Promise.all(
-      offers.map(async ({ claim_id: claimId, phase }): Promise<Resumption> => {
-        const claimed = claims.find((claim) => claim.claimId === claimId);
-        if (claimed === undefined) return { claimId, action: 'discard' };
-        const action = phase === 'spooled' ? 'upload' : 'continue';
-        return this.#runs.resume(claimed, linked, action);
-      }),
-    );
+    const resuming = offers.map(async ({ claim_id: claimId, phase }): Promise<Resumption> => {
+      const claimed = claims.find((claim) => claim.claimId === claimId);
+      if (claimed === undefined) return { claimId, action: 'discard' };
+      const action = phase === 'spooled' ? 'upload' : 'continue';
+      return this.#runs.resume(claimed, linked, action);
+    });
+    return allOrNone(resuming);
   }
 
   /** A claim whose end cannot come through here is not renewed: its lease is to end it. */
@@ -274,7 +273,8 @@ function headOf({ id, now, submitter, item }: NewJob): LaneHead {
   const { endpoint, model, needs } = item;
   const { serviceType } = ENDPOINTS[endpoint];
   const lane = { serviceType, model, memberId, scope, needs, excluded: [], avoided: [] };
-  return { key: id, lane, jobs: [{ id, endpoint, fairKey: 0, queuedAt: now }] };
+  const job = { id, endpoint, fairKey: 0, queuedAt: now, bodyBytes: item.body.length };
+  return { key: id, lane, jobs: [job] };
 }
 
 interface NewJob {
@@ -282,4 +282,17 @@ interface NewJob {
   readonly now: number;
   readonly submitter: Submitter;
   readonly item: NewJobItem;
+}
+
+/** Where one claim cannot be taken up now, the agent is to come back with all of them. */
+async function allOrNone(resuming: Promise<Resumption>[]): Promise<readonly Resumption[]> {
+  try {
+    return await Promise.all(resuming);
+  } catch (error) {
+    for (const settled of await Promise.allSettled(resuming)) {
+      if (settled.status === 'rejected' || settled.value.action === 'discard') continue;
+      settled.value.handler.fail({ kind: 'disconnected' });
+    }
+    throw error;
+  }
 }

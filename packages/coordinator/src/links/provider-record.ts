@@ -12,7 +12,7 @@ import type { ProviderView } from '../core/sessions.js';
 import type { Provider } from '../store/port.js';
 import type { AgentSession } from './agent-session.js';
 import { SlotCounts } from './slot-counts.js';
-import type { FreeSlots } from './slot-counts.js';
+import type { FreeSlots, SlotKind } from './slot-counts.js';
 
 const FAILURE_MEMORY_MS = 60_000;
 const MAX_FAILURES = 20;
@@ -104,6 +104,11 @@ export class ProviderRecord {
   hasJobSlot(serviceId: string): boolean {
     const service = this.services.find((one) => one.service_id === serviceId);
     return service !== undefined && this.#free(service, performance.now()).freeJobSlots > 0;
+  }
+
+  take(serviceId: string, kind: SlotKind): void {
+    const service = this.services.find((one) => one.service_id === serviceId);
+    this.slots.take(serviceId, kind, service?.slot_group ?? null);
   }
 
   linked(session: AgentSession): void {

@@ -77,7 +77,7 @@ export class Registry implements Sessions, AdminSessions {
     const session = record?.session ?? null;
     if (record === undefined || session === null || candidate.freeSlots <= 0) return null;
     const exchange = session.open(candidate.serviceId, request, handler);
-    if (exchange !== null) record.slots.take(candidate.serviceId, 'sync');
+    if (exchange !== null) record.take(candidate.serviceId, 'sync');
     return exchange;
   }
 
@@ -86,7 +86,7 @@ export class Registry implements Sessions, AdminSessions {
     const session = record?.session ?? null;
     if (record === undefined || session === null || session.id !== sessionId) return null;
     if (!record.hasJobSlot(serviceId)) return null;
-    record.slots.take(serviceId, 'job');
+    record.take(serviceId, 'job');
     const release = (): void => {
       if (record.session !== session) return;
       record.slots.free(serviceId, 'job');
@@ -145,7 +145,7 @@ export class Registry implements Sessions, AdminSessions {
     if (isLate) return this.#tooLate(session, resumptions);
     record.linked(session);
     for (const one of resumptions) {
-      if (one.action === 'continue') record.slots.take(one.serviceId, 'job');
+      if (one.action === 'continue') record.take(one.serviceId, 'job');
     }
     const { id, name } = record;
     const events = this.#eventsOf(record, session, (held) => claims.renew(linked, held));

@@ -14,13 +14,17 @@ export class SlotCounts {
   /** Taken, by service; and those of them that jobs have. */
   readonly #busy = new Map<string, number>();
   readonly #jobs = new Map<string, number>();
+  /** Of services with slots taken, also of those that are not in the last list any more. */
+  readonly #groups = new Map<string, string>();
 
   /** By service; none where nothing is under way. */
   get busyByService(): ReadonlyMap<string, number> {
     return this.#busy;
   }
 
-  take(serviceId: string, kind: SlotKind): void {
+  /** `group` is that of the service; null where it has none. */
+  take(serviceId: string, kind: SlotKind, group: string | null = null): void {
+    if (group !== null) this.#groups.set(serviceId, group);
     add(this.#busy, serviceId, 1);
     if (kind === 'job') add(this.#jobs, serviceId, 1);
   }
@@ -33,12 +37,13 @@ export class SlotCounts {
   clear(): void {
     this.#busy.clear();
     this.#jobs.clear();
+    this.#groups.clear();
   }
 
   /**
    * Services of one group share one card: together they run at most the largest `slots` among
-   * them. Of two slots or more, one is never a job's, so that a synchronous call need not wait for
-   * the end of one.
+   * them, also with one whose server is too busy to be in the list. Of two slots or more, one is
+   * never a job's, so that a synchronous call need not wait for the end of one.
    */
   left(service: AdvertisedService, all: readonly AdvertisedService[]): FreeSlots {
     const group = all.filter(
@@ -48,10 +53,23 @@ export class SlotCounts {
     );
     const slots = Math.max(...group.map((member) => member.slots));
     const own = service.slots - (this.#busy.get(service.service_id) ?? 0);
-    const freeSlots = Math.min(own, slots - sumOf(this.#busy, group));
+    const freeSlots = Math.min(own, slots - this.#sumOf(this.#busy, service));
     const ownJobs = forJobs(service.slots) - (this.#jobs.get(service.service_id) ?? 0);
-    const groupJobs = forJobs(slots) - sumOf(this.#jobs, group);
+    const groupJobs = forJobs(slots) - this.#sumOf(this.#jobs, service);
     return { freeSlots, freeJobSlots: Math.max(0, Math.min(freeSlots, ownJobs, groupJobs)) };
+  }
+
+  /** Taken of the service and of those that share its card. */
+  #sumOf(
+    counts: ReadonlyMap<string, number>,
+    { service_id: serviceId, slot_group: group }: AdvertisedService,
+  ): number {
+    let sum = 0;
+    for (const [id, count] of counts) {
+      const isShared = group !== undefined && this.#groups.get(id) === group;
+      if (id === serviceId || isShared) sum += count;
+    }
+    return sum;
   }
 }
 
@@ -61,11 +79,4 @@ function forJobs(slots: number): number {
 
 function add(counts: Map<string, number>, serviceId: string, change: 1 | -1): void {
   counts.set(serviceId, Math.max(0, (counts.get(serviceId) ?? 0) + change));
-}
-
-function sumOf(
-  counts: ReadonlyMap<string, number>,
-  services: readonly AdvertisedService[],
-): number {
-  return services.reduce((sum, { service_id: id }) => sum + (counts.get(id) ?? 0), 0);
 }

@@ -19,8 +19,11 @@ export interface WebhookDelivery {
 }
 
 export interface WebhookStore {
-  /** Those whose time has come, the longest due first. */
-  dueWebhooks(now: number, limit: number): Promise<readonly WebhookDelivery[]>;
+  /**
+   * Those whose time has come, the longest due first: at most `perMember` of each member, so that
+   * nobody's backlog hides what others have to be told.
+   */
+  dueWebhooks(now: number, perMember: number): Promise<readonly WebhookDelivery[]>;
   /** When the next one is due; null where none is left. */
   nextWebhookAt(): Promise<number | null>;
   /** Delivered, or given up: the row goes. */

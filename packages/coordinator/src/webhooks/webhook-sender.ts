@@ -14,11 +14,11 @@ import type { Resolve } from './receiver.js';
 import { hostOf } from './refuse-address.js';
 
 const MAX_UNDER_WAY = 16;
-/** A receiver that hangs must not take all of them. */
+/** A receiver that hangs must not take all of them, nor a member with many such receivers. */
 const MAX_A_HOST = 2;
-/** Read at once; more, up to the limit, only where all of them are for hosts that are busy. */
-const LOOK_ROWS = 64;
-const MAX_LOOK_ROWS = 1_024;
+const MAX_A_MEMBER = 4;
+/** Read of each member at a look: more than may start, for some of their hosts may be busy. */
+const LOOK_A_MEMBER = 16;
 const GONE = 410;
 
 export interface WebhookTimings {
@@ -61,6 +61,7 @@ export interface WebhookSenderParts {
 
 interface UnderWay {
   readonly host: string;
+  readonly memberId: string;
   readonly stop: AbortController;
   readonly ended: Promise<void>;
 }
@@ -141,24 +142,40 @@ export class WebhookSender {
   }
 
   async #startAll(now: number): Promise<void> {
-    for (let limit = LOOK_ROWS; limit <= MAX_LOOK_ROWS; limit *= 4) {
-      if (this.#underWay.size >= MAX_UNDER_WAY) return;
-      // One that ends while the store is read may still be in what was read.
-      const known = new Set(this.#underWay.keys());
-      const due = await this.#parts.store.dueWebhooks(now, limit);
-      for (const delivery of due) if (!known.has(delivery.id)) this.#start(delivery);
-      if (due.length < limit) return;
+    if (this.#underWay.size >= MAX_UNDER_WAY) return;
+    // One that ends while the store is read may still be in what was read.
+    const known = new Set(this.#underWay.keys());
+    const due = await this.#parts.store.dueWebhooks(now, LOOK_A_MEMBER);
+    const fresh = due.filter(({ id }) => !known.has(id));
+    for (const delivery of this.#inTurn(fresh)) this.#start(delivery);
+  }
+
+  /** Who has the least under way comes first: a place that a backlog leaves goes to the others. */
+  #inTurn(due: readonly WebhookDelivery[]): WebhookDelivery[] {
+    const counts = new Map<string, number>();
+    for (const { memberId } of this.#underWay.values()) {
+      counts.set(memberId, (counts.get(memberId) ?? 0) + 1);
     }
+    const countOf = ({ memberId }: WebhookDelivery): number => counts.get(memberId) ?? 0;
+    return due.toSorted((one, other) => countOf(one) - countOf(other));
   }
 
   #start(delivery: WebhookDelivery): void {
     const host = hostOf(delivery.url);
-    const toHost = [...this.#underWay.values()].filter((one) => one.host === host).length;
-    const isFull = this.#underWay.size >= MAX_UNDER_WAY || toHost >= MAX_A_HOST;
-    if (isFull || this.#closed) return;
+    const { memberId } = delivery;
+    if (this.#closed || this.#isFull(host, memberId)) return;
     const stop = new AbortController();
     const ended = this.#deliver(delivery, stop);
-    this.#underWay.set(delivery.id, { host, stop, ended });
+    this.#underWay.set(delivery.id, { host, memberId, stop, ended });
+  }
+
+  #isFull(host: string, memberId: string): boolean {
+    const all = [...this.#underWay.values()];
+    const toHost = all.filter((one) => one.host === host);
+    const ofMember = all.filter((one) => one.memberId === memberId);
+    return (
+      all.length >= MAX_UNDER_WAY || toHost.length >= MAX_A_HOST || ofMember.length >= MAX_A_MEMBER
+    );
   }
 
   /** Never throws: what the store cannot note now is tried again. */

@@ -93,21 +93,22 @@ function clamp(count: number, most: number): number {
 /** Tells whoever wished to know of the job, and with the last one of a batch of the batch. */
 function announcer(database: Database): (row: JobRow, now: number) => void {
   const ofJob = database.prepare(
-    `insert into webhook_deliveries (id, subject_id, created_at, next_at)
-     select @message, subject_id, @now, @now from webhooks where subject_id = @id
+    `insert into webhook_deliveries (id, subject_id, member_id, created_at, next_at)
+     select @message, subject_id, @memberId, @now, @now from webhooks where subject_id = @id
      on conflict (id) do nothing`,
   );
   // A retried job ends its batch anew: the sum of the generations tells one end from the next.
   const ofBatch = database.prepare(
-    `insert into webhook_deliveries (id, subject_id, created_at, next_at)
+    `insert into webhook_deliveries (id, subject_id, member_id, created_at, next_at)
      select 'msg_' || @batchId || '_' ||
-       (select sum(generation) from jobs where batch_id = @batchId), subject_id, @now, @now
+       (select sum(generation) from jobs where batch_id = @batchId),
+       subject_id, @memberId, @now, @now
      from webhooks where subject_id = @batchId and not exists (
        select 1 from jobs where batch_id = @batchId and status in ('QUEUED', 'PROCESSING'))
      on conflict (id) do nothing`,
   );
-  return ({ id, generation, batch_id: batchId }, now) => {
-    ofJob.run({ message: `msg_${id}_${generation}`, id, now });
-    if (batchId !== null) ofBatch.run({ batchId, now });
+  return ({ id, generation, member_id: memberId, batch_id: batchId }, now) => {
+    ofJob.run({ message: `msg_${id}_${generation}`, id, memberId, now });
+    if (batchId !== null) ofBatch.run({ batchId, memberId, now });
   };
 }
