@@ -94,7 +94,7 @@ export class Spool {
   }
 
   #restored(stem: string, { facts, marks, ...found }: SpooledAnswer): FoundAnswer {
-    const bytes = new AnswerBytes(new SpoolFile(stem), this.#room, found);
+    const bytes = new AnswerBytes(new SpoolFile(stem, true), this.#room, found);
     return { facts, log: new AnswerLog(() => this.#newBytes(), { bytes, marks }) };
   }
 

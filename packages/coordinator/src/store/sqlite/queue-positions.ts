@@ -3,7 +3,7 @@ import type { QueuePosition } from '../port.js';
 import type { Operations } from './operations.js';
 
 /** Further ahead nobody counts: it would cost the only writer milliseconds in a long queue. */
-const MAX_COUNTED = 10_000;
+const MAX_COUNTED = 4_000;
 /**
  * So far from its end a queue is counted from there. What has just been submitted mostly is: from
  * the head, each 202 cost 2 ms of the only writer with 10,000 jobs queued.
