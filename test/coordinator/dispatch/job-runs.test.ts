@@ -1,5 +1,5 @@
 /** Claims on their way to a run, and what may overtake them. */
-import { MAX_ANSWER_BYTES } from '@inference-gateway/coordinator/core/answer-document';
+import { MAX_ANSWER_BYTES } from '@inference-gateway/coordinator/core/held-document';
 import type { Candidate } from '@inference-gateway/coordinator/core/match';
 import type { ExchangeHandler, OpenRequest } from '@inference-gateway/coordinator/core/sessions';
 import { JobRuns } from '@inference-gateway/coordinator/dispatch/job-runs';

@@ -1,4 +1,5 @@
 /** Replaces a file whole: whoever reads it finds the old text or the new, whatever happens. */
+import { syncFolder } from '@inference-gateway/shared/program/sync-folder';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -20,17 +21,6 @@ async function writeSynced(file: string, text: string): Promise<void> {
   const handle = await open(file, 'w', 0o600);
   try {
     await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Makes the names in a folder durable; Windows does it by itself and opens no folders. */
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
     await handle.sync();
   } finally {
     await handle.close();

@@ -1,5 +1,6 @@
 /** A file on its way: written while it streams, and in its place only when it is whole. */
 import { ApiError } from '@inference-gateway/shared/errors';
+import { syncFolder } from '@inference-gateway/shared/program/sync-folder';
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
@@ -148,17 +149,6 @@ async function moveToPlace(from: string, to: string): Promise<void> {
   if (made !== undefined) await syncFolder(dirname(folder));
   await rename(from, to);
   await syncFolder(folder);
-}
-
-/** Puts the names in a folder on the disk. Windows has no such thing. */
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 function tooLong(maxBytes: number): ApiError {

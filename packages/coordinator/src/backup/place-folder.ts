@@ -1,9 +1,9 @@
 /** The place of a data folder that is to be restored: kept from others, and exchanged whole. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { syncFolder } from '@inference-gateway/shared/program/sync-folder';
 import { readdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { LOCK_FILE, lockStore } from '../store/open.js';
-import { syncFolder } from './sync-folder.js';
 
 export interface TakenFolder {
   /** Links resolved: what is exchanged is the folder and not a link to it. */

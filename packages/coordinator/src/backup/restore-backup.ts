@@ -12,7 +12,7 @@ import { examineBackup } from './examine-backup.js';
 import type { BackupFault, BackupReport } from './examine-backup.js';
 import { moveIn, takeFolder } from './place-folder.js';
 import { readBackup } from './read-backup.js';
-import { syncTree } from './sync-folder.js';
+import { syncTree } from './sync-tree.js';
 
 export interface RestoreRequest {
   readonly file: string;

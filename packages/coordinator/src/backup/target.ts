@@ -1,6 +1,7 @@
 /** Where a backup goes: a file that is there when it is whole, a device, or stdout. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { randomId } from '@inference-gateway/shared/ids';
+import { syncFolder } from '@inference-gateway/shared/program/sync-folder';
 import { createWriteStream } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { open, rename, rm, stat } from 'node:fs/promises';
@@ -8,7 +9,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Writable } from 'node:stream';
 import { callbackify } from 'node:util';
-import { syncFolder } from './sync-folder.js';
 
 export const STDOUT = '-';
 const PRIVATE_FILE = 0o600;

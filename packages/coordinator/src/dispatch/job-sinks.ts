@@ -2,7 +2,7 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { AnswerFiles } from '../assets/answer-files.js';
 import type { AssetLibrary } from '../assets/asset-library.js';
-import { MAX_ANSWER_BYTES } from '../core/answer-document.js';
+import { MAX_ANSWER_BYTES } from '../core/held-document.js';
 import { Budget } from '../core/budget.js';
 import type { Job } from '../store/port.js';
 import { FileResult } from './sinks/file-result.js';

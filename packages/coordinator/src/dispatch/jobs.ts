@@ -168,11 +168,6 @@ export class Jobs implements JobDesk, ClaimKeeper {
     return this.#dispatcher.lastTickAt;
   }
 
-  /** Claims in providers' hands whose end comes through here. */
-  get underWay(): number {
-    return this.#runs.underWay;
-  }
-
   async resume(
     linked: LinkedProvider,
     offers: readonly ClaimOffer[],

@@ -1,6 +1,6 @@
 /** JSON bodies: held whole, up to their limit, within one budget of memory for all callers. */
 import { ApiError } from '@inference-gateway/shared/errors';
-import { MAX_ANSWER_BYTES } from '../core/answer-document.js';
+import { MAX_ANSWER_BYTES } from '../core/held-document.js';
 import { Budget } from '../core/budget.js';
 import type { Share } from '../core/budget.js';
 import type { Context } from './context.js';

@@ -38,8 +38,8 @@ function delivery({ id, tag, summary, body }: Delivery): Operation {
     tags: [tag],
     summary,
     description:
-      'Signed with the secret of the submission and delivered at least once: any answer other ' +
-      'than 2xx is tried again, with growing pauses, for a day.',
+      'Signed with the secret of the submission and delivered at least once: what is not ' +
+      'answered 2xx is tried again, with growing pauses, for a day.',
     security: [],
     parameters: parameters('WebhookId', 'WebhookTimestamp', 'WebhookSignature'),
     requestBody: body,

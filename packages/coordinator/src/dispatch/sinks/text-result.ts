@@ -1,7 +1,6 @@
 /** The JSON of a text job, held until it is whole. */
-import { GatheredBytes } from '@inference-gateway/shared/gathered-bytes';
 import { NOTHING_MEASURED } from '../../assets/measures.js';
-import { isJsonObject, MAX_ANSWER_BYTES } from '../../core/answer-document.js';
+import { HeldDocument, isJsonObject } from '../../core/held-document.js';
 import type { Share } from '../../core/budget.js';
 import type { SinkFault } from '../work.js';
 import type { JobResult, JobSink } from './job-sink.js';
@@ -9,15 +8,14 @@ import type { JobResult, JobSink } from './job-sink.js';
 export class TextResult implements JobSink {
   /** A job's caller has seen nothing of it before its end. */
   readonly committed = false;
-  readonly #share: Share;
-  readonly #body = new GatheredBytes();
+  readonly #document: HeldDocument;
 
   constructor(share: Share) {
-    this.#share = share;
+    this.#document = new HeldDocument(share);
   }
 
   get result(): JobResult {
-    return { text: this.#body.bytes, assets: [], measures: NOTHING_MEASURED };
+    return { text: this.#document.bytes, assets: [], measures: NOTHING_MEASURED };
   }
 
   begin(): void {
@@ -29,21 +27,17 @@ export class TextResult implements JobSink {
   }
 
   data(bytes: Uint8Array, consumed: (bytes: number) => void): SinkFault {
-    this.#body.append(bytes);
-    if (this.#body.length > MAX_ANSWER_BYTES) return 'it is longer than 32 MiB';
-    const spent = this.#share.tryAdd(bytes.length);
-    if (spent !== null) return spent;
-    consumed(bytes.length);
-    return null;
+    const fault = this.#document.append(bytes);
+    if (fault === null) consumed(bytes.length);
+    return fault;
   }
 
   end(): SinkFault {
-    return isJsonObject(this.#body.bytes) ? null : 'it is no JSON object';
+    return isJsonObject(this.#document.bytes) ? null : 'it is no JSON object';
   }
 
   discard(): void {
-    this.#body.clear();
-    this.#share.release();
+    this.#document.clear();
   }
 
   async drop(): Promise<void> {

@@ -5,10 +5,9 @@
 import type { ServerResponse } from 'node:http';
 import { NOTHING_MEASURED } from '../../assets/measures.js';
 import type { Measures } from '../../assets/measures.js';
-import { isJsonObject, MAX_ANSWER_BYTES } from '../../core/answer-document.js';
+import { HeldDocument, isJsonObject } from '../../core/held-document.js';
 import type { Answerer, SinkFault } from '../../dispatch/work.js';
 import type { Share } from '../../core/budget.js';
-import { GatheredBytes } from '@inference-gateway/shared/gathered-bytes';
 import { setAnswerHead } from './answer-headers.js';
 import type { HttpAnswer } from './answer.js';
 
@@ -26,21 +25,19 @@ export class JsonAnswer implements HttpAnswer {
   readonly committed = false;
   measures = NOTHING_MEASURED;
   readonly #response: ServerResponse;
-  readonly #share: Share;
   readonly #render: Render;
-  readonly #body = new GatheredBytes();
+  readonly #document: HeldDocument;
   #answerer: Answerer | null = null;
 
   constructor(response: ServerResponse, share: Share, render: Render = asItIs) {
     this.#response = response;
-    this.#share = share;
+    this.#document = new HeldDocument(share);
     this.#render = render;
   }
 
   begin(answerer: Answerer): void {
     this.#answerer = answerer;
-    this.#body.clear();
-    this.#share.release();
+    this.#document.clear();
   }
 
   part(): string {
@@ -48,22 +45,19 @@ export class JsonAnswer implements HttpAnswer {
   }
 
   data(bytes: Uint8Array, consumed: (bytes: number) => void): SinkFault {
-    this.#body.append(bytes);
-    if (this.#body.length > MAX_ANSWER_BYTES) return 'it is longer than 32 MiB';
-    const spent = this.#share.tryAdd(bytes.length);
-    if (spent !== null) return spent;
-    consumed(bytes.length);
-    return null;
+    const fault = this.#document.append(bytes);
+    if (fault === null) consumed(bytes.length);
+    return fault;
   }
 
   end(): SinkFault | Promise<SinkFault> {
-    const rendered = this.#render(this.#body.bytes);
+    const rendered = this.#render(this.#document.bytes);
     if (rendered instanceof Promise) return rendered.then((settled) => this.#send(settled));
     return this.#send(rendered);
   }
 
   fail(): boolean {
-    this.#body.clear();
+    this.#document.clear();
     return false;
   }
 
