@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { LoadGenerator } from './load-generator.js';
 import type { BenchOptions } from './options.js';
 import { start, stopAll } from './processes.js';
+import type { Started } from './processes.js';
 import type { Samples } from './samples.js';
 import { startGateway } from './subjects/gateway.js';
 import type { GatewayServices } from './subjects/gateway.js';
@@ -57,7 +58,12 @@ async function startSubjects(
   return { surroundings, subjects };
 }
 
-function startOwn(name: 'mock' | 'hop', folder: string, ...args: string[]) {
+/** One of the bench's own servers; `ready` is its origin. */
+export function startOwn(
+  name: 'mock' | 'hop',
+  folder: string,
+  ...args: string[]
+): Promise<Started> {
   const script = fileURLToPath(new URL(`${name}-process.js`, import.meta.url));
   const ready = /ready on (\S+)/;
   return start({ args: [script, ...args], ready, log: join(folder, `${name}.log`) });

@@ -3,8 +3,9 @@
  * measured.
  */
 import { assertNever } from '@inference-gateway/shared/assert';
-import type { Job, RequestsResult, StreamsResult } from './load/job.js';
+import type { Job, JobResult } from './load/job.js';
 import { batchLoad, jobsLoad, readLoad, startLoad } from './load/job-load.js';
+import { openLoad } from './load/open-load.js';
 import { closedLoad, steadyLoad } from './load/request-load.js';
 import { streamLoad } from './load/stream-load.js';
 
@@ -16,12 +17,14 @@ process.on('message', (job: Job) => {
 });
 process.on('disconnect', () => process.exit());
 
-function run(job: Job): Promise<RequestsResult | StreamsResult> {
+function run(job: Job): Promise<JobResult<Job>> {
   switch (job.kind) {
     case 'closed':
       return closedLoad(job);
     case 'steady':
       return steadyLoad(job);
+    case 'open':
+      return openLoad(job);
     case 'streams':
       return streamLoad(job);
     case 'jobs':

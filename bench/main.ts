@@ -3,6 +3,8 @@
  * `options.ts` and `docs/performance.md`.
  */
 import { writeFileSync } from 'node:fs';
+import { measureFleet } from './fleet/measure-fleet.js';
+import { report as fleetReport } from './fleet/report.js';
 import { jobs } from './jobs/jobs.js';
 import { report as jobsReport } from './jobs/report.js';
 import { media } from './media/media.js';
@@ -10,11 +12,15 @@ import { report as mediaReport } from './media/report.js';
 import { readOptions } from './options.js';
 import { relay } from './relay/relay.js';
 import { report as relayReport } from './relay/report.js';
+import { report as scheduleReport } from './schedule/report.js';
+import { schedule } from './schedule/schedule.js';
 
 const BENCHES = {
   relay: { run: relay, report: relayReport },
   media: { run: media, report: mediaReport },
   jobs: { run: jobs, report: jobsReport },
+  schedule: { run: schedule, report: scheduleReport },
+  fleet: { run: measureFleet, report: fleetReport },
 };
 
 const { name, options } = readOptions(process.argv.slice(2));

@@ -17,6 +17,8 @@ export interface Percentiles {
   readonly p50: number;
   readonly p95: number;
   readonly p99: number;
+  readonly p999: number;
+  readonly max: number;
 }
 
 export function percentilesOf(values: readonly number[]): Percentiles {
@@ -25,5 +27,7 @@ export function percentilesOf(values: readonly number[]): Percentiles {
     p50: percentile(sorted, 0.5),
     p95: percentile(sorted, 0.95),
     p99: percentile(sorted, 0.99),
+    p999: percentile(sorted, 0.999),
+    max: percentile(sorted, 1),
   };
 }

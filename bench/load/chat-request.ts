@@ -9,6 +9,11 @@ export function jsonRequest(target: Target): Buffer {
   return postJson(target, PATH, chat(QUESTION));
 }
 
+/** The same to another model. */
+export function chatRequest(target: Target, model: string): Buffer {
+  return postJson(target, PATH, { ...chat(QUESTION), model });
+}
+
 /** The same as a job. */
 export function submission(target: Target): Buffer {
   return postJson(target, PATH, { ...chat(QUESTION), async: true });

@@ -31,12 +31,25 @@ export type Job =
       readonly durationMs: number;
       readonly maxRequests: number;
     }
-  /** A steady rate, whatever the answers do. */
+  /** A steady rate, whatever the answers do; latency counts from the sending. */
   | {
       readonly kind: 'steady';
       readonly target: Target;
       readonly perSecond: number;
       readonly durationMs: number;
+    }
+  /**
+   * As many callers as come at this rate, each at a moment of its own, whatever the answers do. It
+   * counts what is added to the time at the home, from the moment at which the caller came.
+   */
+  | {
+      readonly kind: 'open';
+      readonly target: Target;
+      readonly perSecond: number;
+      readonly durationMs: number;
+      /** Each call is of one of these; a model that is here twice is called twice as often. */
+      readonly models: readonly string[];
+      readonly seed: number;
     }
   | {
       readonly kind: 'streams';
@@ -69,6 +82,13 @@ export interface RequestsResult {
   readonly latencyMs: Percentiles;
 }
 
+export interface OpenResult extends RequestsResult {
+  /** From the moment at which a request was due to its sending: the generator's own part. */
+  readonly lateMs: Percentiles;
+  /** Calls that had no answer, by what they had instead. */
+  readonly errors: Readonly<Record<string, number>>;
+}
+
 export interface StreamsResult {
   readonly chunks: number;
   /** While every stream was under way; in a flood, from first to last. */
@@ -82,7 +102,9 @@ export interface StreamsResult {
 
 export type JobResult<J extends Job> = J extends { kind: 'streams' }
   ? StreamsResult
-  : RequestsResult;
+  : J extends { kind: 'open' }
+    ? OpenResult
+    : RequestsResult;
 
 /** What a stream's message asks of the mock: proxies drop request fields that they do not know. */
 export interface StreamWish {

@@ -31,6 +31,12 @@ export interface CoordinatorPlace {
   readonly log: string;
 }
 
+export interface AgentPlace {
+  readonly nodeFlags: readonly string[];
+  readonly config: string;
+  readonly log: string;
+}
+
 export async function startGateway(
   surroundings: Surroundings,
   services: GatewayServices,
@@ -46,11 +52,7 @@ export async function startGateway(
   });
   const key = await setUp({ url: coordinator.ready, data, config });
   addServices(config, mock, services);
-  const agent = await start({
-    args: [...nodeFlags, AGENT, 'start', '--config', config],
-    ready: /online as/,
-    log: join(folder, 'agent.log'),
-  });
+  const agent = await startAgent({ nodeFlags, config, log: join(folder, 'agent.log') });
   return {
     name: 'gateway',
     origin: coordinator.ready,
@@ -64,6 +66,15 @@ export async function startGateway(
 export function startCoordinator({ nodeFlags, data, log }: CoordinatorPlace): Promise<Started> {
   const args = [...nodeFlags, COORDINATOR, 'start', '--data', data, '--port', '0'];
   return start({ args, ready: /listening on (http:\/\/\S+)/, env: LIMITS, log });
+}
+
+/** With a configuration that names the coordinator and has the agent's token beside it. */
+export function startAgent({ nodeFlags, config, log }: AgentPlace): Promise<Started> {
+  return start({
+    args: [...nodeFlags, AGENT, 'start', '--config', config],
+    ready: /online as/,
+    log,
+  });
 }
 
 /** Jobs wait from now on; `resume` lets them run. */
@@ -88,14 +99,19 @@ async function setUp({ url, data, config }: Paths): Promise<string> {
   return key;
 }
 
-function addServices(config: string, mock: string, services: GatewayServices): void {
-  const settings = JSON.parse(readFileSync(config, 'utf8')) as object;
-  const list = Object.entries(services).map(([type, slots]) => ({
+/** As an agent's configuration names them. */
+export function servicesOn(mock: string, services: GatewayServices): object[] {
+  return Object.entries(services).map(([type, slots]) => ({
     type,
     backend: 'openai',
     base_url: `${mock}/v1`,
     slots,
     models: [{ id: BENCH_MODEL }],
   }));
+}
+
+function addServices(config: string, mock: string, services: GatewayServices): void {
+  const settings = JSON.parse(readFileSync(config, 'utf8')) as object;
+  const list = servicesOn(mock, services);
   writeFileSync(config, JSON.stringify({ ...settings, services: list }));
 }

@@ -134,12 +134,44 @@ describe('a key', () => {
     });
   });
 
+  it('says that it has been rotated once the time of the old one is over', async () => {
+    const old = await createKey('turned');
+    const rotated = await gateway.admin('key.rotate', { key: old.id, overlap_s: 1 });
+    expect((await list(`Bearer ${old.key}`)).status).toBe(200);
+    expect((await list(`Bearer ${rotated.key}`)).status).toBe(200);
+    const over = await until(async () => {
+      const response = await list(`Bearer ${old.key}`);
+      return response.status === 401 ? response : null;
+    });
+    expect(await failureOf(over)).toMatchObject({
+      code: 'expired_api_key',
+      message: `The API key ${old.key.slice(0, 12)}… has been rotated. Use the new one.`,
+    });
+    expect((await list(`Bearer ${rotated.key}`)).status).toBe(200);
+  });
+
   it('of one name does not stop another of the same member', async () => {
     const { id } = await createKey('old');
     const { key } = await createKey('new');
     await administer(gateway, 'key.revoke', { key: id });
     expect((await list(`Bearer ${key}`)).status).toBe(200);
   });
+});
+
+it('the keys of a disabled member stop at once, and work again when they are enabled', async () => {
+  const carl = { email: 'carl@example.org', name: 'Carl', admin: false, password: null };
+  await gateway.admin('user.create', carl);
+  const { key } = await createKey('laptop', { user: 'Carl' });
+  expect((await list(`Bearer ${key}`)).status).toBe(200);
+  await gateway.admin('user.disable', { member: 'Carl' });
+  expect(await failureOf(await list(`Bearer ${key}`))).toMatchObject({
+    status: 401,
+    type: 'not_authenticated',
+    code: 'disabled_api_key',
+    message: 'Your account is disabled. Ask the admin.',
+  });
+  await gateway.admin('user.enable', { member: 'Carl' });
+  expect((await list(`Bearer ${key}`)).status).toBe(200);
 });
 
 it('the key is checked before the body is read', async () => {

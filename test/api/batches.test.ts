@@ -109,7 +109,7 @@ describe('POST /batches', () => {
     expect(counts).toMatchObject({ total: 2, processed: 1, failed: 1 });
     const lost = await ended(gateway, jobs[1]?.id ?? '');
     expect(lost.error).toMatchObject({ type: 'no_provider', code: 'no_provider' });
-    expect(lost.error?.message).toContain("ever served the model 'nobody-has-it' as llm");
+    expect(lost.error?.message).toContain("serves the model 'nobody-has-it' as llm");
   });
 
   it('its webhook is accepted, and the secret is never returned', async () => {

@@ -35,6 +35,16 @@ describe('a trailing slash and doubled slashes reach the same route', () => {
     expect((await fetch(`${gateway.address}//v1//models`)).status).toBe(401);
   });
 
+  it.each(['/V1/models', '/API/inference/queue/summary', '/api/Inference/assets'])(
+    'a path in other letters, as %s, is another path',
+    async (path) => {
+      expect(await failureOf(await gateway.fetch(path))).toMatchObject({
+        status: 404,
+        code: 'unknown_url',
+      });
+    },
+  );
+
   it.each(STOCK_CLIENTS)('as $version makes them of a base URL that ends in one', async (stock) => {
     const client = connect(stock.Sdk, gateway, { baseURL: `${gateway.baseUrl}/` });
     expect((await client.models.list()).data).toHaveLength(1);

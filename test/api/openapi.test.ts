@@ -12,6 +12,9 @@ import { startStudio } from '../support/studio.js';
 import type { Studio } from '../support/studio.js';
 import { dieMidStream, html500 } from '../support/fake-behaviours.js';
 import type { FakeModelServer } from '../support/fake-model-server.js';
+import { joinAndLogOut } from './account-calls.js';
+import type { Sent } from './account-calls.js';
+import { enrolTwice, logInAsDevice } from './device-calls.js';
 import {
   ASSETS,
   IMAGES_PATH,
@@ -20,10 +23,9 @@ import {
   SPEECH_PATH,
   VIDEOS_PATH,
 } from './media-calls.js';
-import { administer, CHAT, chat } from './requests.js';
+import { CHAT, chat } from './requests.js';
 
 const TOKEN = 'the-token-of-the-metrics';
-const JOIN = { owner: 'Anna', name: null, expires_in_s: 60 };
 const COMPLETIONS = '/v1/completions';
 const TRANSCRIPTIONS = '/v1/audio/transcriptions';
 const EDITS = '/v1/images/edits';
@@ -52,11 +54,6 @@ beforeAll(async () => {
     await Promise.all([texts.close(), studio.fake.close(), forms.close()]);
   };
 }, 60_000);
-
-interface Sent extends Omit<RequestInit, 'headers'> {
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
 
 interface BatchAnswer {
   readonly jobs: readonly { readonly id: string }[];
@@ -220,12 +217,13 @@ describe('real answers match the document', () => {
     expect(headers.get('x-asset-url')).toContain(ASSETS);
   });
 
-  it('an agent that enrols, once', async () => {
-    const store = await administer(gateway, 'token.create', JOIN);
-    const sent = json('/agent/v1/enroll', { name: 'cellar-pc' });
-    const headers = { ...sent.headers, authorization: `Bearer ${String(store['token'])}` };
-    expect((await call({ ...sent, headers })).status).toBe(200);
-    expect((await call({ ...sent, headers })).status).toBe(401);
+  it('machines that come in, with a token and with a code, once', async () => {
+    expect(await enrolTwice(gateway, call)).toEqual([200, 401]);
+    expect(await logInAsDevice(gateway, call)).toEqual([200, 200, 400]);
+  });
+
+  it('a friend who joins, logs in, looks and logs out', async () => {
+    expect(await joinAndLogOut(gateway, call)).toEqual([201, 204, 200, 204, 401]);
   });
 });
 

@@ -58,15 +58,15 @@ export function textOf(text: string): string {
     .join('');
 }
 
-/** How many requests Anna has left in the window; to look is free. */
-export async function remaining(gateway: TestGateway): Promise<number> {
+/** How many requests the caller has left in the window; to look is free. */
+export async function remaining(gateway: Caller): Promise<number> {
   const { headers } = await gateway.fetch('/v1/jobs');
   return Number(headers.get('x-ratelimit-remaining'));
 }
 
 /** Sends a request, and resolves once it has come in, while its answer is still to come. */
 export async function sent<Answer>(
-  gateway: TestGateway,
+  gateway: Caller,
   send: () => Answer,
 ): Promise<{ readonly answer: Answer }> {
   const before = await remaining(gateway);

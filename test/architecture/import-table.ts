@@ -13,6 +13,13 @@ interface Row {
   readonly node?: false;
 }
 
+/** What the store's port is made of. */
+const STORE_PARTS = ['asset', 'audit', 'device', 'dispatch', 'job', 'key', 'member', 'provider']
+  .concat(['sharing', 'usage', 'webhook'])
+  .map((part) => `coordinator/src/store/${part}-store.ts`)
+  .concat('coordinator/src/store/outcomes.ts');
+const STORE_PART: Row = { may: ['coordinator/src/core', ...STORE_PARTS] };
+
 /** Keys are paths below `packages/`; a key with a dot is one file, the longest that fits counts. */
 const TABLE: Readonly<Record<string, Row>> = {
   'shared/src': { may: [], packages: ['zod', 'fastest-levenshtein'], node: false },
@@ -21,6 +28,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'coordinator/src/main.ts': { may: ['coordinator/src/cli'], packages: ['commander'] },
   'coordinator/src/cli': {
     may: [
+      'coordinator/src/accounts',
       'coordinator/src/coordinator.ts',
       'coordinator/src/config.ts',
       'coordinator/src/admin',
@@ -31,7 +39,7 @@ const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/store/open.ts',
       'coordinator/src/core',
     ],
-    packages: ['commander', 'zod'],
+    packages: ['@bomb.sh/tab', 'commander', 'zod'],
   },
   'coordinator/src/config.ts': { may: [], packages: ['zod'] },
   'coordinator/src/coordinator.ts': {
@@ -89,35 +97,9 @@ const TABLE: Readonly<Record<string, Row>> = {
   },
   'coordinator/src/core': { may: [], node: false },
   // What the store does, without how: all that whoever uses it may know.
-  'coordinator/src/store/port.ts': {
-    may: [
-      'coordinator/src/core',
-      'coordinator/src/store/asset-store.ts',
-      'coordinator/src/store/usage-store.ts',
-      'coordinator/src/store/job-store.ts',
-      'coordinator/src/store/dispatch-store.ts',
-      'coordinator/src/store/webhook-store.ts',
-    ],
-  },
+  'coordinator/src/store/port.ts': STORE_PART,
   // Its parts: whoever uses them imports the port.
-  'coordinator/src/store/asset-store.ts': { may: [] },
-  'coordinator/src/store/usage-store.ts': { may: [] },
-  'coordinator/src/store/job-store.ts': {
-    may: [
-      'coordinator/src/core',
-      'coordinator/src/store/asset-store.ts',
-      'coordinator/src/store/usage-store.ts',
-    ],
-  },
-  'coordinator/src/store/dispatch-store.ts': {
-    may: [
-      'coordinator/src/core',
-      'coordinator/src/store/asset-store.ts',
-      'coordinator/src/store/job-store.ts',
-      'coordinator/src/store/usage-store.ts',
-    ],
-  },
-  'coordinator/src/store/webhook-store.ts': { may: [] },
+  ...Object.fromEntries(STORE_PARTS.map((file) => [file, STORE_PART])),
   // What every adapter shares.
   'coordinator/src/store': { may: ['coordinator/src/store/port.ts', 'coordinator/src/core'] },
   'coordinator/src/store/sqlite': {
@@ -160,6 +142,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   },
   'coordinator/src/http': {
     may: [
+      'coordinator/src/accounts',
       'coordinator/src/core',
       'coordinator/src/store/port.ts',
       'coordinator/src/dispatch',
@@ -181,8 +164,15 @@ const TABLE: Readonly<Record<string, Row>> = {
     may: ['coordinator/src/core', 'coordinator/src/store/port.ts', 'coordinator/src/dispatch'],
     packages: ['prom-client'],
   },
+  // What members are known by, for whoever makes or checks it.
+  'coordinator/src/accounts': { may: ['coordinator/src/core'], packages: ['zod'] },
   'coordinator/src/admin': {
-    may: ['coordinator/src/core', 'coordinator/src/store/port.ts', 'coordinator/src/dispatch'],
+    may: [
+      'coordinator/src/accounts',
+      'coordinator/src/core',
+      'coordinator/src/store/port.ts',
+      'coordinator/src/dispatch',
+    ],
     packages: ['zod'],
   },
 
@@ -193,6 +183,8 @@ const TABLE: Readonly<Record<string, Row>> = {
       'agent/src/agent-version.ts',
       'agent/src/config.ts',
       'agent/src/enroll.ts',
+      'agent/src/enrolment.ts',
+      'agent/src/login.ts',
       'agent/src/state',
       'agent/src/demo',
       'agent/src/backends',
@@ -201,14 +193,23 @@ const TABLE: Readonly<Record<string, Row>> = {
       'agent/src/service',
       'agent/src/media',
     ],
-    packages: ['commander', 'zod'],
+    packages: ['@bomb.sh/tab', 'commander', 'zod'],
   },
   'agent/src/agent-version.ts': { may: [], packages: ['zod'] },
   'agent/src/config.ts': {
     may: ['agent/src/backends', 'agent/src/backends/backend.ts'],
     packages: ['zod', 'env-paths'],
   },
-  'agent/src/enroll.ts': { may: ['agent/src/agent-version.ts'], packages: ['node-fetch', 'zod'] },
+  // The two ways in, and what they have in common.
+  'agent/src/coordinator-call.ts': { may: [], packages: ['node-fetch', 'zod'] },
+  'agent/src/enrolment.ts': { may: ['agent/src/coordinator-call.ts'], packages: ['zod'] },
+  'agent/src/enroll.ts': {
+    may: ['agent/src/agent-version.ts', 'agent/src/coordinator-call.ts', 'agent/src/enrolment.ts'],
+  },
+  'agent/src/login.ts': {
+    may: ['agent/src/coordinator-call.ts', 'agent/src/enrolment.ts'],
+    packages: ['zod'],
+  },
   'agent/src/agent.ts': {
     may: [
       'agent/src/agent-version.ts',

@@ -29,8 +29,9 @@ test('what was not measured is neither met nor missed', () => {
 });
 
 test('percentiles are values that occurred', () => {
-  const values = Array.from({ length: 100 }, (_, i) => 100 - i);
-  expect(percentilesOf(values)).toEqual({ p50: 51, p95: 96, p99: 100 });
+  const values = Array.from({ length: 10_000 }, (_, i) => 10_000 - i);
+  const shares = { p50: 5_001, p95: 9_501, p99: 9_901, p999: 9_991, max: 10_000 };
+  expect(percentilesOf(values)).toEqual(shares);
 });
 
 test('the report shows every subject and a dash for what it could not do', () => {

@@ -1,4 +1,3 @@
-import type { Candidate } from '@inference-gateway/coordinator/core/match';
 import { Upkeep } from '@inference-gateway/coordinator/dispatch/upkeep';
 import type { Clocks } from '@inference-gateway/coordinator/dispatch/upkeep';
 import { openStore } from '@inference-gateway/coordinator/store/open';
@@ -9,27 +8,19 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { BROKEN, submitJob } from '../store/job-rows.js';
 import { claimed, jobOf, LEASE_MS, newFinish, runningJob } from '../store/dispatch-rows.js';
 import { createMember, NOW, SERVICE } from '../store/store-rows.js';
+import { makeCandidate } from '../support/candidate.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 /** The provider of every job here: it has been seen, and is not online. */
-const AWAY: Candidate = {
-  providerId: 'den',
-  providerName: 'den',
-  ownerId: 'anna',
-  serviceId: 'llm-1',
+const AWAY = makeCandidate({
   model: SERVICE.models[0] as AdvertisedModel,
   online: false,
   sessionId: null,
   lastSeenAt: NOW,
-  offlineSince: null,
-  draining: false,
   accepts: 'none',
   freeSlots: 0,
-  freeJobSlots: 0,
   slots: 2,
-  recentFailures: 0,
-  speed: null,
-};
+});
 const HOUR_MS = 3_600_000;
 const TICK_MS = 1_000;
 const SWEPT_WITHIN_MS = 5_000;

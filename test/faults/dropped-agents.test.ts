@@ -2,11 +2,10 @@ import { openStore } from '@inference-gateway/coordinator/store/open';
 import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
 import { newSecret } from '@inference-gateway/shared/ids';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { accepted, BATCHES, chatItem, getJson, submitBatch } from '../api/job-calls.js';
 import type { BatchBody } from '../api/job-calls.js';
+import { HealthWatch, residentMiB } from '../support/health-watch.js';
 import { answerJobs } from '../support/job-agent.js';
 import { expectIdle, expectSound, FULL, newStage } from '../support/process-stage.js';
 import type { Stage } from '../support/process-stage.js';
@@ -61,10 +60,10 @@ async function enrollMany({ dataDir }: Stage): Promise<readonly string[]> {
   const tokens = await Promise.all(
     Array.from({ length: AGENTS }, async (_, i) => {
       const [join, token] = [newSecret('gwj'), newSecret('gwa')];
-      const row = { ownerId: owner?.id ?? '', name: null, hash: hashSecret(join) };
+      const row = { ownerId: owner?.id ?? '', name: null, replaces: null, hash: hashSecret(join) };
       await store.createJoinToken({ ...row, expiresAt: now + 3_600_000 }, now);
       const hashes = { joinTokenHash: hashSecret(join), tokenHash: hashSecret(token) };
-      const { kind } = await store.enroll({ ...hashes, name: `pc-${i}` }, now);
+      const { kind } = await store.enroll({ ...hashes, name: `pc-${i}`, approved: true }, now);
       if (kind !== 'created') throw new Error(kind);
       return token;
     }),
@@ -87,38 +86,4 @@ async function connect(gateway: Stage, token: string, instance: string): Promise
   expect(agent.messages[0]?.t).toBe('WELCOME');
   answerJobs(agent);
   return agent;
-}
-
-/** Asks again and again how the coordinator is, and notes how long the answers took. */
-class HealthWatch {
-  readonly #gateway: Stage;
-  readonly #asking: Promise<void>;
-  #longestMs = 0;
-  #stopped = false;
-
-  constructor(gateway: Stage) {
-    this.#gateway = gateway;
-    this.#asking = this.#ask();
-  }
-
-  async stop(): Promise<{ longestMs: number }> {
-    this.#stopped = true;
-    await this.#asking;
-    return { longestMs: this.#longestMs };
-  }
-
-  async #ask(): Promise<void> {
-    while (!this.#stopped) {
-      const askedAt = performance.now();
-      const response = await this.#gateway.fetch('/healthz');
-      expect(await response.json()).toEqual({ status: 'ok' });
-      this.#longestMs = Math.max(this.#longestMs, performance.now() - askedAt);
-      await pause(20);
-    }
-  }
-}
-
-async function residentMiB(pid = 0): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
 }

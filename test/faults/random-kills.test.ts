@@ -57,6 +57,7 @@ test(
     for (const id of load.jobs) expect(ENDED).toContain((await getJob(gateway, id)).status);
     for (const id of load.batches) await expectWhole(gateway, id);
     expectMetered(gateway, jobs);
+    server.behave(answerAny('Done.'));
     await expectIdle(gateway, 'm');
     await expectAllSlots(gateway, server);
     expectSound(gateway);

@@ -142,7 +142,7 @@ export function describeJobEnds(adapter: string, store: () => Store): void {
       expect(await retry(first.id, anna)).toEqual({ kind: 'queued', job });
       expect(await find(first.id)).toEqual(job);
       const claim = { claimId: 'c', providerId: 'p', sessionId: 's', serviceId: 'llm-1' };
-      const claims = [{ jobId: first.id, ...claim, leaseUntil: LATER + 9 }];
+      const claims = [{ jobId: first.id, ...claim, leaseUntil: LATER + 9, isOwn: false }];
       const [claimed] = await store().claimJobs(claims, LATER);
       expect(Buffer.from(claimed?.[1] ?? [])).toEqual(body);
     });
@@ -186,8 +186,8 @@ export function describeJobEnds(adapter: string, store: () => Store): void {
       await retry(first.id);
       expect(await store().queuePositions([first.id, second.id])).toEqual(
         expect.arrayContaining([
-          { jobId: second.id, before: 0, ownBefore: 0 },
-          { jobId: first.id, before: 1, ownBefore: 1 },
+          { jobId: second.id, ahead: [] },
+          { jobId: first.id, ahead: [{ memberId: anna, jobs: 1 }] },
         ]),
       );
     });

@@ -3,7 +3,6 @@ import type { Job, JobQuery, Store } from '@inference-gateway/coordinator/store/
 import { ulid } from '@inference-gateway/shared/ids';
 import { describe, expect, test } from 'vitest';
 import {
-  BROKEN,
   NO_ID,
   ROOMY,
   claimJob,
@@ -11,7 +10,6 @@ import {
   finishJob,
   newItem,
   newSubmission,
-  submitBatch,
   submitJob,
 } from './job-rows.js';
 import type { JobOverrides } from './job-rows.js';
@@ -24,15 +22,6 @@ export function describeJobs(adapter: string, store: () => Store): void {
   const idsOf = async (query: Partial<JobQuery>): Promise<string[]> => {
     const page = { memberId: null, statuses: null, after: null, limit: 100, ...query };
     return (await store().listJobs(page)).map(({ id }) => id);
-  };
-
-  const placesOf = async (...jobs: readonly Job[]) => {
-    const positions = await store().queuePositions(jobs.map(({ id }) => id));
-    const byId = new Map(positions.map((position) => [position.jobId, position]));
-    return jobs.map(({ id }) => {
-      const position = byId.get(id);
-      return position === undefined ? null : [position.before, position.ownBefore];
-    });
   };
 
   describe(`${adapter}: submission of jobs`, () => {
@@ -83,7 +72,13 @@ export function describeJobs(adapter: string, store: () => Store): void {
       const anna = await memberId('anna');
       const body = Buffer.from('{"prompt":"\\u0000 ä 🌊"}');
       const { id: jobId } = await submit(anna, { item: { body } });
-      const claim = { claimId: 'c', providerId: 'p', sessionId: 's', serviceId: 'llm-1' };
+      const claim = {
+        claimId: 'c',
+        providerId: 'p',
+        sessionId: 's',
+        serviceId: 'llm-1',
+        isOwn: false,
+      };
       const [claimed] = await store().claimJobs([{ jobId, ...claim, leaseUntil: NOW + 9 }], NOW);
       expect(Buffer.from(claimed?.[1] ?? [])).toEqual(body);
     });
@@ -189,112 +184,6 @@ export function describeJobs(adapter: string, store: () => Store): void {
       expect(await idsOf({ memberId: anna, after: ulid(NOW + 2) })).toEqual([]);
       expect(await idsOf({ memberId: anna, after: bens.id })).toEqual([]);
       expect(await idsOf({ after: bens.id })).toEqual([old.id]);
-    });
-  });
-
-  describe(`${adapter}: places in the queue`, () => {
-    test('callers take turns, however many jobs one of them has', async () => {
-      const [anna, ben] = [await memberId('anna'), await memberId('ben')];
-      const annas = [];
-      for (let i = 0; i < 5; i++) annas.push(await submit(anna, { now: NOW + i }));
-      const [one, two] = [
-        await submit(ben, { now: NOW + 10 }),
-        await submit(ben, { now: NOW + 11 }),
-      ];
-      expect(await placesOf(one, two)).toEqual([
-        [1, 0],
-        [3, 1],
-      ]);
-      const owns = (await placesOf(...annas)).map((place) => place?.[1]);
-      expect(owns).toEqual([0, 1, 2, 3, 4]);
-      expect((await placesOf(...annas)).map((place) => place?.[0])).toEqual([0, 2, 4, 5, 6]);
-    });
-
-    test('only what may run now, for the same model and type, comes before', async () => {
-      const anna = await memberId('anna');
-      const others = [
-        await submit(anna, { item: { model: 'other' } }),
-        await submit(anna, { item: { endpoint: 'speech' } }),
-      ];
-      const [claimed, canceled] = [await submit(anna), await submit(anna)];
-      const [next, last] = [await submit(anna), await submit(anna)];
-      await claimJob(store(), claimed.id);
-      await store().cancelJob(canceled.id, anna, NOW + 1);
-      expect(await placesOf(...others, next, last)).toEqual([
-        [0, 0],
-        [0, 0],
-        [0, 0],
-        [1, 1],
-      ]);
-      expect(await placesOf(claimed, canceled)).toEqual([null, null]);
-      expect(await store().queuePositions([NO_ID])).toEqual([]);
-      expect(await store().queuePositions([])).toEqual([]);
-    });
-
-    test('a caller who comes late is served next, not behind the line of another', async () => {
-      const [anna, ben] = [await memberId('anna'), await memberId('ben')];
-      const batch = await submitBatch(store(), anna, {
-        items: Array.from({ length: 20 }, () => newItem()),
-      });
-      const ids = (await store().findBatch(batch.id, anna))?.jobs.map(({ id }) => id) ?? [];
-      for (const id of ids.slice(0, 10)) await claimJob(store(), id);
-      const late = await submit(ben, { now: NOW + 5 });
-      const [place] = await placesOf(late);
-      expect(place?.[0]).toBeLessThanOrEqual(1);
-    });
-
-    test('whose jobs were all canceled is not put behind for them', async () => {
-      const [anna, ben] = [await memberId('anna'), await memberId('ben')];
-      const items = Array.from({ length: 20 }, () => newItem());
-      await submitBatch(store(), ben, { items });
-      const { id } = await submitBatch(store(), anna, { items });
-      await store().cancelBatch(id, anna, NOW + 1);
-      const fresh = await submit(anna, { now: NOW + 2 });
-      expect(await placesOf(fresh)).toEqual([[1, 0]]);
-    });
-
-    test('a place is the same, from whichever end it is counted', async () => {
-      const [anna, ben] = [await memberId('anna'), await memberId('ben')];
-      const items = Array.from({ length: 400 }, () => newItem());
-      const limits = { jobs: 20_000, bytes: 1_000_000 };
-      for (const member of [anna, ben]) {
-        const batch = { ...newSubmission(member), label: null, items };
-        await store().createBatch(batch, limits, NOW);
-      }
-      const ids = await idsOf({ limit: 800 });
-      const isEach = async (): Promise<void> => {
-        const places = await store().queuePositions(ids);
-        expect(places.map(({ before }) => before)).toEqual(places.map((_, i) => i));
-        for (const at of [3, 300, 500, 798]) {
-          const alone = await store().queuePositions([places[at]?.jobId ?? '']);
-          expect(alone).toEqual([places[at]]);
-          expect(alone[0]?.ownBefore).toBe(Math.floor(at / 2));
-        }
-      };
-      await isEach();
-      // Of another model: it waits, and has no place.
-      const held = await submit(anna, { item: { model: 'other' } });
-      const claimId = await claimJob(store(), held.id);
-      const failure = { claimId, retryable: true, error: BROKEN, random: 0.5 };
-      await store().failJob(failure, NOW + 2);
-      await isEach();
-    });
-
-    test('a place is counted up to a limit, from the head of the queue', async () => {
-      const anna = await memberId('anna');
-      const items = Array.from({ length: 2_001 }, () => newItem({ body: Buffer.from('{}') }));
-      const limits = { jobs: 20_000, bytes: 1_000_000 };
-      for (const now of [NOW, NOW + 1]) {
-        const batch = { ...newSubmission(anna), label: null, items };
-        await store().createBatch(batch, limits, now);
-      }
-      const ids = await idsOf({ memberId: anna, limit: 3 });
-      const positions = await store().queuePositions(ids);
-      expect(positions.map(({ before, ownBefore }) => [before, ownBefore])).toEqual([
-        [3_999, 3_999],
-        [4_000, 4_000],
-        [4_000, 4_000],
-      ]);
     });
   });
 }

@@ -1,112 +1,149 @@
-/** The part of the contract that is about join tokens and the providers they become. */
+/** The part of the contract that is about providers, however they came. */
 import type { Provider, Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
-import {
-  HOST,
-  NOW,
-  SERVICE,
-  createJoinToken,
-  createProvider,
-  created,
-  randomHex,
-  sha256,
-} from './store-rows.js';
+import { audited } from './audited.js';
+import { jobOf, laneOf, runningJob } from './dispatch-rows.js';
+import { BROKEN, NO_ID } from './job-rows.js';
+import { HOST, NOW, SERVICE, createMember, createProvider, sha256 } from './store-rows.js';
 
 export function describeProviders(adapter: string, store: () => Store): void {
-  describe(`${adapter}: enrolment`, () => {
-    test('a join token makes one provider, once', async () => {
-      const { ownerId, joinTokenHash } = await createJoinToken(store(), {});
-      const tokenHash = sha256('agent');
-      const enroll = (now: number): ReturnType<Store['enroll']> =>
-        store().enroll({ joinTokenHash, tokenHash, name: 'den-pc' }, now);
-      const first = await enroll(NOW + 1);
-      expect(first).toMatchObject({
-        kind: 'created',
-        value: { ownerId, ownerName: 'anna', name: 'den-pc', createdAt: NOW + 1, services: [] },
-      });
-      expect(await enroll(NOW + 2)).toEqual({ kind: 'refused', reason: 'used' });
-      const found = await store().findProviderByToken(tokenHash);
-      expect({ kind: 'created', value: found }).toEqual(first);
-      expect(await store().findProviderByToken(sha256('another'))).toBeNull();
-    });
-
-    test('of agents that use one token at the same time, one is enrolled', async () => {
-      const { joinTokenHash } = await createJoinToken(store(), {});
-      const attempts = ['a', 'b', 'c'].map((name) =>
-        store().enroll({ joinTokenHash, tokenHash: sha256(name), name }, NOW + 1),
-      );
-      const kinds = (await Promise.all(attempts)).map(({ kind }) => kind);
-      expect(kinds.toSorted()).toEqual(['created', 'refused', 'refused']);
-      expect(await store().listProviders()).toHaveLength(1);
-    });
-
-    test('an unknown or expired token is refused, and says why', async () => {
-      const { joinTokenHash } = await createJoinToken(store(), { expiresAt: NOW + 5 });
-      const enroll = (hash: string, now: number): ReturnType<Store['enroll']> =>
-        store().enroll({ joinTokenHash: hash, tokenHash: sha256('agent'), name: null }, now);
-      expect(await enroll(joinTokenHash, NOW + 5)).toEqual({ kind: 'refused', reason: 'expired' });
-      expect(await enroll(sha256('x'), NOW)).toEqual({ kind: 'refused', reason: 'unknown' });
-      expect(await store().listProviders()).toEqual([]);
-      expect(await enroll(joinTokenHash, NOW + 4)).toMatchObject({ kind: 'created' });
-    });
-
-    test('a name that the owner has given already leaves the token unspent', async () => {
-      const first = await createJoinToken(store(), {});
-      const second = await createJoinToken(store(), { ownerId: first.ownerId });
-      const enroll = (joinTokenHash: string, name: string): ReturnType<Store['enroll']> =>
-        store().enroll({ joinTokenHash, tokenHash: sha256(randomHex()), name }, NOW + 1);
-      await enroll(first.joinTokenHash, 'den-pc');
-      expect(await enroll(second.joinTokenHash, 'DEN-PC')).toEqual({
-        kind: 'taken',
-        field: 'name',
-      });
-      expect(await enroll(second.joinTokenHash, 'office')).toMatchObject({ kind: 'created' });
-    });
-
-    test("the name is the agent's, else the token's, else made from the owner's", async () => {
-      const { ownerId } = await createJoinToken(store(), {});
-      const enroll = async (tokenName: string | null, name: string | null): Promise<string> => {
-        const { joinTokenHash } = await createJoinToken(store(), { ownerId, name: tokenName });
-        const tokenHash = sha256(randomHex());
-        return created(await store().enroll({ joinTokenHash, tokenHash, name }, NOW)).name;
-      };
-      expect(await enroll('attic', 'den')).toBe('den');
-      expect(await enroll('attic', null)).toBe('attic');
-      expect(await enroll(null, null)).toBe('anna-pc');
-      expect(await enroll(null, 'ANNA-PC-2')).toBe('ANNA-PC-2');
-      expect(await enroll(null, null)).toBe('anna-pc-3');
-    });
-  });
+  const onlyProvider = async (): Promise<Provider | undefined> =>
+    (await store().listProviders())[0];
 
   describe(`${adapter}: providers`, () => {
     test('what was seen of a provider is kept, and what was not told stays', async () => {
       const provider = await createProvider(store());
-      const seen = async (): Promise<Provider | undefined> => (await store().listProviders())[0];
       await store().recordProviderSeen(provider.id, { services: [SERVICE], host: HOST }, NOW + 5);
-      expect(await seen()).toEqual({
+      expect(await onlyProvider()).toEqual({
         ...provider,
         services: [SERVICE],
         host: HOST,
         lastSeenAt: NOW + 5,
       });
       await store().recordProviderSeen(provider.id, {}, NOW + 9);
-      expect(await seen()).toMatchObject({ services: [SERVICE], lastSeenAt: NOW + 9 });
+      expect(await onlyProvider()).toMatchObject({ services: [SERVICE], lastSeenAt: NOW + 9 });
       await store().recordProviderSeen(provider.id, { services: [] }, NOW + 8);
-      expect(await seen()).toMatchObject({ services: [], host: HOST, lastSeenAt: NOW + 9 });
+      expect(await onlyProvider()).toMatchObject({ services: [], host: HOST });
+      expect(await onlyProvider()).toMatchObject({ lastSeenAt: NOW + 9 });
       await store().recordProviderSeen('no such provider', { services: [SERVICE] }, NOW);
       expect(await store().listProviders()).toHaveLength(1);
     });
 
-    test('draining is kept and taken back', async () => {
+    test('draining is kept and taken back, and only a change is in the audit log', async () => {
       const { id } = await createProvider(store());
-      const draining = async (): Promise<boolean | undefined> =>
-        (await store().listProviders())[0]?.draining;
-      expect(await draining()).toBe(false);
-      expect(await store().setProviderDraining(id, true)).toBe(true);
-      expect(await draining()).toBe(true);
-      expect(await store().setProviderDraining(id, false)).toBe(true);
-      expect(await draining()).toBe(false);
+      expect(await onlyProvider()).toMatchObject({ draining: false });
+      for (const draining of [true, true, false, false]) {
+        expect(await store().setProviderDraining(id, draining)).toBe(true);
+        expect(await onlyProvider()).toMatchObject({ draining });
+      }
       expect(await store().setProviderDraining('no such provider', true)).toBe(false);
+      const subject = { kind: 'provider', id, name: 'anna/den-pc' };
+      const [yes, no] = [{ draining: true }, { draining: false }];
+      expect(await audited(store(), 'provider.drain')).toEqual([
+        { actor: 'system', action: 'provider.drain', subject, before: no, after: yes },
+      ]);
+      expect(await audited(store(), 'provider.resume')).toEqual([
+        { actor: 'system', action: 'provider.resume', subject, before: yes, after: no },
+      ]);
+    });
+
+    test('one that waits for approval is approved once', async () => {
+      const tokenHash = sha256('agent');
+      const { id } = await createProvider(store(), { tokenHash, approved: false });
+      const approve = (now: number): Promise<boolean> =>
+        store().by('cli:root').approveProvider(id, now);
+      expect(await approve(NOW + 1)).toBe(true);
+      expect(await approve(NOW + 2)).toBe(false);
+      expect(await store().approveProvider(NO_ID, NOW)).toBe(false);
+      expect(await store().findProviderByToken(tokenHash)).toMatchObject({ approvedAt: NOW + 1 });
+      const subject = { kind: 'provider', id, name: 'anna/den-pc' };
+      const [before, after] = [{ approved: false }, { approved: true }];
+      expect(await audited(store(), 'provider.approve')).toEqual([
+        { actor: 'cli:root', action: 'provider.approve', subject, before, after },
+      ]);
+    });
+
+    test('it is known whether its owner is disabled', async () => {
+      const tokenHash = sha256('agent');
+      const { ownerId, isOwnerDisabled } = await createProvider(store(), { tokenHash });
+      expect(isOwnerDisabled).toBe(false);
+      await store().changeMember(ownerId, { disabled: true }, NOW);
+      expect(await onlyProvider()).toMatchObject({ isOwnerDisabled: true });
+      const found = await store().findProviderByToken(tokenHash);
+      expect(found).toMatchObject({ isOwnerDisabled: true });
+    });
+
+    test('a new name is unique among those of its owner, in either case', async () => {
+      const den = await createProvider(store());
+      const { ownerId } = den;
+      const attic = await createProvider(store(), { ownerId, name: 'attic' });
+      const { id: bens } = await createMember(store(), 'ben');
+      await createProvider(store(), { ownerId: bens, name: 'cellar' });
+      const rename = (name: string): ReturnType<Store['renameProvider']> =>
+        store().renameProvider(den.id, name);
+      expect(await rename('ATTIC')).toEqual({ kind: 'taken', field: 'name' });
+      expect(await rename('cellar')).toMatchObject({ kind: 'changed', value: { name: 'cellar' } });
+      expect(await rename('Cellar')).toEqual({
+        kind: 'changed',
+        value: { ...den, name: 'Cellar' },
+      });
+      expect(await rename('Cellar')).toMatchObject({ kind: 'changed' });
+      expect(await store().renameProvider(NO_ID, 'x')).toEqual({ kind: 'unknown' });
+      const names = (await store().listProviders()).map(({ name }) => name);
+      expect(names.toSorted()).toEqual(['Cellar', attic.name, 'cellar']);
+      const entries = await audited(store(), 'provider.rename');
+      expect(entries).toHaveLength(2);
+      expect(entries).toContainEqual({
+        actor: 'system',
+        action: 'provider.rename',
+        subject: { kind: 'provider', id: den.id, name: 'anna/den-pc' },
+        before: { name: 'den-pc' },
+        after: { name: 'cellar' },
+      });
+    });
+  });
+
+  describe(`${adapter}: a removed provider`, () => {
+    test('is gone with its token and its shares, and its name is free', async () => {
+      const tokenHash = sha256('agent');
+      const { id, ownerId } = await createProvider(store(), { tokenHash });
+      const other = await createProvider(store(), { ownerId, name: 'attic' });
+      const audience = { kind: 'member', id: (await createMember(store(), 'ben')).id } as const;
+      const caps = { slots: null, hours: null, maxTokens: null };
+      for (const providerId of [id, other.id]) {
+        const subject = { serviceId: null, model: null };
+        await store().putShare({ providerId, subject, audience, caps }, NOW);
+      }
+      await store().recordProviderSeen(id, { services: [SERVICE] }, NOW);
+      expect(await store().removeProvider(id, NOW)).toBe(true);
+      expect(await store().removeProvider(id, NOW)).toBe(false);
+      expect(await store().findProviderByToken(tokenHash)).toBeNull();
+      expect(await store().listProviders()).toEqual([other]);
+      const shares = await store().listShares(null);
+      expect(shares.map(({ providerId }) => providerId)).toEqual([other.id]);
+      expect(await createProvider(store(), { ownerId })).toMatchObject({ services: [] });
+      const subject = { kind: 'provider', id, name: 'anna/den-pc' };
+      const before = { name: 'den-pc', shares: 1 };
+      expect(await audited(store(), 'provider.remove')).toEqual([
+        { actor: 'system', action: 'provider.remove', subject, before, after: null },
+      ]);
+    });
+
+    test('loses its jobs to the next sweep, which queues them for others', async () => {
+      const { id: providerId, ownerId } = await createProvider(store());
+      const lost = await runningJob(store(), ownerId, { claim: { providerId } });
+      const others = await runningJob(store(), ownerId, { claim: { providerId: 'attic' } });
+      const sweep = (now: number): ReturnType<Store['sweepLeases']> =>
+        store().sweepLeases({ error: BROKEN, random: 0.5, limit: 10 }, now);
+      expect(await sweep(NOW + 3)).toEqual([]);
+      await store().removeProvider(providerId, NOW + 3);
+      expect(await jobOf(store(), lost.job.id)).toMatchObject({ status: 'PROCESSING' });
+      expect(await sweep(NOW + 4)).toMatchObject([
+        { kind: 'requeued', job: { id: lost.job.id, status: 'QUEUED', attempts: 1 } },
+      ]);
+      expect(await jobOf(store(), others.job.id)).toMatchObject({ status: 'PROCESSING' });
+      await store().ripenJobs(NOW + 60_000);
+      expect((await laneOf(store(), lost.job.id))?.lane.avoided).toEqual([providerId]);
     });
   });
 }

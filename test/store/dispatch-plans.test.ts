@@ -1,4 +1,5 @@
 /** How SQLite runs what the dispatcher asks for: never by reading the whole table. */
+import { AuditTrail } from '@inference-gateway/coordinator/store/sqlite/audit-trail';
 import { dispatchOperations } from '@inference-gateway/coordinator/store/sqlite/dispatch';
 import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
 import { LANE_HEAD, NEXT_LANES } from '@inference-gateway/coordinator/store/sqlite/lanes';
@@ -54,7 +55,7 @@ function statementsOf(database: Database): string[] {
       };
     },
   });
-  dispatchOperations(spy);
+  dispatchOperations(spy, new AuditTrail(database));
   return statements;
 }
 

@@ -30,6 +30,7 @@ export function newClaim(jobId: string, claim: Partial<NewClaim> = {}): NewClaim
     sessionId: 'session',
     serviceId: 'llm-1',
     leaseUntil: NOW + LEASE_MS,
+    isOwn: false,
     ...claim,
   };
 }

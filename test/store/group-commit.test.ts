@@ -1,8 +1,14 @@
+import { AuditTrail, SYSTEM } from '@inference-gateway/coordinator/store/sqlite/audit-trail';
 import { createOperations } from '@inference-gateway/coordinator/store/sqlite/create-operations';
 import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
 import { groupCommit } from '@inference-gateway/coordinator/store/sqlite/group-commit';
 import { migrate } from '@inference-gateway/coordinator/store/sqlite/migrations';
-import type { Call, CallOutcome } from '@inference-gateway/coordinator/store/sqlite/operations';
+import type {
+  Call,
+  CallOutcome,
+  Group,
+  Operations,
+} from '@inference-gateway/coordinator/store/sqlite/operations';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -17,7 +23,7 @@ test('calls that arrive together share one commit', async () => {
 
   const alone = await openCommit();
   const start = alone.walBytes();
-  for (const call of calls(0, 100)) alone.commit([call]);
+  for (const one of calls(0, 100)) alone.commit([one]);
   // Each commit writes the pages that it changed: a hundred write the same ones over again.
   expect(oneCommit).toBeGreaterThan(0);
   expect(alone.walBytes() - start).toBeGreaterThan(10 * oneCommit);
@@ -25,7 +31,7 @@ test('calls that arrive together share one commit', async () => {
 
 test('a call that fails spoils no other, and its own writes are undone', async () => {
   const { commit, database } = await openCommit();
-  const nobodysKey: Call = { name: 'createKey', args: [newKey('0'.repeat(26)), NOW] };
+  const nobodysKey = call('createKey', newKey('0'.repeat(26)), NOW);
   const outcomes = commit([...calls(0, 2), nobodysKey, ...calls(2, 4)]);
   expect(outcomes.map(({ kind }) => kind)).toEqual(['done', 'done', 'failed', 'done', 'done']);
   expect(outcomes[2]).toMatchObject({ storage: false, message: expect.stringMatching(/FOREIGN/) });
@@ -35,13 +41,69 @@ test('a call that fails spoils no other, and its own writes are undone', async (
 
 test('outcomes come in the order of the calls, reads among writes', async () => {
   const { commit } = await openCommit();
-  const find: Call = { name: 'findMember', args: ['member-0'] };
+  const find = call('findMember', 'member-0');
   const outcomes = commit([find, ...calls(0, 1), find]);
   expect(outcomes.map(valueOf)).toMatchObject([
     null,
     { kind: 'created', value: { name: 'member-0' } },
     { name: 'member-0' },
   ]);
+});
+
+test("each call is written down as its own actor's, and one that fails not at all", async () => {
+  const { commit, database } = await openCommit();
+  const taken = { ...call('createMember', newMember('member-0'), NOW), actor: 'cli:late' };
+  const nobodys = { ...call('createKey', newKey('0'.repeat(26)), NOW), actor: 'cli:mallory' };
+  const pause = call('setQueuePaused', true);
+  commit([...calls(0, 2), taken, nobodys, pause]);
+  const entries = database.prepare('select actor, action from audit_log order by rowid').all();
+  expect(entries).toEqual([
+    { actor: 'cli:0', action: 'user.create' },
+    { actor: 'cli:1', action: 'user.create' },
+    { actor: SYSTEM, action: 'queue.pause' },
+  ]);
+});
+
+test('where the commit fails, nothing is written down and nobody is told of sharing', async () => {
+  const { commit, commitGroup, database } = await openCommit();
+  const [outcome] = commit(calls(0, 1));
+  const { id } = (valueOf(outcome) as { value: { id: string } }).value;
+  const group: Group = {
+    calls: [call('changeMember', id, { disabled: true }, NOW)],
+    watchesSharing: true,
+  };
+  // Nothing fails before the commit.
+  database.exec(
+    `create table children (id text references members (id) deferrable initially deferred);
+     create trigger orphan after insert on audit_log begin
+       insert into children values ('nobody');
+     end`,
+  );
+  const failed = commitGroup(group);
+  expect(failed).toMatchObject({ outcomes: [{ kind: 'failed' }], sharing: null });
+  expect(count(database, 'audit_log')).toBe(1);
+  database.exec('drop trigger orphan');
+  expect(commitGroup(group).sharing?.disabledMembers).toEqual([id]);
+  expect(count(database, 'audit_log')).toBe(2);
+});
+
+test('the facts of sharing are read where somebody watches and a call changed them', async () => {
+  const { commitGroup, commit } = await openCommit();
+  commit(calls(0, 1));
+  const network = (name: string, ownerId: string) => call('createNetwork', { name, ownerId }, NOW);
+  const member = valueOf(commit([call('findMember', 'member-0')])[0]) as { id: string };
+  const facts = (watchesSharing: boolean, ...asked: Call[]) =>
+    commitGroup({ calls: asked, watchesSharing }).sharing;
+  expect(facts(true, call('listMembers'))).toBeNull();
+  expect(facts(false, network('unwatched', member.id))).toBeNull();
+  expect(facts(true, network('nobodys', '0'.repeat(26)))).toBeNull();
+  const both = facts(
+    true,
+    network('home', member.id),
+    call('listMembers'),
+    network('den', member.id),
+  );
+  expect(both?.memberships).toHaveLength(3);
 });
 
 test('when the disk is full, exactly what was answered as done is there', async () => {
@@ -66,22 +128,30 @@ async function openCommit() {
   const database = openDatabase(file);
   onTestFinished(() => void database.close());
   migrate(database);
+  const trail = new AuditTrail(database);
+  const commitGroup = groupCommit(database, createOperations(database, trail), trail);
+  const commit = (calls: Call[]) => commitGroup({ calls, watchesSharing: false }).outcomes;
   return {
     database,
-    commit: groupCommit(database, createOperations(database)),
+    commit,
+    commitGroup,
     walBytes: () => statSync(`${file}-wal`).size,
   };
 }
 
 function calls(from: number, to: number): Call[] {
   return Array.from({ length: to - from }, (_, index) => ({
-    name: 'createMember',
-    args: [newMember(`member-${from + index}`), NOW],
+    ...call('createMember', newMember(`member-${from + index}`), NOW),
+    actor: `cli:${from + index}`,
   }));
 }
 
-function valueOf(outcome: CallOutcome): unknown {
-  return outcome.kind === 'done' ? outcome.value : outcome.message;
+function call<Name extends Call['name']>(name: Name, ...args: Parameters<Operations[Name]>): Call {
+  return { actor: SYSTEM, name, args };
+}
+
+function valueOf(outcome: CallOutcome | undefined): unknown {
+  return outcome?.kind === 'done' ? outcome.value : outcome?.message;
 }
 
 function count(database: ReturnType<typeof openDatabase>, table: string): number {

@@ -90,6 +90,7 @@ export async function claimJob(store: Store, jobId: string, now = NOW + 1): Prom
         sessionId: 'session',
         serviceId: 'llm-1',
         leaseUntil: now + 60_000,
+        isOwn: false,
       },
     ],
     now,

@@ -1,5 +1,5 @@
 import { KeyCache, MAX_CACHED_KEYS } from '@inference-gateway/coordinator/store/key-cache';
-import type { KeyHolder } from '@inference-gateway/coordinator/store/port';
+import type { ApiKey, KeyHolder } from '@inference-gateway/coordinator/store/port';
 import { expect, test } from 'vitest';
 
 test('a key is read once, and again after a change', async () => {
@@ -66,5 +66,7 @@ function holder(id: string): KeyHolder {
   const owner = { memberId: 'anna', memberEmail: 'anna@example.org' };
   const key = { id, ...owner, name: id, prefix: 'gwk_', ...times, revokedAt: null };
   const limits = { requests: null, concurrent: null };
-  return { key: { ...key, scope: 'any' }, memberName: 'anna', limits };
+  const validity = { isMemberDisabled: false, validUntil: null };
+  const held: ApiKey = { ...key, scope: 'any', previousUntil: null };
+  return { key: held, memberName: 'anna', limits, ...validity };
 }

@@ -2,9 +2,12 @@
 import type {
   ApiKey,
   Asset,
+  JoinToken,
   Member,
   NewApiKey,
+  NewJoinToken,
   NewMember,
+  NewProvider,
   Provider,
   Store,
   UsageRow,
@@ -99,27 +102,45 @@ export async function createKey(
   return { key: created(await store.createKey(key, NOW)), hash: key.hash };
 }
 
-interface JoinTokenOverrides {
-  readonly ownerId?: string;
-  readonly name?: string | null;
-  readonly expiresAt?: number;
+interface JoinTokenOverrides extends Partial<Omit<NewJoinToken, 'hash'>> {
+  readonly now?: number;
 }
 
 export async function createJoinToken(
   store: Store,
-  overrides: JoinTokenOverrides,
-): Promise<{ readonly ownerId: string; readonly joinTokenHash: string }> {
+  { now = NOW, ...overrides }: JoinTokenOverrides,
+): Promise<{
+  readonly ownerId: string;
+  readonly joinTokenHash: string;
+  readonly joinToken: JoinToken;
+}> {
   const ownerId = overrides.ownerId ?? (await createMember(store, 'anna')).id;
-  const { name = null, expiresAt = NOW + 1_000 } = overrides;
   const joinTokenHash = sha256(randomHex());
-  await store.createJoinToken({ ownerId, name, hash: joinTokenHash, expiresAt }, NOW);
-  return { ownerId, joinTokenHash };
+  const told = { name: null, replaces: null, expiresAt: NOW + 1_000, ...overrides, ownerId };
+  const joinToken = await store.createJoinToken({ ...told, hash: joinTokenHash }, now);
+  return { ownerId, joinTokenHash, joinToken };
 }
 
-export async function createProvider(store: Store): Promise<Provider> {
-  const { joinTokenHash } = await createJoinToken(store, {});
-  const tokenHash = sha256(randomHex());
-  return created(await store.enroll({ joinTokenHash, tokenHash, name: 'den-pc' }, NOW));
+export function newProvider(
+  joinTokenHash: string,
+  provider: Partial<NewProvider> = {},
+): NewProvider {
+  return { joinTokenHash, tokenHash: sha256(randomHex()), name: null, approved: true, ...provider };
+}
+
+interface ProviderOverrides extends Partial<NewProvider> {
+  readonly ownerId?: string;
+}
+
+/** `anna/den-pc`, of a new member, unless told otherwise. */
+export async function createProvider(
+  store: Store,
+  { ownerId, ...provider }: ProviderOverrides = {},
+): Promise<Provider> {
+  const owner = ownerId === undefined ? {} : { ownerId };
+  const { joinTokenHash } = await createJoinToken(store, owner);
+  const enrolled = newProvider(joinTokenHash, { name: 'den-pc', ...provider });
+  return created(await store.enroll(enrolled, NOW));
 }
 
 export function created<T>(outcome: { kind: 'created'; value: T } | { kind: string }): T {

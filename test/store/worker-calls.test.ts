@@ -1,4 +1,5 @@
 import { openStore } from '@inference-gateway/coordinator/store/open';
+import { SYSTEM } from '@inference-gateway/coordinator/store/sqlite/audit-trail';
 import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
 import { migrate } from '@inference-gateway/coordinator/store/sqlite/migrations';
 import {
@@ -14,9 +15,9 @@ const UNAVAILABLE = { code: 'storage_unavailable', status: 503 };
 
 test('when the thread dies, what is pending and what comes later is refused', async () => {
   const calls = new WorkerCalls(join(await temporaryFolder(), 'no such folder', 'gateway.db'));
-  const pending = [calls.call('listMembers'), calls.call('listProviders')];
+  const pending = [calls.call(SYSTEM, 'listMembers'), calls.call(SYSTEM, 'listProviders')];
   for (const call of pending) await expect(call).rejects.toMatchObject(UNAVAILABLE);
-  const later = calls.call('listMembers');
+  const later = calls.call(SYSTEM, 'listMembers');
   await expect(later).rejects.toMatchObject({ ...UNAVAILABLE, cause: { message: /thread/ } });
   await calls.close();
 });
@@ -27,10 +28,12 @@ test('calls beyond the limit are refused at once, and the others are answered', 
   migrate(database);
   database.close();
   const calls = new WorkerCalls(file);
-  const pending = Array.from({ length: MAX_PENDING_CALLS }, () => calls.call('findMember', 'anna'));
-  await expect(calls.call('findMember', 'anna')).rejects.toMatchObject(UNAVAILABLE);
+  const pending = Array.from({ length: MAX_PENDING_CALLS }, () =>
+    calls.call(SYSTEM, 'findMember', 'anna'),
+  );
+  await expect(calls.call(SYSTEM, 'findMember', 'anna')).rejects.toMatchObject(UNAVAILABLE);
   expect(new Set(await Promise.all(pending))).toEqual(new Set([null]));
-  expect(await calls.call('findMember', 'anna')).toBeNull();
+  expect(await calls.call(SYSTEM, 'findMember', 'anna')).toBeNull();
   await calls.close();
 });
 

@@ -5,6 +5,12 @@
 import { Agent } from '@inference-gateway/agent/agent';
 import type { ServiceConfig } from '@inference-gateway/agent/backends/backend';
 import type { AudioConverter } from '@inference-gateway/agent/media/ffmpeg';
+import type {
+  AdminArgs,
+  AdminName,
+  AdminResult,
+} from '@inference-gateway/coordinator/admin/commands';
+import { callRunning } from '@inference-gateway/coordinator/cli/client';
 import { loadConfig } from '@inference-gateway/coordinator/config';
 import type { Config } from '@inference-gateway/coordinator/config';
 import { startCoordinator } from '@inference-gateway/coordinator/coordinator';
@@ -57,6 +63,8 @@ export interface TestGateway {
     stateDir?: string;
     spoolMaxBytes?: number;
   }): Promise<TestAgent>;
+  /** Does what the coordinator's command line would do, through the running coordinator. */
+  admin<Name extends AdminName>(command: Name, args: AdminArgs<Name>): Promise<AdminResult<Name>>;
   stop(): Promise<void>;
 }
 
@@ -148,7 +156,8 @@ async function createMembers(dataDir: string): Promise<Members> {
     const joinTokens = Array.from({ length: JOIN_TOKENS }, () => newSecret('gwj'));
     for (const token of joinTokens) {
       const expiresAt = now + 3_600_000;
-      await store.createJoinToken({ ownerId: id, name: null, hash: sha256(token), expiresAt }, now);
+      const row = { ownerId: id, name: null, hash: sha256(token), expiresAt, replaces: null };
+      await store.createJoinToken(row, now);
     }
     return { id, key, keyId: created.value.id, joinTokens };
   };
@@ -206,6 +215,15 @@ class RunningGateway implements TestGateway {
     const running = { agent, token, stop: () => agent.drain() };
     this.#agents.push(running);
     return running;
+  }
+
+  async admin<Name extends AdminName>(
+    command: Name,
+    args: AdminArgs<Name>,
+  ): Promise<AdminResult<Name>> {
+    const reply = await callRunning(this.dataDir, command, args);
+    if (reply === null) throw new Error('no coordinator runs');
+    return reply.result;
   }
 
   async stop(): Promise<void> {

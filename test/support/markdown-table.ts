@@ -13,6 +13,15 @@ export function tableRows(markdown: string, firstHeading: string): string[][] {
   return below.slice(0, end === -1 ? below.length : end).map(cells);
 }
 
+/** Every table of a text, each with its headings as the first row. */
+export function allTables(markdown: string): string[][][] {
+  const blocks = markdown.split('\n\n').filter((block) => block.startsWith('|'));
+  return blocks.map((block) => {
+    const [headings = '', , ...rows] = block.trim().split('\n');
+    return [headings, ...rows].map(cells);
+  });
+}
+
 function cells(line: string): string[] {
   return line
     .slice(1, line.lastIndexOf('|'))

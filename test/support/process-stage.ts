@@ -38,8 +38,8 @@ export class Stage extends ProcessGateway {
     for (let i = 0; i < JOIN_TOKENS; i++) {
       const token = newSecret('gwj');
       const expiresAt = now + HOUR_MS;
-      const row = { ownerId: memberId, name: null, hash: hashSecret(token), expiresAt };
-      await store.createJoinToken(row, now);
+      const row = { ownerId: memberId, name: null, hash: hashSecret(token), replaces: null };
+      await store.createJoinToken({ ...row, expiresAt }, now);
       this.#joinTokens.push(token);
     }
     await store.close();

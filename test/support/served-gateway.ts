@@ -12,9 +12,12 @@ export interface ServedGateway {
   readonly stop: () => Promise<void>;
 }
 
-/** The fake serves the model `tiny` and answers at once, unless a test tells it otherwise. */
+/**
+ * The fake serves the model `tiny` and answers at once, unless a test tells it otherwise. However
+ * often it fails, the next call is given to it: each test is about its own.
+ */
 export async function openServedGateway(settings: Partial<Config> = {}): Promise<ServedGateway> {
-  const gateway = await openGateway(settings);
+  const gateway = await openGateway({ breakerOpenMs: 0, ...settings });
   const fake = await startFakeOpenAi();
   await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl }] });
   const stop = async (): Promise<void> => {

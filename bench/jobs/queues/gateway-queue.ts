@@ -87,7 +87,7 @@ async function claimNext(store: Store): Promise<readonly string[]> {
 
 function newClaim(jobId: string, now: number): NewClaim {
   const place = { providerId: 'bench-pc', sessionId: 'bench', serviceId: 'llm' };
-  return { jobId, claimId: randomId(), ...place, leaseUntil: now + LEASE_MS };
+  return { jobId, claimId: randomId(), ...place, leaseUntil: now + LEASE_MS, isOwn: false };
 }
 
 async function finish(store: Store, claimId: string): Promise<void> {

@@ -97,7 +97,13 @@ async function claim(store: Store): Promise<readonly string[]> {
   const leaseUntil = now + LEASE_MS;
   const place = { providerId: 'bench-pc', sessionId: 'bench', serviceId: 'llm' };
   const claims = heads.flatMap(({ jobs }) =>
-    jobs.map(({ id: jobId }): NewClaim => ({ jobId, claimId: randomId(), leaseUntil, ...place })),
+    jobs.map(({ id: jobId }): NewClaim => ({
+      jobId,
+      claimId: randomId(),
+      leaseUntil,
+      isOwn: false,
+      ...place,
+    })),
   );
   const claimed = await store.claimJobs(claims, now);
   return claimed.flatMap((one) => (one === null ? [] : [one[0].claimId]));

@@ -115,6 +115,12 @@ export const SETTINGS: Settings = {
     range: [0, 600],
     doc: 'How long a call waits for a provider that dropped its link moments ago.',
   }),
+  breakerOpenMs: seconds({
+    name: 'BREAKER_OPEN_S',
+    default: '30',
+    range: [0, 3_600],
+    doc: 'How long a provider that fails again and again gets no call; 0: failures do not count.',
+  }),
   firstByteMs: seconds({
     name: 'FIRST_BYTE_S',
     default: '120',
@@ -174,6 +180,11 @@ export const SETTINGS: Settings = {
     default: '60',
     range: [0.1, DAY_S],
     doc: 'How long an agent holds a claim without a heartbeat; it sends one in a quarter of it.',
+  }),
+  providerApproval: yesOrNo({
+    name: 'PROVIDER_APPROVAL',
+    default: 'false',
+    doc: 'Whether new providers get no work until "provider approve".',
   }),
   asyncEnabled: yesOrNo({
     name: 'ASYNC_ENABLED',

@@ -27,6 +27,7 @@ export interface Config {
   readonly syncDeadlineMs: number;
   /** Waiting for a provider that dropped its link moments ago. */
   readonly reconnectWaitMs: number;
+  readonly breakerOpenMs: number;
   /** Until a stream's first byte. */
   readonly firstByteMs: number;
   /** Between two bytes of a stream. */
@@ -43,6 +44,8 @@ export interface Config {
   readonly deadMs: number;
   readonly acceptMs: number;
   readonly jobLeaseMs: number;
+  /** Whether new providers wait for an administrator. */
+  readonly providerApproval: boolean;
   /** False: no job is accepted or run. */
   readonly asyncEnabled: boolean;
   readonly jobMaxAttempts: number;

@@ -46,6 +46,14 @@ export function locateData(flags: ConfigFlags, environment: Environment = proces
   return readSome(['dataDir'], flags, environment).dataDir;
 }
 
+/** Null where it is unset; other settings may be wrong, for a command that only prints a link. */
+export function readPublicUrl(
+  flags: ConfigFlags,
+  environment: Environment = process.env,
+): string | null {
+  return readSome(['publicUrl'], flags, environment).publicUrl;
+}
+
 /** What a member may have queued, for a command that queues; other settings may be wrong. */
 export function readQueueLimits(
   flags: ConfigFlags,
@@ -55,7 +63,15 @@ export function readQueueLimits(
   return { jobs: limits.maxQueuedJobs, bytes: limits.maxQueuedBytes };
 }
 
-/** Each must have a default. */
+/** Whether jobs are taken, for a command that only tells; other settings may be wrong. */
+export function readAsyncEnabled(
+  flags: ConfigFlags,
+  environment: Environment = process.env,
+): boolean {
+  return readSome(['asyncEnabled'], flags, environment).asyncEnabled;
+}
+
+/** Each must have a default, or may be null. */
 function readSome<Field extends keyof Config>(
   fields: readonly Field[],
   flags: ConfigFlags,

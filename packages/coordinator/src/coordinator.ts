@@ -10,6 +10,8 @@ import { openByteStores } from './byte-stores.js';
 import type { ByteStores } from './byte-stores.js';
 import type { Config } from './config.js';
 import { RateLimit } from './core/rate.js';
+import { resolveSharing } from './core/sharing.js';
+import type { SharingFacts } from './core/sharing.js';
 import { Direct } from './dispatch/direct.js';
 import type { Jobs } from './dispatch/jobs.js';
 import { expose } from './exposition.js';
@@ -18,6 +20,7 @@ import { addressOf } from './http/address-of.js';
 import { createApp } from './http/app.js';
 import { Authentication } from './http/authenticate.js';
 import { JsonBodies } from './http/body.js';
+import { DEVICE_TIMES } from './http/routes/devices.js';
 import { LinkServer } from './links/link-server.js';
 import { Registry } from './links/registry.js';
 import { meterInto } from './metering.js';
@@ -43,6 +46,8 @@ export interface Coordinator {
 const KEEP_ALIVE_MS = 75_000;
 const HEADERS_TIMEOUT_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 300_000;
+/** Connections that wait to be taken: after a restart, a thousand agents come within a second. */
+const BACKLOG = 4_096;
 /** How long callers may take to fetch the rest of answers that are whole. */
 const FLUSH_MS = 2_000;
 /** When agents come back after a restart. */
@@ -63,7 +68,7 @@ export async function startCoordinator(config: Config): Promise<Coordinator> {
 }
 
 async function assemble(config: Config, store: Store, logger: Logger): Promise<Coordinator> {
-  const registry = new Registry(await store.listProviders(), store, logger);
+  const registry = new Registry(await store.listProviders(), { ...config, store, logger });
   const direct = new Direct(registry, config);
   const authentication = new Authentication(store);
   const counted = {
@@ -78,13 +83,9 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
   const shared = { config, store, logger, exposition, publicUrl };
   const queued = openQueuedWork({ ...shared, sessions: registry, library });
   const { jobs } = queued;
-  const links = new LinkServer({
-    registry,
-    timing: config,
-    claims: jobs,
-    logger,
-    findProvider: (token) => store.findProviderByToken(hashSecret(token)),
-  });
+  await followSharing(store, registry);
+  const findProvider = (token: string) => store.findProviderByToken(hashSecret(token));
+  const links = new LinkServer({ registry, timing: config, claims: jobs, logger, findProvider });
   let draining = false;
   const isDraining = (): boolean => draining;
   const handle = handlerOf({
@@ -95,6 +96,7 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
     authentication,
     stores,
     isDraining,
+    ownOrigins: () => [...new Set([publicUrl(), address])],
   });
   const server = await listen(handle, config);
   server.on('upgrade', links.upgrade);
@@ -106,6 +108,7 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
     assets: createAdminAssets(config.dataDir, store),
     server: { address, publicUrl: config.publicUrl },
     desk: jobs,
+    asyncEnabled: config.asyncEnabled,
   });
   const parts = { links, direct, queued, registry, server, drainMs: config.drainMs };
   return {
@@ -123,6 +126,13 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
   };
 }
 
+/** Nobody is told that something is unshared before it is. */
+async function followSharing(store: Store, registry: Registry): Promise<void> {
+  const use = (facts: SharingFacts): void => registry.setSharing(resolveSharing(facts));
+  store.watchSharing(use);
+  use(await store.sharingFacts());
+}
+
 interface HandlerParts {
   readonly config: Config;
   readonly store: Store;
@@ -135,6 +145,7 @@ interface HandlerParts {
   readonly stores: ByteStores;
   readonly isDraining: () => boolean;
   readonly publicUrl: () => string;
+  readonly ownOrigins: () => readonly string[];
 }
 
 /** Answers every HTTP request. */
@@ -169,6 +180,12 @@ function handlerOf(parts: HandlerParts): RequestListener {
     },
     assetsAccess: config.assetsAccess,
     store,
+    enrollment: {
+      providerApproval: config.providerApproval,
+      deviceTimes: DEVICE_TIMES,
+      onReplaced: (providerId) => void registry.refuse(providerId, 'revoked'),
+    },
+    ownOrigins: parts.ownOrigins,
     trustProxy: config.trustProxy,
   });
   const handle = app.callback();
@@ -212,7 +229,8 @@ async function listen(handler: RequestListener, config: Config): Promise<Server>
     handler,
   );
   await new Promise<void>((done, failed) => {
-    server.once('error', failed).listen(config.port, config.host, done);
+    const { port, host } = config;
+    server.once('error', failed).listen({ port, host, backlog: BACKLOG }, done);
   });
   return server;
 }

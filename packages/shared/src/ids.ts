@@ -9,8 +9,11 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_CHARACTERS = 43;
 const CHECKSUM_CHARACTERS = 6;
 
-/** What a secret opens: `gwk_` the API, `gwa_` an agent's link, `gwj_` one enrolment. */
-export type SecretPrefix = 'gwk' | 'gwa' | 'gwj';
+/**
+ * What a secret opens: `gwk_` the API, `gwa_` an agent's link, `gwj_` one enrolment, `gwd_` one
+ * that somebody approves, `gwi_` one membership, `gws_` a browser's session.
+ */
+export type SecretPrefix = 'gwk' | 'gwa' | 'gwj' | 'gwd' | 'gwi' | 'gws';
 
 /** A ULID: 10 characters of milliseconds and 16 of randomness (80 bits). */
 export function ulid(nowMs: number): string {
@@ -45,7 +48,8 @@ export function isSecret(prefix: SecretPrefix, text: string): boolean {
   return text.endsWith(checksum(body));
 }
 
-function randomCharacters(alphabet: string, count: number): string {
+/** Each as likely as any other. */
+export function randomCharacters(alphabet: string, count: number): string {
   // Bytes past the last whole multiple of the alphabet are drawn again: a plain modulo would
   // favour its start.
   const limit = 256 - (256 % alphabet.length);

@@ -39,6 +39,20 @@ test('enrolment sends the join token and keeps what it is given', async () => {
   expect(`${result.stdout}${result.stderr}`).not.toMatch(/gwa_|gwj_/);
 });
 
+test.each([
+  ['is told to whom', { approved: false }, true],
+  ['is not spoken of', { approved: true }, false],
+  ['is not known to older coordinators', {}, false],
+])('that a provider waits for approval %s', async (_, more, isTold) => {
+  const home = await agentHome();
+  const { origin } = await enrolmentServer(200, { ...ENROLLED, ...more });
+  const { code, stderr } = await enroll(home, origin);
+  const sentence =
+    `It gets no work until an administrator of ${origin} has approved it: ` +
+    'gateway-coordinator provider approve 01PROVIDER';
+  expect([code, stderr.includes(sentence)]).toEqual([0, isTold]);
+});
+
 test('the configuration and the token are readable by their owner alone', async () => {
   const home = await agentHome();
   const { origin } = await enrolmentServer(200, ENROLLED);

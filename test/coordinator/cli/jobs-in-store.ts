@@ -11,13 +11,7 @@ import type {
 } from '@inference-gateway/coordinator/store/port';
 import { NO_NEEDS } from '@inference-gateway/coordinator/core/match';
 import { randomId, ulid } from '@inference-gateway/shared/ids';
-import {
-  createJoinToken,
-  createMember,
-  created,
-  newAsset,
-  sha256,
-} from '../../store/store-rows.js';
+import { createMember, createProvider, newAsset } from '../../store/store-rows.js';
 import type { DataFolder } from './data-folder.js';
 import { serveAdminOn } from './running-admin.js';
 
@@ -51,7 +45,7 @@ export interface Jobs {
 
 export async function fillWithJobs(store: Store): Promise<Jobs> {
   const [anna, ben] = [await createMember(store, 'anna'), await createMember(store, 'ben')];
-  const provider = await createProvider(store, ben.id);
+  const provider = await createProvider(store, { ownerId: ben.id });
   const processed = await submit(store, anna, { endpoint: 'speech', model: 'kokoro' });
   const asset = newAsset(anna.id, { expiresAt: Date.now() + 3_600_000 });
   await finish(store, await claim(store, processed, provider), { assets: [asset] });
@@ -63,12 +57,6 @@ export async function fillWithJobs(store: Store): Promise<Jobs> {
   await claim(store, running, provider);
   const queued = await submit(store, anna);
   return { anna, ben, provider, processed, asset, failed, canceled, running, queued };
-}
-
-async function createProvider(store: Store, ownerId: string): Promise<Provider> {
-  const { joinTokenHash } = await createJoinToken(store, { ownerId });
-  const tokenHash = sha256('agent');
-  return created(await store.enroll({ joinTokenHash, tokenHash, name: 'den-pc' }, 1));
 }
 
 /** The member's job; a later one than all before it. */
@@ -108,7 +96,12 @@ export async function claim(
 ): Promise<string> {
   const now = Date.now();
   const claimId = randomId();
-  const lease = { sessionId: 'session', serviceId: 'llm-1', leaseUntil: now + 3_600_000 };
+  const lease = {
+    sessionId: 'session',
+    serviceId: 'llm-1',
+    leaseUntil: now + 3_600_000,
+    isOwn: false,
+  };
   const [claimed] = await store.claimJobs([{ jobId, claimId, providerId, ...lease }], now);
   if (claimed === null || claimed === undefined) throw new Error(`${jobId} is not to be had`);
   await store.acceptJob(claimId, now + 3_600_000, now);

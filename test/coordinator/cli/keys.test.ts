@@ -95,6 +95,51 @@ describe.each(WHERE)('%s', (_, prepare) => {
     expect(key.stderr).toContain('Did you mean anna/laptop?');
   });
 
+  test('a key is renamed, but not to a name that the member has given', async () => {
+    const folder = await withAnna();
+    await folder.output('key create --user anna --name laptop');
+    await folder.output('key create --user anna --name phone');
+    const run = await folder.run('key rename anna/laptop desktop');
+    expect(run).toMatchObject({ code: 0, stdout: '' });
+    expect(run.stderr).toBe('anna@example.org/laptop is anna@example.org/desktop now.\n');
+    const taken = await folder.run('key rename anna/desktop Phone');
+    expect(taken.code).toBe(7);
+    expect(taken.stderr).toContain("has a key 'Phone' already");
+    expect((await folder.run('key rename anna/desktop a/b')).code).toBe(2);
+  });
+
+  test('a revoked key is neither renamed nor rotated, an unknown one not found', async () => {
+    const folder = await withAnna();
+    await folder.output('key create --user anna --name laptop');
+    await folder.output('key revoke anna/laptop --yes');
+    for (const verb of ['rename', 'rotate']) {
+      const name = verb === 'rename' ? ' desktop' : '';
+      const revoked = await folder.run(`key ${verb} anna/laptop${name}`);
+      expect(revoked).toMatchObject({ code: 7, stdout: '' });
+      expect(revoked.stderr).toContain('is revoked, which cannot be taken back');
+      expect((await folder.run(`key ${verb} anna/labtop${name}`)).code).toBe(3);
+    }
+  });
+
+  test('a rotated key has a new secret, and the old one stays good for a while', async () => {
+    const folder = await withAnna();
+    const old = await folder.output('key create --user anna --name laptop');
+    const run = await folder.run('key rotate anna/laptop');
+    const key = run.stdout.trimEnd();
+    expect(run.stdout).toBe(`${key}\n`);
+    expect(isSecret('gwk', key) && key !== old).toBe(true);
+    expect(run.stderr).not.toContain(key.slice(12));
+    const [row] = (await folder.json('key list')) as { prefix: string; previous_until: number }[];
+    expect(row?.prefix).toBe(key.slice(0, 12));
+    const left = (row?.previous_until ?? 0) - Date.now();
+    expect(left).toBeGreaterThan(86_400_000 - 60_000);
+    expect(left).toBeLessThanOrEqual(86_400_000);
+    expect(run.stderr).toContain(`good until ${new Date(row?.previous_until ?? 0).toISOString()}`);
+    const atOnce = await folder.run('key rotate anna/laptop --overlap 0s');
+    expect(atOnce.stderr).toContain('The old one has ended.');
+    expect(await folder.json('key list')).toMatchObject([{ previous_until: null }]);
+  });
+
   test('a key that is given whole is refused without being shown again', async () => {
     const folder = await withAnna();
     const key = await folder.output('key create --user anna --name laptop');
@@ -119,6 +164,15 @@ test('--expires is counted from now, and an expired key is listed as such', asyn
   expect(states.toSorted()).toEqual(['active', 'expired']);
 });
 
+test('an old secret stays good for 90 days at most', async () => {
+  const folder = await dataFolder();
+  await folder.output('user create --email anna@example.org');
+  await folder.output('key create --user anna --name laptop');
+  const { code, stderr } = await folder.run('key rotate anna/laptop --overlap 91d');
+  expect(code).toBe(2);
+  expect(stderr).toContain('at most 90d');
+});
+
 test('keys that share a prefix are told apart by id: exit 7 names them', async () => {
   const folder = await dataFolder();
   await folder.output('user create --email anna@example.org');
@@ -139,6 +193,8 @@ test.each([
   ['key create --user anna', '--name'],
   ['key create --user anna --name laptop --key secret', '--key'],
   ['key disable', "missing required argument 'key'"],
+  ['key rename anna/laptop', "missing required argument 'name'"],
+  ['key rotate anna/laptop --overlap 1', '--overlap'],
   ['key delete', 'delete'],
 ])('%s is a usage error', async (command, named) => {
   const folder = await dataFolder();

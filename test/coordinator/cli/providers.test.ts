@@ -1,11 +1,12 @@
 import { isSecret } from '@inference-gateway/shared/ids';
-import type { ProviderView } from '@inference-gateway/coordinator/core/sessions';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Provider, Store } from '@inference-gateway/coordinator/store/port';
-import { createHash } from 'node:crypto';
-import { expect, test } from 'vitest';
-import { HOST, SERVICE } from '../../store/store-rows.js';
+import { describe, expect, test } from 'vitest';
+import { HOST, SERVICE, newProvider, sha256 } from '../../store/store-rows.js';
 import { dataFolder } from './data-folder.js';
+import { expectFailures } from './expect-failures.js';
+import { WHERE } from './jobs-in-store.js';
+import { addProvider, online } from './providers-in-store.js';
 import { serveAdminOn } from './running-admin.js';
 
 test('token create prints a join token alone, with which one machine can enrol', async () => {
@@ -18,7 +19,7 @@ test('token create prints a join token alone, with which one machine can enrol',
   expect(run.stderr).not.toContain(token);
   const store = await openStore(folder.path);
   const enroll = (now: number): ReturnType<Store['enroll']> =>
-    store.enroll({ joinTokenHash: sha256(token), tokenHash: sha256('agent'), name: null }, now);
+    store.enroll(newProvider(sha256(token)), now);
   const in31Minutes = Date.now() + 31 * 60_000;
   expect(await enroll(in31Minutes)).toEqual({ kind: 'refused', reason: 'expired' });
   expect(await enroll(Date.now())).toMatchObject({ value: { ownerId, name: 'den-pc' } });
@@ -35,35 +36,93 @@ test('a join token lasts an hour where nobody says otherwise', async () => {
   expect((await folder.run('token create --owner nobody')).code).toBe(3);
 });
 
-test('providers are listed and shown while no coordinator runs', async () => {
-  const folder = await dataFolder();
-  const store = await openStore(folder.path);
-  const { id } = await addProvider(store, 'anna', 'den-pc');
-  await store.close();
-  expect(await folder.json('provider list')).toMatchObject([
-    { id, name: 'den-pc', owner: 'anna', online: false, models: ['llama-3.1-8b'], slots: 2 },
-  ]);
-  expect((await folder.output('provider list')).split('\t').slice(0, 6)).toEqual([
-    id,
-    'anna',
-    'den-pc',
-    'offline',
-    '0/2',
-    'llama-3.1-8b',
-  ]);
-  expect(await folder.json('provider show den-pc')).toMatchObject({
-    id,
-    session_id: null,
-    host: HOST,
-    services: [SERVICE],
+interface Machines {
+  /** Anna's, which drains. */
+  readonly den: Provider;
+  /** Of Ben, who is disabled, and approved by nobody. */
+  readonly attic: Provider;
+}
+
+async function fill(store: Store): Promise<Machines> {
+  const den = await addProvider(store, 'anna', { name: 'den-pc' });
+  await addProvider(store, 'anna', { name: 'hall-pc' });
+  const attic = await addProvider(store, 'ben', { name: 'attic-pc', approved: false });
+  await store.setProviderDraining(den.id, true);
+  await store.changeMember(attic.ownerId, { disabled: true }, Date.now());
+  return { den, attic };
+}
+
+describe.each(WHERE)('%s', (_, prepare) => {
+  test('providers are listed and shown, with what keeps them from work', async () => {
+    const folder = await dataFolder();
+    const { den, attic } = await prepare(folder, fill);
+    expect(await folder.json('provider show den-pc')).toMatchObject({
+      id: den.id,
+      name: 'den-pc',
+      owner: 'anna',
+      online: false,
+      draining: true,
+      approved: true,
+      owner_disabled: false,
+      models: ['llama-3.1-8b'],
+      slots: 2,
+      busy: 0,
+      session_id: null,
+      host: HOST,
+      services: [SERVICE],
+      shares: [],
+      blocked: [],
+    });
+    const shown = await folder.output(`provider show ${den.id}`);
+    expect(shown).toMatch(/^created_at +\d{4}-\d\d-\d\dT/m);
+    const rows = (await folder.output('provider list')).split('\n').map((row) => row.split('\t'));
+    expect(rows.map((row) => row.slice(0, 6))).toEqual([
+      [den.id, 'anna', 'den-pc', 'offline, draining', '0/2', 'llama-3.1-8b'],
+      [expect.any(String), 'anna', 'hall-pc', 'offline', '0/2', 'llama-3.1-8b'],
+      [attic.id, 'ben', 'attic-pc', expect.any(String), '0/2', 'llama-3.1-8b'],
+    ]);
+    expect(rows[2]?.[3]).toBe('offline, waiting for approval, owner disabled');
   });
-  expect(await folder.output(`provider show ${id}`)).toMatch(/^created_at +\d{4}-\d\d-\d\dT/m);
+
+  test('providers are approved, renamed, drained and removed', async () => {
+    const folder = await dataFolder();
+    const { den, attic } = await prepare(folder, fill);
+    expect(await folder.run('provider approve ben/attic-pc')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'ben/attic-pc is approved.\n',
+    });
+    const renamed = await folder.run('provider rename den-pc cellar-pc');
+    expect(renamed.stderr).toBe('anna/den-pc is called anna/cellar-pc.\n');
+    await folder.output('provider resume cellar-pc');
+    await folder.output('provider drain attic-pc');
+    const removed = await folder.run('provider remove hall-pc --yes');
+    expect(removed).toMatchObject({ code: 0, stdout: '' });
+    expect(await folder.json('provider list')).toMatchObject([
+      { id: den.id, name: 'cellar-pc', draining: false },
+      { id: attic.id, approved: true, draining: true, owner_disabled: true },
+    ]);
+  });
+
+  test('what cannot be done says why, and exits with its code', async () => {
+    const folder = await dataFolder();
+    await prepare(folder, async (store) => {
+      await addProvider(store, 'ben', { name: 'den-pc' });
+      await fill(store);
+    });
+    await expectFailures(folder, [
+      ['provider show den-pd', 3, 'Did you mean den-pc?'],
+      ['provider show den-pc', 7, 'write one of ben/den-pc, anna/den-pc'],
+      ['provider remove hall-pc', 2, 'add --yes'],
+      ['provider kick hall-pc', 7, 'anna/hall-pc is not online'],
+    ]);
+  });
 });
 
 test('beside a running coordinator, its links say who is online', async () => {
   const folder = await dataFolder();
   const { store, links } = await serveAdminOn(folder.path);
-  const provider = await addProvider(store, 'anna', 'den-pc');
+  const provider = await addProvider(store, 'anna', { name: 'den-pc' });
   links.online.set(provider.id, online(provider));
   expect(await folder.json('provider list')).toMatchObject([{ online: true, busy: 1, slots: 2 }]);
   expect(await folder.json('provider show anna/den-pc')).toMatchObject({
@@ -73,83 +132,30 @@ test('beside a running coordinator, its links say who is online', async () => {
   });
 });
 
-test('drain, resume and kick reach the store and the links', async () => {
+test('drain, resume, kick, rename and remove reach the store and the links', async () => {
   const folder = await dataFolder();
   const { store, links } = await serveAdminOn(folder.path);
-  const provider = await addProvider(store, 'anna', 'den-pc');
-  links.online.set(provider.id, online(provider));
+  const provider = await addProvider(store, 'anna', { name: 'den-pc' });
+  const { id } = provider;
+  links.online.set(id, online(provider));
   await folder.output('provider drain den-pc');
   expect(await store.listProviders()).toMatchObject([{ draining: true }]);
   expect((await folder.output('provider list')).split('\t')[3]).toBe('online, draining');
   await folder.output('provider resume den-pc');
   expect(await store.listProviders()).toMatchObject([{ draining: false }]);
   await folder.output('provider kick den-pc');
-  expect(links.asked).toEqual(['drain', 'resume', 'kick'].map((verb) => `${verb} ${provider.id}`));
+  await folder.output('provider rename den-pc cellar-pc');
+  await folder.output('provider remove cellar-pc --yes');
+  expect(await store.listProviders()).toEqual([]);
+  expect(links.asked).toEqual([
+    `drain ${id}`,
+    `resume ${id}`,
+    `kick ${id}`,
+    `rename ${id} to anna/cellar-pc`,
+    `remove ${id}`,
+  ]);
+  const query = { since: null, action: 'provider.kick', actor: null, subjectId: id, limit: 10 };
+  expect(await store.listAudit(query)).toMatchObject([
+    { actor: expect.stringMatching(/^cli:./), subject: { name: 'anna/den-pc' } },
+  ]);
 });
-
-test('draining is kept where no coordinator runs; kicking who is not online exits 7', async () => {
-  const folder = await dataFolder();
-  const store = await openStore(folder.path);
-  await addProvider(store, 'anna', 'den-pc');
-  await store.close();
-  await folder.output('provider drain anna/den-pc');
-  expect(await folder.json('provider list')).toMatchObject([{ draining: true }]);
-  const { code, stderr } = await folder.run('provider kick den-pc');
-  expect(code).toBe(7);
-  expect(stderr).toContain('anna/den-pc is not online');
-});
-
-test('a name that two owners gave exits 7, and OWNER/NAME tells them apart', async () => {
-  const folder = await dataFolder();
-  const store = await openStore(folder.path);
-  await addProvider(store, 'anna', 'den-pc');
-  const { id } = await addProvider(store, 'ben', 'den-pc');
-  await store.close();
-  const { code, stderr } = await folder.run('provider show den-pc');
-  expect(code).toBe(7);
-  expect(stderr).toContain('write one of anna/den-pc, ben/den-pc');
-  expect(await folder.json('provider show BEN/den-pc')).toMatchObject({ id });
-  const unknown = await folder.run('provider show den-pd');
-  expect(unknown.code).toBe(3);
-  expect(unknown.stderr).toContain('Did you mean den-pc?');
-});
-
-async function addProvider(store: Store, owner: string, name: string): Promise<Provider> {
-  const now = Date.now();
-  const email = `${owner}@example.org`;
-  await store.createMember({ email, name: owner, role: 'member', passwordHash: null }, now);
-  const ownerId = (await store.findMember(owner))?.id ?? '';
-  const hash = sha256(`token of ${owner}`);
-  await store.createJoinToken({ ownerId, name, hash, expiresAt: now + 1_000 }, now);
-  const tokenHash = sha256(`agent of ${owner}`);
-  const enrolled = await store.enroll({ joinTokenHash: hash, tokenHash, name }, now);
-  if (enrolled.kind !== 'created') throw new Error(`${name} is not enrolled`);
-  await store.recordProviderSeen(enrolled.value.id, { services: [SERVICE], host: HOST }, now);
-  return enrolled.value;
-}
-
-function online(provider: Provider): ProviderView {
-  return {
-    providerId: provider.id,
-    ownerId: provider.ownerId,
-    ownerName: provider.ownerName,
-    name: provider.name,
-    createdAt: provider.createdAt,
-    session: {
-      sessionId: 'session',
-      connectedAt: Date.now(),
-      agentVersion: '0.1.0',
-      host: HOST,
-      accepts: 'all',
-      busy: 1,
-      busyByService: new Map(),
-    },
-    offlineSince: null,
-    draining: false,
-    services: [SERVICE],
-  };
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}

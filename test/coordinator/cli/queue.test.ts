@@ -2,6 +2,7 @@ import type { Candidate } from '@inference-gateway/coordinator/core/match';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
 import { SERVICE } from '../../store/store-rows.js';
+import { makeCandidate } from '../../support/candidate.js';
 import { dataFolder } from './data-folder.js';
 import { WHERE, claim, fail, fillWithJobs, prepareStopped } from './jobs-in-store.js';
 import { startCoordinatorProcess } from './run-coordinator.js';
@@ -19,6 +20,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
     const folder = await dataFolder();
     const { queued } = await prepare(folder, fillWithJobs);
     expect(await folder.json('queue summary')).toEqual({
+      async_enabled: true,
       paused: false,
       queued: 1,
       processing: 1,
@@ -46,17 +48,14 @@ describe.each(WHERE)('%s', (_, prepare) => {
   test('a pause holds until resume, and can be said twice', async () => {
     const folder = await dataFolder();
     await prepare(folder, fillWithJobs);
-    for (const [verb, paused] of [
-      ['pause', true],
-      ['pause', true],
-      ['resume', false],
-    ] as const) {
-      expect(await folder.run(`queue ${verb}`)).toMatchObject({ code: 0, stdout: '' });
-      expect(await folder.json('queue summary')).toMatchObject({ paused, queued: 1 });
+    for (const command of ['queue pause', 'queue pause']) {
+      expect(await folder.run(command)).toMatchObject({ code: 0, stdout: '' });
     }
-    await folder.output('queue pause');
+    expect(await folder.json('queue summary')).toMatchObject({ paused: true, queued: 1 });
     const { stderr } = await folder.run('queue summary');
     expect(stderr).toContain('The queue is paused: "queue resume" opens it.');
+    expect(await folder.run('queue resume')).toMatchObject({ code: 0, stdout: '' });
+    expect(await folder.json('queue summary')).toMatchObject({ paused: false, queued: 1 });
   });
 
   test('requeue-stuck lets jobs run that wait out a back-off, and prints how many', async () => {
@@ -105,7 +104,7 @@ test('beside a running one, the summary knows of the dispatcher and of who is on
   expect((await folder.run('queue summary')).stderr).toMatch(/\d+ s ago: it is stalled\./);
 });
 
-test('a pause outlives the coordinator that was told of it', async () => {
+test('a pause outlives the coordinator, and the summary says where jobs are off', async () => {
   const folder = await dataFolder();
   const { queued } = await prepareStopped(folder, fillWithJobs);
   const started = await startCoordinatorProcess(['--data', folder.path]);
@@ -115,8 +114,13 @@ test('a pause outlives the coordinator that was told of it', async () => {
   started.process.kill('SIGKILL');
   await started.ended();
   expect(await folder.json('queue summary')).toMatchObject({ paused: true, last_tick_at: null });
-  await startCoordinatorProcess(['--data', folder.path]);
-  const summary = { paused: true, worker_stalled: false, last_tick_at: expect.any(Number) };
+  await startCoordinatorProcess(['--data', folder.path], { GATEWAY_ASYNC_ENABLED: 'false' });
+  const summary = {
+    async_enabled: false,
+    paused: true,
+    worker_stalled: false,
+    last_tick_at: expect.any(Number),
+  };
   expect(await folder.json('queue summary')).toMatchObject(summary);
 });
 
@@ -124,6 +128,7 @@ test('nothing in the queue is an empty list, and nothing stalls', async () => {
   const folder = await dataFolder();
   await folder.output('user create --email anna@example.org');
   expect(await folder.json('queue summary')).toEqual({
+    async_enabled: true,
     paused: false,
     queued: 0,
     processing: 0,
@@ -132,30 +137,14 @@ test('nothing in the queue is an empty list, and nothing stalls', async () => {
     worker_stalled: false,
     by_model: [],
   });
-  expect(await folder.run('queue summary')).toMatchObject({ code: 0, stdout: '' });
+  const off = await folder.run('queue summary', { env: { GATEWAY_ASYNC_ENABLED: 'false' } });
+  expect(off).toMatchObject({ code: 0, stdout: '' });
+  expect(off.stderr).toMatch(/ Jobs are not taken: GATEWAY_ASYNC_ENABLED is off\.\n$/);
   expect(await folder.run('queue stop')).toMatchObject({ code: 2, stdout: '' });
 });
 
 function candidate(providerId: string, trait: Partial<Candidate>): Candidate {
   const [model] = SERVICE.models;
   if (model === undefined) throw new Error('the service has no model');
-  return {
-    providerId,
-    providerName: providerId,
-    ownerId: 'anna',
-    serviceId: 'llm-1',
-    model,
-    online: true,
-    sessionId: 'session',
-    lastSeenAt: null,
-    offlineSince: null,
-    draining: false,
-    accepts: 'all',
-    freeSlots: 0,
-    freeJobSlots: 0,
-    slots: 1,
-    recentFailures: 0,
-    speed: null,
-    ...trait,
-  };
+  return makeCandidate({ providerId, model, freeSlots: 0, slots: 1, ...trait });
 }

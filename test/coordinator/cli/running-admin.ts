@@ -9,14 +9,18 @@ import type {
   AssetFault,
   PruneReport,
 } from '@inference-gateway/coordinator/core/admin-assets';
-import type { AdminSessions } from '@inference-gateway/coordinator/core/admin-sessions';
+import type {
+  AdminSessions,
+  ProviderNames,
+} from '@inference-gateway/coordinator/core/admin-sessions';
 import type { Candidate } from '@inference-gateway/coordinator/core/match';
 import type { ProviderView, Sessions } from '@inference-gateway/coordinator/core/sessions';
 import { createIdleDesk } from '@inference-gateway/coordinator/dispatch/idle-desk';
 import type { JobDesk, Waiting } from '@inference-gateway/coordinator/dispatch/job-desk';
 import { openStore } from '@inference-gateway/coordinator/store/open';
-import type { Job, QueueLimits, Store } from '@inference-gateway/coordinator/store/port';
+import type { Job, Provider, QueueLimits, Store } from '@inference-gateway/coordinator/store/port';
 import { onTestFinished } from 'vitest';
+import { HOST, SERVICE } from '../../store/store-rows.js';
 
 export interface RunningAdmin {
   readonly store: Store;
@@ -35,7 +39,8 @@ export async function serveAdminOn(
   const links = new MadeUpLinks();
   const assets = new MadeUpAssets();
   const desk = madeUpDesk(store);
-  const admin = await serveAdmin(dataDir, { store, sessions: links, server, assets, desk });
+  const made = { sessions: links, server, assets, desk, asyncEnabled: true };
+  const admin = await serveAdmin(dataDir, { store, ...made });
   onTestFinished(async () => {
     await admin.close();
     await store.close();
@@ -53,6 +58,19 @@ class MadeUpLinks implements Sessions, AdminSessions {
   kick(providerId: string): boolean {
     this.asked.push(`kick ${providerId}`);
     return this.online.has(providerId);
+  }
+
+  refuse(providerId: string, why: 'disabled' | 'revoked'): boolean {
+    this.asked.push(`refuse ${providerId}: ${why}`);
+    return this.online.has(providerId);
+  }
+
+  remove(providerId: string): void {
+    this.asked.push(`remove ${providerId}`);
+  }
+
+  rename({ id, ownerName, name }: ProviderNames): void {
+    this.asked.push(`rename ${id} to ${ownerName}/${name}`);
   }
 
   setDraining(providerId: string, draining: boolean): void {
@@ -88,6 +106,32 @@ class MadeUpLinks implements Sessions, AdminSessions {
   onCapacity(): () => void {
     return () => {};
   }
+}
+
+/** As a provider's link shows it while it serves `SERVICE`, with a call under way. */
+export function onlineView({ id: providerId, ...provider }: Provider): ProviderView {
+  const { ownerId, ownerName, name, createdAt } = provider;
+  return {
+    providerId,
+    ownerId,
+    ownerName,
+    name,
+    createdAt,
+    session: {
+      sessionId: 'session',
+      connectedAt: Date.now(),
+      agentVersion: '0.1.0',
+      host: HOST,
+      accepts: 'all',
+      busy: 1,
+      busyByService: new Map(),
+    },
+    offlineSince: null,
+    draining: false,
+    services: [SERVICE],
+    closed: false,
+    shares: [],
+  };
 }
 
 /** Files are as a test says; what was asked to be deleted is recorded. */

@@ -1,7 +1,7 @@
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Member, Store, UsageRow } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
-import { createJoinToken, createKey, created, sha256, usageRow } from '../../store/store-rows.js';
+import { createKey, createProvider, created, usageRow } from '../../store/store-rows.js';
 import { dataFolder } from './data-folder.js';
 import type { DataFolder } from './data-folder.js';
 import { serveAdminOn } from './running-admin.js';
@@ -19,9 +19,7 @@ async function use(store: Store): Promise<Used> {
   const now = Date.now();
   const [anna, ben] = [await addMember(store, 'anna'), await addMember(store, 'ben')];
   const { key } = await createKey(store, anna.id, { name: 'laptop' });
-  const { joinTokenHash } = await createJoinToken(store, { ownerId: ben.id });
-  const enrolment = { joinTokenHash, tokenHash: sha256('agent'), name: 'den-pc' };
-  const provider = created(await store.enroll(enrolment, 1));
+  const provider = await createProvider(store, { ownerId: ben.id });
   const annas = { memberId: anna.id, keyId: key.id, providerId: provider.id, model: 'whisper' };
   const row = (index: number, change: Partial<UsageRow>): UsageRow => ({
     ...usageRow(index),

@@ -1,12 +1,15 @@
-import { hashPassword } from '@inference-gateway/coordinator/admin/password';
+import { hashPassword } from '@inference-gateway/coordinator/accounts/password';
 import { openForReading } from '@inference-gateway/coordinator/store/sqlite/database';
 import { scryptSync } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { createProvider } from '../../store/store-rows.js';
 import { dataFolder } from './data-folder.js';
 import type { DataFolder } from './data-folder.js';
-import { serveAdminOn } from './running-admin.js';
+import { WHERE } from './jobs-in-store.js';
+import { fillWithPeople } from './people-in-store.js';
+import { onlineView, serveAdminOn } from './running-admin.js';
 
 const PASSWORD = 'correct horse battery';
 
@@ -78,6 +81,149 @@ describe('a password', () => {
       verifies('fa\u00e7ade fa\u00e7ade', await hashPassword('fac\u0327ade fac\u0327ade')),
     ).toBe(true);
   });
+});
+
+describe.each(WHERE)('%s', (_, prepare) => {
+  test('a member is shown with what is theirs, then renamed and given a role', async () => {
+    const folder = await dataFolder();
+    const { anna } = await prepare(folder, fillWithPeople);
+    expect(await folder.json('user show anna')).toEqual({
+      id: anna.id,
+      email: 'anna@example.org',
+      name: 'anna',
+      role: 'member',
+      state: 'active',
+      created_at: anna.createdAt,
+      disabled_at: null,
+      has_password: false,
+      limits: { requests: null, concurrent: null },
+      networks: ['friends'],
+      providers: ['den-pc'],
+      keys: 1,
+      sessions: 2,
+      blocks: ['ben'],
+      blocked_by: [],
+    });
+    const ben = await folder.json('user show ben');
+    expect(ben).toMatchObject({ networks: ['friends'], blocks: [], blocked_by: ['anna'] });
+    const renamed = await folder.run('user rename ANNA@example.org anna-lee');
+    expect(renamed).toMatchObject({ code: 0, stdout: '' });
+    expect(renamed.stderr).toBe('anna@example.org is called anna-lee now.\n');
+    await folder.output('user role anna-lee admin');
+    expect(await folder.output(`user show ${anna.id}`)).toMatch(/^role +admin$/m);
+    const taken = await folder.run('user rename ben Anna-Lee');
+    expect(taken).toMatchObject({ code: 7, stdout: '' });
+    expect(taken.stderr).toContain("a member with the name 'Anna-Lee' exists already");
+  });
+
+  test('a disabled member is listed as such, with their keys, until enabled', async () => {
+    const folder = await dataFolder();
+    const { anna } = await prepare(folder, fillWithPeople);
+    const disabled = await folder.run('user disable anna');
+    expect(disabled).toMatchObject({ code: 0, stdout: '' });
+    expect(disabled.stderr).toBe('anna is disabled. Links of their machines closed: 0.\n');
+    const row = (await folder.output('user list'))
+      .split('\n')
+      .find((line) => line.includes(anna.id));
+    expect(row?.split('\t').slice(1, 5)).toEqual([
+      'anna',
+      'anna@example.org',
+      'member',
+      'disabled',
+    ]);
+    expect(await folder.json('user sessions anna')).toEqual([]);
+    const keys = (await folder.json('key list --user anna')) as { name: string }[];
+    expect(keys.find(({ name }) => name === 'laptop')).toMatchObject({
+      state: 'disabled',
+      disabled_at: null,
+    });
+    expect(keys.find(({ name }) => name === 'old')).toMatchObject({ state: 'revoked' });
+    const key = await folder.run('key enable anna/laptop');
+    expect(key.stderr).toBe('anna@example.org/laptop is enabled, but its owner is disabled.\n');
+    await folder.output('user enable anna');
+    expect(await folder.json('user show anna')).toMatchObject({
+      state: 'active',
+      disabled_at: null,
+    });
+  });
+
+  test('a new password is kept as scrypt, and ends the sessions', async () => {
+    const folder = await dataFolder();
+    await prepare(folder, fillWithPeople);
+    const run = await folder.run('user password anna --password-file -', { input: PASSWORD });
+    expect(run).toMatchObject({ code: 0, stdout: '' });
+    const kept = passwordHashes(folder).filter((hash) => hash !== null);
+    expect(kept.map((hash) => verifies(PASSWORD, hash))).toEqual([true]);
+    expect(await folder.json('user show anna')).toMatchObject({ has_password: true, sessions: 0 });
+    const short = { input: 'eleven-char' };
+    expect((await folder.run('user password anna --password-file -', short)).code).toBe(2);
+    expect((await folder.run('user password anna --password-file /nowhere')).code).toBe(3);
+  });
+
+  test('sessions are listed, and ended by their id or all of a member', async () => {
+    const folder = await dataFolder();
+    const { sessions } = await prepare(folder, fillWithPeople);
+    const [first, second, bens] = sessions.map(({ id }) => id);
+    expect(await folder.json('user sessions')).toHaveLength(3);
+    expect(await folder.json('user sessions ben')).toMatchObject([
+      { id: bens, member: 'ben', address: '203.0.113.7', user_agent: 'Firefox' },
+    ]);
+    const one = await folder.run(`user logout ${first}`);
+    expect(one).toMatchObject({ code: 0, stdout: '' });
+    expect(one.stderr).toBe('Sessions of anna that have ended: 1.\n');
+    expect((await folder.output('user sessions anna')).split('\t')[0]).toBe(second);
+    expect((await folder.run('user logout anna')).stderr).toContain('have ended: 1.');
+    expect(await folder.json('user sessions')).toMatchObject([{ id: bens }]);
+    const nobody = await folder.run(`user logout ${first}`);
+    expect(nobody.code).toBe(3);
+    expect(nobody.stderr).toContain(`no member or session is called '${first}'`);
+  });
+});
+
+test.each([
+  'show ana',
+  'rename ana x',
+  'role ana admin',
+  'disable ana',
+  'enable ana',
+  'sessions ana',
+  'password ana --password-file -',
+])('user %s exits 3, with what was probably meant', async (command) => {
+  const folder = await dataFolder();
+  await fillWithPeople((await serveAdminOn(folder.path)).store);
+  const { code, stdout, stderr } = await folder.run(`user ${command}`, { input: PASSWORD });
+  expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+  expect(stderr).toContain('Did you mean anna');
+});
+
+test('disabling a member closes the links of their machines, and no others', async () => {
+  const folder = await dataFolder();
+  const { store, links } = await serveAdminOn(folder.path);
+  const { anna, ben, provider } = await fillWithPeople(store);
+  await createProvider(store, { ownerId: ben.id });
+  links.online.set(provider.id, onlineView(provider));
+  await folder.output('user rename anna anna-lee');
+  expect((await folder.run('user disable anna-lee')).stderr).toContain('closed: 1.');
+  expect(links.asked).toEqual([
+    `rename ${provider.id} to anna-lee/den-pc`,
+    `refuse ${provider.id}: disabled`,
+  ]);
+  expect(await store.findMember(anna.id)).toMatchObject({ disabledAt: expect.any(Number) });
+});
+
+test.each([
+  ['user role anna owner', 'owner'],
+  ['user role anna', "missing required argument 'role'"],
+  ['user rename anna a/b', "none of them '/'"],
+  ['user password anna', '--password-file'],
+  ['user password anna --password secret', '--password'],
+  ['user disable', "missing required argument 'member'"],
+])('%s is a usage error', async (command, named) => {
+  const folder = await dataFolder();
+  if (command.includes('a/b')) await folder.output('user create --email anna@example.org');
+  const { code, stdout, stderr } = await folder.run(command);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(named);
 });
 
 test.each([

@@ -15,38 +15,11 @@ import {
   uniqueArray,
 } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-
-const MODEL = {
-  id: 'm',
-  served_name: 'm',
-  context_length: null,
-  input_modalities: [],
-  output_modalities: [],
-  supported_features: [],
-  loaded: true,
-};
+import { advertisedModel, makeCandidate } from '../../support/candidate.js';
 
 function candidate(change: Partial<Candidate> = {}): Candidate {
   const { freeJobSlots = 1 } = change;
-  return {
-    providerId: 'den',
-    providerName: 'den',
-    ownerId: 'anna',
-    serviceId: 'llm-0',
-    model: MODEL,
-    online: true,
-    sessionId: 'session',
-    lastSeenAt: null,
-    offlineSince: null,
-    draining: false,
-    accepts: 'all',
-    freeSlots: freeJobSlots,
-    freeJobSlots,
-    slots: 4,
-    recentFailures: 0,
-    speed: null,
-    ...change,
-  };
+  return makeCandidate({ freeSlots: freeJobSlots, freeJobSlots, slots: 4, ...change });
 }
 
 function head(change: Partial<Lane>, fairKeys: readonly number[]): LaneHead {
@@ -73,7 +46,7 @@ function head(change: Partial<Lane>, fairKeys: readonly number[]): LaneHead {
 
 const ids = (heads: readonly LaneHead[], candidates: readonly Candidate[]): string[] =>
   planClaims(heads, ({ model }) => candidates.filter((one) => one.model.id === model)).map(
-    ({ job, candidate: { providerId } }) => `${job.id} on ${providerId}`,
+    ({ job, choice: { providerId } }) => `${job.id} on ${providerId}`,
   );
 
 describe('which jobs are given out', () => {
@@ -87,6 +60,24 @@ describe('which jobs are given out', () => {
 
   test('nothing where no slot is free for jobs, even if one is for calls', () => {
     expect(ids([head({}, [1])], [candidate({ freeJobSlots: 0, freeSlots: 1 })])).toEqual([]);
+  });
+
+  test('nothing to a provider that failed, and one job where it is to be tried again', () => {
+    const broken = candidate({ health: 'open', freeJobSlots: 4 });
+    expect(ids([head({}, [1, 2])], [broken])).toEqual([]);
+    const probed = candidate({ health: 'probe', freeJobSlots: 4 });
+    expect(ids([head({}, [1, 2])], [probed])).toEqual(['anna-m-1 on den']);
+  });
+
+  test('to the card that has less to do, also within one plan', () => {
+    const four = { freeJobSlots: 4 };
+    const both = [candidate(four), candidate({ ...four, providerId: 'attic' })];
+    expect(ids([head({}, [1, 2, 3, 4])], both).map((one) => one.split(' on ')[1])).toEqual([
+      'den',
+      'attic',
+      'den',
+      'attic',
+    ]);
   });
 
   test('a lane that nobody serves hides no other', () => {
@@ -171,7 +162,7 @@ const candidatesArbitrary = array(
       ...rest,
       providerId: `p${provider}`,
       serviceId: model,
-      model: { ...MODEL, id: model },
+      model: advertisedModel({ id: model }),
       sessionId: rest.online ? 'session' : null,
     }),
   ),
@@ -204,7 +195,7 @@ describe('whatever is queued and whoever is online', () => {
       expect(new Set(jobs).size).toBe(jobs.length);
       for (const one of candidates) {
         const taken = claims.filter(
-          ({ candidate: { providerId, serviceId } }) =>
+          ({ choice: { providerId, serviceId } }) =>
             providerId === one.providerId && serviceId === one.serviceId,
         );
         expect(taken.length).toBeLessThanOrEqual(one.freeJobSlots);
@@ -214,7 +205,7 @@ describe('whatever is queued and whoever is online', () => {
 
   test('every claim is one that the matcher allows', () => {
     everywhere((heads, candidates) => {
-      for (const { lane, candidate: chosen } of plan(heads, candidates)) {
+      for (const { lane, choice: chosen } of plan(heads, candidates)) {
         const { memberId, scope, needs, excluded } = lane;
         const request = { caller: { memberId, scope }, needs, excluded: new Set(excluded) };
         expect(match([chosen], request).kind).toBe('chosen');
@@ -228,7 +219,7 @@ describe('whatever is queued and whoever is online', () => {
       const claims = plan(heads, candidates);
       const left = candidates.map((one) => {
         const taken = claims.filter(
-          ({ candidate: { providerId, serviceId } }) =>
+          ({ choice: { providerId, serviceId } }) =>
             providerId === one.providerId && serviceId === one.serviceId,
         ).length;
         return { ...one, freeSlots: one.freeJobSlots - taken };
@@ -255,4 +246,28 @@ describe('whatever is queued and whoever is online', () => {
       }
     });
   });
+});
+
+test('the providers of a model are asked for once, however many members wait for it', () => {
+  const members = ['anna', 'ben', 'cleo'];
+  const heads = ['m', 'other'].flatMap((model) =>
+    members.map((memberId) => head({ memberId, model }, [1])),
+  );
+  const asked: string[] = [];
+  planClaims(heads, ({ model }) => {
+    asked.push(model);
+    return [candidate({ model: advertisedModel({ id: model }) })];
+  });
+  expect(asked).toEqual(['m', 'other']);
+});
+
+test('no more are planned than are asked for, and own jobs are the first of them', () => {
+  const heads = [head({ memberId: 'ben' }, [1, 2]), head({}, [3, 4])];
+  const everybody = new Set(['ben']);
+  const share = { id: 's', serviceId: null, model: null, members: everybody, isOpen: true };
+  const shares = [{ ...share, slotsLeft: null, maxTokens: null }];
+  const all = [candidate({ shares, freeJobSlots: 4 })];
+  const planned = (most: number) => planClaims(heads, () => all, most).map(({ job }) => job.id);
+  expect(planned(3)).toEqual(['anna-m-3', 'anna-m-4', 'ben-m-1']);
+  expect(planned(1)).toEqual(['anna-m-3']);
 });

@@ -1,7 +1,9 @@
-import type { Candidate } from '@inference-gateway/coordinator/core/match';
+import { NO_NEEDS, capableCandidates } from '@inference-gateway/coordinator/core/match';
+import type { Candidate, Choice } from '@inference-gateway/coordinator/core/match';
 import { waitingFor } from '@inference-gateway/coordinator/core/waiting-reason';
 import type { WaitingInput, WaitingJob } from '@inference-gateway/coordinator/core/waiting-reason';
 import { describe, expect, test } from 'vitest';
+import { advertisedModel, makeCandidate } from '../../support/candidate.js';
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 const LATER = NOW + 8_000;
@@ -20,6 +22,17 @@ const FREE = { freeSlots: 2, freeJobSlots: 1, slots: 4 };
 const KEPT = { freeSlots: 1, freeJobSlots: 0, slots: 4 };
 const AWAY = { ...BUSY, online: false, sessionId: null, lastSeenAt: EARLIER };
 const FOREIGN = { ownerId: 'ben' };
+const CALLER = { memberId: 'anna', scope: 'any' as const };
+/** What Ben shares with her. */
+const SHARED = {
+  id: 'share',
+  serviceId: null,
+  model: null,
+  members: new Set(['anna']),
+  isOpen: true,
+  slotsLeft: null,
+  maxTokens: null,
+};
 
 describe('a queued job says what it waits for', () => {
   test.each<[string, Partial<WaitingInput>, string]>([
@@ -41,9 +54,30 @@ describe('a queued job says what it waits for', () => {
       'It is tried again at 2026-01-02T03:04:13.000Z.',
     ],
     [
-      'nobody has ever served the model',
+      'everybody has failed again and again',
+      {
+        candidates: [
+          candidate({ ...FREE, health: 'open', nextProbeMs: 12_300 }),
+          candidate({ ...FREE, health: 'open', nextProbeMs: 1_000 }),
+          candidate(AWAY),
+        ],
+      },
+      "Every provider of the model 'tiny' failed lately; one is tried again in 1 second.",
+    ],
+    [
+      'the only one that failed is being tried',
+      { candidates: [candidate({ ...FREE, health: 'open', nextProbeMs: 0 })] },
+      "Every provider of the model 'tiny' failed lately; one is being tried again at this moment.",
+    ],
+    [
+      'one failed, and another is to try',
+      { candidates: [candidate({ ...FREE, health: 'open' }), candidate({ health: 'probe' })] },
+      'It is about to start.',
+    ],
+    [
+      'nobody whom its caller may use serves the model',
       { candidates: [] },
-      "No provider of yours has ever served the model 'tiny' as llm.",
+      "No provider that you may use serves the model 'tiny' as llm.",
     ],
     [
       'the last provider left a minute ago',
@@ -55,6 +89,17 @@ describe('a queued job says what it waits for', () => {
       'nobody knows when a provider was last there',
       { candidates: [candidate({ ...AWAY, lastSeenAt: null })] },
       "No provider that serves the model 'tiny' as llm is online.",
+    ],
+    [
+      'it is shared at other hours',
+      { candidates: [candidate({ ...FOREIGN, shares: [{ ...SHARED, isOpen: false }] })] },
+      "The model 'tiny' is shared with you at other hours of the day.",
+    ],
+    [
+      'the slots of its share are taken',
+      { candidates: [candidate({ ...FOREIGN, shares: [{ ...SHARED, slotsLeft: 0 }] })] },
+      "All that is shared with you of 'tiny' is busy; it is the next; " +
+        "its owner's own jobs go first.",
     ],
     [
       'whoever is online is draining',
@@ -193,32 +238,11 @@ function job(changes: Partial<WaitingJob>): WaitingJob {
   };
 }
 
-function candidate(changes: Partial<Candidate>): Candidate {
-  return {
-    providerId: 'p',
-    providerName: 'den-pc',
-    ownerId: 'anna',
-    serviceId: 'llm',
-    model: {
-      id: 'tiny',
-      served_name: 'tiny',
-      context_length: null,
-      input_modalities: ['text'],
-      output_modalities: ['text'],
-      supported_features: [],
-      loaded: true,
-    },
-    online: true,
-    sessionId: 's',
-    lastSeenAt: NOW,
-    offlineSince: null,
-    draining: false,
-    accepts: 'all',
-    freeSlots: 4,
-    freeJobSlots: 3,
-    slots: 4,
-    recentFailures: 0,
-    speed: null,
-    ...changes,
-  };
+function candidate(changes: Partial<Candidate>): Choice {
+  const many = { freeSlots: 4, freeJobSlots: 3, slots: 4, lastSeenAt: NOW };
+  const model = advertisedModel({ id: 'tiny' });
+  const made = makeCandidate({ ...many, model, shares: [SHARED], ...changes });
+  const [choice] = capableCandidates([made], { caller: CALLER, needs: NO_NEEDS });
+  if (choice === undefined) throw new Error('its caller may not use the candidate');
+  return choice;
 }

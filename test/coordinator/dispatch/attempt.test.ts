@@ -19,6 +19,7 @@ function start(end: () => SinkFault | Promise<SinkFault>) {
     attempt: 1,
     queueMs: 0,
     overheadMs: 0,
+    maxTokens: null,
     timing: TIMING,
   });
   attempt.begin({
@@ -69,7 +70,7 @@ test('whoever leaves once all of it is made is answered: the work is done', asyn
   attempt.end(null);
   departure.abort();
   settle(null);
-  expect(await attempt.result).toEqual({ kind: 'done', usage: null });
+  expect(await attempt.result).toMatchObject({ kind: 'done', usage: null });
   expect(canceled).toEqual([]);
 });
 

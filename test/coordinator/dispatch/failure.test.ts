@@ -1,4 +1,5 @@
-import { judge } from '@inference-gateway/coordinator/dispatch/failure';
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import { judge, reportOf } from '@inference-gateway/coordinator/dispatch/failure';
 import type { AttemptFailure, Blame } from '@inference-gateway/coordinator/dispatch/failure';
 import type { ErrorCode } from '@inference-gateway/shared/errors';
 import { REJECT_REASONS, RESET_CODES } from '@inference-gateway/shared/protocol/messages';
@@ -51,7 +52,7 @@ describe('a failed attempt means', () => {
     ['no ACCEPT', { kind: 'not_accepted' }, 'failed', 'provider_timeout'],
     [
       'silence',
-      { kind: 'timeout', afterMs: 60_000, waitingFor: 'further byte' },
+      { kind: 'timeout', afterMs: 60_000, waitingFor: 'further byte', isCallers: false },
       'failed',
       'provider_timeout',
     ],
@@ -93,4 +94,31 @@ describe('a failed attempt means', () => {
       },
     });
   });
+});
+
+const TIMEOUT = { kind: 'timeout', afterMs: 1_000, waitingFor: 'whole answer' } as const;
+
+it.each<[string, AttemptFailure, string]>([
+  ['a local 500: a failure', status(500), 'failed'],
+  ['work that was not taken in time: a failure', { kind: 'not_accepted' }, 'failed'],
+  ['a local 400: nothing, the caller was wrong', status(400), 'nothing'],
+  ['a local 429: that it is busy', status(429), 'busy'],
+  ['a refusal as busy', { kind: 'rejected', reason: 'busy' }, 'busy'],
+  ['an owner who pauses: nothing', { kind: 'rejected', reason: 'paused' }, 'nothing'],
+  ['an owner who takes the card back: nothing', reset('YIELDED'), 'nothing'],
+  ['a lost link: nothing of the model', { kind: 'disconnected' }, 'nothing'],
+])('the matcher is told of %s', (_, failure, expected) => {
+  expect(reportOf(failure, judge(failure, 'den-pc').blame, 'chat')).toEqual({ kind: expected });
+});
+
+it.each<[string, AttemptFailure, EndpointKey, string]>([
+  ['a 404 by the usual way to its models: a failure', status(404), 'images', 'failed'],
+  ['a 404 by a way that many servers lack: nothing', status(404), 'edits', 'nothing'],
+  ['a 501 by such a way: nothing', status(501), 'completions', 'nothing'],
+  ['a 500 by such a way: a failure', status(500), 'voice', 'failed'],
+  ["a timeout of its caller's own: nothing", { ...TIMEOUT, isCallers: true }, 'chat', 'nothing'],
+  ['any other timeout: a failure', { ...TIMEOUT, isCallers: false }, 'chat', 'failed'],
+])('the matcher is told of %s', (...[, failure, endpoint, expected]) => {
+  const { blame } = judge(failure, 'den-pc');
+  expect(reportOf(failure, blame, endpoint)).toEqual({ kind: expected });
 });

@@ -1,17 +1,18 @@
 /** Claims on their way to a run, and what may overtake them. */
 import { MAX_ANSWER_BYTES } from '@inference-gateway/coordinator/core/held-document';
-import type { Candidate } from '@inference-gateway/coordinator/core/match';
 import type { ExchangeHandler, OpenRequest } from '@inference-gateway/coordinator/core/sessions';
 import { JobRuns } from '@inference-gateway/coordinator/dispatch/job-runs';
 import { JobSinks } from '@inference-gateway/coordinator/dispatch/job-sinks';
 import type { ClaimedJob, Store } from '@inference-gateway/coordinator/store/port';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import { beforeEach, expect, it } from 'vitest';
+import { makeChoice } from '../../support/candidate.js';
 import { runningJob } from '../../store/dispatch-rows.js';
 import { openLibrary } from '../../support/open-library.js';
 import { until } from '../../support/until.js';
 
 const DEN = { providerId: 'den', providerName: 'den-pc', sessionId: 'session' };
+const CHOSEN = makeChoice(DEN);
 
 let store: Store;
 let runs: JobRuns;
@@ -23,7 +24,7 @@ beforeEach(async () => {
   ({ store } = opened);
   runs = new JobRuns({
     store,
-    sessions: { report: () => {} },
+    sessions: { report: () => {}, candidates: () => [] },
     sinks: new JobSinks(library, { maxBodyMemoryBytes: 1_000_000, maxImages: 1 }),
     deadlines: { jobDeadlineMs: 60_000, jobImageDeadlineMs: 60_000, jobFilmDeadlineMs: 60_000 },
     logger: createLogger('silent'),
@@ -42,7 +43,7 @@ it('a job that is canceled before its run begins is never sent, and its slot is 
     release: () => void did.push('release'),
   };
   runs.cancel(claimed.claimId);
-  runs.start(claimed, Buffer.from('{}'), { candidate: DEN as Candidate, reservation });
+  runs.start(claimed, Buffer.from('{}'), { choice: CHOSEN, reservation });
   await until(() => runs.underWay === 0);
   expect(did).toEqual(['release']);
 });
@@ -94,7 +95,7 @@ it('a request counts as held until its agent has accepted it', async () => {
     release: () => {},
   };
   const opened = (): ExchangeHandler | null => handler;
-  runs.start(claimed, Buffer.alloc(1_000), { candidate: DEN as Candidate, reservation });
+  runs.start(claimed, Buffer.alloc(1_000), { choice: CHOSEN, reservation });
   const told = await until(() => opened());
   expect(runs.unsentBytes).toBe(1_000);
   told.accepted();

@@ -1,6 +1,6 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import { REJECT_REASONS, RESET_CODES } from '@inference-gateway/shared/protocol/messages';
-import { judgeRun } from '@inference-gateway/coordinator/dispatch/job-verdict';
+import { judgeRun, reportRun } from '@inference-gateway/coordinator/dispatch/job-verdict';
 import type { AttemptFailure } from '@inference-gateway/coordinator/dispatch/failure';
 import { expect, test } from 'vitest';
 
@@ -53,9 +53,9 @@ test('work that was not taken in time is given back, and counted', () => {
 });
 
 test('a deadline and an unusable answer are tried again', () => {
-  expect(verdict({ kind: 'timeout', afterMs: 1_000, waitingFor: 'whole answer' })).toBe(
-    'tried again',
-  );
+  expect(
+    verdict({ kind: 'timeout', afterMs: 1_000, waitingFor: 'whole answer', isCallers: false }),
+  ).toBe('tried again');
   expect(verdict({ kind: 'unusable', reason: 'it is no image' })).toBe('tried again');
 });
 
@@ -65,4 +65,15 @@ test("the gateway's own full space is final, its other failures are not the prov
     verdict({ kind: 'gateway', error: new ApiError(code, 'no room') }),
   );
   expect(told).toEqual(['failed for good', 'given back, counted', 'given back, counted']);
+});
+
+test.each<[string, AttemptFailure, string]>([
+  ['of a failure', { kind: 'status', status: 500, body: '' }, 'failed'],
+  ['of work that was not taken', { kind: 'not_accepted' }, 'failed'],
+  ['of nothing, where the caller was wrong', { kind: 'status', status: 400, body: '' }, 'nothing'],
+  ['of nothing, where the link was lost', { kind: 'disconnected' }, 'nothing'],
+  ['to leave it alone, where its owner pauses', { kind: 'rejected', reason: 'paused' }, 'busy'],
+  ['to leave it alone, where it yields', { kind: 'reset', code: 'YIELDED', message: '' }, 'busy'],
+])('a run tells the matcher %s', (_, failure, expected) => {
+  expect(reportRun(failure, 'den-pc', 'chat')).toEqual({ kind: expected });
 });

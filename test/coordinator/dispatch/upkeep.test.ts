@@ -6,6 +6,7 @@ import { createLogger } from '@inference-gateway/shared/program/logger';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { jobOf, LEASE_MS, runningJob } from '../../store/dispatch-rows.js';
 import { createMember, NOW } from '../../store/store-rows.js';
+import { makeCandidate } from '../../support/candidate.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const TICK_MS = 1_000;
@@ -34,7 +35,11 @@ function newUpkeep(overrides: Partial<Store> = {}): Upkeep {
   };
   return new Upkeep({
     store: { ...store, isQueuePaused, ...overrides },
-    sessions: { candidates: () => [], formerCandidates: () => [] },
+    // Her machine is there, so that no job ends for want of one.
+    sessions: {
+      candidates: () => [makeCandidate({ ownerId: anna, lastSeenAt: NOW })],
+      formerCandidates: () => [],
+    },
     clocks: { wall: () => NOW + passedMs, steady: () => 1_000_000 + passedMs },
     leaseMs: LEASE_MS,
     noProviderMs: 3_600_000,

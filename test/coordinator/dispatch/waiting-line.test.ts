@@ -10,7 +10,9 @@ function setUp(free: number) {
     const waiting = {
       memberId,
       key,
-      tryStart: () => {
+      tryStart: (where: 'own' | 'any') => {
+        // Nobody here has a machine of their own.
+        if (where === 'own') return false;
         state.looks += 1;
         if (state.free === 0) return false;
         state.free -= 1;
@@ -84,4 +86,24 @@ it('who has left is not started, and is not waited behind', async () => {
   line.wake();
   await turn();
   expect(started).toEqual([]);
+});
+
+it('whoever waits for a machine of their own gets it before others', async () => {
+  const line = new WaitingLine();
+  const started: string[] = [];
+  let free = 1;
+  const join = (name: string, ownsIt: boolean): void => {
+    const tryStart = (where: 'own' | 'any'): boolean => {
+      if (free === 0 || (where === 'own' && !ownsIt)) return false;
+      free -= 1;
+      started.push(name);
+      return true;
+    };
+    line.join({ memberId: name, key: name, tryStart });
+  };
+  join('ben', false);
+  join('anna', true);
+  line.wake();
+  await turn();
+  expect(started).toEqual(['anna']);
 });

@@ -9,17 +9,22 @@ let record: ProviderRecord;
 
 beforeEach(() => {
   former = new FormerModels();
-  record = new ProviderRecord({
-    id: 'den',
-    ownerId: 'anna',
-    ownerName: 'Anna',
-    name: 'den-pc',
-    createdAt: NOW,
-    lastSeenAt: null,
-    draining: false,
-    services: [],
-    host: HOST,
-  });
+  record = new ProviderRecord(
+    {
+      id: 'den',
+      ownerId: 'anna',
+      ownerName: 'Anna',
+      isOwnerDisabled: false,
+      name: 'den-pc',
+      createdAt: NOW,
+      approvedAt: NOW,
+      lastSeenAt: null,
+      draining: false,
+      services: [],
+      host: HOST,
+    },
+    30_000,
+  );
 });
 
 /** The provider serves these models, and no others any more. */

@@ -51,12 +51,12 @@ test('a claim that was canceled meanwhile is stopped after WELCOME has named its
     renew: async () => [],
     closed: nothing,
   };
-  const resumed = { claimId: 'c', action: 'continue', serviceId: 'llm-0', handler } as const;
+  const resumed = { claimId: 'c', action: 'continue', serviceId: 'llm-0', shareId: null } as const;
   session.welcome({
     provider,
     timing,
     events,
-    resumptions: [{ ...resumed, begin: (exchange) => exchange.cancel('CANCELED') }],
+    resumptions: [{ ...resumed, handler, begin: (exchange) => exchange.cancel('CANCELED') }],
   });
   expect(socket.sent).toMatchObject([
     { t: 'WELCOME', resume: [{ claim_id: 'c', action: 'continue', stream: 1 }] },

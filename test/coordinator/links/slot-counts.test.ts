@@ -1,10 +1,15 @@
 import { SlotCounts } from '@inference-gateway/coordinator/links/slot-counts';
+import type { SlotUse } from '@inference-gateway/coordinator/links/slot-counts';
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
 import { describe, expect, test } from 'vitest';
 
 function service(id: string, slots: number, slotGroup?: string): AdvertisedService {
   const group = slotGroup === undefined ? {} : { slot_group: slotGroup };
   return { service_id: id, service_type: 'llm', slots, models: [], ...group };
+}
+
+function useOf(serviceId: string, kind: 'sync' | 'job', shareId: string | null = null): SlotUse {
+  return { serviceId, kind, shareId };
 }
 
 /** Slots left of the first service, with these taken. */
@@ -15,7 +20,7 @@ function left(
   const counts = new SlotCounts();
   const groupOf = (id: string): string | null =>
     services.find((one) => one.service_id === id)?.slot_group ?? null;
-  for (const [id, kind] of taken) counts.take(id, kind, groupOf(id));
+  for (const [id, kind] of taken) counts.take(useOf(id, kind), groupOf(id));
   const [first] = services;
   if (first === undefined) throw new Error('no service');
   const { freeSlots, freeJobSlots } = counts.left(first, services);
@@ -57,24 +62,48 @@ describe('slots left', () => {
 
   test('a service that has left the list still takes its part of the card', () => {
     const counts = new SlotCounts();
-    counts.take('painter', 'sync', 'gpu');
+    counts.take(useOf('painter', 'sync'), 'gpu');
     const chat = service('chat', 1, 'gpu');
     expect(counts.left(chat, [chat])).toEqual({ freeSlots: 0, freeJobSlots: 0 });
-    counts.free('painter', 'sync');
+    counts.free(useOf('painter', 'sync'));
     expect(counts.left(chat, [chat])).toEqual({ freeSlots: 1, freeJobSlots: 1 });
   });
 
   test('what is freed can be taken again, and never counts below zero', () => {
     const counts = new SlotCounts();
-    counts.take('a', 'job');
-    counts.free('a', 'job');
-    counts.free('a', 'job');
+    counts.take(useOf('a', 'job'));
+    counts.free(useOf('a', 'job'));
+    counts.free(useOf('a', 'job'));
     expect(counts.left(service('a', 2), [service('a', 2)])).toEqual({
       freeSlots: 2,
       freeJobSlots: 1,
     });
-    counts.take('a', 'sync');
+    counts.take(useOf('a', 'sync'));
     counts.clear();
     expect(counts.busyByService.size).toBe(0);
   });
+});
+
+test('what a share lets in is counted by itself', () => {
+  const counts = new SlotCounts();
+  counts.take(useOf('a', 'sync', 'share'));
+  counts.take(useOf('a', 'job', 'share'));
+  counts.take(useOf('a', 'sync'));
+  expect([...counts.busyByShare]).toEqual([['share', 2]]);
+  counts.free(useOf('a', 'job', 'share'));
+  expect([...counts.busyByShare]).toEqual([['share', 1]]);
+});
+
+test('nothing is kept of services and shares of which nothing is under way any more', () => {
+  const counts = new SlotCounts();
+  const use = useOf('a', 'job', 'share-1');
+  counts.take(use);
+  counts.take(use);
+  counts.free(use);
+  expect([...counts.busyByService, ...counts.busyByShare]).toEqual([
+    ['a', 1],
+    ['share-1', 1],
+  ]);
+  counts.free(use);
+  expect([...counts.busyByService, ...counts.busyByShare]).toEqual([]);
 });

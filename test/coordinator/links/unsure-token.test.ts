@@ -13,7 +13,11 @@ import { WebSocket } from 'ws';
 test('a database that fails is no reason to refuse a token: 503, come back', async () => {
   const logger = createLogger('silent');
   const links = new LinkServer({
-    registry: new Registry([], { recordProviderSeen: async () => {} }, logger),
+    registry: new Registry([], {
+      store: { recordProviderSeen: async () => {} },
+      logger,
+      breakerOpenMs: 30_000,
+    }),
     timing: { pingMs: 15_000, deadMs: 40_000, acceptMs: 5_000, jobLeaseMs: 60_000 },
     claims: { resume: async () => [], renew: async () => [] },
     logger,

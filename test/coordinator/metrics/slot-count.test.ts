@@ -77,5 +77,14 @@ function provider({ services, busy, draining = false, accepts = 'all' }: Provide
     busyByService,
   };
   const names = { providerId: 'p', ownerId: 'm', ownerName: 'Anna', name: 'den-pc' };
-  return { ...names, createdAt: 0, offlineSince: null, draining, services, session };
+  return {
+    ...names,
+    createdAt: 0,
+    closed: false,
+    shares: [],
+    offlineSince: null,
+    draining,
+    services,
+    session,
+  };
 }

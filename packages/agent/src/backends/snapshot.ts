@@ -61,6 +61,7 @@ function advertised({ config, slots }: LiveService, models: AdvertisedModel[]): 
     service_type: config.type,
     slots,
     ...(config.slotGroup !== null && { slot_group: config.slotGroup }),
+    ...(!config.foreign && { foreign: false }),
     models,
   };
 }

@@ -1,7 +1,9 @@
 /** The command line of `gateway-agent`; one file a command or noun. `docs/cli.md` documents it. */
 import { Command } from 'commander';
+import { addComplete } from './complete.js';
 import { addEnroll } from './enroll.js';
 import { addJobs } from './jobs.js';
+import { addLogin } from './login.js';
 import { addDrain, addPause, addResume } from './pause.js';
 import { addServices } from './services.js';
 import { addStart } from './start.js';
@@ -9,18 +11,25 @@ import { addStatus } from './status.js';
 import { addVersion } from './version.js';
 
 export function createProgram(): Command {
+  const program = createCommands();
+  addComplete(program, createCommands);
+  return program;
+}
+
+function createCommands(): Command {
   const program = new Command('gateway-agent')
     .description('Serves the model servers of this machine through a coordinator.')
     // Before the commands are added: they take it over as they are made.
     .exitOverride()
     .showHelpAfterError('(--help shows what there is)')
-    .addHelpText('after', '\nFirst steps: enroll, services scan --add, start, status.');
+    .addHelpText('after', '\nFirst steps: enroll or login, services scan --add, start, status.');
   for (const add of COMMANDS) add(program);
   return program;
 }
 
 const COMMANDS = [
   addEnroll,
+  addLogin,
   addStart,
   addStatus,
   addPause,

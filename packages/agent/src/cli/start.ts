@@ -70,7 +70,8 @@ function requireEnrolled({ url, token, location }: AgentConfig): Coordinator {
   throw new CommandError(
     EXIT.notAuthorised,
     `this agent is not enrolled: ${missing}. ` +
-      'Run: gateway-agent enroll --url <coordinator> --token-file <join token>.',
+      'Run: gateway-agent enroll --url <coordinator> --token-file <join token>, or, without one, ' +
+      'gateway-agent login --url <coordinator>.',
   );
 }
 

@@ -59,7 +59,7 @@ export class Connection {
       this.#options.onLost(describe(end));
       const fatal = fatalError(end) ?? (this.#options.once ? onceError(end) : null);
       if (fatal !== null) return fatal;
-      const waitMs = this.#backoff.next(end.kind === 'unreachable' ? null : end.retryAfterMs);
+      const waitMs = this.#backoff.next(askedPause(end));
       const retryInMs = Math.round(waitMs);
       this.#options.logger.warn({ reason: describe(end), retryInMs }, 'not connected');
       await this.#pause(waitMs);
@@ -95,7 +95,22 @@ export class Connection {
   }
 }
 
+/** An owner who is disabled may be enabled again: until then, there is no hurry. */
+const DISABLED_RETRY_MS = 300_000;
+
+/** How long to stay away at least; null where nothing says so. */
+function askedPause(end: LinkEnd): number | null {
+  if (end.kind === 'unreachable') return null;
+  return isDisabled(end) ? (end.retryAfterMs ?? DISABLED_RETRY_MS) : end.retryAfterMs;
+}
+
+function isDisabled(end: LinkEnd): boolean {
+  if (end.kind === 'refused') return end.status === 403;
+  return end.kind === 'closed' && end.code === CLOSE.disabled;
+}
+
 function describe(end: LinkEnd): string {
+  if (isDisabled(end)) return 'its owner is disabled on the coordinator; ask the admin';
   switch (end.kind) {
     case 'unreachable':
       return end.reason;
@@ -108,10 +123,10 @@ function describe(end: LinkEnd): string {
 
 /** What no waiting mends. */
 function fatalError(end: LinkEnd): CommandError | null {
-  if (end.kind === 'refused' && (end.status === 401 || end.status === 403)) return unauthorised();
+  if (end.kind === 'refused' && end.status === 401) return unauthorised();
   if (end.kind === 'refused' && end.status === 426) return incompatible();
   if (end.kind !== 'closed') return null;
-  if (end.code === CLOSE.tokenRevoked || end.code === CLOSE.disabled) return unauthorised();
+  if (end.code === CLOSE.tokenRevoked) return unauthorised();
   if (end.code === CLOSE.version) return incompatible();
   if (end.code !== CLOSE.duplicateInstance) return null;
   return new CommandError(

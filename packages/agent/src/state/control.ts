@@ -32,13 +32,19 @@ export async function openControl(stateDir: string, table: ControlTable): Promis
   };
 }
 
-/** Asks the running agent; null where none runs. */
-export function askAgent(
+/** Asks the running agent; null where none runs. `notAuthorised` where it is another user's. */
+export async function askAgent(
   stateDir: string,
   command: string,
   args: unknown = null,
 ): Promise<{ readonly result: unknown } | null> {
-  return callLocal(localSocketPath(stateDir, 'control'), { command, args });
+  try {
+    return await callLocal(localSocketPath(stateDir, 'control'), { command, args });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    const message = `the agent on ${stateDir} belongs to another user: run this as that one.`;
+    throw new CommandError(EXIT.notAuthorised, message, { cause: error });
+  }
 }
 
 function unknownCommand(command: string): CommandError {

@@ -15,7 +15,10 @@ export interface ServerFacts {
 }
 
 export interface AdminContext {
+  /** What it changes is written down as `by`'s. */
   readonly store: Store;
+  /** Who asks: `cli:` and a user of this machine. */
+  readonly by: string;
   /**
    * The running coordinator's links, or null where the command line itself has opened the store.
    */
@@ -23,8 +26,13 @@ export interface AdminContext {
   readonly server: ServerFacts | null;
   readonly assets: AdminAssets;
   readonly desk: JobDesk;
+  /** Whether jobs are taken, or would be where no coordinator runs. */
+  readonly asyncEnabled: boolean;
   readonly now: () => number;
 }
+
+/** What there is before anybody asks. */
+export type AdminParts = Omit<AdminContext, 'by'>;
 
 export interface AdminCommand<Schema extends z.ZodType, Result> {
   readonly args: Schema;

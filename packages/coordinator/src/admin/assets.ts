@@ -24,8 +24,18 @@ export const verifyAssets = adminCommand(z.strictObject({}), ({ assets }) => ass
 
 export const pruneAssets = adminCommand(
   z.strictObject({ dry_run: z.boolean() }),
-  async ({ assets, now }, { dry_run }) => ({ ...(await assets.prune(now(), dry_run)), dry_run }),
+  async ({ store, assets, now }, { dry_run }) => {
+    const report = await assets.prune(now(), dry_run);
+    if (!dry_run) {
+      const change = { before: null, after: { ...report } };
+      await store.recordAudit({ action: 'asset.prune', subject: ASSETS, ...change });
+    }
+    return { ...report, dry_run };
+  },
 );
+
+/** All files together, as the audit log names them. */
+const ASSETS = { kind: 'assets', id: 'assets', name: 'assets' } as const;
 
 function present(asset: Asset, owner: string | null) {
   return {

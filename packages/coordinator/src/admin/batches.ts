@@ -29,6 +29,13 @@ export const showBatch = adminCommand(oneBatch, async ({ store }, args) => {
 export const cancelBatch = adminCommand(oneBatch, async ({ store, desk }, args) => {
   const batch = await desk.cancelBatch(args.batch, null);
   if (batch === null) throw unknownId('batch', args.batch);
+  const { id, label, counts } = batch;
+  await store.recordAudit({
+    action: 'batch.cancel',
+    subject: { kind: 'batch', id, name: label ?? id },
+    before: null,
+    after: { canceled: counts.CANCELED },
+  });
   return presentOne(store, batch);
 });
 

@@ -6,41 +6,112 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import type { LocalCall } from '@inference-gateway/shared/program/local-socket';
 import * as z from 'zod';
 import { adminCommand } from './admin-context.js';
-import type { AdminCommand, AdminContext } from './admin-context.js';
+import type { AdminCommand, AdminParts } from './admin-context.js';
 import { listAssets, pruneAssets, verifyAssets } from './assets.js';
+import { listAudit } from './audit.js';
 import { cancelBatch, listBatches, showBatch } from './batches.js';
+import { blockMember, unblockMember } from './blocks.js';
 import { cancelJob, listJobs, retryJob, showJob } from './jobs.js';
-import { createJoinToken } from './join-tokens.js';
-import { createKey, disableKey, enableKey, listKeys, revokeKey } from './keys.js';
-import { clearLimits, setLimits, showLimits } from './limits.js';
-import { createUser, listUsers } from './members.js';
+import { approveDevice, denyDevice, findDevice, listDevices } from './devices.js';
+import { createInvite, listInvites, revokeInvite } from './invites.js';
+import { createJoinToken, listJoinTokens, revokeJoinToken } from './join-tokens.js';
 import {
+  createKey,
+  disableKey,
+  enableKey,
+  listKeys,
+  renameKey,
+  revokeKey,
+  rotateKey,
+} from './keys.js';
+import { clearLimits, setLimits, showLimits } from './limits.js';
+import {
+  createUser,
+  disableUser,
+  enableUser,
+  listUsers,
+  renameUser,
+  setPassword,
+  setRole,
+  showUser,
+} from './members.js';
+import { listModels } from './models.js';
+import {
+  addToNetwork,
+  createNetwork,
+  deleteNetwork,
+  listNetworks,
+  removeFromNetwork,
+  renameNetwork,
+  showNetwork,
+} from './networks.js';
+import {
+  approveProvider,
   drainProvider,
   kickProvider,
   listProviders,
+  removeProvider,
+  renameProvider,
   resumeProvider,
   showProvider,
 } from './providers.js';
 import { pauseQueue, requeueStuck, resumeQueue, summarizeQueue } from './queue.js';
+import { endSessions, listSessions } from './sessions.js';
+import { shareProvider, unshareProvider } from './shares.js';
 import { showStats } from './stats.js';
 
 export const ADMIN_COMMANDS = {
   'user.create': createUser,
   'user.list': listUsers,
+  'user.show': showUser,
+  'user.rename': renameUser,
+  'user.role': setRole,
+  'user.disable': disableUser,
+  'user.enable': enableUser,
+  'user.password': setPassword,
+  'user.invite': createInvite,
+  'user.invites': listInvites,
+  'user.uninvite': revokeInvite,
+  'user.sessions': listSessions,
+  'user.logout': endSessions,
   'key.create': createKey,
   'key.list': listKeys,
+  'key.rename': renameKey,
+  'key.rotate': rotateKey,
   'key.disable': disableKey,
   'key.enable': enableKey,
   'key.revoke': revokeKey,
   'token.create': createJoinToken,
+  'token.list': listJoinTokens,
+  'token.revoke': revokeJoinToken,
+  'device.list': listDevices,
+  'device.find': findDevice,
+  'device.approve': approveDevice,
+  'device.deny': denyDevice,
+  'network.create': createNetwork,
+  'network.list': listNetworks,
+  'network.show': showNetwork,
+  'network.add': addToNetwork,
+  'network.remove': removeFromNetwork,
+  'network.rename': renameNetwork,
+  'network.delete': deleteNetwork,
   'provider.list': listProviders,
   'provider.show': showProvider,
   'provider.drain': drainProvider,
   'provider.resume': resumeProvider,
   'provider.kick': kickProvider,
+  'provider.approve': approveProvider,
+  'provider.rename': renameProvider,
+  'provider.remove': removeProvider,
+  'provider.share': shareProvider,
+  'provider.unshare': unshareProvider,
+  'provider.block': blockMember,
+  'provider.unblock': unblockMember,
+  'model.list': listModels,
   'limit.set': setLimits,
   'limit.show': showLimits,
   'limit.clear': clearLimits,
+  'audit.list': listAudit,
   'stats.show': showStats,
   'asset.list': listAssets,
   'asset.verify': verifyAssets,
@@ -65,8 +136,11 @@ export type AdminName = keyof Commands;
 export type AdminArgs<Name extends AdminName> = z.input<Commands[Name]['args']>;
 export type AdminResult<Name extends AdminName> = Awaited<ReturnType<Commands[Name]['run']>>;
 
+/** Whoever calls without saying who it is. */
+const SOMEBODY = 'cli';
+
 /** Executes one call. Throws a `CommandError`: `usage` where the arguments are wrong. */
-export async function runAdmin(context: AdminContext, call: LocalCall): Promise<unknown> {
+export async function runAdmin(parts: AdminParts, call: LocalCall): Promise<unknown> {
   const commands: Readonly<Record<string, AdminCommand<z.ZodType, unknown>>> = ADMIN_COMMANDS;
   const command = Object.hasOwn(commands, call.command) ? commands[call.command] : undefined;
   if (command === undefined) {
@@ -74,7 +148,10 @@ export async function runAdmin(context: AdminContext, call: LocalCall): Promise<
     throw new CommandError(EXIT.usage, message);
   }
   const args = command.args.safeParse(call.args);
-  if (args.success) return command.run(context, args.data);
+  if (args.success) {
+    const by = call.by ?? SOMEBODY;
+    return command.run({ ...parts, by, store: parts.store.by(by) }, args.data);
+  }
   // The value is left out: it can be a password.
   const faults = args.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
   throw new CommandError(EXIT.usage, faults.join('; '));

@@ -44,17 +44,26 @@ export const cancelJob = adminCommand(oneJob, async ({ store, desk }, args) => {
   const { job } = outcome;
   if (outcome.kind === 'finished') throw endedAlready(job);
   const wasRunning = outcome.claimId !== null;
+  const before = { status: wasRunning ? 'PROCESSING' : 'QUEUED' } as const;
+  await store.recordAudit({ action: 'job.cancel', ...changeOf(job), before });
   const provider = wasRunning ? (await providerNames(store)).get(job.providerId ?? '') : null;
   return { id: job.id, status: job.status, was_running: wasRunning, provider: provider ?? null };
 });
 
-export const retryJob = adminCommand(oneJob, async ({ desk }, args) => {
+export const retryJob = adminCommand(oneJob, async ({ store, desk }, args) => {
   const outcome = await desk.retry(args.job, null);
   if (outcome.kind === 'unknown') throw unknownId('job', args.job);
   if (outcome.kind === 'not_retryable') throw notRetryable(outcome.job);
   if (outcome.kind === 'queue_full') throw queueFull(args.job, outcome);
-  return { id: outcome.job.id, status: outcome.job.status };
+  const { job } = outcome;
+  await store.recordAudit({ action: 'job.retry', ...changeOf(job), before: null });
+  return { id: job.id, status: job.status };
 });
+
+/** As the audit log has it. */
+function changeOf({ id, status }: Job) {
+  return { subject: { kind: 'job', id, name: id }, after: { status } };
+}
 
 function statusesOf({ status, active }: z.output<typeof listing>): readonly JobStatus[] | null {
   if (status !== null) return [status];

@@ -1,25 +1,93 @@
+import { isSecret, newSecret } from '@inference-gateway/shared/ids';
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
-import { newSecret } from '@inference-gateway/shared/ids';
 import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../core/name.js';
+import type { JoinToken, Member, Provider, Store } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
-import { resolveMember } from './references.js';
+import { stateOf } from './lifecycle.js';
+import { providerNames } from './names.js';
+import {
+  resolveMember,
+  resolveProvider,
+  sameName,
+  secretInArgument,
+  unknownId,
+} from './references.js';
 
-const newToken = z.strictObject({
-  owner: z.string(),
-  /** What the provider will be called, unless its agent says otherwise. */
-  name: z.string().regex(NAME_PATTERN, NAME_RULE).nullable(),
-  expires_in_s: z.int().min(1),
-});
+const newToken = z
+  .strictObject({
+    owner: z.string(),
+    /** What the provider will be called, unless its agent says otherwise. */
+    name: z.string().regex(NAME_PATTERN, NAME_RULE).nullable(),
+    expires_in_s: z.int().min(1),
+    /** The provider whose machine enrols again; null for a new one. */
+    replace: z.string().nullable(),
+  })
+  .refine(({ name, replace }) => name === null || replace === null, {
+    path: ['name'],
+    message: 'a provider that enrols again keeps its name: leave out --name or --replace',
+  });
 
+/** The only time that the token itself is told to anybody. */
 export const createJoinToken = adminCommand(newToken, async ({ store, now }, args) => {
   const owner = await resolveMember(store, args.owner);
+  const replaced = args.replace === null ? null : await resolveOwn(store, owner, args.replace);
   const token = newSecret('gwj');
   const at = now();
-  const expiresAt = at + args.expires_in_s * 1_000;
-  await store.createJoinToken(
-    { ownerId: owner.id, name: args.name, hash: hashSecret(token), expiresAt },
+  const { id, expiresAt } = await store.createJoinToken(
+    {
+      ownerId: owner.id,
+      name: args.name,
+      hash: hashSecret(token),
+      expiresAt: at + args.expires_in_s * 1_000,
+      replaces: replaced?.id ?? null,
+    },
     at,
   );
-  return { token, owner: owner.email, expires_at: expiresAt };
+  return { id, token, owner: owner.email, replaces: replaced?.name ?? null, expires_at: expiresAt };
 });
+
+export const listJoinTokens = adminCommand(z.strictObject({}), async ({ store, now }) => {
+  const names = await providerNames(store);
+  return (await store.listJoinTokens()).map((token) => present(token, names, now()));
+});
+
+export const revokeJoinToken = adminCommand(
+  z.strictObject({ token: z.string() }),
+  async ({ store, now }, { token: id }) => {
+    if (isSecret('gwj', id)) throw secretInArgument('a join token itself', 'its id');
+    const token = (await store.listJoinTokens()).find((one) => one.id === id);
+    if (token === undefined) throw unknownId('token', id);
+    if (await store.revokeJoinToken(id, now())) return { id, owner: token.ownerName };
+    const state = token.usedAt === null ? 'revoked' : 'used';
+    throw new CommandError(EXIT.conflict, `the token ${id} is ${state}: nothing has changed.`);
+  },
+);
+
+/** Of the owner's, by id or name; only where none is, of anybody's. */
+async function resolveOwn(store: Store, owner: Member, reference: string): Promise<Provider> {
+  const own = (await store.listProviders()).filter(({ ownerId }) => ownerId === owner.id);
+  const named = own.find(({ id, name }) => id === reference || sameName(name, reference));
+  const provider = named ?? (await resolveProvider(store, reference));
+  if (provider.ownerId === owner.id) return provider;
+  const whose = `${provider.ownerName}/${provider.name} belongs to ${provider.ownerName}`;
+  throw new CommandError(EXIT.usage, `${whose}, not to ${owner.name}: name its owner.`);
+}
+
+function present(token: JoinToken, providers: ReadonlyMap<string, string>, now: number) {
+  const { replaces, providerId } = token;
+  return {
+    id: token.id,
+    owner: token.ownerName,
+    name: token.name,
+    replaces: providers.get(replaces ?? '') ?? null,
+    state: stateOf(token, now),
+    created_at: token.createdAt,
+    expires_at: token.expiresAt,
+    used_at: token.usedAt,
+    revoked_at: token.revokedAt,
+    provider: providers.get(providerId ?? '') ?? null,
+    provider_id: providerId,
+  };
+}

@@ -1,12 +1,12 @@
-import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
-import { newSecret } from '@inference-gateway/shared/ids';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
+import { newKeySecret } from '../accounts/key-secret.js';
 import { NAME_PATTERN, NAME_RULE } from '../core/name.js';
-import type { ApiKey } from '../store/port.js';
+import type { ApiKey, Store } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
 import type { AdminContext } from './admin-context.js';
-import { KEY_PREFIX_CHARACTERS, resolveKey, resolveMember } from './references.js';
+import { keyState } from './key-state.js';
+import { resolveKey, resolveMember } from './references.js';
 
 const newKey = z.strictObject({
   user: z.string(),
@@ -18,31 +18,61 @@ const newKey = z.strictObject({
 /** The only time that the key itself is told to anybody. */
 export const createKey = adminCommand(newKey, async ({ store, now }, args) => {
   const owner = await resolveMember(store, args.user);
-  const secret = newSecret('gwk');
+  const { secret, kept } = newKeySecret();
   const at = now();
   const created = await store.createKey(
     {
       memberId: owner.id,
       name: args.name,
-      prefix: secret.slice(0, KEY_PREFIX_CHARACTERS),
-      hash: hashSecret(secret),
+      ...kept,
       scope: args.scope,
       expiresAt: args.expires_in_s === null ? null : at + args.expires_in_s * 1_000,
     },
     at,
   );
   if (created.kind === 'created') return { ...present(created.value, at), key: secret };
-  const message =
-    `${owner.email} has a key '${args.name}' already. ` +
-    'Give another --name, or revoke that one.';
-  throw new CommandError(EXIT.conflict, message);
+  throw keyExists(owner.email, args.name);
 });
 
 export const listKeys = adminCommand(
   z.strictObject({ user: z.string().nullable() }),
   async ({ store, now }, { user }) => {
     const owner = user === null ? null : await resolveMember(store, user);
-    return (await store.listKeys(owner?.id ?? null)).map((key) => present(key, now()));
+    const disabled = await disabledMembers(store);
+    return (await store.listKeys(owner?.id ?? null)).map((key) => present(key, now(), disabled));
+  },
+);
+
+export const renameKey = adminCommand(
+  z.strictObject({ key: z.string(), name: z.string().regex(NAME_PATTERN, NAME_RULE) }),
+  async ({ store }, args) => {
+    const key = await resolveKey(store, args.key);
+    const changed = await store.renameKey(key.id, args.name);
+    if (changed.kind === 'unknown') throw isRevoked(key);
+    if (changed.kind === 'taken') throw keyExists(key.memberEmail, args.name);
+    return { id: key.id, name: nameOf(changed.value), was: nameOf(key) };
+  },
+);
+
+/** An overlap that nobody ends would leave two secrets for good. */
+const MAX_OVERLAP_S = 90 * 86_400;
+const OVERLAP_RULE = 'the old secret stays good for at most 90d';
+
+/** The only time that the new secret is told to anybody. */
+export const rotateKey = adminCommand(
+  z.strictObject({
+    key: z.string(),
+    overlap_s: z.int().min(0).max(MAX_OVERLAP_S, OVERLAP_RULE),
+  }),
+  async ({ store, now }, args) => {
+    const key = await resolveKey(store, args.key);
+    const { secret, kept } = newKeySecret();
+    const at = now();
+    const previousUntil = at + args.overlap_s * 1_000;
+    const rotated = await store.rotateKey(key.id, { ...kept, previousUntil }, at);
+    if (rotated === null) throw isRevoked(key);
+    const shown = present(rotated, at, await disabledMembers(store));
+    return { ...shown, key: secret };
   },
 );
 
@@ -64,32 +94,47 @@ async function setState(
   state: 'disabled' | 'enabled' | 'revoked',
 ) {
   const key = await resolveKey(store, reference);
-  const changed = await store.setKeyState(key.id, state, now());
-  const name = `${key.memberEmail}/${key.name}`;
-  if (changed) return { id: key.id, name, state };
-  const message = `${name} (${key.id}) is revoked, which cannot be taken back. Create a new key.`;
-  throw new CommandError(EXIT.conflict, message);
+  if (!(await store.setKeyState(key.id, state, now()))) throw isRevoked(key);
+  const disabled = await disabledMembers(store);
+  return { id: key.id, name: nameOf(key), state, is_owner_disabled: disabled.has(key.memberId) };
 }
 
-function present(key: ApiKey, now: number) {
+async function disabledMembers(store: Store): Promise<ReadonlySet<string>> {
+  const members = await store.listMembers();
+  return new Set(members.flatMap(({ id, disabledAt }) => (disabledAt === null ? [] : [id])));
+}
+
+function keyExists(owner: string, name: string): CommandError {
+  const message = `${owner} has a key '${name}' already. Give another name, or revoke that one.`;
+  return new CommandError(EXIT.conflict, message);
+}
+
+function isRevoked(key: ApiKey): CommandError {
+  const name = `${nameOf(key)} (${key.id})`;
+  const message = `${name} is revoked, which cannot be taken back. Create a new key.`;
+  return new CommandError(EXIT.conflict, message);
+}
+
+function nameOf({ memberEmail, name }: ApiKey): string {
+  return `${memberEmail}/${name}`;
+}
+
+/** `disabled`: those whose keys open nothing, whatever their own state is. */
+function present(key: ApiKey, now: number, disabled: ReadonlySet<string> = new Set()) {
+  const state = keyState(key, now);
+  const previousUntil = key.previousUntil ?? 0;
   return {
     id: key.id,
     name: key.name,
     owner: key.memberEmail,
     prefix: key.prefix,
-    state: stateOf(key, now),
+    state: state === 'active' && disabled.has(key.memberId) ? 'disabled' : state,
     scope: key.scope,
     created_at: key.createdAt,
     last_used_at: key.lastUsedAt,
     expires_at: key.expiresAt,
+    previous_until: previousUntil > now ? previousUntil : null,
     disabled_at: key.disabledAt,
     revoked_at: key.revokedAt,
   };
-}
-
-/** What stops it, the least curable first. */
-function stateOf(key: ApiKey, now: number): 'active' | 'disabled' | 'expired' | 'revoked' {
-  if (key.revokedAt !== null) return 'revoked';
-  if (key.expiresAt !== null && key.expiresAt <= now) return 'expired';
-  return key.disabledAt === null ? 'active' : 'disabled';
 }

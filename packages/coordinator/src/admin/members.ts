@@ -1,48 +1,119 @@
+import { assertNever } from '@inference-gateway/shared/assert';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
+import { hashPassword, newPassword } from '../accounts/password.js';
 import { NAME_PATTERN, NAME_RULE } from '../core/name.js';
-import type { Created, Member } from '../store/port.js';
+import type { Created, Member, MemberChange, Network } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
 import type { AdminContext } from './admin-context.js';
-import { hashPassword } from './password.js';
+import { emailAddress } from './email-address.js';
+import { keyState } from './key-state.js';
+import { resolveMember } from './references.js';
 
-const MIN_PASSWORD = 12;
-const MAX_PASSWORD = 1_024;
 /** Tries at a name made from the address: `anna`, `anna-2`, … */
 const MAX_NAME_TRIES = 100;
 
-const email = z
-  .string()
-  .max(254)
-  .regex(/^[^\s@/\p{C}]+@[^\s@/\p{C}]+$/u, 'an e-mail address is written like anna@example.org');
-
 const newUser = z.strictObject({
-  email,
+  email: emailAddress,
   /** Null: made from the address. */
   name: z.string().regex(NAME_PATTERN, NAME_RULE).nullable(),
   admin: z.boolean(),
-  password: z
-    .string()
-    .min(MIN_PASSWORD, `a password has at least ${MIN_PASSWORD} characters`)
-    .max(MAX_PASSWORD, `a password has at most ${MAX_PASSWORD} characters`)
-    .nullable(),
+  password: newPassword.nullable(),
 });
 
 export const createUser = adminCommand(newUser, async (context, args) => {
   const passwordHash = args.password === null ? null : await hashPassword(args.password);
   const created = await createNamed(context, { ...args, passwordHash });
   if (created.kind === 'created') return present(created.value);
-  const value = created.field === 'email' ? args.email : (args.name ?? args.email);
-  const hint = created.field === 'name' ? ' Give another with --name.' : '';
-  throw new CommandError(
-    EXIT.conflict,
-    `a member with the ${created.field} '${value}' exists already.${hint}`,
-  );
+  if (created.field === 'email') throw memberExists('email', args.email);
+  throw memberExists('name', args.name ?? args.email, ' Give another with --name.');
 });
 
 export const listUsers = adminCommand(z.strictObject({}), async ({ store }) => {
   return (await store.listMembers()).map(present);
 });
+
+const oneMember = z.strictObject({ member: z.string() });
+
+export const showUser = adminCommand(oneMember, async ({ store, now }, args) => {
+  const member = await resolveMember(store, args.member);
+  const { id } = member;
+  const at = now();
+  const [networks, blocks] = [await store.listNetworks(), await store.listBlocks()];
+  const own = (await store.listProviders()).filter(({ ownerId }) => ownerId === id);
+  const keys = await store.listKeys(id);
+  return {
+    ...present(member),
+    disabled_at: member.disabledAt,
+    has_password: member.hasPassword,
+    limits: member.limits,
+    networks: networks.filter((one) => isIn(one, id)).map(({ name }) => name),
+    providers: own.map(({ name }) => name),
+    keys: keys.filter((key) => keyState(key, at) === 'active').length,
+    sessions: (await store.listSessions(id, at)).length,
+    blocks: blocks.filter(({ ownerId }) => ownerId === id).map(({ memberName }) => memberName),
+    blocked_by: blocks.filter(({ memberId }) => memberId === id).map(({ ownerName }) => ownerName),
+  };
+});
+
+export const renameUser = adminCommand(
+  z.strictObject({ member: z.string(), name: z.string().regex(NAME_PATTERN, NAME_RULE) }),
+  async (context, { member, name }) => {
+    const changed = await change(context, member, { name });
+    for (const provider of await providersOf(context, changed.id)) {
+      context.sessions?.rename(provider);
+    }
+    return changed;
+  },
+);
+
+export const setRole = adminCommand(
+  z.strictObject({ member: z.string(), role: z.enum(['admin', 'member']) }),
+  (context, { member, role }) => change(context, member, { role }),
+);
+
+/** From now on they see nothing, and nobody sees them; what is theirs stays. */
+export const disableUser = adminCommand(oneMember, async (context, args) => {
+  const changed = await change(context, args.member, { disabled: true });
+  const providers = await providersOf(context, changed.id);
+  // Only now: an agent that dials again is refused by what has just been written.
+  const closed = providers.filter(({ id }) => context.sessions?.refuse(id, 'disabled') === true);
+  return { ...changed, links_closed: closed.length };
+});
+
+export const enableUser = adminCommand(oneMember, (context, args) =>
+  change(context, args.member, { disabled: false }),
+);
+
+/** Ends their sessions: whoever has the old one is out. */
+export const setPassword = adminCommand(
+  z.strictObject({ member: z.string(), password: newPassword }),
+  async (context, args) =>
+    change(context, args.member, { passwordHash: await hashPassword(args.password) }),
+);
+
+async function change({ store, now }: AdminContext, reference: string, to: MemberChange) {
+  const { id, name } = await resolveMember(store, reference);
+  const changed = await store.changeMember(id, to, now());
+  switch (changed.kind) {
+    case 'changed':
+      return present(changed.value);
+    case 'taken':
+      throw memberExists(changed.field, to.name ?? name);
+    case 'unknown':
+      throw new CommandError(EXIT.notFound, `the member ${name} is not there any more.`);
+    default:
+      return assertNever(changed);
+  }
+}
+
+async function providersOf({ store }: AdminContext, ownerId: string) {
+  return (await store.listProviders()).filter((provider) => provider.ownerId === ownerId);
+}
+
+function isIn({ members }: Network, memberId: string): boolean {
+  return members.some(({ id }) => id === memberId);
+}
 
 type Args = z.output<typeof newUser> & { readonly passwordHash: string | null };
 
@@ -68,6 +139,13 @@ function isNameTaken(created: Created<Member>): boolean {
   return created.kind === 'taken' && created.field === 'name';
 }
 
-function present({ id, email, name, role, createdAt }: Member) {
-  return { id, email, name, role, created_at: createdAt };
+function present({ id, email, name, role, createdAt, disabledAt }: Member) {
+  const state = disabledAt === null ? 'active' : 'disabled';
+  return { id, email, name, role, state, created_at: createdAt } as const;
+}
+
+/** A name or an address that somebody has already. */
+export function memberExists(field: 'email' | 'name', value: string, hint = ''): CommandError {
+  const message = `a member with the ${field} '${value}' exists already.${hint}`;
+  return new CommandError(EXIT.conflict, message);
 }

@@ -1,30 +1,36 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
-import type { ProviderView } from '../core/sessions.js';
-import type { Provider } from '../store/port.js';
+import { NAME_PATTERN, NAME_RULE } from '../core/name.js';
+import type { Provider, Store } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
 import type { AdminContext } from './admin-context.js';
+import { nameOf, presentProvider, servicesOf, viewsById } from './provider-view.js';
 import { resolveProvider } from './references.js';
+import { presentShare } from './share-view.js';
 
 const oneProvider = z.strictObject({ provider: z.string() });
 
 export const listProviders = adminCommand(z.strictObject({}), async (context) => {
   const views = viewsById(context);
   const providers = await context.store.listProviders();
-  return providers.map((provider) => summarize(provider, views.get(provider.id)));
+  return providers.map((provider) => presentProvider(provider, views.get(provider.id)));
 });
 
 export const showProvider = adminCommand(oneProvider, async (context, args) => {
-  const provider = await resolveProvider(context.store, args.provider);
+  const { store } = context;
+  const provider = await resolveProvider(store, args.provider);
   const view = viewsById(context).get(provider.id);
   const session = view?.session ?? null;
   return {
-    ...summarize(provider, view),
+    ...presentProvider(provider, view),
     session_id: session?.sessionId ?? null,
     agent_version: session?.agentVersion ?? null,
     accepts: session?.accepts ?? null,
     host: session?.host ?? provider.host,
     services: servicesOf(provider, view),
+    shares: (await store.listShares(provider.id)).map(presentShare),
+    /** Members that its owner keeps from all that is theirs. */
+    blocked: await blockedBy(store, provider.ownerId),
   };
 });
 
@@ -36,12 +42,52 @@ export const resumeProvider = adminCommand(oneProvider, (context, args) =>
   setDraining(context, args.provider, false),
 );
 
-export const kickProvider = adminCommand(oneProvider, async (context, args) => {
-  const provider = await resolveProvider(context.store, args.provider);
+export const kickProvider = adminCommand(oneProvider, async ({ store, sessions }, args) => {
+  const provider = await resolveProvider(store, args.provider);
+  const { id } = provider;
   const name = nameOf(provider);
-  if (context.sessions?.kick(provider.id) === true) return { id: provider.id, name };
-  const message = `${name} is not online, so there is no link to close.`;
-  throw new CommandError(EXIT.conflict, message);
+  if (sessions?.kick(id) !== true) {
+    const message = `${name} is not online, so there is no link to close.`;
+    throw new CommandError(EXIT.conflict, message);
+  }
+  // The link is no matter of the store, which writes down its own changes.
+  const subject = { kind: 'provider', id, name };
+  await store.recordAudit({ action: 'provider.kick', subject, before: null, after: null });
+  return { id, name };
+});
+
+/** From then on it gets work; nothing asks for it where the policy lets everybody in. */
+export const approveProvider = adminCommand(oneProvider, async ({ store, now }, args) => {
+  const provider = await resolveProvider(store, args.provider);
+  const name = nameOf(provider);
+  if (await store.approveProvider(provider.id, now())) return { id: provider.id, name };
+  throw new CommandError(EXIT.conflict, `${name} is approved already.`);
+});
+
+export const renameProvider = adminCommand(
+  z.strictObject({ provider: z.string(), name: z.string().regex(NAME_PATTERN, NAME_RULE) }),
+  async ({ store, sessions }, { provider: reference, name }) => {
+    const provider = await resolveProvider(store, reference);
+    const renamed = await store.renameProvider(provider.id, name);
+    if (renamed.kind === 'unknown') throw gone(provider);
+    if (renamed.kind === 'taken') {
+      const message = `${provider.ownerName} has a provider '${name}' already. Give another name.`;
+      throw new CommandError(EXIT.conflict, message);
+    }
+    const { id, ownerName } = renamed.value;
+    sessions?.rename({ id, name: renamed.value.name, ownerName });
+    return { id, name: nameOf(renamed.value), before: nameOf(provider) };
+  },
+);
+
+/** Its agent must enrol again, as another provider. */
+export const removeProvider = adminCommand(oneProvider, async (context, args) => {
+  const { store, sessions, now } = context;
+  const provider = await resolveProvider(store, args.provider);
+  const shares = await store.listShares(provider.id);
+  if (!(await store.removeProvider(provider.id, now()))) throw gone(provider);
+  sessions?.remove(provider.id);
+  return { id: provider.id, name: nameOf(provider), shares: shares.length };
 });
 
 async function setDraining(context: AdminContext, reference: string, draining: boolean) {
@@ -51,33 +97,12 @@ async function setDraining(context: AdminContext, reference: string, draining: b
   return { id: provider.id, name: nameOf(provider), draining };
 }
 
-function viewsById({ sessions }: AdminContext): Map<string, ProviderView> {
-  return new Map(sessions?.providers().map((view) => [view.providerId, view]));
+async function blockedBy(store: Store, owner: string): Promise<readonly string[]> {
+  const blocks = await store.listBlocks();
+  return blocks.filter(({ ownerId }) => ownerId === owner).map(({ memberName }) => memberName);
 }
 
-function summarize(provider: Provider, view: ProviderView | undefined) {
-  const session = view?.session ?? null;
-  const services = servicesOf(provider, view);
-  return {
-    id: provider.id,
-    name: provider.name,
-    owner: provider.ownerName,
-    online: session !== null,
-    draining: provider.draining,
-    models: [...new Set(services.flatMap(({ models }) => models.map(({ id }) => id)))],
-    slots: services.reduce((sum, { slots }) => sum + slots, 0),
-    busy: session?.busy ?? 0,
-    created_at: provider.createdAt,
-    connected_at: session?.connectedAt ?? null,
-    last_seen_at: provider.lastSeenAt,
-  };
-}
-
-/** The link knows better than the row, which is written a moment later. */
-function servicesOf(provider: Provider, view: ProviderView | undefined): Provider['services'] {
-  return view === undefined || view.session === null ? provider.services : view.services;
-}
-
-function nameOf({ ownerName, name }: Provider): string {
-  return `${ownerName}/${name}`;
+/** Removed by somebody else since it was found. */
+function gone(provider: Provider): CommandError {
+  return new CommandError(EXIT.notFound, `the provider ${nameOf(provider)} is gone.`);
 }

@@ -6,11 +6,13 @@ import { adminCommand } from './admin-context.js';
 
 const nothing = z.strictObject({});
 
-export const summarizeQueue = adminCommand(nothing, async ({ store, sessions, desk, now }) => {
+export const summarizeQueue = adminCommand(nothing, async (context) => {
+  const { store, sessions, desk, now } = context;
   const queues = await store.modelQueues(null);
   const queued = sum(queues.map((queue) => queue.queued));
   const oldest = queues.flatMap(({ oldestQueuedAt }) => oldestQueuedAt ?? []);
   return {
+    async_enabled: context.asyncEnabled,
     paused: await store.isQueuePaused(),
     queued,
     processing: sum(queues.map(({ processing }) => processing)),
@@ -22,19 +24,27 @@ export const summarizeQueue = adminCommand(nothing, async ({ store, sessions, de
 });
 
 /** The switch lies in the store, so that it holds after a restart. */
-export const pauseQueue = adminCommand(nothing, async ({ desk }) => {
-  await desk.setPaused(true);
+export const pauseQueue = adminCommand(nothing, async ({ desk, by }) => {
+  await desk.setPaused(true, by);
   return { paused: true };
 });
 
-export const resumeQueue = adminCommand(nothing, async ({ desk }) => {
-  await desk.setPaused(false);
+export const resumeQueue = adminCommand(nothing, async ({ desk, by }) => {
+  await desk.setPaused(false, by);
   return { paused: false };
 });
 
-export const requeueStuck = adminCommand(nothing, async ({ desk }) => ({
-  requeued: await desk.requeueStuck(),
-}));
+export const requeueStuck = adminCommand(nothing, async ({ store, desk }) => {
+  const requeued = await desk.requeueStuck();
+  if (requeued > 0) {
+    const change = { before: null, after: { requeued } };
+    await store.recordAudit({ action: 'queue.requeue', subject: QUEUE, ...change });
+  }
+  return { requeued };
+});
+
+/** The queue, as the audit log names it: there is only one. */
+const QUEUE = { kind: 'queue', id: 'queue', name: 'queue' } as const;
 
 function present(queue: ModelQueue, sessions: Sessions | null) {
   const { serviceType, model } = queue;

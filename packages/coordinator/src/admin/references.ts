@@ -1,11 +1,12 @@
 /**
- * What people write to name a member, a key or a provider, and what it stands for. Unknown exits 3,
- * with what was probably meant; ambiguous exits 7, with the choices.
+ * What people write to name a member, a key, a provider or a network, and what it stands for.
+ * Unknown exits 3, with what was probably meant; ambiguous exits 7, with the choices.
  */
 import { isSecret } from '@inference-gateway/shared/ids';
 import { nearest } from '@inference-gateway/shared/nearest';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import type { ApiKey, Member, Provider, Store } from '../store/port.js';
+import { KEY_PREFIX_CHARACTERS } from '../accounts/key-secret.js';
+import type { ApiKey, Member, Network, Provider, Store } from '../store/port.js';
 
 const SHOWN_CHARACTERS = 64;
 
@@ -19,7 +20,12 @@ export async function resolveMember(store: Store, reference: string): Promise<Me
 
 /** By id, prefix or `OWNER/NAME`. Of keys of one name, those that are revoked stand back. */
 export async function resolveKey(store: Store, reference: string): Promise<ApiKey> {
-  if (isSecret('gwk', reference)) throw secretInArgument(reference);
+  if (isSecret('gwk', reference)) {
+    throw secretInArgument(
+      'a key itself',
+      `its prefix, ${reference.slice(0, KEY_PREFIX_CHARACTERS)}`,
+    );
+  }
   const keys = await store.listKeys(null);
   const named = await ownersPart(store, reference);
   const matches = keys.filter(
@@ -59,8 +65,20 @@ export async function resolveProvider(store: Store, reference: string): Promise<
   });
 }
 
+/** By id or name. */
+export async function resolveNetwork(store: Store, reference: string): Promise<Network> {
+  const networks = await store.listNetworks();
+  const matches = networks.filter(({ id, name }) => id === reference || sameName(name, reference));
+  return theOne('network', matches, {
+    reference,
+    known: networks.map(({ name }) => name),
+    list: 'network list',
+    label: ({ name }) => name,
+  });
+}
+
 /** What has no name is known by its id alone, and no other is near it. */
-export function unknownId(noun: 'job' | 'batch', reference: string): CommandError {
+export function unknownId(noun: 'job' | 'batch' | 'token', reference: string): CommandError {
   const shown = reference.slice(0, SHOWN_CHARACTERS);
   const message = `there is no ${noun} '${shown}'. "${noun} list" shows the newest with their ids.`;
   return new CommandError(EXIT.notFound, message);
@@ -102,7 +120,7 @@ function theOne<T>(noun: string, matches: readonly T[], search: LabelledSearch<T
   throw new CommandError(EXIT.conflict, message);
 }
 
-function unknown(noun: string, { reference, known, list }: Search): CommandError {
+export function unknown(noun: string, { reference, known, list }: Search): CommandError {
   const meant = nearest(reference, [...new Set(known)]).join(', ');
   const hint = meant === '' ? '' : ` Did you mean ${meant}?`;
   const shown = reference.slice(0, SHOWN_CHARACTERS);
@@ -112,17 +130,15 @@ function unknown(noun: string, { reference, known, list }: Search): CommandError
   );
 }
 
-function secretInArgument(secret: string): CommandError {
+/** `prefer` is what to write in its place. */
+export function secretInArgument(what: string, prefer: string): CommandError {
   const message =
-    `that is a key itself, which other users of this machine may now have seen. Name it by its ` +
-    `prefix, ${secret.slice(0, KEY_PREFIX_CHARACTERS)}, and think about revoking it.`;
+    `that is ${what}, which other users of this machine may now have seen. Name it by ${prefer}, ` +
+    'and think about revoking it.';
   return new CommandError(EXIT.usage, message);
 }
 
-/** `gwk_` and eight characters: enough to tell keys apart, far too few to guess one. */
-export const KEY_PREFIX_CHARACTERS = 12;
-
 /** As the store compares names. */
-function sameName(a: string, b: string): boolean {
+export function sameName(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }

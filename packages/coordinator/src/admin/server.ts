@@ -2,7 +2,7 @@
  * The socket in the data folder through which the command line speaks to the running coordinator.
  */
 import { localSocketPath, serveLocal } from '@inference-gateway/shared/program/local-socket';
-import type { AdminContext } from './admin-context.js';
+import type { AdminParts } from './admin-context.js';
 import { runAdmin } from './commands.js';
 
 export interface AdminServer {
@@ -13,7 +13,7 @@ export interface AdminServer {
 /** Needs the lock of the folder. */
 export async function serveAdmin(
   dataDir: string,
-  running: Omit<AdminContext, 'now'>,
+  running: Omit<AdminParts, 'now'>,
 ): Promise<AdminServer> {
   const context = { ...running, now: Date.now };
   const server = await serveLocal(adminSocketPath(dataDir), (call) => runAdmin(context, call));

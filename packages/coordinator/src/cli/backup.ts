@@ -1,4 +1,5 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { interruption } from '@inference-gateway/shared/program/interruption';
 import { printRecord, say } from '@inference-gateway/shared/program/print';
 import type { Row } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
@@ -8,7 +9,6 @@ import type { ArchiveOutcome } from '../backup/write-archive.js';
 import { locateData } from '../config.js';
 import { hasStore } from '../store/open.js';
 import { noStore } from './client.js';
-import { interruption } from './interruption.js';
 import { dataOption, example, jsonOption } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
 import { programVersion } from './program-version.js';

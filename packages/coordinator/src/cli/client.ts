@@ -2,6 +2,7 @@
  * Carries out an administrative operation: by the running coordinator where there is one, else
  * here, after taking the folder's lock.
  */
+import { userInfo } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { callLocal } from '@inference-gateway/shared/program/local-socket';
@@ -9,7 +10,7 @@ import { runAdmin } from '../admin/commands.js';
 import type { AdminArgs, AdminName, AdminResult } from '../admin/commands.js';
 import { adminSocketPath } from '../admin/server.js';
 import { createAdminAssets } from '../assets/admin-assets.js';
-import { locateData, readQueueLimits } from '../config.js';
+import { locateData, readAsyncEnabled, readQueueLimits } from '../config.js';
 import { createIdleDesk } from '../dispatch/idle-desk.js';
 import { hasStore, openStore } from '../store/open.js';
 import type { Store } from '../store/port.js';
@@ -46,7 +47,7 @@ export async function callRunning<Name extends AdminName>(
   args: AdminArgs<Name>,
 ): Promise<{ readonly result: AdminResult<Name> } | null> {
   try {
-    const reply = await callLocal(adminSocketPath(dataDir), { command, args });
+    const reply = await callLocal(adminSocketPath(dataDir), { command, args, by: actor() });
     return reply as { result: AdminResult<Name> } | null;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
@@ -69,10 +70,22 @@ async function runHere<Name extends AdminName>(
   try {
     const assets = createAdminAssets(dataDir, store);
     const desk = createIdleDesk(store, readQueueLimits(options));
-    const context = { store, sessions: null, server: null, assets, desk, now: Date.now };
-    return (await runAdmin(context, { command, args })) as AdminResult<Name>;
+    const asyncEnabled = readAsyncEnabled(options);
+    const offline = { sessions: null, server: null, asyncEnabled, now: Date.now };
+    const context = { store, assets, desk, ...offline };
+    return (await runAdmin(context, { command, args, by: actor() })) as AdminResult<Name>;
   } finally {
     await store.close();
+  }
+}
+
+/** Whoever of this machine's users types, as the audit log names them. */
+function actor(): string {
+  try {
+    return `cli:${userInfo().username}`;
+  } catch {
+    // A container may run as a user that has no name there.
+    return `cli:${process.getuid?.() ?? 'unknown'}`;
   }
 }
 

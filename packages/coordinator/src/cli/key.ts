@@ -15,6 +15,11 @@ interface CreateOptions extends DataOption {
   readonly expires?: number;
 }
 
+interface RotateOptions extends DataOption {
+  /** Seconds. */
+  readonly overlap: number;
+}
+
 interface ListOptions extends DataOption, JsonOption {
   readonly user?: string;
 }
@@ -46,7 +51,31 @@ export function addKey(program: Command): void {
     .addOption(jsonOption())
     .addHelpText('after', example('key list --json'))
     .action(list);
+  addChangeCommands(key);
   addStateCommands(key);
+}
+
+function addChangeCommands(key: Command): void {
+  key
+    .command('rename')
+    .description('call a key by another name; it goes on working')
+    .addArgument(reference())
+    .argument('<name>', 'unique among the live keys of the member')
+    .addOption(dataOption())
+    .addHelpText('after', example('key rename anna/laptop desktop'))
+    .action(rename);
+  key
+    .command('rotate')
+    .description('give a key a new secret; prints the new key alone, this one time')
+    .addArgument(reference())
+    .addOption(
+      new Option('--overlap <duration>', 'how long the old one stays good; 0s ends it at once')
+        .argParser(parseOverlap)
+        .default(parseDuration('24h'), '24h'),
+    )
+    .addOption(dataOption())
+    .addHelpText('after', example('key rotate anna/laptop --overlap 7d'))
+    .action(rotate);
 }
 
 function addStateCommands(key: Command): void {
@@ -77,6 +106,11 @@ function addStateCommands(key: Command): void {
     });
 }
 
+/** Unlike other durations, it may be none at all. */
+function parseOverlap(written: string): number {
+  return /^0[smhd]?$/.test(written) ? 0 : parseDuration(written);
+}
+
 function reference(): Argument {
   return new Argument('<key>', 'id, prefix or OWNER/NAME');
 }
@@ -100,13 +134,29 @@ async function list(options: ListOptions): Promise<void> {
   printRows(keys, COLUMNS, options.json === true);
 }
 
+async function rename(key: string, name: string, options: DataOption): Promise<void> {
+  const renamed = await admin(options, 'key.rename', { key, name });
+  say(`${renamed.was} is ${renamed.name} now.`);
+}
+
+async function rotate(key: string, options: RotateOptions): Promise<void> {
+  const rotated = await admin(options, 'key.rotate', { key, overlap_s: options.overlap });
+  print(rotated.key);
+  const until = rotated.previous_until;
+  const old =
+    until === null ? 'The old one has ended.' : `The old one is good until ${isoTime(until)}.`;
+  const state = rotated.state === 'active' ? '' : ` The key is ${rotated.state}, as it was before.`;
+  say(`New secret of ${rotated.owner}/${rotated.name}. It is shown this one time. ${old}${state}`);
+}
+
 async function setState(
   verb: 'disable' | 'enable' | 'revoke',
   key: string,
   options: DataOption,
 ): Promise<void> {
   const changed = await admin(options, `key.${verb}`, { key });
-  say(`${changed.name} is ${changed.state}.`);
+  const isShut = verb === 'enable' && changed.is_owner_disabled;
+  say(`${changed.name} is ${changed.state}${isShut ? ', but its owner is disabled' : ''}.`);
 }
 
 type Row = AdminResult<'key.list'>[number];
@@ -120,4 +170,5 @@ const COLUMNS = {
   scope: ({ scope }: Row) => scope,
   'last used': ({ last_used_at: at }: Row) => ago(at, Date.now()),
   expires: ({ expires_at: at }: Row) => (at === null ? 'never' : isoTime(at)),
+  'previous until': ({ previous_until: at }: Row) => (at === null ? null : isoTime(at)),
 };

@@ -1,6 +1,6 @@
 /** Options that several commands have, and how a command comes by its data folder. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { Option } from 'commander';
+import { Argument, Option } from 'commander';
 
 export interface DataOption {
   readonly data?: string;
@@ -24,6 +24,10 @@ export function jsonOption(): Option {
 
 export function yesOption(): Option {
   return new Option('--yes', 'really do it');
+}
+
+export function memberArgument(): Argument {
+  return new Argument('<member>', 'id, e-mail address or name');
 }
 
 /** Refuses what cannot be taken back until it is asked for twice. */

@@ -3,9 +3,12 @@ import { Argument } from 'commander';
 import type { Command } from 'commander';
 import type { AdminResult } from '../admin/commands.js';
 import { admin } from './client.js';
-import { dataOption, example, jsonOption } from './options.js';
-import type { DataOption, JsonOption } from './options.js';
+import { dataOption, example, jsonOption, requireYes, yesOption } from './options.js';
+import type { DataOption, JsonOption, YesOption } from './options.js';
+import { providerReference } from './provider-reference.js';
+import { addShareCommands } from './provider-share.js';
 import { withReadableTimes } from './readable-times.js';
+import { sharesText } from './share-text.js';
 
 export function addProvider(program: Command): void {
   const provider = program
@@ -22,40 +25,65 @@ export function addProvider(program: Command): void {
   provider
     .command('show')
     .description('show one provider with its services')
-    .addArgument(reference())
+    .addArgument(providerReference())
     .addOption(dataOption())
     .addOption(jsonOption())
     .addHelpText('after', example('provider show anna/den-pc'))
     .action(show);
   addLinkCommands(provider);
+  addStandingCommands(provider);
+  addShareCommands(provider);
 }
 
 function addLinkCommands(provider: Command): void {
   provider
     .command('drain')
     .description('send it no new work; work under way goes on')
-    .addArgument(reference())
+    .addArgument(providerReference())
     .addOption(dataOption())
     .addHelpText('after', example('provider drain den-pc'))
     .action(drain);
   provider
     .command('resume')
     .description('send it work again')
-    .addArgument(reference())
+    .addArgument(providerReference())
     .addOption(dataOption())
     .addHelpText('after', example('provider resume den-pc'))
     .action(resume);
   provider
     .command('kick')
     .description('close its link; its agent connects again by itself')
-    .addArgument(reference())
+    .addArgument(providerReference())
     .addOption(dataOption())
     .addHelpText('after', example('provider kick den-pc'))
     .action(kick);
 }
 
-function reference(): Argument {
-  return new Argument('<provider>', 'id or name; OWNER/NAME where several have that name');
+/** Whether it belongs here, and what it is called. */
+function addStandingCommands(provider: Command): void {
+  provider
+    .command('approve')
+    .description('give work to a provider that waits for approval')
+    .addArgument(providerReference())
+    .addOption(dataOption())
+    .addHelpText('after', example('provider approve den-pc'))
+    .action(approve);
+  provider
+    .command('rename')
+    .description('call it differently; its shares stay')
+    .addArgument(providerReference())
+    .addArgument(new Argument('<name>', "its new name; unique among its owner's"))
+    .addOption(dataOption())
+    .addHelpText('after', example('provider rename anna/den-pc attic-pc'))
+    .action(rename);
+  provider
+    .command('remove')
+    .description('close its link for good and end its shares; to come back it must enrol')
+    .addArgument(providerReference())
+    .addOption(yesOption())
+    .addOption(dataOption())
+    .addHelpText('after', example('provider remove den-pc --yes'))
+    .action(remove);
 }
 
 async function list(options: DataOption & JsonOption): Promise<void> {
@@ -64,8 +92,10 @@ async function list(options: DataOption & JsonOption): Promise<void> {
 
 async function show(provider: string, options: DataOption & JsonOption): Promise<void> {
   const record = await admin(options, 'provider.show', { provider });
-  const json = options.json === true;
-  printRecord(json ? record : withReadableTimes(record), json);
+  if (options.json === true) return printRecord(record, true);
+  const blocked = record.blocked.join(', ');
+  const shares = sharesText(record.shares);
+  printRecord({ ...withReadableTimes(record), shares, blocked }, false);
 }
 
 async function drain(provider: string, options: DataOption): Promise<void> {
@@ -83,15 +113,41 @@ async function kick(provider: string, options: DataOption): Promise<void> {
   say(`The link of ${name} is closed.`);
 }
 
+async function approve(provider: string, options: DataOption): Promise<void> {
+  const { name } = await admin(options, 'provider.approve', { provider });
+  say(`${name} is approved.`);
+}
+
+async function rename(provider: string, name: string, options: DataOption): Promise<void> {
+  const renamed = await admin(options, 'provider.rename', { provider, name });
+  say(`${renamed.before} is called ${renamed.name}.`);
+}
+
+async function remove(provider: string, options: DataOption & YesOption): Promise<void> {
+  requireYes(options, 'provider remove forgets a provider for good');
+  const { name, shares } = await admin(options, 'provider.remove', { provider });
+  say(`${name} is removed. Shares that ended with it: ${shares}.`);
+}
+
 type Row = AdminResult<'provider.list'>[number];
 
 const COLUMNS = {
   id: ({ id }: Row) => id,
   owner: ({ owner }: Row) => owner,
   name: ({ name }: Row) => name,
-  state: ({ online, draining }: Row) =>
-    `${online ? 'online' : 'offline'}${draining ? ', draining' : ''}`,
+  state: stateOf,
   busy: ({ busy, slots }: Row) => `${busy}/${slots}`,
   models: ({ models }: Row) => models.join(', '),
   'last seen': ({ online, last_seen_at: at }: Row) => (online ? 'now' : ago(at, Date.now())),
 };
+
+/** All that keeps it from work, beside its not being there. */
+function stateOf({ online, draining, approved, owner_disabled: ownerDisabled }: Row): string {
+  const states = [
+    online ? 'online' : 'offline',
+    draining ? 'draining' : [],
+    approved ? [] : 'waiting for approval',
+    ownerDisabled ? 'owner disabled' : [],
+  ];
+  return states.flat().join(', ');
+}

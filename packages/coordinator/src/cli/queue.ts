@@ -72,7 +72,11 @@ function told(found: Summary, now: number): string {
       ? 'No dispatcher is at work here.'
       : `The dispatcher ticked ${ago(tick, now)} ago${stalled}.`;
   const paused = found.paused ? ' The queue is paused: "queue resume" opens it.' : '';
-  return `Jobs in all: ${found.queued} queued, ${found.processing} running. ${ticked}${paused}`;
+  const off = found.async_enabled ? '' : ' Jobs are not taken: GATEWAY_ASYNC_ENABLED is off.';
+  return (
+    `Jobs in all: ${found.queued} queued, ${found.processing} running. ` +
+    `${ticked}${paused}${off}`
+  );
 }
 
 const COLUMNS = {

@@ -1,7 +1,7 @@
 import { isoTime } from './options.js';
 
 /** Only times end so. */
-const TIME_NAME = /_(at|before)$/;
+const TIME_NAME = /_(at|before|until)$/;
 
 /** A record with its times as people read them. */
 export function withReadableTimes(

@@ -1,4 +1,5 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { interruption } from '@inference-gateway/shared/program/interruption';
 import { printJson, printRows, say } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
 import type { BackupFault, BackupReport } from '../backup/examine-backup.js';
@@ -6,7 +7,6 @@ import { restoreBackup } from '../backup/restore-backup.js';
 import { verifyBackup } from '../backup/verify-backup.js';
 import { locateData } from '../config.js';
 import { DATABASE_FILE } from '../store/open.js';
-import { interruption } from './interruption.js';
 import { dataOption, example, isoTime, jsonOption, yesOption } from './options.js';
 import type { DataOption, JsonOption, YesOption } from './options.js';
 

@@ -5,7 +5,12 @@ import type { Command } from 'commander';
 import { loadConfig } from '../config.js';
 import type { Config, ConfigFlags } from '../config.js';
 import type { Coordinator } from '../coordinator.js';
+import { announceDemo, prepareDemo, temporaryData } from './demo.js';
 import { dataOption, example } from './options.js';
+
+interface StartOptions extends ConfigFlags {
+  readonly demo?: boolean;
+}
 
 export function addStart(program: Command): void {
   program
@@ -17,6 +22,7 @@ export function addStart(program: Command): void {
     .option('--public-url <url>', 'origin that callers and agents use (GATEWAY_PUBLIC_URL)')
     .option('--metrics-port <port>', 'another port for /metrics alone (GATEWAY_METRICS_PORT)')
     .option('--config <file>', 'configuration file in JSON (GATEWAY_CONFIG)')
+    .option('--demo', 'begin with a member, a key and a join token; without --data for this once')
     .addHelpText(
       'after',
       example('start --data /var/lib/gateway --public-url https://gateway.example.org'),
@@ -24,11 +30,24 @@ export function addStart(program: Command): void {
     .action(start);
 }
 
-async function start(flags: ConfigFlags): Promise<void> {
+async function start({ demo, ...flags }: StartOptions): Promise<void> {
   const config = loadConfig(flags);
+  if (demo === true) return startDemo(config, flags.data === undefined);
+  await serve(config);
+}
+
+async function startDemo(settings: Config, isTemporary: boolean): Promise<void> {
+  const dataDir = isTemporary ? await temporaryData() : settings.dataDir;
+  await prepareDemo(dataDir);
+  const { address } = await serve({ ...settings, dataDir });
+  announceDemo(dataDir, settings.publicUrl ?? address, isTemporary);
+}
+
+async function serve(config: Config): Promise<Coordinator> {
   const coordinator = await startOn(config);
   onShutdown(() => coordinator.drain(), 'Draining: waiting for work under way.');
   print(`listening on ${coordinator.address}`);
+  return coordinator;
 }
 
 async function startOn(config: Config): Promise<Coordinator> {

@@ -1,16 +1,18 @@
-import { print, say } from '@inference-gateway/shared/program/print';
+import { print, printRows, say } from '@inference-gateway/shared/program/print';
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import type { AdminResult } from '../admin/commands.js';
 import { admin } from './client.js';
 import { parseDuration } from './duration.js';
-import { dataOption, example, isoTime } from './options.js';
-import type { DataOption } from './options.js';
+import { dataOption, example, isoTime, jsonOption, requireYes, yesOption } from './options.js';
+import type { DataOption, JsonOption, YesOption } from './options.js';
 
 interface CreateOptions extends DataOption {
   readonly owner: string;
   readonly name?: string;
   /** Seconds. */
   readonly expires: number;
+  readonly replace?: string;
 }
 
 export function addToken(program: Command): void {
@@ -28,19 +30,59 @@ export function addToken(program: Command): void {
         .argParser(parseDuration)
         .default(parseDuration('1h'), '1h'),
     )
+    .option('--replace <provider>', 'for a machine that enrols again: it keeps name and shares')
     .addOption(dataOption())
     .addHelpText('after', example('token create --owner anna@example.org --name den-pc'))
     .action(create);
+  token
+    .command('list')
+    .description('list join tokens, the newest first; the secrets themselves are stored nowhere')
+    .addOption(dataOption())
+    .addOption(jsonOption())
+    .addHelpText('after', example('token list --json'))
+    .action(list);
+  token
+    .command('revoke')
+    .description('make a join token useless before it is used')
+    .argument('<id>', 'as "token list" shows it')
+    .addOption(yesOption())
+    .addOption(dataOption())
+    .addHelpText('after', example('token revoke 01K0AX3M5D7VQ4W8Z2N6R9T1BC --yes'))
+    .action(revoke);
 }
 
 async function create(options: CreateOptions): Promise<void> {
-  const { owner, name, expires } = options;
+  const { owner, name, expires, replace } = options;
   const created = await admin(options, 'token.create', {
     owner,
     name: name ?? null,
     expires_in_s: expires,
+    replace: replace ?? null,
   });
   print(created.token);
   const end = isoTime(created.expires_at);
-  say(`For one machine of ${created.owner}, until ${end}. Next: gateway-agent enroll`);
+  const { replaces } = created;
+  const machine = replaces === null ? 'one machine' : `${replaces}, which enrols again`;
+  say(`For ${machine}, of ${created.owner}, until ${end}. Next: gateway-agent enroll`);
 }
+
+async function list(options: DataOption & JsonOption): Promise<void> {
+  printRows(await admin(options, 'token.list', {}), COLUMNS, options.json === true);
+}
+
+async function revoke(id: string, options: DataOption & YesOption): Promise<void> {
+  requireYes(options, 'token revoke makes a token useless for good');
+  const { owner } = await admin(options, 'token.revoke', { token: id });
+  say(`The token ${id} of ${owner} is revoked.`);
+}
+
+type Row = AdminResult<'token.list'>[number];
+
+const COLUMNS = {
+  id: ({ id }: Row) => id,
+  owner: ({ owner }: Row) => owner,
+  name: ({ name }: Row) => name,
+  replaces: ({ replaces }: Row) => replaces,
+  state: ({ state }: Row) => state,
+  expires: ({ expires_at: at }: Row) => isoTime(at),
+};

@@ -1,10 +1,20 @@
-import { print, printJson, printRows, say } from '@inference-gateway/shared/program/print';
+import {
+  print,
+  printJson,
+  printRecord,
+  printRows,
+  say,
+} from '@inference-gateway/shared/program/print';
 import { readSecret } from '@inference-gateway/shared/program/secret';
+import { Argument } from 'commander';
 import type { Command } from 'commander';
 import type { AdminResult } from '../admin/commands.js';
 import { admin } from './client.js';
-import { dataOption, example, isoTime, jsonOption } from './options.js';
+import { dataOption, example, isoTime, jsonOption, memberArgument } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
+import { withReadableTimes } from './readable-times.js';
+import { addUserInvites } from './user-invites.js';
+import { addUserSessions } from './user-sessions.js';
 
 interface CreateOptions extends DataOption, JsonOption {
   readonly email: string;
@@ -36,6 +46,62 @@ export function addUser(program: Command): void {
     .addOption(jsonOption())
     .addHelpText('after', example('user list --json'))
     .action(list);
+  user
+    .command('show')
+    .description('show one member: networks, machines, keys, and who blocks whom')
+    .addArgument(memberArgument())
+    .addOption(dataOption())
+    .addOption(jsonOption())
+    .addHelpText('after', example('user show anna'))
+    .action(show);
+  addChangeCommands(user);
+  addStateCommands(user);
+  addUserInvites(user);
+  addUserSessions(user);
+}
+
+function addChangeCommands(user: Command): void {
+  user
+    .command('rename')
+    .description('give a member another public name')
+    .addArgument(memberArgument())
+    .argument('<name>', 'unique among the members')
+    .addOption(dataOption())
+    .addHelpText('after', example('user rename anna@example.org anna-lee'))
+    .action(rename);
+  user
+    .command('role')
+    .description('say whether a member may administrate in the dashboard')
+    .addArgument(memberArgument())
+    .addArgument(new Argument('<role>', 'what they are from now on').choices(['admin', 'member']))
+    .addOption(dataOption())
+    .addHelpText('after', example('user role anna admin'))
+    .action(setRole);
+  user
+    .command('password')
+    .description('set the password for the dashboard; ends the sessions of the member')
+    .addArgument(memberArgument())
+    .requiredOption('--password-file <file>', 'the new password in a file, or - for stdin')
+    .addOption(dataOption())
+    .addHelpText('after', example('user password anna --password-file -'))
+    .action(setPassword);
+}
+
+function addStateCommands(user: Command): void {
+  user
+    .command('disable')
+    .description('shut a member out at once, with their keys and machines, until enabled')
+    .addArgument(memberArgument())
+    .addOption(dataOption())
+    .addHelpText('after', example('user disable anna'))
+    .action(disable);
+  user
+    .command('enable')
+    .description('let a disabled member in again')
+    .addArgument(memberArgument())
+    .addOption(dataOption())
+    .addHelpText('after', example('user enable anna'))
+    .action(enable);
 }
 
 async function create(options: CreateOptions): Promise<void> {
@@ -56,6 +122,45 @@ async function list(options: DataOption & JsonOption): Promise<void> {
   printRows(await admin(options, 'user.list', {}), COLUMNS, options.json === true);
 }
 
+async function show(member: string, options: DataOption & JsonOption): Promise<void> {
+  const record = await admin(options, 'user.show', { member });
+  const json = options.json === true;
+  printRecord(json ? record : withReadableTimes(record), json);
+}
+
+async function rename(member: string, name: string, options: DataOption): Promise<void> {
+  const renamed = await admin(options, 'user.rename', { member, name });
+  say(`${renamed.email} is called ${renamed.name} now.`);
+}
+
+async function setRole(
+  member: string,
+  role: 'admin' | 'member',
+  options: DataOption,
+): Promise<void> {
+  const { name } = await admin(options, 'user.role', { member, role });
+  say(`${name} is ${role} now.`);
+}
+
+async function setPassword(
+  member: string,
+  options: DataOption & { readonly passwordFile: string },
+): Promise<void> {
+  const password = await readSecret(options.passwordFile);
+  const { name } = await admin(options, 'user.password', { member, password });
+  say(`${name} has a new password, and their sessions have ended.`);
+}
+
+async function disable(member: string, options: DataOption): Promise<void> {
+  const { name, links_closed: closed } = await admin(options, 'user.disable', { member });
+  say(`${name} is disabled. Links of their machines closed: ${closed}.`);
+}
+
+async function enable(member: string, options: DataOption): Promise<void> {
+  const { name } = await admin(options, 'user.enable', { member });
+  say(`${name} is enabled: their machines come back within five minutes.`);
+}
+
 type Row = AdminResult<'user.list'>[number];
 
 const COLUMNS = {
@@ -63,5 +168,6 @@ const COLUMNS = {
   name: ({ name }: Row) => name,
   email: ({ email }: Row) => email,
   role: ({ role }: Row) => role,
+  state: ({ state }: Row) => state,
   created: ({ created_at: at }: Row) => isoTime(at),
 };

@@ -1,31 +1,115 @@
-/** Who may use what: the one rule behind `/models`, routing and every list. */
+/**
+ * Who may use what: the one rule behind `/models`, routing, voices, the queue summary and every
+ * list. Source: specification 1.3: own providers' models, plus services that are shared with the
+ * caller. Private by default.
+ */
+import type {
+  AdvertisedModel,
+  AdvertisedService,
+} from '@inference-gateway/shared/protocol/messages';
 import type { Caller } from './caller.js';
+import type { ShareState } from './sharing.js';
+
+/** The part of a caller that the rule reads. */
+export type Asking = Pick<Caller, 'memberId' | 'scope'>;
 
 /** The part of a provider that the rule reads. */
-export interface Owned {
+export interface Shared {
   readonly ownerId: string;
+  /** It serves nobody. */
+  readonly closed: boolean;
+  readonly shares: readonly ShareState[];
 }
+
+/** A model of one of its services. */
+export interface Subject {
+  readonly serviceId: string;
+  /** False: its owner's machine takes no work of others here, whatever is shared. */
+  readonly foreign: boolean;
+  readonly model: string;
+}
+
+/** What lets a caller use a model of a provider. */
+export interface Grant {
+  /** Null: it is the caller's own. */
+  readonly shareId: string | null;
+  /** False outside the hours of the share. */
+  readonly isOpen: boolean;
+  /** Of the share's slots; null where it has no limit of its own. */
+  readonly slotsLeft: number | null;
+  /** Of one answer; null where there is no limit. */
+  readonly maxTokens: number | null;
+}
+
+const OWN: Grant = { shareId: null, isOpen: true, slotsLeft: null, maxTokens: null };
 
 /**
- * Members see their own providers. Sharing with a network will widen this rule, and no other
- * place.
+ * The rule. Null: the caller may not use it, and must not learn that it is there. Of several
+ * shares, the one that gives most now.
  */
-export function mayUse(caller: Pick<Caller, 'memberId'>, provider: Owned): boolean {
-  return provider.ownerId === caller.memberId;
+export function grantOf(asking: Asking, provider: Shared, subject: Subject): Grant | null {
+  if (provider.closed) return null;
+  if (provider.ownerId === asking.memberId) return OWN;
+  if (asking.scope === 'own' || !subject.foreign) return null;
+  let best: Grant | null = null;
+  for (const share of provider.shares) {
+    if (!covers(share, subject) || !share.members.has(asking.memberId)) continue;
+    const { id: shareId, isOpen, slotsLeft, maxTokens } = share;
+    const grant = { shareId, isOpen, slotsLeft, maxTokens };
+    if (best === null || givesMore(grant, best)) best = grant;
+  }
+  return best;
 }
 
-/** The part of a provider that tells whose work it takes now. */
-export interface Serving extends Owned {
-  /** Null while it is offline. */
+/** A provider as the rest of the coordinator sees it: what it serves, and whose work it takes. */
+export interface Serving extends Shared {
   readonly session: { readonly accepts: 'all' | 'own' | 'none' } | null;
   readonly draining: boolean;
+  readonly services: readonly AdvertisedService[];
 }
 
-/** Whether it would take this caller's work now, were a slot free. */
-export function isServing(provider: Serving, caller: Pick<Caller, 'memberId' | 'scope'>): boolean {
+/** One model that a provider serves a caller. */
+export interface ServedModel {
+  readonly service: AdvertisedService;
+  readonly model: AdvertisedModel;
+}
+
+/** What it would do for this caller now, were a slot free. */
+export function servedModels(provider: Serving, asking: Asking): readonly ServedModel[] {
   const { session, draining } = provider;
-  if (session === null || draining || !mayUse(caller, provider)) return false;
-  const own = provider.ownerId === caller.memberId;
-  if (caller.scope === 'own' && !own) return false;
-  return session.accepts === 'all' || (session.accepts === 'own' && own);
+  if (session === null || draining || session.accepts === 'none') return [];
+  if (session.accepts === 'own' && provider.ownerId !== asking.memberId) return [];
+  return visibleModels(provider, asking).filter(({ grant }) => grant.isOpen);
+}
+
+/** What of it this caller may know of, online or not, at this hour or another. */
+export function visibleModels(
+  provider: Omit<Serving, 'session' | 'draining'>,
+  asking: Asking,
+): readonly (ServedModel & { readonly grant: Grant })[] {
+  const visible = [];
+  for (const service of provider.services) {
+    for (const model of service.models) {
+      const grant = grantOf(asking, provider, subjectOf(service, model));
+      if (grant !== null) visible.push({ service, model, grant });
+    }
+  }
+  return visible;
+}
+
+export function subjectOf(service: AdvertisedService, { id: model }: AdvertisedModel): Subject {
+  return { serviceId: service.service_id, foreign: service.foreign ?? true, model };
+}
+
+function covers(share: ShareState, { serviceId, model }: Subject): boolean {
+  if (share.serviceId !== null) return share.serviceId === serviceId;
+  return share.model === null || share.model === model;
+}
+
+/** What can be used now comes before what allows long answers. */
+function givesMore(a: Grant, b: Grant): boolean {
+  const usable = (grant: Grant): boolean => grant.isOpen && grant.slotsLeft !== 0;
+  if (usable(a) !== usable(b)) return usable(a);
+  if (a.isOpen !== b.isOpen) return a.isOpen;
+  return (a.maxTokens ?? Infinity) > (b.maxTokens ?? Infinity);
 }

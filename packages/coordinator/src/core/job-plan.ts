@@ -5,20 +5,24 @@
  */
 import type { Lane, LaneHead, QueuedJob } from './lane.js';
 import { match } from './match.js';
-import type { Candidate, Match } from './match.js';
+import type { Candidate, Choice, Match } from './match.js';
 
 export interface PlannedClaim {
   readonly job: QueuedJob;
   readonly lane: Lane;
-  readonly candidate: Candidate;
+  readonly choice: Choice;
 }
 
-/** `candidatesOf` tells every provider that serves, or last served, the lane's model. */
+/**
+ * `candidatesOf` tells every provider that serves, or last served, the lane's model. No more than
+ * `most` are planned: each costs a look at all who serve its model.
+ */
 export function planClaims(
   heads: readonly LaneHead[],
   candidatesOf: (lane: Lane) => readonly Candidate[],
+  most = Infinity,
 ): readonly PlannedClaim[] {
-  const plan = new Plan(heads, candidatesOf);
+  const plan = new Plan(heads, candidatesOf, most);
   plan.assign((lane, candidates) => candidates.filter(({ ownerId }) => ownerId === lane.memberId));
   plan.assign((_, candidates) => candidates);
   return plan.claims;
@@ -47,50 +51,94 @@ interface Entry {
   readonly job: QueuedJob;
 }
 
-type Choice = (lane: Lane, candidates: readonly Candidate[]) => readonly Candidate[];
+type Narrowing = (lane: Lane, candidates: readonly Candidate[]) => readonly Candidate[];
 
 class Plan {
   readonly claims: PlannedClaim[] = [];
   readonly #candidates = new Map<LaneHead, readonly Candidate[]>();
+  /** Of these, as they are with what this plan has taken so far. */
+  readonly #left = new Map<readonly Candidate[], readonly Candidate[]>();
   /** Taken by this plan, by provider and service. */
   readonly #taken = new Map<string, number>();
+  /** The same by share. */
+  readonly #takenOfShare = new Map<string, number>();
+  readonly #most: number;
   #waiting: readonly Entry[];
 
-  constructor(heads: readonly LaneHead[], candidatesOf: (lane: Lane) => readonly Candidate[]) {
-    for (const head of heads) this.#candidates.set(head, candidatesOf(head.lane));
+  constructor(
+    heads: readonly LaneHead[],
+    candidatesOf: (lane: Lane) => readonly Candidate[],
+    most: number,
+  ) {
+    this.#most = most;
+    // Lanes of one model have the same: for each anew, they would cost more than the plan.
+    const byModel = new Map<string, readonly Candidate[]>();
+    for (const head of heads) {
+      const key = `${head.lane.serviceType} ${head.lane.model}`;
+      const candidates = byModel.get(key) ?? candidatesOf(head.lane);
+      byModel.set(key, candidates);
+      this.#candidates.set(head, candidates);
+    }
     this.#waiting = heads
       .flatMap((head) => head.jobs.map((job) => ({ head, job })))
       .toSorted((a, b) => a.job.fairKey - b.job.fairKey || (a.job.id < b.job.id ? -1 : 1));
   }
 
-  /** Gives each waiting job, in its order, to the best of the providers that `choice` leaves. */
-  assign(choice: Choice): void {
+  /** Gives each waiting job, in its order, to the best of the providers that `narrow` leaves. */
+  assign(narrow: Narrowing): void {
     const stuck = new Set<LaneHead>();
     this.#waiting = this.#waiting.filter(({ head, job }) => {
       // What the first of a lane cannot do, none of it can.
-      if (stuck.has(head)) return true;
-      const candidate = this.#choose(head, choice);
-      if (candidate === null) stuck.add(head);
-      else this.#take(candidate, { lane: head.lane, job });
-      return candidate === null;
+      if (stuck.has(head) || this.claims.length >= this.#most) return true;
+      const chosen = this.#choose(head, narrow);
+      if (chosen === null) stuck.add(head);
+      else this.#take({ lane: head.lane, job, choice: chosen });
+      return chosen === null;
     });
   }
 
-  #choose(head: LaneHead, choice: Choice): Candidate | null {
+  #choose(head: LaneHead, narrow: Narrowing): Choice | null {
     const all = this.#candidates.get(head) ?? [];
-    const asked = choice(head.lane, all).map(this.#withoutTaken);
+    const asked = narrow(head.lane, this.#leftOf(all));
     return chooseFrom(head.lane, { asked, all });
+  }
+
+  #leftOf(all: readonly Candidate[]): readonly Candidate[] {
+    const left = this.#left.get(all) ?? all.map(this.#withoutTaken);
+    this.#left.set(all, left);
+    return left;
   }
 
   readonly #withoutTaken = (candidate: Candidate): Candidate => {
     const taken = this.#taken.get(keyOf(candidate)) ?? 0;
-    return { ...candidate, freeSlots: candidate.freeJobSlots - taken };
+    const shares = candidate.shares.map((share) => {
+      const { id, slotsLeft } = share;
+      if (slotsLeft === null) return share;
+      return { ...share, slotsLeft: Math.max(0, slotsLeft - (this.#takenOfShare.get(id) ?? 0)) };
+    });
+    // One call may try a provider that failed; what else was planned for it may have been that one.
+    const health = candidate.health === 'probe' && taken > 0 ? 'open' : candidate.health;
+    const busySlots = candidate.busySlots + taken;
+    const freeSlots = candidate.freeJobSlots - taken;
+    return { ...candidate, shares, health, busySlots, freeSlots };
   };
 
-  #take(candidate: Candidate, planned: Omit<PlannedClaim, 'candidate'>): void {
-    const key = keyOf(candidate);
-    this.#taken.set(key, (this.#taken.get(key) ?? 0) + 1);
-    this.claims.push({ ...planned, candidate });
+  #take(planned: PlannedClaim): void {
+    const { choice } = planned;
+    addOne(this.#taken, keyOf(choice));
+    if (choice.grant.shareId !== null) addOne(this.#takenOfShare, choice.grant.shareId);
+    this.claims.push(planned);
+    this.#changeLeft(choice.providerId);
+  }
+
+  /** Slots and shares are one provider's: all others are as they were. */
+  #changeLeft(providerId: string): void {
+    for (const [all, left] of this.#left) {
+      const changed = all.map((one, i) =>
+        one.providerId === providerId ? this.#withoutTaken(one) : (left[i] ?? one),
+      );
+      this.#left.set(all, changed);
+    }
   }
 }
 
@@ -98,13 +146,13 @@ class Plan {
 function chooseFrom(
   lane: Lane,
   { asked, all }: { readonly asked: readonly Candidate[]; readonly all: readonly Candidate[] },
-): Candidate | null {
+): Choice | null {
   const shunned = [...lane.excluded, ...lane.avoided];
   const preferred = matchWithout(lane, asked, shunned);
-  if (preferred.kind === 'chosen') return preferred.candidate;
+  if (preferred.kind === 'chosen') return preferred.choice;
   if (lane.avoided.length === 0 || isServed(matchWithout(lane, all, shunned))) return null;
   const any = matchWithout(lane, asked, lane.excluded);
-  return any.kind === 'chosen' ? any.candidate : null;
+  return any.kind === 'chosen' ? any.choice : null;
 }
 
 function isServed({ kind }: Match): boolean {
@@ -118,6 +166,10 @@ function matchWithout(
 ): Match {
   const caller = { memberId, scope };
   return match(candidates, { caller, needs, excluded: new Set(excluded) });
+}
+
+function addOne(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
 function keyOf({ providerId, serviceId }: Candidate): string {

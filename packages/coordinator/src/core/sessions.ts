@@ -12,7 +12,9 @@ import type {
   ResetCode,
   TokenUsage,
 } from '@inference-gateway/shared/protocol/messages';
-import type { Candidate } from './match.js';
+import type { Candidate, Choice } from './match.js';
+import type { Measured } from './pace.js';
+import type { ShareState } from './sharing.js';
 
 /** A registered provider: what it serves now, or last served. */
 export interface ProviderView {
@@ -21,6 +23,9 @@ export interface ProviderView {
   readonly ownerName: string;
   readonly name: string;
   readonly createdAt: number;
+  /** It serves nobody: it waits for approval, or its owner is disabled. */
+  readonly closed: boolean;
+  readonly shares: readonly ShareState[];
   /** Null while it is offline. */
   readonly session: SessionView | null;
   /** Unix ms at which its last link ended; null while online, or without a link since the start. */
@@ -58,6 +63,8 @@ export interface OpenRequest {
   readonly endpoint: EndpointKey;
   readonly model: string;
   readonly caller: { readonly name: string; readonly own: boolean };
+  /** Of the caller; not for the agent's eyes. */
+  readonly memberId: string;
   readonly body: Uint8Array;
   readonly uploads: readonly Upload[];
   readonly deadlineMs: number;
@@ -137,6 +144,8 @@ export type Resumption =
       /** `continue` takes a slot of the service until its last word. */
       readonly action: 'continue' | 'upload';
       readonly serviceId: string;
+      /** Through which its caller was let in; null where they own the provider. */
+      readonly shareId: string | null;
       readonly handler: ExchangeHandler;
       /** Called with the stream on which the whole answer comes. */
       begin(exchange: Exchange): void;
@@ -156,6 +165,16 @@ export interface ClaimKeeper {
   renew(linked: LinkedProvider, claimIds: readonly string[]): Promise<readonly string[]>;
 }
 
+/** How a call went, as far as it tells of its provider. */
+export type CallReport =
+  /** `measured` is null where the answer has only begun. */
+  | { readonly kind: 'ok'; readonly measured: Measured | null }
+  | { readonly kind: 'failed' }
+  /** It takes nothing now, and is left alone for a moment. */
+  | { readonly kind: 'busy' }
+  /** Nothing: its caller left or made an error, its owner wanted the card, its link was lost. */
+  | { readonly kind: 'nothing' };
+
 export interface Sessions {
   /** Every provider that serves, or last served, this model under this type. */
   candidates(serviceType: ServiceType, model: string): readonly Candidate[];
@@ -166,15 +185,16 @@ export interface Sessions {
   formerCandidates(serviceType: ServiceType, model: string): readonly Candidate[];
   providers(): readonly ProviderView[];
   /**
-   * Null where the session has gone, or its last slot was taken, since the candidate was chosen.
+   * Null where the session has gone, its last slot was taken, or the caller may not use it any more
+   * since it was chosen.
    */
-  open(candidate: Candidate, request: OpenRequest, handler: ExchangeHandler): Exchange | null;
+  open(choice: Choice, request: OpenRequest, handler: ExchangeHandler): Exchange | null;
   /** Takes a slot of a candidate for a job; null as in `open`. */
-  reserve(candidate: Candidate): Reservation | null;
-  /** Slots that jobs may take now, of all providers that let work in. */
-  freeJobSlots(): number;
-  /** Tells the matcher how a call went; a fault of the caller's is no failure of the provider. */
-  report(candidate: Candidate, outcome: 'ok' | 'failed' | 'busy'): void;
+  reserve(choice: Choice): Reservation | null;
+  /** Slots that jobs may take now, of all providers that let work in; counted up to `most`. */
+  freeJobSlots(most: number): number;
+  /** Tells the matcher how a call went that was opened; the last report is that of its end. */
+  report(choice: Choice, report: CallReport): void;
   /**
    * Calls back whenever a slot is freed or a provider arrives or changes. Returns how to stop it.
    */

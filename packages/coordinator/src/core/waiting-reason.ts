@@ -1,7 +1,9 @@
 /** Why a queued job waits, in one sentence for its caller. */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { JobError } from './job.js';
-import type { Candidate } from './match.js';
+import { takesWork } from './match.js';
+import type { Choice } from './match.js';
+import type { Place } from './rivals.js';
 
 /** Where a queued job stands, for people. */
 export interface Waiting {
@@ -32,11 +34,11 @@ export interface WaitingInput {
   readonly job: WaitingJob;
   readonly serviceType: ServiceType;
   /** Those able to run it that its caller may use, online or not. */
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly Choice[];
   readonly asyncEnabled: boolean;
   readonly paused: boolean;
   /** Of the runnable jobs for its model; null where it is not runnable. */
-  readonly queue: { readonly before: number; readonly ownBefore: number } | null;
+  readonly queue: Place | null;
   /** Unix ms. */
   readonly now: number;
 }
@@ -44,7 +46,11 @@ export interface WaitingInput {
 /** The first of these that is true is what the job waits for. */
 export function waitingFor(input: WaitingInput): Waiting {
   const position = mustRest(input) || input.queue === null ? null : input.queue.before + 1;
-  return { position, reason: stopped(input) ?? absent(input) ?? closed(input) ?? inLine(input) };
+  return { position, reason: reasonOf(input) };
+}
+
+function reasonOf(input: WaitingInput): string {
+  return stopped(input) ?? absent(input) ?? closed(input) ?? broken(input) ?? inLine(input);
 }
 
 function mustRest({ job, now }: WaitingInput): boolean {
@@ -65,7 +71,7 @@ function stopped(input: WaitingInput): string | null {
 /** Nobody who could run it is there. */
 function absent({ job, serviceType, candidates }: WaitingInput): string | null {
   const wanted = `the model '${job.model}' as ${serviceType}`;
-  if (candidates.length === 0) return `No provider of yours has ever served ${wanted}.`;
+  if (candidates.length === 0) return `No provider that you may use serves ${wanted}.`;
   if (candidates.some(({ online }) => online)) return null;
   const seen = candidates.flatMap(({ lastSeenAt }) => lastSeenAt ?? []);
   if (seen.length === 0) return `No provider that serves ${wanted} is online.`;
@@ -81,7 +87,19 @@ function closed(input: WaitingInput): string | null {
   if (online.every(({ draining, accepts }) => draining || accepts === 'none')) {
     return `Every online provider of the model '${job.model}' is draining: it takes no new work.`;
   }
+  const others = online.filter(({ draining, accepts }) => !draining && accepts !== 'none');
+  if (others.some(({ grant }) => !grant.isOpen)) {
+    return `The model '${job.model}' is shared with you at other hours of the day.`;
+  }
   return `Every online provider of the model '${job.model}' is paused by its owner.`;
+}
+
+/** Who takes work has failed again and again. */
+function broken(input: WaitingInput): string | null {
+  const open = openOnes(input);
+  if (open.some(({ health }) => health !== 'open')) return null;
+  const retryInMs = Math.min(...open.map(({ nextProbeMs }) => nextProbeMs));
+  return `Every provider of the model '${input.job.model}' failed lately; ${nextTry(retryInMs)}.`;
 }
 
 /** Somebody could run it, and others are before it or have the slots. */
@@ -93,12 +111,14 @@ function inLine(input: WaitingInput): string {
   if (hasFree && before === 0) return SOON;
   const line = before === 0 ? 'it is the next' : ahead(before, queue?.ownBefore ?? 0);
   const place = hasFree ? capitalized(line) : `${taken(open, job.model)}; ${line}`;
-  const isForeign = open.every(({ ownerId }) => ownerId !== job.memberId);
+  const isForeign = open.every(({ grant }) => grant.shareId !== null);
   return `${place}${isForeign ? "; its owner's own jobs go first" : ''}.`;
 }
 
 /** No slot is free for a job; what is free all the same is kept for synchronous calls. */
-function taken(open: readonly Candidate[], model: string): string {
+function taken(open: readonly Choice[], model: string): string {
+  const shared = open.filter(({ grant }) => grant.slotsLeft === 0);
+  if (shared.length === open.length) return `All that is shared with you of '${model}' is busy`;
   const slots = sum(open.map((one) => one.slots));
   const kept = sum(open.map(({ freeSlots }) => Math.max(0, freeSlots)));
   if (slots === 1) return `The only slot for '${model}' is busy`;
@@ -116,11 +136,15 @@ function ahead(before: number, ownBefore: number): string {
 }
 
 /** Those that would take it as soon as they have a slot. */
-function openOnes({ job, candidates }: WaitingInput): readonly Candidate[] {
-  return candidates.filter(({ online, draining, accepts, ownerId }) => {
-    const isOwn = ownerId === job.memberId;
-    return online && !draining && (accepts === 'all' || (accepts === 'own' && isOwn));
-  });
+function openOnes({ candidates }: WaitingInput): readonly Choice[] {
+  return candidates.filter(takesWork);
+}
+
+/** When a provider that was left alone gets its next call: a part of a sentence. */
+export function nextTry(retryInMs: number): string {
+  if (retryInMs === 0) return 'one is being tried again at this moment';
+  const seconds = Math.ceil(retryInMs / 1_000);
+  return `one is tried again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
 }
 
 function capitalized(text: string): string {

@@ -1,9 +1,13 @@
-/** The 404 of a model that nobody serves for this caller: what is near it, and what is online. */
+/**
+ * What a caller is told of a model that nobody serves for them now: the 404 with what is near it
+ * and what is online, or that all who serve it have failed.
+ */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { nearest } from '@inference-gateway/shared/nearest';
-import { isServing } from '../core/access.js';
+import { servedModels } from '../core/access.js';
 import { NO_NEEDS, capableCandidates } from '../core/match.js';
+import { nextTry } from '../core/waiting-reason.js';
 import type { Sessions } from '../core/sessions.js';
 import type { Work } from './work.js';
 
@@ -19,36 +23,44 @@ export function modelNotFound(sought: Sought, sessions: Sessions): ApiError {
   const { features = [] } = sought.needs ?? {};
   const ability = features.length === 0 ? '' : ` with ${features.join(' and ')}`;
   const wanted = `'${sought.model}' as ${serviceType}${ability}`;
-  const message = `No provider of yours serves the model ${wanted}.`;
+  const message = `No provider that you may use serves the model ${wanted}.`;
   return new ApiError('model_not_found', message + hint, { param: 'model' });
 }
 
 export function modelOffline(sought: Sought, sessions: Sessions): ApiError {
   const { serviceType } = ENDPOINTS[sought.endpoint];
   const offered = offer(onlineModels(sought, sessions), serviceType);
-  const message = isThere(sought, sessions)
-    ? `Every online provider of the model '${sought.model}' is draining or paused. ${offered}`
-    : `Every provider that serves the model '${sought.model}' is offline. ${offered}`;
+  const closed = closedOnes(sought, sessions);
+  const state = closed.some(({ grant }) => !grant.isOpen)
+    ? 'draining, paused, or shared at other hours of the day'
+    : 'draining or paused';
+  const message =
+    closed.length > 0
+      ? `Every online provider of the model '${sought.model}' is ${state}. ${offered}`
+      : `Every provider that serves the model '${sought.model}' is offline. ${offered}`;
   return new ApiError('model_offline', message, { param: 'model' });
 }
 
-/** Whether somebody who could serve it is online and takes no work of this caller's now. */
-function isThere({ caller, endpoint, model, needs = NO_NEEDS }: Sought, sessions: Sessions) {
+/** They are left alone until then, and nothing is gained by waiting for them. */
+export function modelBroken({ model }: Pick<Sought, 'model'>, retryInMs: number): ApiError {
+  const failed = `Every provider that serves the model '${model}' failed lately`;
+  return new ApiError('provider_error', `${failed}; ${nextTry(retryInMs)}.`, { param: 'model' });
+}
+
+/** Those who could serve it, are online, and take no work of this caller's now. */
+function closedOnes({ caller, endpoint, model, needs = NO_NEEDS }: Sought, sessions: Sessions) {
   const candidates = sessions.candidates(ENDPOINTS[endpoint].serviceType, model);
-  return capableCandidates(candidates, { caller, needs }).some(({ online }) => online);
+  return capableCandidates(candidates, { caller, needs }).filter(({ online }) => online);
 }
 
 /** Of those that take this caller's work now, as `GET /models` has them. */
 function onlineModels({ caller, endpoint }: Sought, sessions: Sessions): string[] {
   const { serviceType } = ENDPOINTS[endpoint];
-  const services = sessions
+  const served = sessions
     .providers()
-    .filter((provider) => isServing(provider, caller))
-    .flatMap((provider) => provider.services);
-  const ofType = services.filter((service) => service.service_type === serviceType);
-  return [
-    ...new Set(ofType.flatMap((service) => service.models.map((model) => model.id))),
-  ].toSorted();
+    .flatMap((provider) => servedModels(provider, caller))
+    .filter(({ service }) => service.service_type === serviceType);
+  return [...new Set(served.map(({ model }) => model.id))].toSorted();
 }
 
 function offer(online: readonly string[], serviceType: string): string {

@@ -4,6 +4,7 @@ import type { ApiError } from '@inference-gateway/shared/errors';
 import { SilenceTimer } from '@inference-gateway/shared/protocol/silence';
 import type { ResetCode, TokenUsage } from '@inference-gateway/shared/protocol/messages';
 import type { Candidate } from '../core/match.js';
+import type { Measured } from '../core/pace.js';
 import type {
   AnswerHead,
   AnswerPart,
@@ -17,6 +18,7 @@ import type { Sink, SinkFault, Work } from './work.js';
 
 /** Reasons of an abort that the agent is told; any other is that the caller has left. */
 const STOP_REASONS = [CALLER_STALLED, JOB_CANCELED] as const;
+const WHOLE_ANSWER = 'whole answer';
 /** An error document of a local server is read this far. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
@@ -27,7 +29,11 @@ export interface AttemptTiming {
 }
 
 export type AttemptResult =
-  | { readonly kind: 'done'; readonly usage: TokenUsage | null }
+  | {
+      readonly kind: 'done';
+      readonly usage: TokenUsage | null;
+      readonly measured: Measured;
+    }
   | { readonly kind: 'failed'; readonly failure: AttemptFailure }
   | { readonly kind: 'gone' };
 
@@ -38,9 +44,13 @@ interface AttemptOptions {
   readonly attempt: number;
   readonly queueMs: number;
   readonly overheadMs: number;
+  /** What the share lowered the answer's tokens to; null where it lowered nothing. */
+  readonly maxTokens: number | null;
   readonly timing: AttemptTiming;
   /** The agent has taken the work. */
   readonly onAccepted?: () => void;
+  /** The answer has begun, and is none of an error. */
+  readonly onAnswer?: () => void;
 }
 
 export class Attempt implements ExchangeHandler {
@@ -49,6 +59,10 @@ export class Attempt implements ExchangeHandler {
   /** Monotonic time of the first byte, or null. */
   firstByteAt: number | null = null;
   readonly #options: AttemptOptions;
+  /** Monotonic times of the sending and of the answer's last byte. */
+  #sentAt = 0;
+  #endedAt = 0;
+  #parts = 0;
   #settle: (result: AttemptResult) => void = () => {};
   #reject: (error: unknown) => void = () => {};
   #exchange: Exchange | null = null;
@@ -70,10 +84,11 @@ export class Attempt implements ExchangeHandler {
   begin(exchange: Exchange): void {
     const { work, timing } = this.#options;
     this.#exchange = exchange;
+    this.#sentAt = performance.now();
     work.signal.addEventListener('abort', this.#callerLeft, { once: true });
     if (work.stream) this.#awaitByte(timing.firstByteMs, 'first byte');
     const leftMs = this.#deadlineMs();
-    this.#deadline = setTimeout(() => this.#timeOut('whole answer', leftMs), leftMs);
+    this.#deadline = setTimeout(() => this.#timeOut(WHOLE_ANSWER, leftMs), leftMs);
     if (work.signal.aborted) this.#callerLeft();
   }
 
@@ -97,7 +112,7 @@ export class Attempt implements ExchangeHandler {
       this.#errorStatus = head.status;
       return;
     }
-    const { work, sink, candidate, attempt, queueMs, overheadMs } = this.#options;
+    const { work, sink, candidate, ...options } = this.#options;
     const expected = expectedType(work);
     if (head.status !== 200 || !head.contentType.startsWith(expected)) {
       this.#stop('INTERNAL');
@@ -106,11 +121,15 @@ export class Attempt implements ExchangeHandler {
     }
     const { contentType } = head;
     const { providerId, providerName } = candidate;
-    sink.begin({ providerId, providerName, attempt, queueMs, overheadMs, contentType });
+    const { attempt, queueMs, overheadMs, maxTokens } = options;
+    const way = { attempt, queueMs, overheadMs, maxTokens };
+    sink.begin({ providerId, providerName, ...way, contentType });
+    options.onAnswer?.();
     if (work.stream) this.#flowing();
   }
 
   part(part: AnswerPart): void {
+    this.#parts += 1;
     if (this.#errorStatus === null) this.#refuse(this.#options.sink.part(part));
   }
 
@@ -121,6 +140,7 @@ export class Attempt implements ExchangeHandler {
   }
 
   end(usage: TokenUsage | null): void {
+    this.#endedAt = performance.now();
     if (this.#errorStatus !== null) {
       const body = Buffer.concat(this.#errorBody).toString();
       return this.fail({ kind: 'status', status: this.#errorStatus, body });
@@ -140,9 +160,21 @@ export class Attempt implements ExchangeHandler {
     this.#stopListening();
     if (fault instanceof Promise) {
       void fault.then((settled) => this.#concluded(settled, usage), this.#reject);
-    } else if (fault === null) this.#finish({ kind: 'done', usage });
+    } else if (fault === null) this.#finish(this.#done(usage));
     else if (this.#options.work.signal.aborted) this.#finish({ kind: 'gone' });
     else this.fail(failureOf(fault));
+  }
+
+  #done(usage: TokenUsage | null): AttemptResult {
+    const { endpoint, stream: streamed } = this.#options.work;
+    const measured = {
+      streamed,
+      firstByteMs: (this.firstByteAt ?? this.#endedAt) - this.#sentAt,
+      totalMs: this.#endedAt - this.#sentAt,
+      tokens: usage?.completion_tokens ?? 0,
+      images: ENDPOINTS[endpoint].serviceType === 'image' ? this.#parts : 0,
+    };
+    return { kind: 'done', usage, measured };
   }
 
   /** Stops an answer in which something is wrong. */
@@ -182,7 +214,10 @@ export class Attempt implements ExchangeHandler {
 
   #timeOut(waitingFor: string, afterMs: number): void {
     this.#stop('DEADLINE');
-    this.fail({ kind: 'timeout', afterMs, waitingFor });
+    const { work, timing } = this.#options;
+    const isWhole = waitingFor === WHOLE_ANSWER;
+    const isCallers = isWhole && (work.limitMs ?? Infinity) < timing.syncDeadlineMs;
+    this.fail({ kind: 'timeout', afterMs, waitingFor, isCallers });
   }
 
   #deadlineMs(): number {

@@ -4,11 +4,13 @@
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { setMaxListeners } from 'node:events';
-import type { Candidate } from '../core/match.js';
+import type { Choice } from '../core/match.js';
 import type { Sessions } from '../core/sessions.js';
+import { capTokens } from '../core/token-cap.js';
 import { Attempt } from './attempt.js';
 import type { AttemptTiming } from './attempt.js';
-import { judge } from './failure.js';
+import { Conversations } from './conversations.js';
+import { judge, reportOf } from './failure.js';
 import type { Blame } from './failure.js';
 import { Placement } from './placement.js';
 import type { PlacementTiming } from './placement.js';
@@ -43,7 +45,7 @@ interface Progress {
 
 interface Sent {
   readonly attempt: Attempt;
-  readonly candidate: Candidate;
+  readonly choice: Choice;
 }
 
 export class Direct {
@@ -51,6 +53,7 @@ export class Direct {
   readonly #timing: DirectTiming;
   readonly #turnstile: Turnstile;
   readonly #placement: Placement;
+  readonly #conversations = new Conversations();
   readonly #closing = new AbortController();
   readonly #stopListening: () => void;
   #underWay = 0;
@@ -63,8 +66,9 @@ export class Direct {
     // Everybody who waits listens to it; the lines themselves are what is limited.
     setMaxListeners(0, closing);
     this.#turnstile = new Turnstile(timing.maxConcurrent, timing.syncWaitMs, closing);
-    const line = new WaitingLine();
-    this.#placement = new Placement(sessions, { line, timing, closing });
+    const line = new WaitingLine((serve) => this.#placement.atOneMoment(serve));
+    const conversations = this.#conversations;
+    this.#placement = new Placement(sessions, { line, timing, closing, conversations });
     this.#stopListening = sessions.onCapacity(line.wake);
   }
 
@@ -113,33 +117,27 @@ export class Direct {
 
   async #tryProviders(work: Work, sink: Sink, progress: Progress): Promise<Outcome> {
     for (;;) {
-      const { attempt, candidate } = await this.#send(work, sink, progress);
+      const { attempt, choice } = await this.#send(work, sink, progress);
       const result = await attempt.result;
-      progress.providerId = candidate.providerId;
+      progress.providerId = choice.providerId;
       progress.firstByteAt = attempt.firstByteAt;
-      if (result.kind === 'gone') return conclude(work, progress, { kind: 'canceled' });
+      if (result.kind === 'gone') {
+        this.#sessions.report(choice, { kind: 'nothing' });
+        return conclude(work, progress, { kind: 'canceled' });
+      }
       if (result.kind === 'done') {
+        this.#sessions.report(choice, { kind: 'ok', measured: result.measured });
+        this.#conversations.served(work, choice.providerId);
         return conclude(work, progress, { kind: 'ok', usage: result.usage });
       }
-      const { blame, error } = judge(result.failure, candidate.providerName);
-      this.#note(candidate, blame, progress);
+      const { blame, error } = judge(result.failure, choice.providerName);
+      this.#sessions.report(choice, reportOf(result.failure, blame, work.endpoint));
+      noteFailure(progress, blame, choice);
       if (blame === 'failed' || blame === 'wait') progress.lastError = error;
       if (blame === 'final' || sink.committed || this.#isSpent(work, progress, blame)) {
         return conclude(work, progress, { kind: 'failed', error });
       }
     }
-  }
-
-  #note(candidate: Candidate, blame: Blame, progress: Progress): void {
-    if (blame === 'final') return;
-    if (blame === 'failed') {
-      this.#sessions.report(candidate, 'failed');
-      progress.replacements += 1;
-    } else {
-      if (blame === 'wait') this.#sessions.report(candidate, 'busy');
-      progress.refusals += 1;
-    }
-    if (blame !== 'wait') progress.excluded.add(candidate.providerId);
   }
 
   #isSpent(work: Work, progress: Progress, blame: Blame): boolean {
@@ -156,13 +154,13 @@ export class Direct {
    */
   async #send(work: Work, sink: Sink, progress: Progress): Promise<Sent> {
     const queuedAt = performance.now();
-    const start = (candidate: Candidate): Sent | null => {
+    const start = (choice: Choice): Sent | null => {
       const now = performance.now();
       const queueMs = progress.queueMs + now - queuedAt;
       progress.overheadMs ??= now - work.receivedAt - queueMs;
       const { overheadMs } = progress;
       const attempt = progress.attempts + 1;
-      return this.#open(candidate, { work, sink, attempt, queueMs, overheadMs });
+      return this.#open(choice, { work, sink, attempt, queueMs, overheadMs });
     };
     try {
       const sent = await this.#placement.place({ work, excluded: progress.excluded, start });
@@ -176,20 +174,28 @@ export class Direct {
   }
 
   #open(
-    candidate: Candidate,
+    choice: Choice,
     call: { work: Work; sink: Sink; attempt: number; queueMs: number; overheadMs: number },
   ): Sent | null {
     const { work } = call;
-    const attempt = new Attempt({ ...call, candidate, timing: this.#timing });
-    const own = candidate.ownerId === work.caller.memberId;
+    const { grant } = choice;
+    const { body, maxTokens } = capTokens(work.body, work.endpoint, grant.maxTokens);
+    const timing = this.#timing;
+    // A long answer that has begun is proof enough: others need not wait for its end.
+    const onAnswer = (): void => {
+      if (choice.health === 'probe') this.#sessions.report(choice, { kind: 'ok', measured: null });
+    };
+    const attempt = new Attempt({ ...call, candidate: choice, maxTokens, timing, onAnswer });
+    const own = grant.shareId === null;
     const exchange = this.#sessions.open(
-      candidate,
+      choice,
       {
         job: null,
         endpoint: work.endpoint,
         model: work.model,
         caller: { name: work.caller.memberName, own },
-        body: work.body,
+        memberId: work.caller.memberId,
+        body,
         uploads: work.uploads,
         deadlineMs: attempt.agentDeadlineMs,
         attempt: call.attempt,
@@ -199,7 +205,7 @@ export class Direct {
     );
     if (exchange === null) return null;
     attempt.begin(exchange);
-    return { attempt, candidate };
+    return { attempt, choice };
   }
 
   #leave(): void {
@@ -207,6 +213,13 @@ export class Direct {
     if (this.#underWay > 0) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
+}
+
+function noteFailure(progress: Progress, blame: Blame, { providerId }: Choice): void {
+  if (blame === 'final') return;
+  if (blame === 'failed') progress.replacements += 1;
+  else progress.refusals += 1;
+  if (blame !== 'wait') progress.excluded.add(providerId);
 }
 
 /** Our own bug is an outcome as well: a stream whose headers are out must still come to an end. */

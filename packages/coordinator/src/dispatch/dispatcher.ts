@@ -74,7 +74,7 @@ export class Dispatcher {
   express(head: LaneHead): (() => void) | null {
     const { upkeep, claims } = this.#parts;
     if (!this.#isSettled || upkeep.isPaused || !claims) return null;
-    const [planned] = planClaims([head], (lane) => this.#candidatesOf(lane));
+    const [planned] = planClaims([head], (lane) => this.#candidatesOf(lane), 1);
     const booked = planned === undefined ? [] : this.#book(planned);
     if (booked.length === 0) return null;
     return () => {
@@ -138,14 +138,14 @@ export class Dispatcher {
   /** True where there may be more to claim. */
   async #claimRound(): Promise<boolean> {
     const { store, sessions, upkeep, claims } = this.#parts;
-    const free = upkeep.isPaused || !claims ? 0 : sessions.freeJobSlots();
+    const free = upkeep.isPaused || !claims ? 0 : sessions.freeJobSlots(MAX_CLAIMS);
     if (free === 0) return false;
-    const heads = await store.laneHeads(Math.min(free, MAX_CLAIMS));
+    const heads = await store.laneHeads(free);
     if (heads.length === 0 || this.#isClosed) return false;
-    const plan = planClaims(heads, (lane) => this.#candidatesOf(lane));
+    const plan = planClaims(heads, (lane) => this.#candidatesOf(lane), MAX_CLAIMS);
     const heldBytes = this.#parts.runs.unsentBytes;
     const affordable = affordableClaims(plan, heldBytes, MAX_UNSENT_BYTES);
-    const booked = affordable.slice(0, MAX_CLAIMS).flatMap((one) => this.#book(one));
+    const booked = affordable.flatMap((one) => this.#book(one));
     if (booked.length === 0) return false;
     await this.#claim(booked);
     return true;
@@ -157,10 +157,10 @@ export class Dispatcher {
 
   /** Takes the slot before the claim is written: nobody else can have it meanwhile. */
   #book(planned: PlannedClaim): Booked[] {
-    const { job, candidate } = planned;
-    const reservation = this.#parts.sessions.reserve(candidate);
-    if (reservation === null || candidate.sessionId === null) return [];
-    const { providerId, sessionId, serviceId } = candidate;
+    const { job, choice } = planned;
+    const reservation = this.#parts.sessions.reserve(choice);
+    if (reservation === null || choice.sessionId === null) return [];
+    const { providerId, sessionId, serviceId, grant } = choice;
     const now = Date.now();
     const leaseUntil = now + this.#parts.leaseMs;
     const claim = {
@@ -171,6 +171,7 @@ export class Dispatcher {
       sessionId,
       serviceId,
       leaseUntil,
+      isOwn: grant.shareId === null,
     };
     return [{ ...planned, reservation, claim }];
   }
@@ -182,10 +183,10 @@ export class Dispatcher {
       for (const { reservation } of booked) reservation.release();
       throw error;
     });
-    for (const [i, { reservation, candidate }] of booked.entries()) {
+    for (const [i, { reservation, choice }] of booked.entries()) {
       const won = claimed[i] ?? null;
       if (won === null) reservation.release();
-      else runs.start(...won, { candidate, reservation });
+      else runs.start(...won, { choice, reservation });
     }
   }
 }

@@ -3,10 +3,11 @@
  * what is the caller told. Source: decisions, sections 2 and 3.
  */
 import { assertNever } from '@inference-gateway/shared/assert';
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { ErrorCode } from '@inference-gateway/shared/errors';
 import type { RejectReason, ResetCode } from '@inference-gateway/shared/protocol/messages';
-import type { ExchangeFailure } from '../core/sessions.js';
+import type { CallReport, ExchangeFailure } from '../core/sessions.js';
 
 /** Why one attempt did not bring an answer. */
 export type AttemptFailure =
@@ -14,7 +15,13 @@ export type AttemptFailure =
   /** The local server answered with an error status. */
   | { readonly kind: 'status'; readonly status: number; readonly body: string }
   /** No first byte, or no further byte, or no whole answer in time. */
-  | { readonly kind: 'timeout'; readonly afterMs: number; readonly waitingFor: string }
+  | {
+      readonly kind: 'timeout';
+      readonly afterMs: number;
+      readonly waitingFor: string;
+      /** The limit is the caller's own, and shorter than what a provider has by rights. */
+      readonly isCallers: boolean;
+    }
   /** The answer came, and the gateway could not keep it. */
   | { readonly kind: 'gateway'; readonly error: ApiError }
   /** The answer is not what the endpoint promises. */
@@ -63,6 +70,26 @@ export function judge(failure: AttemptFailure, providerName: string): Verdict {
     default:
       return assertNever(failure);
   }
+}
+
+/**
+ * What a failed attempt tells of its provider. A lost link tells nothing: all that was under way on
+ * it failed at once, and with the next link it is as good as before. Nor does the impatience of a
+ * caller: five who give an answer a second each would close the provider to all others.
+ */
+export function reportOf(failure: AttemptFailure, blame: Blame, endpoint: EndpointKey): CallReport {
+  if (failure.kind === 'disconnected') return { kind: 'nothing' };
+  if (failure.kind === 'timeout' && failure.isCallers) return { kind: 'nothing' };
+  if (isLacking(failure) && RARER.has(endpoint)) return { kind: 'nothing' };
+  if (blame === 'failed') return { kind: 'failed' };
+  return { kind: blame === 'wait' ? 'busy' : 'nothing' };
+}
+
+/** Many local servers have none of these, and serve their models well by the usual one. */
+const RARER: ReadonlySet<EndpointKey> = new Set(['completions', 'edits', 'voice']);
+
+function isLacking(failure: AttemptFailure): boolean {
+  return failure.kind === 'status' && (failure.status === 404 || failure.status === 501);
 }
 
 /** What callers are told who come, or still wait, while the coordinator stops. */

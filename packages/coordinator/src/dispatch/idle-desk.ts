@@ -3,7 +3,7 @@
  * is an operation of the store and nothing else. Whoever still runs a canceled job is told when its
  * agent comes back.
  */
-import type { Job, QueueLimits, Store } from '../store/port.js';
+import type { Job, QueueLimits, QueuePosition, Store } from '../store/port.js';
 import type { JobDesk, Waiting } from './job-desk.js';
 
 export function createIdleDesk(store: Store, limits: QueueLimits): JobDesk {
@@ -20,7 +20,7 @@ export function createIdleDesk(store: Store, limits: QueueLimits): JobDesk {
     waiting: (jobs) => waiting(store, jobs),
     // Nothing ends here by itself.
     whenEnded: () => Promise.resolve(),
-    setPaused: (paused) => store.setQueuePaused(paused),
+    setPaused: (paused, by) => store.by(by).setQueuePaused(paused),
     requeueStuck: () => store.requeueStuck(Date.now()),
     lastTickAt: null,
   };
@@ -34,9 +34,14 @@ async function waiting(store: Store, jobs: readonly Job[]): Promise<ReadonlyMap<
   const ids = jobs.filter(({ status }) => status === 'QUEUED').map(({ id }) => id);
   if (ids.length === 0) return new Map();
   const positions = await store.queuePositions(ids);
-  const before = new Map(positions.map((one) => [one.jobId, one.before]));
+  const before = new Map(positions.map(({ jobId, ahead }) => [jobId, countOf(ahead)]));
   const reason = reasonOf(await store.isQueuePaused());
   return new Map(ids.map((id) => [id, { position: positionAfter(before.get(id)), reason }]));
+}
+
+/** Who may use what is not asked here: an administrator sees everybody's. */
+function countOf(ahead: QueuePosition['ahead']): number {
+  return ahead.reduce((sum, { jobs }) => sum + jobs, 0);
 }
 
 function positionAfter(before: number | undefined): number | null {

@@ -41,7 +41,8 @@ export interface JobDesk {
   waiting(jobs: readonly Job[]): Promise<ReadonlyMap<string, Waiting>>;
   /** Resolves once the job has ended, or after `waitMs`, or when the signal is aborted. */
   whenEnded(jobId: string, waitMs: number, signal: AbortSignal): Promise<void>;
-  setPaused(paused: boolean): Promise<void>;
+  /** `by` is who the audit log says it was. */
+  setPaused(paused: boolean, by: string): Promise<void>;
   /** Lets every job that waits out a back-off run now; returns how many. */
   requeueStuck(): Promise<number>;
   /** Of the dispatcher, in Unix ms; null before its first tick. */

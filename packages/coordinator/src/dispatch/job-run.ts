@@ -1,11 +1,17 @@
 /** One run of one claimed job: the Work that a synchronous call would be, and its sink. */
 import { ApiError } from '@inference-gateway/shared/errors';
-import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
-import type { LinkedProvider, Exchange, ExchangeHandler, OpenRequest } from '../core/sessions.js';
 import type { Candidate } from '../core/match.js';
+import type {
+  CallReport,
+  Exchange,
+  ExchangeHandler,
+  LinkedProvider,
+  OpenRequest,
+} from '../core/sessions.js';
 import type { ClaimedJob } from '../store/port.js';
 import { Attempt } from './attempt.js';
-import { brokenRun, judgeRun } from './job-verdict.js';
+import type { AttemptResult } from './attempt.js';
+import { brokenRun, judgeRun, reportRun } from './job-verdict.js';
 import type { JobVerdict } from './job-verdict.js';
 import type { JobSink } from './sinks/job-sink.js';
 import type { Work } from './work.js';
@@ -22,8 +28,8 @@ interface JobRunParts {
 }
 
 export type RunEnd =
-  | { readonly kind: 'done'; readonly usage: TokenUsage | null }
-  | { readonly kind: 'refused'; readonly verdict: JobVerdict }
+  | Extract<AttemptResult, { readonly kind: 'done' }>
+  | { readonly kind: 'refused'; readonly verdict: JobVerdict; readonly report: CallReport }
   | { readonly kind: 'canceled' };
 
 export class JobRun {
@@ -49,6 +55,8 @@ export class JobRun {
       attempt: claimed.job.attempts,
       queueMs: 0,
       overheadMs: 0,
+      // The result says itself where it was cut.
+      maxTokens: null,
       // A local call is silent while it computes: only the whole of it has a limit.
       timing: { syncDeadlineMs: limitMs, firstByteMs: limitMs, idleMs: limitMs },
       ...(onAccepted !== undefined && { onAccepted }),
@@ -57,11 +65,15 @@ export class JobRun {
       (result): RunEnd => {
         if (result.kind === 'done') return result;
         if (result.kind === 'gone') return { kind: 'canceled' };
-        return { kind: 'refused', verdict: judgeRun(result.failure, provider.providerName) };
+        const { failure } = result;
+        const verdict = judgeRun(failure, provider.providerName);
+        const report = reportRun(failure, provider.providerName, claimed.job.endpoint);
+        return { kind: 'refused', verdict, report };
       },
       (error: unknown): RunEnd => {
         const told = error instanceof ApiError ? error : brokenRun(error);
-        return { kind: 'refused', verdict: { kind: 'fail', retryable: true, error: told } };
+        const verdict: JobVerdict = { kind: 'fail', retryable: true, error: told };
+        return { kind: 'refused', verdict, report: { kind: 'nothing' } };
       },
     );
   }
@@ -79,6 +91,7 @@ export class JobRun {
       endpoint: job.endpoint,
       model: job.model,
       caller: { name: memberName, own: provider.ownerId === job.memberId },
+      memberId: job.memberId,
       body,
       uploads: [],
       deadlineMs: Math.ceil(limitMs),

@@ -7,8 +7,11 @@ import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import type { Candidate } from '../core/match.js';
+import { capableCandidates } from '../core/match.js';
+import type { Choice } from '../core/match.js';
+import { capTokens } from '../core/token-cap.js';
 import type {
+  CallReport,
   Exchange,
   LinkedProvider,
   Reservation,
@@ -17,9 +20,9 @@ import type {
 } from '../core/sessions.js';
 import type { ClaimedJob, DispatchStore, Job, UsageRow } from '../store/port.js';
 import { JobRun } from './job-run.js';
+import type { RunEnd } from './job-run.js';
 import type { JobSinks } from './job-sinks.js';
 import { brokenRun, judgeOwnFault } from './job-verdict.js';
-import type { JobVerdict } from './job-verdict.js';
 import { RunEnds } from './run-ends.js';
 import type { JobSink } from './sinks/job-sink.js';
 import { JOB_CANCELED } from './work.js';
@@ -32,7 +35,7 @@ export interface JobDeadlines {
 
 export interface JobRunsParts {
   readonly store: DispatchStore;
-  readonly sessions: Pick<Sessions, 'report'>;
+  readonly sessions: Pick<Sessions, 'report' | 'candidates'>;
   readonly sinks: JobSinks;
   readonly deadlines: JobDeadlines;
   readonly logger: Logger;
@@ -42,7 +45,7 @@ export interface JobRunsParts {
 
 /** Where a claimed job is sent. */
 interface Place {
-  readonly candidate: Candidate;
+  readonly choice: Choice;
   readonly reservation: Reservation;
 }
 
@@ -98,7 +101,8 @@ export class JobRuns {
     // It is over, too, where the link is given up before it was begun.
     this.#track(claimId, canceling, this.#follow(run, null));
     const begin = (exchange: Exchange): void => run.begin(exchange);
-    return { claimId, action, serviceId, handler: run.handler, begin };
+    const shareId = this.#shareOf(claimed, linked);
+    return { claimId, action, serviceId, shareId, handler: run.handler, begin };
   }
 
   /** Whether its end is still to come through here. */
@@ -129,17 +133,18 @@ export class JobRuns {
   }
 
   async #start(started: Started): Promise<void> {
-    const { claimed, body, canceling, candidate, reservation } = started;
-    const sink = await this.#openSink(claimed, body);
+    const { claimed, canceling, choice, reservation } = started;
+    const sink = await this.#openSink(claimed, started.body);
     if (sink === null || canceling.signal.aborted) return reservation.release();
     const { claimId } = claimed;
     const limitMs = this.#deadlineOf(claimed);
+    const { body } = capTokens(started.body, claimed.job.endpoint, choice.grant.maxTokens);
     const sent = this.#hold(body.length);
     const onAccepted = (): void => {
       sent();
       this.#ends.accepted(claimId, limitMs);
     };
-    const provider = candidate;
+    const provider = choice;
     const run = new JobRun({ claimed, canceling, provider, sink, limitMs, onAccepted });
     const exchange = reservation.open(run.openRequest(body), run.handler);
     if (exchange === null) {
@@ -147,7 +152,7 @@ export class JobRuns {
       return this.#ends.release(claimId, linkGone());
     }
     run.begin(exchange);
-    return this.#follow(run, candidate).finally(sent);
+    return this.#follow(run, choice).finally(sent);
   }
 
   /** Counts a body as held until the function that is returned is called. */
@@ -160,9 +165,9 @@ export class JobRuns {
     };
   }
 
-  async #follow(run: JobRun, candidate: Candidate | null): Promise<void> {
+  async #follow(run: JobRun, choice: Choice | null): Promise<void> {
     const end = await run.end;
-    if (end.kind === 'refused') this.#leaveAlone(end.verdict, candidate);
+    if (choice !== null) this.#parts.sessions.report(choice, reportOfEnd(end));
     await this.#ends.write(run, end);
   }
 
@@ -191,10 +196,14 @@ export class JobRuns {
     await this.#ends.end(claimId, judgeOwnFault(error));
   }
 
-  /** An owner who takes nothing now would be asked again at once. */
-  #leaveAlone(verdict: JobVerdict, candidate: Candidate | null): void {
-    if (verdict.kind !== 'release' || candidate === null) return;
-    this.#parts.sessions.report(candidate, 'busy');
+  /** Through which share its caller is let in by now; null where they own the provider. */
+  #shareOf({ job, serviceId }: ClaimedJob, { providerId }: LinkedProvider): string | null {
+    const { memberId, scope, needs, model, endpoint } = job;
+    const all = this.#parts.sessions.candidates(ENDPOINTS[endpoint].serviceType, model);
+    const used = capableCandidates(all, { caller: { memberId, scope }, needs }).find(
+      (one) => one.providerId === providerId && one.serviceId === serviceId,
+    );
+    return used?.grant.shareId ?? null;
   }
 
   #enter(claimId: string): AbortController {
@@ -232,6 +241,11 @@ export class JobRuns {
   }
 }
 
+function reportOfEnd(end: RunEnd): CallReport {
+  if (end.kind === 'done') return { kind: 'ok', measured: end.measured };
+  return end.kind === 'refused' ? end.report : { kind: 'nothing' };
+}
+
 /** Many more than can be on their way from the store at once. */
 const MAX_CANCELED_EARLY = 1_000;
 
@@ -245,6 +259,6 @@ const DEADLINES: Readonly<Record<ServiceType, keyof JobDeadlines>> = {
 };
 
 function linkGone(): ApiError {
-  const message = 'The link to the provider ended before it had the work.';
+  const message = 'The provider could not be given the work any more.';
   return new ApiError('provider_disconnected', message);
 }

@@ -2,8 +2,10 @@
  * What a failed run means for its job: tried again, failed for good, given back as if it had never
  * run, or left as it is. Source: decisions, section 5, and `docs/job-states.md`.
  */
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
-import { judge } from './failure.js';
+import type { CallReport } from '../core/sessions.js';
+import { judge, reportOf } from './failure.js';
 import type { AttemptFailure } from './failure.js';
 
 export type JobVerdict =
@@ -30,6 +32,21 @@ export function judgeRun(failure: AttemptFailure, providerName: string): JobVerd
       // A local server that is busy now (429, 503) may do it later.
       return { kind: 'fail', retryable: blame !== 'final', error };
   }
+}
+
+/**
+ * What it tells of its provider. Who gave the job back would be asked again at once, and is left
+ * alone for a moment, whatever the reason.
+ */
+export function reportRun(
+  failure: AttemptFailure,
+  providerName: string,
+  endpoint: EndpointKey,
+): CallReport {
+  const { blame } = judge(failure, providerName);
+  const report = reportOf(failure, blame, endpoint);
+  const isGivenBack = judgeRun(failure, providerName).kind === 'release';
+  return isGivenBack && report.kind === 'nothing' ? { kind: 'busy' } : report;
 }
 
 /** The gateway itself cannot keep the answer. Full space stays full; anything else may pass. */

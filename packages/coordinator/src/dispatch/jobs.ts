@@ -5,7 +5,6 @@ import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { AssetLibrary } from '../assets/asset-library.js';
 import { isFinished } from '../core/job.js';
 import type { LaneHead } from '../core/lane.js';
-import { capableCandidates } from '../core/match.js';
 import type {
   ClaimKeeper,
   ClaimOffer,
@@ -13,6 +12,7 @@ import type {
   Resumption,
   Sessions,
 } from '../core/sessions.js';
+import { placeAmong } from '../core/rivals.js';
 import { ABOUT_TO_START, waitingFor } from '../core/waiting-reason.js';
 import type { Waiting } from '../core/waiting-reason.js';
 import type {
@@ -21,11 +21,13 @@ import type {
   CancelOutcome,
   Job,
   NewJobItem,
+  QueuePosition,
   RetryOutcome,
   Store,
   SubmitOutcome,
   UsageRow,
 } from '../store/port.js';
+import { ableProviders } from './able-providers.js';
 import { Dispatcher } from './dispatcher.js';
 import { Endings } from './endings.js';
 import type { JobDesk, Submitted, Submitter } from './job-desk.js';
@@ -152,8 +154,8 @@ export class Jobs implements JobDesk, ClaimKeeper {
     return this.#endings.wait(jobId, waitMs, signal);
   }
 
-  async setPaused(paused: boolean): Promise<void> {
-    await this.#parts.store.setQueuePaused(paused);
+  async setPaused(paused: boolean, by: string): Promise<void> {
+    await this.#parts.store.by(by).setQueuePaused(paused);
     this.#upkeep.isPaused = paused;
     this.#dispatcher.wake();
   }
@@ -221,21 +223,16 @@ export class Jobs implements JobDesk, ClaimKeeper {
     await this.#runs.close();
   }
 
-  #waitingOf(job: Job, queue: Parameters<typeof waitingFor>[0]['queue']): Waiting {
+  #waitingOf(job: Job, position: QueuePosition | null): Waiting {
     const { serviceType } = ENDPOINTS[job.endpoint];
-    const { memberId, scope, needs } = job;
-    const { sessions } = this.#parts;
-    const all = [
-      ...sessions.candidates(serviceType, job.model),
-      ...sessions.formerCandidates(serviceType, job.model),
-    ];
+    const candidates = ableProviders(this.#parts.sessions, { ...job, serviceType });
     return waitingFor({
       job,
       serviceType,
-      candidates: capableCandidates(all, { caller: { memberId, scope }, needs }),
+      candidates,
       asyncEnabled: this.#parts.settings.asyncEnabled,
       paused: this.#upkeep.isPaused,
-      queue,
+      queue: position && placeAmong(job.memberId, position.ahead, candidates),
       now: Date.now(),
     });
   }

@@ -1,10 +1,12 @@
 /** Finds a slot for a piece of work, waiting in line for one where every slot is taken. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
+import type { ProviderScope } from '../core/caller.js';
 import { match } from '../core/match.js';
-import type { Candidate } from '../core/match.js';
+import type { Candidate, Choice } from '../core/match.js';
 import type { Sessions } from '../core/sessions.js';
-import { modelNotFound, modelOffline } from './absence.js';
+import { modelBroken, modelNotFound, modelOffline } from './absence.js';
+import type { Conversations } from './conversations.js';
 import { shuttingDown } from './failure.js';
 import type { WaitingLine } from './waiting-line.js';
 import type { Work } from './work.js';
@@ -21,14 +23,15 @@ interface PlacementParts {
   readonly timing: PlacementTiming;
   /** Aborted when the coordinator stops: nobody waits any longer. */
   readonly closing: AbortSignal;
+  readonly conversations: Pick<Conversations, 'preferred'>;
 }
 
 export interface Sought<T> {
   readonly work: Work;
   /** Providers that have failed this work. */
   readonly excluded: ReadonlySet<string>;
-  /** Sends the work to the candidate; null where its slot has gone since. */
-  readonly start: (candidate: Candidate) => T | null;
+  /** Sends the work to the chosen one; null where its slot has gone since. */
+  readonly start: (choice: Choice) => T | null;
 }
 
 /** What one look at the providers came to. */
@@ -42,14 +45,31 @@ export class Placement {
   readonly #line: WaitingLine;
   readonly #timing: PlacementTiming;
   readonly #closing: AbortSignal;
+  readonly #conversations: PlacementParts['conversations'];
   /** Agents need a moment to come back after the coordinator's own restart. */
   readonly #startedAt = performance.now();
+  /** By service type and model, while a line is looked through; null at any other time. */
+  #seen: Map<string, readonly Candidate[]> | null = null;
 
-  constructor(sessions: Sessions, { line, timing, closing }: PlacementParts) {
+  constructor(sessions: Sessions, parts: PlacementParts) {
     this.#sessions = sessions;
-    this.#line = line;
-    this.#timing = timing;
-    this.#closing = closing;
+    this.#line = parts.line;
+    this.#timing = parts.timing;
+    this.#closing = parts.closing;
+    this.#conversations = parts.conversations;
+  }
+
+  /**
+   * Nothing changes in it but by what is started: all who wait for a model look at the same
+   * providers. For each anew, 500 in line before 1,000 would stop every stream for 2 s.
+   */
+  atOneMoment(act: () => void): void {
+    this.#seen = new Map();
+    try {
+      act();
+    } finally {
+      this.#seen = null;
+    }
   }
 
   /** Resolves with what `start` returned, once it has; rejects with what the caller is told. */
@@ -63,17 +83,25 @@ export class Placement {
     return await this.#wait(sought, key);
   }
 
-  #look<T>({ work, excluded, start }: Sought<T>): Look<T> {
-    const { serviceType } = ENDPOINTS[work.endpoint];
-    const candidates = this.#sessions.candidates(serviceType, work.model);
-    const found = match(candidates, { caller: work.caller, needs: work.needs, excluded });
+  #look<T>({ work, excluded, start }: Sought<T>, where: ProviderScope = 'any'): Look<T> {
+    const { caller } = work;
+    const all = this.#candidatesFor(work);
+    const isOwn = ({ ownerId }: Candidate): boolean => ownerId === caller.memberId;
+    const candidates = where === 'own' ? all.filter(isOwn) : all;
+    const preferred = (): string | null => this.#conversations.preferred(work);
+    const found = match(candidates, { caller, needs: work.needs, excluded, preferred });
+    // Its caller may be served elsewhere: only what can start now counts.
+    if (where === 'own' && found.kind !== 'chosen') return { kind: 'busy' };
     switch (found.kind) {
       case 'chosen': {
-        const value = start(found.candidate);
+        const value = start(found.choice);
+        this.#seen?.clear();
         return value === null ? { kind: 'busy' } : { kind: 'started', value };
       }
       case 'busy':
         return { kind: 'busy' };
+      case 'broken':
+        return { kind: 'refused', error: modelBroken(work, found.retryInMs) };
       case 'unknown':
         return { kind: 'refused', error: modelNotFound(work, this.#sessions) };
       case 'offline': {
@@ -85,6 +113,14 @@ export class Placement {
     }
   }
 
+  #candidatesFor({ endpoint, model }: Work): readonly Candidate[] {
+    const { serviceType } = ENDPOINTS[endpoint];
+    const key = `${serviceType} ${model}`;
+    const candidates = this.#seen?.get(key) ?? this.#sessions.candidates(serviceType, model);
+    this.#seen?.set(key, candidates);
+    return candidates;
+  }
+
   /**
    * Stands in line. A call leaves it in one of four ways: the line wakes it and it starts or is
    * refused; its provider has been away for too long; its patience ends; its caller or the
@@ -94,7 +130,8 @@ export class Placement {
     const { work } = sought;
     const { syncWaitMs, reconnectWaitMs } = this.#timing;
     return new Promise((resolve, reject) => {
-      const tryStart = (): boolean => {
+      const tryStart = (where: ProviderScope): boolean => {
+        if (where === 'own') return startOnOwn();
         const look = this.#look(sought);
         // The provider may be lost at any time of the wait, not only before it.
         clearTimeout(absence);
@@ -103,7 +140,12 @@ export class Placement {
         if (look.kind === 'refused') leave(() => reject(look.error));
         return look.kind === 'started' || look.kind === 'refused';
       };
-      const lookAgain = (): void => void tryStart();
+      const startOnOwn = (): boolean => {
+        const look = this.#look(sought, 'own');
+        if (look.kind === 'started') leave(() => resolve(look.value));
+        return look.kind === 'started';
+      };
+      const lookAgain = (): void => void tryStart('any');
       const giveUp = (): void => {
         leave(() => reject(this.#closing.aborted ? shuttingDown() : this.#exhausted(work)));
       };

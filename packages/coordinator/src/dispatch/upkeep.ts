@@ -5,11 +5,11 @@
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import { capableCandidates, lastReach } from '../core/match.js';
-import type { Candidate } from '../core/match.js';
+import { lastReach } from '../core/match.js';
 import type { Lane, LaneHead } from '../core/lane.js';
 import type { Sessions } from '../core/sessions.js';
 import type { EndOutcome, Job, JobStore, DispatchStore, UsageRow } from '../store/port.js';
+import { ableProviders } from './able-providers.js';
 
 /** A tick that comes this late, or a clock that went on by so much less or more, is a jump. */
 const JUMP_MS = 15_000;
@@ -88,12 +88,13 @@ export class Upkeep {
     this.isPaused = await store.isQueuePaused();
     await store.ripenJobs(clocks.wall());
     const steady = clocks.steady();
+    await this.#expire('never served');
     if (steady - this.#sweptAt >= Math.min(SWEEP_MS, this.#parts.leaseMs / 4)) {
       this.#sweptAt = steady;
       // What came before may have waited for the disk, and every renewal with it.
       await this.#watchClocks();
       await this.#sweep();
-      await this.#expire();
+      await this.#expire('all');
     }
     if (this.#retainedAt === 0 || steady - this.#retainedAt >= RETENTION_SWEEP_MS) {
       if (await this.#deleteOld()) this.#retainedAt = steady;
@@ -126,46 +127,38 @@ export class Upkeep {
     }
   }
 
-  async #expire(): Promise<void> {
+  /** What nobody could serve is looked for at every tick; who served it once may come back. */
+  async #expire(which: 'never served' | 'all'): Promise<void> {
     const heads = await this.#parts.store.laneHeads(1);
-    for (let at = 0; at < heads.length; at += LANES_AT_ONCE) {
-      const lanes = heads.slice(at, at + LANES_AT_ONCE);
-      await Promise.all(lanes.map((head) => this.#expireWhereOver(head)));
+    const ends = heads
+      .map((head) => ({ key: head.key, end: this.#patienceEnd(head) }))
+      .filter(({ end }) => end !== null && (which === 'all' || !end.wasServed));
+    for (let at = 0; at < ends.length; at += LANES_AT_ONCE) {
+      const lanes = ends.slice(at, at + LANES_AT_ONCE);
+      await Promise.all(lanes.map(({ key, end }) => this.#expireLane(key, end)));
     }
-  }
-
-  async #expireWhereOver(head: LaneHead): Promise<void> {
-    const end = this.#patienceEnd(head);
-    if (end !== null) await this.#expireLane(head.key, end);
   }
 
   /** Null where somebody may serve them. */
   #patienceEnd({ lane, jobs }: LaneHead): PatienceEnd | null {
     const { noProviderMs } = this.#parts;
-    const seenAt = lastReach(this.#capableOf(lane));
+    const seenAt = lastReach(ableProviders(this.#parts.sessions, lane));
     const now = this.#now;
     const expectedAt = this.#awakeSince + Math.min(RETURN_MS, noProviderMs);
     if (seenAt === null) {
       // What was queued before the start may have been served before it, too.
       const isOld = jobs.some(({ queuedAt }) => queuedAt < this.#awakeSince);
       if (isOld && now < expectedAt) return null;
-      return { queuedBefore: now, error: nobodyServes(lane, null) };
+      return { queuedBefore: now, error: nobodyServes(lane, null), wasServed: false };
     }
     if (now - Math.max(seenAt, expectedAt) < noProviderMs) return null;
-    return { queuedBefore: now - noProviderMs, error: nobodyServes(lane, noProviderMs) };
+    const error = nobodyServes(lane, noProviderMs);
+    return { queuedBefore: now - noProviderMs, error, wasServed: true };
   }
 
-  /** Those that could run it, also if it is not in their last list. */
-  #capableOf({ memberId, scope, needs, serviceType, model }: Lane): readonly Candidate[] {
-    const { sessions } = this.#parts;
-    const candidates = [
-      ...sessions.candidates(serviceType, model),
-      ...sessions.formerCandidates(serviceType, model),
-    ];
-    return capableCandidates(candidates, { caller: { memberId, scope }, needs });
-  }
-
-  async #expireLane(laneKey: string, { queuedBefore, error }: PatienceEnd): Promise<void> {
+  async #expireLane(laneKey: string, end: PatienceEnd | null): Promise<void> {
+    if (end === null) return;
+    const { queuedBefore, error } = end;
     for (;;) {
       const request = { laneKey, queuedBefore, error: error.body.error, limit: BATCH };
       const ended = await this.#parts.store.expireJobs(request, this.#now);
@@ -200,6 +193,8 @@ export class Upkeep {
 interface PatienceEnd {
   readonly queuedBefore: number;
   readonly error: ApiError;
+  /** By somebody whom their caller may use. */
+  readonly wasServed: boolean;
 }
 
 interface Moment {
@@ -223,13 +218,13 @@ const AGENT_LOST = new ApiError(
   'The provider has not been heard of for longer than its lease.',
 );
 
-/** `waitedMs` is null where nobody has ever served it. */
+/** `waitedMs` is null where nobody has ever served it, or nobody may any more. */
 function nobodyServes({ model, serviceType }: Lane, waitedMs: number | null): ApiError {
   const wanted = `the model '${model}' as ${serviceType}`;
   const absent =
     waitedMs === null
-      ? `No provider of yours has ever served ${wanted}.`
-      : `No provider of yours has served ${wanted} for ${waitedMs / 1_000} s.`;
+      ? `No provider that you may use serves ${wanted}: it never did, or is shared no more.`
+      : `No provider that you may use has served ${wanted} for ${waitedMs / 1_000} s.`;
   const message = `${absent} GET /v1/models lists what is online: retry the job when it is there.`;
   return new ApiError('no_provider', message, { param: 'model' });
 }

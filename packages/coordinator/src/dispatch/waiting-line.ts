@@ -1,7 +1,9 @@
 /**
- * The line of calls that wait for a slot: members take turns, and each member's own calls keep
- * their order. A call that nobody can serve now holds up no other.
+ * The line of calls that wait for a slot: whoever waits for a machine of their own gets it before
+ * others; then members take turns, and each member's own calls keep their order. A call that nobody
+ * can serve now holds up no other.
  */
+import type { ProviderScope } from '../core/caller.js';
 
 export interface Waiting {
   readonly memberId: string;
@@ -10,15 +12,24 @@ export interface Waiting {
    * look.
    */
   readonly key: string;
-  /** Starts the call if it can; true when it needs to wait no longer. */
-  tryStart(): boolean;
+  /**
+   * Starts the call if it can, on any machine or on one of its caller's own; true when it needs to
+   * wait no longer.
+   */
+  tryStart(where: ProviderScope): boolean;
 }
 
 export class WaitingLine {
   /** In the order of turns: a member who was served goes to the end. */
   readonly #members = new Map<string, Set<Waiting>>();
   readonly #waitingByKey = new Map<string, number>();
+  readonly #around: (serve: () => void) => void;
   #wakePending = false;
+
+  /** `around` calls what it is given, in which the whole line is looked through. */
+  constructor(around: (serve: () => void) => void = (serve) => serve()) {
+    this.#around = around;
+  }
 
   /** Whether somebody waits for the same thing: a newcomer must not overtake them. */
   hasWaiting(key: string): boolean {
@@ -51,19 +62,24 @@ export class WaitingLine {
     this.#wakePending = true;
     queueMicrotask(() => {
       this.#wakePending = false;
-      this.#serve();
+      this.#around(() => this.#serve());
     });
   };
 
-  /** Goes round the members, one call each, until a whole round starts nothing. */
   #serve(): void {
+    this.#serveOn('own');
+    this.#serveOn('any');
+  }
+
+  /** Goes round the members, one call each, until a whole round starts nothing. */
+  #serveOn(where: ProviderScope): void {
     const exhausted = new Set<string>();
     let started = true;
     while (started) {
       started = false;
       // A copy: whoever is served moves to the end of the map under the loop.
       for (const [memberId, line] of Array.from(this.#members)) {
-        const next = firstStarting(line, exhausted);
+        const next = firstStarting(line, where, exhausted);
         if (next === null) continue;
         started = true;
         this.leave(next);
@@ -80,10 +96,14 @@ export class WaitingLine {
   }
 }
 
-function firstStarting(line: ReadonlySet<Waiting>, exhausted: Set<string>): Waiting | null {
+function firstStarting(
+  line: ReadonlySet<Waiting>,
+  where: ProviderScope,
+  exhausted: Set<string>,
+): Waiting | null {
   for (const waiting of line) {
     if (exhausted.has(waiting.key)) continue;
-    if (waiting.tryStart()) return waiting;
+    if (waiting.tryStart(where)) return waiting;
     exhausted.add(waiting.key);
   }
   return null;

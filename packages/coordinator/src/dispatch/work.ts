@@ -40,6 +40,8 @@ export interface Answerer {
   readonly queueMs: number;
   /** Time spent in the gateway itself, beside waiting for a slot. */
   readonly overheadMs: number;
+  /** What its share lowered the answer's tokens to; null where it lowered nothing. */
+  readonly maxTokens: number | null;
   readonly contentType: string;
 }
 

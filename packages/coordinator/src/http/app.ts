@@ -3,18 +3,23 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { Router } from '@koa/router';
 import Koa from 'koa';
+import { PasswordDesk } from '../accounts/password-desk.js';
 import type { AssetsAccess } from '../config-values.js';
 import type { RateLimit } from '../core/rate.js';
 import type { Store } from '../store/port.js';
 import { mayFetchUnauthenticated } from './asset-access.js';
 import type { Authentication } from './authenticate.js';
+import { ConsoleSessions } from './console-sessions.js';
 import type { Context, Middleware, RequestState } from './context.js';
 import { cors, identify, isPublicApi, tidyPath } from './edge.js';
 import { errorBoundary } from './errors.js';
 import { narrowScope } from './provider-scope.js';
 import { rateLimit } from './rate-limit.js';
 import { assetRoutes } from './routes/assets.js';
+import { deviceRoutes } from './routes/devices.js';
+import type { DeviceTimes } from './routes/devices.js';
 import { enrollRoutes } from './routes/enroll.js';
+import type { EnrollParts } from './routes/enroll.js';
 import { healthRoutes } from './routes/health.js';
 import { metricsRoutes } from './routes/metrics.js';
 import type { MetricsAccess } from './routes/metrics.js';
@@ -23,14 +28,20 @@ import { batchRoutes } from './routes/batches.js';
 import type { BatchRouteParts } from './routes/batches.js';
 import { inferenceRoutes } from './routes/inference.js';
 import type { InferenceParts } from './routes/inference.js';
+import { joinRoutes } from './routes/join.js';
 import { jobRoutes } from './routes/jobs.js';
 import type { JobRouteParts } from './routes/jobs.js';
 import { modelRoutes } from './routes/models.js';
 import { queueRoutes } from './routes/queue.js';
+import { sessionRoutes } from './routes/sessions.js';
+import { sameOrigin } from './same-origin.js';
+import { SessionCookie } from './session-cookie.js';
 import { asyncDisabled } from './submit-job.js';
 import type { QueueParts } from './summarize-queue.js';
 import { openapiRoutes } from './routes/openapi.js';
 
+/** What becoming a member and logging in need. */
+type Accounts = Pick<Store, 'by' | 'findPassword' | 'createSession' | 'useSession'>;
 /** What the routes of jobs, batches and the queue read. */
 type JobReads = JobRouteParts['store'] & BatchRouteParts['store'] & QueueParts['store'];
 
@@ -45,7 +56,10 @@ export interface AppParts {
   readonly inference: InferenceParts;
   readonly assetsAccess: AssetsAccess;
   readonly health: Health;
-  readonly store: Pick<Store, 'enroll'> & JobReads;
+  readonly store: Accounts & JobReads;
+  readonly enrollment: Omit<EnrollParts, 'store'> & { readonly deviceTimes: DeviceTimes };
+  /** Where pages that may act through a session come from; asked for with each request. */
+  readonly ownOrigins: () => readonly string[];
   /** How many proxies' `X-Forwarded-For` to believe. */
   readonly trustProxy: number;
 }
@@ -61,6 +75,7 @@ export function createApp(parts: AppParts): Koa<RequestState> {
   app.use(tidyPath);
   app.use(cors);
   app.use(errorBoundary(parts.logger));
+  app.use(sameOrigin(parts.ownOrigins));
   for (const middleware of [
     parts.authentication.middleware,
     rateLimit(parts.rate, parts.onRateLimited),
@@ -75,10 +90,15 @@ export function createApp(parts: AppParts): Koa<RequestState> {
 
 /** Every route, without what comes before them. */
 export function createRouter(parts: AppParts): Router<RequestState> {
-  const router = new Router<RequestState>();
+  // As everything before the routes reads a path: `/API/console/…` must not get round the rules of
+  // `/api/console/…`.
+  const router = new Router<RequestState>({ sensitive: true });
   healthRoutes(router, parts.health);
   if (parts.metrics !== null) metricsRoutes(router, parts.metrics);
-  enrollRoutes(router, parts.store);
+  enrollRoutes(router, { ...parts.enrollment, store: parts.store });
+  const { providerApproval, deviceTimes: times } = parts.enrollment;
+  deviceRoutes(router, { store: parts.store, providerApproval, times });
+  accountRoutes(router, parts);
   openapiRoutes(router, parts.inference.publicUrl);
   modelRoutes(router, parts.inference.sessions);
   inferenceRoutes(router, parts.inference);
@@ -86,6 +106,14 @@ export function createRouter(parts: AppParts): Router<RequestState> {
   queueRoutes(router, { ...parts.inference, store: parts.store });
   asyncRoutes(router, parts);
   return router;
+}
+
+/** Becoming a member, and logging in: the two wait in one line for their passwords. */
+function accountRoutes(router: Router<RequestState>, { store, inference }: AppParts): void {
+  const desk = new PasswordDesk();
+  const sessions = new ConsoleSessions(store, new SessionCookie(inference.publicUrl));
+  joinRoutes(router, { store, desk });
+  sessionRoutes(router, { store, desk, sessions });
 }
 
 /** Specification, Async submission 7: where it is not enabled, its endpoints say so. */

@@ -39,19 +39,8 @@ export class Authentication {
     const secret = readKey(ctx.get('authorization'));
     const holder = isSecret('gwk', secret) ? await this.#find(secret) : null;
     if (holder === null || holder.key.revokedAt !== null) throw invalidKey(secret);
+    refuseEnded(holder, secret);
     const { key, memberName, limits } = holder;
-    if (key.disabledAt !== null) {
-      throw new ApiError(
-        'disabled_api_key',
-        `The API key ${key.prefix}… is disabled. Use another.`,
-      );
-    }
-    if (key.expiresAt !== null && key.expiresAt <= Date.now()) {
-      throw new ApiError(
-        'expired_api_key',
-        `The API key ${key.prefix}… has expired. Create another.`,
-      );
-    }
     this.#used.add(key.id);
     return { memberId: key.memberId, memberName, keyId: key.id, scope: key.scope, limits };
   }
@@ -76,6 +65,22 @@ function readKey(header: string): string {
     "No API key. Send the header 'Authorization: Bearer gwk_…'; keys are made in the dashboard " +
     'under Settings, Token.';
   throw new ApiError('missing_api_key', message);
+}
+
+/** Throws where the key, or its member, is not to be served now. */
+function refuseEnded({ key, isMemberDisabled, validUntil }: KeyHolder, secret: string): void {
+  if (isMemberDisabled) {
+    throw new ApiError('disabled_api_key', 'Your account is disabled. Ask the admin.');
+  }
+  const shown = `The API key ${secret.slice(0, key.prefix.length)}…`;
+  if (key.disabledAt !== null) {
+    throw new ApiError('disabled_api_key', `${shown} is disabled. Use another.`);
+  }
+  const now = Date.now();
+  if (validUntil === null || validUntil > now) return;
+  const hasEnded = key.expiresAt !== null && key.expiresAt <= now;
+  const why = hasEnded ? 'has expired. Create another.' : 'has been rotated. Use the new one.';
+  throw new ApiError('expired_api_key', `${shown} ${why}`);
 }
 
 function invalidKey(secret: string): ApiError {

@@ -15,6 +15,7 @@ const EXPOSED_HEADERS = [
   'x-attempts',
   'x-queue-ms',
   'x-gateway-overhead-ms',
+  'x-max-tokens',
   'x-asset-url',
   'x-downgraded',
   'x-voice-fallback',

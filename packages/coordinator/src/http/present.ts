@@ -1,7 +1,7 @@
 /** Inside to outside: the resources of the specification, section 2. */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
-import { isServing } from '../core/access.js';
+import { servedModels } from '../core/access.js';
 import type { Caller } from '../core/caller.js';
 import type { ProviderView } from '../core/sessions.js';
 
@@ -19,31 +19,38 @@ export interface ModelResource {
   readonly context_length: number | null;
 }
 
+/** A row that is still being put together. */
+type Row = { -readonly [Field in keyof ModelResource]: ModelResource[Field] };
+
 /** What is online for this caller now: one row an id and service type. */
 export function presentModels(
   providers: readonly ProviderView[],
   caller: Caller,
 ): readonly ModelResource[] {
-  const rows = new Map<string, ModelResource>();
+  const rows: Row[] = [];
+  const rowsByType = new Map<ServiceType, Map<string, Row>>();
   for (const provider of inOrder(providers, caller)) {
-    for (const service of provider.services) {
-      for (const model of service.models) {
-        const key = `${service.service_type} ${model.id}`;
-        const known = rows.get(key);
-        const row = presentModel(provider, service.service_type, model);
-        rows.set(key, known === undefined ? row : merge(known, model));
+    for (const { service, model } of servedModels(provider, caller)) {
+      const { service_type: serviceType } = service;
+      const ofType = rowsByType.get(serviceType) ?? new Map<string, Row>();
+      rowsByType.set(serviceType, ofType);
+      const known = ofType.get(model.id);
+      if (known !== undefined) {
+        merge(known, model);
+        continue;
       }
+      const row = presentModel(provider, serviceType, model);
+      ofType.set(model.id, row);
+      rows.push(row);
     }
   }
-  return [...rows.values()];
+  return rows;
 }
 
 /** The caller's own providers first, then the oldest: the first one names the owner. */
 function inOrder(providers: readonly ProviderView[], caller: Caller): ProviderView[] {
   const foreign = (provider: ProviderView): number => Number(provider.ownerId !== caller.memberId);
-  return providers
-    .filter((provider) => isServing(provider, caller))
-    .toSorted((a, b) => foreign(a) - foreign(b) || a.createdAt - b.createdAt);
+  return providers.toSorted((a, b) => foreign(a) - foreign(b) || a.createdAt - b.createdAt);
 }
 
 function presentModel(
@@ -65,18 +72,15 @@ function presentModel(
 }
 
 /** Features are the union (matching asks for what a request needs), the context is the smallest. */
-function merge(row: ModelResource, model: AdvertisedModel): ModelResource {
-  return {
-    ...row,
-    input_modalities: union(row.input_modalities, model.input_modalities),
-    output_modalities: union(row.output_modalities, model.output_modalities),
-    supported_features: union(row.supported_features, model.supported_features),
-    context_length: smallest(row.context_length, model.context_length),
-  };
+function merge(row: Row, model: AdvertisedModel): void {
+  row.input_modalities = union(row.input_modalities, model.input_modalities);
+  row.output_modalities = union(row.output_modalities, model.output_modalities);
+  row.supported_features = union(row.supported_features, model.supported_features);
+  row.context_length = smallest(row.context_length, model.context_length);
 }
 
 function union(a: readonly string[], b: readonly string[]): readonly string[] {
-  return [...new Set([...a, ...b])];
+  return b.every((one) => a.includes(one)) ? a : [...new Set([...a, ...b])];
 }
 
 function smallest(a: number | null, b: number | null): number | null {

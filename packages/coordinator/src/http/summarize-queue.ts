@@ -1,6 +1,6 @@
 /** The state of the queue, as its caller may see it (specification, section 4, Queue summary). */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
-import { isServing } from '../core/access.js';
+import { servedModels } from '../core/access.js';
 import type { Caller } from '../core/caller.js';
 import type { Sessions } from '../core/sessions.js';
 import { isStalled } from '../core/stall.js';
@@ -47,25 +47,26 @@ interface Offer {
 
 /** Of the providers online that take the caller's work. */
 function offersOf(sessions: Pick<Sessions, 'providers'>, caller: Caller): readonly Offer[] {
-  return sessions
-    .providers()
-    .filter((provider) => isServing(provider, caller))
-    .flatMap(({ providerId, services }) =>
-      services.flatMap(({ service_type: serviceType, slots, models }) =>
-        models.map(({ id: model }) => ({ serviceType, model, providerId, slots })),
-      ),
-    );
+  return sessions.providers().flatMap((provider) =>
+    servedModels(provider, caller).map(({ service, model }) => ({
+      serviceType: service.service_type,
+      model: model.id,
+      providerId: provider.providerId,
+      slots: service.slots,
+    })),
+  );
 }
 
 /** One row a model and service type that has jobs of the caller's, or a provider online. */
 function byModel(queues: readonly ModelQueue[], offers: readonly Offer[], now: number) {
   const queueByKey = new Map(queues.map((queue) => [keyOf(queue), queue]));
   const subjects = new Map([...offers, ...queues].map((one) => [keyOf(one), one]));
+  const offersByKey = groupOffers(offers);
   return [...subjects]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, subject]) => {
       const queue = queueByKey.get(key);
-      const ready = offers.filter((offer) => keyOf(offer) === key);
+      const ready = offersByKey.get(key) ?? [];
       return {
         model: subject.model,
         service_type: subject.serviceType,
@@ -76,6 +77,18 @@ function byModel(queues: readonly ModelQueue[], offers: readonly Offer[], now: n
         providers_online: new Set(ready.map(({ providerId }) => providerId)).size,
       };
     });
+}
+
+/** Once: to look through all for each model took 0.4 s with 3,000 of both. */
+function groupOffers(offers: readonly Offer[]): ReadonlyMap<string, readonly Offer[]> {
+  const groups = new Map<string, Offer[]>();
+  for (const offer of offers) {
+    const key = keyOf(offer);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [offer]);
+    else group.push(offer);
+  }
+  return groups;
 }
 
 function keyOf({ serviceType, model }: Pick<Offer, 'serviceType' | 'model'>): string {

@@ -26,6 +26,7 @@ import { AgentStream, ProtocolViolation } from './agent-stream.js';
 import type { StreamHost } from './agent-stream.js';
 import type { Greeting, SessionEvents } from './greeting.js';
 import { openMessage } from './open-message.js';
+import type { SlotUse } from './slot-counts.js';
 import { welcomeMessage } from './welcome.js';
 import type { SessionTiming } from './welcome.js';
 
@@ -119,12 +120,11 @@ export class AgentSession implements StreamHost {
   }
 
   /** Sends OPEN and the body; null where the link is closing or full. */
-  open(serviceId: string, request: OpenRequest, handler: ExchangeHandler): AgentStream | null {
+  open(use: SlotUse, request: OpenRequest, handler: ExchangeHandler): AgentStream | null {
     if (this.#socket.readyState !== this.#socket.OPEN) return null;
     if (this.#streams.size >= LINK.maxStreams) return null;
-    const kind = request.job === null ? 'sync' : 'job';
-    const stream = this.#newStream({ serviceId, handler, kind });
-    const open = openMessage(request, { stream: stream.id, serviceId });
+    const stream = this.#newStream({ use, handler });
+    const open = openMessage(request, { stream: stream.id, serviceId: use.serviceId });
     stream.start(JSON.stringify(open), request);
     return stream;
   }
@@ -138,13 +138,13 @@ export class AgentSession implements StreamHost {
 
   release(stream: AgentStream): void {
     if (!this.#streams.delete(stream.id)) return;
-    if (stream.slot === 'held') this.#events?.slotFreed(stream.serviceId, stream.kind);
+    if (stream.slot === 'held') this.#events?.slotFreed(stream.use);
     if (stream.slot === 'unconfirmed') this.#unconfirmed -= 1;
   }
 
   unconfirmed(stream: AgentStream, freesSlot: boolean): void {
     this.#unconfirmed += 1;
-    if (freesSlot) this.#events?.slotFreed(stream.serviceId, stream.kind);
+    if (freesSlot) this.#events?.slotFreed(stream.use);
     if (this.#unconfirmed <= LINK.maxUnconfirmedStops) return;
     this.close(CLOSE.protocolError, 'the agent does not confirm that work has stopped');
   }
@@ -245,8 +245,8 @@ export class AgentSession implements StreamHost {
   #resume(resumption: Resumption): Resumed {
     const { claimId, action } = resumption;
     if (action === 'discard') return { told: { claim_id: claimId, action }, begin: () => {} };
-    const { serviceId, handler } = resumption;
-    const stream = this.#newStream({ serviceId, handler, kind: 'job' });
+    const { serviceId, shareId, handler } = resumption;
+    const stream = this.#newStream({ use: { serviceId, kind: 'job', shareId }, handler });
     stream.resume(action === 'upload');
     const told = { claim_id: claimId, action, stream: stream.id };
     return { told, begin: () => resumption.begin(stream) };

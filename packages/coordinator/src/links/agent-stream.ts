@@ -15,7 +15,7 @@ import type {
   ResultVerdict,
   Upload,
 } from '../core/sessions.js';
-import type { SlotKind } from './slot-counts.js';
+import type { SlotUse } from './slot-counts.js';
 
 /** What a stream may do to its session. */
 export interface StreamHost {
@@ -47,15 +47,13 @@ type Phase = 'opening' | 'running' | 'answering' | 'stopping';
 type SlotHold = 'held' | 'none' | 'unconfirmed';
 
 interface StreamWork {
-  readonly serviceId: string;
+  readonly use: SlotUse;
   readonly handler: ExchangeHandler;
-  readonly kind: SlotKind;
 }
 
 export class AgentStream implements Exchange {
   readonly id: number;
-  readonly serviceId: string;
-  readonly kind: SlotKind;
+  readonly use: SlotUse;
   slot: SlotHold = 'held';
   readonly #host: StreamHost;
   readonly #handler: ExchangeHandler;
@@ -66,8 +64,7 @@ export class AgentStream implements Exchange {
 
   constructor(host: StreamHost, send: SendStream, work: StreamWork) {
     this.id = send.id;
-    this.serviceId = work.serviceId;
-    this.kind = work.kind;
+    this.use = work.use;
     this.#host = host;
     this.#send = send;
     this.#handler = work.handler;

@@ -41,6 +41,10 @@ export class FormerModels {
     else this.#byProvider.delete(record);
   }
 
+  forget(record: ProviderRecord): void {
+    this.#byProvider.delete(record);
+  }
+
   /** None of them can be given work. */
   candidates(serviceType: ServiceType, model: string): Candidate[] {
     const key = keyOf(serviceType, model);

@@ -1,13 +1,13 @@
 /** What a session is given once it is the provider's current one. */
 import type { Resumption } from '../core/sessions.js';
-import type { SlotKind } from './slot-counts.js';
+import type { SlotUse } from './slot-counts.js';
 import type { SessionTiming } from './welcome.js';
 
 /** What a session tells the registry. */
 export interface SessionEvents {
   servicesChanged(): void;
   acceptsChanged(): void;
-  slotFreed(serviceId: string, kind: SlotKind): void;
+  slotFreed(use: SlotUse): void;
   /** Resolves with those claims of the agent's that are not current. */
   renew(claimIds: readonly string[]): Promise<readonly string[]>;
   closed(): void;

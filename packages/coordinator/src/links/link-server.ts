@@ -35,9 +35,19 @@ interface LinkServerOptions {
   readonly findProvider: (token: string) => Promise<Provider | null>;
 }
 
+/** A provider whose agent may say HELLO, as it was at that time of the registry. */
+interface Admitted {
+  readonly provider: Provider;
+  readonly at: number;
+}
+
 interface Refusal {
   readonly status:
-    '401 Unauthorized' | '404 Not Found' | '426 Upgrade Required' | '503 Service Unavailable';
+    | '401 Unauthorized'
+    | '403 Forbidden'
+    | '404 Not Found'
+    | '426 Upgrade Required'
+    | '503 Service Unavailable';
   readonly body: object;
   readonly headers?: string;
 }
@@ -59,10 +69,11 @@ export class LinkServer {
   readonly upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer): void => {
     // An unauthenticated reset before this line would kill the process.
     stream.on('error', () => stream.destroy());
-    void this.#admit(request).then((admitted) => {
-      if ('status' in admitted) return refuse(stream, admitted);
+    const at = this.#options.registry.time;
+    void this.#admit(request).then((provider) => {
+      if ('status' in provider) return refuse(stream, provider);
       return this.#server.handleUpgrade(request, stream, head, (socket) => {
-        this.#greet({ socket, stream }, admitted);
+        this.#greet({ socket, stream }, { provider, at });
       });
     });
   };
@@ -93,7 +104,9 @@ export class LinkServer {
     const token = readBearer(authorization);
     if (token === null || !isSecret('gwa', token)) return UNKNOWN_TOKEN;
     try {
-      return (await this.#options.findProvider(token)) ?? UNKNOWN_TOKEN;
+      const provider = await this.#options.findProvider(token);
+      if (provider?.isOwnerDisabled === true) return DISABLED;
+      return provider ?? UNKNOWN_TOKEN;
     } catch (err) {
       this.#options.logger.error({ err }, 'cannot look up an agent token');
       const body = { error: 'the coordinator cannot use its database now' };
@@ -105,8 +118,9 @@ export class LinkServer {
    * Waits for HELLO. The listeners are attached in this turn: a later one would miss the first
    * frame.
    */
-  #greet(link: SessionSocket, provider: Provider): void {
+  #greet(link: SessionSocket, admitted: Admitted): void {
     const { socket } = link;
+    const { provider } = admitted;
     socket.on('error', (error) => {
       this.#options.logger.warn({ provider: provider.id, reason: error.message }, 'link error');
     });
@@ -119,15 +133,16 @@ export class LinkServer {
       clearTimeout(timer);
       const hello = isBinary ? null : readHello(data);
       if (hello === null) socket.close(CLOSE.protocolError, 'the first message must be a HELLO');
-      else void this.#attach(link, provider, hello);
+      else void this.#attach(link, admitted, hello);
     });
   }
 
-  async #attach(link: SessionSocket, provider: Provider, hello: Message<'HELLO'>): Promise<void> {
+  async #attach(link: SessionSocket, admitted: Admitted, hello: Message<'HELLO'>): Promise<void> {
     const { registry, timing, claims, logger } = this.#options;
+    const { provider, at: admittedAt } = admitted;
     const session = new AgentSession({ ...link, hello, provider, timing, logger });
     const outcome = await registry
-      .attach(session, provider, { timing, claims })
+      .attach(session, provider, { timing, claims, admittedAt })
       .catch((err: unknown) => {
         logger.error({ err, provider: provider.id }, 'cannot look up the claims of an agent');
         session.close(CLOSE.overload, 'the coordinator cannot use its database now');
@@ -146,6 +161,11 @@ export class LinkServer {
 const UNKNOWN_TOKEN: Refusal = {
   status: '401 Unauthorized',
   body: { error: 'unknown agent token' },
+};
+const DISABLED: Refusal = {
+  status: '403 Forbidden',
+  body: { error: 'the owner of this provider is disabled' },
+  headers: 'Retry-After: 300\r\n',
 };
 const RETRY_SOON = 'Retry-After: 5\r\n';
 

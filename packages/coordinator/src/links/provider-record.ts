@@ -7,24 +7,27 @@ import type {
   AdvertisedService,
 } from '@inference-gateway/shared/protocol/messages';
 import { LINK } from '@inference-gateway/shared/protocol/version';
-import type { Candidate } from '../core/match.js';
-import type { ProviderView } from '../core/sessions.js';
+import { grantOf } from '../core/access.js';
+import type { Candidate, Choice } from '../core/match.js';
+import type { CallReport, ProviderView } from '../core/sessions.js';
+import { CLOSED, PRIVATE, shareState } from '../core/sharing.js';
+import type { ProviderSharing, ShareState } from '../core/sharing.js';
 import type { Provider } from '../store/port.js';
 import type { AgentSession } from './agent-session.js';
 import { SlotCounts } from './slot-counts.js';
-import type { FreeSlots, SlotKind } from './slot-counts.js';
+import type { FreeSlots, SlotUse } from './slot-counts.js';
+import { TrackRecords } from './track-records.js';
 
-const FAILURE_MEMORY_MS = 60_000;
-const MAX_FAILURES = 20;
 /** A provider that refused work as busy is left alone this long. */
 export const BUSY_PAUSE_MS = 500;
 
 export class ProviderRecord {
   readonly id: string;
   readonly ownerId: string;
-  readonly ownerName: string;
+  ownerName: string;
   readonly createdAt: number;
   name: string;
+  sharing: ProviderSharing;
   draining: boolean;
   services: readonly AdvertisedService[];
   session: AgentSession | null = null;
@@ -37,16 +40,18 @@ export class ProviderRecord {
   /** Unix ms, of the last session; null where there was none yet. */
   #lastSeenAt: number | null;
   readonly slots = new SlotCounts();
-  #failures: number[] = [];
+  readonly #tracks: TrackRecords;
   #busyUntil = 0;
 
-  constructor(provider: Provider) {
+  constructor(provider: Provider, breakerOpenMs: number) {
+    this.#tracks = new TrackRecords(breakerOpenMs);
     this.id = provider.id;
     this.ownerId = provider.ownerId;
     this.ownerName = provider.ownerName;
     this.createdAt = provider.createdAt;
     this.name = provider.name;
     this.draining = provider.draining;
+    this.sharing = provider.approvedAt === null || provider.isOwnerDisabled ? CLOSED : PRIVATE;
     this.services = provider.services;
     this.#lastSeenAt = provider.lastSeenAt;
   }
@@ -59,6 +64,8 @@ export class ProviderRecord {
       ownerName: this.ownerName,
       name: this.name,
       createdAt: this.createdAt,
+      closed: this.sharing.closed,
+      shares: this.#shareStates(),
       session: session && {
         sessionId: session.id,
         connectedAt: session.connectedAt,
@@ -79,8 +86,11 @@ export class ProviderRecord {
       providerId: this.id,
       providerName: this.name,
       ownerId: this.ownerId,
+      closed: this.sharing.closed,
+      shares: this.#shareStates(),
       serviceId: service.service_id,
-      model,
+      serviceType: service.service_type,
+      foreign: service.foreign ?? true,
       online: this.session !== null,
       sessionId: this.session?.id ?? null,
       lastSeenAt: this.session === null ? this.#lastSeenAt : Date.now(),
@@ -89,14 +99,15 @@ export class ProviderRecord {
       accepts: this.session?.accepts ?? 'none',
       slots: service.slots,
       ...this.#free(service, now),
-      recentFailures: this.#recentFailures(now),
-      speed: null,
+      busySlots: this.slots.busyOf(service),
+      ...this.#tracks.tracked(service, model, now),
     };
   }
 
   /** What jobs could take of all services together. */
   freeJobSlots(now: number): number {
-    if (this.session === null || this.draining || this.session.accepts === 'none') return 0;
+    if (this.session === null || this.draining || this.sharing.closed) return 0;
+    if (this.session.accepts === 'none') return 0;
     return this.services.reduce((sum, service) => sum + this.#free(service, now).freeJobSlots, 0);
   }
 
@@ -106,15 +117,32 @@ export class ProviderRecord {
     return service !== undefined && this.#free(service, performance.now()).freeJobSlots > 0;
   }
 
-  take(serviceId: string, kind: SlotKind): void {
-    const service = this.services.find((one) => one.service_id === serviceId);
-    this.slots.take(serviceId, kind, service?.slot_group ?? null);
+  /** Whether its owner still lets this member use the model. */
+  mayServe({ serviceId, foreign, model }: Candidate, memberId: string): boolean {
+    const shared = {
+      ownerId: this.ownerId,
+      closed: this.sharing.closed,
+      shares: this.#shareStates(),
+    };
+    const subject = { serviceId, foreign, model: model.id };
+    return grantOf({ memberId, scope: 'any' }, shared, subject) !== null;
+  }
+
+  take(use: SlotUse): void {
+    const service = this.services.find((one) => one.service_id === use.serviceId);
+    this.slots.take(use, service?.slot_group ?? null);
   }
 
   linked(session: AgentSession): void {
     this.session = session;
     this.offlineSince = null;
     this.slots.clear();
+    this.#tracks.linked();
+  }
+
+  serves(services: readonly AdvertisedService[]): void {
+    this.#tracks.listed({ before: this.services, after: services });
+    this.services = services;
   }
 
   unlinked(): void {
@@ -124,18 +152,24 @@ export class ProviderRecord {
     this.slots.clear();
   }
 
-  failed(now: number): void {
-    this.#failures = [...this.#failures, now].slice(-MAX_FAILURES);
+  /** A call is given to the chosen one, which is this provider. */
+  give(chosen: Choice, use: SlotUse): void {
+    this.take(use);
+    this.#tracks.opened(chosen, performance.now());
   }
 
-  refused(now: number): void {
-    this.#busyUntil = now + BUSY_PAUSE_MS;
+  report(chosen: Choice, report: CallReport): void {
+    const now = performance.now();
+    this.#tracks.report(chosen, report, now);
+    if (report.kind === 'busy') this.#busyUntil = now + BUSY_PAUSE_MS;
   }
 
-  #recentFailures(now: number): number {
-    if (this.#failures.length === 0) return 0;
-    this.#failures = this.#failures.filter((at) => now - at < FAILURE_MEMORY_MS);
-    return this.#failures.length;
+  #shareStates(): readonly ShareState[] {
+    const { shares } = this.sharing;
+    if (shares.length === 0) return NOT_SHARED;
+    const now = Date.now();
+    const busy = this.slots.busyByShare;
+    return shares.map((share) => shareState(share, busy.get(share.id) ?? 0, now));
   }
 
   #free(service: AdvertisedService, now: number): FreeSlots {
@@ -150,4 +184,5 @@ export class ProviderRecord {
   }
 }
 
+const NOT_SHARED: readonly ShareState[] = [];
 const NONE: FreeSlots = { freeSlots: 0, freeJobSlots: 0 };

@@ -1,118 +1,128 @@
 /**
- * Who is online with what. It answers the matcher's question from an index by model, so that a
- * call costs the same with one provider as with a thousand, and it lets the newest session of an
- * agent win.
+ * Who is online with what, and who may use it. It answers the matcher's question, and lets the
+ * newest session of an agent win.
  */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import type {
-  AdvertisedModel,
-  AdvertisedService,
-} from '@inference-gateway/shared/protocol/messages';
 import { CLOSE } from '@inference-gateway/shared/protocol/version';
-import type { AdminSessions } from '../core/admin-sessions.js';
-import type { Candidate } from '../core/match.js';
+import type { AdminSessions, ProviderNames } from '../core/admin-sessions.js';
+import type { Candidate, Choice } from '../core/match.js';
 import type {
+  CallReport,
   ClaimKeeper,
   Exchange,
   ExchangeHandler,
-  LinkedProvider,
   OpenRequest,
   ProviderView,
   Reservation,
   Resumption,
   Sessions,
 } from '../core/sessions.js';
+import type { ProviderSharing } from '../core/sharing.js';
 import type { Provider, Store } from '../store/port.js';
 import type { AgentSession } from './agent-session.js';
-import { FormerModels } from './former-models.js';
 import type { SessionEvents } from './greeting.js';
+import { ModelIndex } from './model-index.js';
 import { BUSY_PAUSE_MS, ProviderRecord } from './provider-record.js';
+import { Refusals, refuseLink } from './refusals.js';
+import type { RefusalReason } from './refusals.js';
+import { useOf } from './slot-counts.js';
 import type { SessionTiming } from './welcome.js';
-
-interface IndexEntry {
-  readonly record: ProviderRecord;
-  readonly service: AdvertisedService;
-  readonly model: AdvertisedModel;
-}
 
 export interface Attachment {
   readonly timing: SessionTiming;
   readonly claims: ClaimKeeper;
+  /** `Registry.time` before its token was looked up. */
+  readonly admittedAt: number;
 }
 
 type SeenRecorder = Pick<Store, 'recordProviderSeen'>;
 
+interface RegistryParts {
+  readonly store: SeenRecorder;
+  readonly logger: Logger;
+  readonly breakerOpenMs: number;
+}
+
 export class Registry implements Sessions, AdminSessions {
   readonly #records = new Map<string, ProviderRecord>();
-  readonly #index = new Map<string, IndexEntry[]>();
-  readonly #former = new FormerModels();
+  readonly #index = new ModelIndex();
+  readonly #refusals = new Refusals();
+  #sharing: ReadonlyMap<string, ProviderSharing> = new Map();
   readonly #listeners = new Set<() => void>();
-  readonly #store: SeenRecorder;
-  readonly #logger: Logger;
+  readonly #parts: RegistryParts;
   #isClosing = false;
 
-  constructor(providers: readonly Provider[], store: SeenRecorder, logger: Logger) {
-    this.#store = store;
-    this.#logger = logger;
-    for (const provider of providers) this.#add(new ProviderRecord(provider));
+  constructor(providers: readonly Provider[], parts: RegistryParts) {
+    this.#parts = parts;
+    for (const provider of providers) this.#add(provider);
+  }
+
+  /** Of refusals: whoever is admitted at one time may be refused at a later one. */
+  get time(): number {
+    return this.#refusals.now;
   }
 
   candidates(serviceType: ServiceType, model: string): readonly Candidate[] {
-    const now = performance.now();
-    const entries = this.#index.get(indexKey(serviceType, model)) ?? [];
-    return entries.map((entry) => entry.record.candidate(entry.service, entry.model, now));
+    return this.#index.candidates(serviceType, model);
   }
 
   formerCandidates(serviceType: ServiceType, model: string): readonly Candidate[] {
-    return this.#former.candidates(serviceType, model);
+    return this.#index.formerCandidates(serviceType, model);
   }
 
   providers(): readonly ProviderView[] {
     return [...this.#records.values()].map((record) => record.view());
   }
 
-  open(candidate: Candidate, request: OpenRequest, handler: ExchangeHandler): Exchange | null {
-    const record = this.#records.get(candidate.providerId);
+  open(choice: Choice, request: OpenRequest, handler: ExchangeHandler): Exchange | null {
+    const record = this.#records.get(choice.providerId);
     const session = record?.session ?? null;
-    if (record === undefined || session === null || candidate.freeSlots <= 0) return null;
-    const exchange = session.open(candidate.serviceId, request, handler);
-    if (exchange !== null) record.take(candidate.serviceId, 'sync');
+    if (record === undefined || session === null || choice.freeSlots <= 0) return null;
+    if (!record.mayServe(choice, request.memberId)) return null;
+    const use = useOf(choice, 'sync');
+    const exchange = session.open(use, request, handler);
+    if (exchange === null) return null;
+    record.give(choice, use);
     return exchange;
   }
 
-  reserve({ providerId, sessionId, serviceId }: Candidate): Reservation | null {
-    const record = this.#records.get(providerId);
+  reserve(choice: Choice): Reservation | null {
+    const record = this.#records.get(choice.providerId);
     const session = record?.session ?? null;
-    if (record === undefined || session === null || session.id !== sessionId) return null;
-    if (!record.hasJobSlot(serviceId)) return null;
-    record.take(serviceId, 'job');
+    if (record === undefined || session === null || session.id !== choice.sessionId) return null;
+    if (!record.hasJobSlot(choice.serviceId)) return null;
+    const use = useOf(choice, 'job');
+    record.give(choice, use);
     const release = (): void => {
+      record.report(choice, { kind: 'nothing' });
       if (record.session !== session) return;
-      record.slots.free(serviceId, 'job');
+      record.slots.free(use);
       this.#announce();
     };
     const open = (request: OpenRequest, handler: ExchangeHandler): Exchange | null => {
-      const exchange = session.open(serviceId, request, handler);
+      // Authorised anew: what let its caller in may have ended while the claim was written.
+      const isAllowed = record.mayServe(choice, request.memberId);
+      const exchange = isAllowed ? session.open(use, request, handler) : null;
       if (exchange === null) release();
       return exchange;
     };
     return { open, release };
   }
 
-  freeJobSlots(): number {
+  freeJobSlots(most: number): number {
     const now = performance.now();
     let free = 0;
-    for (const record of this.#records.values()) free += record.freeJobSlots(now);
-    return free;
+    for (const record of this.#records.values()) {
+      if (free >= most) break;
+      free += record.freeJobSlots(now);
+    }
+    return Math.min(free, most);
   }
 
-  report(candidate: Candidate, outcome: 'ok' | 'failed' | 'busy'): void {
-    const record = this.#records.get(candidate.providerId);
-    if (record === undefined || outcome === 'ok') return;
-    if (outcome === 'failed') return record.failed(performance.now());
-    record.refused(performance.now());
-    setTimeout(this.#announce, BUSY_PAUSE_MS + 1).unref();
+  report(choice: Choice, report: CallReport): void {
+    this.#records.get(choice.providerId)?.report(choice, report);
+    if (report.kind === 'busy') setTimeout(this.#announce, BUSY_PAUSE_MS + 1).unref();
   }
 
   onCapacity(listener: () => void): () => void {
@@ -128,26 +138,33 @@ export class Registry implements Sessions, AdminSessions {
   async attach(
     session: AgentSession,
     provider: Provider,
-    { timing, claims }: Attachment,
+    { timing, claims, admittedAt }: Attachment,
   ): Promise<'attached' | 'duplicate' | 'gone'> {
-    const record = this.#records.get(provider.id) ?? this.#add(new ProviderRecord(provider));
+    const refusal = (): RefusalReason | null => this.#refusals.since(provider.id, admittedAt);
+    const before = refusal();
+    if (before !== null) return refuseLink(session, before);
+    const record = this.#records.get(provider.id) ?? this.#add(provider);
     const current = record.session;
     if (current !== null && current.hello.instance_id !== session.hello.instance_id) {
       if (await current.isAlive()) return 'duplicate';
       if (!session.isOpen) return 'gone';
+      const meanwhile = refusal();
+      if (meanwhile !== null) return refuseLink(session, meanwhile);
     }
     record.arriving = session;
     record.session?.close(CLOSE.superseded, 'a newer link of this agent took over');
-    const linked = toLinked(record, session);
+    const { id, name } = record;
+    const linked = { providerId: id, providerName: name, sessionId: session.id };
     const resumptions = await claims.resume(linked, session.hello.resume);
     // Its close was told to nobody, or a still newer one has come: attached now, it would stay.
     const isLate = !session.isOpen || record.arriving !== session || this.#isClosing;
     if (isLate) return this.#tooLate(session, resumptions);
     record.linked(session);
     for (const one of resumptions) {
-      if (one.action === 'continue') record.take(one.serviceId, 'job');
+      if (one.action !== 'continue') continue;
+      const { serviceId, shareId } = one;
+      record.take({ serviceId, kind: 'job', shareId });
     }
-    const { id, name } = record;
     const events = this.#eventsOf(record, session, (held) => claims.renew(linked, held));
     session.welcome({ provider: { id, name }, timing, events, resumptions });
     this.#servesNow(record, session);
@@ -158,6 +175,38 @@ export class Registry implements Sessions, AdminSessions {
     const session = this.#records.get(providerId)?.session ?? null;
     session?.close(CLOSE.restart, 'an admin closed this link');
     return session !== null;
+  }
+
+  refuse(providerId: string, why: RefusalReason): boolean {
+    // Also where there is no link as yet: one may have been admitted, and has not said HELLO.
+    this.#refusals.note(providerId, why);
+    const { session = null, arriving = null } = this.#records.get(providerId) ?? {};
+    for (const one of new Set([session, arriving])) if (one !== null) refuseLink(one, why);
+    return session !== null;
+  }
+
+  remove(providerId: string): void {
+    this.refuse(providerId, 'revoked');
+    const record = this.#records.get(providerId);
+    if (record === undefined) return;
+    this.#index.forget(record);
+    this.#records.delete(providerId);
+    this.#announce();
+  }
+
+  rename({ id, name, ownerName }: ProviderNames): void {
+    const record = this.#records.get(id);
+    if (record !== undefined) Object.assign(record, { name, ownerName });
+  }
+
+  /** Who may use what from now on. A provider that is not in it is as it was enrolled. */
+  setSharing(sharing: ReadonlyMap<string, ProviderSharing>): void {
+    this.#sharing = sharing;
+    for (const [id, one] of sharing) {
+      const record = this.#records.get(id);
+      if (record !== undefined) record.sharing = one;
+    }
+    this.#announce();
   }
 
   setDraining(providerId: string, draining: boolean): void {
@@ -203,9 +252,9 @@ export class Registry implements Sessions, AdminSessions {
     return {
       servicesChanged: whileCurrent(() => this.#servesNow(record, session)),
       acceptsChanged: whileCurrent(this.#announce),
-      slotFreed: (serviceId, kind) => {
+      slotFreed: (use) => {
         if (record.session !== session) return;
-        record.slots.free(serviceId, kind);
+        record.slots.free(use);
         this.#announce();
       },
       renew,
@@ -221,7 +270,7 @@ export class Registry implements Sessions, AdminSessions {
 
   #servesNow(record: ProviderRecord, session: AgentSession): void {
     const { services, host } = session;
-    this.#serve(record, services);
+    this.#index.serve(record, services);
     this.#save(record, { services, host });
     this.#announce();
   }
@@ -230,29 +279,17 @@ export class Registry implements Sessions, AdminSessions {
    * What a provider last served is worth no link: where it cannot be written, the next change is.
    */
   #save(record: ProviderRecord, seen: Parameters<SeenRecorder['recordProviderSeen']>[1]): void {
-    this.#store.recordProviderSeen(record.id, seen, Date.now()).catch((err: unknown) => {
-      this.#logger.warn({ err, provider: record.id }, 'cannot store what a provider serves');
+    this.#parts.store.recordProviderSeen(record.id, seen, Date.now()).catch((err: unknown) => {
+      this.#parts.logger.warn({ err, provider: record.id }, 'cannot store what a provider serves');
     });
   }
 
-  #add(record: ProviderRecord): ProviderRecord {
+  #add(provider: Provider): ProviderRecord {
+    const record = new ProviderRecord(provider, this.#parts.breakerOpenMs);
     this.#records.set(record.id, record);
-    this.#serve(record, record.services);
+    record.sharing = this.#sharing.get(record.id) ?? record.sharing;
+    this.#index.serve(record, record.services);
     return record;
-  }
-
-  /** Replaces what the provider serves, in the record and in the index. */
-  #serve(record: ProviderRecord, services: readonly AdvertisedService[]): void {
-    for (const key of indexEntries(record, record.services).keys()) {
-      const others = this.#index.get(key)?.filter((entry) => entry.record !== record) ?? [];
-      if (others.length > 0) this.#index.set(key, others);
-      else this.#index.delete(key);
-    }
-    this.#former.change(record, { before: record.services, after: services });
-    record.services = services;
-    for (const [key, entries] of indexEntries(record, services)) {
-      this.#index.set(key, [...(this.#index.get(key) ?? []), ...entries]);
-    }
   }
 
   readonly #announce = (): void => {
@@ -261,25 +298,3 @@ export class Registry implements Sessions, AdminSessions {
 }
 
 const RESTARTING = 'the coordinator is restarting';
-
-function toLinked(record: ProviderRecord, session: AgentSession): LinkedProvider {
-  return { providerId: record.id, providerName: record.name, sessionId: session.id };
-}
-
-function indexEntries(
-  record: ProviderRecord,
-  services: readonly AdvertisedService[],
-): Map<string, IndexEntry[]> {
-  const index = new Map<string, IndexEntry[]>();
-  for (const service of services) {
-    for (const model of service.models) {
-      const key = indexKey(service.service_type, model.id);
-      index.set(key, [...(index.get(key) ?? []), { record, service, model }]);
-    }
-  }
-  return index;
-}
-
-function indexKey(serviceType: ServiceType, model: string): string {
-  return `${serviceType} ${model}`;
-}

@@ -1,8 +1,17 @@
-/** How many slots of a provider's services are taken, and how many are left, and for whom. */
+/** How many slots of a provider are taken, through which share, and how many are left for whom. */
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
+import type { Choice } from '../core/match.js';
 
 /** Whether a slot is taken by a job, or by a synchronous call. */
 export type SlotKind = 'sync' | 'job';
+
+/** What takes a slot. */
+export interface SlotUse {
+  readonly serviceId: string;
+  readonly kind: SlotKind;
+  /** The share that lets its caller in; null where they own the provider. */
+  readonly shareId: string | null;
+}
 
 export interface FreeSlots {
   readonly freeSlots: number;
@@ -10,10 +19,16 @@ export interface FreeSlots {
   readonly freeJobSlots: number;
 }
 
+export function useOf({ serviceId, grant }: Choice, kind: SlotKind): SlotUse {
+  return { serviceId, kind, shareId: grant.shareId };
+}
+
 export class SlotCounts {
   /** Taken, by service; and those of them that jobs have. */
   readonly #busy = new Map<string, number>();
   readonly #jobs = new Map<string, number>();
+  /** Taken, by share. */
+  readonly #shares = new Map<string, number>();
   /** Of services with slots taken, also of those that are not in the last list any more. */
   readonly #groups = new Map<string, string>();
 
@@ -22,21 +37,25 @@ export class SlotCounts {
     return this.#busy;
   }
 
-  /** `group` is that of the service; null where it has none. */
-  take(serviceId: string, kind: SlotKind, group: string | null = null): void {
-    if (group !== null) this.#groups.set(serviceId, group);
-    add(this.#busy, serviceId, 1);
-    if (kind === 'job') add(this.#jobs, serviceId, 1);
+  /** By share; none where nothing is under way. */
+  get busyByShare(): ReadonlyMap<string, number> {
+    return this.#shares;
   }
 
-  free(serviceId: string, kind: SlotKind): void {
-    add(this.#busy, serviceId, -1);
-    if (kind === 'job') add(this.#jobs, serviceId, -1);
+  /** `group` is that of the service; null where it has none. */
+  take(use: SlotUse, group: string | null = null): void {
+    if (group !== null) this.#groups.set(use.serviceId, group);
+    this.#change(use, 1);
+  }
+
+  free(use: SlotUse): void {
+    this.#change(use, -1);
   }
 
   clear(): void {
     this.#busy.clear();
     this.#jobs.clear();
+    this.#shares.clear();
     this.#groups.clear();
   }
 
@@ -59,6 +78,17 @@ export class SlotCounts {
     return { freeSlots, freeJobSlots: Math.max(0, Math.min(freeSlots, ownJobs, groupJobs)) };
   }
 
+  /** Taken of the service's card. */
+  busyOf(service: AdvertisedService): number {
+    return this.#sumOf(this.#busy, service);
+  }
+
+  #change({ serviceId, kind, shareId }: SlotUse, change: 1 | -1): void {
+    add(this.#busy, serviceId, change);
+    if (kind === 'job') add(this.#jobs, serviceId, change);
+    if (shareId !== null) add(this.#shares, shareId, change);
+  }
+
   /** Taken of the service and of those that share its card. */
   #sumOf(
     counts: ReadonlyMap<string, number>,
@@ -77,6 +107,9 @@ function forJobs(slots: number): number {
   return slots > 1 ? slots - 1 : slots;
 }
 
-function add(counts: Map<string, number>, serviceId: string, change: 1 | -1): void {
-  counts.set(serviceId, Math.max(0, (counts.get(serviceId) ?? 0) + change));
+/** Nothing is kept of what is not taken any more: agents and owners name ever new ids. */
+function add(counts: Map<string, number>, key: string, change: 1 | -1): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
 }

@@ -26,9 +26,10 @@ interface Count {
   readonly free: number;
 }
 
-function countOf({ session, draining, services }: ProviderView, type: ServiceType): Count {
+function countOf(provider: ProviderView, type: ServiceType): Count {
+  const { session, draining, services } = provider;
   if (session === null) return { busy: 0, free: 0 };
-  const closed = draining || session.accepts === 'none';
+  const closed = provider.closed || draining || session.accepts === 'none';
   let busy = 0;
   let free = 0;
   for (const unit of unitsOf(services)) {

@@ -1,5 +1,7 @@
 /** The whole interface as an OpenAPI 3.1 document, from the tables and schemas that serve it. */
+import { accountPaths } from './account-paths.js';
 import { assetPaths, modelPaths } from './asset-paths.js';
+import { devicePaths } from './device-paths.js';
 import { errorComponents } from './error-answers.js';
 import { inferencePaths } from './inference-paths.js';
 import { jobPaths } from './job-paths.js';
@@ -26,7 +28,9 @@ export function createDocument(publicUrl: string): OpenApiDocument {
       ...inferencePaths(),
       ...jobPaths(),
       ...assetPaths(),
+      ...accountPaths(),
       ...operatorPaths(),
+      ...devicePaths(),
     },
     webhooks: webhooks(),
     components: {
@@ -57,12 +61,19 @@ const TAGS: Readonly<Record<Tag, string>> = {
   Jobs: 'Calls that wait for a free GPU.',
   Batches: 'Up to 256 jobs submitted together.',
   Files: 'What models made for the caller.',
+  Accounts: 'Becoming a member, and logging in to the dashboard.',
   Operation: 'For monitors, agents and tools.',
 };
 
 const SECURITY_SCHEMES = {
   apiKey: { type: 'http', scheme: 'bearer', description: 'A member’s key: `gwk_…`.' },
   joinToken: { type: 'http', scheme: 'bearer', description: 'Good for one provider: `gwj_…`.' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'gateway_session',
+    description: 'Of a browser that is logged in; over https it is `__Host-gateway_session`.',
+  },
   metricsToken: {
     type: 'http',
     scheme: 'bearer',

@@ -43,6 +43,26 @@ export const ERROR_ANSWERS = {
     codes: ['missing_api_key', 'invalid_api_key', 'expired_api_key', 'disabled_api_key'],
     authenticated: false,
   },
+  InvalidAccount: {
+    codes: ['invalid_json', 'missing_required_parameter', 'invalid_type', 'invalid_value'],
+    authenticated: false,
+  },
+  DeviceRefused: {
+    codes: [
+      'authorization_pending',
+      'slow_down',
+      'expired_token',
+      'access_denied',
+      'invalid_json',
+      'missing_required_parameter',
+      'invalid_type',
+    ],
+    authenticated: false,
+  },
+  InvalidInvite: { codes: ['invalid_invite'], authenticated: false },
+  NotLoggedIn: { codes: ['not_logged_in'], authenticated: false },
+  WrongPassword: { codes: ['wrong_password'], authenticated: false },
+  ForeignOrigin: { codes: ['foreign_origin'], authenticated: false },
   InvalidToken: { codes: ['missing_api_key', 'invalid_api_key'], authenticated: false },
   NoProvider: { codes: ['model_not_found', 'model_offline'] },
   JobNotFound: { codes: ['job_not_found'] },
@@ -59,6 +79,7 @@ export const ERROR_ANSWERS = {
   UnsupportedEnrollment: { codes: ['unsupported_content_type'], authenticated: false },
   RangeOutside: { codes: ['invalid_value'], status: 416 },
   RateLimited: { codes: ['rate_limit_exceeded'] },
+  TooManyTries: { codes: ['rate_limit_exceeded'], authenticated: false },
   RateLimitedOrQueueFull: { codes: ['rate_limit_exceeded', 'queue_full'] },
   InternalError: { codes: ['internal_error'] },
   ProviderFailed: {
@@ -68,6 +89,10 @@ export const ERROR_ANSWERS = {
   UnavailableOrAsyncDisabled: { codes: ['async_disabled', ...BUSY] },
   InternalFailure: { codes: ['internal_error'], authenticated: false },
   EnrollmentUnavailable: { codes: ['capacity_exhausted'], authenticated: false },
+  AccountsUnavailable: {
+    codes: ['capacity_exhausted', 'storage_unavailable'],
+    authenticated: false,
+  },
   NotReady: { codes: ['shutting_down', 'storage_unavailable'], authenticated: false },
   StorageFull: { codes: ['storage_full'] },
 } as const satisfies Record<string, Row>;

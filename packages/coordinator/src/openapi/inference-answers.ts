@@ -71,7 +71,7 @@ function textAnswer({ whole, chunk }: Readonly<Record<'whole' | 'chunk', SchemaN
       'JSON; or, with `stream: true`, events, each a `data:` line with one chunk, and the last ' +
       'one `data: [DONE]`. A failure in the middle is one more event, with the error object.',
     example: TEXT_EXAMPLES[whole],
-    headers: PROVIDER_HEADERS,
+    headers: [...PROVIDER_HEADERS, 'x-max-tokens'],
   });
   const events: MediaType = { schema: { anyOf: [ref(chunk), ref('Error')] } };
   return { ...plain, content: { ...plain.content, 'text/event-stream': events } };

@@ -9,7 +9,7 @@ import type { HeaderName } from './response-headers.js';
 import { ref } from './schemas.js';
 import type { SchemaName } from './schemas.js';
 
-export type Tag = 'Inference' | 'Models' | 'Files' | 'Jobs' | 'Batches' | 'Operation';
+export type Tag = 'Inference' | 'Models' | 'Files' | 'Jobs' | 'Batches' | 'Accounts' | 'Operation';
 
 export interface OperationParts {
   readonly id: string;

@@ -5,6 +5,13 @@ import { jsonAnswer, jsonBody, operation } from './operation.js';
 import type { OperationParts } from './operation.js';
 import { headers, PLAIN_HEADERS } from './response-headers.js';
 
+export const ENROLLMENT_EXAMPLE = {
+  provider_id: '01KDVDBP00A1B2C3D4E5F6G7H8',
+  name: 'den-pc',
+  token: 'gwa_…',
+  approved: true,
+} as const;
+
 export function operatorPaths(): Paths {
   return {
     '/': { get: greet() },
@@ -73,11 +80,7 @@ function enroll(): Operation {
       description: 'What `gateway-agent enroll` sends. A join token is good for one provider.',
       body: jsonBody('EnrollmentRequest', { name: 'den-pc' }),
       answers: {
-        200: plain('Enrollment', 'The provider and its agent’s token.', {
-          provider_id: '01KDVDBP00A1B2C3D4E5F6G7H8',
-          name: 'den-pc',
-          token: 'gwa_…',
-        }),
+        200: plain('Enrollment', 'The provider and its agent’s token.', ENROLLMENT_EXAMPLE),
       },
       errors: [
         'InvalidEnrollment',

@@ -21,6 +21,10 @@ export const HEADERS = {
   'x-attempts': { description: 'Providers tried, this one included.', schema: count },
   'x-queue-ms': { description: 'Milliseconds of waiting for a free slot.', schema: count },
   'x-gateway-overhead-ms': { description: 'Milliseconds that the gateway added.', schema: count },
+  'x-max-tokens': {
+    description: 'The most tokens that the share of its provider gives, where that is less.',
+    schema: { type: 'integer', minimum: 1 },
+  },
   'x-asset-url': {
     description: 'Where the file is kept. On every raw answer.',
     schema: { ...text, format: 'uri' },
@@ -51,6 +55,11 @@ export const HEADERS = {
     description: 'How to authenticate.',
     required: true,
     schema: { ...text, const: 'Bearer' },
+  },
+  'Set-Cookie': {
+    description: 'The session, which lives on with each use; or none any more.',
+    required: true,
+    schema: text,
   },
   'Accept-Ranges': { description: 'Parts of a file can be fetched.', schema: text },
   'Content-Range': { description: 'Which part it is, or how long the file is.', schema: text },

@@ -1,5 +1,6 @@
 /** Every schema that the document names: what callers send, and what they are answered. */
 import { REQUEST_SCHEMAS } from '@inference-gateway/shared/openai/request-schemas';
+import * as accounts from './account-resources.js';
 import { batchRequest, webhook } from './job-requests.js';
 import * as jobs from './job-resources.js';
 import { errorBody, errorDetail } from './error-resource.js';
@@ -21,6 +22,10 @@ const REQUESTS = {
   Webhook: webhook,
   BatchRequest: batchRequest,
   EnrollmentRequest: operators.enrollmentRequest,
+  DeviceLogInRequest: operators.deviceLogInRequest,
+  DeviceTokenRequest: operators.deviceTokenRequest,
+  Joining: accounts.joining,
+  LogIn: accounts.logIn,
 } as const;
 
 const RESOURCES = {
@@ -28,6 +33,9 @@ const RESOURCES = {
   Health: operators.health,
   Readiness: operators.readiness,
   Enrollment: operators.enrollment,
+  DeviceLogIn: operators.deviceLogIn,
+  Member: accounts.member,
+  Session: accounts.session,
   Model: media.model,
   ModelList: media.modelList,
   ChatCompletion: texts.chatCompletion,

@@ -17,6 +17,11 @@ export interface NewClaim {
   readonly sessionId: string;
   readonly serviceId: string;
   readonly leaseUntil: number;
+  /**
+   * On a machine of its caller's: such claims stand outside the fair order, and do not move its
+   * clock. Else a newcomer would come after all that an owner has done on their own card.
+   */
+  readonly isOwn: boolean;
 }
 
 /** A job in a provider's hands. */

@@ -4,6 +4,7 @@ import type { ProviderScope } from '../core/caller.js';
 import type { JobCounts } from '../core/batch.js';
 import type { JobError, JobStatus } from '../core/job.js';
 import type { Needs } from '../core/match.js';
+import type { Ahead } from '../core/rivals.js';
 import type { Asset } from './asset-store.js';
 import type { UsageRow } from './usage-store.js';
 
@@ -128,10 +129,8 @@ export interface JobQuery extends PageQuery {
 /** Where a queued job stands. */
 export interface QueuePosition {
   readonly jobId: string;
-  /** Runnable jobs for its model that come before it; counted up to a limit. */
-  readonly before: number;
-  /** Of these, its own caller's. */
-  readonly ownBefore: number;
+  /** Runnable jobs for its model that come before it, by member; counted up to a limit. */
+  readonly ahead: readonly Ahead[];
 }
 
 export type SubmitOutcome<T> =

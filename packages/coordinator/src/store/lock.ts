@@ -5,7 +5,7 @@
  */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import SqliteDatabase from 'better-sqlite3';
-import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const LOCK_FILE = 'lock.db';
@@ -32,6 +32,20 @@ export function lockFolder(folder: string): FolderLock {
   return { release: () => void database.close() };
 }
 
+/**
+ * Throws `notAuthorised` where the folder keeps this user from so much. One that is missing keeps
+ * nobody.
+ */
+export function requireAccess(folder: string, mode: number): void {
+  try {
+    accessSync(folder, mode);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EACCES') return;
+    const message = `the data folder ${folder} belongs to another user: run this as that one.`;
+    throw new CommandError(EXIT.notAuthorised, message, { cause });
+  }
+}
+
 function lockError(folder: string, cause: unknown): unknown {
   if ((cause as { code?: string }).code !== 'SQLITE_BUSY') return cause;
   const message =
@@ -44,6 +58,7 @@ function lockError(folder: string, cause: unknown): unknown {
  * Secrets' hashes and addresses lie here. A folder with other things in it is not ours to close.
  */
 function makePrivate(folder: string): void {
+  requireAccess(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   try {
     mkdirSync(folder, { recursive: true, mode: PRIVATE });
   } catch (cause) {

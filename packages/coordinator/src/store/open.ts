@@ -1,8 +1,8 @@
 /** The door of the store: the one file that knows which adapter there is. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { existsSync } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { LOCK_FILE, lockFolder } from './lock.js';
+import { LOCK_FILE, lockFolder, requireAccess } from './lock.js';
 import type { FolderLock } from './lock.js';
 import type { Store } from './port.js';
 import { createSqliteStore } from './sqlite/client.js';
@@ -35,16 +35,24 @@ export async function openStore(dataDir: string, options: StoreOptions = {}): Pr
     const file = join(dataDir, DATABASE_FILE);
     bringUpToDate(file);
     const store = createSqliteStore(file, { onUsageLost: options.onUsageLost ?? (() => {}) });
-    const close = (): Promise<void> => store.close().finally(() => lock.release());
-    return { ...store, close };
+    return locked(store, lock);
   } catch (error) {
     lock.release();
     throw asCommandError(error, dataDir);
   }
 }
 
-/** True where a store has been opened in this folder before. */
+function locked(store: Store, lock: FolderLock): Store {
+  return {
+    ...store,
+    by: (actor) => locked(store.by(actor), lock),
+    close: () => store.close().finally(() => lock.release()),
+  };
+}
+
+/** True where a store has been opened in this folder before. Throws where nobody lets us look. */
 export function hasStore(dataDir: string): boolean {
+  requireAccess(dataDir, constants.X_OK);
   return existsSync(join(dataDir, DATABASE_FILE));
 }
 

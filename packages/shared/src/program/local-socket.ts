@@ -22,6 +22,8 @@ const STILL_AT_IT_MS = 15_000;
 export interface LocalCall {
   readonly command: string;
   readonly args: unknown;
+  /** Who calls, for those who keep account of it. */
+  readonly by?: string;
 }
 
 type Reply = { result: unknown } | { error: { message: string; exitCode: ExitCode } };

@@ -42,6 +42,8 @@ const service = z.object({
    * them.
    */
   slot_group: name.optional(),
+  /** False: it serves its owner alone, whatever is shared. Absent: others too, where it is. */
+  foreign: z.boolean().optional(),
   models: z.array(model).max(LINK.maxModels),
 });
 

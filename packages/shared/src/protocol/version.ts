@@ -3,6 +3,9 @@ export const SUBPROTOCOL = 'gw-agent.v1';
 export const PROTOCOL_VERSION = 1;
 export const CONNECT_PATH = '/agent/v1/connect';
 export const ENROLL_PATH = '/agent/v1/enroll';
+/** Where a machine without a join token asks to be let in, and where it hears the answer. */
+export const DEVICE_PATH = '/agent/v1/device';
+export const DEVICE_TOKEN_PATH = '/agent/v1/device/token';
 
 /** Why a link ended. 1xxx are WebSocket's own, 4xxx ours. */
 export const CLOSE = {

@@ -7,6 +7,9 @@ export function setAnswerHeaders(response: ServerResponse, answerer: Answerer): 
   response.setHeader('x-attempts', String(answerer.attempt));
   response.setHeader('x-queue-ms', String(Math.round(answerer.queueMs)));
   response.setHeader('x-gateway-overhead-ms', String(Math.round(answerer.overheadMs)));
+  // A provider that took over may have no such limit.
+  if (answerer.maxTokens === null) response.removeHeader('x-max-tokens');
+  else response.setHeader('x-max-tokens', String(answerer.maxTokens));
 }
 
 /** The head of an answer that ends well: written with its first byte. */

@@ -7,19 +7,25 @@ import { ENROLL_PATH } from '@inference-gateway/shared/protocol/version';
 import type Router from '@koa/router';
 import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../../core/name.js';
-import type { Store } from '../../store/port.js';
-import { JsonBodies } from '../body.js';
+import type { EnrollRefusal, Provider, Store } from '../../store/port.js';
 import type { RequestState } from '../context.js';
-
-/** Apart from the callers' memory: a join token is known to be good only once the body is read. */
-const BODY_LIMITS = { maxJsonBytes: 64 * 1024, maxBodyMemoryBytes: 4 * 1024 * 1024 };
+import { smallBodies } from '../small-bodies.js';
 
 const enrollment = z.object({
   name: z.string().trim().regex(NAME_PATTERN).nullish(),
 });
 
-export function enrollRoutes(router: Router<RequestState>, store: Pick<Store, 'enroll'>): void {
-  const bodies = new JsonBodies(BODY_LIMITS);
+export interface EnrollParts {
+  readonly store: Pick<Store, 'by'>;
+  /** Whether an administrator looks at new providers before they get work. */
+  readonly providerApproval: boolean;
+  /** A provider has a new token: whoever is connected with the old one is to go. */
+  readonly onReplaced: (providerId: string) => void;
+}
+
+export function enrollRoutes(router: Router<RequestState>, parts: EnrollParts): void {
+  const { store, providerApproval, onReplaced } = parts;
+  const bodies = smallBodies();
   router.post(ENROLL_PATH, async (ctx) => {
     const token = readBearer(ctx.get('authorization'));
     if (token?.startsWith('gwj_') !== true) throw refused('no join token was sent');
@@ -30,19 +36,34 @@ export function enrollRoutes(router: Router<RequestState>, store: Pick<Store, 'e
     }
     const agentToken = newSecret('gwa');
     const name = body.data.name ?? null;
-    const outcome = await store.enroll(
-      { joinTokenHash: hashSecret(token), tokenHash: hashSecret(agentToken), name },
-      Date.now(),
-    );
-    if (outcome.kind === 'refused') throw refused(`it is ${outcome.reason}`);
+    const hashes = { joinTokenHash: hashSecret(token), tokenHash: hashSecret(agentToken) };
+    const now = Date.now();
+    const outcome = await store
+      .by('agent')
+      .enroll({ ...hashes, name, approved: !providerApproval }, now);
+    if (outcome.kind === 'refused') throw refused(REASONS[outcome.reason]);
     if (outcome.kind === 'taken') {
       const message = `You have a provider '${name ?? ''}' already. Choose another --name.`;
       throw new ApiError('name_taken', message, { param: 'name' });
     }
-    const { id, name: given } = outcome.value;
-    ctx.body = { provider_id: id, name: given, token: agentToken };
+    // Whoever enrols for the first time has no link that could be closed.
+    onReplaced(outcome.value.id);
+    ctx.body = presentEnrolment(outcome.value, agentToken);
   });
 }
+
+/** However a machine was let in. */
+export function presentEnrolment({ id, name, approvedAt }: Provider, token: string) {
+  return { provider_id: id, name, token, approved: approvedAt !== null };
+}
+
+const REASONS: Readonly<Record<EnrollRefusal['reason'], string>> = {
+  unknown: 'it is unknown',
+  used: 'it has been used',
+  expired: 'it has expired',
+  revoked: 'it has been revoked',
+  'of a disabled member': "its owner's account is disabled",
+};
 
 function refused(reason: string): ApiError {
   const message = `The join token is not accepted: ${reason}. Ask the admin for a new one.`;

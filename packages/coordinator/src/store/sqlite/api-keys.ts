@@ -1,108 +1,69 @@
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Database } from 'better-sqlite3';
-import type { ProviderScope } from '../../core/caller.js';
-import type { ApiKey, KeyHolder, NewApiKey } from '../port.js';
+import type { KeyHolder } from '../port.js';
+import type { AuditTrail } from './audit-trail.js';
+import { keyChanges } from './key-changes.js';
+import type { KeyChanges } from './key-changes.js';
+import { SELECT_KEY, decodeKey, keyFinder, keySubject, presentKey } from './key-rows.js';
+import type { KeyRow } from './key-rows.js';
 import type { Operations } from './operations.js';
 
-type ApiKeyOperations = Pick<
-  Operations,
-  'createKey' | 'listKeys' | 'findKeyHolder' | 'setKeyState' | 'touchKeys'
->;
+type ApiKeyOperations = KeyChanges &
+  Pick<Operations, 'createKey' | 'listKeys' | 'findKeyHolder' | 'touchKeys'>;
 
-interface Row {
-  id: string;
-  member_id: string;
-  member_email: string;
-  member_name: string;
-  rate_limit_requests: number | null;
-  max_concurrent: number | null;
-  name: string;
-  prefix: string;
-  scope: ProviderScope;
-  created_at: number;
-  last_used_at: number | null;
-  expires_at: number | null;
-  disabled_at: number | null;
-  revoked_at: number | null;
-}
-
-const SELECT = `select k.*, m.email as member_email, m.name as member_name,
-    m.rate_limit_requests, m.max_concurrent
-  from api_keys k join members m on m.id = k.member_id`;
-
-/** Each is one guarded statement: a revoked key stays revoked, whatever arrives after. */
-const STATE_CHANGES = {
-  disabled: 'disabled_at = coalesce(disabled_at, @now)',
-  enabled: 'disabled_at = null',
-  revoked: 'revoked_at = @now',
-} as const;
-
-export function apiKeyOperations(database: Database): ApiKeyOperations {
-  const insert = database.prepare<unknown[], { id: string }>(
-    `insert into api_keys (id, member_id, name, prefix, hash, scope, created_at, expires_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?)
-     on conflict (member_id, name) where revoked_at is null do nothing returning id`,
+export function apiKeyOperations(database: Database, trail: AuditTrail): ApiKeyOperations {
+  // Each side of the OR has a unique index of its own, and SQLite uses both.
+  const byHash = database.prepare<{ hash: string }, KeyRow>(
+    `${SELECT_KEY} where k.hash = @hash or k.previous_hash = @hash`,
   );
-  const byId = database.prepare<[string], Row>(`${SELECT} where k.id = ?`);
-  const byHash = database.prepare<[string], Row>(`${SELECT} where k.hash = ?`);
-  const list = database.prepare<{ memberId: string | null }, Row>(
-    `${SELECT} where @memberId is null or k.member_id = @memberId order by k.created_at, k.id`,
+  const list = database.prepare<{ memberId: string | null }, KeyRow>(
+    `${SELECT_KEY} where @memberId is null or k.member_id = @memberId order by k.created_at, k.id`,
   );
   const touch = database.prepare(
     'update api_keys set last_used_at = max(coalesce(last_used_at, 0), @now) where id = @id',
   );
-  const change = {
-    disabled: prepareChange('disabled'),
-    enabled: prepareChange('enabled'),
-    revoked: prepareChange('revoked'),
-  };
   return {
-    createKey: (key, now) => {
-      const row = insert.get(...columns(key, now));
-      if (row === undefined) return { kind: 'taken', field: 'name' };
-      return { kind: 'created', value: decode(present(byId.get(row.id))) };
+    createKey: creator(database, trail),
+    listKeys: (memberId) => list.all({ memberId }).map(decodeKey),
+    findKeyHolder: (hash) => {
+      const row = byHash.get({ hash });
+      return row === undefined ? null : toHolder(row, hash);
     },
-    listKeys: (memberId) => list.all({ memberId }).map(decode),
-    findKeyHolder: (hash) => toHolder(byHash.get(hash)),
-    setKeyState: (id, state, now) => change[state].run({ id, now }).changes === 1,
     touchKeys: (ids, now) => ids.forEach((id) => touch.run({ id, now })),
+    ...keyChanges(database, trail),
   };
-
-  function prepareChange(state: keyof typeof STATE_CHANGES) {
-    return database.prepare(
-      `update api_keys set ${STATE_CHANGES[state]} where id = @id and revoked_at is null`,
-    );
-  }
 }
 
-function columns(key: NewApiKey, now: number): unknown[] {
-  const { memberId, name, prefix, hash, scope, expiresAt } = key;
-  return [ulid(now), memberId, name, prefix, hash, scope, now, expiresAt];
+function creator(database: Database, trail: AuditTrail): Operations['createKey'] {
+  const insert = database.prepare<object>(
+    `insert into api_keys (id, member_id, name, prefix, hash, scope, created_at, expires_at)
+     values (@id, @memberId, @name, @prefix, @hash, @scope, @now, @expiresAt)
+     on conflict (member_id, name) where revoked_at is null do nothing`,
+  );
+  const find = keyFinder(database);
+  return (key, now) => {
+    const id = ulid(now);
+    if (insert.run({ ...key, id, now }).changes === 0) return { kind: 'taken', field: 'name' };
+    const row = presentKey(find(id));
+    const { prefix, scope, expiresAt } = key;
+    const after = { prefix, scope, expiresAt };
+    trail.record({ action: 'key.create', subject: keySubject(row), before: null, after });
+    return { kind: 'created', value: decodeKey(row) };
+  };
 }
 
-function present(row: Row | undefined): Row {
-  if (row === undefined) throw new Error('the key that was just written is not there');
-  return row;
-}
-
-function toHolder(row: Row | undefined): KeyHolder | null {
-  if (row === undefined) return null;
+function toHolder(row: KeyRow, hash: string): KeyHolder {
   const limits = { requests: row.rate_limit_requests, concurrent: row.max_concurrent };
-  return { key: decode(row), memberName: row.member_name, limits };
+  return {
+    key: decodeKey(row),
+    memberName: row.member_name,
+    limits,
+    isMemberDisabled: row.member_disabled_at !== null,
+    validUntil: row.hash === hash ? row.expires_at : sooner(row.previous_until, row.expires_at),
+  };
 }
 
-function decode(row: Row): ApiKey {
-  return {
-    id: row.id,
-    memberId: row.member_id,
-    memberEmail: row.member_email,
-    name: row.name,
-    prefix: row.prefix,
-    scope: row.scope,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    expiresAt: row.expires_at,
-    disabledAt: row.disabled_at,
-    revokedAt: row.revoked_at,
-  };
+/** Null is never. */
+function sooner(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }

@@ -69,7 +69,7 @@ type Claimed = readonly [ClaimedJob, Uint8Array] | null;
 
 function claimer(database: Database): (claim: NewClaim, now: number) => Claimed {
   // An exclusion that still lasts stays: the next one to give the job back must not lift it.
-  const take = database.prepare<NewClaim & { now: number }, ClaimedRow>(
+  const take = database.prepare<Omit<NewClaim, 'isOwn'> & { now: number }, ClaimedRow>(
     `update jobs set
        status = 'PROCESSING', claim_id = @claimId, last_claim_id = @claimId,
        provider_id = @providerId, session_id = @sessionId, service_id = @serviceId,
@@ -85,11 +85,11 @@ function claimer(database: Database): (claim: NewClaim, now: number) => Claimed 
   const bodyOf = database
     .prepare<[string], Uint8Array>('select body from job_bodies where job_id = ?')
     .pluck();
-  return (claim, now) => {
+  return ({ isOwn, ...claim }, now) => {
     const row = take.get({ ...claim, now });
     if (row === undefined) return null;
     const { service_type, model, fair_key } = row;
-    advance.run({ service_type, model, fair_key });
+    if (!isOwn) advance.run({ service_type, model, fair_key });
     const body = bodyOf.get(row.id);
     if (body === undefined) throw new Error(`the queued job ${row.id} has no body`);
     return [toClaimedJob(row), body];

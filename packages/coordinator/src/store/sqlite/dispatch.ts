@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { DispatchStore } from '../port.js';
+import type { AuditTrail } from './audit-trail.js';
 import { claimOperations } from './claims.js';
 import { finishOperations } from './finishes.js';
 import { laneReader } from './lanes.js';
@@ -8,12 +9,15 @@ import type { Operations } from './operations.js';
 import { queueOperations } from './queue.js';
 
 /** Jobs on their way to providers and back. Each part has a file of its own. */
-export function dispatchOperations(database: Database): Pick<Operations, keyof DispatchStore> {
+export function dispatchOperations(
+  database: Database,
+  trail: AuditTrail,
+): Pick<Operations, keyof DispatchStore> {
   return {
     laneHeads: laneReader(database),
     ...claimOperations(database),
     ...finishOperations(database),
     ...lostClaimOperations(database),
-    ...queueOperations(database),
+    ...queueOperations(database, trail),
   };
 }

@@ -4,7 +4,8 @@
  * more than 7,000.
  */
 import type { Database } from 'better-sqlite3';
-import type { Call, CallOutcome, Operations } from './operations.js';
+import type { AuditTrail } from './audit-trail.js';
+import type { Call, CallOutcome, Group, GroupOutcome, Operations } from './operations.js';
 
 /**
  * Answers each call after the commit. A call that fails is rolled back to its savepoint and spoils
@@ -13,16 +14,25 @@ import type { Call, CallOutcome, Operations } from './operations.js';
 export function groupCommit(
   database: Database,
   operations: Operations,
-): (calls: readonly Call[]) => CallOutcome[] {
+  trail: AuditTrail,
+): (group: Group) => GroupOutcome {
   // better-sqlite3 makes a transaction inside a transaction a savepoint.
-  const runOne = database.transaction((call: Call) => invoke(operations, call));
-  const runAll = database.transaction((calls: readonly Call[]) => calls.map(attempt));
-  return (calls) => {
+  const runOne = database.transaction((call: Call) => {
+    trail.actor = call.actor;
+    return invoke(operations, call);
+  });
+  const runAll = database.transaction(({ calls, watchesSharing }: Group): GroupOutcome => {
+    const outcomes = calls.map(attempt);
+    // Once a group, and in its transaction: where they cannot be told, nothing has changed.
+    const asks = watchesSharing && calls.some((call, i) => changesSharing(call, outcomes[i]));
+    return { outcomes, sharing: asks ? operations.sharingFacts() : null };
+  });
+  return (group) => {
     try {
       // IMMEDIATE takes the write lock at once: a deferred one can be refused it half-way.
-      return runAll.immediate(calls);
+      return runAll.immediate(group);
     } catch (error) {
-      return calls.map(() => failure(error));
+      return { outcomes: group.calls.map(() => failure(error)), sharing: null };
     }
   };
 
@@ -40,6 +50,28 @@ export function groupCommit(
 function invoke(operations: Operations, { name, args }: Call): unknown {
   const operation = operations[name] as (...args: readonly unknown[]) => unknown;
   return operation(...args);
+}
+
+/** Operations after which somebody may see more or less than before. */
+const SHARING_CHANGES: ReadonlySet<keyof Operations> = new Set([
+  'changeMember',
+  'acceptInvite',
+  'enroll',
+  'collectDevice',
+  'approveProvider',
+  'removeProvider',
+  'createNetwork',
+  'deleteNetwork',
+  'joinNetwork',
+  'leaveNetwork',
+  'putShare',
+  'deleteShare',
+  'blockMember',
+  'unblockMember',
+]);
+
+function changesSharing({ name }: Call, outcome: CallOutcome | undefined): boolean {
+  return outcome?.kind === 'done' && SHARING_CHANGES.has(name);
 }
 
 /** SQLite's result codes that tell of the disk or the file rather than of the statement. */

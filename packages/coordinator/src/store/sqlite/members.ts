@@ -1,81 +1,103 @@
-import { ulid } from '@inference-gateway/shared/ids';
 import type { Database } from 'better-sqlite3';
-import type { Created, Member, MemberLimits, NewMember, Role } from '../port.js';
+import type { MemberChange, MemberLimits } from '../port.js';
+import type { AuditTrail } from './audit-trail.js';
+import { decodeMember, memberCreator, memberSubject } from './member-rows.js';
+import type { MemberRow } from './member-rows.js';
 import type { Operations } from './operations.js';
 
 type MemberOperations = Pick<
   Operations,
-  'createMember' | 'findMember' | 'listMembers' | 'setMemberLimits'
+  'createMember' | 'findMember' | 'listMembers' | 'changeMember' | 'setMemberLimits'
 >;
 
-interface Row {
-  id: string;
-  email: string;
-  name: string;
-  role: Role;
-  rate_limit_requests: number | null;
-  max_concurrent: number | null;
-  created_at: number;
-}
-
-export function memberOperations(database: Database): MemberOperations {
-  const insert = database.prepare<unknown[], Row>(
-    `insert into members (id, email, name, role, password_hash, created_at)
-     values (?, ?, ?, ?, ?, ?) on conflict do nothing returning *`,
-  );
-  const emailTaken = database.prepare('select 1 from members where email = ?');
+export function memberOperations(database: Database, trail: AuditTrail): MemberOperations {
   // An id wins over an address, and that over a name: a name can be chosen to look like an id.
-  const find = database.prepare<{ ref: string }, Row>(
+  const find = database.prepare<{ ref: string }, MemberRow>(
     `select * from members where id = @ref or email = @ref or name = @ref
      order by id = @ref desc, email = @ref desc limit 1`,
   );
-  const list = database.prepare<[], Row>('select * from members order by created_at, id');
-  // What is not told stays; null is told, too.
-  const limit = database.prepare<LimitChange>(
-    `update members set
-       rate_limit_requests = iif(@setsRequests, @requests, rate_limit_requests),
-       max_concurrent = iif(@setsConcurrent, @concurrent, max_concurrent)
+  const list = database.prepare<[], MemberRow>('select * from members order by created_at, id');
+  return {
+    createMember: memberCreator(database, trail),
+    findMember: (ref) => {
+      const row = find.get({ ref });
+      return row === undefined ? null : decodeMember(row);
+    },
+    listMembers: () => list.all().map(decodeMember),
+    changeMember: changer(database, trail),
+    setMemberLimits: limiter(database, trail),
+  };
+}
+
+/**
+ * Only this connection writes, and an operation runs without a pause: the member who is read for
+ * the audit is the one who is changed.
+ */
+function changer(database: Database, trail: AuditTrail): Operations['changeMember'] {
+  const byId = database.prepare<[string], MemberRow>('select * from members where id = ?');
+  const nameTaken = database.prepare('select 1 from members where name = @name and id <> @id');
+  const update = database.prepare<MemberRow>(
+    `update members set name = @name, role = @role, disabled_at = @disabled_at,
+       password_hash = @password_hash
      where id = @id`,
   );
-  return {
-    createMember: (member, now) => create(member, now),
-    findMember: (ref) => toMember(find.get({ ref })),
-    listMembers: () => list.all().map(decode),
-    setMemberLimits: (id, limits) => limit.run(toChange(id, limits)).changes === 1,
+  const endSessions = database.prepare('delete from member_sessions where member_id = ?');
+  return (id, change, now) => {
+    const before = byId.get(id);
+    if (before === undefined) return { kind: 'unknown' };
+    const { name } = change;
+    if (name !== undefined && nameTaken.get({ name, id }) !== undefined) {
+      return { kind: 'taken', field: 'name' };
+    }
+    const after = changed(before, change, now);
+    update.run(after);
+    const switches = (before.disabled_at === null) !== (after.disabled_at === null);
+    // Also at the way back: a log-in that was under way when the member was disabled is over, too.
+    if (switches || change.passwordHash !== undefined) endSessions.run(id);
+    recordChanges(trail, before, after);
+    return { kind: 'changed', value: decodeMember(after) };
   };
+}
 
-  function create(member: NewMember, now: number): Created<Member> {
-    const { email, name, role, passwordHash } = member;
-    const row = insert.get(ulid(now), email, name, role, passwordHash, now);
-    if (row !== undefined) return { kind: 'created', value: decode(row) };
-    return { kind: 'taken', field: emailTaken.get(email) === undefined ? 'name' : 'email' };
+function changed(row: MemberRow, change: MemberChange, now: number): MemberRow {
+  const { name = row.name, role = row.role, passwordHash = row.password_hash } = change;
+  const disabled = change.disabled ?? row.disabled_at !== null;
+  const disabled_at = disabled ? (row.disabled_at ?? now) : null;
+  return { ...row, name, role, disabled_at, password_hash: passwordHash };
+}
+
+/** One entry a field, each under the command that changes it. */
+function recordChanges(trail: AuditTrail, before: MemberRow, after: MemberRow): void {
+  const subject = memberSubject(after);
+  const note = (action: string, of: (row: MemberRow) => Record<string, string | boolean>): void =>
+    trail.recordChange({ action, subject, before: of(before), after: of(after) });
+  note('user.rename', ({ name }) => ({ name }));
+  note('user.role', ({ role }) => ({ role }));
+  note(after.disabled_at === null ? 'user.enable' : 'user.disable', ({ disabled_at }) => ({
+    disabled: disabled_at !== null,
+  }));
+  // That it changed is all that is written: a hash can be guessed at.
+  if (before.password_hash !== after.password_hash) {
+    trail.record({ action: 'user.password', subject, before: null, after: null });
   }
 }
 
-interface LimitChange {
-  readonly id: string;
-  readonly requests: number | null;
-  readonly setsRequests: 0 | 1;
-  readonly concurrent: number | null;
-  readonly setsConcurrent: 0 | 1;
-}
-
-function toChange(id: string, { requests, concurrent }: Partial<MemberLimits>): LimitChange {
-  return {
-    id,
-    requests: requests ?? null,
-    setsRequests: requests === undefined ? 0 : 1,
-    concurrent: concurrent ?? null,
-    setsConcurrent: concurrent === undefined ? 0 : 1,
+function limiter(database: Database, trail: AuditTrail): Operations['setMemberLimits'] {
+  const byId = database.prepare<[string], MemberRow>('select * from members where id = ?');
+  const update = database.prepare<MemberLimits & { id: string }>(
+    `update members set rate_limit_requests = @requests, max_concurrent = @concurrent
+     where id = @id`,
+  );
+  return (id, limits) => {
+    const row = byId.get(id);
+    if (row === undefined) return false;
+    const before = decodeMember(row).limits;
+    // What is not told stays; null is told, too.
+    const { requests = before.requests, concurrent = before.concurrent } = limits;
+    const after = { requests, concurrent };
+    update.run({ id, ...after });
+    const subject = memberSubject(row);
+    trail.recordChange({ action: 'limit.set', subject, before: { ...before }, after });
+    return true;
   };
-}
-
-function toMember(row: Row | undefined): Member | null {
-  return row === undefined ? null : decode(row);
-}
-
-function decode(row: Row): Member {
-  const { id, email, name, role, created_at } = row;
-  const limits = { requests: row.rate_limit_requests, concurrent: row.max_concurrent };
-  return { id, email, name, role, limits, createdAt: created_at };
 }

@@ -1,33 +1,47 @@
 import type { Database } from 'better-sqlite3';
 import type { AdvertisedService, AgentHost } from '@inference-gateway/shared/protocol/messages';
-import type { Provider } from '../port.js';
+import type { AuditSubject, Changed, Provider } from '../port.js';
+import type { AuditTrail } from './audit-trail.js';
 import type { Operations } from './operations.js';
 
-type ProviderOperations = Pick<
+type ProviderReads = Pick<
   Operations,
-  'findProviderByToken' | 'listProviders' | 'setProviderDraining' | 'recordProviderSeen'
+  'findProviderByToken' | 'listProviders' | 'recordProviderSeen'
+>;
+type ProviderChanges = Pick<
+  Operations,
+  'setProviderDraining' | 'approveProvider' | 'renameProvider' | 'removeProvider'
 >;
 
 interface Row {
   id: string;
   owner_id: string;
   owner_name: string;
+  owner_disabled_at: number | null;
   name: string;
   created_at: number;
+  approved_at: number | null;
   last_seen_at: number | null;
   draining: 0 | 1;
   services: string | null;
   host: string | null;
 }
 
-const SELECT = `select p.*, m.name as owner_name, s.services, s.host
+const SELECT = `select p.*, m.name as owner_name, m.disabled_at as owner_disabled_at,
+    s.services, s.host
   from providers p join members m on m.id = p.owner_id
   left join provider_snapshots s on s.provider_id = p.id`;
 
-export function providerOperations(database: Database): ProviderOperations {
+export function providerOperations(
+  database: Database,
+  trail: AuditTrail,
+): ProviderReads & ProviderChanges {
+  return { ...providerReads(database), ...providerChanges(database, trail) };
+}
+
+function providerReads(database: Database): ProviderReads {
   const byToken = database.prepare<[string], Row>(`${SELECT} where p.token_hash = ?`);
   const list = database.prepare<[], Row>(`${SELECT} order by p.created_at, p.id`);
-  const drain = database.prepare('update providers set draining = @draining where id = @id');
   const seenAt = database.prepare(
     'update providers set last_seen_at = max(coalesce(last_seen_at, 0), @now) where id = @id',
   );
@@ -44,8 +58,6 @@ export function providerOperations(database: Database): ProviderOperations {
       return row === undefined ? null : decode(row);
     },
     listProviders: () => list.all().map(decode),
-    setProviderDraining: (id, draining) =>
-      drain.run({ id, draining: draining ? 1 : 0 }).changes === 1,
     recordProviderSeen: (id, { services, host }, now) => {
       const isKnown = seenAt.run({ id, now }).changes === 1;
       if (!isKnown || (services === undefined && host === undefined)) return;
@@ -54,33 +66,89 @@ export function providerOperations(database: Database): ProviderOperations {
   };
 }
 
-/** The provider that was just written. */
-export function findProvider(database: Database, id: string): Provider {
-  const row = database.prepare<[string], Row>(`${SELECT} where p.id = ?`).get(id);
-  if (row === undefined) throw new Error(`the provider ${id} is not there`);
-  return decode(row);
+/**
+ * Only this connection writes, and an operation runs without a pause: the provider that is read
+ * for the audit is the one that is changed.
+ */
+function providerChanges(database: Database, trail: AuditTrail): ProviderChanges {
+  const find = providerFinder(database);
+  const drain = database.prepare('update providers set draining = @draining where id = @id');
+  const approve = database.prepare(
+    'update providers set approved_at = @now where id = @id and approved_at is null',
+  );
+  return {
+    setProviderDraining: (id, draining) => {
+      const provider = find(id);
+      if (provider === null || provider.draining === draining) return provider !== null;
+      drain.run({ id, draining: draining ? 1 : 0 });
+      const action = draining ? 'provider.drain' : 'provider.resume';
+      const before = { draining: provider.draining };
+      trail.record({ action, subject: providerSubject(provider), before, after: { draining } });
+      return true;
+    },
+    approveProvider: (id, now) => {
+      const provider = find(id);
+      if (provider === null || approve.run({ id, now }).changes === 0) return false;
+      const [subject, before] = [providerSubject(provider), { approved: false }];
+      trail.record({ action: 'provider.approve', subject, before, after: { approved: true } });
+      return true;
+    },
+    renameProvider: renamer(database, trail),
+    removeProvider: remover(database, trail),
+  };
 }
 
-/** `anna-pc`, or the first of `anna-pc-2`, `anna-pc-3`, … that the owner has not given yet. */
-export function freeName(
-  database: Database,
-  owner: { readonly owner_id: string; readonly owner_name: string },
-): string {
-  const taken = database
-    .prepare<[string], string>('select lower(name) from providers where owner_id = ?')
-    .pluck()
-    .all(owner.owner_id);
-  const stem = `${owner.owner_name.slice(0, MAX_STEM)}-pc`;
-  const names = [stem, ...taken.map((_, i) => `${stem}-${i + 2}`)];
-  return names.find((name) => !taken.includes(asciiLower(name))) ?? stem;
+function renamer(database: Database, trail: AuditTrail): Operations['renameProvider'] {
+  const find = providerFinder(database);
+  const rename = database.prepare(
+    `update providers set name = @name where id = @id and not exists
+       (select 1 from providers as other
+        where other.owner_id = providers.owner_id and other.name = @name and other.id <> @id)`,
+  );
+  return (id, name): Changed<Provider> => {
+    const provider = find(id);
+    if (provider === null) return { kind: 'unknown' };
+    if (rename.run({ id, name }).changes === 0) return { kind: 'taken', field: 'name' };
+    const [subject, before] = [providerSubject(provider), { name: provider.name }];
+    trail.recordChange({ action: 'provider.rename', subject, before, after: { name } });
+    return { kind: 'changed', value: { ...provider, name } };
+  };
 }
 
-/** A name has at most 64 characters, of which `-pc-12345` takes nine. */
-const MAX_STEM = 55;
+function remover(database: Database, trail: AuditTrail): Operations['removeProvider'] {
+  const find = providerFinder(database);
+  const shares = database
+    .prepare<[string], number>('select count(*) from shares where provider_id = ?')
+    .pluck();
+  const remove = database.prepare('delete from providers where id = ?');
+  // The next sweep finds them, and what it does with the jobs of a lost agent it does with these.
+  const endLeases = database.prepare(
+    `update jobs indexed by jobs_provider set lease_until = min(lease_until, @now)
+     where status = 'PROCESSING' and provider_id = @id`,
+  );
+  return (id, now) => {
+    const provider = find(id);
+    if (provider === null) return false;
+    const before = { name: provider.name, shares: shares.get(id) ?? 0 };
+    remove.run(id);
+    endLeases.run({ id, now });
+    const subject = providerSubject(provider);
+    trail.record({ action: 'provider.remove', subject, before, after: null });
+    return true;
+  };
+}
 
-/** As SQLite's NOCASE and lower() fold: other letters than ASCII's stay as they are. */
-function asciiLower(text: string): string {
-  return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+/** Reads one by its id; null where there is none. */
+export function providerFinder(database: Database): (id: string) => Provider | null {
+  const find = database.prepare<[string], Row>(`${SELECT} where p.id = ?`);
+  return (id) => {
+    const row = find.get(id);
+    return row === undefined ? null : decode(row);
+  };
+}
+
+export function providerSubject({ id, ownerName, name }: Provider): AuditSubject {
+  return { kind: 'provider', id, name: `${ownerName}/${name}` };
 }
 
 function toJson(value: unknown): string | null {
@@ -92,8 +160,10 @@ function decode(row: Row): Provider {
     id: row.id,
     ownerId: row.owner_id,
     ownerName: row.owner_name,
+    isOwnerDisabled: row.owner_disabled_at !== null,
     name: row.name,
     createdAt: row.created_at,
+    approvedAt: row.approved_at,
     lastSeenAt: row.last_seen_at,
     draining: row.draining === 1,
     services: JSON.parse(row.services ?? '[]') as AdvertisedService[],

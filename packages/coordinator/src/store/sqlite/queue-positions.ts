@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import type { Ahead } from '../../core/rivals.js';
 import type { QueuePosition } from '../port.js';
 import type { Operations } from './operations.js';
 
@@ -45,10 +46,17 @@ export function queuePositions(database: Database): Operations['queuePositions']
     let walk: Walk | null = null;
     return placesOf.all(JSON.stringify(jobIds)).map((place): QueuePosition => {
       walk = advance(isSameQueue(walk, place) ? walk : startOf(place), place);
-      const ownBefore = walk.byMember.get(place.member_id) ?? 0;
-      return { jobId: place.id, before: upToLimit(walk.passed), ownBefore: upToLimit(ownBefore) };
+      return { jobId: place.id, ahead: aheadOf(walk) };
     });
   };
+}
+
+/** In the order of the members' ids: the same from whichever end it was counted. */
+function aheadOf({ byMember }: Walk): Ahead[] {
+  return [...byMember]
+    .filter(([, jobs]) => jobs > 0)
+    .map(([memberId, jobs]) => ({ memberId, jobs: upToLimit(jobs) }))
+    .toSorted((one, other) => (one.memberId < other.memberId ? -1 : 1));
 }
 
 function upToLimit(count: number): number {

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { EndOutcome, ExpireRequest, ModelQueue } from '../port.js';
+import type { AuditTrail } from './audit-trail.js';
 import { laneOf } from './claim-end.js';
 import { jobEnds } from './job-end.js';
 import { parseLaneHeadKey } from './job-rows.js';
@@ -15,7 +16,7 @@ type QueueOperations = Pick<
 export const QUEUE_PAUSED =
   "exists (select 1 from switches where name = 'queue_paused' and is_on = 1)";
 
-export function queueOperations(database: Database): QueueOperations {
+export function queueOperations(database: Database, trail: AuditTrail): QueueOperations {
   const isPaused = database.prepare<[], 0 | 1>(`select ${QUEUE_PAUSED}`).pluck();
   const setPaused = database.prepare<{ isOn: 0 | 1 }>(
     `insert into switches values ('queue_paused', @isOn)
@@ -27,9 +28,16 @@ export function queueOperations(database: Database): QueueOperations {
     requeueStuck: unsticker(database),
     modelQueues: queueReader(database),
     isQueuePaused: () => isPaused.get() === 1,
-    setQueuePaused: (paused) => void setPaused.run({ isOn: paused ? 1 : 0 }),
+    setQueuePaused: (paused) => {
+      if ((isPaused.get() === 1) === paused) return;
+      setPaused.run({ isOn: paused ? 1 : 0 });
+      const action = paused ? 'queue.pause' : 'queue.resume';
+      trail.record({ action, subject: QUEUE, before: { paused: !paused }, after: { paused } });
+    },
   };
 }
+
+const QUEUE = { kind: 'queue', id: 'queue', name: 'queue' };
 
 /** The rest follow with the next call: nobody waits longer than some milliseconds for it. */
 const MAX_RIPENED = 1_000;

@@ -4,7 +4,8 @@
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { Worker } from 'node:worker_threads';
-import type { Call, CallOutcome, Operations } from './operations.js';
+import type { SharingFacts } from '../../core/sharing.js';
+import type { Call, CallOutcome, Group, GroupOutcome, Operations } from './operations.js';
 
 /** A store that is this far behind is broken: callers are told so instead of piling up. */
 export const MAX_PENDING_CALLS = 10_000;
@@ -29,10 +30,11 @@ export class WorkerCalls {
   /** Why no call is taken any more. */
   #ended: string | null = null;
   #onIdle = (): void => {};
+  #onSharing: ((facts: SharingFacts) => void) | null = null;
 
   constructor(databaseFile: string) {
     this.#worker = new Worker(WORKER_FILE, { workerData: databaseFile });
-    this.#worker.on('message', (outcomes: readonly CallOutcome[]) => this.#settle(outcomes));
+    this.#worker.on('message', (outcome: GroupOutcome) => this.#settle(outcome));
     this.#worker.on('error', (error) => this.#end(`its thread failed: ${error.message}`));
     this.#exited = new Promise((resolve) => {
       this.#worker.once('exit', (code) => {
@@ -43,14 +45,20 @@ export class WorkerCalls {
   }
 
   /**
-   * Throws `storage_unavailable` where the database cannot do it, another error where it is our
-   * fault.
+   * The actor is whose change it is. Throws `storage_unavailable` where the database cannot do it,
+   * another error where it is our fault.
    */
   call<Name extends keyof Operations>(
+    actor: string,
     name: Name,
     ...args: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {
-    return this.#enqueue({ name, args }) as Promise<ReturnType<Operations[Name]>>;
+    return this.#enqueue({ actor, name, args }) as Promise<ReturnType<Operations[Name]>>;
+  }
+
+  /** The one who is told what is shared now, before the calls that changed it are answered. */
+  watchSharing(listener: (facts: SharingFacts) => void): void {
+    this.#onSharing = listener;
   }
 
   /** Finishes what is pending, then closes the database. */
@@ -80,19 +88,21 @@ export class WorkerCalls {
   #send(): void {
     if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
     this.#underWay = this.#waiting.splice(0, MAX_GROUP);
-    this.#post(this.#underWay.map(({ call }) => call));
+    const calls = this.#underWay.map(({ call }) => call);
+    this.#post({ calls, watchesSharing: this.#onSharing !== null });
   }
 
-  #post(message: readonly Call[] | 'close'): void {
+  #post(message: Group | 'close'): void {
     // A thread, not a window.
     // oxlint-disable-next-line unicorn/require-post-message-target-origin
     this.#worker.postMessage(message);
   }
 
-  #settle(outcomes: readonly CallOutcome[]): void {
+  #settle({ outcomes, sharing }: GroupOutcome): void {
     const settled = this.#underWay;
     this.#underWay = [];
     this.#send();
+    if (sharing !== null) this.#onSharing?.(sharing);
     settled.forEach((pending, i) => settle(pending, outcomes[i]));
     if (this.#pending === 0) this.#onIdle();
   }

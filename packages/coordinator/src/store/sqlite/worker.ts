@@ -4,10 +4,11 @@
  * still.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { AuditTrail } from './audit-trail.js';
 import { createOperations } from './create-operations.js';
 import { openDatabase } from './database.js';
 import { groupCommit } from './group-commit.js';
-import type { Call } from './operations.js';
+import type { Group } from './operations.js';
 
 const port = parentPort;
 if (port === null) throw new Error('worker.js runs as a worker thread only');
@@ -16,10 +17,11 @@ const database = openDatabase(String(workerData));
 // Each call's savepoint notes the pages that it changes. From 64 KiB on they went to a temporary
 // file, call by call: in memory, a claim with its finish takes 170 µs of CPU time instead of 255.
 database.pragma('temp_store = MEMORY');
-const commit = groupCommit(database, createOperations(database));
+const trail = new AuditTrail(database);
+const commit = groupCommit(database, createOperations(database, trail), trail);
 
 /** A group of calls is answered with as many outcomes, in their order; `close` ends the thread. */
-port.on('message', (message: readonly Call[] | 'close') => {
+port.on('message', (message: Group | 'close') => {
   if (message !== 'close') return port.postMessage(commit(message));
   database.close();
   port.close();

@@ -1,0 +1,36 @@
+/**
+ * An answer as it comes into being: what is there so far, and how it ended. A synchronous one is
+ * lost with its link; that of a job outlives it, and goes out again from its first byte on.
+ */
+import type { ResetCode, TokenUsage } from '@inference-gateway/shared/protocol/messages';
+
+export type Ending =
+  | { readonly kind: 'whole'; readonly usage: TokenUsage }
+  | { readonly kind: 'failed'; readonly code: ResetCode; readonly message: string };
+
+export class Answer {
+  readonly pieces: Buffer[] = [];
+  contentType = 'application/json';
+  ending: Ending | null = null;
+  /** Told of every piece, and of the end. */
+  onGrowth: () => void = () => {};
+  readonly #onEnd: () => void;
+
+  /** `onEnd` is called once, before the end is told. */
+  constructor(onEnd: () => void) {
+    this.#onEnd = onEnd;
+  }
+
+  add(text: string): void {
+    this.pieces.push(Buffer.from(text));
+    this.onGrowth();
+  }
+
+  /** The first end is the one that counts. */
+  end(ending: Ending): void {
+    if (this.ending !== null) return;
+    this.ending = ending;
+    this.#onEnd();
+    this.onGrowth();
+  }
+}

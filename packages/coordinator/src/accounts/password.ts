@@ -1,0 +1,86 @@
+/** Passwords, as they are kept: `$scrypt$ln=15,r=8,p=3$salt$hash`, both in base64. */
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import * as z from 'zod';
+import { PASSWORD_CHARACTERS } from '../core/password-rule.js';
+
+interface Cost {
+  readonly log2: number;
+  readonly blockSize: number;
+  readonly parallelization: number;
+}
+
+/**
+ * 32 MiB and some 200 ms for each guess; stronger in memory than a small rented server can spare.
+ */
+const COST: Cost = { log2: 15, blockSize: 8, parallelization: 3 };
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+/** What a stored hash may ask for at most. */
+const MAX_MEMORY_BYTES = 64 * 1024 * 1024;
+
+const { least, most } = PASSWORD_CHARACTERS;
+
+/** What a member may choose. */
+export const newPassword = z
+  .string()
+  .min(least, `a password has at least ${least} characters`)
+  .max(most, `a password has at most ${most} characters`);
+
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const hash = await derive(password, salt, COST);
+  const parameters = `ln=${COST.log2},r=${COST.blockSize},p=${COST.parallelization}`;
+  return `$scrypt$${parameters}$${salt.toString('base64')}$${hash.toString('base64')}`;
+}
+
+/**
+ * Whether it is the password that was hashed. Null stands for nobody's, which takes as long to find
+ * wrong as anybody's: the time of an answer must not tell who is a member.
+ */
+export async function isPassword(password: string, stored: string | null): Promise<boolean> {
+  const { cost, salt, hash } = stored === null ? NOBODYS : readHash(stored);
+  const derived = await derive(password, salt, cost);
+  return timingSafeEqual(derived, hash) && stored !== null;
+}
+
+interface StoredPassword {
+  readonly cost: Cost;
+  readonly salt: Buffer;
+  readonly hash: Buffer;
+}
+
+const NOBODYS: StoredPassword = {
+  cost: COST,
+  salt: randomBytes(SALT_BYTES),
+  hash: randomBytes(HASH_BYTES),
+};
+
+const STORED = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([^$]+)\$([^$]+)$/;
+
+function readHash(stored: string): StoredPassword {
+  const [, log2, blockSize, parallelization, salt = '', hash = ''] = STORED.exec(stored) ?? [];
+  const bytes = Buffer.from(hash, 'base64');
+  if (bytes.length !== HASH_BYTES) throw new Error('a stored password hash has another form');
+  return {
+    cost: {
+      log2: Number(log2),
+      blockSize: Number(blockSize),
+      parallelization: Number(parallelization),
+    },
+    salt: Buffer.from(salt, 'base64'),
+    hash: bytes,
+  };
+}
+
+const deriveKey = promisify<string, Buffer, number, object, Buffer>(scrypt);
+
+function derive(password: string, salt: Buffer, cost: Cost): Promise<Buffer> {
+  // One letter can be typed as one code point or two: both must be the same password.
+  return deriveKey(password.normalize('NFKC'), salt, HASH_BYTES, {
+    cost: 2 ** cost.log2,
+    blockSize: cost.blockSize,
+    parallelization: cost.parallelization,
+    maxmem: MAX_MEMORY_BYTES,
+  });
+}

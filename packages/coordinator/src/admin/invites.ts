@@ -1,0 +1,89 @@
+import { isSecret, newSecret } from '@inference-gateway/shared/ids';
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
+import * as z from 'zod';
+import type { Invite, Store } from '../store/port.js';
+import { adminCommand } from './admin-context.js';
+import { stateOf } from './lifecycle.js';
+import { emailAddress } from './email-address.js';
+import { memberExists } from './members.js';
+import { resolveNetwork, secretInArgument, unknown } from './references.js';
+
+const newInvite = z.strictObject({
+  email: emailAddress,
+  admin: z.boolean(),
+  /** The one that its member joins with it; null for none. */
+  network: z.string().nullable(),
+  expires_in_s: z.int().min(1),
+});
+
+/** The only time that the secret itself is told to anybody. */
+export const createInvite = adminCommand(newInvite, async ({ store, server, now }, args) => {
+  const network = args.network === null ? null : await resolveNetwork(store, args.network);
+  const secret = newSecret('gwi');
+  const at = now();
+  const created = await store.createInvite(
+    {
+      hash: hashSecret(secret),
+      email: args.email,
+      role: args.admin ? 'admin' : 'member',
+      networkId: network?.id ?? null,
+      expiresAt: at + args.expires_in_s * 1_000,
+    },
+    at,
+  );
+  if (created.kind === 'taken') throw memberExists('email', args.email);
+  const origin = server === null ? null : (server.publicUrl ?? server.address);
+  return { ...present(created.value, at), secret, origin };
+});
+
+export const listInvites = adminCommand(z.strictObject({}), async ({ store, now }) =>
+  (await store.listInvites()).map((invite) => present(invite, now())),
+);
+
+/** By id one, by address all that are open. */
+export const revokeInvite = adminCommand(
+  z.strictObject({ invite: z.string() }),
+  async ({ store, now }, { invite: reference }) => {
+    const named = await resolveInvites(store, reference);
+    const revoked: Invite[] = [];
+    for (const invite of named) {
+      if (await store.revokeInvite(invite.id, now())) revoked.push(invite);
+    }
+    const [first] = revoked;
+    if (first === undefined) throw notOpen(reference, named, now());
+    return { email: first.email, revoked: revoked.map(({ id }) => id) };
+  },
+);
+
+async function resolveInvites(store: Store, reference: string): Promise<readonly Invite[]> {
+  if (isSecret('gwi', reference)) throw secretInArgument('an invite itself', 'its id or address');
+  const invites = await store.listInvites();
+  const address = reference.toLowerCase();
+  const named = invites.filter(
+    ({ id, email }) => id === reference || email.toLowerCase() === address,
+  );
+  if (named.length > 0) return named;
+  const known = invites.map(({ email }) => email);
+  throw unknown('invite', { reference, known, list: 'user invites' });
+}
+
+function notOpen(reference: string, named: readonly Invite[], now: number): CommandError {
+  const states = [...new Set(named.map((invite) => stateOf(invite, now)))].join(' or ');
+  const message = `the invite ${reference} is ${states} already: nothing has changed.`;
+  return new CommandError(EXIT.conflict, message);
+}
+
+function present(invite: Invite, now: number) {
+  return {
+    id: invite.id,
+    email: invite.email,
+    role: invite.role,
+    network: invite.networkName,
+    state: stateOf(invite, now),
+    created_at: invite.createdAt,
+    expires_at: invite.expiresAt,
+    used_at: invite.usedAt,
+    revoked_at: invite.revokedAt,
+  };
+}

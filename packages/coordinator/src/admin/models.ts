@@ -1,0 +1,115 @@
+import type {
+  AdvertisedModel,
+  AdvertisedService,
+} from '@inference-gateway/shared/protocol/messages';
+import * as z from 'zod';
+import { grantOf, servedModels, subjectOf, visibleModels } from '../core/access.js';
+import type { Asking, Serving } from '../core/access.js';
+import type { ProviderView } from '../core/sessions.js';
+import { formatShareHours } from '../core/share-hours.js';
+import { CLOSED, resolveSharing, shareState } from '../core/sharing.js';
+import type { ProviderSharing } from '../core/sharing.js';
+import type { Provider } from '../store/port.js';
+import { adminCommand } from './admin-context.js';
+import type { AdminContext } from './admin-context.js';
+import { servicesOf, viewsById } from './provider-view.js';
+import { resolveMember } from './references.js';
+
+/**
+ * All models, or those that one member may use: where a coordinator runs, what `GET /v1/models`
+ * would list them now, and else what it would list them were everybody online.
+ */
+export const listModels = adminCommand(
+  z.strictObject({ user: z.string().nullable() }),
+  async (context, { user }) => {
+    const stocks = await readStocks(context);
+    if (user === null) return ordered(stocks.flatMap(allOf));
+    const { id: memberId } = await resolveMember(context.store, user);
+    const asking = { memberId, scope: 'any' } as const;
+    const isRunning = context.sessions !== null;
+    return ordered(stocks.flatMap((stock) => (isRunning ? servedOf : knownOf)(stock, asking)));
+  },
+);
+
+/** A provider with what it serves and with whom it is shared. */
+interface Stock {
+  readonly provider: Provider;
+  readonly serving: Serving;
+  readonly sharing: ProviderSharing;
+}
+
+async function readStocks(context: AdminContext): Promise<readonly Stock[]> {
+  const { store, now } = context;
+  const views = viewsById(context);
+  const resolved = resolveSharing(await store.sharingFacts());
+  const at = now();
+  return (await store.listProviders()).map((provider) => {
+    // One that has come since the facts were read is nobody's yet.
+    const sharing = resolved.get(provider.id) ?? CLOSED;
+    const view = views.get(provider.id);
+    return { provider, sharing, serving: { ...linkOf(provider, view), ...stateOf(sharing, at) } };
+  });
+}
+
+function linkOf(provider: Provider, view: ProviderView | undefined) {
+  const { ownerId, draining } = provider;
+  return {
+    ownerId,
+    draining,
+    services: servicesOf(provider, view),
+    session: view?.session ?? null,
+  };
+}
+
+/** Slots that are taken change which share serves a call, and never what may be seen. */
+function stateOf({ closed, shares }: ProviderSharing, at: number) {
+  return { closed, shares: shares.map((share) => shareState(share, 0, at)) };
+}
+
+interface Entry {
+  readonly service: AdvertisedService;
+  readonly model: AdvertisedModel;
+}
+
+/** For an administrator: whoever may use them. */
+function allOf(stock: Stock) {
+  const { services } = stock.serving;
+  return services.flatMap((service) =>
+    service.models.map((model) => present(stock, { service, model }, null)),
+  );
+}
+
+function servedOf(stock: Stock, asking: Asking) {
+  return servedModels(stock.serving, asking).map((entry) => present(stock, entry, asking));
+}
+
+function knownOf(stock: Stock, asking: Asking) {
+  return visibleModels(stock.serving, asking).map((entry) => present(stock, entry, asking));
+}
+
+function present({ provider, serving, sharing }: Stock, entry: Entry, asking: Asking | null) {
+  const { service, model } = entry;
+  const grant = asking === null ? null : grantOf(asking, serving, subjectOf(service, model));
+  const share = sharing.shares.find(({ id }) => id === grant?.shareId);
+  const hours = share?.caps.hours ?? null;
+  return {
+    id: model.id,
+    service_type: service.service_type,
+    service_id: service.service_id,
+    owner: provider.ownerName,
+    provider: provider.name,
+    provider_id: provider.id,
+    online: serving.session !== null,
+    own: asking === null ? null : provider.ownerId === asking.memberId,
+    share_id: share?.id ?? null,
+    max_tokens: share?.caps.maxTokens ?? null,
+    hours: hours === null ? null : formatShareHours(hours),
+  };
+}
+
+/** By their ids, so that whoever serves the same stands together. */
+function ordered(rows: readonly ModelRow[]): readonly ModelRow[] {
+  return rows.toSorted((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)));
+}
+
+type ModelRow = ReturnType<typeof present>;

@@ -1,0 +1,23 @@
+/** What commands tell of a share. */
+import { formatShareHours } from '../core/share-hours.js';
+import type { Share } from '../store/port.js';
+
+export function presentShare({ subject, audience, caps, ...share }: Share) {
+  const name = share.audienceName;
+  return {
+    id: share.id,
+    provider: share.providerName,
+    /** All that the provider serves, where service and model are null. */
+    service_id: subject.serviceId,
+    model: subject.model,
+    /** One of the two is null. */
+    network: audience.kind === 'network' ? name : null,
+    member: audience.kind === 'member' ? name : null,
+    slots: caps.slots,
+    hours: caps.hours === null ? null : formatShareHours(caps.hours),
+    max_tokens: caps.maxTokens,
+    created_at: share.createdAt,
+  };
+}
+
+export type ShareView = ReturnType<typeof presentShare>;

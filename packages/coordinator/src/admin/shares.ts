@@ -1,0 +1,157 @@
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import * as z from 'zod';
+import { parseShareHours } from '../core/share-hours.js';
+import type { ShareHours } from '../core/share-hours.js';
+import type { Audience, Provider, Share, Store } from '../store/port.js';
+import { adminCommand } from './admin-context.js';
+import { nameOf, servicesOf, viewsById } from './provider-view.js';
+import { resolveMember, resolveNetwork, resolveProvider } from './references.js';
+import { presentShare } from './share-view.js';
+import { warningOf } from './share-warning.js';
+
+const MAX_SLOTS = 1_024;
+const MAX_TOKENS = 1_000_000;
+const MAX_SUBJECT = 256;
+
+const subjectId = z
+  .string()
+  .min(1, 'an id of a service or model has at least one character')
+  .max(MAX_SUBJECT, `an id of a service or model has at most ${MAX_SUBJECT} characters`)
+  .nullable();
+
+/** What a share binds, and with whom; null is not named. */
+const selectors = z.strictObject({
+  provider: z.string(),
+  service: subjectId,
+  model: subjectId,
+  network: z.string().nullable(),
+  user: z.string().nullable(),
+});
+
+type Selectors = z.output<typeof selectors>;
+
+const ONE_SUBJECT = {
+  path: ['share'],
+  message: 'it binds one service or one model: name --service or --model, not both',
+};
+
+const newShare = selectors
+  .extend({
+    slots: capUpTo(MAX_SLOTS, '--slots'),
+    /** `22:00-07:00` */
+    hours: z.string().nullable(),
+    /** An IANA name, for the hours. */
+    time_zone: z.string().nullable(),
+    max_tokens: capUpTo(MAX_TOKENS, '--max-tokens'),
+  })
+  .refine(namesOneSubject, ONE_SUBJECT)
+  .refine(({ hours, time_zone: zone }) => (hours === null) === (zone === null), {
+    path: ['share'],
+    message: 'a time zone is that of hours: name --hours with --time-zone',
+  })
+  .refine(({ network, user }) => (network === null) !== (user === null), {
+    path: ['share'],
+    message: 'say with whom: --network or --user, one of the two',
+  });
+
+export const shareProvider = adminCommand(newShare, async (context, args) => {
+  const { store, now } = context;
+  const provider = await resolveProvider(store, args.provider);
+  const audience = await resolveAudience(store, args);
+  if (audience.id === provider.ownerId) throw ownAlready(provider);
+  const services = servicesOf(provider, viewsById(context).get(provider.id));
+  const subject = { serviceId: args.service, model: args.model };
+  const { slots, max_tokens: maxTokens } = args;
+  const caps = { slots, maxTokens, hours: readHours(args) };
+  const share = await store.putShare({ providerId: provider.id, subject, audience, caps }, now());
+  return { ...presentShare(share), warning: warningOf({ ...provider, services }, subject) };
+});
+
+const namedShares = selectors.extend({ share: z.string().nullable(), all: z.boolean() });
+
+type EndedShares = z.output<typeof namedShares>;
+
+const endedShares = namedShares
+  .refine(namesOneSubject, ONE_SUBJECT)
+  .refine(({ network, user }) => network === null || user === null, {
+    path: ['unshare'],
+    message: 'name --network or --user, not both',
+  })
+  .refine((args) => namedWays(args) === 1, {
+    path: ['unshare'],
+    message: 'say what to end: --service, --model, --network and --user, or --share, or --all',
+  });
+
+/**
+ * Ends every share that fits all that is named: what is left out fits anything, so that nothing
+ * stays shared by a selector that somebody forgot.
+ */
+export const unshareProvider = adminCommand(endedShares, async ({ store }, args) => {
+  const provider = await resolveProvider(store, args.provider);
+  const isForAll = args.network === null && args.user === null;
+  const audience = isForAll ? null : await resolveAudience(store, args);
+  const shares = await store.listShares(provider.id);
+  const ended = shares.filter((share) => fits(share, args, audience));
+  if (ended.length === 0) throw nothingEnded(provider, shares);
+  for (const { id } of ended) await store.deleteShare(id);
+  const left = shares.filter((share) => !ended.includes(share));
+  return { ended: ended.map(presentShare), left: left.map(presentShare) };
+});
+
+function namesOneSubject({ service, model }: Selectors): boolean {
+  return service === null || model === null;
+}
+
+/** How many of the three ways to name shares are taken. */
+function namedWays({ service, model, network, user, share, all }: EndedShares): number {
+  const named = [service, model, network, user].some((one) => one !== null);
+  return [named, share !== null, all].filter(Boolean).length;
+}
+
+/** Of the two, one is named. */
+async function resolveAudience(store: Store, { network, user }: Selectors): Promise<Audience> {
+  if (network !== null) return { kind: 'network', id: (await resolveNetwork(store, network)).id };
+  return { kind: 'member', id: (await resolveMember(store, user ?? '')).id };
+}
+
+function fits(share: Share, args: EndedShares, audience: Audience | null): boolean {
+  const { subject } = share;
+  return (
+    (args.share === null || share.id === args.share) &&
+    (args.service === null || subject.serviceId === args.service) &&
+    (args.model === null || subject.model === args.model) &&
+    (audience === null || share.audience.id === audience.id)
+  );
+}
+
+/** The hours and the zone are told apart, for whoever has one of them right. */
+function readHours({ hours, time_zone: timeZone }: z.output<typeof newShare>): ShareHours | null {
+  if (hours === null || timeZone === null) return null;
+  const read = parseShareHours(hours, timeZone);
+  if (read !== null) return read;
+  const message =
+    parseShareHours(hours, 'UTC') === null
+      ? `hours are written 22:00-07:00, with an end that is not the beginning, not '${hours}'.`
+      : `'${timeZone}' is no time zone. Write one like Europe/Berlin.`;
+  throw new CommandError(EXIT.usage, message);
+}
+
+function ownAlready(provider: Provider): CommandError {
+  const { ownerName } = provider;
+  const message = `${nameOf(provider)} is ${ownerName}'s own: it needs no share with ${ownerName}.`;
+  return new CommandError(EXIT.conflict, message);
+}
+
+function nothingEnded(provider: Provider, shares: readonly Share[]): CommandError {
+  const name = nameOf(provider);
+  const hint =
+    shares.length === 0
+      ? 'Nothing of it is shared.'
+      : `"provider show ${name}" shows its ${shares.length} shares with their ids.`;
+  return new CommandError(EXIT.notFound, `no share of ${name} fits that. ${hint}`);
+}
+
+function capUpTo(most: number, option: string) {
+  const rule = `${option} is a whole number from 1 to ${most}`;
+  return z.int(rule).min(1, rule).max(most, rule).nullable();
+}

@@ -1,0 +1,18 @@
+/**
+ * What counts as one address: of IPv6 the first half, as every household has all of the second to
+ * itself; an IPv4 address is itself, also in its IPv6 form.
+ */
+export function addressGroup(address: string): string {
+  const mapped = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.split('::');
+  const before = groupsOf(head);
+  const after = tail === undefined ? [] : groupsOf(tail);
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
+  return [...before, ...zeros, ...after].slice(0, 4).join(':');
+}
+
+function groupsOf(part: string): readonly string[] {
+  return part === '' ? [] : part.split(':').map((group) => group.toLowerCase());
+}

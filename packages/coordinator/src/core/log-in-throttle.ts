@@ -1,0 +1,83 @@
+/**
+ * Slows down whoever guesses passwords: after five that were wrong in a row, each further one must
+ * wait twice as long as the one before. An attempt counts as wrong from its beginning: a hundred at
+ * once are a hundred.
+ */
+
+/** Typing errors that cost nothing. */
+export const FREE_TRIES = 5;
+const FIRST_WAIT_MS = 1_000;
+const MAX_WAIT_MS = 15 * 60_000;
+/** After which nothing is held against anybody; longer than any wait. */
+const MEMORY_MS = 60 * 60_000;
+/** Some 200 bytes each. Beyond it those go whose last attempt is the oldest. */
+export const MAX_TRACKED = 10_000;
+
+interface Tries {
+  readonly wrong: number;
+  readonly lastAt: number;
+}
+
+export class LogInThrottle {
+  /** By account or address, the last attempt at the end. */
+  readonly #tries = new Map<string, Tries>();
+
+  get tracked(): number {
+    return this.#tries.size;
+  }
+
+  /** Milliseconds until the next attempt may begin; 0 where it may now (`now` is monotonic ms). */
+  waitMs(key: string, now: number): number {
+    const { wrong, lastAt } = this.#read(key, now);
+    return Math.max(0, lastAt + waitAfter(wrong) - now);
+  }
+
+  /** An attempt begins, and counts as wrong until it is taken back or forgotten. */
+  begin(key: string, now: number): void {
+    this.#write(key, { wrong: this.#read(key, now).wrong + 1, lastAt: now });
+    if (this.#tries.size > MAX_TRACKED) this.#forgetOldest();
+  }
+
+  /** It was wrong: the next one waits from now on, however long this one took. */
+  confirm(key: string, now: number): void {
+    const tries = this.#tries.get(key);
+    if (tries !== undefined) this.#write(key, { ...tries, lastAt: now });
+  }
+
+  /** It was not wrong, or came to no end. */
+  takeBack(key: string): void {
+    const tries = this.#tries.get(key);
+    if (tries === undefined) return;
+    if (tries.wrong <= 1) this.#tries.delete(key);
+    else this.#tries.set(key, { ...tries, wrong: tries.wrong - 1 });
+  }
+
+  /** It was right: what was wrong before is forgotten. */
+  forget(key: string): void {
+    this.#tries.delete(key);
+  }
+
+  #read(key: string, now: number): Tries {
+    const tries = this.#tries.get(key);
+    return tries === undefined || now - tries.lastAt > MEMORY_MS ? NONE : tries;
+  }
+
+  #write(key: string, tries: Tries): void {
+    this.#tries.delete(key);
+    this.#tries.set(key, tries);
+  }
+
+  #forgetOldest(): void {
+    for (const oldest of this.#tries.keys()) {
+      this.#tries.delete(oldest);
+      return;
+    }
+  }
+}
+
+const NONE: Tries = { wrong: 0, lastAt: Number.NEGATIVE_INFINITY };
+
+function waitAfter(wrong: number): number {
+  if (wrong < FREE_TRIES) return 0;
+  return Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (wrong - FREE_TRIES));
+}

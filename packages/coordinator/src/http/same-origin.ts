@@ -1,0 +1,34 @@
+/**
+ * Keeps other sites' pages from acting through a visitor's session. A cookie goes with whatever
+ * request a page makes the browser send; where the page came from, the browser says itself.
+ */
+import { ApiError } from '@inference-gateway/shared/errors';
+import type { Context, Middleware } from './context.js';
+
+const CONSOLE = '/api/console/';
+const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
+
+/** Ours are asked for with each request: the port is known only once the server listens. */
+export function sameOrigin(ownOrigins: () => readonly string[]): Middleware {
+  return (ctx, next) => {
+    const isSafe = SAFE_METHODS.includes(ctx.method) || !ctx.path.startsWith(CONSOLE);
+    if (isSafe || isOurs(ctx, ownOrigins())) return next();
+    throw foreign(ctx, ownOrigins());
+  };
+}
+
+/** Browsers leave the first out on plain http to anything but this machine itself. */
+function isOurs(ctx: Context, ownOrigins: readonly string[]): boolean {
+  return ctx.get('sec-fetch-site') === 'same-origin' || ownOrigins.includes(ctx.get('origin'));
+}
+
+function foreign(ctx: Context, ownOrigins: readonly string[]): ApiError {
+  const origin = ctx.get('origin').slice(0, MAX_SHOWN);
+  const from = origin === '' ? 'a program that names no Origin' : `a page of ${origin}`;
+  const message =
+    `This comes from ${from}, and only pages of ${ownOrigins.join(' or ')} may do it. ` +
+    'Open the gateway there, or have its operator set GATEWAY_PUBLIC_URL.';
+  return new ApiError('foreign_origin', message);
+}
+
+const MAX_SHOWN = 100;

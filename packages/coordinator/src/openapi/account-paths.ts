@@ -1,0 +1,114 @@
+/** Becoming a member, and logging in to the dashboard. */
+import type { Answer, Operation, Paths } from './open-api.js';
+import { jsonAnswer, jsonBody, operation } from './operation.js';
+import { headers, PLAIN_HEADERS } from './response-headers.js';
+
+const EXAMPLE = {
+  id: '01KDVDBP00A1B2C3D4E5F6G7H8',
+  name: 'Ben',
+  email: 'ben@example.org',
+} as const;
+const PASSWORD = 'correct horse battery staple';
+
+export function accountPaths(): Paths {
+  return {
+    '/api/join': { post: join() },
+    '/api/console/v1/session': { post: logIn(), get: tellSession(), delete: logOut() },
+  };
+}
+
+function join(): Operation {
+  const example = { token: 'gwi_…', name: 'Ben', password: PASSWORD, key_name: 'laptop' };
+  return operation(
+    {
+      id: 'join',
+      tag: 'Accounts',
+      summary: 'Become a member with an invite',
+      description: 'At most 10 tries a minute from one address.',
+      body: jsonBody('Joining', example),
+      answers: {
+        201: jsonAnswer({
+          schema: 'Member',
+          description: 'The new member.',
+          example: { ...EXAMPLE, key: 'gwk_…' },
+          headers: PLAIN_HEADERS,
+        }),
+      },
+      errors: [
+        'InvalidAccount',
+        'InvalidInvite',
+        'NameTaken',
+        'EnrollmentTooLarge',
+        'UnsupportedEnrollment',
+        'TooManyTries',
+        'InternalFailure',
+        'AccountsUnavailable',
+      ],
+    },
+    null,
+  );
+}
+
+function logIn(): Operation {
+  return operation(
+    {
+      id: 'logIn',
+      tag: 'Accounts',
+      summary: 'Log in',
+      description:
+        'After five wrong passwords in a row, of one account or from one address, the next must ' +
+        'wait, each time twice as long, up to 15 minutes.',
+      body: jsonBody('LogIn', { email: EXAMPLE.email, password: PASSWORD }),
+      answers: { 204: cookieOnly('The browser is logged in.') },
+      errors: [
+        'InvalidAccount',
+        'WrongPassword',
+        'ForeignOrigin',
+        'EnrollmentTooLarge',
+        'UnsupportedEnrollment',
+        'TooManyTries',
+        'InternalFailure',
+        'AccountsUnavailable',
+      ],
+    },
+    null,
+  );
+}
+
+function tellSession(): Operation {
+  return operation(
+    {
+      id: 'getSession',
+      tag: 'Accounts',
+      summary: 'See who is logged in',
+      answers: {
+        200: jsonAnswer({
+          schema: 'Session',
+          description: 'The member whose browser it is.',
+          example: { member: { ...EXAMPLE, role: 'member' }, expires_at: 1_769_817_600 },
+          headers: [...PLAIN_HEADERS, 'Set-Cookie'],
+        }),
+      },
+      errors: ['NotLoggedIn', 'InternalFailure', 'AccountsUnavailable'],
+    },
+    'session',
+  );
+}
+
+function logOut(): Operation {
+  return operation(
+    {
+      id: 'logOut',
+      tag: 'Accounts',
+      summary: 'Log out',
+      description: 'Also where nobody is logged in.',
+      answers: { 204: cookieOnly('The session is over.') },
+      errors: ['ForeignOrigin', 'InternalFailure', 'AccountsUnavailable'],
+    },
+    'session',
+  );
+}
+
+function cookieOnly(description: string): Answer {
+  return { description, headers: headers(...PLAIN_HEADERS, 'Set-Cookie') };
+}

@@ -1,0 +1,35 @@
+/** Who members are, and what it takes to become one and to log in. */
+import * as z from 'zod';
+import { PASSWORD_CHARACTERS } from '../core/password-rule.js';
+
+const { least, most } = PASSWORD_CHARACTERS;
+const name = z.string().min(1).max(64);
+
+export const joining = z.object({
+  token: z.string().meta({ description: 'Of the invite, good once: `gwi_…`, or the whole link.' }),
+  name: name.meta({ description: 'The public name, which others see.' }),
+  password: z.string().min(least).max(most).meta({ description: 'For the dashboard.' }),
+  key_name: name.nullish().meta({ description: 'Of a first API key; none is made without it.' }),
+});
+
+export const logIn = z.object({
+  email: z.string().min(1).max(254),
+  password: z.string(),
+});
+
+export const member = z.object({
+  id: z.string(),
+  name: z.string(),
+  email: z.string(),
+  key: z.string().optional().meta({ description: 'The first API key, shown this once.' }),
+});
+
+export const session = z.object({
+  member: z.object({
+    id: z.string(),
+    name: z.string(),
+    email: z.string(),
+    role: z.enum(['member', 'admin']),
+  }),
+  expires_at: z.int().meta({ description: 'Unix seconds, if it is not used again.' }),
+});

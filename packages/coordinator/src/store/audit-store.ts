@@ -1,0 +1,46 @@
+/**
+ * The part of the store's port that keeps who changed what. Operations of the store that change
+ * who may do what write their entry themselves, in their own transaction.
+ */
+
+export interface AuditSubject {
+  /** `user`, `key`, `provider`, … */
+  readonly kind: string;
+  readonly id: string;
+  /** As people write it: an address, `OWNER/NAME`. */
+  readonly name: string;
+}
+
+export interface NewAuditEntry {
+  /** `key.create`: the command's noun and verb. */
+  readonly action: string;
+  readonly subject: AuditSubject;
+  /** What differs; null where there was, or is, nothing. Never a secret. */
+  readonly before: Readonly<Record<string, unknown>> | null;
+  readonly after: Readonly<Record<string, unknown>> | null;
+}
+
+export interface AuditEntry extends NewAuditEntry {
+  readonly id: string;
+  readonly at: number;
+  /** `cli:<user of the machine>`, `member:<id>`, `agent`, `invite` or `system`. */
+  readonly actor: string;
+}
+
+export interface AuditQuery {
+  /** Null: since ever. */
+  readonly since: number | null;
+  /** A noun or an action: `key` or `key.create`; null for all. */
+  readonly action: string | null;
+  readonly actor: string | null;
+  /** The subject's id. */
+  readonly subjectId: string | null;
+  readonly limit: number;
+}
+
+export interface AuditStore {
+  /** For what is changed elsewhere than in the store: a link, a file. */
+  recordAudit(entry: NewAuditEntry): Promise<void>;
+  /** The newest first. */
+  listAudit(query: AuditQuery): Promise<readonly AuditEntry[]>;
+}

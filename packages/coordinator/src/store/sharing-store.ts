@@ -1,0 +1,88 @@
+/** The part of the store's port that decides who may use whose machines. */
+import type { ShareCaps, ShareSubject, SharingFacts } from '../core/sharing.js';
+import type { Changed } from './member-store.js';
+import type { Created } from './outcomes.js';
+
+export interface Network {
+  readonly id: string;
+  /** Unique. */
+  readonly name: string;
+  readonly ownerId: string;
+  readonly ownerName: string;
+  readonly createdAt: number;
+  /** The owner among them, in the order in which they joined. */
+  readonly members: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly joinedAt: number;
+  }[];
+}
+
+/** With whom something is shared. */
+export type Audience =
+  | { readonly kind: 'network'; readonly id: string }
+  | { readonly kind: 'member'; readonly id: string };
+
+export interface NewShare {
+  readonly providerId: string;
+  readonly subject: ShareSubject;
+  readonly audience: Audience;
+  readonly caps: ShareCaps;
+}
+
+export interface Share extends NewShare {
+  readonly id: string;
+  /** As `OWNER/NAME`. */
+  readonly providerName: string;
+  readonly ownerId: string;
+  /** The network's or the member's. */
+  readonly audienceName: string;
+  readonly createdAt: number;
+}
+
+export interface Block {
+  readonly ownerId: string;
+  readonly ownerName: string;
+  readonly memberId: string;
+  readonly memberName: string;
+  readonly createdAt: number;
+}
+
+export interface SharingStore {
+  /** Its owner is its first member. */
+  createNetwork(
+    network: { readonly name: string; readonly ownerId: string },
+    now: number,
+  ): Promise<Created<Network>>;
+  renameNetwork(id: string, name: string): Promise<Changed<Network>>;
+  /** With all that is shared with it. False where it is unknown. */
+  deleteNetwork(id: string): Promise<boolean>;
+  listNetworks(): Promise<readonly Network[]>;
+  /** False where nothing changes. */
+  joinNetwork(networkId: string, memberId: string, now: number): Promise<boolean>;
+  /**
+   * False where nothing changes: the owner stays for as long as the network is there. What they
+   * share with it themselves stays.
+   */
+  leaveNetwork(networkId: string, memberId: string): Promise<boolean>;
+
+  /** The same subject shared again with the same audience takes the new caps. */
+  putShare(share: NewShare, now: number): Promise<Share>;
+  /** False where it is unknown. */
+  deleteShare(id: string): Promise<boolean>;
+  /** In the order of their making; a null provider stands for all. */
+  listShares(providerId: string | null): Promise<readonly Share[]>;
+
+  /** Whatever the owner shares, this member gets nothing of it. False where nothing changes. */
+  blockMember(ownerId: string, memberId: string, now: number): Promise<boolean>;
+  unblockMember(ownerId: string, memberId: string): Promise<boolean>;
+  listBlocks(): Promise<readonly Block[]>;
+
+  /** All that decides who may use what. */
+  sharingFacts(): Promise<SharingFacts>;
+  /**
+   * Told the facts after every change of them, before the change is answered: nobody is told that
+   * something is unshared while it can still be used.
+   */
+  watchSharing(listener: (facts: SharingFacts) => void): void;
+}

@@ -1,0 +1,83 @@
+/**
+ * Completion in a shell: the script that a shell reads once, and the answers that it asks for at
+ * each press of the key. What there is to complete is the library's work, out of the commands.
+ */
+import { CommandError, EXIT } from './command-error.js';
+import { print } from './print.js';
+
+export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
+type Shell = (typeof SHELLS)[number];
+
+/** The part of the library's tree of commands that is needed here. */
+interface CommandTree {
+  /** By their words, joined by spaces. */
+  readonly commands: ReadonlyMap<string, TreeCommand>;
+  /** Prints answers for the words before the cursor; the last is begun, or empty. */
+  parse(words: string[]): void;
+  setup(name: string, executable: string, shell: string): void;
+}
+
+interface TreeCommand {
+  description: string;
+  argument(
+    name: string,
+    values: (add: (value: string, description: string) => void) => void,
+  ): unknown;
+}
+
+export const COMPLETE_DESCRIPTION = 'print the script that completes commands in a shell';
+
+interface Completion {
+  /** As it is typed. */
+  readonly program: string;
+  /** What follows `complete`. */
+  readonly args: readonly string[];
+  /** Builds what other commands do without. */
+  readonly loadTree: () => Promise<CommandTree>;
+}
+
+/**
+ * `complete SHELL` prints the script, and `complete -- WORD…`, which the script calls, what fits.
+ * Throws a `CommandError` with exit code 2 for another shell, or none.
+ */
+export async function complete({ program, args, loadTree }: Completion): Promise<void> {
+  const [first, ...words] = args;
+  if (first === '--') return named(await loadTree()).parse(words);
+  const shell = shellOf(args);
+  if (shell === 'bash') return print(bashScript(program));
+  (await loadTree()).setup(program, program, shell);
+}
+
+/** What the library adds of its own is called as here, and knows the shells. */
+function named(tree: CommandTree): CommandTree {
+  const own = tree.commands.get('complete');
+  if (own === undefined) return tree;
+  own.description = COMPLETE_DESCRIPTION;
+  own.argument('shell', (add) => SHELLS.forEach((shell) => add(shell, '')));
+  return tree;
+}
+
+function shellOf(args: readonly string[]): Shell {
+  const shell = args.length === 1 ? SHELLS.find((one) => one === args[0]) : undefined;
+  if (shell !== undefined) return shell;
+  const given = args.length === 0 ? 'which shell?' : `'${args.join(' ')}' is no shell to complete.`;
+  throw new CommandError(EXIT.usage, `${given} Name one of ${SHELLS.join(', ')}.`);
+}
+
+/**
+ * The library's own script for bash wants another package's functions, runs what is half typed
+ * through `eval`, completes no files, and cannot be read twice, or for two programs, in one shell.
+ */
+function bashScript(program: string): string {
+  const name = `_${program.replaceAll('-', '_')}`;
+  return `# bash completion for ${program}
+${name}() {
+  local word=\${COMP_WORDS[COMP_CWORD]} line
+  COMPREPLY=()
+  while IFS= read -r line; do
+    line=\${line%%$'\\t'*}
+    [[ $line != :* && $line == "$word"* ]] && COMPREPLY+=("$line")
+  done < <(${program} complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -o default -F ${name} ${program}`;
+}

@@ -1,0 +1,71 @@
+/** Joining and logging in, as a browser or curl would send it. */
+import type { TestGateway } from '../support/gateway.js';
+
+export const SESSION_PATH = '/api/console/v1/session';
+const JOIN_PATH = '/api/join';
+export const PASSWORD = 'correct horse battery staple';
+
+export interface Sent extends Omit<RequestInit, 'headers'> {
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What a page of the gateway itself sends along. */
+export const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' } as const;
+
+interface InviteOptions {
+  readonly email?: string;
+  readonly admin?: boolean;
+  readonly network?: string | null;
+  readonly expires_in_s?: number;
+}
+
+let invited = 0;
+
+/** Returns the secret of a new invite, for an address that nobody has. */
+export async function invite(gateway: TestGateway, options: InviteOptions = {}): Promise<string> {
+  const email = `friend-${(invited += 1)}@example.org`;
+  const rest = { admin: false, network: null, expires_in_s: 60, ...options };
+  return (await gateway.admin('user.invite', { email, ...rest })).secret;
+}
+
+export function joining(body: object | string): Sent {
+  return { path: JOIN_PATH, ...json(body) };
+}
+
+export function loggingIn(email: string, password = PASSWORD): Sent {
+  const { headers, ...rest } = json({ email, password });
+  return { path: SESSION_PATH, ...rest, headers: { ...headers, ...SAME_ORIGIN } };
+}
+
+function json(body: object | string) {
+  return {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  };
+}
+
+/** The cookie of an answer, as the browser sends it back; empty where it was taken away. */
+export function cookieOf(response: Response): string {
+  const [cookie = ''] = response.headers.getSetCookie();
+  const [pair = ''] = cookie.split(';');
+  return pair.endsWith('=') ? '' : pair;
+}
+
+/** Becomes a member, logs in, looks, and logs out; each answer is the caller's to judge. */
+export async function joinAndLogOut(
+  gateway: TestGateway,
+  call: (sent: Sent) => Promise<Response>,
+): Promise<readonly number[]> {
+  const email = 'visitor@example.org';
+  const token = await invite(gateway, { email });
+  const body = { token, name: 'Visitor', password: PASSWORD, key_name: 'laptop' };
+  const joined = await call(joining(body));
+  const loggedIn = await call(loggingIn(email));
+  const headers = { cookie: cookieOf(loggedIn), ...SAME_ORIGIN };
+  const seen = await call({ path: SESSION_PATH, headers });
+  const loggedOut = await call({ path: SESSION_PATH, method: 'DELETE', headers });
+  const over = await call({ path: SESSION_PATH, headers });
+  return [joined, loggedIn, seen, loggedOut, over].map(({ status }) => status);
+}

@@ -1,0 +1,46 @@
+import { array, assert, asyncProperty, record } from 'fast-check';
+import { expect, it } from 'vitest';
+import { openTown } from './sharing-town.js';
+import type { Town } from './sharing-town.js';
+import { View } from './sharing-views.js';
+import { actions, beginnings, MEMBERS, OPENING } from './sharing-world.js';
+import type { Action } from './sharing-world.js';
+
+/** After each of them, every member looks at everything. */
+const stage = array(actions, { minLength: 8, maxLength: 8 });
+
+const history = record({
+  beginning: array(beginnings, { minLength: 24, maxLength: 24 }),
+  first: stage,
+  second: stage,
+});
+
+async function live(stages: readonly (readonly Action[])[]): Promise<void> {
+  const town = await openTown();
+  try {
+    for (const stage of stages) await pass(town, stage);
+  } catch (error) {
+    // What was so at that moment is told beside what somebody was told, or got, of it.
+    const { message } = error as Error;
+    throw new Error(`${message}\n\n${town.world.toString()}`, { cause: error });
+  } finally {
+    await town.close();
+  }
+}
+
+async function pass(town: Town, stage: readonly Action[]): Promise<void> {
+  for (const action of stage) await town.act(action);
+  await Promise.all(MEMBERS.map((member) => new View(town, member).check()));
+  expect(town.trespasses).toEqual([]);
+}
+
+/** The report of a failure has the seed; `{ seed, path }` beside `numRuns` runs it again. */
+it('whatever members share, nobody sees or gets what the rule forbids', { timeout: 60_000 }, () =>
+  assert(
+    asyncProperty(history, ({ beginning, first, second }) =>
+      live([[...OPENING, ...beginning, ...first], second]),
+    ),
+    // Each run is a whole gateway: a failure is told as it is, and not made smaller.
+    { numRuns: 3, endOnFailure: true, unbiased: true },
+  ),
+);

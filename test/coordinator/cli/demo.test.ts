@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { spawn } from 'node:child_process';
+import { expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { until } from '../../support/until.js';
+import { dataFolder } from './data-folder.js';
+import { runCoordinator, startCoordinatorProcess } from './run-coordinator.js';
+import type { StartedCoordinator } from './run-coordinator.js';
+
+/** What is to be pasted, as it stands on stderr. */
+interface Told {
+  readonly agent: string;
+  readonly curl: string;
+  readonly keyFile: string;
+}
+
+async function told(started: StartedCoordinator): Promise<Told> {
+  const line = (start: string): string | undefined =>
+    started
+      .stderr()
+      .split('\n')
+      .find((one) => one.startsWith(`  ${start}`));
+  const curl = await until(() => line('curl'), { what: 'the command with curl' });
+  const agent = line('gateway-agent') ?? '';
+  return { agent, curl, keyFile: /\$\(cat (\S+)\)/.exec(curl)?.[1] ?? '' };
+}
+
+/** A folder with the agent's program, for a shell's PATH. */
+async function programFolder(): Promise<string> {
+  const folder = join(await temporaryFolder(), 'bin');
+  await mkdir(folder);
+  const file = new URL('../../../packages/agent/bin/gateway-agent.js', import.meta.url);
+  const script = `#!/bin/sh\nexec '${process.execPath}' '${fileURLToPath(file)}' "$@"\n`;
+  await writeFile(join(folder, 'gateway-agent'), script, { mode: 0o755 });
+  return folder;
+}
+
+/** Pastes it into a shell; whatever it starts ends with the test. */
+function paste(command: string, path: string): { readonly output: () => string } {
+  const env = { PATH: `${path}:${process.env['PATH'] ?? ''}` };
+  const shell = spawn('sh', ['-c', command], { env, detached: true });
+  let output = '';
+  shell.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  onTestFinished(() => {
+    if (shell.pid !== undefined && shell.exitCode === null) process.kill(-shell.pid, 'SIGKILL');
+  });
+  return { output: () => output };
+}
+
+test('the commands that a demo prints make a gateway that answers', async () => {
+  const started = await startCoordinatorProcess(['--demo']);
+  const { agent, curl } = await told(started);
+  const path = await programFolder();
+  const serving = paste(agent, path);
+  await until(() => serving.output().includes('online as demo'), { timeoutMs: 30_000 });
+  const asked = paste(curl, path);
+  await until(() => asked.output().includes('"finish_reason"'));
+  expect(asked.output()).toContain('"chat.completion"');
+  expect(started.stdout()).toBe(`listening on ${started.address}\n`);
+}, 60_000);
+
+test('its secrets lie in files that nobody else reads, and are said nowhere', async () => {
+  const path = join(await temporaryFolder(), "anna's data");
+  const started = await startCoordinatorProcess(['--demo', '--data', path]);
+  const { agent } = await told(started);
+  const [keyFile, tokenFile] = [join(path, 'demo.key'), join(path, 'demo.token')];
+  const quoted = tokenFile.replace("'", String.raw`'\''`);
+  expect(agent).toContain(`--token-file '${quoted}' `);
+  for (const [file, prefix] of [
+    [keyFile, 'gwk_'],
+    [tokenFile, 'gwj_'],
+  ] as const) {
+    const secret = (await readFile(file, 'utf8')).trim();
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(secret).toMatch(new RegExp(`^${prefix}\\w{49}$`));
+    expect(started.stderr()).not.toContain(secret);
+  }
+});
+
+test('without --data its folder goes with it, however it ends', async () => {
+  const started = await startCoordinatorProcess(['--demo']);
+  const { keyFile } = await told(started);
+  expect(existsSync(keyFile)).toBe(true);
+  started.process.kill('SIGTERM');
+  expect(await started.ended()).toBe(0);
+  expect(existsSync(dirname(keyFile))).toBe(false);
+  const folder = await temporaryFolder();
+  const failed = await runCoordinator(['start', '--demo', '--host', '192.0.2.1'], {
+    env: { TMPDIR: folder },
+  });
+  expect(failed.code).toBe(7);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('with --data it stays, goes on without --demo, and is no second demo', async () => {
+  const folder = await dataFolder();
+  const started = await startCoordinatorProcess(['--demo', '--data', folder.path]);
+  const { keyFile } = await told(started);
+  started.process.kill('SIGTERM');
+  await started.ended();
+  const again = await folder.run('start --demo --port 0');
+  expect({ code: again.code, stdout: again.stdout }).toEqual({ code: 7, stdout: '' });
+  expect(again.stderr).toContain(`${folder.path} has members already`);
+  expect(again.stderr).toContain('Leave --demo out');
+  const { address } = await startCoordinatorProcess(['--data', folder.path]);
+  const key = (await readFile(keyFile, 'utf8')).trim();
+  const headers = { authorization: `Bearer ${key}` };
+  expect((await fetch(`${address}/v1/models`, { headers })).status).toBe(200);
+});
+
+test('a folder that a coordinator runs on exits 7, and gets no member', async () => {
+  const folder = await dataFolder();
+  await startCoordinatorProcess(['--data', folder.path]);
+  const { code, stderr } = await folder.run('start --demo --port 0');
+  expect(code).toBe(7);
+  expect(stderr).toContain('in use');
+  expect(await folder.json('user list')).toEqual([]);
+});
+
+test('a wrong configuration exits 2 before anything is made', async () => {
+  const folder = await temporaryFolder();
+  const { code } = await runCoordinator(['start', '--demo', '--port', 'x'], {
+    env: { TMPDIR: folder },
+  });
+  expect(code).toBe(2);
+  expect(await readdir(folder)).toEqual([]);
+});

@@ -1,0 +1,54 @@
+/** A store with providers, for the commands of an administrator. */
+import type { ProviderView } from '@inference-gateway/coordinator/core/sessions';
+import type { Provider, Store } from '@inference-gateway/coordinator/store/port';
+import {
+  HOST,
+  SERVICE,
+  created,
+  newMember,
+  newProvider,
+  randomHex,
+  sha256,
+} from '../../store/store-rows.js';
+
+/** A machine of a member, who is made where there is none of that name. */
+export async function addProvider(
+  store: Store,
+  owner: string,
+  { name, approved = true }: { readonly name: string; readonly approved?: boolean },
+): Promise<Provider> {
+  const now = Date.now();
+  await store.createMember(newMember(owner), now);
+  const ownerId = (await store.findMember(owner))?.id ?? '';
+  const hash = sha256(randomHex());
+  const token = { ownerId, name, hash, expiresAt: now + 1_000, replaces: null };
+  await store.createJoinToken(token, now);
+  const enrolled = created(await store.enroll(newProvider(hash, { name, approved }), now));
+  await store.recordProviderSeen(enrolled.id, { services: [SERVICE], host: HOST }, now);
+  return enrolled;
+}
+
+/** As links see it while its agent is connected. */
+export function online(provider: Provider, accepts: 'all' | 'own' = 'all'): ProviderView {
+  return {
+    providerId: provider.id,
+    ownerId: provider.ownerId,
+    ownerName: provider.ownerName,
+    name: provider.name,
+    createdAt: provider.createdAt,
+    session: {
+      sessionId: 'session',
+      connectedAt: Date.now(),
+      agentVersion: '0.1.0',
+      host: HOST,
+      accepts,
+      busy: 1,
+      busyByService: new Map(),
+    },
+    offlineSince: null,
+    draining: false,
+    closed: false,
+    shares: [],
+    services: [SERVICE],
+  };
+}

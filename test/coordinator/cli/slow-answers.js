@@ -1,0 +1,8 @@
+/** The program with a second of patience, in place of a minute, for a running coordinator. */
+import http from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
+
+const { request } = http;
+http.request = (options, done) => request(Object.assign(options, { timeout: 1_000 }), done);
+syncBuiltinESMExports();
+await import('../../../packages/coordinator/bin/gateway-coordinator.js');

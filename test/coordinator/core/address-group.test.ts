@@ -1,0 +1,17 @@
+import { addressGroup } from '@inference-gateway/coordinator/core/address-group';
+import { expect, test } from 'vitest';
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['::FFFF:192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+  ['2001:DB8:1:2::1', '2001:db8:1:2'],
+  ['2001:db8::1', '2001:db8:0:0'],
+  ['2001:db8:0:0:ffff::', '2001:db8:0:0'],
+  ['::1', '0:0:0:0'],
+  ['::', '0:0:0:0'],
+  ['', ''],
+])('%s counts as %s', (address, group) => {
+  expect(addressGroup(address)).toBe(group);
+});

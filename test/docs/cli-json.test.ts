@@ -1,0 +1,204 @@
+/** What the programs print as JSON is what `docs/cli.md` says, field by field. */
+import { expect, test } from 'vitest';
+import { answer } from '../support/fake-behaviours.js';
+import { leafCommands } from '../support/command-tree.js';
+import { manyCommands } from '../support/many-commands.js';
+import type { ProgramName } from '../support/program.js';
+import { until } from '../support/until.js';
+import { jobHome } from '../agent/cli/job-home.js';
+import { dataFolder } from '../coordinator/cli/data-folder.js';
+import { prepareStopped } from '../coordinator/cli/jobs-in-store.js';
+import { runCoordinator } from '../coordinator/cli/run-coordinator.js';
+import { onlineView, serveAdminOn } from '../coordinator/cli/running-admin.js';
+import { fillWithEverything } from './full-folder.js';
+import type { Full } from './full-folder.js';
+import { Sighting, readShapes } from './json-shapes.js';
+import type { Shapes } from './json-shapes.js';
+
+/** A shape of the document, and a command line that prints it. */
+type Line = readonly [shape: string, line: string];
+
+/** Which see the same wherever they are carried out. */
+function lines({ jobs, batch, provider }: Full): readonly Line[] {
+  const groups = ['day', 'member', 'key', 'provider', 'model', 'endpoint', 'source'];
+  return [
+    ...['user list', 'user invites', 'user sessions', 'key list', 'token list', 'device list'].map(
+      itself,
+    ),
+    ...['network list', 'provider list', 'model list', 'limit show', 'job list'].map(itself),
+    ...['batch list', 'queue summary', 'asset list', 'asset verify', 'version', 'doctor'].map(
+      itself,
+    ),
+    ['user show', 'user show anna'],
+    ['user show', 'user show eve'],
+    ['network show', 'network show friends'],
+    ['provider show', `provider show ${provider}`],
+    ['provider show', 'provider show ben/den-pc'],
+    ['model list', 'model list --user ben'],
+    ...jobs.map((id): Line => ['job show', `job show ${id}`]),
+    ['batch show', `batch show ${batch}`],
+    ['audit list', 'audit list --limit 500'],
+    ...groups.map((by): Line => ['stats', `stats --by ${by}`]),
+    ['prune', 'prune --dry-run'],
+  ];
+}
+
+function itself(name: string): Line {
+  return [name, name];
+}
+
+test('gateway-coordinator prints what docs/cli.md says, and all of it', async () => {
+  const seen = new Seen('gateway-coordinator');
+  await seeRunning(seen);
+  await seeStopped(seen);
+  expect(seen.report()).toEqual([]);
+}, 60_000);
+
+/** Beside a coordinator, to which one of the machines is connected. */
+async function seeRunning(seen: Seen): Promise<void> {
+  const folder = await dataFolder();
+  const { store, links, desk } = await serveAdminOn(folder.path);
+  const full = await fillWithEverything(store);
+  const provider = (await store.listProviders()).find(({ id }) => id === full.provider);
+  if (provider === undefined) throw new Error('the provider is not there');
+  const { services } = provider;
+  links.online.set(provider.id, { ...onlineView(provider), services });
+  desk.lastTickAt = Date.now();
+  const commands = manyCommands('gateway-coordinator');
+  const created = ['user create', 'user create --email frida@example.org'] as const;
+  for (const [shape, line] of [created, ...lines(full)]) {
+    const { stdout, stderr } = await commands.run(wordsOf(line, folder.path));
+    seen.add(shape, stdout, stderr);
+  }
+}
+
+/** Where none runs, with files that are really missing, and each command in its own process. */
+async function seeStopped(seen: Seen): Promise<void> {
+  const folder = await dataFolder();
+  const full = await prepareStopped(folder, fillWithEverything);
+  const [file, other] = [`${folder.path}.tar`, `${folder.path}.restored`];
+  const run = async (shape: string, line: string, path = folder.path): Promise<void> => {
+    const { stdout, stderr } = await runCoordinator(wordsOf(line, path));
+    seen.add(shape, stdout, stderr);
+  };
+  await run('provider show', `provider show ${full.provider}`);
+  await run('asset verify', 'asset verify');
+  await run('migrate --status', 'migrate --status');
+  await run('migrate', 'migrate');
+  await run('backup', `backup -o ${file}`);
+  await run('restore --verify', `restore ${file} --verify`);
+  await run('restore', `restore ${file} --partial`, other);
+  await run('restore', `restore ${file} --partial --yes`, other);
+}
+
+function wordsOf(line: string, dataDir: string): string[] {
+  const data = line === 'version' ? [] : ['--data', dataDir];
+  return [...line.split(' '), '--json', ...data];
+}
+
+test('gateway-agent prints what docs/cli.md says, and all of it', async () => {
+  const seen = new Seen('gateway-agent');
+  const home = await jobHome();
+  const see = async (shape: string, ...words: string[]): Promise<void> => {
+    const { stdout, stderr } = await home.run(...words, '--json');
+    seen.add(shape, stdout, stderr);
+  };
+  await see('status, where no agent runs', 'status');
+  const { link } = await home.startAgent();
+  link.open(1, { caller: { name: 'Ben', own: false } });
+  await until(() => home.server.requests.length === 1);
+  home.server.behave(answer());
+  link.open(2);
+  await link.lastWord(2);
+  await home.run('pause', '--for', '2h');
+  await see('status', 'status');
+  await see('jobs', 'jobs');
+  await home.run('services', 'remove', 'llm-1', '--yes');
+  const add = '--type llm --backend openai --slots 2 --slot-group gpu0 --model tiny --base-url';
+  await home.run('services', 'add', ...add.split(' '), home.server.baseUrl);
+  await see('services list', 'services', 'list');
+  await see('services scan', 'services', 'scan', '--port', new URL(home.server.baseUrl).port);
+  const { stdout } = await manyCommands('gateway-agent').run(['version', '--json']);
+  seen.add('version', stdout, '');
+  expect(seen.report()).toEqual([]);
+}, 60_000);
+
+/** They are text only where something is wrong, has an end, or a key is needed. */
+const SELDOM: Readonly<Record<ProgramName, readonly string[]>> = {
+  'gateway-coordinator': ['restore: moved_to'],
+  'gateway-agent': [
+    'status: reason',
+    'status: services[].reason',
+    'services list: api_key_file',
+    'services scan: note',
+  ],
+};
+
+/** Reading is for programs, too. */
+const READS =
+  /(^| )(list|show|summary|invites|sessions|verify|status|jobs|doctor|version|stats|scan)$/;
+
+test.each(['gateway-coordinator', 'gateway-agent'] as const)(
+  'every command of %s that reads has --json, and each that has it is documented',
+  (program) => {
+    const withJson = leafCommands(program).filter(({ command }) =>
+      command.options.some(({ long }) => long === '--json'),
+    );
+    const names = withJson.map(({ name }) => name);
+    const readers = leafCommands(program).filter(({ name }) => READS.test(name));
+    expect(names).toEqual(expect.arrayContaining(readers.map(({ name }) => name)));
+    const documented = [...readShapes(program).keys()].map((name) => name.split(/ --|, /)[0] ?? '');
+    const commands = documented.filter((name) => !/^an? /.test(name));
+    expect([...new Set(commands)].toSorted()).toEqual(names.toSorted());
+  },
+);
+
+test('a list is an array of objects with an id, and with the name where there is one', () => {
+  const shapes = [...readShapes('gateway-coordinator')];
+  const lists = shapes.filter(([name]) => name.endsWith(' list'));
+  expect(lists.length).toBeGreaterThan(9);
+  for (const [name, { rows, fields }] of lists) {
+    expect({ name, rows, id: fields.get('id') }).toEqual({ name, rows: true, id: 'string' });
+  }
+  const named = ['user', 'key', 'token', 'network', 'provider'];
+  for (const noun of named) {
+    const list = shapes.find(([name]) => name === `${noun} list`);
+    expect([noun, list?.[1].fields.has('name')]).toEqual([noun, true]);
+  }
+});
+
+/** All that was printed, held to the document. */
+class Seen {
+  readonly #program: ProgramName;
+  readonly #shapes: Shapes;
+  readonly #sightings = new Map<string, Sighting>();
+
+  constructor(program: ProgramName) {
+    this.#program = program;
+    this.#shapes = readShapes(program);
+  }
+
+  add(name: string, stdout: string, stderr: string): void {
+    const shape = this.#shapes.get(name);
+    if (shape === undefined) throw new Error(`docs/cli.md has no table of "${name}"`);
+    if (stdout === '') throw new Error(`"${name}" prints nothing: ${stderr}`);
+    const sighting = this.#sightings.get(name) ?? new Sighting(shape);
+    sighting.add(JSON.parse(stdout));
+    this.#sightings.set(name, sighting);
+  }
+
+  /** One line a fault; none where document and programs agree. */
+  report(): string[] {
+    const tables = [...this.#shapes.keys()].filter((name) => !/^an? /.test(name));
+    return tables.flatMap((name) => {
+      const sighting = this.#sightings.get(name);
+      if (sighting === undefined) return [`${name} was never printed`];
+      const unseen = sighting.unseen().map((path) => `${name}: ${path}`);
+      const missing = unseen.filter((line) => !SELDOM[this.#program].includes(line));
+      return [
+        ...[...sighting.faults].map((fault) => `${name}: ${fault}`),
+        ...missing.map((line) => `${line} never comes`),
+      ];
+    });
+  }
+}

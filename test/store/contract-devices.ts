@@ -1,0 +1,289 @@
+/** The part of the contract that is about machines that log in with a code. */
+import type {
+  CollectedDevice,
+  DeviceLogin,
+  NewDeviceLogin,
+  NewDeviceProvider,
+  Store,
+} from '@inference-gateway/coordinator/store/port';
+import { MAX_PENDING_DEVICES } from '@inference-gateway/coordinator/core/device-limits';
+import { newUserCode } from '@inference-gateway/shared/user-code';
+import { describe, expect, test } from 'vitest';
+import { audited } from './audited.js';
+import { NOW, createMember, createProvider, randomHex, sha256 } from './store-rows.js';
+
+const LIFETIME_MS = 600_000;
+const HOUR_MS = 3_600_000;
+const END = NOW + LIFETIME_MS;
+const WAITING: CollectedDevice = { kind: 'waiting' };
+
+/** Drawn once in 26 thousand million times. */
+const NOBODYS = 'ZZZZ-ZZZZ';
+
+interface Asked {
+  readonly login: DeviceLogin;
+  readonly code: string;
+  readonly deviceHash: string;
+}
+
+export function describeDevices(adapter: string, store: () => Store): void {
+  const tryAsk = (fields: Partial<NewDeviceLogin> = {}, now = NOW): Promise<DeviceLogin | null> => {
+    const told = { userCode: newUserCode(), name: 'den-pc', host: 'tower', address: '192.0.2.1' };
+    const deviceHash = sha256(randomHex());
+    const login = { deviceHash, ...told, expiresAt: now + LIFETIME_MS, ...fields };
+    return store().createDevice(login, now);
+  };
+  const ask = async (fields: Partial<NewDeviceLogin> = {}, now = NOW): Promise<Asked> => {
+    const deviceHash = sha256(randomHex());
+    const login = await tryAsk({ deviceHash, ...fields }, now);
+    if (login === null) throw new Error('not taken');
+    return { login, code: login.userCode, deviceHash };
+  };
+  const approve = (userCode: string, ownerId: string, { vouches = false, now = NOW + 1 } = {}) =>
+    store().approveDevice({ userCode, ownerId, approvesProvider: vouches }, now);
+  const collect = (
+    { deviceHash }: Asked,
+    fields: Partial<NewDeviceProvider> = {},
+    now = NOW + 2,
+  ): Promise<CollectedDevice> => {
+    const provider = { deviceHash, tokenHash: sha256(randomHex()), approved: true, ...fields };
+    return store().collectDevice(provider, now);
+  };
+  const anna = async (): Promise<string> => (await createMember(store(), 'anna')).id;
+
+  describe(`${adapter}: machines that log in`, () => {
+    test('one that asks waits, and is listed until its time is over', async () => {
+      const asked = await ask();
+      expect(asked.login).toMatchObject({
+        userCode: asked.code,
+        name: 'den-pc',
+        host: 'tower',
+        address: '192.0.2.1',
+        state: 'pending',
+        wrongTries: 0,
+        createdAt: NOW,
+        expiresAt: END,
+        ownerId: null,
+        providerId: null,
+      });
+      const later = await ask({ name: null, host: null }, NOW + 1);
+      expect(await store().listDevices(NOW + 2)).toEqual([asked.login, later.login]);
+      expect(await collect(asked)).toEqual(WAITING);
+      expect(await store().listDevices(END)).toEqual([later.login]);
+      expect(await collect(asked, {}, END)).toEqual(refused('expired'));
+    });
+
+    test('once approved it becomes a provider of the owner, with its token, once', async () => {
+      const [ownerId, asked] = [await anna(), await ask()];
+      const approved = await approve(asked.code, ownerId);
+      expect(approved).toMatchObject({ kind: 'changed', value: { state: 'approved', ownerId } });
+      expect(await store().listDevices(NOW + 1)).toEqual([]);
+      const tokenHash = sha256('agent');
+      const first = await collect(asked, { tokenHash });
+      const value = { ownerId, ownerName: 'anna', name: 'den-pc', createdAt: NOW + 2 };
+      expect(first).toMatchObject({ kind: 'created', value });
+      const found = await store().findProviderByToken(tokenHash);
+      expect({ kind: 'created', value: found }).toEqual(first);
+      expect(await collect(asked)).toEqual(refused('used'));
+      expect(await store().listProviders()).toHaveLength(1);
+      const gone = await store().findDevice(asked.code, NOW + 3);
+      expect(gone).toMatchObject({ kind: 'over', value: { state: 'done', providerId: found?.id } });
+    });
+
+    test('of polls at the same time, one gets the token', async () => {
+      const [ownerId, asked] = [await anna(), await ask()];
+      await approve(asked.code, ownerId);
+      const polls = [collect(asked), collect(asked), collect(asked)];
+      const kinds = (await Promise.all(polls)).map(({ kind }) => kind);
+      expect(kinds.toSorted()).toEqual(['created', 'refused', 'refused']);
+      expect(await store().listProviders()).toHaveLength(1);
+    });
+
+    test('of approvals at the same time, for two owners, one counts', async () => {
+      const [ownerId, asked] = [await anna(), await ask()];
+      const ben = await createMember(store(), 'ben');
+      const [first, second] = await Promise.all([
+        approve(asked.code, ownerId),
+        approve(asked.code, ben.id),
+      ]);
+      expect([first.kind, second.kind]).toEqual(['changed', 'over']);
+      expect(await collect(asked)).toMatchObject({ value: { ownerId } });
+    });
+
+    test('denied, it is refused, and cannot be approved any more', async () => {
+      const [ownerId, asked] = [await anna(), await ask()];
+      const denied = await store().denyDevice(asked.code, NOW + 1);
+      expect(denied).toMatchObject({ kind: 'changed', value: { state: 'denied' } });
+      expect(await approve(asked.code, ownerId)).toMatchObject({ kind: 'over' });
+      expect(await collect(asked)).toEqual(refused('denied'));
+    });
+
+    test('approved, it cannot be denied; and an approval lapses with its time', async () => {
+      const [ownerId, asked] = [await anna(), await ask()];
+      await approve(asked.code, ownerId);
+      expect(await store().denyDevice(asked.code, NOW + 1)).toMatchObject({ kind: 'over' });
+      expect(await collect(asked, {}, END)).toEqual(refused('expired'));
+      expect(await store().listProviders()).toEqual([]);
+    });
+
+    test('nobody can approve it when its time is over', async () => {
+      const [ownerId, asked] = [await anna(), await ask()];
+      expect(await approve(asked.code, ownerId, { now: END })).toMatchObject({ kind: 'over' });
+      expect(await approve(asked.code, ownerId, { now: END - 1 })).toMatchObject({
+        kind: 'changed',
+      });
+    });
+
+    test('an unknown device code is refused', async () => {
+      const unknown = { ...(await ask()), deviceHash: sha256('another') };
+      expect(await collect(unknown)).toEqual(refused('unknown'));
+    });
+
+    test('the owner was disabled meanwhile: no provider until they are enabled', async () => {
+      const [ownerId, asked] = [await anna(), await ask()];
+      await approve(asked.code, ownerId);
+      await store().changeMember(ownerId, { disabled: true }, NOW);
+      expect(await collect(asked)).toEqual(refused('of a disabled member'));
+      await store().changeMember(ownerId, { disabled: false }, NOW);
+      expect(await collect(asked)).toMatchObject({ kind: 'created' });
+    });
+
+    test('a name that the owner has given is refused at the approval, and at the end', async () => {
+      const [ownerId, first, second] = [await anna(), await ask(), await ask({ name: 'DEN-PC' })];
+      await approve(first.code, ownerId);
+      await approve(second.code, ownerId);
+      expect(await collect(first)).toMatchObject({ kind: 'created' });
+      expect(await collect(second)).toEqual({ kind: 'taken', field: 'name' });
+      const third = await ask();
+      expect(await approve(third.code, ownerId)).toEqual({ kind: 'taken', field: 'name' });
+      expect(await collect(third)).toEqual(WAITING);
+      const nameless = await ask({ name: null });
+      await approve(nameless.code, ownerId);
+      expect(await collect(nameless)).toMatchObject({ value: { name: 'anna-pc' } });
+    });
+
+    test('its provider waits for approval by policy, unless the log-in was one', async () => {
+      const ownerId = await anna();
+      const provider = async (name: string, byPolicy: boolean, byApproval: boolean) => {
+        const asked = await ask({ name });
+        await approve(asked.code, ownerId, { vouches: byApproval });
+        const made = await collect(asked, { approved: byPolicy });
+        return made.kind === 'created' ? made.value.approvedAt : made;
+      };
+      expect(await provider('a', false, false)).toBeNull();
+      expect(await provider('b', false, true)).toBe(NOW + 2);
+      expect(await provider('c', true, false)).toBe(NOW + 2);
+    });
+  });
+
+  describe(`${adapter}: what keeps log-ins from being guessed`, () => {
+    test('the fifth wrong code ends what waits, whichever way it is tried', async () => {
+      const [ownerId, asked] = [await anna(), await ask()];
+      const tries = [
+        await store().findDevice(NOBODYS, NOW + 1),
+        await approve(NOBODYS, ownerId),
+        await store().denyDevice(NOBODYS, NOW + 1),
+        await approve(NOBODYS, ownerId),
+      ];
+      expect(tries).toEqual([4, 3, 2, 1].map(wrongOfOne));
+      expect(await store().findDevice(asked.code, NOW + 1)).toMatchObject({ kind: 'pending' });
+      const fifth = await approve(NOBODYS, ownerId);
+      expect(fifth).toEqual({ kind: 'wrong', waiting: 1, ended: 1, triesLeft: 0 });
+      expect(await approve(asked.code, ownerId)).toMatchObject({ kind: 'over' });
+      expect(await collect(asked)).toEqual(refused('guessed'));
+      const none = await store().findDevice(NOBODYS, NOW + 1);
+      expect(none).toEqual({ kind: 'wrong', waiting: 0, ended: 0, triesLeft: 0 });
+    });
+
+    test('a wrong code counts against those alone that wait then', async () => {
+      const ownerId = await anna();
+      const [approved, old] = [await ask(), await ask({ name: 'old' })];
+      await approve(approved.code, ownerId);
+      for (let i = 0; i < 4; i++) await store().findDevice(NOBODYS, NOW + 1);
+      const young = await ask({ name: 'young' }, NOW + 1);
+      const last = await store().findDevice(NOBODYS, NOW + 1);
+      expect(last).toEqual({ kind: 'wrong', waiting: 2, ended: 1, triesLeft: 4 });
+      expect(await collect(old)).toEqual(refused('guessed'));
+      expect(await collect(young)).toEqual(WAITING);
+      expect(await collect(approved)).toMatchObject({ kind: 'created' });
+    });
+
+    test('a code that was good an hour ago is no guess', async () => {
+      const [past, waits] = [await ask(), await ask({ name: 'b' }, END)];
+      expect(await store().findDevice(past.code, END)).toMatchObject({ kind: 'over' });
+      expect(await collect(waits, {}, END)).toEqual(WAITING);
+      expect(await store().listDevices(END)).toMatchObject([{ wrongTries: 0 }]);
+    });
+
+    test('the past is forgotten an hour after it', async () => {
+      const past = await ask();
+      await ask({}, END + HOUR_MS - 1);
+      expect(await collect(past, {}, END + HOUR_MS)).toEqual(refused('expired'));
+      await ask({}, END + HOUR_MS);
+      expect(await collect(past, {}, END + HOUR_MS)).toEqual(refused('unknown'));
+    });
+
+    test('as many wait as may, and one more when one has ended; each code is of one', async () => {
+      const first = await ask();
+      expect(await tryAsk({ userCode: first.code })).toBeNull();
+      const rest = Array.from({ length: MAX_PENDING_DEVICES - 1 }, () => tryAsk());
+      expect((await Promise.all(rest)).filter((one) => one === null)).toEqual([]);
+      expect(await tryAsk()).toBeNull();
+      await store().denyDevice(first.code, NOW + 1);
+      expect(await tryAsk({ userCode: first.code })).not.toBeNull();
+      expect(await tryAsk()).toBeNull();
+      expect(await tryAsk({}, END)).not.toBeNull();
+    });
+
+    test('who decided what is in the audit log, and no code that opens anything is', async () => {
+      const [ownerId, asked, denied] = [await anna(), await ask(), await ask({ name: null })];
+      const admin = store().by('cli:root');
+      const approval = { userCode: asked.code, ownerId, approvesProvider: true };
+      await admin.approveDevice(approval, NOW + 1);
+      await admin.denyDevice(denied.code, NOW + 1);
+      const made = await collect(asked, { approved: false });
+      const subject = { kind: 'device', id: asked.login.id, name: 'den-pc' };
+      const who = { host: 'tower', address: '192.0.2.1' };
+      const [by, action] = [{ actor: 'cli:root' }, 'device.approve'];
+      const entries = await audited(store(), 'device');
+      expect(entries).toHaveLength(2);
+      expect(entries).toContainEqual({
+        ...by,
+        action,
+        subject,
+        before: null,
+        after: { ...who, owner: 'anna' },
+      });
+      expect(entries).toContainEqual({
+        ...by,
+        action: 'device.deny',
+        subject: { kind: 'device', id: denied.login.id, name: 'tower' },
+        before: who,
+        after: null,
+      });
+      const after = { name: 'den-pc', approved: true, replaced: false };
+      expect(await audited(store(), 'provider.enroll')).toMatchObject([{ before: null, after }]);
+      expect(made.kind).toBe('created');
+      expect(JSON.stringify(entries)).not.toContain(asked.deviceHash);
+    });
+
+    test('the ends that wrong codes bring are written down as well', async () => {
+      await createProvider(store());
+      await ask();
+      for (let i = 0; i < 5; i++)
+        await store()
+          .by('cli:root')
+          .findDevice(NOBODYS, NOW + 1);
+      const after = { wrongCodes: 5 };
+      expect(await audited(store(), 'device.deny')).toMatchObject([{ actor: 'cli:root', after }]);
+    });
+  });
+}
+
+function refused(reason: string): object {
+  return { kind: 'refused', reason };
+}
+
+function wrongOfOne(triesLeft: number): object {
+  return { kind: 'wrong', waiting: 1, ended: 0, triesLeft };
+}

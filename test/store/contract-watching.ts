@@ -1,0 +1,95 @@
+/** The part of the contract that is about who is told that something is shared, and when. */
+import type { SharingFacts } from '@inference-gateway/coordinator/core/sharing';
+import type { Store } from '@inference-gateway/coordinator/store/port';
+import { describe, expect, test } from 'vitest';
+import { NOW, createMember, createProvider, created, sha256 } from './store-rows.js';
+
+const CAPS = { slots: null, hours: null, maxTokens: null };
+
+export function describeWatching(adapter: string, store: () => Store): void {
+  const watch = (): SharingFacts[] => {
+    const told: SharingFacts[] = [];
+    store().watchSharing((facts) => told.push(facts));
+    return told;
+  };
+
+  describe(`${adapter}: watching what is shared`, () => {
+    test('each change is told before it is answered, whoever makes it', async () => {
+      const provider = await createProvider(store(), { approved: false });
+      const ben = await createMember(store(), 'ben');
+      const told = watch();
+      /** Whether the change was answered, and what was known then. */
+      const after = async (change: Promise<unknown>): Promise<[boolean, SharingFacts[]]> => {
+        const outcome = await change;
+        return [outcome !== false, told.splice(0)];
+      };
+      const by = store().by('cli:root');
+      const network = created(await by.createNetwork({ name: 'home', ownerId: ben.id }, NOW));
+      told.length = 0;
+      const [providerId, ownerId] = [provider.id, provider.ownerId];
+      const audience = { kind: 'network', id: network.id } as const;
+      const subject = { serviceId: null, model: null };
+      const share = { providerId, subject, audience, caps: CAPS };
+      const token = { name: null, hash: sha256('join'), replaces: null, expiresAt: NOW + 9 };
+      await by.createJoinToken({ ...token, ownerId }, NOW);
+      const joining = { joinTokenHash: token.hash, tokenHash: sha256('token') };
+      const email = 'cleo@example.org';
+      const invite = {
+        hash: sha256('invite'),
+        email,
+        role: 'member',
+        networkId: network.id,
+      } as const;
+      await by.createInvite({ ...invite, expiresAt: NOW + 9 }, NOW);
+      const acceptance = { hash: invite.hash, name: 'cleo', passwordHash: '$scrypt$' };
+      expect(told).toEqual([]);
+      const changes: (() => Promise<unknown>)[] = [
+        () => by.approveProvider(providerId, NOW),
+        () => by.enroll({ ...joining, name: 'attic', approved: true }, NOW),
+        () => by.putShare(share, NOW),
+        () => by.joinNetwork(network.id, ownerId, NOW),
+        () => by.acceptInvite(acceptance, NOW),
+        () => by.leaveNetwork(network.id, ownerId),
+        () => by.blockMember(ownerId, ben.id, NOW),
+        () => by.unblockMember(ownerId, ben.id),
+        () => by.changeMember(ben.id, { disabled: true }, NOW),
+        async () => by.deleteShare((await store().listShares(null))[0]?.id ?? ''),
+        () => by.deleteNetwork(network.id),
+        () => by.createNetwork({ name: 'den', ownerId }, NOW),
+        () => by.removeProvider(providerId, NOW),
+      ];
+      let before = await store().sharingFacts();
+      for (const change of changes) {
+        const [isDone, facts] = await after(change());
+        const now = await store().sharingFacts();
+        expect([change.toString(), isDone, facts]).toEqual([change.toString(), true, [now]]);
+        expect(now).not.toEqual(before);
+        before = now;
+      }
+    });
+
+    test('nobody is told of a change that failed, or of what shares nothing', async () => {
+      const anna = await createMember(store(), 'anna');
+      const told = watch();
+      const nobodys = store().createNetwork({ name: 'home', ownerId: 'nobody' }, NOW);
+      await expect(nobodys).rejects.toThrow('createNetwork failed');
+      await createMember(store(), 'ben');
+      await store().setMemberLimits(anna.id, { requests: 1 });
+      await store().setQueuePaused(true);
+      expect(told).toEqual([]);
+    });
+
+    test('of changes at the same time, each finds itself told when it is answered', async () => {
+      const members = await Promise.all(
+        ['anna', 'ben', 'cleo', 'dora'].map((name) => createMember(store(), name)),
+      );
+      const told = watch();
+      const known = members.map(async ({ id }) => {
+        await store().changeMember(id, { disabled: true }, NOW);
+        return told.at(-1)?.disabledMembers.includes(id);
+      });
+      expect(await Promise.all(known)).toEqual([true, true, true, true]);
+      expect(told.at(-1)?.disabledMembers).toHaveLength(4);
+    });
+  });
+}

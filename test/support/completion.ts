@@ -1,0 +1,43 @@
+/** What the completion of a program offers in a real bash. */
+import { execFile } from 'node:child_process';
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { ProgramName } from './program.js';
+import { temporaryFolder } from './temporary-folder.js';
+
+const run = promisify(execFile);
+
+/** A bash with both programs in its PATH. */
+export interface Bash {
+  run(script: string): Promise<{ readonly stdout: string; readonly stderr: string }>;
+  /** What is offered for the last of the words; the first is the program. */
+  offers(...words: readonly [ProgramName, ...string[]]): Promise<string[]>;
+}
+
+export async function bashWithPrograms(): Promise<Bash> {
+  const folder = await temporaryFolder();
+  for (const name of ['agent', 'coordinator']) {
+    const path = `../../packages/${name}/bin/gateway-${name}.js`;
+    const script = fileURLToPath(new URL(path, import.meta.url));
+    const file = join(folder, `gateway-${name}`);
+    await writeFile(file, `#!/bin/sh\nexec '${process.execPath}' '${script}' "$@"\n`);
+    await chmod(file, 0o755);
+  }
+  const env = { PATH: `${folder}:${process.env['PATH']}` };
+  const bash = (script: string) => run('bash', ['--norc', '-c', script], { env, cwd: folder });
+  await bash('for name in agent coordinator; do gateway-$name complete bash > $name.sh; done');
+  return {
+    run: bash,
+    async offers(program, ...words) {
+      const quoted = [program, ...words].map((word) => `'${word}'`).join(' ');
+      const { stdout } = await bash(`
+        source ${program.replace('gateway-', '')}.sh
+        COMP_WORDS=(${quoted}); COMP_CWORD=${words.length}
+        "_${program.replace('-', '_')}"
+        printf '%s\\n' "\${COMPREPLY[@]}"`);
+      return stdout.split('\n').filter((line) => line !== '');
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/** How a coordinator bears what a test does to it, seen from outside. */
+import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { Stage } from './process-stage.js';
+
+const EVERY_MS = 20;
+
+/** Asks again and again how the coordinator is, and notes how long the answers took. */
+export class HealthWatch {
+  readonly #gateway: Stage;
+  readonly #asking: Promise<void>;
+  #longestMs = 0;
+  #stopped = false;
+
+  constructor(gateway: Stage) {
+    this.#gateway = gateway;
+    this.#asking = this.#ask();
+  }
+
+  async stop(): Promise<{ longestMs: number }> {
+    this.#stopped = true;
+    await this.#asking;
+    return { longestMs: this.#longestMs };
+  }
+
+  async #ask(): Promise<void> {
+    while (!this.#stopped) {
+      const askedAt = performance.now();
+      const response = await this.#gateway.fetch('/healthz');
+      expect(await response.json()).toEqual({ status: 'ok' });
+      this.#longestMs = Math.max(this.#longestMs, performance.now() - askedAt);
+      await pause(EVERY_MS);
+    }
+  }
+}
+
+export async function residentMiB(pid = 0): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+}

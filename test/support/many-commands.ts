@@ -1,0 +1,33 @@
+/** Many command lines of a real program, for tests to which only their outcomes matter. */
+import { createInterface } from 'node:readline';
+import { startProgram } from './program.js';
+import type { Finished, ProgramName, RunOptions } from './program.js';
+
+export interface ManyCommands {
+  /** Runs one to its end, after those that were asked for before. */
+  run(words: readonly string[]): Promise<Finished>;
+}
+
+/** They run in one process, which starts now and is killed with the test. */
+export function manyCommands(name: ProgramName, env: RunOptions['env'] = {}): ManyCommands {
+  const file = new URL('run-command-lines.js', import.meta.url);
+  const script = { file, args: [name.replace('gateway-', '')] };
+  const { child, finished } = startProgram(name, [], { script, env, input: null });
+  const { stdin, stdout } = child;
+  if (stdin === null || stdout === null) throw new Error('the process has no pipes');
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
+  let last: Promise<unknown> = Promise.resolve();
+  const run = async (words: readonly string[]): Promise<Finished> => {
+    stdin.write(`${JSON.stringify(words)}\n`);
+    const { value, done } = await lines.next();
+    if (done !== true) return JSON.parse(value) as Finished;
+    throw new Error(`"${words.join(' ')}" ended the process: ${(await finished).stderr}`);
+  };
+  return {
+    run(words) {
+      const next = last.then(() => run(words));
+      last = next.catch(() => {});
+      return next;
+    },
+  };
+}

@@ -1,0 +1,30 @@
+/**
+ * Runs command lines of a program, one after another, in this process, which starts once for all:
+ * stdin has a JSON array of words a line, stdout an object with exit code and output for each.
+ */
+import { createInterface } from 'node:readline';
+import { runProgram } from '@inference-gateway/shared/program/run-program';
+
+const [, script = '', name] = process.argv;
+const { createProgram } = await import(`@inference-gateway/${name}/cli/program`);
+const write = process.stdout.write.bind(process.stdout);
+// Each run adds its own, and a warning about that would be taken for what a command says.
+for (const emitter of [process, process.stdout, process.stderr]) emitter.setMaxListeners(0);
+
+for await (const line of createInterface({ input: process.stdin })) {
+  write(`${JSON.stringify(await run(JSON.parse(line)))}\n`);
+}
+
+async function run(words) {
+  const output = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr']) {
+    process[stream].write = (text) => {
+      output[stream] += text;
+      return true;
+    };
+  }
+  process.argv = [process.execPath, script, ...words];
+  process.exitCode = 0;
+  await runProgram(createProgram(), process.argv);
+  return { code: process.exitCode, ...output };
+}
