@@ -93,7 +93,11 @@ describe('the list is the union of what the caller’s providers have', () => {
     paused.send({ t: 'HEARTBEAT', seq: 1, slots: [], claims: [], accepts: 'none' });
     await paused.first('HEARTBEAT_OK');
     const gone = await failureOf(await own.fetch(`${PATH}?model=m`));
-    expect(gone).toMatchObject({ status: 404, type: 'no_provider' });
+    expect(gone).toMatchObject({ status: 404, type: 'no_provider', code: 'model_offline' });
+    expect(gone.message).toContain("'m' is draining or paused");
+    const headers = { authorization: `Bearer ${own.ben.key}` };
+    const hidden = await failureOf(await own.fetch(`${PATH}?model=m`, { headers }));
+    expect(hidden).toMatchObject({ status: 404, code: 'model_not_found' });
   });
 });
 

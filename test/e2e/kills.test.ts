@@ -134,9 +134,12 @@ describe('a link that swallows everything', () => {
     const { gateway } = await startProcessGateway([]);
     const cable = await new Cable().listen(gateway.port);
     await gateway.enroll('far-pc', [serviceOf(fake)], `http://127.0.0.1:${cable.port}`);
-    await gateway.startAgent('far-pc').online;
+    const agent = gateway.startAgent('far-pc');
+    await agent.online;
     await ask(gateway);
     cable.cut();
     expect((await ask(gateway)).choices).toHaveLength(1);
+    // Whoever reads its log is not left with "not connected" as its last word.
+    await until(() => /"not connected"[^]*"msg":"connected"/.test(agent.output.stderr));
   });
 });

@@ -116,6 +116,7 @@ export class Agent {
         onWelcome: ({ name }) => {
           this.#name = name;
           this.#enter('online', null);
+          logger.info({ name, url }, 'connected');
           registered();
         },
         onLost: (reason) => this.#enter('connecting', reason),

@@ -101,7 +101,7 @@ test('with --data it stays, goes on without --demo, and is no second demo', asyn
   const { keyFile } = await told(started);
   started.process.kill('SIGTERM');
   await started.ended();
-  const again = await folder.run('start --demo --port 0');
+  const again = await folder.alone('start --demo --port 0');
   expect({ code: again.code, stdout: again.stdout }).toEqual({ code: 7, stdout: '' });
   expect(again.stderr).toContain(`${folder.path} has members already`);
   expect(again.stderr).toContain('Leave --demo out');
@@ -114,7 +114,7 @@ test('with --data it stays, goes on without --demo, and is no second demo', asyn
 test('a folder that a coordinator runs on exits 7, and gets no member', async () => {
   const folder = await dataFolder();
   await startCoordinatorProcess(['--data', folder.path]);
-  const { code, stderr } = await folder.run('start --demo --port 0');
+  const { code, stderr } = await folder.alone('start --demo --port 0');
   expect(code).toBe(7);
   expect(stderr).toContain('in use');
   expect(await folder.json('user list')).toEqual([]);

@@ -58,7 +58,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
     expect(shown.stderr).toContain('this makes attic-pc (host tower) at 203.0.113.7, which asked ');
     expect(shown.stderr).toMatch(/ \d+ s ago, a provider of anna: add --yes/);
     expect(await folder.json('device list')).toHaveLength(2);
-    const done = await folder.run('device approve bcdfghjk --owner anna --yes');
+    const done = await folder.alone('device approve bcdfghjk --owner anna --yes');
     expect(done).toMatchObject({ code: 0, stdout: '' });
     expect(done.stderr).toBe(
       'attic-pc (host tower) at 203.0.113.7 becomes a provider of anna as soon as it asks again.\n',
@@ -143,7 +143,7 @@ test("the machine's own secret is no code, and is not shown again", async () => 
   const folder = await dataFolder();
   await prepareStopped(folder, fillWithDevices);
   const secret = newSecret('gwd');
-  const { code, stdout, stderr } = await folder.run(`device deny ${secret}`);
+  const { code, stdout, stderr } = await folder.alone(`device deny ${secret}`);
   expect(code).toBe(2);
   expect(stdout + stderr).not.toContain(secret.slice(4));
 });

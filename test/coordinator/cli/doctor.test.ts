@@ -72,7 +72,7 @@ test('a schema newer than the program fails', async () => {
   database.pragma('user_version = 99');
   database.close();
   expect(failed((await examine(folder)).checks)).toEqual(['schema']);
-  expect((await folder.run('user list')).code).toBe(10);
+  expect((await folder.alone('user list')).code).toBe(10);
 });
 
 test('a file that is no database fails, and other commands say so without a stack', async () => {
@@ -81,7 +81,7 @@ test('a file that is no database fails, and other commands say so without a stac
     await writeFile(join(folder.path, file), 'x'.repeat(5_000));
   }
   expect(failed((await examine(folder)).checks)).toEqual(['database']);
-  const { code, stderr } = await folder.run('user list');
+  const { code, stderr } = await folder.alone('user list');
   expect(code).toBe(1);
   expect(stderr).toMatch(/^error: cannot open the database in .*\n$/);
 });

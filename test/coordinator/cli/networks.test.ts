@@ -36,7 +36,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
   test('networks are made, joined and shown', async () => {
     const folder = await dataFolder();
     const { provider, ben, networkId, shareId } = await prepare(folder, fill);
-    const made = await folder.run('network create friends --owner ben@example.org');
+    const made = await folder.alone('network create friends --owner ben@example.org');
     const id = made.stdout.trimEnd();
     expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[0-9A-Z]{26}\n$/) });
     expect(await folder.run('network add friends ANNA')).toEqual({
@@ -84,7 +84,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
     expect((await folder.run('network remove work ben')).stderr).toMatch(/^ben is out of work/);
     expect((await folder.run('network rename work Family')).code).toBe(0);
     expect(await folder.output('network list')).toBe(`${networkId}\tFamily\tanna\t1\t1`);
-    expect(await folder.run('network delete family --yes')).toEqual({
+    expect(await folder.alone('network delete family --yes')).toEqual({
       code: 0,
       stdout: '',
       stderr: 'Family is deleted. Shares that ended with it: 1.\n',

@@ -12,7 +12,7 @@ import { serveAdminOn } from './running-admin.js';
 test('token create prints a join token alone, with which one machine can enrol', async () => {
   const folder = await dataFolder();
   const ownerId = await folder.output('user create --email anna@example.org');
-  const run = await folder.run('token create --owner anna --name den-pc --expires 30m');
+  const run = await folder.alone('token create --owner anna --name den-pc --expires 30m');
   const token = run.stdout.trimEnd();
   expect(run).toMatchObject({ code: 0, stdout: `${token}\n` });
   expect(isSecret('gwj', token)).toBe(true);
@@ -33,7 +33,7 @@ test('a join token lasts an hour where nobody says otherwise', async () => {
   const end = Date.parse(/until (\S+Z)/.exec(stderr)?.[1] ?? '');
   expect(end - Date.now()).toBeGreaterThan(3_590_000);
   expect(end - Date.now()).toBeLessThanOrEqual(3_600_000);
-  expect((await folder.run('token create --owner nobody')).code).toBe(3);
+  expect((await folder.alone('token create --owner nobody')).code).toBe(3);
 });
 
 interface Machines {
@@ -96,7 +96,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
     expect(renamed.stderr).toBe('anna/den-pc is called anna/cellar-pc.\n');
     await folder.output('provider resume cellar-pc');
     await folder.output('provider drain attic-pc');
-    const removed = await folder.run('provider remove hall-pc --yes');
+    const removed = await folder.alone('provider remove hall-pc --yes');
     expect(removed).toMatchObject({ code: 0, stdout: '' });
     expect(await folder.json('provider list')).toMatchObject([
       { id: den.id, name: 'cellar-pc', draining: false },

@@ -54,7 +54,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
     expect(await folder.json('queue summary')).toMatchObject({ paused: true, queued: 1 });
     const { stderr } = await folder.run('queue summary');
     expect(stderr).toContain('The queue is paused: "queue resume" opens it.');
-    expect(await folder.run('queue resume')).toMatchObject({ code: 0, stdout: '' });
+    expect(await folder.alone('queue resume')).toMatchObject({ code: 0, stdout: '' });
     expect(await folder.json('queue summary')).toMatchObject({ paused: false, queued: 1 });
   });
 
@@ -140,7 +140,7 @@ test('nothing in the queue is an empty list, and nothing stalls', async () => {
   const off = await folder.run('queue summary', { env: { GATEWAY_ASYNC_ENABLED: 'false' } });
   expect(off).toMatchObject({ code: 0, stdout: '' });
   expect(off.stderr).toMatch(/ Jobs are not taken: GATEWAY_ASYNC_ENABLED is off\.\n$/);
-  expect(await folder.run('queue stop')).toMatchObject({ code: 2, stdout: '' });
+  expect(await folder.alone('queue stop')).toMatchObject({ code: 2, stdout: '' });
 });
 
 function candidate(providerId: string, trait: Partial<Candidate>): Candidate {

@@ -54,7 +54,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
         { id: service, service_id: 'llm-1', model: null, network: null, member: 'carl' },
       ],
     });
-    const ended = await folder.run('provider unshare den-pc --network friends');
+    const ended = await folder.alone('provider unshare den-pc --network friends');
     expect(ended).toMatchObject({ code: 0, stdout: `${all}\n${model}\n` });
     expect(ended.stderr).toContain(
       'No longer shared: all of anna/den-pc with the network friends.',
@@ -82,7 +82,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
     await expectFailures(folder, [
       ['provider share den-pc', 2, 'say with whom: --network or --user'],
       ['provider share den-pc --network frends', 3, 'Did you mean friends?'],
-      ['provider unshare den-pc --model m', 3, '"provider show anna/den-pc" shows its 1 share'],
+      ['provider unshare den-pc --model m', 3, '"provider show anna/den-pc" shows its shares (1)'],
       ['provider unblock carl --owner anna', 7, 'anna does not block carl'],
     ]);
   });
@@ -91,7 +91,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
 test('what a machine does not serve is shared all the same, with a warning', async () => {
   const folder = await dataFolder();
   await prepareStopped(folder, fill);
-  const run = await folder.run('provider share den-pc --model llama-3.1-8 --user carl');
+  const run = await folder.alone('provider share den-pc --model llama-3.1-8 --user carl');
   expect(run).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[0-9A-Z]{26}\n$/) });
   expect(run.stderr).toContain("warning: anna/den-pc serves no model 'llama-3.1-8' as yet");
 });

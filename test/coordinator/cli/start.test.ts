@@ -28,7 +28,7 @@ test('start prints one line when it is ready, and serves the other commands', as
 test('a second coordinator on the same folder exits 7 and names it', async () => {
   const folder = await dataFolder();
   await startCoordinatorProcess(['--data', folder.path]);
-  const { code, stdout, stderr } = await folder.run('start --port 0');
+  const { code, stdout, stderr } = await folder.alone('start --port 0');
   expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
   expect(stderr).toContain(folder.path);
 });
@@ -63,7 +63,7 @@ test('a port that is taken exits 7 and says what to do', async () => {
   await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
   onTestFinished(() => void other.close());
   const { port } = other.address() as AddressInfo;
-  const { code, stderr } = await folder.run(`start --port ${port}`);
+  const { code, stderr } = await folder.alone(`start --port ${port}`);
   expect(code).toBe(7);
   expect(stderr).toContain(`cannot listen on 127.0.0.1 port ${port}`);
   expect(stderr).toContain('--port');
@@ -71,19 +71,19 @@ test('a port that is taken exits 7 and says what to do', async () => {
 
 test('a wrong configuration exits 2 with every problem, before anything is made', async () => {
   const folder = await dataFolder();
-  const { code, stdout, stderr } = await folder.run('start --port x', {
+  const { code, stdout, stderr } = await folder.alone('start --port x', {
     env: { GATEWAY_PINGS: '3', GATEWAY_SYNC_WAIT_S: '-1' },
   });
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   for (const named of ['--port', 'GATEWAY_PINGS', 'GATEWAY_SYNC_WAIT_S']) {
     expect(stderr).toContain(named);
   }
-  expect((await folder.run('user list')).code).toBe(3);
+  expect((await folder.alone('user list')).code).toBe(3);
 });
 
 test('a configuration file that is missing exits 3', async () => {
   const folder = await dataFolder();
-  const { code, stderr } = await folder.run('start --config /nowhere/config.json');
+  const { code, stderr } = await folder.alone('start --config /nowhere/config.json');
   expect(code).toBe(3);
   expect(stderr).toContain('/nowhere/config.json');
 });
@@ -92,7 +92,7 @@ test('a folder that another process has, without a socket, exits 7', async () =>
   const folder = await dataFolder();
   const store = await openStore(folder.path);
   onTestFinished(() => store.close());
-  const { code, stderr } = await folder.run('user list');
+  const { code, stderr } = await folder.alone('user list');
   expect(code).toBe(7);
   expect(stderr).toContain(`${folder.path} is in use by another process`);
 });
@@ -101,7 +101,8 @@ test('two commands at the same time wait for each other', async () => {
   const folder = await dataFolder();
   await folder.output('user create --email anna@example.org');
   const names = ['ben', 'cleo', 'dora'];
-  await Promise.all(names.map((name) => folder.output(`user create --email ${name}@example.org`)));
+  const create = (name: string) => folder.alone(`user create --email ${name}@example.org`);
+  for (const run of await Promise.all(names.map(create))) expect(run.code, run.stderr).toBe(0);
   expect(await folder.json('user list')).toHaveLength(4);
 });
 

@@ -133,8 +133,8 @@ test('nothing used is an empty list; wrong use is told', async () => {
   const folder = await dataFolder();
   await folder.output('user create --email anna@example.org');
   expect(await folder.json('stats')).toEqual([]);
-  expect(await folder.run('stats')).toMatchObject({ code: 0, stdout: '' });
-  expect(await folder.run('stats --by week')).toMatchObject({ code: 2, stdout: '' });
+  expect(await folder.alone('stats')).toMatchObject({ code: 0, stdout: '' });
+  expect(await folder.alone('stats --by week')).toMatchObject({ code: 2, stdout: '' });
   expect(await folder.run('stats --since yesterday')).toMatchObject({ code: 2, stdout: '' });
   expect(await folder.run('stats --user ben')).toMatchObject({ code: 3, stdout: '' });
 });

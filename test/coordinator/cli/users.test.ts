@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { createProvider } from '../../store/store-rows.js';
 import { dataFolder } from './data-folder.js';
 import type { DataFolder } from './data-folder.js';
+import { expectFailures } from './expect-failures.js';
 import { WHERE } from './jobs-in-store.js';
 import { fillWithPeople } from './people-in-store.js';
 import { onlineView, serveAdminOn } from './running-admin.js';
@@ -29,7 +30,7 @@ test('user create prints the id, and user list shows who there is', async () => 
 test('an address or a name that exists exits 7; a name that nobody chose gives way', async () => {
   const folder = await dataFolder();
   await folder.output('user create --email anna@example.org');
-  const address = await folder.run('user create --email Anna@example.org --name other');
+  const address = await folder.alone('user create --email Anna@example.org --name other');
   expect(address).toMatchObject({ code: 7, stdout: '' });
   expect(address.stderr).toContain("a member with the email 'Anna@example.org' exists already");
   const name = await folder.run('user create --email anna@example.com --name ANNA');
@@ -119,7 +120,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
   test('a disabled member is listed as such, with their keys, until enabled', async () => {
     const folder = await dataFolder();
     const { anna } = await prepare(folder, fillWithPeople);
-    const disabled = await folder.run('user disable anna');
+    const disabled = await folder.alone('user disable anna');
     expect(disabled).toMatchObject({ code: 0, stdout: '' });
     expect(disabled.stderr).toBe('anna is disabled. Links of their machines closed: 0.\n');
     const row = (await folder.output('user list'))
@@ -174,24 +175,25 @@ describe.each(WHERE)('%s', (_, prepare) => {
     expect((await folder.output('user sessions anna')).split('\t')[0]).toBe(second);
     expect((await folder.run('user logout anna')).stderr).toContain('have ended: 1.');
     expect(await folder.json('user sessions')).toMatchObject([{ id: bens }]);
-    const nobody = await folder.run(`user logout ${first}`);
+    const nobody = await folder.alone(`user logout ${first}`);
     expect(nobody.code).toBe(3);
     expect(nobody.stderr).toContain(`no member or session is called '${first}'`);
   });
 });
 
-test.each([
-  'show ana',
-  'rename ana x',
-  'role ana admin',
-  'disable ana',
-  'enable ana',
-  'sessions ana',
-  'password ana --password-file -',
-])('user %s exits 3, with what was probably meant', async (command) => {
+test('an unknown member exits 3, with who was probably meant', async () => {
   const folder = await dataFolder();
   await fillWithPeople((await serveAdminOn(folder.path)).store);
-  const { code, stdout, stderr } = await folder.run(`user ${command}`, { input: PASSWORD });
+  await expectFailures(folder, [
+    ['user show ana', 3, 'Did you mean anna'],
+    ['user rename ana x', 3, 'Did you mean anna'],
+    ['user role ana admin', 3, 'Did you mean anna'],
+    ['user disable ana', 3, 'Did you mean anna'],
+    ['user enable ana', 3, 'Did you mean anna'],
+    ['user sessions ana', 3, 'Did you mean anna'],
+  ]);
+  const password = 'user password ana --password-file -';
+  const { code, stdout, stderr } = await folder.alone(password, { input: PASSWORD });
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
   expect(stderr).toContain('Did you mean anna');
 });
@@ -211,29 +213,14 @@ test('disabling a member closes the links of their machines, and no others', asy
   expect(await store.findMember(anna.id)).toMatchObject({ disabledAt: expect.any(Number) });
 });
 
-test.each([
-  ['user role anna owner', 'owner'],
-  ['user role anna', "missing required argument 'role'"],
-  ['user rename anna a/b', "none of them '/'"],
-  ['user password anna', '--password-file'],
-  ['user password anna --password secret', '--password'],
-  ['user disable', "missing required argument 'member'"],
-])('%s is a usage error', async (command, named) => {
-  const folder = await dataFolder();
-  if (command.includes('a/b')) await folder.output('user create --email anna@example.org');
-  const { code, stdout, stderr } = await folder.run(command);
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toContain(named);
-});
-
-test.each([
-  ['anna', 'an e-mail address is written like'],
-  ['anna@', 'an e-mail address is written like'],
-  ['a/b@example.org', 'an e-mail address is written like'],
-])('the address %s is a usage error', async (email, named) => {
-  const { code, stderr } = await (await dataFolder()).run(`user create --email ${email}`);
-  expect(code).toBe(2);
-  expect(stderr).toContain(named);
+test('what can be no role, option or address is a usage error', async () => {
+  await expectFailures(await dataFolder(), [
+    ['user role anna owner', 2, 'owner'],
+    ['user password anna --password secret', 2, '--password'],
+    ['user create --email anna', 2, 'an e-mail address is written like'],
+    ['user create --email anna@', 2, 'an e-mail address is written like'],
+    ['user create --email a/b@example.org', 2, 'an e-mail address is written like'],
+  ]);
 });
 
 test('a folder that holds no data exits 3, and is not made by reading', async () => {

@@ -37,7 +37,7 @@ test('a metrics port that is taken exits 7 and names its flag', async () => {
   await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
   onTestFinished(() => void other.close());
   const { port } = other.address() as AddressInfo;
-  const { code, stdout, stderr } = await folder.run(`start --port 0 --metrics-port ${port}`);
+  const { code, stdout, stderr } = await folder.alone(`start --port 0 --metrics-port ${port}`);
   expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
   expect(stderr).toContain(`cannot listen on 127.0.0.1 port ${port}`);
   expect(stderr).toContain('Choose another --metrics-port');
@@ -49,7 +49,7 @@ test('an API port that is taken ends the program, its metrics port included', as
   await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
   onTestFinished(() => void other.close());
   const { port } = other.address() as AddressInfo;
-  const { code, stderr } = await folder.run(`start --port ${port} --metrics-port 0`);
+  const { code, stderr } = await folder.alone(`start --port ${port} --metrics-port 0`);
   expect(code).toBe(7);
   expect(stderr).toContain('Choose another --port');
 });

@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import type { AuditEntry } from '../store/port.js';
+import type { AuditEntry, Store } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
 import { listLimit } from './list-limit.js';
+import { resolveMember } from './references.js';
 
 const ACTION_RULE = "an action is a noun, or noun.verb: 'key' or 'key.create'";
 
@@ -12,6 +13,7 @@ const question = z.strictObject({
     .string()
     .regex(/^[a-z]+(\.[a-z-]+)?$/, ACTION_RULE)
     .nullable(),
+  /** As an entry names it, or a member as everywhere else. */
   actor: z.string().nullable(),
   /** The subject's id: what it was called may have changed since. */
   subject: z.string().nullable(),
@@ -19,10 +21,20 @@ const question = z.strictObject({
 });
 
 export const listAudit = adminCommand(question, async ({ store, now }, args) => {
-  const { since_s, action, actor, subject: subjectId, limit } = args;
+  const { since_s, action, subject: subjectId, limit } = args;
   const since = since_s === null ? null : now() - since_s * 1_000;
+  const actor = args.actor === null ? null : await actorOf(store, args.actor);
   return (await store.listAudit({ since, action, actor, subjectId, limit })).map(present);
 });
+
+/** Actors that are no members, beside `cli:<user>`. */
+const PARTS_OF_THE_GATEWAY: ReadonlySet<string> = new Set(['agent', 'invite', 'system']);
+
+/** Entries name a member by id, which nobody knows by heart. */
+async function actorOf(store: Store, actor: string): Promise<string> {
+  if (actor.includes(':') || PARTS_OF_THE_GATEWAY.has(actor)) return actor;
+  return `member:${(await resolveMember(store, actor)).id}`;
+}
 
 function present({ id, at, actor, action, subject, before, after }: AuditEntry) {
   return { id, at, actor, action, subject, before: asPrinted(before), after: asPrinted(after) };

@@ -147,7 +147,7 @@ function nothingEnded(provider: Provider, shares: readonly Share[]): CommandErro
   const hint =
     shares.length === 0
       ? 'Nothing of it is shared.'
-      : `"provider show ${name}" shows its ${shares.length} shares with their ids.`;
+      : `"provider show ${name}" shows its shares (${shares.length}) with their ids.`;
   return new CommandError(EXIT.notFound, `no share of ${name} fits that. ${hint}`);
 }
 

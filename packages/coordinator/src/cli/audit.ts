@@ -32,7 +32,7 @@ export function addAudit(program: Command): void {
     .description('list changes, the newest first')
     .option('--since <duration>', '7d or 12h back; default: all', parseDuration)
     .option('--action <action>', 'of one kind only: key, or key.create')
-    .option('--actor <actor>', 'by one only: cli:<user of the machine>, member:<id>, …')
+    .option('--actor <actor>', 'by one only: a member, cli:<user of the machine>, agent, …')
     .option('--subject <id>', 'of one only, by its id')
     .addOption(
       new Option('--limit <n>', 'how many').argParser(parseCount).default(DEFAULT_LIMIT, '50'),

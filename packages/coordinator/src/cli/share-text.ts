@@ -21,9 +21,13 @@ function audienceText({ network, member }: ShareView): string {
 
 function capsText({ slots, hours, max_tokens: tokens }: ShareView): string {
   const caps = [
-    slots === null ? [] : `${slots} slots`,
-    tokens === null ? [] : `${tokens} tokens`,
+    slots === null ? [] : counted(slots, 'slot'),
+    tokens === null ? [] : counted(tokens, 'token'),
     hours ?? [],
   ].flat();
   return caps.length === 0 ? '' : ` (${caps.join(', ')})`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

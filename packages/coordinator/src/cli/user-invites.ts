@@ -60,7 +60,13 @@ async function invite(options: InviteOptions): Promise<void> {
   // Behind the #, it is sent to no server, so that no proxy on the way writes it down.
   print(origin === null ? invited.secret : `${origin}/join#${invited.secret}`);
   const end = `For ${invited.email}, once, until ${isoTime(invited.expires_at)}.`;
-  if (origin !== null) return say(`${end} Whoever has the link can use it.`);
+  if (origin !== null) {
+    const body = `{"token": "<the link>", "name": "…", "password": "…", "key_name": "first"}`;
+    return say(
+      `${end} Whoever has the link can use it, and joins with:\n` +
+        `  curl ${origin}/api/join -H 'content-type: application/json' -d '${body}'`,
+    );
+  }
   say(
     `${end} That is the token alone: no coordinator runs, and GATEWAY_PUBLIC_URL is unset. ` +
       'The link has <public URL>/join# before it.',

@@ -15,6 +15,12 @@ const MAX_NAMED = 8;
 
 type Sought = Pick<Work, 'caller' | 'endpoint' | 'model'> & Partial<Pick<Work, 'needs'>>;
 
+/** Where nobody was asked: of a model that is known, why nobody has it now. */
+export function modelAbsent(sought: Sought, sessions: Sessions): ApiError {
+  const isKnown = knownOnes(sought, sessions).length > 0;
+  return isKnown ? modelOffline(sought, sessions) : modelNotFound(sought, sessions);
+}
+
 export function modelNotFound(sought: Sought, sessions: Sessions): ApiError {
   const { serviceType } = ENDPOINTS[sought.endpoint];
   const online = onlineModels(sought, sessions);
@@ -48,9 +54,14 @@ export function modelBroken({ model }: Pick<Sought, 'model'>, retryInMs: number)
 }
 
 /** Those who could serve it, are online, and take no work of this caller's now. */
-function closedOnes({ caller, endpoint, model, needs = NO_NEEDS }: Sought, sessions: Sessions) {
+function closedOnes(sought: Sought, sessions: Sessions) {
+  return knownOnes(sought, sessions).filter(({ online }) => online);
+}
+
+/** Those who could serve it, online or not. */
+function knownOnes({ caller, endpoint, model, needs = NO_NEEDS }: Sought, sessions: Sessions) {
   const candidates = sessions.candidates(ENDPOINTS[endpoint].serviceType, model);
-  return capableCandidates(candidates, { caller, needs }).filter(({ online }) => online);
+  return capableCandidates(candidates, { caller, needs });
 }
 
 /** Of those that take this caller's work now, as `GET /models` has them. */

@@ -3,7 +3,7 @@ import { ENDPOINTS, ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
 import type Router from '@koa/router';
 import type { ServerResponse } from 'node:http';
 import { fittingModels, servingModels } from '../../core/match.js';
-import { modelNotFound } from '../../dispatch/absence.js';
+import { modelAbsent } from '../../dispatch/absence.js';
 import type { Direct } from '../../dispatch/direct.js';
 import { shuttingDown } from '../../dispatch/failure.js';
 import type { Outcome, Work } from '../../dispatch/work.js';
@@ -51,7 +51,7 @@ async function listVoices(ctx: Context, asked: Asked, parts: InferenceParts): Pr
   const models = servingModels(candidatesFor(asked, parts), callerOf(ctx));
   if (models.length === 0) {
     const sought = { caller: callerOf(ctx), endpoint: asked.endpoint, model };
-    throw modelNotFound(sought, parts.sessions);
+    throw modelAbsent(sought, parts.sessions);
   }
   ctx.body = { voices: voicesOf(models) };
 }
