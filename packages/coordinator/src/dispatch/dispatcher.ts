@@ -44,6 +44,8 @@ export class Dispatcher {
   #round: Promise<void> | null = null;
   #again = false;
   #wakePending = false;
+  /** The last round found nothing to run, and nobody has said since that there is something. */
+  #isIdle = false;
   #isClosed = false;
   /** Unix ms of the last tick that ended well; null before the first. */
   lastTickAt: number | null = null;
@@ -51,12 +53,16 @@ export class Dispatcher {
   constructor(parts: DispatcherParts) {
     this.#parts = parts;
     this.#ticker = setInterval(() => void this.#tick(), TICK_MS).unref();
-    this.#stopListening = parts.sessions.onCapacity(this.wake);
+    this.#stopListening = parts.sessions.onCapacity(() => {
+      // Every synchronous call frees a slot: without jobs, each would ask the store in vain.
+      if (!this.#isIdle) this.wake();
+    });
     void this.#tick();
   }
 
   /** After this turn of the event loop: synchronous calls take what has come free first. */
   readonly wake = (): void => {
+    this.#isIdle = false;
     if (this.#wakePending || this.#isClosed) return;
     this.#wakePending = true;
     setImmediate(() => {
@@ -140,8 +146,11 @@ export class Dispatcher {
     const { store, sessions, upkeep, claims } = this.#parts;
     const free = upkeep.isPaused || !claims ? 0 : sessions.freeJobSlots(MAX_CLAIMS);
     if (free === 0) return false;
+    // Before it is asked: whoever wakes meanwhile knows better.
+    this.#isIdle = true;
     const heads = await store.laneHeads(free);
     if (heads.length === 0 || this.#isClosed) return false;
+    this.#isIdle = false;
     const plan = planClaims(heads, (lane) => this.#candidatesOf(lane), MAX_CLAIMS);
     const heldBytes = this.#parts.runs.unsentBytes;
     const affordable = affordableClaims(plan, heldBytes, MAX_UNSENT_BYTES);
