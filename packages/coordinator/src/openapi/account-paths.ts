@@ -1,4 +1,5 @@
 /** Becoming a member, and logging in to the dashboard. */
+import { SMALL_BODY_ERRORS } from './error-answers.js';
 import type { Answer, Operation, Paths } from './open-api.js';
 import { jsonAnswer, jsonBody, operation } from './operation.js';
 import { headers, PLAIN_HEADERS } from './response-headers.js';
@@ -34,16 +35,7 @@ function join(): Operation {
           headers: PLAIN_HEADERS,
         }),
       },
-      errors: [
-        'InvalidAccount',
-        'InvalidInvite',
-        'NameTaken',
-        'EnrollmentTooLarge',
-        'UnsupportedEnrollment',
-        'TooManyTries',
-        'InternalFailure',
-        'AccountsUnavailable',
-      ],
+      errors: ['InvalidAccount', 'InvalidInvite', 'NameTaken', ...SMALL_BODY_ERRORS],
     },
     null,
   );
@@ -60,16 +52,7 @@ function logIn(): Operation {
         'wait, each time twice as long, up to 15 minutes.',
       body: jsonBody('LogIn', { email: EXAMPLE.email, password: PASSWORD }),
       answers: { 204: cookieOnly('The browser is logged in.') },
-      errors: [
-        'InvalidAccount',
-        'WrongPassword',
-        'ForeignOrigin',
-        'EnrollmentTooLarge',
-        'UnsupportedEnrollment',
-        'TooManyTries',
-        'InternalFailure',
-        'AccountsUnavailable',
-      ],
+      errors: ['InvalidAccount', 'WrongPassword', 'ForeignOrigin', ...SMALL_BODY_ERRORS],
     },
     null,
   );

@@ -1,5 +1,6 @@
 /** How a machine without a join token is let in. */
 import { DEVICE_PATH, DEVICE_TOKEN_PATH } from '@inference-gateway/shared/protocol/version';
+import { SMALL_BODY_ERRORS } from './error-answers.js';
 import type { Operation, Paths } from './open-api.js';
 import { jsonAnswer, jsonBody, operation } from './operation.js';
 import { ENROLLMENT_EXAMPLE } from './operator-paths.js';
@@ -32,14 +33,7 @@ function ask(): Operation {
           headers: PLAIN_HEADERS,
         }),
       },
-      errors: [
-        'InvalidAccount',
-        'EnrollmentTooLarge',
-        'UnsupportedEnrollment',
-        'TooManyTries',
-        'InternalFailure',
-        'AccountsUnavailable',
-      ],
+      errors: ['InvalidAccount', ...SMALL_BODY_ERRORS],
     },
     null,
   );
@@ -63,15 +57,7 @@ function poll(): Operation {
           headers: PLAIN_HEADERS,
         }),
       },
-      errors: [
-        'DeviceRefused',
-        'NameTaken',
-        'EnrollmentTooLarge',
-        'UnsupportedEnrollment',
-        'TooManyTries',
-        'InternalFailure',
-        'AccountsUnavailable',
-      ],
+      errors: ['DeviceRefused', 'NameTaken', ...SMALL_BODY_ERRORS],
     },
     null,
   );

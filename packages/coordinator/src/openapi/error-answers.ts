@@ -99,6 +99,15 @@ export const ERROR_ANSWERS = {
 
 export type ErrorAnswerName = keyof typeof ERROR_ANSWERS;
 
+/** Of every route that takes a few fields from somebody who is yet to say who they are. */
+export const SMALL_BODY_ERRORS = [
+  'EnrollmentTooLarge',
+  'UnsupportedEnrollment',
+  'TooManyTries',
+  'InternalFailure',
+  'AccountsUnavailable',
+] as const satisfies readonly ErrorAnswerName[];
+
 export function errorStatus(name: ErrorAnswerName): number {
   const row: Row = ERROR_ANSWERS[name];
   return row.status ?? ERRORS[row.codes[0]].status;
