@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { functionFaults, textFaults } from './architecture/budgets.js';
 import { importCycles } from './architecture/cycles.js';
 import { NOTE_WORDS, nameFaults, noteFaults, ruleFaults } from './architecture/forbidden.js';
-import { importFaults } from './architecture/import-table.js';
+import { importFaults } from './architecture/import-faults.js';
 import { allFiles, parse, productFiles } from './architecture/source-file.js';
 
 const product = productFiles();

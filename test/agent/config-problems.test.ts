@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { BACKENDS } from '@inference-gateway/agent/backends/create-backend';
 import { parseConfig } from '@inference-gateway/agent/config-schema';
 
 const LLM = { type: 'llm', backend: 'openai', base_url: 'http://127.0.0.1:8080/v1' };
@@ -7,7 +8,27 @@ const LLM = { type: 'llm', backend: 'openai', base_url: 'http://127.0.0.1:8080/v
 const PROBLEMS: readonly (readonly [unknown, string])[] = [
   [[], 'the whole file is []: it must be an object in { }'],
   [{ urll: 'x' }, 'urll is unknown: did you mean url?'],
-  [{ zzzzzz: 1 }, 'zzzzzz is unknown: known here are url, name, log_level, ffmpeg, services'],
+  [
+    { zzzzzz: 1 },
+    'zzzzzz is unknown: known here are url, name, log_level, ffmpeg, ' +
+      'hours, game_mode, status_port, services',
+  ],
+  [{ game_mode: { ignored: [] } }, 'game_mode.ignored is unknown: did you mean ignore?'],
+  [
+    { game_mode: { zzzzzz: 1 } },
+    'game_mode.zzzzzz is unknown: known here are enabled, running, memory_mib, use_percent, ' +
+      'ignore',
+  ],
+  [
+    { game_mode: { running: 'stop' } },
+    'game_mode.running is "stop": allowed values are yield, finish',
+  ],
+  [{ game_mode: { use_percent: 101 } }, 'game_mode.use_percent is 101: it must be at most 100'],
+  [{ hours: '22-7' }, 'hours is "22-7": it must be two times of the day, such as 22:00-07:00'],
+  [
+    { services: [{ ...LLM, hours: '7:00-9:00' }] },
+    'services[0].hours is "7:00-9:00": it must be two times of the day, such as 22:00-07:00',
+  ],
   [{ url: 7 }, 'url is 7: it must be a text in quotes'],
   [
     { url: 'http://gateway.example.org' },
@@ -42,8 +63,7 @@ const PROBLEMS: readonly (readonly [unknown, string])[] = [
   ],
   [
     { services: [{ ...LLM, backend: 'olama' }] },
-    'services[0].backend is "olama": allowed values are openai, ollama, llama-server, ' +
-      'whisper-server, automatic1111. ' +
+    `services[0].backend is "olama": allowed values are ${BACKENDS.join(', ')}. ` +
       'Did you mean ollama?',
   ],
   [

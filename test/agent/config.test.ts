@@ -39,6 +39,24 @@ async function refusal(promise: Promise<unknown>): Promise<CommandError> {
   throw new Error(`expected a CommandError, got ${String(error)}`);
 }
 
+test('a type that the backend does not serve is told', async () => {
+  const services = [
+    { ...LLM, type: 'tts', backend: 'ollama' },
+    { ...LLM, type: 'llm', backend: 'kokoro' },
+    { ...LLM, type: 'stt', backend: 'speaches' },
+  ];
+  const { message } = await refusal(load({ services }));
+  expect(
+    message
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim()),
+  ).toEqual([
+    'services[0].type is "tts": backend ollama serves llm alone',
+    'services[1].type is "llm": backend kokoro serves tts alone',
+  ]);
+});
+
 test('a service has every default filled in', async () => {
   const { services } = await load({ services: [LLM] });
   expect(services).toEqual([
@@ -53,6 +71,9 @@ test('a service has every default filled in', async () => {
       models: null,
       dropFields: [],
       foreign: true,
+      hours: null,
+      prove: false,
+      workflows: [],
     },
   ]);
 });

@@ -14,6 +14,7 @@ import { dieMidStream, html500 } from '../support/fake-behaviours.js';
 import type { FakeModelServer } from '../support/fake-model-server.js';
 import { joinAndLogOut } from './account-calls.js';
 import type { Sent } from './account-calls.js';
+import { shareAsAgent } from './agent-calls.js';
 import { enrolTwice, logInAsDevice } from './device-calls.js';
 import {
   ASSETS,
@@ -217,9 +218,10 @@ describe('real answers match the document', () => {
     expect(headers.get('x-asset-url')).toContain(ASSETS);
   });
 
-  it('machines that come in, with a token and with a code, once', async () => {
+  it('machines that come in, with a token and with a code, once, and share', async () => {
     expect(await enrolTwice(gateway, call)).toEqual([200, 401]);
     expect(await logInAsDevice(gateway, call)).toEqual([200, 200, 400]);
+    expect(await shareAsAgent(gateway, call)).toEqual([200, 201, 204, 404]);
   });
 
   it('a friend who joins, logs in, looks and logs out', async () => {

@@ -142,12 +142,29 @@ describe('bytes flow while they come', () => {
     expect(isAnswered).toBe(false);
     finish();
     const response = await asked;
-    expect(response.headers.get('content-length')).toBe(String(streamed.length));
     expect(await bytesOf(response)).toEqual(silentWav(3));
     expect((await usageOf(gateway, response)).audioMs).toBe(3_000);
     const copy = await fetchAsset(response.headers.get('x-asset-url'), gateway.anna.key);
     expect(await bytesOf(copy)).toEqual(silentWav(3));
   });
+});
+
+/** An agent that passes on what its local server made, header and all. */
+async function connectCareless(own: TestGateway, bytes: Buffer): Promise<void> {
+  const agent = await connectMediaAgent(own, { type: 'tts', name: 'den-pc' });
+  answerAll(agent, ({ stream }) => agent.media(stream, [{ bytes }]));
+}
+
+it('a WAV that an agent sends without its length gets one here', async () => {
+  const own = await startGateway();
+  const streamed = silentWav(3, { riffBytes: UNKNOWN, dataBytes: UNKNOWN });
+  await connectCareless(own, streamed);
+  const response = await speak(own, { model: 'm' });
+  expect(response.headers.get('content-length')).toBe(String(streamed.length));
+  expect(await bytesOf(response)).toEqual(silentWav(3));
+  expect((await usageOf(own, response)).audioMs).toBe(3_000);
+  const copy = await fetchAsset(response.headers.get('x-asset-url'), own.anna.key);
+  expect(await bytesOf(copy)).toEqual(silentWav(3));
 });
 
 describe('every answer tells its way', () => {
@@ -166,8 +183,9 @@ describe('every answer tells its way', () => {
 
   it('as it flows, and where it is held until it is whole', async () => {
     const flowing = await speak(gateway);
-    fake.once(sendFile('audio/wav', silentWav(1, { dataBytes: 0 })));
-    const held = await speak(gateway);
+    const own = await startGateway();
+    await connectCareless(own, silentWav(1, { dataBytes: 0 }));
+    const held = await speak(own, { model: 'm' });
     for (const [name, form] of HEADERS) {
       expect(flowing.headers.get(name), name).toMatch(form);
       expect(held.headers.get(name), name).toMatch(form);

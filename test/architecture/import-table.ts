@@ -2,10 +2,7 @@
  * Which way imports point: architecture.md's table, one row a folder. A folder that is in no row
  * fails, so that a new one is placed here before it is used.
  */
-import { importsOf, resolveImport } from './source-file.js';
-import type { Import, SourceFile } from './source-file.js';
-
-interface Row {
+export interface Row {
   /** Rows of the same package that may be imported, beside the row itself. */
   readonly may: readonly string[];
   readonly packages?: readonly string[];
@@ -21,7 +18,7 @@ const STORE_PARTS = ['asset', 'audit', 'device', 'dispatch', 'job', 'key', 'memb
 const STORE_PART: Row = { may: ['coordinator/src/core', ...STORE_PARTS] };
 
 /** Keys are paths below `packages/`; a key with a dot is one file, the longest that fits counts. */
-const TABLE: Readonly<Record<string, Row>> = {
+export const TABLE: Readonly<Record<string, Row>> = {
   'shared/src': { may: [], packages: ['zod', 'fastest-levenshtein'], node: false },
   'shared/src/program': { may: ['shared/src'], packages: ['pino', 'zod'] },
 
@@ -35,6 +32,7 @@ const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/assets',
       'coordinator/src/backup',
       'coordinator/src/dispatch/idle-desk.ts',
+      'coordinator/src/program-version.ts',
       'coordinator/src/store/port.ts',
       'coordinator/src/store/open.ts',
       'coordinator/src/core',
@@ -58,10 +56,12 @@ const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/byte-stores.ts',
       'coordinator/src/exposition.ts',
       'coordinator/src/metering.ts',
+      'coordinator/src/program-version.ts',
       'coordinator/src/queued-work.ts',
       'coordinator/src/webhooks',
     ],
   },
+  'coordinator/src/program-version.ts': { may: [] },
   // Parts of it, each in a file of its own for its length.
   'coordinator/src/byte-stores.ts': {
     may: [
@@ -181,35 +181,45 @@ const TABLE: Readonly<Record<string, Row>> = {
     may: [
       'agent/src/agent.ts',
       'agent/src/agent-version.ts',
+      'agent/src/checks',
       'agent/src/config.ts',
-      'agent/src/enroll.ts',
-      'agent/src/enrolment.ts',
-      'agent/src/login.ts',
+      'agent/src/coordinator-api',
       'agent/src/state',
       'agent/src/demo',
       'agent/src/backends',
       'agent/src/backends/backend.ts',
       'agent/src/hardware',
-      'agent/src/service',
+      'agent/src/local-http',
+      'agent/src/daemon',
       'agent/src/media',
     ],
     packages: ['@bomb.sh/tab', 'commander', 'zod'],
   },
   'agent/src/agent-version.ts': { may: [], packages: ['zod'] },
+  // The doctor's round: it looks at everything that the agent is made of, and joins nothing.
+  'agent/src/checks': {
+    may: [
+      'agent/src/backends',
+      'agent/src/config.ts',
+      'agent/src/connection',
+      'agent/src/hardware',
+      'agent/src/media',
+      'agent/src/network-fault.ts',
+      'agent/src/work',
+    ],
+    packages: ['node-fetch'],
+  },
   'agent/src/config.ts': {
     may: ['agent/src/backends', 'agent/src/backends/backend.ts'],
     packages: ['zod', 'env-paths'],
   },
-  // The two ways in, and what they have in common.
-  'agent/src/coordinator-call.ts': { may: [], packages: ['node-fetch', 'zod'] },
-  'agent/src/enrolment.ts': { may: ['agent/src/coordinator-call.ts'], packages: ['zod'] },
-  'agent/src/enroll.ts': {
-    may: ['agent/src/agent-version.ts', 'agent/src/coordinator-call.ts', 'agent/src/enrolment.ts'],
+  // What is asked of the coordinator beside the link: both ways in, and sharing.
+  'agent/src/coordinator-api': {
+    may: ['agent/src/agent-version.ts', 'agent/src/network-fault.ts'],
+    packages: ['node-fetch', 'zod'],
   },
-  'agent/src/login.ts': {
-    may: ['agent/src/coordinator-call.ts', 'agent/src/enrolment.ts'],
-    packages: ['zod'],
-  },
+  // Why no coordinator answers, in words.
+  'agent/src/network-fault.ts': { may: [] },
   'agent/src/agent.ts': {
     may: [
       'agent/src/agent-version.ts',
@@ -224,74 +234,38 @@ const TABLE: Readonly<Record<string, Row>> = {
     ],
   },
   'agent/src/connection': {
-    may: ['agent/src/agent-version.ts', 'agent/src/work'],
+    may: ['agent/src/agent-version.ts', 'agent/src/network-fault.ts', 'agent/src/work'],
     packages: ['ws', 'zod'],
   },
   'agent/src/work': {
-    may: ['agent/src/backends', 'agent/src/backends/backend.ts', 'agent/src/state'],
+    may: [
+      'agent/src/backends',
+      'agent/src/backends/backend.ts',
+      'agent/src/hardware',
+      'agent/src/state',
+    ],
     packages: ['zod'],
   },
   // The contract between the agent and a kind of local server.
   'agent/src/backends/backend.ts': { may: [] },
   'agent/src/backends': {
-    may: ['agent/src/backends/backend.ts', 'agent/src/openai-wire', 'agent/src/media'],
+    may: [
+      'agent/src/backends/backend.ts',
+      'agent/src/openai-wire',
+      'agent/src/media',
+      'agent/src/state',
+    ],
     packages: ['node-fetch', 'undici', 'zod'],
   },
   // Files of sound and images, whoever made them.
   'agent/src/media': { may: ['agent/src/backends/backend.ts'] },
   'agent/src/openai-wire': { may: ['agent/src/backends/backend.ts'], packages: ['zod'] },
   'agent/src/demo': { may: ['agent/src/openai-wire'] },
+  // What the owner's own programs may ask, and nobody else's.
+  'agent/src/local-http': {
+    may: ['agent/src/agent.ts', 'agent/src/agent-version.ts', 'agent/src/work'],
+  },
   'agent/src/state': { may: [], packages: ['zod'] },
   'agent/src/hardware': { may: [], packages: ['systeminformation'] },
-  'agent/src/service': { may: [] },
+  'agent/src/daemon': { may: [] },
 };
-
-/** What is wrong with the imports of one file of the three packages. */
-export function importFaults(file: SourceFile): string[] {
-  const home = rowOf(file.path);
-  if (home === null) return [`${file.path} is in no row of the import table`];
-  return importsOf(file).flatMap((one) => {
-    const fault = faultOf({ file, home, one });
-    return fault === null ? [] : [`${file.path} imports ${one.specifier}: ${fault}`];
-  });
-}
-
-interface Case {
-  readonly file: SourceFile;
-  readonly home: string;
-  readonly one: Import;
-}
-
-function faultOf({ file, home, one }: Case): string | null {
-  const row = TABLE[home];
-  if (one.specifier.startsWith('node:')) {
-    return row?.node === false ? `${home} uses no node: module` : null;
-  }
-  const target = resolveImport(file.path, one.specifier);
-  if (target === null) return packageFault(home, one.specifier);
-  const to = rowOf(target);
-  if (to === null) return 'it is in no row of the import table';
-  return mayImport(home, to, one) ? null : `${home} may not import ${to}`;
-}
-
-function packageFault(home: string, specifier: string): string | null {
-  const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
-  return TABLE[home]?.packages?.includes(name) ? null : `"${name}" has another home than ${home}`;
-}
-
-function mayImport(home: string, to: string, one: Import): boolean {
-  if (home === to || TABLE[home]?.may.includes(to)) return true;
-  const [package_] = home.split('/');
-  const isConfigType = one.typeOnly && to === `${package_}/src/config.ts`;
-  const isShared = package_ !== 'shared' && to.startsWith('shared/');
-  // What both programs share as programs needs Node; the pure rules do without it.
-  return (
-    isConfigType || (isShared && !(to === 'shared/src/program' && TABLE[home]?.node === false))
-  );
-}
-
-function rowOf(path: string): string | null {
-  const below = path.replace(/^packages\//, '').replace(/config-[a-z-]+\.ts$/, 'config.ts');
-  const fits = Object.keys(TABLE).filter((key) => below === key || below.startsWith(`${key}/`));
-  return fits.toSorted((a, b) => b.length - a.length)[0] ?? null;
-}

@@ -1,11 +1,15 @@
 /** What the programs print as JSON is what `docs/cli.md` says, field by field. */
-import { expect, test } from 'vitest';
-import { answer } from '../support/fake-behaviours.js';
+import { expect, onTestFinished, test } from 'vitest';
+import { answer, reply } from '../support/fake-behaviours.js';
+import { fakeNvidiaSmi } from '../support/fake-nvidia-smi.js';
+import { startKoboldCpp } from '../support/local-servers/koboldcpp.js';
 import { leafCommands } from '../support/command-tree.js';
 import { manyCommands } from '../support/many-commands.js';
 import type { ProgramName } from '../support/program.js';
 import { until } from '../support/until.js';
 import { jobHome } from '../agent/cli/job-home.js';
+import { LLM, daemonStage } from '../agent/cli/daemon-stage.js';
+import { sharingHome } from '../agent/cli/sharing-home.js';
 import { dataFolder } from '../coordinator/cli/data-folder.js';
 import { prepareStopped } from '../coordinator/cli/jobs-in-store.js';
 import { runCoordinator } from '../coordinator/cli/run-coordinator.js';
@@ -98,13 +102,15 @@ function wordsOf(line: string, dataDir: string): string[] {
 
 test('gateway-agent prints what docs/cli.md says, and all of it', async () => {
   const seen = new Seen('gateway-agent');
-  const home = await jobHome();
+  const { folder } = await fakeNvidiaSmi();
+  const home = await jobHome({ PATH: `${folder}:${process.env['PATH']}` });
   const see = async (shape: string, ...words: string[]): Promise<void> => {
     const { stdout, stderr } = await home.run(...words, '--json');
     seen.add(shape, stdout, stderr);
   };
   await see('status, where no agent runs', 'status');
   const { link } = await home.startAgent();
+  await until(async () => (await home.run('status')).stdout.includes('25.5'));
   link.open(1, { caller: { name: 'Ben', own: false } });
   await until(() => home.server.requests.length === 1);
   home.server.behave(answer());
@@ -113,15 +119,45 @@ test('gateway-agent prints what docs/cli.md says, and all of it', async () => {
   await home.run('pause', '--for', '2h');
   await see('status', 'status');
   await see('jobs', 'jobs');
+  await see('jobs --today', 'jobs', '--today');
+  home.server.once(reply(500, { error: { message: 'out of memory' } }));
+  await see('test', 'test', 'tiny');
+  await see('test', 'test', 'tiny');
+  await see('doctor', 'doctor');
   await home.run('services', 'remove', 'llm-1', '--yes');
   const add = '--type llm --backend openai --slots 2 --slot-group gpu0 --model tiny --base-url';
   await home.run('services', 'add', ...add.split(' '), home.server.baseUrl);
   await see('services list', 'services', 'list');
-  await see('services scan', 'services', 'scan', '--port', new URL(home.server.baseUrl).port);
+  const kobold = await startKoboldCpp();
+  onTestFinished(() => kobold.close());
+  const ports = [new URL(home.server.baseUrl).port, String(kobold.port)];
+  await see('services scan', 'services', 'scan', '--port', ...ports);
   const { stdout } = await manyCommands('gateway-agent').run(['version', '--json']);
   seen.add('version', stdout, '');
+  await seeShared(seen);
+  await seeService(seen);
   expect(seen.report()).toEqual([]);
 }, 60_000);
+
+/** What a coordinator knows of the agent. */
+async function seeShared(seen: Seen): Promise<void> {
+  const { agent } = await sharingHome();
+  await agent('services share chat --network friends');
+  await agent('services limit chat --hours 22:00-07:00');
+  for (const [shape, line] of [itself('services list'), itself('version --check')]) {
+    const { stdout, stderr } = await agent(`${line} --json`);
+    seen.add(shape, stdout, stderr);
+  }
+}
+
+/** What the operating system knows of it, which stands in for itself here. */
+async function seeService(seen: Seen): Promise<void> {
+  const { home, run } = await daemonStage();
+  await home.enrolAt('http://127.0.0.1:9', [LLM]);
+  await run('service', 'install', '--user');
+  const { stdout, stderr } = await run('service', 'status', '--json');
+  seen.add('service status', stdout, stderr);
+}
 
 /** They are text only where something is wrong, has an end, or a key is needed. */
 const SELDOM: Readonly<Record<ProgramName, readonly string[]>> = {
@@ -129,14 +165,19 @@ const SELDOM: Readonly<Record<ProgramName, readonly string[]>> = {
   'gateway-agent': [
     'status: reason',
     'status: services[].reason',
+    'status: owner_reason.program',
+    'status: owner_reason.hours',
     'services list: api_key_file',
+    'services list: workflows',
+    'test: seconds',
+    'test: cut',
     'services scan: note',
   ],
 };
 
 /** Reading is for programs, too. */
 const READS =
-  /(^| )(list|show|summary|invites|sessions|verify|status|jobs|doctor|version|stats|scan)$/;
+  /(^| )(list|show|summary|invites|sessions|verify|status|jobs|doctor|test|version|stats|scan)$/;
 
 test.each(['gateway-coordinator', 'gateway-agent'] as const)(
   'every command of %s that reads has --json, and each that has it is documented',

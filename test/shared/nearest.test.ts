@@ -1,4 +1,4 @@
-import { nearest } from '@inference-gateway/shared/nearest';
+import { didYouMean, nearest } from '@inference-gateway/shared/nearest';
 import { expect, it } from 'vitest';
 
 const MODELS = ['llama3:8b', 'qwen3:32b', 'org/Model:7b'];
@@ -17,4 +17,10 @@ it('a name as long as a URL costs no more than a short one', () => {
   const startedAt = performance.now();
   expect(nearest('y'.repeat(16_000), many)).toEqual([]);
   expect(performance.now() - startedAt).toBeLessThan(300);
+});
+
+it('asks whether one of the near ones was meant, where there is any', () => {
+  expect(didYouMean('llama3:9b', MODELS)).toBe('did you mean llama3:8b?');
+  expect(didYouMean('model', ['model-a', 'model-b'])).toBe('did you mean model-a or model-b?');
+  expect(didYouMean('whisper', MODELS)).toBeNull();
 });

@@ -17,6 +17,9 @@ export function configuredServer(
     models: null,
     dropFields: [],
     foreign: true,
+    hours: null,
+    prove: false,
+    workflows: [],
     ...changes,
   };
 }

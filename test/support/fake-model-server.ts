@@ -52,6 +52,8 @@ export interface FakeServerOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Answers 401 without it. */
   readonly apiKey?: string;
+  /** Turns a request away before anything else; null lets it in. */
+  readonly guard?: (request: IncomingMessage) => RawRoute | null;
   /** For a server that comes back where it was. */
   readonly port?: number;
   readonly host?: string;
@@ -126,6 +128,8 @@ export class FakeModelServer {
     if (apiKey !== undefined && request.headers.authorization !== `Bearer ${apiKey}`) {
       return sendJson(response, 401, { error: { message: 'Invalid API Key', code: 401 } });
     }
+    const refused = this.#options.guard?.(request) ?? null;
+    if (refused !== null) return sendRaw(response, refused);
     const answered =
       request.method === 'POST'
         ? this.#post(request, response)
@@ -139,14 +143,7 @@ export class FakeModelServer {
     if (route === undefined) return sendJson(response, 404, { error: { message: 'no such path' } });
     const value: unknown = typeof route === 'function' ? await (route as () => unknown)() : route;
     if (!isRaw(value)) return sendJson(response, 200, value);
-    const { status = 200, headers = {}, body = '' } = value;
-    const isText = typeof body === 'string';
-    response.writeHead(
-      status,
-      isText ? headers : { 'content-type': 'application/json', ...headers },
-    );
-    response.end(isText ? body : JSON.stringify(body));
-    return undefined;
+    return sendRaw(response, value);
   }
 
   async #post(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -185,6 +182,13 @@ export async function startFakeServer(options: FakeServerOptions): Promise<FakeM
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
+}
+
+function sendRaw(response: ServerResponse, route: RawRoute): void {
+  const { status = 200, headers = {}, body = '' } = route;
+  const isText = typeof body === 'string';
+  response.writeHead(status, isText ? headers : { 'content-type': 'application/json', ...headers });
+  response.end(isText ? body : JSON.stringify(body));
 }
 
 const RAW = new WeakSet<object>();

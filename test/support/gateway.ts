@@ -265,6 +265,9 @@ function toService(service: Partial<ServiceConfig>, index = 0): ServiceConfig {
     models: null,
     dropFields: [],
     foreign: true,
+    hours: null,
+    prove: false,
+    workflows: [],
     ...service,
   };
 }

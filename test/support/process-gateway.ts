@@ -71,9 +71,13 @@ export class ProcessGateway {
   }
 
   /** Starts the agent; `online` resolves when it says so. */
-  startAgent(name = 'den-pc', script?: Script): RunningProgram & { online: Promise<string> } {
+  startAgent(
+    name = 'den-pc',
+    script?: Script,
+    env: Readonly<Record<string, string>> = {},
+  ): RunningProgram & { online: Promise<string> } {
     const args = ['start', '--config', this.configOf(name)];
-    const program = startProgram('gateway-agent', args, { script });
+    const program = startProgram('gateway-agent', args, { script, env });
     return { ...program, online: program.printed(/online as (\S+)/) };
   }
 

@@ -11,6 +11,7 @@ export interface RecordedRequest {
   readonly method: string;
   /** Without its query. */
   readonly path: string;
+  readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
   /** `performance.now()` of the moment when the client left early. */
@@ -54,11 +55,12 @@ export class RecordingServer {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = 'GET', headers, url = '/' } = request;
-    const path = url.split('?')[0] ?? '/';
+    const [path = '/', search = ''] = url.split('?');
     if (method === 'POST') this.#opened.add(path);
     try {
       const body = await buffer(request);
-      const seen: RecordedRequest = { method, path, headers, body, abortedAt: null };
+      const query = new URLSearchParams(search);
+      const seen: RecordedRequest = { method, path, query, headers, body, abortedAt: null };
       this.requests.push(seen);
       response.on('close', () => {
         if (response.writableFinished) return;

@@ -1,5 +1,6 @@
 /** Joins the parts of the agent; the command line and the tests start the same object. */
 import { join } from 'node:path';
+import type { DayHours } from '@inference-gateway/shared/day-hours';
 import { randomId } from '@inference-gateway/shared/ids';
 import type { CommandError } from '@inference-gateway/shared/program/command-error';
 import type { Logger } from '@inference-gateway/shared/program/logger';
@@ -7,12 +8,25 @@ import type { AgentHost } from '@inference-gateway/shared/protocol/messages';
 import { CLOSE } from '@inference-gateway/shared/protocol/version';
 import type { ServiceConfig } from './backends/backend.js';
 import { Catalog } from './backends/catalog.js';
-import type { ServiceStatus } from './backends/catalog.js';
+import type { ServiceStatus, TestedModel } from './backends/catalog.js';
+import type { Wanted } from './backends/proving/find-subject.js';
+import type { GameModeSettings } from './config.js';
 import { Connection } from './connection/reconnect.js';
+import type { GpuWatch } from './hardware/gpu-sample.js';
+import { gpuStatus } from './hardware/gpu-status.js';
+import type { GpuStatus } from './hardware/gpu-status.js';
+import { ServerProcesses } from './hardware/server-processes.js';
 import type { AudioConverter } from './media/ffmpeg.js';
 import { PauseFile } from './state/pause-file.js';
+import { ProofFile } from './state/proof-file.js';
+import { TodayFile } from './state/today-file.js';
+import type { Sums } from './state/today-file.js';
+import { CardGuard } from './work/card-guard.js';
 import { HeldClaims } from './work/held-claims.js';
+import { Ledger } from './work/ledger.js';
 import { OwnerControl } from './work/owner-control.js';
+import type { OwnerReason } from './work/owner-control.js';
+import type { Use } from './work/run-record.js';
 import { WorkRunner } from './work/runner.js';
 import type { Accepts } from './work/runner.js';
 import { Spool } from './work/spool.js';
@@ -32,6 +46,12 @@ export interface AgentOptions {
   readonly once: boolean;
   /** What converts audio; null where ffmpeg is not installed. */
   readonly ffmpeg?: AudioConverter | null;
+  /** What looks at the graphics cards; null where nothing can. It stays the caller's to close. */
+  readonly gpu?: GpuWatch | null;
+  /** When the card counts as its owner's; null: never. */
+  readonly gameMode?: GameModeSettings | null;
+  /** When others may use this machine; null: always. */
+  readonly hours?: DayHours | null;
   /**
    * Where finished answers and the owner's pause outlive this process, which must hold its lock;
    * null: they end with it.
@@ -56,7 +76,15 @@ export interface AgentStatus {
   /** Whose work is let in, and when a pause ends (Unix ms). */
   readonly accepts: Accepts;
   readonly pausedUntil: number | null;
+  /** Why not everybody's. */
+  readonly ownerReason: OwnerReason | null;
   readonly services: readonly ServiceStatus[];
+  /** As far as the system tells. */
+  readonly gpus: readonly GpuStatus[];
+  /** What was done since midnight. */
+  readonly today: Sums;
+  /** Of answers that the coordinator has not confirmed. */
+  readonly spoolBytes: number;
 }
 
 const DRAIN_MS = 30_000;
@@ -67,10 +95,13 @@ export class Agent {
   /** Resolves when the agent has ended by itself, with the reason; null where it was drained. */
   readonly closed: Promise<CommandError | null>;
   readonly owner: OwnerControl;
+  /** Who uses this machine, and how much. */
+  readonly ledger: Ledger;
   readonly #options: AgentOptions;
   readonly #catalog: Catalog;
   readonly #claims: HeldClaims;
   readonly #runner: WorkRunner;
+  readonly #card: CardGuard | null;
   #connection: Connection | null = null;
   #state: Pick<AgentStatus, 'connection' | 'since' | 'reason'>;
   #name: string | null;
@@ -81,13 +112,22 @@ export class Agent {
     this.#name = options.name;
     this.#state = { connection: 'connecting', since: Date.now(), reason: null };
     const { services, logger, ffmpeg = null, stateDir = null } = options;
-    this.#catalog = new Catalog(services, { logger, tools: { ffmpeg } });
+    const proving = {
+      file: stateDir === null ? null : new ProofFile(stateDir),
+      reserve: (serviceId: string) => this.#runner.reserve(serviceId),
+    };
+    this.#catalog = new Catalog(services, { logger, tools: { ffmpeg }, proving });
     this.#claims = new HeldClaims(newSpool(options), logger);
     const claims = this.#claims;
-    const runner = new WorkRunner(this.#catalog, claims, logger);
+    this.ledger = newLedger(options);
+    const runner = new WorkRunner({ catalog: this.#catalog, claims, ledger: this.ledger, logger });
     this.#runner = runner;
     const file = stateDir === null ? null : new PauseFile(stateDir);
-    this.owner = new OwnerControl({ runner, claims, file, changed: () => this.#beat() });
+    this.#card = this.#newGuard();
+    const card = { intruder: () => this.#card?.intruder ?? null, running: whatRuns(options) };
+    const { hours = null } = options;
+    const changed = (): void => this.#beat();
+    this.owner = new OwnerControl({ runner, claims, file, hours, card, changed });
     this.closed = new Promise((resolve) => {
       this.#close = resolve;
     });
@@ -101,6 +141,7 @@ export class Agent {
   async start(): Promise<void> {
     this.#catalog.onChange(() => this.announce());
     await Promise.all([this.#catalog.start(), this.#claims.restore(), this.owner.restore()]);
+    await this.ledger.today.restore();
     const { url, token, host, logger, once } = this.#options;
     await new Promise<void>((registered, failed) => {
       this.#connection = new Connection({
@@ -142,8 +183,22 @@ export class Agent {
       running: this.#runner.running,
       accepts: this.owner.accepts,
       pausedUntil: this.owner.pausedUntil,
+      ownerReason: this.owner.reason,
       services: this.#catalog.status(),
+      gpus: gpuStatus(this.#options.host().gpus, this.#options.gpu?.latest ?? null),
+      today: this.ledger.today.total,
+      spoolBytes: this.#claims.list().reduce((sum, { bytes }) => sum + bytes, 0),
     };
+  }
+
+  /** Every run under way, and every answer that waits to be confirmed. */
+  uses(): Use[] {
+    return this.ledger.now(this.#claims.list());
+  }
+
+  /** Asks one model a tiny question. Throws a `CommandError` where there is none such. */
+  test(wanted: Wanted): Promise<TestedModel> {
+    return this.#catalog.test(wanted);
   }
 
   /**
@@ -167,13 +222,32 @@ export class Agent {
 
   /** A run whose answer nobody will fetch ends here; a finished one stays on disk. */
   async #closeParts(): Promise<void> {
+    this.#card?.close();
     this.owner.close();
     this.#runner.stop('link lost', () => true);
     this.#catalog.close();
     await this.#claims.close();
+    await this.ledger.today.close();
+  }
+
+  /** Null where nobody can look at the card, or its owner does not want it. */
+  #newGuard(): CardGuard | null {
+    const { gpu = null, gameMode: settings = null, services } = this.#options;
+    if (gpu === null || settings?.enabled !== true) return null;
+    const servers = new ServerProcesses({ baseUrls: services.map(({ baseUrl }) => baseUrl) });
+    return new CardGuard({
+      gpu,
+      settings,
+      strangers: (processes) => servers.strangers(processes),
+      idleSince: () => laterOf(this.#runner.idleSince, this.#catalog.idleSince),
+      changed: () => this.owner.cardChanged(),
+    });
   }
 
   #beat(): void {
+    const { accepts, reason } = this.owner;
+    this.#options.logger.info({ accepts, reason }, 'whose work is let in');
+    this.#catalog.letProve(this.owner.accepts === 'all');
     this.#connection?.link?.beat();
   }
 
@@ -181,6 +255,25 @@ export class Agent {
     if (this.#state.connection === 'stopping') return;
     this.#state = { connection, since: Date.now(), reason };
   }
+}
+
+/** Null where one of them still goes on. */
+function laterOf(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? null : Math.max(one, other);
+}
+
+/** What becomes of others' work when the card is taken. */
+function whatRuns({ gameMode = null }: AgentOptions): GameModeSettings['running'] {
+  return gameMode?.running ?? 'yield';
+}
+
+function newLedger({ stateDir = null, logger, gpu = null }: AgentOptions): Ledger {
+  const file = stateDir === null ? null : new TodayFile(stateDir);
+  const ledger = new Ledger({ file, logger });
+  const latest = gpu?.latest ?? null;
+  if (latest !== null) ledger.sampled(latest);
+  gpu?.onSample((sample) => ledger.sampled(sample));
+  return ledger;
 }
 
 function newSpool({ stateDir = null, spoolMaxBytes, logger }: AgentOptions): Spool {

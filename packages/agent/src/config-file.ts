@@ -43,6 +43,16 @@ export async function editConfigFile(
  * half.
  */
 export async function writePrivateFile(path: string, content: string): Promise<void> {
+  try {
+    await replaceFile(path, content);
+  } catch (cause) {
+    const remedy = 'Make room and let this user write there, or name another file with --config.';
+    const message = `cannot write ${path}: ${(cause as Error).message}. ${remedy}`;
+    throw new CommandError(EXIT.failure, message, { cause });
+  }
+}
+
+async function replaceFile(path: string, content: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   // A link, for instance into a folder of dotfiles, stays a link.
   const target = await realpath(path).catch(() => path);
@@ -69,7 +79,8 @@ async function readText({ file, named }: ConfigLocation): Promise<string> {
 
 function parseJson(text: string, file: string): unknown {
   try {
-    return JSON.parse(text);
+    // Editors of Windows begin a file with a mark of its encoding.
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
     const message = `${file} is not JSON: ${(cause as Error).message}. Correct it by hand.`;
     throw new CommandError(EXIT.usage, message, { cause });

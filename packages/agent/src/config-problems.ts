@@ -1,15 +1,15 @@
 /** What is wrong with a configuration, in words: field path, value, and what is allowed there. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { ExitCode } from '@inference-gateway/shared/program/command-error';
-import { nearest } from '@inference-gateway/shared/nearest';
+import { didYouMean, nearest } from '@inference-gateway/shared/nearest';
 import type * as z from 'zod';
 
 const MAX_SHOWN_CHARACTERS = 80;
 
 interface Document {
   readonly document: unknown;
-  /** The keys that exist at each depth: of the file, of a service, of a model. */
-  readonly keys: readonly (readonly string[])[];
+  /** The keys that an object may have, by its path without indexes: `services.models`. */
+  readonly keys: Readonly<Record<string, readonly string[]>>;
 }
 
 type Path = readonly PropertyKey[];
@@ -54,12 +54,10 @@ function unknownKeys(
   issue: Extract<Issue, { code: 'unrecognized_keys' }>,
   file: Document,
 ): string[] {
-  const depth = issue.path.filter((step) => typeof step === 'number').length;
-  const known = file.keys[depth] ?? [];
+  const place = issue.path.filter((step) => typeof step !== 'number').join('.');
+  const known = file.keys[place] ?? [];
   return issue.keys.map((key) => {
-    const meant = nearest(key, known)[0];
-    const hint =
-      meant === undefined ? `known here are ${known.join(', ')}` : `did you mean ${meant}?`;
+    const hint = didYouMean(key, known) ?? `known here are ${known.join(', ')}`;
     return `${pathText([...issue.path, key])} is unknown: ${hint}`;
   });
 }

@@ -1,5 +1,7 @@
 /** The agent's configuration file as its owner writes it; `docs/cli.md` documents every key. */
 import { createHash } from 'node:crypto';
+import { ownTimeZone, parseDayHours } from '@inference-gateway/shared/day-hours';
+import type { DayHours } from '@inference-gateway/shared/day-hours';
 import { SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
 import { LOG_LEVELS } from '@inference-gateway/shared/program/logger';
 import { LINK } from '@inference-gateway/shared/protocol/version';
@@ -34,7 +36,17 @@ const service = z.strictObject({
   prove: z.boolean().optional(),
   id: name.optional(),
   foreign: z.boolean().optional(),
+  hours: hours().optional(),
   drop_fields: names.optional(),
+  workflows: z.string().min(1).optional(),
+});
+
+const gameMode = z.strictObject({
+  enabled: z.boolean().optional(),
+  running: z.enum(['yield', 'finish']).optional(),
+  memory_mib: z.int().min(1).max(1_048_576).optional(),
+  use_percent: z.int().min(1).max(100).optional(),
+  ignore: names.optional(),
 });
 
 const configFile = z.strictObject({
@@ -42,8 +54,18 @@ const configFile = z.strictObject({
   name: name.optional(),
   log_level: z.enum(LOG_LEVELS).optional(),
   ffmpeg: z.string().min(1).optional(),
+  hours: hours().optional(),
+  game_mode: gameMode.optional(),
+  status_port: z.int().min(1).max(65_535).optional(),
   services: z.array(service).max(MAX_SERVICES).optional(),
 });
+
+const KEYS = {
+  '': Object.keys(configFile.shape),
+  game_mode: Object.keys(gameMode.shape),
+  services: Object.keys(service.shape),
+  'services.models': Object.keys(model.shape),
+};
 
 export type FileService = z.infer<typeof service>;
 export type FileConfig = z.infer<typeof configFile>;
@@ -62,8 +84,7 @@ export function parseConfig(document: unknown): ParsedConfig {
     return { config: whole.data, problems: sameIds(whole.data.services ?? []) };
   }
   const services = soundServices(document);
-  const keys = [configFile, service, model].map((schema) => Object.keys(schema.shape));
-  const faults = describeIssues(whole.error.issues, { document, keys });
+  const faults = describeIssues(whole.error.issues, { document, keys: KEYS });
   return {
     config: { services: services.flatMap((one) => one ?? []) },
     problems: [...faults, ...sameIds(services)],
@@ -77,6 +98,17 @@ export function serviceId(
   if (entry.id !== undefined) return entry.id;
   const hash = createHash('sha256').update(entry.backend + trimSlashes(entry.base_url));
   return `${entry.type}-${hash.digest('hex').slice(0, 8)}`;
+}
+
+/** By this machine's own clock, wherever it stands. */
+export function dayHours(text: string): DayHours | null {
+  return parseDayHours(text, ownTimeZone());
+}
+
+function hours(): z.ZodType<string> {
+  return z.string().refine((text) => dayHours(text) !== null, {
+    error: 'it must be two times of the day, such as 22:00-07:00',
+  });
 }
 
 function url(faultOf: (text: string) => string | null): z.ZodType<string> {

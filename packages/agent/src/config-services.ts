@@ -2,32 +2,44 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { ConfiguredModel, ServiceConfig } from './backends/backend.js';
-import { serviceId } from './config-schema.js';
+import { SOLE_TYPES } from './backends/create-backend.js';
+import { dayHours, serviceId } from './config-schema.js';
 import type { FileService } from './config-schema.js';
 import { trimSlashes } from './config-url.js';
+import { loadWorkflows } from './config-workflows.js';
+import type { LoadedWorkflows } from './config-workflows.js';
 
 export interface LoadedServices {
   readonly services: readonly ServiceConfig[];
-  /** Key files that cannot be read, one line each. */
+  /** Files that cannot be read, one line each. */
   readonly problems: readonly string[];
+  /** What files hold that is wrong, and what does not belong together. */
+  readonly wrong: readonly string[];
 }
 
 /**
- * Reads each service's key and fills in its defaults. Key files lie relative to the
+ * Reads each service's key and workflows, and fills in its defaults. The files lie relative to the
  * configuration.
  */
 export async function loadServices(
   entries: readonly FileService[],
   configFile: string,
 ): Promise<LoadedServices> {
+  const folder = dirname(configFile);
   const problems: string[] = [];
+  const wrong: string[] = [];
   const services: ServiceConfig[] = [];
   for (const [index, entry] of entries.entries()) {
-    const key = await readKey(entry, dirname(configFile));
-    if (key.fault !== null) problems.push(`services[${index}].api_key_file ${key.fault}`);
-    services.push(toService(entry, key.key));
+    const place = `services[${index}]`;
+    const key = await readKey(entry, folder);
+    if (key.fault !== null) problems.push(`${place}.api_key_file ${key.fault}`);
+    const read = await readWorkflows(entry, folder);
+    if (read.missing !== null) problems.push(`${place}.workflows cannot be read: ${read.missing}`);
+    wrong.push(...read.wrong.map((fault) => `${place}.workflows: ${fault}`));
+    wrong.push(...typeFault(entry).map((fault) => `${place}.type ${fault}`));
+    services.push({ ...toService(entry, key.key), workflows: read.workflows });
   }
-  return { services, problems };
+  return { services, problems, wrong };
 }
 
 /** Fills in the defaults of one entry. */
@@ -43,7 +55,18 @@ export function toService(entry: FileService, apiKey: string | null): ServiceCon
     models: entry.models?.map(toModel) ?? null,
     dropFields: entry.drop_fields ?? [],
     foreign: entry.foreign ?? true,
+    hours: entry.hours === undefined ? null : dayHours(entry.hours),
+    prove: entry.prove ?? false,
+    workflows: [],
   };
+}
+
+/** Its models would be offered as what they are not, and fail at every request. */
+function typeFault({ backend, type }: FileService): string[] {
+  const sole = SOLE_TYPES[backend];
+  return sole === undefined || sole === type
+    ? []
+    : [`is "${type}": backend ${backend} serves ${sole} alone`];
 }
 
 function toModel(model: NonNullable<FileService['models']>[number]): ConfiguredModel {
@@ -55,6 +78,20 @@ function toModel(model: NonNullable<FileService['models']>[number]): ConfiguredM
     supportedFeatures: model.supported_features ?? null,
     voices: model.voices ?? null,
   };
+}
+
+const NO_WORKFLOWS: LoadedWorkflows = { workflows: [], wrong: [], missing: null };
+
+async function readWorkflows(entry: FileService, folder: string): Promise<LoadedWorkflows> {
+  const { workflows, backend, type } = entry;
+  if (workflows !== undefined && backend !== 'comfyui') {
+    const wrong = [`backend ${backend} has none: leave it away, or set backend to comfyui`];
+    return { ...NO_WORKFLOWS, wrong };
+  }
+  if (workflows !== undefined) return loadWorkflows(resolve(folder, workflows));
+  if (backend !== 'comfyui' || type === 'image') return NO_WORKFLOWS;
+  const wrong = [`a ${type} service of ComfyUI needs them: name a folder with *.json`];
+  return { ...NO_WORKFLOWS, wrong };
 }
 
 interface Key {

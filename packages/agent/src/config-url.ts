@@ -1,6 +1,6 @@
 /** Which addresses the agent may be given: one coordinator, and the local servers of its owner. */
+import { isLoopback } from '@inference-gateway/shared/loopback';
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 /** A coordinator may be written as what it is dialled with. */
 const HTTP_SCHEMES: Readonly<Record<string, string>> = { 'ws:': 'http:', 'wss:': 'https:' };
 
@@ -14,7 +14,7 @@ export function coordinatorUrlFault(text: string): string | null {
   if (url === null || (scheme !== 'http:' && scheme !== 'https:')) {
     return 'it must be the address of the coordinator, like https://gateway.example.org';
   }
-  if (scheme === 'http:' && !LOOPBACK.test(url.hostname)) {
+  if (scheme === 'http:' && !isLoopback(url.hostname)) {
     return `it must be https://${url.host}: only to this machine may the link be unencrypted`;
   }
   if (url.pathname !== '/') return `it must be ${url.origin} alone, without ${url.pathname}`;

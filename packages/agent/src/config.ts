@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import type { DayHours } from '@inference-gateway/shared/day-hours';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { LOG_LEVELS } from '@inference-gateway/shared/program/logger';
 import type { LogLevel } from '@inference-gateway/shared/program/logger';
@@ -13,6 +14,8 @@ import { readConfigFile } from './config-file.js';
 import { configLocation } from './config-location.js';
 import type { ConfigLocation } from './config-location.js';
 import { choice, configError, problem } from './config-problems.js';
+import { dayHours } from './config-schema.js';
+import type { FileConfig } from './config-schema.js';
 import { loadServices } from './config-services.js';
 import { coordinatorUrl, coordinatorUrlFault } from './config-url.js';
 
@@ -26,13 +29,18 @@ export interface AgentConfig {
   readonly logLevel: LogLevel;
   /** Where it lies; null: wherever the search path has it. */
   readonly ffmpeg: string | null;
+  /** When others may use this machine; null: always. */
+  readonly hours: DayHours | null;
+  readonly gameMode: GameModeSettings;
+  /** Of 127.0.0.1, for `/readyz` and `/metrics`; null: not served. */
+  readonly statusPort: number | null;
   readonly services: readonly ServiceConfig[];
 }
 
 /** Where the configuration lies: `--config`, GATEWAY_AGENT_CONFIG, or the platform's own place. */
 export function locateConfig(flag: string | undefined): ConfigLocation {
   const named = flag ?? fromEnvironment('CONFIG');
-  return configLocation(named ?? defaultFile(), named !== undefined);
+  return configLocation(named ?? usualConfigFile(), named !== undefined);
 }
 
 /** Reads everything that a running agent needs. */
@@ -40,15 +48,19 @@ export async function loadConfig(location: ConfigLocation): Promise<AgentConfig>
   const { config: file, problems } = await readConfigFile(location);
   const loaded = await loadServices(file.services ?? [], location.file);
   const environment = readEnvironment();
-  refuseProblems(location, [...problems, ...environment.problems], loaded.problems);
+  const wrong = [...problems, ...environment.problems, ...loaded.wrong];
+  refuseProblems(location, wrong, loaded.problems);
   const url = environment.url ?? file.url;
   return {
     location,
     url: url === undefined ? null : coordinatorUrl(url),
-    token: fromEnvironment('TOKEN') ?? (await readToken(location)),
+    token: await readToken(location),
     name: environment.name ?? file.name ?? null,
     logLevel: environment.logLevel ?? file.log_level ?? 'info',
     ffmpeg: file.ffmpeg === undefined ? null : programPath(file.ffmpeg, location.file),
+    hours: file.hours === undefined ? null : dayHours(file.hours),
+    gameMode: gameMode(file.game_mode),
+    statusPort: file.status_port ?? null,
     services: loaded.services,
   };
 }
@@ -74,6 +86,29 @@ export function readEnvironment(): Environment {
   return { url, name: fromEnvironment('NAME'), logLevel, problems };
 }
 
+/** When a card counts as its owner's, and what then becomes of others' work. */
+export interface GameModeSettings {
+  readonly enabled: boolean;
+  /** What runs for others is handed back, or finished. */
+  readonly running: 'yield' | 'finish';
+  /** A program that is none of the configured servers may hold so much of a card's memory. */
+  readonly memoryMib: number;
+  /** And the cards may be used so much while nothing of ours runs. */
+  readonly usePercent: number;
+  /** Names of programs that do not count. */
+  readonly ignore: readonly string[];
+}
+
+export function gameMode(file: FileConfig['game_mode'] = {}): GameModeSettings {
+  return {
+    enabled: file.enabled ?? true,
+    running: file.running ?? 'yield',
+    memoryMib: file.memory_mib ?? 512,
+    usePercent: file.use_percent ?? 20,
+    ignore: file.ignore ?? [],
+  };
+}
+
 /** Relative to the configuration, like key files; a bare name is one for the search path. */
 function programPath(program: string, configFile: string): string {
   return basename(program) === program ? program : resolve(dirname(configFile), program);
@@ -91,6 +126,22 @@ function refuseProblems(
 }
 
 async function readToken({ tokenFile }: ConfigLocation): Promise<string | null> {
+  const given = fromEnvironment('TOKEN');
+  if (given !== undefined) return sendable(given, 'GATEWAY_AGENT_TOKEN');
+  const kept = await readTokenFile(tokenFile);
+  return kept === null ? null : sendable(kept, tokenFile);
+}
+
+/** A header takes nothing else, and what else is there no coordinator has given. */
+function sendable(token: string, source: string): string {
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  const message =
+    `${source} holds something else than an agent's token, which is one word (gwa_…). ` +
+    'Join again with: gateway-agent login --force --url <coordinator>.';
+  throw new CommandError(EXIT.notAuthorised, message);
+}
+
+async function readTokenFile(tokenFile: string): Promise<string | null> {
   try {
     return (await readFile(tokenFile, 'utf8')).trim() || null;
   } catch (cause) {
@@ -101,7 +152,7 @@ async function readToken({ tokenFile }: ConfigLocation): Promise<string | null> 
 }
 
 /** `$XDG_CONFIG_HOME/gateway-agent/config.json`, or what the platform has in its place. */
-function defaultFile(): string {
+export function usualConfigFile(): string {
   return join(envPaths('gateway-agent', { suffix: '' }).config, 'config.json');
 }
 

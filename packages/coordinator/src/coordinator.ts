@@ -24,6 +24,7 @@ import { DEVICE_TIMES } from './http/routes/devices.js';
 import { LinkServer } from './links/link-server.js';
 import { Registry } from './links/registry.js';
 import { meterInto } from './metering.js';
+import { programVersion } from './program-version.js';
 import { openQueuedWork } from './queued-work.js';
 import type { QueuedWork } from './queued-work.js';
 import type { Store } from './store/port.js';
@@ -185,6 +186,7 @@ function handlerOf(parts: HandlerParts): RequestListener {
       deviceTimes: DEVICE_TIMES,
       onReplaced: (providerId) => void registry.refuse(providerId, 'revoked'),
     },
+    version: programVersion(),
     ownOrigins: parts.ownOrigins,
     trustProxy: config.trustProxy,
   });

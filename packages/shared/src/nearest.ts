@@ -18,6 +18,12 @@ export function nearest(name: string, candidates: readonly string[]): string[] {
     .map(({ candidate }) => candidate);
 }
 
+/** `did you mean a or b?`; null where no candidate is near. */
+export function didYouMean(name: string, candidates: readonly string[]): string | null {
+  const near = nearest(name, candidates);
+  return near.length === 0 ? null : `did you mean ${near.join(' or ')}?`;
+}
+
 /** Names whose lengths differ by more than the limit are too far apart; to find out takes long. */
 function score(wanted: string, candidate: string, limit: number): number {
   if (wanted.length >= 3 && (candidate.includes(wanted) || wanted.includes(candidate))) return 1;

@@ -10,7 +10,9 @@ import { startFakeLlamaServer, startFakeOpenAi } from '../../support/fake-openai
 import type { FakeOpenAiOptions } from '../../support/fake-openai-server.js';
 import type { FakeModelServer } from '../../support/fake-model-server.js';
 import { configuredServer } from '../../support/configured-server.js';
+import { hangBeforeHeaders } from '../../support/fake-behaviours.js';
 import { until } from '../../support/until.js';
+import { chat } from './conformance-stage.js';
 
 const QUICK: CatalogOptions = { pollMs: 40, describeTimeoutMs: 1_000 };
 
@@ -183,6 +185,28 @@ test('never asks a service twice at once', async () => {
   const asked = fake.gets.length;
   await until(() => fake.gets.length > asked + 3);
   expect(most).toBe(1);
+});
+
+test('a server that answers nothing while it runs a request of ours stays until then', async () => {
+  const fake = await fakeServer({ behaviour: hangBeforeHeaders() });
+  const { catalog, changes } = catalogOf([configuredServer(fake.baseUrl)], {
+    pollMs: 40,
+    describeTimeoutMs: 100,
+  });
+  await catalog.start();
+  const leaving = new AbortController();
+  const { backend } = catalog.find('llm-1') ?? {};
+  const running = backend?.call({ ...chat({}), signal: leaving.signal }).catch(() => 'left');
+  await until(() => fake.inFlight === 1);
+  fake.routes = { '/v1/models': () => new Promise(() => {}) };
+  const asked = fake.gets.length;
+  await until(() => fake.gets.length > asked + 2);
+  expect(idsOf(catalog)).toEqual(['tiny']);
+  expect(changes()).toBe(1);
+  leaving.abort();
+  expect(await running).toBe('left');
+  await until(() => idsOf(catalog).length === 0);
+  expect(catalog.status()[0]).toMatchObject({ state: 'down' });
 });
 
 test('a server that hangs leaves after one time limit', async () => {

@@ -55,6 +55,9 @@ describe('an OpenAI-compatible server', () => {
     ['a typed embedding', { id: 'x', type: 'embeddings' }],
     ['a cloud model', { id: 'x', recipe: 'cloud' }],
     ['a peer’s model', { id: 'x', type: 'peer' }],
+    ['a newer peer’s model', { id: 'x', meta: { llamaswap: { peerID: 'cellar' } } }],
+    ['a transcriber', { id: 'x', architecture: { input_modalities: ['audio'] } }],
+    ['a classifier', { id: 'x', labels: ['classification'] }],
     ['an image model', { id: 'x', architecture: { output_modalities: ['image'] } }],
     ['a voice', { id: 'x', task: 'text-to-speech' }],
     ['a labelled reranker', { id: 'x', labels: ['reranking'] }],
@@ -119,23 +122,31 @@ describe('an OpenAI-compatible server', () => {
     ]);
   });
 
-  test('loses chat_template where it is vLLM, and only there', async () => {
-    for (const [owner, kept] of [
-      ['vllm', false],
-      ['sglang', true],
-    ] as const) {
-      const models = [{ id: 'x', owned_by: owner }];
-      const {
-        fake,
-        backend,
-        models: [model],
-      } = await describeAt(startFakeOpenAi({ models }));
-      if (model === undefined) throw new Error('no model');
-      const signal = new AbortController().signal;
-      const body = { messages: [], chat_template: '{{ evil }}' };
-      await backend.call({ endpoint: 'chat', model, body, uploads: [], requestId: 'r', signal });
-      expect('chat_template' in fake.lastRequest.body).toBe(kept);
-    }
+  test.each([
+    ['vllm', 'chat_template', false],
+    ['sglang', 'chat_template', true],
+    ['sglang', 'bootstrap_host', false],
+    ['llamacpp', 'id_slot', false],
+    ['vllm', 'id_slot', true],
+    ['docker', 'id_slot', false],
+  ])('where its models are %s’s, %s reaches it: %s', async (owner, field, kept) => {
+    const models = [{ id: 'x', owned_by: owner }];
+    const {
+      fake,
+      backend,
+      models: [model],
+    } = await describeAt(startFakeOpenAi({ models }));
+    if (model === undefined) throw new Error('no model');
+    const signal = new AbortController().signal;
+    const body = { messages: [], [field]: '{{ evil }}' };
+    await backend.call({ endpoint: 'chat', model, body, uploads: [], requestId: 'r', signal });
+    expect(field in fake.lastRequest.body).toBe(kept);
+  });
+
+  test('never shows what an Ollama behind it runs elsewhere', async () => {
+    const models = [{ id: 'tiny' }, { id: 'gpt-oss:120b-cloud' }, { id: 'glm-4.6:cloud' }];
+    const described = await describeAt(startFakeOpenAi({ models }));
+    expect(described.models.map(({ id }) => id)).toEqual(['tiny']);
   });
 
   test('says so while it is loading', async () => {
@@ -260,7 +271,8 @@ describe('llama-server', () => {
       backend,
     });
     if (model === undefined) throw new Error('no model');
-    const body = { messages: [], id_slot: 0, lora: [], cache_prompt: true };
+    const theirs = { id_slot: 0, slot_id: 0, lora: [], system_prompt: { prompt: 'x' } };
+    const body = { messages: [], ...theirs, cache_prompt: true };
     const { signal } = new AbortController();
     await made.call({ endpoint: 'chat', model, body, uploads: [], requestId: 'r', signal });
     expect(Object.keys(fake.lastRequest.body).toSorted()).toEqual([

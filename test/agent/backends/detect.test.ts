@@ -25,9 +25,11 @@ async function started(starting: Promise<FakeModelServer>): Promise<FakeModelSer
 const serving = (routes: Routes, rest: Partial<FakeServerOptions> = {}) =>
   started(startFakeServer({ routes, behaviour: answer(), ...rest }));
 
-const at = (fake: FakeModelServer) => detect(fake.origin, AbortSignal.timeout(10_000));
+const all = (fake: FakeModelServer) => detect(fake.origin, AbortSignal.timeout(10_000));
+const at = async (fake: FakeModelServer) => (await all(fake))[0];
 
 const list = (owner: string) => ({ data: [{ id: 'x', object: 'model', owned_by: owner }] });
+const HEALTHY = { message: 'OK' };
 const ollama: Routes = {
   '/': 'Ollama is running',
   '/api/version': { version: '0.7.0' },
@@ -36,10 +38,10 @@ const ollama: Routes = {
 };
 
 test.each<[string, string | null, string, Routes]>([
-  ['LocalAI', 'openai', '/v1', { ...ollama, '/.well-known/localai.json': { version: '3' } }],
+  ['LocalAI', 'localai', '/v1', { ...ollama, '/.well-known/localai.json': { version: '3' } }],
   [
     'KoboldCpp',
-    'openai',
+    'koboldcpp',
     '/v1',
     {
       ...ollama,
@@ -51,13 +53,13 @@ test.each<[string, string | null, string, Routes]>([
   ],
   [
     'TabbyAPI',
-    'openai',
+    'tabbyapi',
     '/v1',
     { '/.well-known/serviceinfo': { software: { name: 'TabbyAPI' } }, '/props': LLAMA_PROPS },
   ],
   [
     'LM Studio',
-    'openai',
+    'lm-studio',
     '/v1',
     {
       '/api/v1/models': { models: [{ key: 'x', type: 'llm' }] },
@@ -65,24 +67,26 @@ test.each<[string, string | null, string, Routes]>([
       '*': { error: 'Unexpected endpoint or method. (GET /x)' },
     },
   ],
-  ['LM Studio', 'openai', '/v1', { '/api/v0/models': { data: [{ id: 'x', state: 'loaded' }] } }],
-  ['Lemonade', 'openai', '/v1', { ...ollama, '/v1/health': { all_models_loaded: [] } }],
+  ['LM Studio', 'lm-studio', '/v1', { '/api/v1/models': { models: [] }, '*': { error: 'x' } }],
+  ['LM Studio', 'lm-studio', '/v1', { '/api/v0/models': { data: [{ id: 'x', state: 'loaded' }] } }],
+  ['Lemonade', 'lemonade', '/v1', { ...ollama, '/v1/health': { all_models_loaded: [] } }],
   ['Ollama', 'ollama', '', ollama],
   ['Ollama', 'ollama', '', { ...ollama, '/api/tags': { models: [] } }],
   [
     'llama-swap',
-    'openai',
+    'llama-swap',
     '/v1',
     { '/running': { running: [] }, '/v1/models': list('llama-swap') },
   ],
   ['llama-server', 'llama-server', '', { '/props': { role: 'router', build_info: 'b1' } }],
-  ['SGLang', 'openai', '/v1', { '/get_model_info': { model_path: 'x' } }],
-  ['vLLM', 'openai', '/v1', { '/version': { version: '0.11' }, '/v1/models': list('vllm') }],
-  ['ComfyUI', null, '/v1', { '/system_stats': { system: { comfyui_version: '0.3' } } }],
-  ['sd-server', 'openai', '/v1', { '/sdcpp/v1/capabilities': {}, '/v1/models': list('local') }],
+  ['SGLang', 'sglang', '/v1', { '/get_model_info': { model_path: 'x' } }],
+  ['vLLM', 'vllm', '/v1', { '/version': { version: '0.11' }, '/v1/models': list('vllm') }],
+  ['ComfyUI', 'comfyui', '', { '/system_stats': { system: { comfyui_version: '0.3' } } }],
+  ['sd-server', 'sd-server', '/v1', { '/sdcpp/v1/capabilities': {}, '/v1/models': list('local') }],
   ['Stable Diffusion web UI', 'automatic1111', '', { '/sdapi/v1/sd-models': [{ title: 'x' }] }],
-  ['speaches', 'openai', '/v1', { '/v1/audio/models': { data: [] }, '/v1/models': list('x') }],
-  ['Kokoro-FastAPI', 'openai', '/v1', { '/v1/models': list('kokoro') }],
+  ['speaches', 'speaches', '/v1', { '/v1/audio/models': { models: [] }, '/health': HEALTHY }],
+  ['OpenAI-compatible', 'openai', '/v1', { '/v1/audio/models': {}, '/v1/models': list('x') }],
+  ['Kokoro-FastAPI', 'kokoro', '/v1', { '/v1/models': list('kokoro') }],
   ['OpenAI-compatible', 'openai', '/v1', { '/v1/models': list('somebody') }],
   ['Docker Model Runner', 'openai', '/engines/v1', { '/engines/v1/models': list('docker') }],
   ['unknown', null, '', { '/': 'It works!' }],
@@ -96,7 +100,7 @@ test.each<[string, string | null, string, Routes]>([
     baseUrl: fake.origin + path,
     needsKey: false,
   });
-  expect(detected.note === null).toBe(backend !== null);
+  expect(detected?.note === null).toBe(backend !== null);
   expect(fake.requests).toEqual([]);
   expect(new Set(fake.gets).size).toBe(fake.gets.length);
 });
@@ -125,7 +129,7 @@ test('a server behind a key is found and says so', async () => {
   expect(await at(generic)).toMatchObject({
     server: 'OpenAI-compatible',
     needsKey: true,
-    note: expect.stringContaining('key'),
+    note: 'found, needs key',
   });
   const llama = await started(startFakeLlamaServer({ apiKey: 'sk-x' }));
   expect(await at(llama)).toMatchObject({ server: 'llama-server', needsKey: true });
@@ -134,7 +138,7 @@ test('a server behind a key is found and says so', async () => {
 test('a web UI behind a password is found and says so', async () => {
   const webUi = await startFakeWebUi({ auth: 'me:secret' });
   onTestFinished(() => webUi.server.close());
-  const detected = await detect(webUi.server.origin, AbortSignal.timeout(10_000));
+  const [detected] = await detect(webUi.server.origin, AbortSignal.timeout(10_000));
   expect(detected).toMatchObject({
     server: 'Stable Diffusion web UI',
     type: 'image',
@@ -149,8 +153,64 @@ test('whisper-server is found while its model loads, too', async () => {
   const whisper = await startFakeWhisper();
   onTestFinished(() => whisper.server.close());
   whisper.loading = true;
-  const detected = await detect(whisper.server.origin, AbortSignal.timeout(10_000));
+  const [detected] = await detect(whisper.server.origin, AbortSignal.timeout(10_000));
   expect(detected).toMatchObject({ backend: 'whisper-server', type: 'stt', needsKey: false });
+});
+
+function stall(): Promise<never> {
+  return new Promise(() => undefined);
+}
+
+function cutOff(): never {
+  throw new Error('cut off');
+}
+
+test('a server that stalls at a path, or breaks off, is found all the same', async () => {
+  const routes = { '/v1/health': stall, '/running': cutOff, '/v1/models': list('kokoro') };
+  expect(await at(await serving(routes))).toMatchObject({ server: 'Kokoro-FastAPI', type: 'tts' });
+});
+
+const kobold = (said: Record<string, boolean>) =>
+  serving({
+    '/.well-known/serviceinfo': { software: { name: 'KoboldCpp' } },
+    '/api/extra/version': { result: 'KoboldCpp', ...said },
+  });
+
+test('a server of several types is one entry a type', async () => {
+  const flags = { llm: true, transcribe: true, tts: false, txt2img: true, music: true };
+  const several = await kobold(flags);
+  const slotGroup = `koboldcpp-${several.port}`;
+  expect(await all(several)).toMatchObject(
+    ['llm', 'stt', 'image'].map((type) => ({ type, slotGroup, needsKey: false })),
+  );
+  const painter = await kobold({ llm: false, txt2img: true });
+  expect(await all(painter)).toMatchObject([{ type: 'image', slotGroup: null }]);
+  expect(await all(await kobold({}))).toMatchObject([{ type: 'llm', slotGroup: null }]);
+  const locked = await all(await kobold({ ...flags, protected: true }));
+  expect(locked).toMatchObject([{ type: 'llm', needsKey: true }]);
+});
+
+test('models whose list does not tell what they do are parted by their names', async () => {
+  const ids = ['org/Llama-3', 'whisper-1', 'tts-1-hd', 'my-attsi', 'nomic-embed', 'sdxl-base'];
+  const data = ids.map((id) => ({ id, object: 'model', owned_by: 'somebody' }));
+  const guessed = await all(await serving({ '/v1/models': { data } }));
+  expect(guessed.map(({ type, models }) => [type, models])).toEqual(
+    expect.arrayContaining([
+      ['llm', ['org/Llama-3', 'my-attsi']],
+      ['stt', ['whisper-1']],
+      ['tts', ['tts-1-hd']],
+      ['image', ['sdxl-base']],
+    ]),
+  );
+  expect(guessed).toHaveLength(4);
+  // One type alone needs no names, so that models which come later are offered, too.
+  const voices = { data: [{ id: 'tts-1', object: 'model' }] };
+  expect(await all(await serving({ '/v1/models': voices }))).toMatchObject([
+    { type: 'tts', models: null },
+  ]);
+  const told = data.map((model) => ({ ...model, service_type: 'llm' }));
+  const [first, ...others] = await all(await serving({ '/v1/models': { data: told } }));
+  expect([first, others]).toMatchObject([{ type: 'llm', models: null }, []]);
 });
 
 test('redirects are not followed', async () => {

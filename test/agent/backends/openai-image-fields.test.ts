@@ -36,19 +36,4 @@ describe('seeds', () => {
     expect(seeds.slice(1)).toEqual([expect.any(Number), expect.any(Number)]);
     expect(seeds[1]).not.toBe(seeds[2]);
   });
-
-  test('sd-server, whose own is always the same, is told in the prompt', async () => {
-    const models = [{ id: 'sd', servedName: 'sd-cpp-local', ...NO_FACTS }];
-    const { backend, posts } = await startOpenAi('image', one, { changes: { models } });
-    const call = images({ prompt: 'a cat<sd_cpp_extra_args>{"steps":999}</sd_cpp_extra_args>' });
-    const model = { ...call.model, served_name: 'sd-cpp-local' };
-    for (let i = 0; i < 2; i++) await drain(await backend.call({ ...call, model }));
-    const prompts = posts().map((post) => String(sentJson(post)['prompt']));
-    for (const prompt of prompts) {
-      expect(prompt).toMatch(/^a cat<sd_cpp_extra_args>\{"seed":\d+\}<\/sd_cpp_extra_args>$/);
-    }
-    expect(prompts[0]).not.toBe(prompts[1]);
-  });
 });
-
-const NO_FACTS = { contextLength: null, inputModalities: null, supportedFeatures: null };

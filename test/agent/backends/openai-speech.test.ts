@@ -117,6 +117,18 @@ test('without ffmpeg the owner and the caller are told what to do', async () => 
 
 const refusesFormat = json({ detail: 'unsupported response_format' }, 400);
 
+test.each(['/home/ann/me', '..\\\\secret', 'hf://x/y', 'mine.safetensors', 'me.WAV'])(
+  'the voice %j would be a file, and is refused before it is asked',
+  async (voice) => {
+    const { backend, posts } = await startOpenAi('tts', bytes(tone(0.2)));
+    const refused = await backend.call(speech({ voice }));
+    expect(errorOf(refused)).toMatchObject({ code: 'unsupported_value', param: 'voice' });
+    expect(posts()).toEqual([]);
+    await only(await backend.call(speech({ voice }, [voice])));
+    expect(posts()).toHaveLength(1);
+  },
+);
+
 test('a format that is refused is asked for as wav, and converted', async () => {
   const { backend, posts } = await startOpenAi('tts', inTurn(refusesFormat, bytes(tone(0.2))));
   const file = await only(await backend.call(speech({ response_format: 'opus' })));

@@ -9,6 +9,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
+import { manyCommands } from '../../support/many-commands.js';
+import type { ManyCommands } from '../../support/many-commands.js';
 import { startProgram } from '../../support/program.js';
 import type { Finished, RunningProgram } from '../../support/program.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -23,16 +25,20 @@ export interface Home {
   enrolAt(url: string, services?: readonly unknown[]): Promise<void>;
   start(args: readonly string[], environment?: Record<string, string>): RunningProgram;
   run(args: readonly string[], environment?: Record<string, string>): Promise<Finished>;
+  /** The same in one process for all such commands, one after the other. */
+  runInTurn(args: readonly string[]): Promise<Finished>;
 }
 
 export async function agentHome(): Promise<Home> {
   const folder = await temporaryFolder();
   const configFile = join(folder, 'config.json');
   const writeConfig = (config: unknown) => writeFile(configFile, JSON.stringify(config));
+  const ownEnvironment = { XDG_CONFIG_HOME: folder, HOME: folder };
   const start: Home['start'] = (args, environment = {}) => {
-    const env = { XDG_CONFIG_HOME: folder, HOME: folder, ...environment };
+    const env = { ...ownEnvironment, ...environment };
     return startProgram('gateway-agent', args, { env, input: null });
   };
+  let commands: ManyCommands | null = null;
   return {
     folder,
     configFile,
@@ -45,6 +51,10 @@ export async function agentHome(): Promise<Home> {
     },
     start,
     run: (args, environment) => start(args, environment).finished,
+    runInTurn: (args) => {
+      commands ??= manyCommands('gateway-agent', ownEnvironment);
+      return commands.run(args);
+    },
   };
 }
 

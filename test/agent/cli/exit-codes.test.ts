@@ -16,14 +16,27 @@ import { jobHome } from './job-home.js';
 
 const PROGRAM = 'gateway-agent';
 const ASKS_AGENT = ['status', 'pause', 'resume', 'drain', 'jobs'];
+/** It can be taken away whatever the file says by now. */
+const MANAGES_SERVICE = [
+  ...['uninstall', 'start', 'stop', 'status'].map((verb) => `service ${verb}`),
+  'logs',
+];
 /** As it is typed, but for the configuration. */
 const READS_CONFIG = [
   ...ASKS_AGENT,
   'start',
+  'test llm-1',
   'services list',
   'services scan --port 9',
   'services add --type llm --backend openai --base-url http://127.0.0.1:9',
   'services remove llm-1 --yes',
+  'services share llm-1 --network friends',
+  'services unshare llm-1',
+  'services limit llm-1 --foreign no',
+  'version --check',
+  'wait --timeout 1s',
+  'service install --user',
+  ...MANAGES_SERVICE,
 ];
 
 test('whatever is left out, unknown or too much exits 2, in every command', async () => {
@@ -40,7 +53,8 @@ test('whatever is left out, unknown or too much exits 2, in every command', asyn
 });
 
 test('the rows of this file have every command that reads the configuration', () => {
-  const enrolling = ['enroll', 'login'];
+  // The doctor tells a wrong configuration as one check among others.
+  const enrolling = ['enroll', 'login', 'doctor'];
   const withConfig = leafCommands(PROGRAM).filter(
     ({ name, command }) =>
       command.options.some(({ long }) => long === '--config') && !enrolling.includes(name),
@@ -61,7 +75,7 @@ test('a named configuration that is missing exits 3, and one that is wrong 2', a
     expect(run.stderr, line).toContain(missing);
     const faulty = await commands.run([...line.split(' '), '--config', wrong]);
     // Whether an agent runs has nothing to do with what the file says.
-    const code = ASKS_AGENT.includes(line) ? 9 : 2;
+    const code = ASKS_AGENT.includes(line) ? 9 : MANAGES_SERVICE.includes(line) ? 3 : 2;
     expect({ line, ...faulty }).toMatchObject({ line, code, stdout: '' });
   }
 });

@@ -13,14 +13,16 @@ export interface JobHome {
   readonly coordinator: ScriptedCoordinator;
   readonly server: FakeModelServer;
   readonly stateDir: string;
-  /** Starts the agent; resolves once it is registered. */
-  startAgent(): Promise<{ readonly program: RunningProgram; readonly link: ScriptedLink }>;
-  /** Runs one more command on the same configuration. */
+  /** Starts the agent, with these flags; resolves once it is registered. */
+  startAgent(
+    ...flags: string[]
+  ): Promise<{ readonly program: RunningProgram; readonly link: ScriptedLink }>;
+  /** Runs one more command on the same configuration, after those that run already. */
   run(...args: string[]): Promise<Finished>;
 }
 
 /** The local server never answers, unless it is told to behave otherwise. */
-export async function jobHome(): Promise<JobHome> {
+export async function jobHome(environment: Record<string, string> = {}): Promise<JobHome> {
   const home = await agentHome();
   const server = await startFakeOpenAi({ behaviour: hangBeforeHeaders() });
   onTestFinished(() => server.close());
@@ -33,12 +35,12 @@ export async function jobHome(): Promise<JobHome> {
     coordinator,
     server,
     stateDir: `${home.configFile}.state`,
-    async startAgent() {
-      const program = home.start(['start', ...config]);
+    async startAgent(...flags) {
+      const program = home.start(['start', ...flags, ...config], environment);
       await program.printed(/online as (.*)/);
       return { program, link: await coordinator.link(started++) };
     },
-    run: (...args) => home.run([...args, ...config]),
+    run: (...args) => home.runInTurn([...args, ...config]),
   };
 }
 

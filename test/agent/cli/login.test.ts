@@ -64,7 +64,7 @@ test('it shows the code, waits until that is approved, and keeps what it is give
   expect(result).toMatchObject({ code: 0, stdout: `enrolled as den-pc at ${origin}\n` });
   expect(result.stderr).toContain('BCDF-GHJK. Within 1 min');
   expect(result.stderr).toContain(`\n  ${TOLD.approve}\n`);
-  expect(result.stderr).toContain('Next: gateway-agent services scan --add, then start.');
+  expect(result.stderr).toContain('Next: gateway-agent start --yes');
   expect(seen.map(({ url }) => url)).toEqual([
     '/agent/v1/device',
     ...Array.from({ length: 3 }, () => '/agent/v1/device/token'),

@@ -75,6 +75,29 @@ test('a pause that is over by the next start is none', async () => {
   expect(await statusOf(home)).toMatchObject({ accepts: 'all' });
 });
 
+test('resume overrides no hours, and says so', async () => {
+  const home = await jobHome();
+  const file = home.stateDir.replace(/\.state$/, '');
+  const config = JSON.parse(await readFile(file, 'utf8')) as object;
+  await writeFile(file, JSON.stringify({ ...config, hours: hoursOfLater() }));
+  const { link } = await home.startAgent();
+  await letsIn(link, 'own');
+  const { code, stderr } = await home.run('resume');
+  expect(code).toBe(0);
+  expect(stderr).toContain(`let in at ${hoursOfLater()}`);
+  expect(await statusOf(home)).toMatchObject({ owner_reason: { kind: 'outside_hours' } });
+});
+
+/** An hour of the day that is six hours off. */
+function hoursOfLater(): string {
+  const from = (new Date().getHours() + 6) % 24;
+  return `${clock(from)}-${clock(from + 1)}`;
+}
+
+function clock(hour: number): string {
+  return `${String(hour % 24).padStart(2, '0')}:00`;
+}
+
 test.each([
   [['pause', '--for', '2x']],
   [['pause', '--until', '25:00']],

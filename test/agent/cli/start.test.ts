@@ -1,5 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { expect, test } from 'vitest';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { hangBeforeHeaders } from '../../support/fake-behaviours.js';
+import { startFakeOpenAi } from '../../support/fake-openai-server.js';
 import { until } from '../../support/until.js';
 import { agentHome, deadOrigin } from './agent-program.js';
 import type { Home } from './agent-program.js';
@@ -131,6 +134,22 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s drains, says so, and exits 0', asy
   expect((await statusOf(home)).code).toBe(9);
 });
 
+test.each([
+  ['tried', true, 'No model is offered yet: each is tried first. See "gateway-agent status".'],
+  ['there', false, 'No model is offered yet: there is a reason for each.'],
+])('whoever starts without a model that is %s is told why', async (_, isThere, says) => {
+  const home = await agentHome();
+  const coordinator = await fakeCoordinator();
+  const server = await startFakeOpenAi({ behaviour: hangBeforeHeaders() });
+  onTestFinished(() => server.close());
+  const service = { ...SERVICE, prove: true, ...(isThere && { base_url: server.baseUrl }) };
+  await home.enrolAt(coordinator.origin, [service]);
+  const agent = home.start(['start', '--yes', '--config', home.configFile]);
+  await until(() => agent.output.stdout.includes('\n'), { timeoutMs: STARTED_MS });
+  expect(agent.output.stdout).toContain('with 0 models');
+  await until(() => agent.output.stderr.includes(says));
+});
+
 test('an agent waits for a coordinator that is away, and says so in status', async () => {
   const home = await agentHome();
   await home.enrolAt(await deadOrigin(), [SERVICE]);
@@ -193,4 +212,16 @@ test('the token may come from the environment alone, without any file', async ()
   });
   await until(() => agent.output.stdout.includes('online as den-pc'), { timeoutMs: STARTED_MS });
   expect(coordinator.tokens).toEqual(['Bearer gwa_environment']);
+});
+
+test('its log goes to a file where it is told to', async () => {
+  const home = await agentHome();
+  const { origin } = await fakeCoordinator();
+  await home.enrolAt(origin);
+  const file = join(home.folder, 'logs', 'agent.log');
+  const words = ['start', '--demo', '--log-file', file, '--config', home.configFile];
+  const agent = home.start(words);
+  await until(() => agent.output.stdout.includes('\n'), { timeoutMs: STARTED_MS });
+  await until(async () => (await readFile(file, 'utf8')).includes('"msg":"connected"'));
+  expect(agent.output.stderr).not.toContain('"msg"');
 });

@@ -40,6 +40,16 @@ describe('a request', () => {
     });
   });
 
+  test('brings no template of its own, nor says how one is read', () => {
+    const given = { enable_thinking: false, chat_template: '{{ 9 ** 9 }}', tokenize: true };
+    expect(shape({ chat_template_kwargs: given }).sent).toMatchObject({
+      chat_template_kwargs: { enable_thinking: false },
+    });
+    const { sent } = shape({ chat_template_kwargs: given });
+    expect(Object.keys(sent['chat_template_kwargs'] as object)).toEqual(['enable_thinking']);
+    expect(shape({ chat_template_kwargs: 'x' }).sent).toHaveProperty('chat_template_kwargs', 'x');
+  });
+
   test('always asks a stream for usage, and remembers what the caller asked', () => {
     const silent = shape({ stream: true, stream_options: { x: 1, include_usage: false } });
     expect(silent.sent['stream_options']).toEqual({ x: 1, include_usage: true });

@@ -1,18 +1,33 @@
 /** What the agent lets in, whatever a coordinator sends. */
+import type { ServiceConfig } from '@inference-gateway/agent/backends/backend';
 import { Catalog } from '@inference-gateway/agent/backends/catalog';
 import { HeldClaims } from '@inference-gateway/agent/work/held-claims';
-import { WorkRunner } from '@inference-gateway/agent/work/runner';
+import { Ledger } from '@inference-gateway/agent/work/ledger';
+import { MAX_HELD_BODY_BYTES, WorkRunner } from '@inference-gateway/agent/work/runner';
 import { Spool } from '@inference-gateway/agent/work/spool';
+import type { DayHours } from '@inference-gateway/shared/day-hours';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import { expect, onTestFinished, test } from 'vitest';
 import { configuredServer } from '../../support/configured-server.js';
 import { startFakeOpenAi } from '../../support/fake-openai-server.js';
+import { until } from '../../support/until.js';
 import { openWork } from './work-stage.js';
 import type { Parts } from './work-stage.js';
 
 async function startRunner(): Promise<WorkRunner> {
+  return (await startStage()).runner;
+}
+
+async function startStage(
+  changes: Partial<ServiceConfig> = {},
+): Promise<{ runner: WorkRunner; ledger: Ledger }> {
   const fake = await startFakeOpenAi();
-  const service = configuredServer(fake.baseUrl, { id: 'svc', type: 'image' });
+  const service = configuredServer(fake.baseUrl, {
+    id: 'svc',
+    type: 'image',
+    slots: 9,
+    ...changes,
+  });
   const catalog = new Catalog([service]);
   onTestFinished(async () => {
     catalog.close();
@@ -21,7 +36,8 @@ async function startRunner(): Promise<WorkRunner> {
   await catalog.start();
   const logger = createLogger('silent');
   const claims = new HeldClaims(new Spool({ folder: null, logger }), logger);
-  return new WorkRunner(catalog, claims, logger);
+  const ledger = new Ledger({ file: null, logger });
+  return { ledger, runner: new WorkRunner({ catalog, claims, ledger, logger }) };
 }
 
 const IMAGE = { name: 'image', content_type: 'image/png', bytes: 1 };
@@ -66,4 +82,90 @@ test('the files of the endpoint are let in', async () => {
   expect(sent).toEqual([]);
   work.abandon();
   await runner.drained();
+});
+
+const HALF = { body: { bytes: MAX_HELD_BODY_BYTES / 2 } };
+
+test('bodies that would not fit into memory together wait at the coordinator', async () => {
+  const runner = await startRunner();
+  const open = { endpoint: 'images', service_id: 'svc', model: 'tiny', ...HALF } as const;
+  const [first, second, third] = [openWork([], open), openWork([], open), openWork([], open)];
+  for (const { work } of [first, second, third]) runner.take(work);
+  expect(runner.running).toBe(2);
+  expect(third.sent[0]).toContain('"reason":"busy"');
+  first.work.abandon();
+  await until(() => runner.running === 1);
+  const fourth = openWork([], open);
+  runner.take(fourth.work);
+  expect(fourth.sent).toEqual([]);
+  for (const { work } of [second, fourth]) work.abandon();
+  await runner.drained();
+});
+
+test('what runs is in the ledger until it has ended', async () => {
+  const { runner, ledger } = await startStage();
+  const { work } = openWork([], { endpoint: 'images', service_id: 'svc', model: 'tiny' });
+  runner.take(work);
+  expect(ledger.now([])).toMatchObject([{ id: 'req_1', caller: 'Anna', own: true }]);
+  work.stop('yielded');
+  await runner.drained();
+  expect(ledger.now([])).toEqual([]);
+  expect(ledger.tally.requests('svc', 'sync', 'yielded')).toBe(1);
+});
+
+test('what is refused is in no ledger', async () => {
+  const { runner, ledger } = await startStage();
+  runner.take(openWork([], { endpoint: 'chat', service_id: 'svc', model: 'tiny' }).work);
+  expect(ledger.now([])).toEqual([]);
+  expect(ledger.today.total.requests).toBe(0);
+});
+
+test('outside a service’s hours its owner’s work is let in, and nobody else’s', async () => {
+  const { runner } = await startStage({ hours: closedNow() });
+  const open = { endpoint: 'images', service_id: 'svc', model: 'tiny' } as const;
+  const others = openWork([], { ...open, caller: { name: 'Ben', own: false } });
+  runner.take(others.work);
+  expect(others.sent[0]).toContain('"reason":"paused"');
+  const own = openWork([], open);
+  runner.take(own.work);
+  expect(own.sent).toEqual([]);
+  own.work.abandon();
+  await runner.drained();
+});
+
+test('since when nothing runs is known', async () => {
+  const runner = await startRunner();
+  const startedAt = performance.now();
+  const { work } = openWork([], { endpoint: 'images', service_id: 'svc', model: 'tiny' });
+  runner.take(work);
+  expect(runner.idleSince).toBeNull();
+  work.abandon();
+  await runner.drained();
+  expect(runner.idleSince).toBeGreaterThan(startedAt);
+});
+
+/** Hours of a day that are six from now. */
+function closedNow(): DayHours {
+  const hour = (new Date().getUTCHours() + 6) % 24;
+  return { from: hour * 60, until: ((hour + 1) % 24) * 60, timeZone: 'UTC' };
+}
+
+test('a question of its own takes a slot that is free, while others are let in', async () => {
+  const { runner } = await startStage({ slots: 1 });
+  const open = { endpoint: 'images', service_id: 'svc', model: 'tiny' } as const;
+  const slot = runner.reserve('svc');
+  expect(runner.slots()).toEqual([{ service_id: 'svc', busy: 1, free: 0 }]);
+  const refused = openWork([], open);
+  runner.take(refused.work);
+  expect(refused.sent[0]).toContain('busy');
+  slot?.release();
+  const { work } = openWork([], open);
+  runner.take(work);
+  expect(runner.running).toBe(1);
+  expect(runner.reserve('svc')).toBeNull();
+  work.stop('canceled');
+  await runner.drained();
+  runner.accepts = 'own';
+  expect(runner.reserve('svc')).toBeNull();
+  expect(runner.reserve('other')).toBeNull();
 });

@@ -1,6 +1,6 @@
 /** Facts of sharing, each with what a test does not care about filled in. */
-import { parseShareHours } from '@inference-gateway/coordinator/core/share-hours';
-import type { ShareHours } from '@inference-gateway/coordinator/core/share-hours';
+import { parseDayHours } from '@inference-gateway/shared/day-hours';
+import type { DayHours } from '@inference-gateway/shared/day-hours';
 import type { SharingFacts } from '@inference-gateway/coordinator/core/sharing';
 
 export type ShareFact = SharingFacts['shares'][number];
@@ -34,8 +34,8 @@ export function share(told: Partial<ShareFact> = {}): ShareFact {
 }
 
 /** In UTC. */
-export function hoursOf(text: string): ShareHours {
-  const hours = parseShareHours(text, 'UTC');
+export function hoursOf(text: string): DayHours {
+  const hours = parseDayHours(text, 'UTC');
   if (hours === null) throw new Error(`${text} are no hours`);
   return hours;
 }

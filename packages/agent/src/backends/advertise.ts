@@ -66,7 +66,7 @@ function configured(model: ConfiguredModel, listed: readonly ListedModel[]): Nam
       contextLength: contextLength ?? known?.contextLength ?? null,
       inputModalities: inputModalities ?? known?.inputModalities ?? null,
       supportedFeatures: supportedFeatures ?? known?.supportedFeatures ?? null,
-      voices: voices ?? null,
+      voices: voices ?? known?.voices ?? null,
       loaded: known?.loaded ?? null,
     },
   };

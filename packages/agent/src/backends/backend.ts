@@ -2,6 +2,7 @@
  * A local model server as the agent uses it. One file a kind implements this; every kind passes
  * `test/agent/backends/conformance.test.ts`.
  */
+import type { DayHours } from '@inference-gateway/shared/day-hours';
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
 import type {
   AdvertisedModel,
@@ -27,6 +28,18 @@ export interface ServiceConfig {
   readonly dropFields: readonly string[];
   /** False: nobody else's work, whatever the coordinator says. */
   readonly foreign: boolean;
+  /** When others may use it, by this machine's clock; null: always. */
+  readonly hours: DayHours | null;
+  /** A listed model is asked a tiny question before it is offered. */
+  readonly prove: boolean;
+  /** Of ComfyUI: each is one model. */
+  readonly workflows: readonly Workflow[];
+}
+
+/** A graph of ComfyUI in its API's format, with placeholders such as `{{prompt}}`. */
+export interface Workflow {
+  readonly id: string;
+  readonly graph: Readonly<Record<string, unknown>>;
 }
 
 export interface ConfiguredModel {

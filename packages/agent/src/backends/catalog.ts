@@ -1,6 +1,7 @@
 /**
  * Everything that this machine serves at the moment: each configured service is asked every 10 s,
- * leaves when it stops answering and returns when it answers again.
+ * leaves when it stops answering and returns when it answers again. A model that is to be proven
+ * waits for that.
  */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { Logger } from '@inference-gateway/shared/program/logger';
@@ -12,14 +13,31 @@ import { LINK } from '@inference-gateway/shared/protocol/version';
 import type { Backend, Description, ServiceConfig } from './backend.js';
 import { NO_TOOLS } from './create-backend.js';
 import type { BackendTools } from './create-backend.js';
+import { findSubject } from './proving/find-subject.js';
+import type { Wanted } from './proving/find-subject.js';
+import { Prover } from './proving/prover.js';
+import type { ProvingOptions } from './proving/prover.js';
+import type { Subject, Trial } from './proving/try-model.js';
 import { takeSnapshot } from './snapshot.js';
-import { WatchedServer } from './watched-server.js';
+import { subjectsOf, WatchedServer } from './watched-server.js';
 
 export interface CatalogOptions {
   readonly pollMs?: number;
   readonly describeTimeoutMs?: number;
   readonly logger?: Logger;
   readonly tools?: BackendTools;
+  /** Absent: nothing is proven, so that no model which is to be is offered. */
+  readonly proving?: ProvingOptions;
+  /** How long the start waits for local servers; those that answer later come in later. */
+  readonly firstRoundMs?: number;
+}
+
+/** A model that callers are not told of. */
+export interface HeldBack {
+  readonly id: string;
+  readonly state: 'proving' | 'failed';
+  /** Why it failed. */
+  readonly reason: string | null;
 }
 
 /** A configured service, for its owner. */
@@ -35,6 +53,8 @@ export interface ServiceStatus {
   readonly reason: string | null;
   /** The ids that it serves now. */
   readonly models: readonly string[];
+  /** What it has beside them. */
+  readonly heldBack: readonly HeldBack[];
   readonly slots: number;
 }
 
@@ -50,11 +70,19 @@ export interface CatalogEntry {
 
 const POLL_MS = 10_000;
 const DESCRIBE_TIMEOUT_MS = 5_000;
-/** How long the start waits for local servers; those that answer later come in later. */
 const FIRST_ROUND_MS = 3_000;
+
+/** What a model showed when it was asked a tiny question. */
+export interface TestedModel extends Trial {
+  readonly service: string;
+  readonly type: ServiceType;
+  readonly model: string;
+}
 
 export class Catalog {
   readonly #watched: readonly WatchedServer[];
+  readonly #prover: Prover;
+  readonly #firstRoundMs: number;
   readonly #logger: Logger | null;
   readonly #listeners = new Set<() => void>();
   #services: AdvertisedService[] = [];
@@ -68,13 +96,21 @@ export class Catalog {
     const { tools = NO_TOOLS } = options;
     const watch = { pollMs, describeTimeoutMs, logger, tools, onAnswer: () => this.#refresh() };
     this.#watched = services.map((config) => new WatchedServer(config, watch));
+    this.#firstRoundMs = options.firstRoundMs ?? FIRST_ROUND_MS;
+    this.#prover = new Prover(options.proving ?? {}, {
+      logger,
+      subjects: () => this.#watched.flatMap(subjectsOf),
+      changed: () => this.#refresh(),
+      unreachable: (id, reason) => this.lost(id, reason),
+    });
   }
 
   /** Resolves once every service has answered or failed to, and after 3 s in any case. */
   async start(): Promise<void> {
+    await this.#prover.restore();
     let timer: NodeJS.Timeout | undefined;
     const enough = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, FIRST_ROUND_MS);
+      timer = setTimeout(resolve, this.#firstRoundMs);
     });
     const all = Promise.all(this.#watched.map((service) => service.watch()));
     await Promise.race([all, enough]);
@@ -87,12 +123,37 @@ export class Catalog {
   }
 
   status(): readonly ServiceStatus[] {
-    return this.#watched.map(statusOf);
+    return this.#watched.map((watched) => statusOf(watched, this.#prover));
   }
 
-  /** The services that are up. */
+  /** The services that are up, with the models that are offered. */
   entries(): readonly CatalogEntry[] {
-    return this.#watched.flatMap(entryOf);
+    return this.#watched.flatMap((watched) => entryOf(watched, this.#prover));
+  }
+
+  /**
+   * The `performance.now()` since which no model is being proven or tested, which uses the card,
+   * too; null while one is.
+   */
+  get idleSince(): number | null {
+    return this.#prover.idleSince;
+  }
+
+  /**
+   * Asks one model a tiny question now, and believes what it shows. Throws a `CommandError` where
+   * there is none such, or its server does not answer.
+   */
+  async test(wanted: Wanted): Promise<TestedModel> {
+    const subject = findSubject(this.#watched, wanted);
+    const { config, model } = subject;
+    const trial = await this.#prover.test(subject, wanted.limitMs);
+    return { service: config.id, type: config.type, model: model.id, ...trial };
+  }
+
+  /** False: the owner wants the card. A proof that is under way is taken up again later. */
+  letProve(may: boolean): void {
+    if (may) this.#prover.consider();
+    else this.#prover.interrupt();
   }
 
   /** Undefined while the service is not up. */
@@ -112,6 +173,7 @@ export class Catalog {
   }
 
   close(): void {
+    this.#prover.close();
     for (const service of this.#watched) service.close();
     this.#listeners.clear();
   }
@@ -119,11 +181,13 @@ export class Catalog {
   #refresh(): void {
     const { services, leftOut } = takeSnapshot(this.entries());
     const fingerprint = JSON.stringify(services);
-    if (fingerprint === this.#fingerprint) return;
-    this.#fingerprint = fingerprint;
-    this.#services = services;
-    this.#warn(leftOut);
-    for (const listener of this.#listeners) listener();
+    if (fingerprint !== this.#fingerprint) {
+      this.#fingerprint = fingerprint;
+      this.#services = services;
+      this.#warn(leftOut);
+      for (const listener of this.#listeners) listener();
+    }
+    this.#prover.consider();
   }
 
   #warn(leftOut: readonly string[]): void {
@@ -138,7 +202,8 @@ export class Catalog {
   }
 }
 
-function statusOf({ config, state }: WatchedServer): ServiceStatus {
+function statusOf(watched: WatchedServer, prover: Prover): ServiceStatus {
+  const { config, state } = watched;
   const { id, type, backend, baseUrl } = config;
   const description = state.kind === 'up' ? state.description : null;
   return {
@@ -149,16 +214,31 @@ function statusOf({ config, state }: WatchedServer): ServiceStatus {
     state: state.kind,
     since: state.since,
     reason: state.kind === 'down' ? state.reason : null,
-    models: description?.models.map((model) => model.id) ?? [],
+    models: offered(watched, prover).map((model) => model.id),
+    heldBack: subjectsOf(watched).flatMap((subject) => heldBack(subject, prover)),
     slots: slotsOf(config, description),
   };
 }
 
-function entryOf({ config, backend, state }: WatchedServer): CatalogEntry[] {
+function entryOf(watched: WatchedServer, prover: Prover): CatalogEntry[] {
+  const { config, backend, state } = watched;
   if (state.kind !== 'up') return [];
   const { type, slotGroup } = config;
-  const { models } = state.description;
+  const models = offered(watched, prover);
   return [{ config, backend, type, slotGroup, models, slots: slotsOf(config, state.description) }];
+}
+
+function offered(watched: WatchedServer, prover: Prover): AdvertisedModel[] {
+  return subjectsOf(watched).flatMap(({ config, model }) =>
+    prover.verdict(config, model).state === 'offered' ? [model] : [],
+  );
+}
+
+function heldBack({ config, model }: Subject, prover: Prover): HeldBack[] {
+  const verdict = prover.verdict(config, model);
+  if (verdict.state === 'offered') return [];
+  const reason = verdict.state === 'failed' ? verdict.reason : null;
+  return [{ id: model.id, state: verdict.state, reason }];
 }
 
 function slotsOf(config: ServiceConfig, description: Description | null): number {

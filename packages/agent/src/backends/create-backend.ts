@@ -1,28 +1,105 @@
 /** Which program makes which local server usable, by the names that the configuration uses. */
-import { Automatic1111Backend } from './automatic1111.js';
+import type { ServiceType } from '@inference-gateway/shared/endpoints';
+import type { AudioConverter } from '../media/ffmpeg.js';
+import { AceStepBackend } from './ace-step/ace-step.js';
+import { Automatic1111Backend } from './automatic1111/automatic1111.js';
 import type { Backend, ServiceConfig } from './backend.js';
+import { ComfyUiBackend } from './comfyui/comfyui.js';
+import type { Dialect } from './dialect.js';
+import { CHATTERBOX_TTS_API } from './dialects/chatterbox-tts-api.js';
+import { CHATTERBOX } from './dialects/chatterbox.js';
+import { GPT4ALL } from './dialects/gpt4all.js';
+import { JAN } from './dialects/jan.js';
+import { KOBOLDCPP } from './dialects/koboldcpp.js';
+import { KOKORO } from './dialects/kokoro.js';
+import { LEMONADE } from './dialects/lemonade.js';
+import { LLAMA_SWAP } from './dialects/llama-swap.js';
+import { LM_STUDIO } from './dialects/lm-studio.js';
+import { LOCALAI } from './dialects/localai.js';
+import { MLX_LM } from './dialects/mlx-lm.js';
+import { OPENEDAI_SPEECH } from './dialects/openedai-speech.js';
+import { ORPHEUS } from './dialects/orpheus.js';
+import { sdServer } from './dialects/sd-server.js';
+import { SGLANG } from './dialects/sglang.js';
+import { SPEACHES } from './dialects/speaches.js';
+import { TABBYAPI } from './dialects/tabbyapi.js';
+import { TEXT_GENERATION_WEBUI } from './dialects/text-generation-webui.js';
+import { VLLM } from './dialects/vllm.js';
 import { LlamaServerBackend } from './llama-server.js';
 import { OllamaBackend } from './ollama.js';
 import { OpenAiBackend } from './openai.js';
-import type { AudioConverter } from '../media/ffmpeg.js';
+import { PiperBackend } from './piper.js';
+import { WhisperAsrBackend } from './whisper-asr.js';
 import { WhisperServerBackend } from './whisper-server.js';
-
-export const BACKENDS = [
-  'openai',
-  'ollama',
-  'llama-server',
-  'whisper-server',
-  'automatic1111',
-] as const;
-export type BackendName = (typeof BACKENDS)[number];
 
 /** What a backend may use beside its local server. */
 export interface BackendTools {
   /** Null where it is not installed. */
   readonly ffmpeg: AudioConverter | null;
+  /** A scan changes nothing on the server, not even by a question: it asks with GET alone. */
+  readonly getOnly?: boolean;
 }
 
 export const NO_TOOLS: BackendTools = { ffmpeg: null };
+
+type Creator = (service: ServiceConfig, tools: BackendTools) => Backend;
+
+const CREATORS = {
+  openai: speaking({}),
+  ollama: (service, tools) => new OllamaBackend(service, tools),
+  'llama-server': (service) => new LlamaServerBackend(service),
+  'lm-studio': speaking(LM_STUDIO),
+  'llama-swap': speaking(LLAMA_SWAP),
+  vllm: speaking(VLLM),
+  koboldcpp: speaking(KOBOLDCPP),
+  localai: speaking(LOCALAI),
+  tabbyapi: speaking(TABBYAPI),
+  sglang: speaking(SGLANG),
+  'text-generation-webui': speaking(TEXT_GENERATION_WEBUI),
+  jan: speaking(JAN),
+  lemonade: speaking(LEMONADE),
+  gpt4all: speaking(GPT4ALL),
+  'mlx-lm': speaking(MLX_LM),
+  'whisper-server': (service, { ffmpeg }) => new WhisperServerBackend(service, ffmpeg),
+  'whisper-asr': (service) => new WhisperAsrBackend(service),
+  speaches: speaking(SPEACHES),
+  kokoro: speaking(KOKORO),
+  orpheus: speaking(ORPHEUS),
+  chatterbox: speaking(CHATTERBOX),
+  'chatterbox-tts-api': speaking(CHATTERBOX_TTS_API),
+  'openedai-speech': speaking(OPENEDAI_SPEECH),
+  piper: (service, { ffmpeg }) => new PiperBackend(service, ffmpeg),
+  automatic1111: (service) => new Automatic1111Backend(service),
+  comfyui: (service) => new ComfyUiBackend(service),
+  'sd-server': speaking(sdServer),
+  'ace-step': (service) => new AceStepBackend(service),
+} satisfies Record<string, Creator>;
+
+export type BackendName = keyof typeof CREATORS;
+
+/** Of those that serve one kind of work, whatever they are configured for. */
+export const SOLE_TYPES: Readonly<Partial<Record<BackendName, ServiceType>>> = {
+  ollama: 'llm',
+  'llama-server': 'llm',
+  tabbyapi: 'llm',
+  'text-generation-webui': 'llm',
+  gpt4all: 'llm',
+  'mlx-lm': 'llm',
+  'whisper-server': 'stt',
+  'whisper-asr': 'stt',
+  kokoro: 'tts',
+  orpheus: 'tts',
+  chatterbox: 'tts',
+  'chatterbox-tts-api': 'tts',
+  'openedai-speech': 'tts',
+  piper: 'tts',
+  automatic1111: 'image',
+  'sd-server': 'image',
+  'ace-step': 'music',
+};
+
+/** In the order in which help and errors name them. */
+export const BACKENDS: readonly BackendName[] = Object.keys(CREATORS).filter(isBackend);
 
 /** Throws for a name that is not one of `BACKENDS`; the configuration has refused it by then. */
 export function createBackend(service: ServiceConfig, tools: BackendTools = NO_TOOLS): Backend {
@@ -33,16 +110,11 @@ export function createBackend(service: ServiceConfig, tools: BackendTools = NO_T
   );
 }
 
-type Creator = (service: ServiceConfig, tools: BackendTools) => Backend;
-
-const CREATORS: Record<BackendName, Creator> = {
-  openai: (service, { ffmpeg }) => new OpenAiBackend(service, ffmpeg),
-  ollama: (service) => new OllamaBackend(service),
-  'llama-server': (service) => new LlamaServerBackend(service),
-  'whisper-server': (service, { ffmpeg }) => new WhisperServerBackend(service, ffmpeg),
-  automatic1111: (service) => new Automatic1111Backend(service),
-};
+/** A server that speaks OpenAI's API in its own way. */
+function speaking(dialect: Dialect): Creator {
+  return (service, { ffmpeg }) => new OpenAiBackend(service, ffmpeg, dialect);
+}
 
 function isBackend(name: string): name is BackendName {
-  return (BACKENDS as readonly string[]).includes(name);
+  return Object.hasOwn(CREATORS, name);
 }

@@ -6,22 +6,19 @@ import type { Backend, Description, LocalAnswer, LocalCall, ServiceConfig } from
 import { LocalFailure } from './backend.js';
 import { serverRoot } from './server-root.js';
 import { checkAnswer } from './check-answer.js';
+import { LLAMA_CPP_DROPS } from './llama-cpp-drops.js';
+import { count, flag, text } from './loose-facts.js';
 import { fitsType, readListedModel, readModelList } from './model-list.js';
 import type { ModelItem } from './model-list.js';
 import { probe } from './probe.js';
 import { runCall } from './run-call.js';
 
-/** A slot's number would reach other callers' caches, and an adapter changes the model for all. */
-const DROPS = ['id_slot', 'lora'];
-
-const flag = z.boolean().nullish().catch(null);
 const props = z.object({
-  role: z.string().nullish().catch(null),
+  role: text,
+  /** Of a router: whether a request loads its model. */
+  models_autoload: flag,
   /** Per slot: `-c` divided by `-np`. */
-  default_generation_settings: z
-    .object({ n_ctx: z.number().nullish().catch(null) })
-    .nullish()
-    .catch(null),
+  default_generation_settings: z.object({ n_ctx: count }).nullish().catch(null),
   total_slots: z.int().positive().nullish().catch(null),
   modalities: z.object({ vision: flag, audio: flag }).nullish().catch(null),
   chat_template_caps: z
@@ -41,13 +38,13 @@ export class LlamaServerBackend implements Backend {
   constructor(service: ServiceConfig) {
     this.#service = service;
     this.#root = serverRoot(service.baseUrl);
-    this.#dropFields = new Set([...service.dropFields, ...DROPS]);
+    this.#dropFields = new Set([...service.dropFields, ...LLAMA_CPP_DROPS]);
   }
 
   async describe(signal: AbortSignal): Promise<Description> {
     const own = await this.#props('/props', signal);
     const items = await this.#models(signal);
-    if (own?.role === 'router') return this.#routed(items, signal);
+    if (own?.role === 'router') return this.#routed(items.filter(reachable(own)), signal);
     const models = items.map((model) => single(model, own));
     return { models: advertise(models, this.#service), slots: own?.total_slots ?? null };
   }
@@ -88,6 +85,12 @@ export class LlamaServerBackend implements Backend {
     if (answer.status !== 404) checkAnswer(answer, url);
     return props.safeParse(answer.json).data ?? null;
   }
+}
+
+/** Of a router's models, those that a request can have. */
+function reachable({ models_autoload: autoload }: Props) {
+  return ({ status }: ModelItem): boolean =>
+    status?.value !== 'downloading' && (autoload !== false || status?.value !== 'unloaded');
 }
 
 /** With one model the server ignores the name in requests, so its path need not leave the house. */

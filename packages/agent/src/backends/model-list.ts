@@ -6,10 +6,8 @@ import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import * as z from 'zod';
 import { MODALITIES } from './advertise.js';
 import type { ListedModel } from './advertise.js';
+import { count, names, text } from './loose-facts.js';
 
-const text = z.string().nullish().catch(null);
-const count = z.number().nullish().catch(null);
-const names = z.array(z.string()).nullish().catch(null);
 const flags = z.record(z.string(), z.unknown());
 
 const item = z.object({
@@ -29,7 +27,14 @@ const item = z.object({
   status: z.object({ value: text }).nullish().catch(null),
   context_length: count,
   max_model_len: count,
-  meta: z.object({ n_ctx: count }).nullish().catch(null),
+  meta: z
+    .object({
+      n_ctx: count,
+      /** llama-swap names the machine of a peer's model. */
+      llamaswap: z.object({ peerID: text }).nullish().catch(null),
+    })
+    .nullish()
+    .catch(null),
   architecture: z
     .object({ input_modalities: names, output_modalities: names })
     .nullish()
@@ -62,15 +67,50 @@ export function readModelList(json: unknown): ModelItem[] | null {
  * tells nothing of its work counts: most servers do one thing only.
  */
 export function fitsType(model: ModelItem, type: ServiceType): boolean {
-  const outputs = model.architecture?.output_modalities ?? model.output_modalities;
-  if (outputs && !outputs.includes(MODALITIES[type].output)) return false;
-  if (model.recipe === 'cloud' || OTHER_TYPES.has(model.type ?? '')) return false;
+  if (isElsewhere(model) || OTHER_TYPES.has(model.type ?? '')) return false;
   if (model.id.startsWith('text-embedding-') || NO_MODEL.has(model.id)) return false;
   if ((model.service_type ?? type) !== type) return false;
   if ((model.task ?? TASKS[type]) !== TASKS[type]) return false;
+  const { input, output } = MODALITIES[type];
+  if (!(outputsOf(model)?.includes(output) ?? true)) return false;
+  const words = typeWordsOf(model);
+  if (words.length > 0) return words.some((word) => TYPE_OF_WORD.get(word) === type);
+  const inputs = toldInputsOf(model);
+  // A chat model that hears is no transcriber.
+  return (
+    inputs === null || (inputs.includes(input) && !(type === 'stt' && inputs.includes('text')))
+  );
+}
+
+/** Whether the row tells what work the model does at all. */
+export function tellsType(model: ModelItem): boolean {
+  const said = model.service_type ?? model.task ?? outputsOf(model) ?? null;
+  return said !== null || OTHER_TYPES.has(model.type ?? '') || typeWordsOf(model).length > 0;
+}
+
+/**
+ * A cloud's or a peer's: it would run on somebody else's machine, at the owner's cost. Ollama's own
+ * are told by their names alone in OpenAI's list.
+ */
+export function isElsewhere({ id, recipe, type, meta }: ModelItem): boolean {
+  const isCloud = recipe === 'cloud' || CLOUD_NAME.test(id);
+  return isCloud || type === 'peer' || Boolean(meta?.llamaswap?.peerID);
+}
+
+const CLOUD_NAME = /[-:]cloud$/;
+
+/** The words that say which work it does, embeddings among it. */
+function typeWordsOf(model: ModelItem): string[] {
   const words = [...wordsOf(model), ...(LLM_TYPES.has(model.type ?? '') ? ['llm'] : [])];
-  const isTold = words.some((word) => OTHER_WORDS.has(word) || TYPE_OF_WORD.has(word));
-  return !isTold || words.some((word) => TYPE_OF_WORD.get(word) === type);
+  return words.filter((word) => OTHER_WORDS.has(word) || TYPE_OF_WORD.has(word));
+}
+
+function outputsOf(model: ModelItem): readonly string[] | null {
+  return model.architecture?.output_modalities ?? model.output_modalities ?? null;
+}
+
+function toldInputsOf(model: ModelItem): readonly string[] | null {
+  return model.architecture?.input_modalities ?? model.input_modalities ?? null;
 }
 
 export function readListedModel(model: ModelItem, type: ServiceType): ListedModel {
@@ -110,10 +150,11 @@ const OTHER_WORDS: ReadonlySet<string> = new Set([
   'embeddings',
   'rerank',
   'reranking',
+  'classification',
 ]);
 /** LM Studio. */
 const LLM_TYPES: ReadonlySet<string> = new Set(['llm', 'vlm']);
-const OTHER_TYPES: ReadonlySet<string> = new Set(['embedding', 'embeddings', 'rerank', 'peer']);
+const OTHER_TYPES: ReadonlySet<string> = new Set(['embedding', 'embeddings', 'rerank']);
 /** How KoboldCpp and text-generation-webui list that nothing is loaded. */
 const NO_MODEL: ReadonlySet<string> = new Set(['inactive', 'koboldcpp/inactive', 'None']);
 const TOOL_WORDS = ['tools', 'tool_use', 'tool-calling', 'tool_calling', 'trained_for_tool_use'];
@@ -128,8 +169,8 @@ function wordsOf({ capabilities, labels, supported_parameters: parameters }: Mod
 }
 
 function inputsOf(model: ModelItem): readonly string[] | null {
-  const told = model.architecture?.input_modalities ?? model.input_modalities;
-  if (told) return told;
+  const told = toldInputsOf(model);
+  if (told !== null) return told;
   const words = wordsOf(model);
   return words.includes('vision') || model.type === 'vlm' ? ['text', 'image'] : null;
 }

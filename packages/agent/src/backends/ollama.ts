@@ -8,6 +8,7 @@ import type { Backend, Description, LocalAnswer, LocalCall, ServiceConfig } from
 import { LocalFailure } from './backend.js';
 import { serverRoot } from './server-root.js';
 import { checkAnswer } from './check-answer.js';
+import { count, names, text } from './loose-facts.js';
 import { probe } from './probe.js';
 import { runCall } from './run-call.js';
 
@@ -16,8 +17,6 @@ import { runCall } from './run-call.js';
  */
 const LEAST_CONTEXT = 4_096;
 
-const names = z.array(z.string()).nullish().catch(null);
-const text = z.string().nullish().catch(null);
 const tag = z.object({
   name: z.string().min(1),
   digest: text,
@@ -27,7 +26,7 @@ const tag = z.object({
 });
 const tags = z.object({ models: z.array(tag) });
 const running = z.object({
-  models: z.array(z.object({ name: z.string(), context_length: z.number().nullish().catch(null) })),
+  models: z.array(z.object({ name: z.string(), context_length: count })),
 });
 const details = z.object({
   capabilities: names,
@@ -43,14 +42,17 @@ interface Details {
 export class OllamaBackend implements Backend {
   readonly #service: ServiceConfig;
   readonly #root: string;
+  readonly #getOnly: boolean;
   /** By digest, of the models listed last. */
   #details = new Map<string, Details>();
   /** The context with which each model was last seen running. */
   #contexts = new Map<string, number>();
 
-  constructor(service: ServiceConfig) {
+  /** `getOnly`: models whose list does not tell what they can do are not asked about. */
+  constructor(service: ServiceConfig, { getOnly = false }: { readonly getOnly?: boolean } = {}) {
     this.#service = service;
     this.#root = serverRoot(service.baseUrl);
+    this.#getOnly = getOnly;
   }
 
   async describe(signal: AbortSignal): Promise<Description> {
@@ -103,6 +105,7 @@ export class OllamaBackend implements Backend {
     const key = model.digest ?? model.name;
     const known = this.#details.get(key);
     if (known !== undefined) return known;
+    if (this.#getOnly) return { capabilities: null, maxContext: null };
     const { apiKey } = this.#service;
     const body = { model: model.name };
     const answer = await probe(`${this.#root}/api/show`, { apiKey, signal, body });

@@ -6,6 +6,7 @@ import type { ListedFile } from '../openai-wire/media-list.js';
 import type { DocumentAnswer, LocalCall } from './backend.js';
 import { fetchOwnFile } from './fetch-own-file.js';
 import type { ForwardedAnswer } from './forward.js';
+import { inPieces } from './in-pieces.js';
 import { readText } from './openai-send.js';
 import type { MediaTarget } from './openai-send.js';
 
@@ -70,10 +71,7 @@ export async function leave({ bytes }: MadeFile): Promise<void> {
 /** A byte order mark may come first. Bare samples of this look are not known. */
 const JSON_START = /^[\s\u00ef\u00bb\u00bf]*\{\s*["}]/;
 
-const PIECE_BYTES = 64 * 1024;
-
 /** Line breaks do not matter, and what is no base64 decodes to nothing. */
-async function* decoded(base64: string): AsyncGenerator<Uint8Array> {
-  const bytes = Buffer.from(base64, 'base64');
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
+function decoded(base64: string): AsyncIterable<Uint8Array> {
+  return inPieces(Buffer.from(base64, 'base64'));
 }

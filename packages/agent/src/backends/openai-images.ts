@@ -3,9 +3,10 @@ import { randomInt } from 'node:crypto';
 import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media-types';
 import type { MediaFamily } from '@inference-gateway/shared/media-types';
 import { withoutMetadata } from '../media/without-metadata.js';
-import { withHiddenArguments, withoutHiddenArguments } from '../openai-wire/hidden-arguments.js';
+import { withoutHiddenArguments } from '../openai-wire/hidden-arguments.js';
 import { LocalFailure } from './backend.js';
 import type { DocumentAnswer, LocalAnswer, LocalCall, LocalUpload, MediaPart } from './backend.js';
+import { inPieces } from './in-pieces.js';
 import { leave, openListed, openMade, readMade } from './openai-answer.js';
 import type { ListedOrFile, MadeFile, Usable } from './openai-answer.js';
 import { fieldsOf, readError, sendForm, sendJson } from './openai-send.js';
@@ -49,7 +50,7 @@ function countOf({ body }: LocalCall): number {
 /** Local servers are always asked for the bytes. `had` images are there already. */
 async function ask(order: Order, had: number): Promise<Usable | DocumentAnswer> {
   const { target, call, wanted } = order;
-  const asked = withSeed(withoutHiddenArguments(fieldsOf(call)), call, had);
+  const asked = withSeed(withoutHiddenArguments(fieldsOf(call)), had);
   const fields = { ...asked, n: wanted - had, response_format: 'b64_json' };
   const answer = await (call.uploads.length === 0
     ? sendJson(target, call, fields)
@@ -59,23 +60,17 @@ async function ask(order: Order, had: number): Promise<Usable | DocumentAnswer> 
   return made.kind === 'refused' ? made.answer : made;
 }
 
-/** What sd-server calls its model; its OpenAI route has the seed 42 unless a prompt says more. */
-const SD_SERVER_MODEL = 'sd-cpp-local';
-const MAX_SEED = 0x7fff_ffff;
-
 /** The same seed would make the same image again. */
 function withSeed(
   fields: Readonly<Record<string, unknown>>,
-  { model }: LocalCall,
   had: number,
-): Record<string, unknown> {
-  const isSdServer = model.served_name === SD_SERVER_MODEL;
-  const { seed: given, ...rest } = fields;
-  if (typeof given !== 'number' && had === 0 && !isSdServer) return { ...fields };
-  const seed = typeof given === 'number' ? given + had : randomInt(MAX_SEED);
-  if (!isSdServer) return { ...rest, seed };
-  return { ...rest, seed, prompt: withHiddenArguments(String(rest['prompt']), { seed }) };
+): Readonly<Record<string, unknown>> {
+  const { seed: given } = fields;
+  if (typeof given !== 'number' && had === 0) return fields;
+  return { ...fields, seed: typeof given === 'number' ? given + had : randomInt(MAX_SEED) };
 }
+
+const MAX_SEED = 0x7fff_ffff;
 
 /** OpenAI's own clients write several images as `image[]`. */
 function editName({ uploads }: LocalCall): (upload: LocalUpload) => string {
@@ -117,7 +112,7 @@ async function image({ target, call }: Order, file: ListedOrFile): Promise<Media
   const contentType = contentTypeOfMade(clean, 'image');
   if (contentType === null) throw notMade('image');
   const revisedPrompt = isListed ? file.revisedPrompt : null;
-  return { contentType, revisedPrompt, bytes: once(clean) };
+  return { contentType, revisedPrompt, bytes: inPieces(clean) };
 }
 
 async function* film(open: () => Promise<MadeFile>): AsyncGenerator<MediaPart, void, void> {
@@ -139,8 +134,4 @@ function notMade(family: MediaFamily): LocalFailure {
     'LOCAL_ERROR',
     `the local server answered something that is no ${family}.`,
   );
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }

@@ -12,6 +12,7 @@ import { multipartForm } from './multipart.js';
 import type { FormBody, FormFile } from './multipart.js';
 import { readWhole } from './read-whole.js';
 import type { CallTarget } from './run-call.js';
+import { withoutFields } from './without-fields.js';
 
 export interface MediaTarget extends CallTarget {
   /** Null where ffmpeg is not installed. */
@@ -32,7 +33,7 @@ export function sendJson(
   call: LocalCall,
   fields: Readonly<Record<string, unknown>>,
 ): Promise<ForwardedAnswer> {
-  return send(target, call, JSON.stringify(allowed(target, fields)));
+  return send(target, call, JSON.stringify(shaped(target, call, fields)));
 }
 
 /** The fields as a form, and every file of the call under the name that `nameOf` gives it. */
@@ -42,7 +43,7 @@ export function sendForm(
   { fields, nameOf }: FormOrder,
 ): Promise<ForwardedAnswer> {
   const files = call.uploads.map((upload) => formFile(upload, nameOf?.(upload) ?? upload.name));
-  return send(target, call, multipartForm(formFields(allowed(target, fields)), files));
+  return send(target, call, multipartForm(formFields(shaped(target, call, fields)), files));
 }
 
 interface FormOrder {
@@ -50,15 +51,15 @@ interface FormOrder {
   readonly nameOf?: (upload: LocalUpload) => string;
 }
 
-/** What the owner lets through, of the caller's fields and of those that are added here. */
-function allowed(
-  { dropFields }: CallTarget,
+/** As the server wants them; what the owner drops stays dropped under the server's own names. */
+function shaped(
+  target: CallTarget,
+  call: LocalCall,
   fields: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const kept = Object.entries(fields).filter(
-    ([field]) => field === 'model' || !dropFields.has(field),
-  );
-  return Object.fromEntries(kept);
+  const { dropFields, dialect } = target;
+  const kept = withoutFields(fields, dropFields);
+  return withoutFields(dialect?.shape?.(kept, call) ?? kept, dropFields);
 }
 
 async function send(

@@ -1,61 +1,84 @@
 /**
- * Any server that speaks OpenAI's API: vLLM, SGLang, LM Studio, speaches, Kokoro, LocalAI and many
- * more, each service of one type.
+ * Any server that speaks OpenAI's API, each service of one type. What is special about a program
+ * that does is its dialect; a server without one is taken by its list of models alone.
  */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import type { AudioConverter } from '../media/ffmpeg.js';
 import { notServed } from '../openai-wire/error-document.js';
 import { advertise } from './advertise.js';
-import { LocalFailure } from './backend.js';
+import { askedServer } from './asked-server.js';
 import type { Backend, Description, LocalAnswer, LocalCall, ServiceConfig } from './backend.js';
-import { checkAnswer } from './check-answer.js';
-import { fitsType, readListedModel, readModelList } from './model-list.js';
-import type { ModelItem } from './model-list.js';
+import type { Dialect, Listing } from './dialect.js';
+import { refuseVoiceFile } from './dialects/refuse-voice.js';
+import { listPlainly } from './openai-list.js';
 import { mediaCall } from './openai-media.js';
-import { probe } from './probe.js';
+import { dropsOf } from './openai-owners.js';
 import { runCall } from './run-call.js';
 import { isMlxAudio, listVoices, voicesOf } from './voice-list.js';
 import type { ListedVoice } from './voice-list.js';
 
-/** A template in the request would run on the owner's machine. */
-const VLLM_DROPS = ['chat_template'];
 /** How mlx-audio, among others, names the owner of its models. */
 const MLX_OWNER = 'system';
+/** The list of models has the rest of the time: without a list a server can speak all the same. */
+const VOICES_TIMEOUT_MS = 2_000;
 
 export class OpenAiBackend implements Backend {
   readonly #service: ServiceConfig;
   readonly #ffmpeg: AudioConverter | null;
+  readonly #dialect: Dialect;
   #dropFields: ReadonlySet<string>;
   /** As last told: a server that is too busy to list its voices still has them. */
   #voices: readonly ListedVoice[] = [];
+  #mayBeMlx = false;
 
   /** Without ffmpeg a sound is answered only as the server makes it. */
-  constructor(service: ServiceConfig, ffmpeg: AudioConverter | null) {
+  constructor(service: ServiceConfig, ffmpeg: AudioConverter | null, dialect: Dialect = {}) {
     this.#service = service;
     this.#ffmpeg = ffmpeg;
-    this.#dropFields = new Set(service.dropFields);
+    this.#dialect = dialect;
+    this.#dropFields = new Set([...service.dropFields, ...(dialect.dropFields ?? [])]);
   }
 
   async describe(signal: AbortSignal): Promise<Description> {
-    const items = await this.#list(signal);
-    if (items.some((model) => model.owned_by === 'vllm')) {
-      this.#dropFields = new Set([...this.#service.dropFields, ...VLLM_DROPS]);
-    }
-    const { type } = this.#service;
-    const fitting = items.filter((item) => fitsType(item, type));
-    const listed = fitting.map((item) => readListedModel(item, type));
+    const { models: listed, slots } = await this.#list(signal);
     const models = advertise(listed, this.#service);
-    if (type !== 'tts') return { models, slots: null };
-    if (models.some(({ voices }) => voices === undefined)) await this.#listVoices(items, signal);
-    return { models: models.map((model) => this.#speaking(model)), slots: null };
+    if (this.#service.type !== 'tts') return { models, slots };
+    if (models.some(({ voices }) => voices === undefined)) await this.#listVoices(signal);
+    return { models: models.map((model) => this.#speaking(model)), slots };
   }
 
   async call(call: LocalCall): Promise<LocalAnswer> {
     const { baseUrl, apiKey, type } = this.#service;
     if (ENDPOINTS[call.endpoint].serviceType !== type) return notServed(call);
-    const target = { baseUrl, apiKey, dropFields: this.#dropFields, ffmpeg: this.#ffmpeg };
-    return type === 'llm' ? runCall(target, call) : mediaCall(target, call);
+    const dialect = this.#dialect;
+    const refused = dialect.refuse === undefined ? refuseVoiceFile(call) : dialect.refuse(call);
+    if (refused !== null) return refused;
+    const target = { baseUrl, apiKey, dropFields: this.#dropFields, dialect };
+    if (type === 'llm') return runCall(target, call);
+    return mediaCall({ ...target, ffmpeg: this.#ffmpeg }, call);
+  }
+
+  async #list(signal: AbortSignal): Promise<Listing> {
+    const service = this.#service;
+    if (this.#dialect.list !== undefined) return this.#dialect.list(askedServer(service, signal));
+    const listing = await listPlainly(service, signal);
+    this.#dropFields = new Set([...this.#dropFields, ...dropsOf(listing.owners)]);
+    this.#mayBeMlx = listing.owners.has(MLX_OWNER);
+    return listing;
+  }
+
+  async #listVoices(signal: AbortSignal): Promise<void> {
+    if (this.#dialect.voices !== undefined) {
+      const limited = AbortSignal.any([signal, AbortSignal.timeout(VOICES_TIMEOUT_MS)]);
+      const asking = this.#dialect.voices(askedServer(this.#service, limited));
+      this.#voices = await asking.catch(() => this.#voices);
+      return;
+    }
+    const { baseUrl, apiKey } = this.#service;
+    const asking = { apiKey, signal };
+    if (this.#mayBeMlx && (await isMlxAudio(baseUrl, asking))) return;
+    this.#voices = (await listVoices(baseUrl, asking)) ?? this.#voices;
   }
 
   get #makesOpus(): boolean {
@@ -69,29 +92,7 @@ export class OpenAiBackend implements Backend {
       ...model,
       ...(voices.length > 0 && { voices }),
       // What else it makes is not known, and without ffmpeg nothing can be made of it.
-      ...(!this.#makesOpus && { formats: ['wav'] }),
+      ...(!this.#makesOpus && { formats: [...(this.#dialect.formats ?? ['wav'])] }),
     };
-  }
-
-  async #listVoices(items: readonly ModelItem[], signal: AbortSignal): Promise<void> {
-    const { baseUrl, apiKey } = this.#service;
-    const asking = { apiKey, signal };
-    const isSuspect = items.some((model) => model.owned_by === MLX_OWNER);
-    if (isSuspect && (await isMlxAudio(baseUrl, asking))) return;
-    this.#voices = (await listVoices(baseUrl, asking)) ?? this.#voices;
-  }
-
-  /** Configured models need no list; whatever it answers then shows that the server is up. */
-  async #list(signal: AbortSignal): Promise<ModelItem[]> {
-    const { apiKey, baseUrl, models } = this.#service;
-    const url = `${baseUrl}/models`;
-    const answer = await probe(url, { apiKey, signal });
-    checkAnswer(answer, url, { trusted: models !== null });
-    const items = readModelList(answer.json);
-    if (items !== null || models !== null) return items ?? [];
-    throw new LocalFailure(
-      'LOCAL_ERROR',
-      `${url} is not a list of models. Name models in the configuration.`,
-    );
   }
 }

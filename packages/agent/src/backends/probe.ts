@@ -21,6 +21,7 @@ export interface ProbeAnswer {
   readonly status: number;
   /** The `Server` header. */
   readonly server: string;
+  readonly text: string;
   /** Undefined where the body is not JSON. */
   readonly json: unknown;
 }
@@ -52,7 +53,8 @@ export async function probe(url: string, options: ProbeOptions): Promise<ProbeAn
       size: MAX_BODY_BYTES,
     });
     const server = answer.headers.get('server') ?? '';
-    return { status: answer.status, server, json: parseJson(await answer.text()) };
+    const text = await answer.text();
+    return { status: answer.status, server, text, json: parseJson(text) };
   } catch (error) {
     throw signal.aborted ? abortReason(signal) : connectionFailure(error);
   }

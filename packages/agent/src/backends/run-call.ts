@@ -6,6 +6,7 @@ import { notServed } from '../openai-wire/error-document.js';
 import { readAnswer } from '../openai-wire/local-answer.js';
 import { shapeRequest } from '../openai-wire/request-body.js';
 import type { LocalAnswer, LocalCall } from './backend.js';
+import type { Dialect } from './dialect.js';
 import { forward } from './forward.js';
 
 export interface CallTarget {
@@ -13,12 +14,14 @@ export interface CallTarget {
   readonly baseUrl: string;
   readonly apiKey: string | null;
   readonly dropFields: ReadonlySet<string>;
+  /** What is special about the server; absent where nothing is. */
+  readonly dialect?: Dialect;
 }
 
 /** Chat and completions. Throws a `LocalFailure`, or what the call's signal was aborted with. */
 export async function runCall(target: CallTarget, call: LocalCall): Promise<LocalAnswer> {
   if (ENDPOINTS[call.endpoint].serviceType !== 'llm') return notServed(call);
-  const request = shapeRequest(call, target.dropFields);
+  const request = shapeRequest(call, target.dropFields, target.dialect);
   if (request.kind === 'refused') return request.answer;
   const raw = await forward({
     url: target.baseUrl + ENDPOINTS[call.endpoint].path,

@@ -6,6 +6,7 @@ import type {
 import { LINK, SOCKET_OPTIONS } from '@inference-gateway/shared/protocol/version';
 import { withoutPath } from './advertise.js';
 import type { ServiceConfig } from './backend.js';
+import { isOpenToOthers } from './open-to-others.js';
 
 /** A service that is up now. */
 export interface LiveService {
@@ -61,7 +62,7 @@ function advertised({ config, slots }: LiveService, models: AdvertisedModel[]): 
     service_type: config.type,
     slots,
     ...(config.slotGroup !== null && { slot_group: config.slotGroup }),
-    ...(!config.foreign && { foreign: false }),
+    ...(!isOpenToOthers(config, Date.now()) && { foreign: false }),
     models,
   };
 }

@@ -50,7 +50,7 @@ function ask(url: string, { apiKey, signal }: Asking) {
 }
 
 /** `["a"]`, `[{id, name}]`, `{voices: …}` or `{data: …}`. */
-function readVoices(json: unknown): ListedVoice[] {
+export function readVoices(json: unknown): ListedVoice[] {
   const wrapped = asObject(json);
   const list = wrapped === null ? json : (wrapped['voices'] ?? wrapped['data']);
   if (!Array.isArray(list)) return [];

@@ -4,6 +4,7 @@ import { LocalFailure } from './backend.js';
 import type { Backend, Description, ServiceConfig } from './backend.js';
 import { createBackend } from './create-backend.js';
 import type { BackendTools } from './create-backend.js';
+import type { Subject } from './proving/try-model.js';
 
 /** `since` is in milliseconds since 1970. */
 export type ServiceState =
@@ -25,7 +26,8 @@ const DOWN_POLL_MS = 2_000;
 /** After a refused connection: a server that restarts needs a moment. */
 const REPROBE_MS = 500;
 
-type Outcome = { readonly description: Description } | { readonly reason: string };
+type Outcome =
+  { readonly description: Description } | { readonly reason: string; readonly timedOut: boolean };
 
 export class WatchedServer {
   readonly config: ServiceConfig;
@@ -38,10 +40,16 @@ export class WatchedServer {
   #closed = false;
   /** Counts losses, so that an answer from before a loss does not undo it. */
   #losses = 0;
+  /** Requests of ours that it has not begun to answer. */
+  #unanswered = 0;
 
   constructor(config: ServiceConfig, options: WatchOptions) {
     this.config = config;
-    this.backend = createBackend(config, options.tools);
+    const backend = createBackend(config, options.tools);
+    this.backend = {
+      describe: (signal) => backend.describe(signal),
+      call: (call) => this.#counted(backend.call(call)),
+    };
     this.#options = options;
   }
 
@@ -60,7 +68,7 @@ export class WatchedServer {
       this.#schedule(REPROBE_MS);
       return;
     }
-    this.#apply(outcome);
+    if (!this.#isMerelyBusy(outcome)) this.#apply(outcome);
     const { pollMs } = this.#options;
     const everyMs = this.#state.kind === 'up' ? pollMs : Math.min(pollMs, DOWN_POLL_MS);
     this.#schedule(Math.max(0, everyMs - (performance.now() - startedAt)));
@@ -70,7 +78,7 @@ export class WatchedServer {
   lost(reason: string): void {
     if (this.#state.kind !== 'up') return;
     this.#losses++;
-    this.#apply({ reason });
+    this.#apply({ reason, timedOut: false });
     if (this.#timer !== null) this.#schedule(REPROBE_MS);
   }
 
@@ -86,6 +94,21 @@ export class WatchedServer {
     this.#timer = setTimeout(() => void this.watch(), delayMs);
   }
 
+  /** Many speech servers answer nothing at all while they speak (Chatterbox, older mlx-lm). */
+  #isMerelyBusy(outcome: Outcome): boolean {
+    const isSilent = 'reason' in outcome && outcome.timedOut;
+    return isSilent && this.#state.kind === 'up' && this.#unanswered > 0;
+  }
+
+  async #counted<T>(answering: Promise<T>): Promise<T> {
+    this.#unanswered++;
+    try {
+      return await answering;
+    } finally {
+      this.#unanswered--;
+    }
+  }
+
   /**
    * A second try tells a stumble from an outage. After a timeout there is none: a server that
    * hangs must leave the list within 15 s, too.
@@ -96,13 +119,13 @@ export class WatchedServer {
     return isFinal ? first : this.#describe();
   }
 
-  async #describe(): Promise<Outcome & { readonly timedOut: boolean }> {
+  async #describe(): Promise<Outcome> {
     const asking = new AbortController();
     this.#asking = asking;
     const tooLong = new DOMException('no answer in time', 'TimeoutError');
     const timer = setTimeout(() => asking.abort(tooLong), this.#options.describeTimeoutMs);
     try {
-      return { description: await this.backend.describe(asking.signal), timedOut: false };
+      return { description: await this.backend.describe(asking.signal) };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const timedOut = error instanceof LocalFailure && error.code === 'LOCAL_TIMEOUT';
@@ -133,4 +156,10 @@ export class WatchedServer {
     if (state.kind !== 'up') return;
     logger?.info({ ...about, models: state.description.models.length }, 'service up');
   }
+}
+
+/** Its models, each as what can be asked; none while it is not up. */
+export function subjectsOf({ config, backend, state }: WatchedServer): Subject[] {
+  if (state.kind !== 'up') return [];
+  return state.description.models.map((model) => ({ config, backend, model }));
 }

@@ -23,6 +23,7 @@ import type { FormFile } from './multipart.js';
 import { probe } from './probe.js';
 import { readWhole } from './read-whole.js';
 import { serverRoot } from './server-root.js';
+import { withoutFields } from './without-fields.js';
 import { READABLE_FORMATS, readAudio } from './whisper-audio.js';
 
 /** It does not tell which model it has. */
@@ -35,7 +36,6 @@ export class WhisperServerBackend implements Backend {
   readonly #service: ServiceConfig;
   readonly #ffmpeg: AudioConverter | null;
   readonly #root: string;
-  readonly #dropFields: ReadonlySet<string>;
   #path: string | null = null;
 
   /** Without ffmpeg only what the server reads by itself is sure to be transcribed. */
@@ -43,7 +43,6 @@ export class WhisperServerBackend implements Backend {
     this.#service = service;
     this.#ffmpeg = ffmpeg;
     this.#root = serverRoot(service.baseUrl).replace(/\/inference$/, '');
-    this.#dropFields = new Set(service.dropFields);
   }
 
   async describe(signal: AbortSignal): Promise<Description> {
@@ -97,13 +96,12 @@ export class WhisperServerBackend implements Backend {
   }
 
   async #send({ body, signal }: LocalCall, path: string, sound: Sound): Promise<LocalAnswer> {
-    const { apiKey } = this.#service;
-    const kept = Object.entries(body).filter(([name]) => !this.#dropFields.has(name));
+    const { apiKey, dropFields } = this.#service;
     const { given } = sound;
     const { contentType, bytes } = given;
     const read = (): AsyncIterable<Uint8Array> => given.read();
     const file = { name: 'file', filename: 'audio', contentType, bytes, read };
-    const form = multipartForm(whisperFields(Object.fromEntries(kept)), [file]);
+    const form = multipartForm(whisperFields(withoutFields(body, dropFields)), [file]);
     const answer = await forward({ url: this.#root + path, apiKey, body: form, signal });
     const text = (await readWhole(answer.body, MAX_ANSWER_BYTES)).toString();
     if (answer.status < 300) return readTranscript(text);

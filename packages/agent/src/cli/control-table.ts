@@ -5,19 +5,40 @@ import type { Agent } from '../agent.js';
 import type { ControlTable } from '../state/control.js';
 import { jobsReport } from './jobs-report.js';
 import { statusReport } from './status-report.js';
+import { todayReport } from './today-report.js';
+import { testReport } from './test-report.js';
+import type { TestReport } from './test-report.js';
 
 const pauseOrder = z.object({ until: z.int().nullable(), now: z.boolean() });
 const drainOrder = z.object({ timeout_ms: z.int().positive() });
+const testOrder = z.object({
+  model: z.string().nullable(),
+  service: z.string().nullable(),
+  limit_ms: z.int().positive().nullable(),
+});
 
 export function controlTable(configFile: string, agent: Agent): ControlTable {
   const { owner } = agent;
   return {
     status: () => statusReport(configFile, agent.status()),
-    jobs: () => jobsReport(owner.jobs()),
+    jobs: () => jobsReport(agent.uses()),
+    today: () => todayReport(agent.ledger),
     pause: (args) => owner.pause(read(pauseOrder, args)),
-    resume: () => owner.resume(),
+    resume: () => resume(agent),
     drain: (args) => drain(agent, read(drainOrder, args).timeout_ms),
+    test: (args) => test(agent, args),
   };
+}
+
+/** Answers why not everybody's work is let in even so. */
+async function resume({ owner }: Agent): Promise<unknown> {
+  await owner.resume();
+  return owner.reason;
+}
+
+async function test(agent: Agent, args: unknown): Promise<TestReport> {
+  const { limit_ms: limitMs, ...order } = read(testOrder, args);
+  return testReport(await agent.test({ ...order, limitMs }));
 }
 
 async function drain(agent: Agent, timeoutMs: number): Promise<void> {

@@ -9,7 +9,7 @@ import { editConfigFile, readSoundConfig, writePrivateFile } from '../config-fil
 import type { ConfigLocation } from '../config-location.js';
 import { configError, problem } from '../config-problems.js';
 import { coordinatorUrl, coordinatorUrlFault } from '../config-url.js';
-import type { Enrolment } from '../enrolment.js';
+import type { Enrolment } from '../coordinator-api/enrolment.js';
 import type { ConfigOption } from './options.js';
 
 export interface EnrolmentOptions extends ConfigOption {
@@ -63,8 +63,8 @@ export async function keepEnrolment(place: EnrolmentPlace, enrolment: Enrolment)
   }
   const { services } = await readSoundConfig(location);
   const isReady = (services ?? []).length > 0;
-  const next = isReady ? 'gateway-agent start' : 'gateway-agent services scan --add, then start';
-  say(`Written to ${location.file}. Next: ${next}.`);
+  const found = 'gateway-agent start --yes (it adds the model servers that it finds)';
+  say(`Written to ${location.file}. Next: ${isReady ? 'gateway-agent start' : found}.`);
 }
 
 /** Where to enrol and under which name: flags > environment > file. */

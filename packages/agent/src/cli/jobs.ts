@@ -1,36 +1,60 @@
-/** `gateway-agent jobs`: the jobs that the running agent holds. */
-import { ago, printRows } from '@inference-gateway/shared/program/print';
+/** `gateway-agent jobs`: who uses this machine now, and what was done today. */
+import { isoTime, printRows } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
 import { askRunning } from './ask-running.js';
 import { decodeJobsReport } from './jobs-report.js';
 import type { JobRow } from './jobs-report.js';
 import { configOption, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
+import { decodeTodayReport } from './today-report.js';
+import type { TodayRow } from './today-report.js';
+
+interface JobsOptions extends ConfigOption, JsonOption {
+  readonly today?: boolean;
+}
 
 export function addJobs(program: Command): void {
   program
     .command('jobs')
-    .description('list the jobs that run here, and the results that are not fetched yet')
+    .description('list who uses what now, and the results that are not fetched yet')
+    .option('--today', "today's totals in place of it, by caller and model")
     .addOption(jsonOption())
     .addOption(configOption())
-    .addHelpText('after', example('jobs --json'))
+    .addHelpText('after', example('jobs --today'))
     .action(listJobs);
 }
 
-async function listJobs({ config, json }: ConfigOption & JsonOption): Promise<void> {
-  const jobs = decodeJobsReport(await askRunning(config, 'jobs'));
-  printRows(jobs, columns(Date.now()), json === true);
+async function listJobs({ config, json = false, today }: JobsOptions): Promise<void> {
+  if (today === true) {
+    return printRows(decodeTodayReport(await askRunning(config, 'today')), TODAY_COLUMNS, json);
+  }
+  return printRows(decodeJobsReport(await askRunning(config, 'jobs')), JOB_COLUMNS, json);
 }
 
-function columns(nowMs: number) {
-  return {
-    job: ({ job_id: id }: JobRow) => id,
-    phase: ({ phase }: JobRow) => phase,
-    for: ({ since }: JobRow) => ago(since, nowMs),
-    model: ({ model }: JobRow) => model,
-    endpoint: ({ endpoint }: JobRow) => endpoint,
-    caller: ({ caller }: JobRow) => caller,
-    own: ({ own }: JobRow) => own,
-    bytes: ({ bytes }: JobRow) => bytes,
-  };
-}
+const JOB_COLUMNS = {
+  id: ({ id }: JobRow) => id,
+  kind: ({ kind }: JobRow) => kind,
+  phase: ({ phase }: JobRow) => phase,
+  since: ({ since }: JobRow) => isoTime(since),
+  model: ({ model }: JobRow) => model,
+  endpoint: ({ endpoint }: JobRow) => endpoint,
+  caller: ({ caller }: JobRow) => caller,
+  own: ({ own }: JobRow) => own,
+  'tokens in': ({ prompt_tokens: tokens }: JobRow) => tokens,
+  'tokens out': ({ completion_tokens: tokens }: JobRow) => tokens,
+  seconds: ({ seconds }: JobRow) => seconds,
+  wh: ({ energy_wh: wh }: JobRow) => wh,
+  bytes: ({ bytes }: JobRow) => bytes,
+};
+
+const TODAY_COLUMNS = {
+  caller: ({ caller }: TodayRow) => caller ?? 'all others',
+  own: ({ own }: TodayRow) => own,
+  model: ({ model }: TodayRow) => model,
+  requests: ({ requests }: TodayRow) => requests,
+  failed: ({ failed }: TodayRow) => failed,
+  'tokens in': ({ prompt_tokens: tokens }: TodayRow) => tokens,
+  'tokens out': ({ completion_tokens: tokens }: TodayRow) => tokens,
+  seconds: ({ seconds }: TodayRow) => seconds,
+  wh: ({ energy_wh: wh }: TodayRow) => wh,
+};

@@ -1,5 +1,5 @@
 /** Options that several commands have. */
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 
 export interface ConfigOption {
   readonly config?: string;
@@ -15,6 +15,22 @@ export function configOption(): Option {
 
 export function jsonOption(): Option {
   return new Option('--json', 'print JSON, documented in docs/cli.md');
+}
+
+export function statusPortOption(): Option {
+  const says = 'answer /readyz and /metrics on this port of 127.0.0.1; default: on none';
+  return new Option('--status-port <port>', says).argParser(countTo(MAX_PORT));
+}
+
+export const MAX_PORT = 65_535;
+
+/** Reads a whole number from 1. Throws commander's usage error. */
+export function countTo(most: number): (written: string) => number {
+  return (written) => {
+    const count = /^[1-9]\d*$/.test(written) ? Number(written) : Number.NaN;
+    if (count <= most) return count;
+    throw new InvalidArgumentError(`Write a whole number from 1 to ${most}.`);
+  };
 }
 
 /** What `addHelpText('after', …)` takes. */

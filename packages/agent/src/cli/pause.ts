@@ -1,12 +1,13 @@
 /** `gateway-agent pause`, `resume` and `drain`: whose work the running agent lets in. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { say } from '@inference-gateway/shared/program/print';
+import { isoTime, say } from '@inference-gateway/shared/program/print';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { askRunning } from './ask-running.js';
 import { parseDuration, parseTimeOfDay } from './duration.js';
 import { configOption, example } from './options.js';
 import type { ConfigOption } from './options.js';
+import { decodeOwnerReason, ownerReasonText } from './owner-reason.js';
 
 interface PauseOptions extends ConfigOption {
   /** Milliseconds. */
@@ -60,13 +61,13 @@ async function pause(options: PauseOptions): Promise<void> {
   const { config, now = false } = options;
   const until = endOf(options);
   await askRunning(config, 'pause', { until, now });
-  const end = until === null ? 'until "gateway-agent resume"' : `until ${clockTime(until)}`;
+  const end = until === null ? 'until "gateway-agent resume"' : `until ${isoTime(until)}`;
   say(`Paused ${end}: only your own work is let in.`);
 }
 
 async function resume({ config }: ConfigOption): Promise<void> {
-  await askRunning(config, 'resume');
-  say("Everybody's work is let in.");
+  const reason = decodeOwnerReason(await askRunning(config, 'resume'));
+  say(reason === null ? "Everybody's work is let in." : `Resumed, but ${ownerReasonText(reason)}.`);
 }
 
 async function drain({ config, timeout }: DrainOptions): Promise<void> {
@@ -78,9 +79,4 @@ function endOf({ for: forMs, until }: PauseOptions): number | null {
   if (forMs === undefined) return until ?? null;
   if (until === undefined) return Date.now() + forMs;
   throw new CommandError(EXIT.usage, '--for and --until are two ends of one pause: give one.');
-}
-
-/** As the wall clock of this machine will show it. */
-function clockTime(atMs: number): string {
-  return new Date(atMs).toLocaleString(undefined, { dateStyle: 'short', timeStyle: 'short' });
 }

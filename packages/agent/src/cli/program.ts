@@ -1,14 +1,19 @@
 /** The command line of `gateway-agent`; one file a command or noun. `docs/cli.md` documents it. */
 import { Command } from 'commander';
 import { addComplete } from './complete.js';
+import { addDaemon } from './daemon.js';
+import { addDoctor } from './doctor.js';
 import { addEnroll } from './enroll.js';
 import { addJobs } from './jobs.js';
 import { addLogin } from './login.js';
+import { addLogs } from './logs.js';
 import { addDrain, addPause, addResume } from './pause.js';
 import { addServices } from './services.js';
 import { addStart } from './start.js';
 import { addStatus } from './status.js';
+import { addTest } from './test-model.js';
 import { addVersion } from './version.js';
+import { addWait } from './wait.js';
 
 export function createProgram(): Command {
   const program = createCommands();
@@ -22,7 +27,10 @@ function createCommands(): Command {
     // Before the commands are added: they take it over as they are made.
     .exitOverride()
     .showHelpAfterError('(--help shows what there is)')
-    .addHelpText('after', '\nFirst steps: enroll or login, services scan --add, start, status.');
+    .addHelpText(
+      'after',
+      '\nFirst steps: enroll or login, start --yes, status; then service install.',
+    );
   for (const add of COMMANDS) add(program);
   return program;
 }
@@ -36,6 +44,11 @@ const COMMANDS = [
   addResume,
   addDrain,
   addJobs,
+  addWait,
   addServices,
+  addTest,
+  addDoctor,
+  addDaemon,
+  addLogs,
   addVersion,
 ];

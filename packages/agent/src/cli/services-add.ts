@@ -3,16 +3,22 @@ import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { ExitCode } from '@inference-gateway/shared/program/command-error';
 import { print, say } from '@inference-gateway/shared/program/print';
+import { SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
+import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { ConfigLocation } from '../config-location.js';
-import type { ServiceConfig } from '../backends/backend.js';
-import { createBackend } from '../backends/create-backend.js';
-import { locateConfig } from '../config.js';
+import type { Backend, ServiceConfig } from '../backends/backend.js';
+import { BACKENDS, createBackend } from '../backends/create-backend.js';
+import { TRIAL_LIMITS_MS, tryModel } from '../backends/proving/try-model.js';
+import { loadConfig, locateConfig } from '../config.js';
 import { editConfigFile, readSoundConfig } from '../config-file.js';
 import { configError } from '../config-problems.js';
 import { parseConfig, serviceId } from '../config-schema.js';
 import type { FileService } from '../config-schema.js';
 import { loadServices } from '../config-services.js';
+import { findFfmpeg } from '../media/ffmpeg.js';
+import type { Ffmpeg } from '../media/ffmpeg.js';
 import { configOption, example } from './options.js';
 import type { ConfigOption } from './options.js';
 
@@ -25,24 +31,28 @@ interface AddOptions extends ConfigOption {
   readonly slots?: string;
   readonly slotGroup?: string;
   readonly apiKeyFile?: string;
+  readonly workflows?: string;
   readonly model?: readonly string[];
   readonly id?: string;
   readonly check?: boolean;
+  readonly prove: boolean;
 }
 
 export function addServicesAdd(services: Command): void {
   services
     .command('add')
     .description('add a local model server to the configuration')
-    .requiredOption('--type <type>', 'llm, stt, tts, image, video or music')
-    .requiredOption('--backend <name>', 'openai, or a server with ways of its own: ollama, …')
+    .addOption(oneOf('--type <type>', 'what kind of work it does', SERVICE_TYPES))
+    .addOption(oneOf('--backend <name>', 'which server it is; any other: openai', BACKENDS))
     .requiredOption('--base-url <url>', 'where it answers, like http://127.0.0.1:8080/v1')
     .option('--slots <n>', 'requests at once (default: what the server reports, else 1)')
     .option('--slot-group <name>', 'services of one group share their slots: one card')
     .option('--api-key-file <file>', "the server's own key")
+    .option('--workflows <folder>', 'of comfyui: a JSON file a model (needed for video, music)')
     .option('--model <id...>', 'exactly these models (default: all that the server lists)')
     .option('--id <id>', 'a name of its own (default: made from type, backend and URL)')
-    .option('--check', 'exit 6 and change nothing when the server does not answer')
+    .option('--check', 'change nothing unless a model answers a tiny question: exit 6 or 9')
+    .option('--no-prove', 'offer its models without a test request before')
     .addOption(configOption())
     .addHelpText(
       'after',
@@ -51,19 +61,26 @@ export function addServicesAdd(services: Command): void {
     .action(add);
 }
 
+/** Help and shells show the values; what else is typed is told with all else that is wrong. */
+function oneOf(flags: string, description: string, values: readonly string[]): Option {
+  const option = new Option(flags, description).makeOptionMandatory();
+  option.argChoices = [...values];
+  return option;
+}
+
 async function add(options: AddOptions): Promise<void> {
   const location = locateConfig(options.config);
   await readSoundConfig(location);
   const entry = newEntry(options, location.file);
-  const { services, problems } = await loadServices([entry], location.file);
+  const { services, problems, wrong } = await loadServices([entry], location.file);
+  if (wrong.length > 0) throw entryError(wrong, EXIT.usage);
   if (problems.length > 0) throw entryError(problems, EXIT.notFound);
-  const found = await describe(services);
-  if (found.fault !== null && options.check === true) {
-    throw new CommandError(EXIT.localServerUnreachable, `${found.fault} Nothing was changed.`);
-  }
+  const isChecked = options.check === true;
+  const found = await describe(services, isChecked ? await converter(location) : null);
+  if (isChecked) await check(found);
   await appendServices(location, [entry]);
   print(serviceId(entry));
-  say(found.fault === null ? `It serves ${found.models}.` : `warning: ${found.fault}`);
+  say(found.fault === null ? `It serves ${namesOf(found)}.` : `warning: ${found.fault}`);
   say(RESTART);
 }
 
@@ -90,7 +107,9 @@ function newEntry(options: AddOptions, configFile: string): FileService {
     slots: wholeNumber(options.slots),
     slot_group: options.slotGroup,
     api_key_file: fromFolderOf(configFile, options.apiKeyFile),
+    workflows: fromFolderOf(configFile, options.workflows),
     models: options.model?.map((id) => ({ id })),
+    prove: options.prove ? true : undefined,
   };
   // Absent flags leave no key in the file.
   const given = Object.fromEntries(
@@ -120,22 +139,55 @@ function fromFolderOf(configFile: string, file: string | undefined): string | un
 }
 
 interface Found {
-  readonly models: string;
+  readonly service: ServiceConfig;
+  readonly backend: Backend;
+  readonly models: readonly AdvertisedModel[];
   /** Why the server could not be asked, and what to do; null where it answered. */
   readonly fault: string | null;
 }
 
-async function describe([service]: readonly ServiceConfig[]): Promise<Found> {
-  if (service === undefined) return { models: '', fault: null };
+/** A test request may need one. */
+async function converter(location: ConfigLocation): Promise<Ffmpeg | null> {
+  return findFfmpeg((await loadConfig(location)).ffmpeg);
+}
+
+async function describe(services: readonly ServiceConfig[], ffmpeg: Ffmpeg | null): Promise<Found> {
+  const [service] = services;
+  if (service === undefined) throw new Error('there is no service to describe');
+  const backend = createBackend(service, { ffmpeg });
   try {
-    const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
-    const { models } = await createBackend(service).describe(signal);
-    return { models: models.map(({ id }) => id).join(', ') || 'no model at present', fault: null };
+    const { models } = await backend.describe(AbortSignal.timeout(CHECK_TIMEOUT_MS));
+    return { service, backend, models, fault: null };
   } catch (error) {
     const reason = (error as Error).message;
-    return {
-      models: '',
-      fault: `${service.baseUrl} does not answer as ${service.backend}: ${reason}. Is it running?`,
-    };
+    const fault = `${service.baseUrl} does not answer as ${service.backend}: ${sentence(reason)}`;
+    return { service, backend, models: [], fault };
   }
+}
+
+/** Whatever a server says may end it. */
+function sentence(reason: string | null): string {
+  if (reason === null) return 'no reason is known.';
+  return /[.?!]$/.test(reason) ? reason : `${reason}.`;
+}
+
+function namesOf({ models }: Found): string {
+  return models.map(({ id }) => id).join(', ') || 'no model at present';
+}
+
+/** Tries one model, a loaded one where the server tells. Throws where it does not answer well. */
+async function check({ service, backend, models, fault }: Found): Promise<void> {
+  if (fault !== null) {
+    throw new CommandError(EXIT.localServerUnreachable, `${fault} Nothing was changed.`);
+  }
+  const model = models.find(({ loaded }) => loaded === true) ?? models[0];
+  if (model === undefined) return;
+  const limitMs = TRIAL_LIMITS_MS[service.type];
+  const stop = new AbortController().signal;
+  const trial = await tryModel({ config: service, backend, model }, { limitMs, stop });
+  if (trial.ok) return;
+  const exitCode = trial.cut === 'unreachable' ? EXIT.localServerUnreachable : EXIT.checkFailed;
+  const reason = sentence(trial.reason);
+  const message = `${model.id} did not pass its test: ${reason} Nothing was changed.`;
+  throw new CommandError(exitCode, message);
 }

@@ -1,48 +1,40 @@
 /** `gateway-agent services scan`: which model servers answer on this machine. Loopback only. */
-import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { printRows, say } from '@inference-gateway/shared/program/print';
+import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import type { Command } from 'commander';
-import { serverRoot } from '../backends/server-root.js';
-import { scanLoopback } from '../backends/detect.js';
-import type { Detected } from '../backends/detect.js';
 import { locateConfig } from '../config.js';
-import { readSoundConfig } from '../config-file.js';
 import type { ConfigLocation } from '../config-location.js';
 import { serviceId } from '../config-schema.js';
 import type { FileService } from '../config-schema.js';
-import { configOption, example, jsonOption } from './options.js';
+import { describeServers, findServers } from './found-servers.js';
+import type { DescribedServer, FoundServer } from './found-servers.js';
+import { MAX_PORT, configOption, countTo, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
 import { RESTART, appendServices } from './services-add.js';
 
 interface ScanOptions extends ConfigOption, JsonOption {
   readonly add?: boolean;
-  readonly port?: readonly string[];
+  readonly port?: readonly number[];
 }
 
 export function addServicesScan(services: Command): void {
   services
     .command('scan')
-    .description('look for model servers on the usual ports of this machine')
+    .description('look for model servers on this machine')
     .option('--add', 'add those that are not configured yet')
-    .option('--port <port...>', 'look at these ports instead')
+    .option('--port <port...>', 'look at these ports alone', readPorts)
     .addOption(jsonOption())
     .addOption(configOption())
     .addHelpText('after', example('services scan --add'))
     .action(scan);
 }
 
-interface Found {
-  readonly detected: Detected;
-  /** As it would be in the configuration; null where no backend makes it usable. */
-  readonly entry: FileService | null;
-  readonly configured: boolean;
-}
-
 async function scan({ config, json, add, port }: ScanOptions): Promise<void> {
   const location = locateConfig(config);
-  const found = await findServers(location, port?.map(portNumber));
+  const found = await findServers(location, port);
   const added = add === true ? await addNew(location, found) : [];
-  const rows = found.map((one) =>
+  const described = await describeServers(location, found);
+  const rows = described.map((one) =>
     row({ ...one, configured: one.configured || isAmong(added, one) }),
   );
   printRows(rows, COLUMNS, json === true);
@@ -52,7 +44,7 @@ async function scan({ config, json, add, port }: ScanOptions): Promise<void> {
   else if (found.some(canBeAdded)) say('Add them with: gateway-agent services scan --add');
 }
 
-function isAmong(added: readonly FileService[], { entry }: Found): boolean {
+function isAmong(added: readonly FileService[], { entry }: FoundServer): boolean {
   return entry !== null && added.includes(entry);
 }
 
@@ -63,28 +55,9 @@ export async function addFound(location: ConfigLocation): Promise<readonly FileS
   return added;
 }
 
-async function findServers(
-  location: ConfigLocation,
-  ports?: readonly number[],
-): Promise<readonly Found[]> {
-  const { services = [] } = await readSoundConfig(location);
-  const known = new Set(services.map(placeOf));
-  const servers = await scanLoopback(ports);
-  return servers.map((detected) => {
-    const { type, backend, baseUrl } = detected;
-    const entry = backend === null ? null : { type, backend, base_url: baseUrl };
-    return { detected, entry, configured: known.has(placeOf({ type, base_url: baseUrl })) };
-  });
-}
-
-/** Neither the backend nor `/v1` counts: the owner may have chosen a plainer one. */
-function placeOf({ type, base_url: url }: Pick<FileService, 'type' | 'base_url'>): string {
-  return `${type} ${serverRoot(url)}`;
-}
-
 async function addNew(
   location: ConfigLocation,
-  found: readonly Found[],
+  found: readonly FoundServer[],
 ): Promise<readonly FileService[]> {
   const entries = found.flatMap((one) => (canBeAdded(one) ? (one.entry ?? []) : []));
   if (entries.length > 0) await appendServices(location, entries);
@@ -95,7 +68,7 @@ async function addNew(
 }
 
 /** A server that wants a key is added with it, or it would only refuse. */
-function canBeAdded({ entry, detected, configured }: Found): boolean {
+function canBeAdded({ entry, detected, configured }: FoundServer): boolean {
   return entry !== null && !detected.needsKey && !configured;
 }
 
@@ -104,27 +77,33 @@ function withKey({ type, backend, base_url: url }: FileService): string {
   return `${url} wants a key, so add it by hand: services add ${flags}`;
 }
 
-function portNumber(text: string): number {
-  const port = Number(text);
-  if (Number.isInteger(port) && port >= 1 && port <= MAX_PORT) return port;
-  throw new CommandError(EXIT.usage, `--port is "${text}": it must be from 1 to ${MAX_PORT}.`);
-}
+const readPort = countTo(MAX_PORT);
 
-const MAX_PORT = 65_535;
+/** Commander reads one after the other. */
+function readPorts(written: string, before: readonly number[] = []): readonly number[] {
+  return [...before, readPort(written)];
+}
 
 type Row = ReturnType<typeof row>;
 
-function row({ detected, entry, configured }: Found) {
+function row({ detected, entry, configured, models, slots, note }: DescribedServer) {
   return {
     id: entry === null ? null : serviceId(entry),
     server: detected.server,
     type: detected.type,
     backend: detected.backend,
     base_url: detected.baseUrl,
+    models: models.map(modelRow),
+    slots,
+    slot_group: detected.slotGroup,
     needs_key: detected.needsKey,
     configured,
-    note: detected.note,
+    note,
   };
+}
+
+function modelRow({ id, context_length: contextLength, loaded }: AdvertisedModel) {
+  return { id, context_length: contextLength, loaded };
 }
 
 const COLUMNS = {
@@ -132,9 +111,38 @@ const COLUMNS = {
   type: ({ type }: Row) => type,
   backend: ({ backend }: Row) => backend,
   'base url': ({ base_url: url }: Row) => url,
+  models: ({ models }: Row) => shorten(models.map(({ id }) => id)),
+  context: ({ models }: Row) => contexts(models),
+  loaded: ({ models }: Row) => loadedOf(models),
+  slots: ({ slots }: Row) => slots,
   configured: ({ configured }: Row) => (configured ? 'yes' : 'no'),
   note: ({ note }: Row) => note,
 };
+
+/** A model server may list hundreds. */
+const SHOWN_MODELS = 3;
+
+function shorten(ids: readonly string[]): string {
+  const rest = ids.length - SHOWN_MODELS;
+  const shown = ids.slice(0, SHOWN_MODELS).join(', ');
+  return rest > 0 ? `${shown} and ${rest} more` : shown;
+}
+
+/** What is served, where the server tells it: one length, or the least and the most. */
+function contexts(models: Row['models']): string | null {
+  const lengths = models.flatMap(({ context_length: length }) => length ?? []);
+  if (lengths.length === 0) return null;
+  const [least, most] = [Math.min(...lengths), Math.max(...lengths)];
+  return least === most ? String(least) : `${least} to ${most}`;
+}
+
+function loadedOf(models: Row['models']): string | null {
+  const told = models.filter(({ loaded }) => loaded !== null);
+  if (told.length === 0) return null;
+  const loaded = told.filter((model) => model.loaded === true).length;
+  if (models.length === 1) return loaded === 1 ? 'yes' : 'no';
+  return `${loaded} of ${models.length}`;
+}
 
 function idsOf(entries: readonly FileService[]): string {
   return entries.map(serviceId).join(', ');

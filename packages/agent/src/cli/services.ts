@@ -1,16 +1,22 @@
 /** `gateway-agent services`: what this machine offers, as its configuration file has it. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { nearest } from '@inference-gateway/shared/nearest';
 import { printRows, say } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
-import { locateConfig } from '../config.js';
+import { loadConfig, locateConfig } from '../config.js';
+import type { ConfigLocation } from '../config-location.js';
 import { editConfigFile, readSoundConfig } from '../config-file.js';
 import { serviceId } from '../config-schema.js';
 import type { FileService } from '../config-schema.js';
+import { askOwnProvider } from '../coordinator-api/own-provider.js';
+import type { OwnShare } from '../coordinator-api/own-provider.js';
 import { configOption, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
+import { serviceIndex } from './services-index.js';
 import { addServicesAdd } from './services-add.js';
+import { addServicesLimit } from './services-limit.js';
 import { addServicesScan } from './services-scan.js';
+import { addServicesShare } from './services-share.js';
+import { partnersOf } from './share-text.js';
 
 export function addServices(program: Command): void {
   const services = program
@@ -34,18 +40,42 @@ export function addServices(program: Command): void {
     .action(remove);
   addServicesAdd(services);
   addServicesScan(services);
+  addServicesShare(services);
+  addServicesLimit(services);
 }
 
 async function list({ config, json }: ConfigOption & JsonOption): Promise<void> {
-  const { services = [] } = await readSoundConfig(locateConfig(config));
-  printRows(services.map(row), COLUMNS, json === true);
+  const location = locateConfig(config);
+  const { services = [] } = await readSoundConfig(location);
+  const shares = await sharesOf(location);
+  const rows = services.map((service) => row(service, shares));
+  printRows(rows, COLUMNS, json === true);
+}
+
+/** Who looks at what is configured does not wait long for what is shared. */
+const SHARES_TIMEOUT_MS = 3_000;
+
+/** Null where the coordinator does not tell. */
+async function sharesOf(location: ConfigLocation): Promise<readonly OwnShare[] | null> {
+  try {
+    const { url, token } = await loadConfig(location);
+    if (url === null || token === null) return null;
+    const own = await askOwnProvider({ url, token, timeoutMs: SHARES_TIMEOUT_MS });
+    if (!own.approved) say(`Nobody gets any of it until an administrator of ${url} approves it.`);
+    return own.shares;
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    say(`What is shared is not known: ${error.message}`);
+    return null;
+  }
 }
 
 type Row = ReturnType<typeof row>;
 
-function row(service: FileService) {
+function row(service: FileService, shares: readonly OwnShare[] | null) {
+  const id = serviceId(service);
   return {
-    id: serviceId(service),
+    id,
     type: service.type,
     backend: service.backend,
     base_url: service.base_url,
@@ -53,9 +83,12 @@ function row(service: FileService) {
     slot_group: service.slot_group ?? null,
     api_key_file: service.api_key_file ?? null,
     models: service.models ?? null,
+    workflows: service.workflows ?? null,
     prove: service.prove ?? false,
     foreign: service.foreign ?? true,
+    hours: service.hours ?? null,
     drop_fields: service.drop_fields ?? [],
+    shared_with: shares === null ? null : partnersOf(id, shares),
   };
 }
 
@@ -67,6 +100,8 @@ const COLUMNS = {
   slots: ({ slots }: Row) => slots ?? 'auto',
   group: ({ slot_group: group }: Row) => group,
   models: ({ models }: Row) => models?.map(({ id }) => id).join(', ') ?? 'all',
+  others: ({ foreign, hours }: Row) => (foreign ? (hours ?? 'always') : 'never'),
+  'shared with': ({ shared_with: partners }: Row) => partners?.join(', ') ?? '?',
 };
 
 async function remove(
@@ -75,8 +110,7 @@ async function remove(
 ): Promise<void> {
   const location = locateConfig(options.config);
   const { services = [] } = await readSoundConfig(location);
-  const index = services.findIndex((service) => serviceId(service) === id);
-  if (index === -1) throw unknownService(id, services.map(serviceId));
+  const index = serviceIndex(id, services);
   if (options.yes !== true) {
     throw new CommandError(EXIT.usage, `services remove ${id} takes it out for good: add --yes.`);
   }
@@ -84,10 +118,4 @@ async function remove(
     document['services'] = (document['services'] as unknown[]).toSpliced(index, 1);
   });
   say(`Removed ${id}. A running agent lets go of it when it is restarted.`);
-}
-
-function unknownService(id: string, known: readonly string[]): CommandError {
-  const near = nearest(id, known);
-  const meant = near.length > 0 ? `did you mean ${near.join(' or ')}?` : 'see "services list".';
-  return new CommandError(EXIT.notFound, `no service has the id "${id}": ${meant}`);
 }

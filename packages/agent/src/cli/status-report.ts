@@ -1,8 +1,10 @@
 /** What `status` tells, as it crosses the control socket and as `status --json` prints it. */
-import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
 import { AGENT_VERSION } from '../agent-version.js';
 import type { AgentStatus } from '../agent.js';
+import { decodeAnswer } from './decode-answer.js';
+import { ownerReason } from './owner-reason.js';
+import { sums, sumsReport } from './sums-report.js';
 
 const service = z.object({
   id: z.string(),
@@ -15,7 +17,21 @@ const service = z.object({
   since: z.number(),
   reason: z.string().nullable(),
   models: z.array(z.string()),
+  /** Models that callers are not told of: `proving`, or `failed` with the reason. */
+  held_back: z.array(
+    z.object({ id: z.string(), state: z.string(), reason: z.string().nullable() }),
+  ),
   slots: z.number(),
+});
+
+/** What is not known is null. */
+const gpu = z.object({
+  name: z.string().nullable(),
+  /** 0 to 100. */
+  use_percent: z.number().nullable(),
+  memory_used_mib: z.number().nullable(),
+  memory_mib: z.number().nullable(),
+  power_watts: z.number().nullable(),
 });
 
 const report = z.object({
@@ -35,24 +51,21 @@ const report = z.object({
   accepts: z.string(),
   /** When a pause ends; null where there is none, or none with an end. */
   paused_until: z.number().nullable(),
+  /** Why not everybody's work is. */
+  owner_reason: ownerReason.nullable(),
   services: z.array(service),
+  gpus: z.array(gpu),
+  /** Since midnight. */
+  today: sums,
+  /** Of answers that the coordinator has not confirmed. */
+  spool_bytes: z.number(),
 });
 
 export type StatusReport = z.infer<typeof report>;
 
 /** Reads what the running agent answered. */
 export function decodeStatusReport(value: unknown): StatusReport {
-  const parsed = report.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw otherVersion(parsed.error);
-}
-
-export function otherVersion(cause: unknown): CommandError {
-  return new CommandError(
-    EXIT.failure,
-    'the running agent answers as another version does: restart it, so that both are one.',
-    { cause },
-  );
+  return decodeAnswer(report, value);
 }
 
 export function statusReport(configFile: string, status: AgentStatus): StatusReport {
@@ -69,10 +82,21 @@ export function statusReport(configFile: string, status: AgentStatus): StatusRep
     streams: status.running,
     accepts: status.accepts,
     paused_until: status.pausedUntil,
-    services: status.services.map(({ baseUrl, ...rest }) => ({
+    owner_reason: status.ownerReason,
+    services: status.services.map(({ baseUrl, heldBack, ...rest }) => ({
       ...rest,
       models: [...rest.models],
+      held_back: [...heldBack],
       base_url: baseUrl,
     })),
+    gpus: status.gpus.map(({ name, usePercent, memoryUsedMib, memoryMib, powerWatts }) => ({
+      name,
+      use_percent: usePercent,
+      memory_used_mib: memoryUsedMib,
+      memory_mib: memoryMib,
+      power_watts: powerWatts,
+    })),
+    today: sumsReport(status.today),
+    spool_bytes: status.spoolBytes,
   };
 }

@@ -1,5 +1,12 @@
 /** `gateway-agent status`: asks the running agent of this configuration. */
-import { ago, printJson, printRecord, printRows } from '@inference-gateway/shared/program/print';
+import {
+  ago,
+  isoTime,
+  printJson,
+  printRecord,
+  printRows,
+} from '@inference-gateway/shared/program/print';
+import type { Columns } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
 import { locateConfig } from '../config.js';
 import { readConfigFile } from '../config-file.js';
@@ -8,6 +15,7 @@ import { askAgent } from '../state/control.js';
 import { notRunning } from './ask-running.js';
 import { configOption, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
+import { ownerReasonText } from './owner-reason.js';
 import { decodeStatusReport } from './status-report.js';
 import type { StatusReport } from './status-report.js';
 
@@ -50,20 +58,49 @@ function showReport(report: StatusReport, nowMs: number): void {
       coordinator: report.url,
       working_on: report.streams,
       lets_in: letsIn(report),
+      today: todayLine(report.today),
     },
     false,
   );
-  if (process.stdout.isTTY) process.stdout.write('\n');
-  printRows(report.services, serviceColumns(nowMs), false);
+  printBelow(report.services, serviceColumns(nowMs));
+  if (report.gpus.length > 0) printBelow(report.gpus, GPU_COLUMNS);
 }
 
-function letsIn({ accepts, paused_until: until }: StatusReport): string {
+function printBelow<R>(rows: readonly R[], columns: Columns<R>): void {
+  if (process.stdout.isTTY) process.stdout.write('\n');
+  printRows(rows, columns, false);
+}
+
+function letsIn({ accepts, owner_reason: reason }: StatusReport): string {
   if (accepts === 'all') return "everybody's work";
   if (accepts === 'none') return 'nothing';
-  return until === null
-    ? 'your own work'
-    : `your own work until ${new Date(until).toLocaleString()}`;
+  if (reason === null) return 'your own work';
+  if (reason.kind !== 'paused') return `your own work: ${ownerReasonText(reason)}`;
+  return `your own work until ${reason.until === null ? '"resume"' : isoTime(reason.until)}`;
 }
+
+/** What is zero is left out, but for the requests. */
+function todayLine(today: StatusReport['today']): string {
+  const parts = [
+    `${today.requests} requests`,
+    today.failed > 0 && `${today.failed} failed`,
+    today.prompt_tokens > 0 && `${today.prompt_tokens} tokens in`,
+    today.completion_tokens > 0 && `${today.completion_tokens} tokens out`,
+    `${Math.round(today.seconds)} s`,
+    today.energy_wh !== null && `${today.energy_wh} Wh`,
+  ];
+  return parts.filter((part) => part !== false).join(', ');
+}
+
+type Gpu = StatusReport['gpus'][number];
+
+const GPU_COLUMNS = {
+  gpu: ({ name }: Gpu) => name,
+  'use %': ({ use_percent: use }: Gpu) => use,
+  'memory mib': ({ memory_used_mib: used }: Gpu) => used,
+  'of mib': ({ memory_mib: mib }: Gpu) => mib,
+  watts: ({ power_watts: watts }: Gpu) => watts,
+};
 
 function serviceColumns(nowMs: number) {
   type Service = StatusReport['services'][number];
@@ -74,6 +111,13 @@ function serviceColumns(nowMs: number) {
     backend: ({ backend }: Service) => backend,
     slots: ({ slots }: Service) => slots,
     models: ({ models }: Service) => models.join(', '),
-    reason: ({ reason }: Service) => reason,
+    reason: ({ reason, held_back: models }: Service) => reason ?? models.map(heldBack).join('; '),
   };
+}
+
+type HeldBack = StatusReport['services'][number]['held_back'][number];
+
+/** Why callers are not told of a model. */
+function heldBack({ id, reason }: HeldBack): string {
+  return reason === null ? `${id} is being tested` : `${id} failed its test: ${reason}`;
 }

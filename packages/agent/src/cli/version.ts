@@ -1,14 +1,75 @@
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { printVersion } from '@inference-gateway/shared/program/package-version';
+import { print, printJson } from '@inference-gateway/shared/program/print';
+import { PROTOCOL_VERSION, SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
 import type { Command } from 'commander';
 import { AGENT_VERSION } from '../agent-version.js';
-import { example, jsonOption } from './options.js';
-import type { JsonOption } from './options.js';
+import { loadConfig, locateConfig } from '../config.js';
+import { askOwnProvider } from '../coordinator-api/own-provider.js';
+import type { OwnProvider } from '../coordinator-api/own-provider.js';
+import { requireEnrolled } from './enrolled.js';
+import { configOption, example, jsonOption } from './options.js';
+import type { ConfigOption, JsonOption } from './options.js';
+
+interface VersionOptions extends ConfigOption, JsonOption {
+  readonly check?: boolean;
+}
 
 export function addVersion(program: Command): void {
   program
     .command('version')
     .description('print the version of this program')
+    .option('--check', 'compare it with the coordinator: exit 9 when this one must be updated')
     .addOption(jsonOption())
-    .addHelpText('after', example('version'))
-    .action(({ json }: JsonOption) => printVersion(AGENT_VERSION, json === true));
+    .addOption(configOption())
+    .addHelpText('after', example('version --check'))
+    .action(showVersion);
+}
+
+async function showVersion({ check, json, config }: VersionOptions): Promise<void> {
+  if (check !== true) return printVersion(AGENT_VERSION, json === true);
+  const coordinator = requireEnrolled(await loadConfig(locateConfig(config)));
+  const { version, protocols } = await askOwnProvider(coordinator);
+  const fault = versionFault(AGENT_VERSION, { version, protocols });
+  if (json === true) {
+    printJson({
+      version: AGENT_VERSION,
+      protocol: PROTOCOL_VERSION,
+      node: process.versions.node,
+      coordinator: { url: coordinator.url, version, protocols },
+      fits: fault === null,
+    });
+  } else print(`${AGENT_VERSION}\t${version}`);
+  if (fault !== null) throw new CommandError(EXIT.checkFailed, fault);
+}
+
+/** Why this agent does not fit its coordinator, and how it is updated; null where it does. */
+export function versionFault(
+  agent: string,
+  { version, protocols }: Pick<OwnProvider, 'version' | 'protocols'>,
+): string | null {
+  if (!protocols.includes(SUBPROTOCOL)) {
+    const spoken = protocols.join(', ');
+    return (
+      `this agent (${agent}) speaks ${SUBPROTOCOL}, the coordinator (${version}) only ${spoken}: ` +
+      UPDATE
+    );
+  }
+  if (!isOlder(agent, version)) return null;
+  return `this agent (${agent}) is older than its coordinator (${version}): ${UPDATE}`;
+}
+
+const UPDATE =
+  'update it with "git pull && npm ci && npm run build" where it is installed, and restart it.';
+
+/** By the three numbers alone: what stands behind them orders builds, not releases. */
+function isOlder(agent: string, coordinator: string): boolean {
+  const [own, other] = [numbersOf(agent), numbersOf(coordinator)];
+  const differing = own.findIndex((number, index) => number !== other[index]);
+  return differing !== -1 && (own[differing] ?? 0) < (other[differing] ?? 0);
+}
+
+function numbersOf(version: string): readonly number[] {
+  const match = /^v?(\d+)\.(\d+)\.(\d+)/.exec(version);
+  return [match?.[1], match?.[2], match?.[3]].map((text) => Number(text ?? 0));
 }

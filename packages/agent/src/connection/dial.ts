@@ -6,6 +6,7 @@ import {
 } from '@inference-gateway/shared/protocol/version';
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
+import { networkFault } from '../network-fault.js';
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
@@ -13,7 +14,13 @@ const HANDSHAKE_TIMEOUT_MS = 10_000;
 export type LinkEnd =
   | { readonly kind: 'unreachable'; readonly reason: string }
   /** The coordinator answered the upgrade with an error status. */
-  | { readonly kind: 'refused'; readonly status: number; readonly retryAfterMs: number | null }
+  | {
+      readonly kind: 'refused';
+      readonly status: number;
+      /** Where it redirects to, which is not followed. */
+      readonly location: string | null;
+      readonly retryAfterMs: number | null;
+    }
   | {
       readonly kind: 'closed';
       readonly code: number;
@@ -45,13 +52,19 @@ export function dial(origin: string, token: string): Promise<OpenSocket | LinkEn
       socket.once('open', () => resolve({ kind: 'open', socket, stream }));
     });
     socket.once('unexpected-response', (request, response) => {
-      const retryAfterMs = readRetryAfter(response.headers['retry-after']);
-      resolve({ kind: 'refused', status: response.statusCode ?? 0, retryAfterMs });
+      const { statusCode: status = 0, headers } = response;
+      const retryAfterMs = readRetryAfter(headers['retry-after']);
+      resolve({ kind: 'refused', status, location: headers.location ?? null, retryAfterMs });
       request.destroy();
     });
     // Stays for the life of the socket: an error event that nobody hears ends the process.
-    socket.on('error', (error) => resolve({ kind: 'unreachable', reason: error.message }));
+    socket.on('error', (error) => resolve({ kind: 'unreachable', reason: faultOf(error) }));
   });
+}
+
+function faultOf(error: Error): string {
+  const isSlow = error.message === 'Opening handshake has timed out';
+  return isSlow ? `no answer within ${HANDSHAKE_TIMEOUT_MS / 1000} s` : networkFault(error);
 }
 
 function readRetryAfter(header: string | undefined): number | null {

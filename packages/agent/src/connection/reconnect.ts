@@ -2,6 +2,7 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { CLOSE } from '@inference-gateway/shared/protocol/version';
+import { linkFault } from './link-fault.js';
 import { AgentLink } from './agent-link.js';
 import type { LinkParts } from './agent-link.js';
 import { Backoff } from './backoff.js';
@@ -115,7 +116,7 @@ function describe(end: LinkEnd): string {
     case 'unreachable':
       return end.reason;
     case 'refused':
-      return `the coordinator answered ${end.status}`;
+      return linkFault(end.status, end.location);
     case 'closed':
       return `closed with ${end.code}${end.reason === '' ? '' : `: ${end.reason}`}`;
   }

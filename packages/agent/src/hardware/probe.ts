@@ -5,6 +5,7 @@
 import { arch, platform } from 'node:os';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { AgentHost } from '@inference-gateway/shared/protocol/messages';
+import { readAmdCards } from './amd-cards.js';
 import type { Gpu, GpuSource } from './gpu.js';
 import { readNvidiaSmi } from './nvidia-smi.js';
 import { readSystemInformation } from './system-information.js';
@@ -27,9 +28,9 @@ export function probeHost(logger: Logger, sources: readonly GpuSource[] = SOURCE
 
 /**
  * nvidia-smi first: it knows exact memory, and systeminformation finds no card at all on a Linux
- * without lspci, as in most containers.
+ * without lspci, as in most containers, and no memory of AMD's.
  */
-const SOURCES: readonly GpuSource[] = [readNvidiaSmi, readSystemInformation];
+const SOURCES: readonly GpuSource[] = [readNvidiaSmi, () => readAmdCards(), readSystemInformation];
 
 async function findGpus(sources: readonly GpuSource[], logger: Logger): Promise<readonly Gpu[]> {
   for (const source of sources) {

@@ -3,6 +3,7 @@
  * nvidia-smi stopped the event loop for 3.05 s), so it has a process of its own.
  */
 import { fork } from 'node:child_process';
+import { killChild } from '@inference-gateway/shared/program/kill-child';
 import { fileURLToPath } from 'node:url';
 import type { Gpu } from './gpu.js';
 
@@ -29,7 +30,7 @@ export function readSystemInformation(program = PROGRAM, timeoutMs = TIMEOUT_MS)
       stdio: 'ignore',
       execArgv: [],
     });
-    const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs).unref();
+    const timer = setTimeout(() => killChild(child), timeoutMs).unref();
     child.once('message', (cards) => done((cards as GraphicsCard[]).map(toGpu)));
     child.once('error', failed);
     child.once('exit', (code, signal) => {

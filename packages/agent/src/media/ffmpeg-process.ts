@@ -1,5 +1,6 @@
 /** One run of ffmpeg: bounded in time, and heard only where it fails. */
 import { spawn } from 'node:child_process';
+import { killChild } from '@inference-gateway/shared/program/kill-child';
 import { LocalFailure } from '../backends/backend.js';
 import { readComplaint } from './ffmpeg-complaint.js';
 import type { Complaint } from './ffmpeg-complaint.js';
@@ -54,7 +55,7 @@ const HAS_GROUPS = process.platform !== 'win32';
 type Child = ReturnType<typeof spawn>;
 
 function kill(child: Child): void {
-  if (!HAS_GROUPS || child.pid === undefined) return void child.kill('SIGKILL');
+  if (!HAS_GROUPS || child.pid === undefined) return killChild(child);
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch {

@@ -61,13 +61,11 @@ export async function findFfmpeg(configured?: string | null): Promise<Ffmpeg | n
   await sweepScratchFolders();
   const named = configured ?? 'ffmpeg';
   const path = named.includes(sep) || named.includes('/') ? resolve(named) : named;
-  try {
-    await answer(path, '-version');
-  } catch {
-    return null;
-  }
+  const told = await answer(path, '-version').catch(() => null);
+  if (told === null) return null;
   const encoders = await answer(path, '-encoders').catch(() => '');
-  return new Ffmpeg(path, { makesOpus: OPUS_ENCODER.test(encoders) });
+  const version = /^ffmpeg version (\S+)/.exec(told)?.[1] ?? null;
+  return new Ffmpeg(path, { makesOpus: OPUS_ENCODER.test(encoders), version });
 }
 
 const OPUS_ENCODER = /\blibopus\b/;
@@ -77,13 +75,21 @@ async function answer(path: string, question: string): Promise<string> {
   return (await promisify(execFile)(path, ['-hide_banner', question], limits)).stdout;
 }
 
+interface FfmpegBuild {
+  readonly makesOpus?: boolean;
+  readonly version?: string | null;
+}
+
 export class Ffmpeg implements AudioConverter {
   readonly path: string;
   readonly makesOpus: boolean;
+  /** Null where it does not tell. */
+  readonly version: string | null;
 
-  constructor(path: string, { makesOpus = true }: { makesOpus?: boolean } = {}) {
+  constructor(path: string, { makesOpus = true, version = null }: FfmpegBuild = {}) {
     this.path = path;
     this.makesOpus = makesOpus;
+    this.version = version;
   }
 
   async convert(

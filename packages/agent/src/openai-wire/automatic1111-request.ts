@@ -5,11 +5,8 @@
 import type { LocalCall } from '../backends/backend.js';
 import { asText } from './json.js';
 import type { JsonObject } from './json.js';
-
-interface Size {
-  readonly width: number;
-  readonly height: number;
-}
+import { readNumber, readSize } from './number-field.js';
+import type { NumberRange, PixelSize } from './number-field.js';
 
 /** What an edit begins with, in base64. */
 export interface EditedImage {
@@ -17,7 +14,7 @@ export interface EditedImage {
   /** White where it is to be painted anew. */
   readonly mask: string | null;
   /** Null where it could not be told. */
-  readonly size: Size | null;
+  readonly size: PixelSize | null;
 }
 
 /** A caller must not hold the card for hours; the web UI's own sliders end here. */
@@ -41,7 +38,7 @@ export function textToImage({ body, model }: LocalCall, taskId: string): JsonObj
     negative_prompt: asText(negative) ?? '',
     ...given('sampler_name', asText(sampler)),
     ...given('steps', whole(body['steps'], { from: 1, to: MAX_STEPS })),
-    ...given('cfg_scale', inRange(body['cfg_scale'], { from: 0, to: MAX_SCALE })),
+    ...given('cfg_scale', readNumber(body['cfg_scale'], { from: 0, to: MAX_SCALE })),
     ...inBlocks(readSize(body['size'])),
     seed: whole(body['seed'], { from: RANDOM_SEED, to: MAX_SEED }) ?? RANDOM_SEED,
     // One after the other: a batch at once would need the memory of the card n times.
@@ -58,7 +55,7 @@ export function textToImage({ body, model }: LocalCall, taskId: string): JsonObj
 /** For `/sdapi/v1/img2img`. */
 export function imageToImage(call: LocalCall, taskId: string, edited: EditedImage): JsonObject {
   const { image, mask, size } = edited;
-  const strength = inRange(call.body['denoising_strength'], { from: 0, to: 1 });
+  const strength = readNumber(call.body['denoising_strength'], { from: 0, to: 1 });
   return {
     ...inBlocks(size),
     ...textToImage(call, taskId),
@@ -84,13 +81,8 @@ function given(name: string, value: string | number | null): JsonObject {
   return value === null ? {} : { [name]: value };
 }
 
-function readSize(size: unknown): Size | null {
-  const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(asText(size) ?? '') ?? [];
-  return width === undefined ? null : { width: Number(width), height: Number(height) };
-}
-
 /** Without a size the server takes its own. */
-function inBlocks(size: Size | null): JsonObject {
+function inBlocks(size: PixelSize | null): JsonObject {
   if (size === null) return {};
   return { width: side(size.width), height: side(size.height) };
 }
@@ -99,19 +91,7 @@ function side(pixels: number): number {
   return Math.min(Math.max(Math.round(pixels / BLOCK) * BLOCK, MIN_SIDE), MAX_SIDE);
 }
 
-interface Range {
-  readonly from: number;
-  readonly to: number;
-}
-
-function whole(value: unknown, range: Range): number | null {
-  const number = inRange(value, range);
+function whole(value: unknown, range: NumberRange): number | null {
+  const number = readNumber(value, range);
   return number === null ? null : Math.round(number);
-}
-
-/** Null for what is no number: fields of forms are texts, so a text may be one. */
-function inRange(value: unknown, { from, to }: Range): number | null {
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  if (typeof number !== 'number' || Number.isNaN(number)) return null;
-  return Math.min(Math.max(number, from), to);
 }

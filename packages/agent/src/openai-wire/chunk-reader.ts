@@ -12,6 +12,7 @@ import { readReportedError } from './reported-error.js';
 import type { SseEvent } from './sse-parser.js';
 import { readUsage } from './usage.js';
 import { frameOf } from './wish.js';
+import { withoutPaths } from './without-paths.js';
 import type { Frame, Wish } from './wish.js';
 
 /** What a request may ask for (`n`) is far below; a server that invents choices is stopped. */
@@ -144,5 +145,6 @@ function failed(said: unknown): LocalFailure {
   const flat = asObject(said);
   const reported = readReportedError(said) ?? (flat && readReportedError({ error: flat }));
   const message = typeof said === 'string' ? said.slice(0, 2_000) : reported?.message;
-  return new LocalFailure('LOCAL_ERROR', message ?? 'the local server reported a failure.');
+  const told = message === undefined ? 'the local server reported a failure.' : message;
+  return new LocalFailure('LOCAL_ERROR', withoutPaths(told));
 }

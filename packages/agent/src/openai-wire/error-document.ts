@@ -4,6 +4,7 @@ import type { DocumentAnswer, LocalCall } from '../backends/backend.js';
 import { asObject, asText, parseJson } from './json.js';
 import { MAX_MESSAGE_CHARACTERS, readReportedError } from './reported-error.js';
 import type { ReportedError } from './reported-error.js';
+import { withoutPaths } from './without-paths.js';
 
 /** The body of an answer with a status of 400 or more: JSON of any shape, an HTML page, or text. */
 export function errorDocument(status: number, text: string): DocumentAnswer {
@@ -44,9 +45,10 @@ export function foreignUrl(param: string): DocumentAnswer {
 
 function documentOf(status: number, reported: ReportedError): DocumentAnswer {
   if (isContextOverflow(status, reported)) {
-    return refusal(400, reported.message, { code: 'context_length_exceeded' });
+    return refusal(400, withoutPaths(reported.message), { code: 'context_length_exceeded' });
   }
-  const { message, param } = reported;
+  const { param } = reported;
+  const message = withoutPaths(reported.message);
   const isRefusal = status === 400 || status === 422;
   const type = isRefusal || status < 500 ? 'invalid_request_error' : 'server_error';
   const error = {

@@ -15,7 +15,8 @@ export const MAX_MESSAGE_CHARACTERS = 2_000;
 
 /**
  * Reads `{error: {message, …}}`, `{error: "text"}`, `{object: "error", message}` (SGLang, older
- * vLLM) and `{detail: …}` (FastAPI; KoboldCpp's has `msg`). Null where the value is no error.
+ * vLLM) and `{detail: …}` (FastAPI; KoboldCpp's has `msg`, chatterbox-tts-api's OpenAI's whole
+ * object). Null where the value is no error.
  */
 export function readReportedError(value: unknown): ReportedError | null {
   const body = asObject(value);
@@ -27,6 +28,8 @@ export function readReportedError(value: unknown): ReportedError | null {
   const isFlat = error === true || body['object'] === 'error';
   if (isFlat) return reported(body);
   if ('choices' in body || detail === undefined || detail === null) return null;
+  const inner = asObject(asObject(detail)?.['error']);
+  if (inner !== null) return reported(inner);
   return reported({ ...asObject(detail), message: detailText(detail) });
 }
 

@@ -15,9 +15,14 @@ export interface Control {
   close(): Promise<void>;
 }
 
+/** In the state folder, unless its path is too long for a socket. */
+export function controlSocket(stateDir: string): string {
+  return localSocketPath(stateDir, 'control');
+}
+
 /** Takes the configuration's state folder for this process and answers on its socket. */
 export async function openControl(stateDir: string, table: ControlTable): Promise<Control> {
-  const path = localSocketPath(stateDir, 'control');
+  const path = controlSocket(stateDir);
   const lock = await lockState(stateDir, path);
   const server = await serveLocal(path, async ({ command, args }) => {
     const answer = Object.hasOwn(table, command) ? table[command] : undefined;
@@ -39,7 +44,7 @@ export async function askAgent(
   args: unknown = null,
 ): Promise<{ readonly result: unknown } | null> {
   try {
-    return await callLocal(localSocketPath(stateDir, 'control'), { command, args });
+    return await callLocal(controlSocket(stateDir), { command, args });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
     const message = `the agent on ${stateDir} belongs to another user: run this as that one.`;

@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 
@@ -29,8 +29,7 @@ export interface StateLock {
  * Throws with exit code 7 where another agent has it.
  */
 export async function lockState(folder: string, socketPath: string): Promise<StateLock> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await chmod(folder, 0o700);
+  await prepare(folder);
   const file = join(folder, 'lock');
   const mark = `${process.pid} ${randomBytes(8).toString('hex')}\n`;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -46,13 +45,22 @@ export async function lockState(folder: string, socketPath: string): Promise<Sta
   throw taken(folder, await read(file));
 }
 
+async function prepare(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await chmod(folder, 0o700);
+  } catch (cause) {
+    throw unwritable(folder, cause);
+  }
+}
+
 async function create(file: string, mark: string): Promise<boolean> {
   try {
     await writeFile(file, mark, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
+    throw unwritable(dirname(file), error);
   }
 }
 
@@ -117,6 +125,14 @@ async function removeStale(file: string, stale: string): Promise<void> {
 
 async function release(file: string, mark: string): Promise<void> {
   if ((await read(file)) === mark) await rm(file, { force: true });
+}
+
+/** Another user's, read-only, or on a disk that is full. */
+function unwritable(folder: string, cause: unknown): CommandError {
+  const message =
+    `cannot write to ${folder}, where the agent keeps its state: ${(cause as Error).message}. ` +
+    'Make room and let this user write there, or name another configuration with --config.';
+  return new CommandError(EXIT.failure, message, { cause });
 }
 
 function taken(folder: string, held: string | null): CommandError {

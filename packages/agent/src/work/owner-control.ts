@@ -2,7 +2,11 @@
  * What the owner of this machine decides while the agent runs: whose work is let in, and whose is
  * handed back. A pause outlives the agent; a drain ends with it.
  */
+import { formatDayHours, isOpenAt } from '@inference-gateway/shared/day-hours';
+import type { DayHours } from '@inference-gateway/shared/day-hours';
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { Pause, PauseFile } from '../state/pause-file.js';
+import type { Intruder } from './game-mode.js';
 import type { ClaimView, HeldClaims } from './held-claims.js';
 import type { Accepts, WorkRunner } from './runner.js';
 import { within } from './within.js';
@@ -12,21 +16,46 @@ interface OwnerControlOptions {
   readonly claims: HeldClaims;
   /** Null: a pause ends with the agent. */
   readonly file: PauseFile | null;
+  /** When others may use this machine; null: always. */
+  readonly hours?: DayHours | null;
+  /** Who has the card, and what then becomes of others' work; null: nobody looks. */
+  readonly card?: Card | null;
   /** What is let in has changed. */
   readonly changed: () => void;
+  /** Unix ms. */
+  readonly now?: () => number;
 }
+
+interface Card {
+  /** Null: it is free. */
+  intruder(): Intruder | null;
+  readonly running: 'yield' | 'finish';
+}
+
+/** Why not everybody's work is let in: the first of these that holds. */
+export type OwnerReason =
+  | { readonly kind: 'draining' }
+  /** Until when, in Unix ms; null: until the owner resumes. */
+  | { readonly kind: 'paused'; readonly until: number | null }
+  /** By which program, where that is known. */
+  | { readonly kind: 'card_in_use'; readonly program: string | null }
+  /** `22:00-07:00 Europe/Berlin`. */
+  | { readonly kind: 'outside_hours'; readonly hours: string };
 
 export interface PauseOrder extends Pause {
   /** Hands back what runs for others, too. */
   readonly now: boolean;
 }
 
-/** The clock is looked at so often: the machine may sleep, and its clock may be set. */
+/** The clock is looked at each full minute: the machine may sleep, and its clock may be set. */
 const LOOK_MS = 60_000;
 
 export class OwnerControl {
   readonly #options: OwnerControlOptions;
   #pause: Pause | null = null;
+  #isOrdered = false;
+  #reason: OwnerReason | null = null;
+  #intruder: Intruder | null = null;
   #draining = false;
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
@@ -40,28 +69,38 @@ export class OwnerControl {
     return this.#options.runner.accepts;
   }
 
-  /** When the pause ends, in Unix ms; null where there is none, or none with an end. */
-  get pausedUntil(): number | null {
-    return this.accepts === 'own' ? (this.#pause?.until ?? null) : null;
+  /** Null where everybody's work is let in. */
+  get reason(): OwnerReason | null {
+    return this.#reason;
   }
 
-  /** Takes up the pause of an earlier process. */
+  /** When the pause ends, in Unix ms; null where there is none, or none with an end. */
+  get pausedUntil(): number | null {
+    return this.#reason?.kind === 'paused' ? this.#reason.until : null;
+  }
+
+  /** Takes up the pause of an earlier process, unless its owner was quicker. */
   async restore(): Promise<void> {
-    this.#pause = (await this.#options.file?.read()) ?? null;
+    const found = (await this.#options.file?.read()) ?? null;
+    if (!this.#isOrdered) this.#pause = found;
     this.#apply();
   }
 
   /** Lets in the owner's work alone. */
   async pause({ until, now }: PauseOrder): Promise<void> {
+    this.#isOrdered = true;
     this.#pause = { until };
     this.#draining = false;
     this.#apply();
-    if (now) this.#options.runner.stop('yielded', ({ caller }) => !caller.own);
-    await this.#save();
+    if (now) this.#yield();
+    await this.#save().catch((cause: Error) => {
+      throw unkept(cause);
+    });
   }
 
-  /** Lets in everybody's work. */
+  /** Ends a pause and a drain; the hours and whoever has the card still count. */
   async resume(): Promise<void> {
+    this.#isOrdered = true;
     this.#pause = null;
     this.#draining = false;
     this.#apply();
@@ -73,6 +112,11 @@ export class OwnerControl {
     this.#draining = true;
     this.#apply();
     return within(timeoutMs, this.#quiet());
+  }
+
+  /** Somebody has taken the card, or it is free again. */
+  cardChanged(): void {
+    this.#apply();
   }
 
   jobs(): ClaimView[] {
@@ -94,24 +138,51 @@ export class OwnerControl {
   #apply(): void {
     if (this.#closed) return;
     clearTimeout(this.#timer);
-    const { runner, changed } = this.#options;
+    const { runner, changed, card = null } = this.#options;
+    const now = this.#now();
+    const wasFree = this.#intruder === null;
+    this.#intruder = card?.intruder() ?? null;
+    this.#endPause(now);
+    this.#reason = this.#reasonAt(now);
     const before = runner.accepts;
-    runner.accepts = this.#wanted();
+    runner.accepts = acceptsFor(this.#reason);
     if (runner.accepts !== before) changed();
+    if (wasFree && this.#intruder !== null && card?.running === 'yield') this.#yield();
+    this.#lookAgain(now);
   }
 
-  #wanted(): Accepts {
-    if (this.#draining) return 'none';
-    if (this.#pause === null) return 'all';
-    const leftMs = this.#pause.until === null ? null : this.#pause.until - Date.now();
-    if (leftMs === null) return 'own';
-    if (leftMs > 0) {
-      this.#timer = setTimeout(() => this.#apply(), Math.min(leftMs, LOOK_MS));
-      return 'own';
-    }
+  #reasonAt(now: number): OwnerReason | null {
+    const { hours = null } = this.#options;
+    if (this.#draining) return { kind: 'draining' };
+    if (this.#pause !== null) return { kind: 'paused', until: this.#pause.until };
+    if (this.#intruder !== null) return { kind: 'card_in_use', ...this.#intruder };
+    if (hours === null || isOpenAt(hours, now)) return null;
+    return { kind: 'outside_hours', hours: formatDayHours(hours) };
+  }
+
+  #endPause(now: number): void {
+    const until = this.#pause?.until ?? null;
+    if (until === null || until > now) return;
     this.#pause = null;
     void this.#save().catch(() => undefined);
-    return 'all';
+  }
+
+  /** The card tells of itself; of the clock nobody does. */
+  #lookAgain(now: number): void {
+    const until = this.#pause?.until ?? null;
+    const { hours = null } = this.#options;
+    if (until === null && hours === null && this.#intruder === null) return;
+    const toMinuteMs = LOOK_MS - (now % LOOK_MS);
+    const waitMs = Math.min(toMinuteMs, until === null ? LOOK_MS : until - now);
+    this.#timer = setTimeout(() => this.#apply(), waitMs);
+  }
+
+  #yield(): void {
+    this.#options.runner.stop('yielded', ({ caller }) => !caller.own);
+  }
+
+  #now(): number {
+    return (this.#options.now ?? Date.now)();
   }
 
   /** One after the other, and what counts by then: of two orders at once the later one stays. */
@@ -124,4 +195,17 @@ export class OwnerControl {
     this.#saved = saving.catch(() => undefined);
     await saving;
   }
+}
+
+/** A disk that is full is no reason not to pause. */
+function unkept(cause: Error): CommandError {
+  const message =
+    `paused, but only until the agent ends: the pause cannot be kept (${cause.message}). ` +
+    'Make room in the state folder, and pause again.';
+  return new CommandError(EXIT.failure, message, { cause });
+}
+
+function acceptsFor(reason: OwnerReason | null): Accepts {
+  if (reason === null) return 'all';
+  return reason.kind === 'draining' ? 'none' : 'own';
 }

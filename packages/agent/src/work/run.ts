@@ -8,7 +8,6 @@ import { LocalFailure } from '../backends/backend.js';
 import type { EventAnswer, LocalAnswer, MediaAnswer } from '../backends/backend.js';
 import type { CatalogEntry } from '../backends/catalog.js';
 import { SpoolFull } from './spool-room.js';
-import { LONGEST_TIMER_MS } from './within.js';
 import type { StopReason, Work } from './work.js';
 
 /**
@@ -16,6 +15,11 @@ import type { StopReason, Work } from './work.js';
  * alive.
  */
 const PROGRESS_MS = 10_000;
+/**
+ * No coordinator keeps the card longer, whatever deadline it gives, or gives none: three times what
+ * a film may take by default.
+ */
+export const LONGEST_RUN_MS = 6 * 3_600_000;
 
 export interface RunHost {
   readonly logger: Logger;
@@ -25,8 +29,7 @@ export interface RunHost {
 
 export async function run(work: Work, entry: CatalogEntry, host: RunHost): Promise<void> {
   const { open } = work;
-  const limitMs = Math.min(open.deadline_ms, LONGEST_TIMER_MS);
-  const deadline = limitMs > 0 ? setTimeout(() => work.stop('deadline'), limitMs) : undefined;
+  const deadline = setTimeout(() => work.stop('deadline'), limitOf(open.deadline_ms));
   const startedAt = performance.now();
   try {
     await answer(work, entry);
@@ -38,6 +41,11 @@ export async function run(work: Work, entry: CatalogEntry, host: RunHost): Promi
   } finally {
     clearTimeout(deadline);
   }
+}
+
+/** In ms, of a run with this deadline; 0: the coordinator gives none. */
+export function limitOf(deadlineMs: number): number {
+  return Math.min(deadlineMs || LONGEST_RUN_MS, LONGEST_RUN_MS);
 }
 
 async function answer(work: Work, entry: CatalogEntry): Promise<void> {

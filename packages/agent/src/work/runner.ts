@@ -8,7 +8,10 @@ import { contentTypeOf, formatOf } from '@inference-gateway/shared/media-types';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { Message, RejectReason } from '@inference-gateway/shared/protocol/messages';
 import type { Catalog, CatalogEntry } from '../backends/catalog.js';
+import { isOpenToOthers } from '../backends/open-to-others.js';
 import type { HeldClaims } from './held-claims.js';
+import type { Ledger } from './ledger.js';
+import { MeteredWork } from './metered-work.js';
 import { run } from './run.js';
 import { Slots } from './slots.js';
 import type { StopReason, Work } from './work.js';
@@ -16,10 +19,19 @@ import type { StopReason, Work } from './work.js';
 /** What a coordinator could have let through; anything larger is not of one. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 const MAX_UPLOAD_BYTES = 256 * 1024 * 1024;
+/** Bodies stay in memory while they run: together as much as the largest one alone may hold. */
+export const MAX_HELD_BODY_BYTES = MAX_BODY_BYTES;
 /** Longer ids than a coordinator makes would not fit into HELLO. */
 const MAX_ID_CHARACTERS = 64;
 
 export type Accepts = Message<'HEARTBEAT'>['accepts'];
+
+export interface RunnerParts {
+  readonly catalog: Catalog;
+  readonly claims: HeldClaims;
+  readonly ledger: Ledger;
+  readonly logger: Logger;
+}
 
 export class WorkRunner {
   /** Whose work the owner lets in. */
@@ -27,18 +39,26 @@ export class WorkRunner {
   readonly #catalog: Catalog;
   readonly #logger: Logger;
   readonly #claims: HeldClaims;
+  readonly #ledger: Ledger;
   readonly #slots = new Slots();
   readonly #running = new Set<Work>();
   readonly #idle: (() => void)[] = [];
+  #endedAt = 0;
 
-  constructor(catalog: Catalog, claims: HeldClaims, logger: Logger) {
+  constructor({ catalog, claims, ledger, logger }: RunnerParts) {
     this.#catalog = catalog;
     this.#claims = claims;
+    this.#ledger = ledger;
     this.#logger = logger;
   }
 
   get running(): number {
     return this.#running.size;
+  }
+
+  /** The `performance.now()` since which nothing runs; null while something does. */
+  get idleSince(): number | null {
+    return this.#running.size > 0 ? null : this.#endedAt;
   }
 
   /**
@@ -51,9 +71,10 @@ export class WorkRunner {
     if (refusal !== null || entry === undefined) return work.reject(refusal ?? 'no_model');
     const slot = this.#slots.take(toOwner(entry), this.#catalog.entries().map(toOwner));
     if (slot === null) return work.reject('busy');
+    const metered = new MeteredWork(work, this.#ledger.begin(work.open));
     work.accept();
     this.#running.add(work);
-    void run(work, entry, {
+    void run(metered, entry, {
       logger: this.#logger,
       unreachable: (reason) => this.#catalog.lost(entry.config.id, reason),
     }).finally(() => {
@@ -61,6 +82,16 @@ export class WorkRunner {
       this.#ended(work);
     });
     return undefined;
+  }
+
+  /**
+   * A slot for a question of this machine's own; null where none is free, and while the owner keeps
+   * others' work out.
+   */
+  reserve(serviceId: string): { release(): void } | null {
+    const entry = this.#catalog.find(serviceId);
+    if (entry === undefined || this.accepts !== 'all') return null;
+    return this.#slots.take(toOwner(entry), this.#catalog.entries().map(toOwner));
   }
 
   /** What HEARTBEAT tells of each service. */
@@ -84,11 +115,17 @@ export class WorkRunner {
   #refusal(open: Message<'OPEN'>, entry: CatalogEntry | undefined): RejectReason | null {
     if (this.accepts === 'none') return 'draining';
     if (entry === undefined) return 'no_model';
-    if (!open.caller.own && (this.accepts === 'own' || !entry.config.foreign)) return 'paused';
+    const isOpen = this.accepts === 'all' && isOpenToOthers(entry.config, Date.now());
+    if (!open.caller.own && !isOpen) return 'paused';
     if (ENDPOINTS[open.endpoint].serviceType !== entry.type) return 'type_mismatch';
     if (!entry.models.some((model) => model.id === open.model)) return 'no_model';
     if (!fits(open) || !hasOnlyItsFiles(open)) return 'bad_request';
+    if (this.#heldBodyBytes + bodyBytes(open) > MAX_HELD_BODY_BYTES) return 'busy';
     return open.kind === 'job' ? this.#jobRefusal(open) : null;
+  }
+
+  get #heldBodyBytes(): number {
+    return [...this.#running].reduce((sum, { open }) => sum + bodyBytes(open), 0);
   }
 
   /** Only JSON endpoints run as jobs: a whole request is held while its job runs. */
@@ -101,6 +138,7 @@ export class WorkRunner {
 
   #ended(work: Work): void {
     this.#running.delete(work);
+    this.#endedAt = performance.now();
     if (this.#running.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 }
@@ -109,9 +147,13 @@ function isId(id: string | undefined): id is string {
   return id !== undefined && id.length <= MAX_ID_CHARACTERS;
 }
 
-function fits({ body, parts = [] }: Message<'OPEN'>): boolean {
-  const uploadBytes = parts.reduce((sum, { bytes }) => sum + bytes, 0);
-  return (body?.bytes ?? 0) <= MAX_BODY_BYTES && uploadBytes <= MAX_UPLOAD_BYTES;
+function fits(open: Message<'OPEN'>): boolean {
+  const uploadBytes = (open.parts ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
+  return bodyBytes(open) <= MAX_BODY_BYTES && uploadBytes <= MAX_UPLOAD_BYTES;
+}
+
+function bodyBytes({ body }: Message<'OPEN'>): number {
+  return body?.bytes ?? 0;
 }
 
 /** A file's name and type reach the local server: they are those of the endpoint, and no others. */

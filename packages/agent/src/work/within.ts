@@ -1,7 +1,7 @@
 /** Waits, but not for ever. */
 
 /** Some 24 days: a timer that is set to more fires at once. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Whether it came to pass within the time. */
 export async function within(timeoutMs: number, done: Promise<unknown>): Promise<boolean> {

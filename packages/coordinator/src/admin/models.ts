@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { grantOf, servedModels, subjectOf, visibleModels } from '../core/access.js';
 import type { Asking, Serving } from '../core/access.js';
 import type { ProviderView } from '../core/sessions.js';
-import { formatShareHours } from '../core/share-hours.js';
+import { formatDayHours } from '@inference-gateway/shared/day-hours';
 import { CLOSED, resolveSharing, shareState } from '../core/sharing.js';
 import type { ProviderSharing } from '../core/sharing.js';
 import type { Provider } from '../store/port.js';
@@ -103,7 +103,7 @@ function present({ provider, serving, sharing }: Stock, entry: Entry, asking: As
     own: asking === null ? null : provider.ownerId === asking.memberId,
     share_id: share?.id ?? null,
     max_tokens: share?.caps.maxTokens ?? null,
-    hours: hours === null ? null : formatShareHours(hours),
+    hours: hours === null ? null : formatDayHours(hours),
   };
 }
 

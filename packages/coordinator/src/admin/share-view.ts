@@ -1,5 +1,5 @@
 /** What commands tell of a share. */
-import { formatShareHours } from '../core/share-hours.js';
+import { formatDayHours } from '@inference-gateway/shared/day-hours';
 import type { Share } from '../store/port.js';
 
 export function presentShare({ subject, audience, caps, ...share }: Share) {
@@ -14,7 +14,7 @@ export function presentShare({ subject, audience, caps, ...share }: Share) {
     network: audience.kind === 'network' ? name : null,
     member: audience.kind === 'member' ? name : null,
     slots: caps.slots,
-    hours: caps.hours === null ? null : formatShareHours(caps.hours),
+    hours: caps.hours === null ? null : formatDayHours(caps.hours),
     max_tokens: caps.maxTokens,
     created_at: share.createdAt,
   };

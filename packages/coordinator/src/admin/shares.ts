@@ -1,17 +1,16 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
-import { parseShareHours } from '../core/share-hours.js';
-import type { ShareHours } from '../core/share-hours.js';
+import { parseDayHours } from '@inference-gateway/shared/day-hours';
+import type { DayHours } from '@inference-gateway/shared/day-hours';
+import { hoursFault, SHARE_LIMITS } from '../core/share-limits.js';
+import { warningOf } from '../core/share-warning.js';
 import type { Audience, Provider, Share, Store } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
 import { nameOf, servicesOf, viewsById } from './provider-view.js';
 import { resolveMember, resolveNetwork, resolveProvider } from './references.js';
 import { presentShare } from './share-view.js';
-import { warningOf } from './share-warning.js';
 
-const MAX_SLOTS = 1_024;
-const MAX_TOKENS = 1_000_000;
-const MAX_SUBJECT = 256;
+const { slots: MAX_SLOTS, tokens: MAX_TOKENS, subjectCharacters: MAX_SUBJECT } = SHARE_LIMITS;
 
 const subjectId = z
   .string()
@@ -64,7 +63,10 @@ export const shareProvider = adminCommand(newShare, async (context, args) => {
   const { slots, max_tokens: maxTokens } = args;
   const caps = { slots, maxTokens, hours: readHours(args) };
   const share = await store.putShare({ providerId: provider.id, subject, audience, caps }, now());
-  return { ...presentShare(share), warning: warningOf({ ...provider, services }, subject) };
+  return {
+    ...presentShare(share),
+    warning: warningOf({ name: nameOf(provider), services }, subject),
+  };
 });
 
 const namedShares = selectors.extend({ share: z.string().nullable(), all: z.boolean() });
@@ -124,16 +126,11 @@ function fits(share: Share, args: EndedShares, audience: Audience | null): boole
   );
 }
 
-/** The hours and the zone are told apart, for whoever has one of them right. */
-function readHours({ hours, time_zone: timeZone }: z.output<typeof newShare>): ShareHours | null {
+function readHours({ hours, time_zone: timeZone }: z.output<typeof newShare>): DayHours | null {
   if (hours === null || timeZone === null) return null;
-  const read = parseShareHours(hours, timeZone);
+  const read = parseDayHours(hours, timeZone);
   if (read !== null) return read;
-  const message =
-    parseShareHours(hours, 'UTC') === null
-      ? `hours are written 22:00-07:00, with an end that is not the beginning, not '${hours}'.`
-      : `'${timeZone}' is no time zone. Write one like Europe/Berlin.`;
-  throw new CommandError(EXIT.usage, message);
+  throw new CommandError(EXIT.usage, hoursFault(hours, timeZone));
 }
 
 function ownAlready(provider: Provider): CommandError {

@@ -1,12 +1,12 @@
 /** A file on its way: written while it streams, and in its place only when it is whole. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { syncFolder } from '@inference-gateway/shared/program/sync-folder';
+import { WAV_HEADER_BYTES, mendWavHeader } from '@inference-gateway/shared/wav-header';
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { WAV_HEADER_BYTES, mendWavHeader } from '../media/wav-header.js';
 import { asStorageError } from './storage-error.js';
 
 const PRIVATE_FOLDER = 0o700;

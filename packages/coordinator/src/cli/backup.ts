@@ -11,7 +11,7 @@ import { hasStore } from '../store/open.js';
 import { noStore } from './client.js';
 import { dataOption, example, jsonOption } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
-import { programVersion } from './program-version.js';
+import { programVersion } from '../program-version.js';
 import { progressLine } from './progress-line.js';
 
 interface BackupOptions extends DataOption, JsonOption {

@@ -1,8 +1,6 @@
-import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { printRows } from '@inference-gateway/shared/program/print';
+import { reportChecks } from '@inference-gateway/shared/program/check';
 import type { Command } from 'commander';
 import { examine } from './checks/examine.js';
-import type { Check } from './checks/check.js';
 import { dataOption, example, jsonOption } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
 
@@ -22,20 +20,5 @@ export function addDoctor(program: Command): void {
 }
 
 async function doctor({ json, ...flags }: DoctorOptions): Promise<void> {
-  const checks = await examine(flags);
-  printRows(checks, COLUMNS, json === true);
-  const failed = checks.filter(({ status }) => status === 'failed');
-  if (failed.length === 0) return;
-  const names = failed.map(({ name }) => name).join(', ');
-  throw new CommandError(
-    EXIT.checkFailed,
-    `${failed.length} of ${checks.length} failed: ${names}.`,
-  );
+  reportChecks(await examine(flags), json === true);
 }
-
-const COLUMNS = {
-  status: ({ status }: Check) => status,
-  check: ({ name }: Check) => name,
-  found: ({ found }: Check) => found,
-  advice: ({ advice }: Check) => advice,
-};

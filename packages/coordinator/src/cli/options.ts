@@ -2,6 +2,8 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { Argument, Option } from 'commander';
 
+export { isoTime } from '@inference-gateway/shared/program/print';
+
 export interface DataOption {
   readonly data?: string;
 }
@@ -33,11 +35,6 @@ export function memberArgument(): Argument {
 /** Refuses what cannot be taken back until it is asked for twice. */
 export function requireYes({ yes }: YesOption, whatItDoes: string): void {
   if (yes !== true) throw new CommandError(EXIT.usage, `${whatItDoes}: add --yes.`);
-}
-
-/** A time as people read it; JSON has Unix milliseconds. */
-export function isoTime(atMs: number): string {
-  return new Date(atMs).toISOString();
 }
 
 /** What `addHelpText('after', …)` takes. */

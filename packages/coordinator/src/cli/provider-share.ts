@@ -1,4 +1,5 @@
 /** What owners let others use of a provider, and whom they keep from it. */
+import { ownTimeZone } from '@inference-gateway/shared/day-hours';
 import { print, say } from '@inference-gateway/shared/program/print';
 import { Argument } from 'commander';
 import type { Command } from 'commander';
@@ -86,7 +87,8 @@ async function share(provider: string, options: ShareOptions): Promise<void> {
     ...selectorsOf(provider, options),
     slots: slots ?? null,
     hours: hours ?? null,
-    time_zone: timeZone ?? (hours === undefined ? null : zoneOfThisMachine()),
+    // Of the command line, not of the coordinator: hours are meant as whoever types them has them.
+    time_zone: timeZone ?? (hours === undefined ? null : ownTimeZone()),
     max_tokens: maxTokens ?? null,
   });
   print(shared.id);
@@ -126,9 +128,4 @@ function selectorsOf(provider: string, { service, model, network, user }: Select
     network: network ?? null,
     user: user ?? null,
   };
-}
-
-/** Of the command line, not of the coordinator: hours are meant as whoever types them has them. */
-function zoneOfThisMachine(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

@@ -2,7 +2,7 @@ import { printVersion } from '@inference-gateway/shared/program/package-version'
 import type { Command } from 'commander';
 import { example, jsonOption } from './options.js';
 import type { JsonOption } from './options.js';
-import { programVersion } from './program-version.js';
+import { programVersion } from '../program-version.js';
 
 export function addVersion(program: Command): void {
   program

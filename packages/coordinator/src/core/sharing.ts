@@ -3,14 +3,14 @@
  * how much of it. The store tells the facts in one query; everything that shows or routes asks the
  * rule in `core/access.ts` about what is resolved here.
  */
-import { isOpenAt } from './share-hours.js';
-import type { ShareHours } from './share-hours.js';
+import { isOpenAt } from '@inference-gateway/shared/day-hours';
+import type { DayHours } from '@inference-gateway/shared/day-hours';
 
 /** What a share gives at most; null is no limit of its own. */
 export interface ShareCaps {
   /** At once, of all who use the share together. */
   readonly slots: number | null;
-  readonly hours: ShareHours | null;
+  readonly hours: DayHours | null;
   /** Of one answer. */
   readonly maxTokens: number | null;
 }

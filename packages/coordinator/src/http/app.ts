@@ -15,6 +15,8 @@ import { cors, identify, isPublicApi, tidyPath } from './edge.js';
 import { errorBoundary } from './errors.js';
 import { narrowScope } from './provider-scope.js';
 import { rateLimit } from './rate-limit.js';
+import { agentRoutes } from './routes/agents.js';
+import type { AgentParts } from './routes/agents.js';
 import { assetRoutes } from './routes/assets.js';
 import { deviceRoutes } from './routes/devices.js';
 import type { DeviceTimes } from './routes/devices.js';
@@ -42,6 +44,8 @@ import { openapiRoutes } from './routes/openapi.js';
 
 /** What becoming a member and logging in need. */
 type Accounts = Pick<Store, 'by' | 'findPassword' | 'createSession' | 'useSession'>;
+/** What an agent asks of its own provider. */
+type AgentAccess = AgentParts['store'];
 /** What the routes of jobs, batches and the queue read. */
 type JobReads = JobRouteParts['store'] & BatchRouteParts['store'] & QueueParts['store'];
 
@@ -56,8 +60,10 @@ export interface AppParts {
   readonly inference: InferenceParts;
   readonly assetsAccess: AssetsAccess;
   readonly health: Health;
-  readonly store: Accounts & JobReads;
+  readonly store: Accounts & AgentAccess & JobReads;
   readonly enrollment: Omit<EnrollParts, 'store'> & { readonly deviceTimes: DeviceTimes };
+  /** Of this program. */
+  readonly version: string;
   /** Where pages that may act through a session come from; asked for with each request. */
   readonly ownOrigins: () => readonly string[];
   /** How many proxies' `X-Forwarded-For` to believe. */
@@ -98,6 +104,8 @@ export function createRouter(parts: AppParts): Router<RequestState> {
   enrollRoutes(router, { ...parts.enrollment, store: parts.store });
   const { providerApproval, deviceTimes: times } = parts.enrollment;
   deviceRoutes(router, { store: parts.store, providerApproval, times });
+  const { store, version, inference } = parts;
+  agentRoutes(router, { store, version, sessions: inference.sessions });
   accountRoutes(router, parts);
   openapiRoutes(router, parts.inference.publicUrl);
   modelRoutes(router, parts.inference.sessions);

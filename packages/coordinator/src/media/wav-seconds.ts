@@ -1,4 +1,3 @@
-import type { FileWindow } from './file-window.js';
 import {
   CHUNK_HEADER_BYTES,
   RIFF_HEADER_BYTES,
@@ -6,7 +5,8 @@ import {
   chunkEnd,
   isWav,
   soundBytes,
-} from './wav-header.js';
+} from '@inference-gateway/shared/wav-header';
+import type { FileWindow } from './file-window.js';
 
 /** Far more than any encoder writes. */
 const MAX_CHUNKS = 1_000;

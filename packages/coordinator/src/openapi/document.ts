@@ -1,5 +1,6 @@
 /** The whole interface as an OpenAPI 3.1 document, from the tables and schemas that serve it. */
 import { accountPaths } from './account-paths.js';
+import { agentPaths } from './agent-paths.js';
 import { assetPaths, modelPaths } from './asset-paths.js';
 import { devicePaths } from './device-paths.js';
 import { errorComponents } from './error-answers.js';
@@ -31,6 +32,7 @@ export function createDocument(publicUrl: string): OpenApiDocument {
       ...accountPaths(),
       ...operatorPaths(),
       ...devicePaths(),
+      ...agentPaths(),
     },
     webhooks: webhooks(),
     components: {
@@ -68,6 +70,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
 const SECURITY_SCHEMES = {
   apiKey: { type: 'http', scheme: 'bearer', description: 'A member’s key: `gwk_…`.' },
   joinToken: { type: 'http', scheme: 'bearer', description: 'Good for one provider: `gwj_…`.' },
+  agentToken: { type: 'http', scheme: 'bearer', description: 'An agent’s own: `gwa_…`.' },
   session: {
     type: 'apiKey',
     in: 'cookie',

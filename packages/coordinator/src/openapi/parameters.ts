@@ -45,6 +45,7 @@ export const PARAMETERS = {
   ModelId: path('A model; slashes in it raw or percent-encoded.'),
   JobId: path('A job of the caller’s.'),
   BatchId: path('A batch of the caller’s.'),
+  ShareId: path('A share of the agent’s own provider.'),
   AssetId: path('A generated file of the caller’s.'),
   Range: header('Range', {
     description: 'One range of bytes.',

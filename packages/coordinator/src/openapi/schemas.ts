@@ -1,6 +1,7 @@
 /** Every schema that the document names: what callers send, and what they are answered. */
 import { REQUEST_SCHEMAS } from '@inference-gateway/shared/openai/request-schemas';
 import * as accounts from './account-resources.js';
+import * as agents from './agent-resources.js';
 import { batchRequest, webhook } from './job-requests.js';
 import * as jobs from './job-resources.js';
 import { errorBody, errorDetail } from './error-resource.js';
@@ -24,6 +25,7 @@ const REQUESTS = {
   EnrollmentRequest: operators.enrollmentRequest,
   DeviceLogInRequest: operators.deviceLogInRequest,
   DeviceTokenRequest: operators.deviceTokenRequest,
+  NewAgentShare: agents.newAgentShare,
   Joining: accounts.joining,
   LogIn: accounts.logIn,
 } as const;
@@ -34,6 +36,9 @@ const RESOURCES = {
   Readiness: operators.readiness,
   Enrollment: operators.enrollment,
   DeviceLogIn: operators.deviceLogIn,
+  AgentSelf: agents.agentSelf,
+  AgentShare: agents.agentShare,
+  SharedNow: agents.sharedNow,
   Member: accounts.member,
   Session: accounts.session,
   Model: media.model,

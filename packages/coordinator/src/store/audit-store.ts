@@ -23,7 +23,10 @@ export interface NewAuditEntry {
 export interface AuditEntry extends NewAuditEntry {
   readonly id: string;
   readonly at: number;
-  /** `cli:<user of the machine>`, `member:<id>`, `agent`, `invite` or `system`. */
+  /**
+   * `cli:<user of the machine>`, `member:<id>`, `provider:<id>` (its agent, for its owner),
+   * `agent`, `invite` or `system`.
+   */
   readonly actor: string;
 }
 

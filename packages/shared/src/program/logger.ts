@@ -11,8 +11,10 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const BATCH_BYTES = 12 * 1024;
 const FLUSH_MS = 250;
 
-export function createLogger(level: LogLevel): Logger {
+/** On stderr, unless another destination is given. */
+export function createLogger(level: LogLevel, elsewhere: DestinationStream | null = null): Logger {
   const options = { level, base: null, timestamp: stdTimeFunctions.isoTime };
+  if (elsewhere !== null) return pino(options, elsewhere);
   if (process.stderr.isTTY) return pino(options, readableLines);
   const destination = { dest: 2, sync: false, minLength: BATCH_BYTES, periodicFlush: FLUSH_MS };
   return pino(options, pino.destination(destination));

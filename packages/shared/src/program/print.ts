@@ -65,6 +65,11 @@ export function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
+/** A time as people read it; JSON has Unix milliseconds. */
+export function isoTime(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
 /** How long ago, in one unit: `4 s`, `3 min`, `2 h`, `5 d`; `never` for null. */
 export function ago(atMs: number | null, nowMs: number): string {
   if (atMs === null) return 'never';

@@ -6,6 +6,9 @@ export const ENROLL_PATH = '/agent/v1/enroll';
 /** Where a machine without a join token asks to be let in, and where it hears the answer. */
 export const DEVICE_PATH = '/agent/v1/device';
 export const DEVICE_TOKEN_PATH = '/agent/v1/device/token';
+/** What an agent asks with its own token: how it stands, and what of it is shared. */
+export const SELF_PATH = '/agent/v1/self';
+export const SHARES_PATH = '/agent/v1/shares';
 
 /** Why a link ended. 1xxx are WebSocket's own, 4xxx ours. */
 export const CLOSE = {

@@ -1,15 +1,23 @@
 /** The database file: its schema, its integrity, and the clock that wrote it. */
+import { checking } from '@inference-gateway/shared/program/check';
+import type { Check } from '@inference-gateway/shared/program/check';
 import { inspectStore } from '../../store/open.js';
 import type { Inspection } from '../../store/open.js';
-import { checking } from './check.js';
-import type { Check } from './check.js';
 
 const MAX_CLOCK_LEAD_MS = 300_000;
+const RESTORE = 'Stop the coordinator, and restore with: gateway-coordinator restore <backup>';
+const NEWER_PROGRAM =
+  'Update the program to the newer version; see this one with: gateway-coordinator version';
+const SET_CLOCK = 'Set it with: sudo timedatectl set-ntp true';
 
 export function checkDatabase(dataDir: string): Check[] {
   const inspection = inspect(dataDir);
-  if ('status' in inspection) return [inspection];
+  if ('status' in inspection) {
+    const skipped = ['schema', 'integrity', 'clock'].map((name) => checking(name));
+    return [inspection, ...skipped.map(({ skip }) => skip('needs "database", which failed'))];
+  }
   return [
+    checking('database').pass('it can be read'),
     checkSchema(inspection),
     checkIntegrity(inspection),
     checkClock(inspection.newestTimeMs, Date.now()),
@@ -21,34 +29,33 @@ function inspect(dataDir: string): Inspection | Check {
   try {
     return inspectStore(dataDir);
   } catch (error) {
-    return checking('database').failed((error as Error).message, 'Restore a backup.');
+    return checking('database').fail((error as Error).message, RESTORE);
   }
 }
 
 function checkSchema({ schemaVersion, newestSchemaVersion }: Inspection): Check {
-  const { ok, warning, failed } = checking('schema');
+  const { pass, warn, fail } = checking('schema');
   if (schemaVersion > newestSchemaVersion) {
     const found = `${schemaVersion}, this program knows up to ${newestSchemaVersion}`;
-    return failed(found, 'Run the newer program.');
+    return fail(found, NEWER_PROGRAM);
   }
-  if (schemaVersion === newestSchemaVersion) return ok(String(schemaVersion));
+  if (schemaVersion === newestSchemaVersion) return pass(String(schemaVersion));
   const found = `${schemaVersion}, of ${newestSchemaVersion}`;
-  return warning(found, 'The next "start" makes a backup and brings it up to date.');
+  return warn(found, 'The next "start" makes a backup and brings it up to date.');
 }
 
 function checkIntegrity({ damages }: Inspection): Check {
-  const { ok, failed } = checking('integrity');
-  if (damages.length === 0) return ok('no damage');
-  return failed(damages.join('; '), 'Stop the coordinator and restore a backup.');
+  const { pass, fail } = checking('integrity');
+  if (damages.length === 0) return pass('no damage');
+  return fail(damages.join('; '), RESTORE);
 }
 
 /** A clock that was set back would let expired keys work again. */
 function checkClock(newestTimeMs: number | null, nowMs: number): Check {
-  const { ok, failed } = checking('clock');
+  const { pass, fail } = checking('clock');
   const found = new Date(nowMs).toISOString();
   const lead = (newestTimeMs ?? 0) - nowMs;
-  if (lead <= MAX_CLOCK_LEAD_MS) return ok(found);
+  if (lead <= MAX_CLOCK_LEAD_MS) return pass(found);
   const minutes = Math.round(lead / 60_000);
-  const advice = `Set it: the database was written ${minutes} min later than that.`;
-  return failed(found, advice);
+  return fail(`${found}, and the database was written ${minutes} min later`, SET_CLOCK);
 }

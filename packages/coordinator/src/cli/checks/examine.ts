@@ -2,46 +2,56 @@
  * The doctor's round: this machine, the data folder, the database, and the coordinator that runs on
  * it.
  */
+import { checking } from '@inference-gateway/shared/program/check';
+import type { Check } from '@inference-gateway/shared/program/check';
 import { CommandError } from '@inference-gateway/shared/program/command-error';
+import { checkNode } from '@inference-gateway/shared/program/node-version';
 import type { ServerFacts } from '../../admin/admin-context.js';
 import { loadConfig, locateData } from '../../config.js';
 import type { ConfigFlags } from '../../config.js';
 import { hasStore } from '../../store/open.js';
 import { callRunning } from '../client.js';
-import { checking } from './check.js';
-import type { Check } from './check.js';
 import { checkDatabase } from './database.js';
 import { checkFolder, checkFreeSpace } from './folder.js';
-import { checkNode } from './node.js';
+import { checkPublicAddress } from './public-address.js';
 import { checkPublicUrl, checkServer } from './server.js';
 
 /** Every check, in the order in which one leads to the next. */
 export async function examine(flags: ConfigFlags): Promise<Check[]> {
-  const { check: configuration, publicUrl } = examineConfiguration(flags);
+  const configured = examineConfiguration(flags);
   const dataDir = locateData(flags);
   const folder = checkFolder(dataDir);
   const server = await findServer(dataDir);
-  const database = hasStore(dataDir) ? [checkFreeSpace(dataDir), ...checkDatabase(dataDir)] : [];
+  // The running coordinator has its own configuration, which need not be that of this shell.
+  const publicUrl = server === null ? configured.publicUrl : server.publicUrl;
+  const running = await checkServer(server);
+  const known = checkPublicUrl(publicUrl);
   return [
     checkNode(process.versions.node),
-    configuration,
+    configured.check,
     folder,
-    ...database,
-    await checkServer(server),
-    // The running coordinator has its own configuration, which need not be that of this shell.
-    checkPublicUrl(server === null ? publicUrl : server.publicUrl),
+    ...examineStore(dataDir),
+    running,
+    known,
+    ...(await checkPublicAddress(publicUrl, { known, running })),
   ];
 }
 
+function examineStore(dataDir: string): Check[] {
+  if (hasStore(dataDir)) return [checkFreeSpace(dataDir), ...checkDatabase(dataDir)];
+  const names = ['free space', 'database', 'schema', 'integrity', 'clock'];
+  return names.map((name) => checking(name).skip(`there is no database in ${dataDir}`));
+}
+
 function examineConfiguration(flags: ConfigFlags): { check: Check; publicUrl: string | null } {
-  const { ok, failed } = checking('configuration');
+  const { pass, fail } = checking('configuration');
   try {
     const { publicUrl } = loadConfig(flags);
-    return { check: ok('no problem'), publicUrl };
+    return { check: pass('no problem'), publicUrl };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    const advice = 'Correct it; "start" refuses it as it is.';
-    return { check: failed(error.message, advice), publicUrl: null };
+    const advice = 'Correct it, and look again with: gateway-coordinator doctor';
+    return { check: fail(error.message, advice), publicUrl: null };
   }
 }
 

@@ -1,8 +1,8 @@
 /** The data folder: whose it is, who can look into it, and whether the disk has room. */
 import { statSync, statfsSync } from 'node:fs';
 import type { Stats } from 'node:fs';
-import { checking } from './check.js';
-import type { Check } from './check.js';
+import { checking } from '@inference-gateway/shared/program/check';
+import type { Check } from '@inference-gateway/shared/program/check';
 
 const GIB = 1024 ** 3;
 /** A write-ahead log alone can take 64 MiB. */
@@ -10,14 +10,20 @@ const SCARCE_BYTES = 0.25 * GIB;
 const LOW_BYTES = 2 * GIB;
 
 export function checkFolder(dataDir: string): Check {
-  const { ok, failed } = checking('data folder');
+  const { pass, fail } = checking('data folder');
   const stats = statSync(dataDir, { throwIfNoEntry: false });
   if (stats === undefined) {
-    return failed(`${dataDir} does not exist`, 'Name it with --data, or make it with "start".');
+    const command = `gateway-coordinator start --data ${dataDir}`;
+    return fail(`${dataDir} does not exist`, `Name it with --data, or make it with: ${command}`);
   }
-  if (!stats.isDirectory()) return failed(`${dataDir} is a file`, 'Name a folder with --data.');
+  if (!stats.isDirectory()) {
+    return fail(
+      `${dataDir} is a file`,
+      'Name a folder: gateway-coordinator doctor --data <folder>',
+    );
+  }
   const fault = process.platform === 'win32' ? null : ownershipFault(stats, dataDir);
-  return fault === null ? ok(dataDir) : failed(`${dataDir} ${fault.found}`, fault.advice);
+  return fault === null ? pass(dataDir) : fail(`${dataDir} ${fault.found}`, fault.advice);
 }
 
 function ownershipFault(
@@ -26,19 +32,25 @@ function ownershipFault(
 ): { readonly found: string; readonly advice: string } | null {
   const user = process.getuid?.();
   if (user !== undefined && uid !== user) {
-    return { found: `belongs to user ${uid}`, advice: `Run this as that user, not as ${user}.` };
+    const command = `sudo -u '#${uid}' gateway-coordinator doctor --data ${dataDir}`;
+    return { found: `belongs to user ${uid}`, advice: `Run this as that user: ${command}` };
   }
   if ((mode & 0o077) === 0) return null;
   const octal = (mode & 0o777).toString(8);
-  return { found: `is open to other users (mode ${octal})`, advice: `chmod 700 ${dataDir}` };
+  return {
+    found: `is open to other users (mode ${octal})`,
+    advice: `Close it with: chmod 700 ${dataDir}`,
+  };
 }
 
 export function checkFreeSpace(dataDir: string): Check {
-  const { ok, warning, failed } = checking('free space');
+  const { pass, warn, fail } = checking('free space');
   const { bavail, bsize } = statfsSync(dataDir);
   const free = bavail * bsize;
   const found = `${(free / GIB).toFixed(1)} GiB`;
-  if (free < SCARCE_BYTES) return failed(found, 'Free space now: writes are about to fail.');
-  if (free < LOW_BYTES) return warning(found, 'Free space, or move the data folder.');
-  return ok(found);
+  const prune = `gateway-coordinator prune --dry-run --data ${dataDir}`;
+  if (free < SCARCE_BYTES) {
+    return fail(found, `Writes are about to fail. See what can go with: ${prune}`);
+  }
+  return free < LOW_BYTES ? warn(found, `Free space; see what can go with: ${prune}`) : pass(found);
 }

@@ -1,31 +1,35 @@
 /** The running coordinator, and the address under which the world finds it. */
+import { isLoopback } from '@inference-gateway/shared/loopback';
+import { checking } from '@inference-gateway/shared/program/check';
+import type { Check } from '@inference-gateway/shared/program/check';
 import type { ServerFacts } from '../../admin/admin-context.js';
-import { checking } from './check.js';
-import type { Check } from './check.js';
 
 const READY_TIMEOUT_MS = 5_000;
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+const SEE_LOG = 'See its log; as a service it keeps it in: journalctl -u gateway-coordinator';
+const BEHIND_TLS =
+  'Put a proxy with TLS in front (docs/operations.md), and name it: ' +
+  'GATEWAY_PUBLIC_URL=https://<name> gateway-coordinator start';
 
 /** No coordinator is no fault: many commands are there to be run without one. */
 export async function checkServer(server: ServerFacts | null): Promise<Check> {
-  const { ok, failed } = checking('coordinator');
-  if (server === null) return ok('not running');
+  const { pass, fail, skip } = checking('coordinator');
+  if (server === null) return skip('not running');
   const url = `${server.address}/readyz`;
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(READY_TIMEOUT_MS) });
-    if (answer.ok) return ok(`ready on ${server.address}`);
-    return failed(`${url} answers ${answer.status}: ${await answer.text()}`, 'Look at its log.');
+    if (answer.ok) return pass(`ready on ${server.address}`);
+    return fail(`${url} answers ${answer.status}: ${await answer.text()}`, SEE_LOG);
   } catch (error) {
-    return failed(`${url}: ${(error as Error).message}`, 'Look at its log, or restart it.');
+    return fail(`${url}: ${(error as Error).message}`, SEE_LOG);
   }
 }
 
 export function checkPublicUrl(publicUrl: string | null): Check {
-  const { ok, warning, failed } = checking('public url');
+  const { pass, warn, fail } = checking('public url');
   if (publicUrl === null) {
-    return warning('not set', 'Set GATEWAY_PUBLIC_URL before others use it.');
+    return warn('not set', 'Set GATEWAY_PUBLIC_URL before others use it.');
   }
   const { protocol, hostname } = new URL(publicUrl);
-  if (protocol === 'https:' || LOOPBACK.test(hostname)) return ok(publicUrl);
-  return failed(publicUrl, 'Put it behind TLS: agents refuse an open link, and keys would leak.');
+  if (protocol === 'https:' || isLoopback(hostname)) return pass(publicUrl);
+  return fail(`${publicUrl} is not encrypted: agents refuse it, and keys would leak`, BEHIND_TLS);
 }

@@ -5,10 +5,10 @@
  */
 import { measureFiles, NOTHING_MEASURED } from '../../assets/measures.js';
 import type { ApiError } from '@inference-gateway/shared/errors';
+import { hasPlaceholderLength } from '@inference-gateway/shared/wav-header';
 import type { Intake, KeptFile } from '../../assets/answer-files.js';
 import type { AnswerPart } from '../../core/sessions.js';
 import type { Answerer, SinkFault } from '../../dispatch/work.js';
-import { hasPlaceholderLength } from '../../media/wav-header.js';
 import { setAnswerHead } from './answer-headers.js';
 import type { HttpAnswer } from './answer.js';
 import type { MediaParts } from './media-parts.js';

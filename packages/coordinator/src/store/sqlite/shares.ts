@@ -1,6 +1,6 @@
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Database } from 'better-sqlite3';
-import { formatShareHours } from '../../core/share-hours.js';
+import { formatDayHours } from '@inference-gateway/shared/day-hours';
 import type { ShareCaps } from '../../core/sharing.js';
 import type { Audience, AuditSubject, NewShare, Share } from '../port.js';
 import type { AuditTrail } from './audit-trail.js';
@@ -133,7 +133,7 @@ function describe({ subject, audience, audienceName, caps }: Share): Record<stri
 }
 
 function readable({ hours, ...caps }: ShareCaps): Record<string, unknown> {
-  return { ...caps, hours: hours === null ? null : formatShareHours(hours) };
+  return { ...caps, hours: hours === null ? null : formatDayHours(hours) };
 }
 
 function decode(row: Row): Share {

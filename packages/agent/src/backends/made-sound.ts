@@ -1,0 +1,97 @@
+/** A sound as a local server made it, in the format that the caller wants. */
+import { contentTypeOf, detectFormat, PCM } from '@inference-gateway/shared/media-types';
+import type { MediaFormat } from '@inference-gateway/shared/media-types';
+import type { AudioConverter, SoundTarget } from '../media/ffmpeg.js';
+import { LocalFailure } from './backend.js';
+import type { LocalCall, MediaPart } from './backend.js';
+import { leave } from './openai-answer.js';
+import type { MadeFile } from './openai-answer.js';
+import { sizedWav } from './sized-wav.js';
+
+/** One request for sound, and what is wanted of it. */
+export interface SoundOrder {
+  readonly call: LocalCall;
+  /** Null where ffmpeg is not installed. */
+  readonly ffmpeg: AudioConverter | null;
+  /** Null where whatever the server makes is right. */
+  readonly wanted: string | null;
+}
+
+export interface MadeSound {
+  readonly file: () => Promise<MadeFile>;
+  /** Whether it may be bare samples. */
+  readonly isPcm: boolean;
+}
+
+/** The specification's default is wav, whatever the server's own is. */
+export function wantedFormat({ endpoint, body }: LocalCall): string | null {
+  if (endpoint === 'music') return null;
+  const format = body['response_format'];
+  return typeof format === 'string' ? format : 'wav';
+}
+
+/** As the server made it where that is what was wanted, else converted. */
+export async function* madeSound(
+  order: SoundOrder,
+  made: MadeSound,
+): AsyncGenerator<MediaPart, void, void> {
+  const file = await made.file();
+  const { start, bytes } = file;
+  const { wanted, ffmpeg } = order;
+  const format = detectFormat(start);
+  const contentType = format === null ? null : contentTypeOf(format, 'audio');
+  if (format === null || contentType === null) {
+    const isPcm = wanted === 'pcm' && made.isPcm && start.length > 0;
+    if (isPcm) return yield { contentType: PCM, revisedPrompt: null, bytes };
+    await leave(file);
+    throw noSound(start);
+  }
+  const to = conversionOf(format, start, wanted);
+  if (to !== null && ffmpeg !== null) return yield* converted(ffmpeg, bytes, order);
+  // Other formats are a wish; these two are the specification's.
+  if (to !== null && (wanted === 'wav' || wanted === 'opus')) {
+    await leave(file);
+    throw noConverter(order, format);
+  }
+  const sized = format === 'wav' ? sizedWav(bytes) : bytes;
+  return yield { contentType, revisedPrompt: null, bytes: sized };
+}
+
+/** Null where nothing is to be converted. Ogg may hold Vorbis as well. */
+function conversionOf(
+  format: MediaFormat,
+  start: Buffer,
+  wanted: string | null,
+): SoundTarget | null {
+  if (wanted === null || format === wanted) return null;
+  if (wanted === 'opus') return format === 'ogg' && start.includes('OpusHead') ? null : 'opus';
+  // AAC comes bare or in MP4.
+  if (wanted === 'aac' && format === 'mp4') return null;
+  return format === 'wav' ? null : 'wav';
+}
+
+async function* converted(
+  ffmpeg: AudioConverter,
+  bytes: AsyncIterable<Uint8Array>,
+  { wanted, call }: SoundOrder,
+): AsyncGenerator<MediaPart, void, void> {
+  const file = await ffmpeg.convert(bytes, wanted === 'opus' ? 'opus' : 'wav', call.signal);
+  try {
+    yield { contentType: file.contentType, revisedPrompt: null, bytes: file.read() };
+  } finally {
+    await file.dispose();
+  }
+}
+
+function noSound(start: Buffer): LocalFailure {
+  const what = start.length === 0 ? 'nothing' : 'something that is no sound';
+  return new LocalFailure('LOCAL_ERROR', `the local server answered ${what}.`);
+}
+
+function noConverter({ call, wanted }: SoundOrder, format: MediaFormat): LocalFailure {
+  return new LocalFailure(
+    'LOCAL_ERROR',
+    `${call.model.id} makes no ${wanted} here but ${format}, and ffmpeg is not installed on its ` +
+      'machine. Install ffmpeg beside the agent, or ask for another response_format.',
+  );
+}

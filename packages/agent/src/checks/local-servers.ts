@@ -1,0 +1,85 @@
+/** Each configured local server: whether it answers, what it has, and whether a model works. */
+import { checking, obstacle } from '@inference-gateway/shared/program/check';
+import type { Check } from '@inference-gateway/shared/program/check';
+import type { SeenService, TestCall, TestService } from './patient.js';
+
+/** How long one test call is waited for; a film takes longer than anybody waits for a doctor. */
+const TEST_MS: Readonly<Record<string, number>> = {
+  llm: 60_000,
+  stt: 60_000,
+  tts: 60_000,
+  image: 120_000,
+  music: 120_000,
+};
+/** For all of them together. */
+const ALL_TESTS_MS = 300_000;
+const SHOWN_MODELS = 5;
+
+export interface LocalServers {
+  readonly services: readonly SeenService[];
+  /** Why no model is asked now; null where one may be. */
+  readonly busy: string | null;
+  readonly test: TestService;
+}
+
+/** One after the other: they may share a card. */
+export async function checkLocalServers({ services, busy, test }: LocalServers): Promise<Check[]> {
+  const checks: Check[] = [];
+  const endsAt = performance.now() + ALL_TESTS_MS;
+  for (const service of services) {
+    const answers = checkAnswers(service);
+    checks.push(answers);
+    const leftMs = endsAt - performance.now();
+    const limitMs = Math.min(TEST_MS[service.type] ?? 0, leftMs);
+    checks.push(
+      service.models.length === 0
+        ? told(service).skip(obstacle(answers) ?? 'it has no model')
+        : await checkTest(service, { busy, limitMs, test }),
+    );
+  }
+  return checks;
+}
+
+function checkAnswers({ id, state, reason, models }: SeenService): Check {
+  const { pass, warn, fail } = checking(`server ${id}`);
+  const advice = 'Start it. What answers on this machine is shown by: gateway-agent services scan';
+  if (state !== 'up') return fail(reason ?? 'it does not answer', advice);
+  if (models.length === 0) {
+    return warn('it answers, and offers no model', 'Load one, and see: gateway-agent status');
+  }
+  const more = models.length > SHOWN_MODELS ? `, and ${models.length - SHOWN_MODELS} more` : '';
+  return pass(models.slice(0, SHOWN_MODELS).join(', ') + more);
+}
+
+interface Trying {
+  readonly busy: string | null;
+  readonly limitMs: number;
+  readonly test: TestService;
+}
+
+async function checkTest(service: SeenService, { busy, limitMs, test }: Trying): Promise<Check> {
+  const { fail, skip } = told(service);
+  const command = `gateway-agent test ${service.models[0] ?? ''} --service ${service.id}`;
+  if (busy !== null) return skip(busy);
+  if (limitMs <= 0) return skip(`it takes too long here; ask it with: ${command}`);
+  try {
+    return judge(service, await test(service.id, Math.ceil(limitMs)));
+  } catch (error) {
+    return fail((error as Error).message, `See its log, and ask again with: ${command}`);
+  }
+}
+
+function judge(service: SeenService, { model, ok, ms, reason, cut }: TestCall): Check {
+  const { pass, warn, fail } = told(service);
+  if (ok) return pass(`${model} answered in ${ms} ms`);
+  const command = `gateway-agent test ${model} --service ${service.id}`;
+  if (cut === 'stopped') {
+    const found = `${model}: no answer within ${Math.round(ms / 1_000)} s; it may still be loading`;
+    return warn(found, `Wait for it with: ${command}`);
+  }
+  return fail(`${model}: ${reason}`, `See the server's log, and ask again with: ${command}`);
+}
+
+function told({ id }: SeenService) {
+  return checking(`test call ${id}`);
+}

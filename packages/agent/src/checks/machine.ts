@@ -1,0 +1,67 @@
+/** What the machine has beside its model servers: graphics cards, and what converts sounds. */
+import { checking } from '@inference-gateway/shared/program/check';
+import type { Check } from '@inference-gateway/shared/program/check';
+import type { Gpu } from '../hardware/gpu.js';
+import { readNvidiaSmi } from '../hardware/nvidia-smi.js';
+import { readSystemInformation } from '../hardware/system-information.js';
+import { findFfmpeg } from '../media/ffmpeg.js';
+import { orTimeout } from './or-timeout.js';
+
+/** The driver is asked three times a second while the agent runs. */
+const SLOW_MS = 1_000;
+const OTHER_SOURCES_MS = 15_000;
+
+export async function checkGpu(): Promise<Check> {
+  const { pass, warn } = checking('gpu');
+  const askedAt = performance.now();
+  const nvidia = await readNvidiaSmi().catch(() => []);
+  const ms = Math.round(performance.now() - askedAt);
+  if (nvidia.length > 0) {
+    const found = `${nvidia.map(nameOf).join(', ')}; nvidia-smi took ${ms} ms`;
+    return ms < SLOW_MS ? pass(found) : warn(found, SLOW_DRIVER);
+  }
+  // It holds no process open, so that something here must.
+  const others = await orTimeout(OTHER_SOURCES_MS, readSystemInformation()).catch(() => []);
+  if (others.length > 0) return pass(others.map(nameOf).join(', '));
+  return warn('no graphics card is seen', NO_CARD);
+}
+
+const SLOW_DRIVER = 'Keep the driver awake with: sudo nvidia-smi -pm 1';
+const NO_CARD = 'Where there is one, install its driver until this answers: nvidia-smi';
+
+function nameOf({ name, vram_mib: memory, driver }: Gpu): string {
+  const facts = [
+    ...(memory === null ? [] : [`${(memory / 1024).toFixed(0)} GiB`]),
+    ...(driver === null ? [] : [`driver ${driver}`]),
+  ];
+  return [name ?? 'a card without a name', ...facts].join(', ');
+}
+
+interface FfmpegNeeds {
+  readonly configured: string | null;
+  /** Whether a service works with sounds. */
+  readonly isNeeded: boolean;
+}
+
+export async function checkFfmpeg({ configured, isNeeded }: FfmpegNeeds): Promise<Check> {
+  const { pass, warn, fail, skip } = checking('ffmpeg');
+  const found = await findFfmpeg(configured);
+  if (found === null && configured !== null) {
+    return fail(`${configured} does not run`, `Correct "ffmpeg", or install it: ${INSTALL}`);
+  }
+  if (found === null) {
+    const missing = 'not installed';
+    return isNeeded
+      ? warn(missing, `Sounds are not converted: ${INSTALL}`)
+      : skip(`${missing}, not needed`);
+  }
+  const version = found.version ?? found.path;
+  if (found.makesOpus) return pass(`${version}, with Opus`);
+  const advice = `Install a build that has libopus: ${INSTALL}`;
+  return isNeeded ? warn(`${version}, makes no Opus`, advice) : pass(`${version}, without Opus`);
+}
+
+const INSTALL =
+  { darwin: 'brew install ffmpeg', win32: 'winget install Gyan.FFmpeg' }[
+    process.platform as string
+  ] ?? 'sudo apt install ffmpeg';

@@ -1,0 +1,50 @@
+/** What the doctor looks at: a configuration, and the agent that runs on it, if one does. */
+import type { ConfigLocation } from '../config-location.js';
+
+/** The agent that runs, as it tells of itself. */
+export interface RunningAgent {
+  readonly pid: number;
+  /** `online`, `connecting` or `stopping`. */
+  readonly connection: string;
+  readonly reason: string | null;
+  /** Requests under way. */
+  readonly streams: number;
+  /** Whose work is let in. */
+  readonly accepts: string;
+  readonly services: readonly SeenService[];
+}
+
+/** A configured service as far as it answers. */
+export interface SeenService {
+  readonly id: string;
+  readonly type: string;
+  /** `starting`, `up` or `down`. */
+  readonly state: string;
+  /** Why it is down. */
+  readonly reason: string | null;
+  readonly models: readonly string[];
+}
+
+export interface TestCall {
+  readonly model: string;
+  readonly ok: boolean;
+  readonly ms: number;
+  readonly reason: string | null;
+  /** It came to no answer, `stopped` within the limit. */
+  readonly cut: 'unreachable' | 'stopped' | null;
+}
+
+/** Asks one model of a service, whichever is ready soonest. Throws where there is none. */
+export type TestService = (serviceId: string, limitMs: number) => Promise<TestCall>;
+
+export interface Patient {
+  readonly location: ConfigLocation;
+  readonly running: RunningAgent | null;
+  /** Through the running agent. */
+  readonly test: TestService;
+}
+
+/** `--config FILE`, where a command needs it to mean this configuration. */
+export function configFlag({ file, named }: ConfigLocation): string {
+  return named ? ` --config ${file}` : '';
+}

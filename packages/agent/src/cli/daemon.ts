@@ -1,0 +1,152 @@
+/** `gateway-agent service …`: the agent as a service of the operating system. */
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { print, printRecord, say } from '@inference-gateway/shared/program/print';
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import { loadConfig, locateConfig } from '../config.js';
+import type { AgentConfig } from '../config.js';
+import type { ConfigLocation } from '../config-location.js';
+import { chooseDaemon } from '../daemon/choose-daemon.js';
+import type { DaemonSetting } from '../daemon/daemon.js';
+import { askAgent, controlSocket } from '../state/control.js';
+import { configOption, example, jsonOption } from './options.js';
+import type { ConfigOption, JsonOption } from './options.js';
+import { installedDaemon, settingOf } from './daemon-setting.js';
+import type { ScopeOptions } from './daemon-setting.js';
+
+interface DaemonOptions extends ConfigOption, ScopeOptions {}
+
+export function addDaemon(program: Command): void {
+  const service = program
+    .command('service')
+    .description('the agent as a service, which begins and comes back by itself')
+    .addHelpText('after', example('service install'));
+  addCommand(service, 'install', 'write it down for the operating system and start it', install);
+  addCommand(service, 'uninstall', 'stop it and take it away', uninstall);
+  addCommand(service, 'start', 'start it', start);
+  addCommand(service, 'stop', 'let it finish what is under way, and stop it', stop);
+  addCommand(service, 'status', 'show whether it runs; exits 9 when it does not', status).addOption(
+    jsonOption(),
+  );
+}
+
+type Action = (options: DaemonOptions & JsonOption) => Promise<void>;
+
+function addCommand(
+  service: Command,
+  name: string,
+  ...[description, action]: [string, Action]
+): Command {
+  return service
+    .command(name)
+    .description(description)
+    .addOption(new Option('--user', 'of this user, without privileges').conflicts('system'))
+    .addOption(new Option('--system', 'of the machine, by root, as the owner of the configuration'))
+    .addOption(configOption())
+    .addHelpText('after', example(`service ${name} --user`))
+    .action(action);
+}
+
+async function install({ config, system, user }: DaemonOptions): Promise<void> {
+  const location = locateConfig(config);
+  requireReady(await loadConfig(location));
+  await refuseWhileRunning(location);
+  const scope = system === true || (user !== true && isRoot()) ? 'system' : 'user';
+  const setting = await settingOf(location, scope);
+  if (scope === 'system') {
+    requireSocketBeside(location);
+    requirePrivileges(setting);
+  }
+  const service = chooseDaemon(setting, process.platform);
+  await service.install();
+  print(service.file);
+  say('Installed and started. See "gateway-agent status", and "gateway-agent logs" for its log.');
+}
+
+async function uninstall({ config, ...scope }: DaemonOptions): Promise<void> {
+  const service = await installedDaemon(config, scope);
+  await service.uninstall();
+  say(`Stopped, and ${service.file} is removed.`);
+}
+
+async function start({ config, ...scope }: DaemonOptions): Promise<void> {
+  await (await installedDaemon(config, scope)).start();
+  say('Started.');
+}
+
+async function stop({ config, ...scope }: DaemonOptions): Promise<void> {
+  await (await installedDaemon(config, scope)).stop();
+  say('Stopped until "gateway-agent service start", or the next start of this machine.');
+}
+
+async function status({ config, json, ...scope }: DaemonOptions & JsonOption): Promise<void> {
+  const service = await installedDaemon(config, scope);
+  const { running, detail } = await service.state();
+  printRecord({ file: service.file, running, detail }, json === true);
+  if (!running) {
+    throw new CommandError(EXIT.checkFailed, 'it does not run: see "gateway-agent logs" for why.');
+  }
+}
+
+function requireReady({ url, token, services, location }: AgentConfig): void {
+  if (url === null || token === null) {
+    const message =
+      `${location.file} is not enrolled, so its service could not start: ` +
+      'run "gateway-agent login --url <coordinator>" first.';
+    throw new CommandError(EXIT.notAuthorised, message);
+  }
+  if (!existsSync(location.tokenFile)) {
+    const message =
+      `${location.tokenFile} is missing, and a service is never given GATEWAY_AGENT_TOKEN: ` +
+      'run "gateway-agent login --url <coordinator>" first.';
+    throw new CommandError(EXIT.notAuthorised, message);
+  }
+  if (services.length > 0) return;
+  throw new CommandError(
+    EXIT.usage,
+    `${location.file} has no services: run "gateway-agent services scan --add" first.`,
+  );
+}
+
+/** Only a service that runs already makes way for its new version. */
+async function refuseWhileRunning(location: ConfigLocation): Promise<void> {
+  if ((await askAgent(location.stateDir, 'status')) === null) return;
+  const isService = await installedDaemon(location.file, {}).catch(() => null);
+  if (isService !== null && (await isService.state()).running) return;
+  throw new CommandError(
+    EXIT.conflict,
+    `an agent runs on ${location.file} already: stop it first (Ctrl-C where it was started).`,
+  );
+}
+
+function requirePrivileges({ runAs, folder }: DaemonSetting): void {
+  if (process.platform === 'win32') {
+    throw new CommandError(EXIT.usage, 'on Windows a service is of one user: give --user.');
+  }
+  if (!isRoot()) {
+    const message = `only root writes to ${folder}: run it with sudo, or give --user.`;
+    throw new CommandError(EXIT.notAuthorised, message);
+  }
+  if (runAs !== null && runAs !== 'root') return;
+  throw new CommandError(
+    EXIT.usage,
+    'the configuration belongs to root, and what serves strangers must not run as root: give ' +
+      'its folder to another user with "chown -R USER FOLDER", or install it as one with --user.',
+  );
+}
+
+/** A service of the machine may write beside its configuration alone, and has a /tmp of its own. */
+function requireSocketBeside({ file, stateDir }: ConfigLocation): void {
+  const isBeside = dirname(controlSocket(stateDir)) === stateDir;
+  if (isBeside || process.platform !== 'linux') return;
+  const message =
+    `the path of ${file} is too long for a service of the machine, as its control socket would ` +
+    'lie elsewhere: move the configuration to a shorter one, or give --user.';
+  throw new CommandError(EXIT.usage, message);
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}

@@ -1,0 +1,31 @@
+/** `gateway-agent doctor`: looks for what is wrong on this machine and on its way out. */
+import { reportChecks } from '@inference-gateway/shared/program/check';
+import type { Command } from 'commander';
+import { examine } from '../checks/examine.js';
+import type { TestCall } from '../checks/patient.js';
+import { locateConfig } from '../config.js';
+import { askAgent } from '../state/control.js';
+import { askRunning } from './ask-running.js';
+import { configOption, example, jsonOption } from './options.js';
+import type { ConfigOption, JsonOption } from './options.js';
+import { decodeStatusReport } from './status-report.js';
+import { decodeTestReport } from './test-report.js';
+
+export function addDoctor(program: Command): void {
+  program
+    .command('doctor')
+    .description('look for what is wrong with this machine; exits 9 where something is')
+    .addOption(jsonOption())
+    .addOption(configOption())
+    .addHelpText('after', example('doctor'))
+    .action(doctor);
+}
+
+async function doctor({ config, json }: ConfigOption & JsonOption): Promise<void> {
+  const location = locateConfig(config);
+  const answer = await askAgent(location.stateDir, 'status');
+  const running = answer === null ? null : decodeStatusReport(answer.result);
+  const test = async (service: string, limitMs: number): Promise<TestCall> =>
+    decodeTestReport(await askRunning(config, 'test', { model: null, service, limit_ms: limitMs }));
+  reportChecks(await examine({ location, running, test }), json === true);
+}

@@ -1,0 +1,147 @@
+/** `gateway-agent services share` and `unshare`: what of this machine others may use. */
+import { ownTimeZone } from '@inference-gateway/shared/day-hours';
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { print, say } from '@inference-gateway/shared/program/print';
+import { LINK } from '@inference-gateway/shared/protocol/version';
+import { InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import { loadConfig, locateConfig } from '../config.js';
+import { readSoundConfig } from '../config-file.js';
+import { dayHours } from '../config-schema.js';
+import type { FileService } from '../config-schema.js';
+import {
+  askOwnProvider,
+  networkName,
+  shareOwn,
+  unshareOwn,
+} from '../coordinator-api/own-provider.js';
+import type { OwnShare } from '../coordinator-api/own-provider.js';
+import { requireEnrolled } from './enrolled.js';
+import type { Coordinator } from './enrolled.js';
+import { configOption, countTo, example } from './options.js';
+import type { ConfigOption } from './options.js';
+import { serviceIndex } from './services-index.js';
+import { shareText, sharesText } from './share-text.js';
+
+interface ShareOptions extends ConfigOption {
+  readonly network: string;
+  readonly model?: string;
+  readonly slots?: number;
+  readonly hours?: string;
+  readonly maxTokens?: number;
+}
+
+interface UnshareOptions extends ConfigOption {
+  readonly network?: string;
+  readonly model?: string;
+}
+
+/** No coordinator lets an answer be longer. */
+const MAX_TOKENS = 1_000_000;
+/** In the place of a service: all that this machine serves. */
+const ALL = 'all';
+
+export function addServicesShare(services: Command): void {
+  services
+    .command('share')
+    .description('let a network use a service, a model, or all; prints the id of the share')
+    .argument('<service>', 'as "services list" shows it, or all')
+    .requiredOption('--network <network>', 'one that you are in: name or id')
+    .option('--model <id>', 'with all: this model alone, whichever service has it')
+    .option('--slots <n>', 'at once, of all who use the share together', countTo(LINK.maxStreams))
+    .option('--hours <from-until>', 'only then, as 22:00-07:00 by the clock here', parseHours)
+    .option('--max-tokens <n>', 'of one answer', countTo(MAX_TOKENS))
+    .addOption(configOption())
+    .addHelpText('after', example('services share llm-1a2b3c4d --network friends --slots 1'))
+    .action(share);
+  services
+    .command('unshare')
+    .description('end the shares of a service, or all of this machine; prints their ids')
+    .argument('<service>', 'as "services list" shows it, or all')
+    .option('--network <network>', 'only with this network: name or id')
+    .option('--model <id>', 'with all: only of this model')
+    .addOption(configOption())
+    .addHelpText('after', example('services unshare all --network friends'))
+    .action(unshare);
+}
+
+async function share(service: string, options: ShareOptions): Promise<void> {
+  const { coordinator, services } = await prepare(service, options);
+  if (service !== ALL) serviceIndex(service, services);
+  const { network, model, slots, hours, maxTokens } = options;
+  const made = await shareOwn(coordinator, {
+    network,
+    service_id: service === ALL ? null : service,
+    model: model ?? null,
+    slots: slots ?? null,
+    hours: hours ?? null,
+    time_zone: hours === undefined ? null : ownTimeZone(),
+    max_tokens: maxTokens ?? null,
+  });
+  print(made.id);
+  say(`Shared: ${shareText(made)}.`);
+  if (made.warning !== null) say(`warning: ${made.warning}`);
+}
+
+async function unshare(service: string, options: UnshareOptions): Promise<void> {
+  const { coordinator, services } = await prepare(service, options);
+  const own = await askOwnProvider(coordinator);
+  const { shares } = own;
+  const network = options.network === undefined ? undefined : networkName(own, options.network);
+  const ended = shares.filter((one) => fits(one, service, { ...options, network }));
+  // One that has left the configuration can still be shared.
+  if (ended.length === 0 && service !== ALL) serviceIndex(service, services);
+  if (ended.length === 0) throw nothingEnded(shares);
+  for (const one of ended) {
+    await unshareOwn(coordinator, one.id);
+    print(one.id);
+    say(`No longer shared: ${shareText(one)}.`);
+  }
+  const left = shares.filter((one) => !ended.includes(one));
+  if (left.length > 0) say(`Still shared: ${sharesText(left)}.`);
+}
+
+interface Prepared {
+  readonly coordinator: Coordinator;
+  readonly services: readonly FileService[];
+}
+
+async function prepare(
+  service: string,
+  { config, model }: Pick<UnshareOptions, 'config' | 'model'>,
+): Promise<Prepared> {
+  const location = locateConfig(config);
+  const coordinator = requireEnrolled(await loadConfig(location));
+  if (service !== ALL && model !== undefined) {
+    const message =
+      'a model is shared whichever service has it: write all in the place of the service, or ' +
+      'leave out --model.';
+    throw new CommandError(EXIT.usage, message);
+  }
+  const { services = [] } = await readSoundConfig(location);
+  return { coordinator, services };
+}
+
+interface Fitting {
+  readonly model?: string;
+  /** By its name. */
+  readonly network: string | undefined;
+}
+
+function fits(share: OwnShare, service: string, { network, model }: Fitting): boolean {
+  return (
+    (service === ALL || share.service_id === service) &&
+    (model === undefined || share.model === model) &&
+    (network === undefined || share.network?.toLowerCase() === network.toLowerCase())
+  );
+}
+
+function nothingEnded(shares: readonly OwnShare[]): CommandError {
+  const what = shares.length === 0 ? 'nothing is shared.' : `shared is ${sharesText(shares)}.`;
+  return new CommandError(EXIT.notFound, `no share fits that: ${what}`);
+}
+
+export function parseHours(text: string): string {
+  if (dayHours(text) !== null) return text;
+  throw new InvalidArgumentError('Write two times of the day, like 22:00-07:00.');
+}

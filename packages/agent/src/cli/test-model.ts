@@ -1,0 +1,89 @@
+/** `gateway-agent test`: one tiny real request to a model, now. */
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { printJson, printRecord } from '@inference-gateway/shared/program/print';
+import type { Command } from 'commander';
+import { Catalog } from '../backends/catalog.js';
+import { loadConfig, locateConfig } from '../config.js';
+import type { ConfigLocation } from '../config-location.js';
+import { findFfmpeg } from '../media/ffmpeg.js';
+import { askAgent } from '../state/control.js';
+import { configOption, example, jsonOption } from './options.js';
+import type { ConfigOption, JsonOption } from './options.js';
+import { decodeTestReport, testReport } from './test-report.js';
+import type { TestReport } from './test-report.js';
+
+interface TestOptions extends ConfigOption, JsonOption {
+  readonly service?: string;
+}
+
+interface Wanted {
+  readonly model: string;
+  readonly service: string | null;
+}
+
+/** Longer than a local server may take to tell what it serves. */
+const FIRST_ROUND_MS = 10_000;
+
+export function addTest(program: Command): void {
+  program
+    .command('test')
+    .description('ask a model of this machine one tiny question; exits 9 when it fails')
+    .argument('<model>', 'as "status" shows it')
+    .option('--service <id>', 'where several services have it')
+    .addOption(jsonOption())
+    .addOption(configOption())
+    .addHelpText('after', example('test llama3.2:3b'))
+    .action(test);
+}
+
+async function test(model: string, options: TestOptions): Promise<void> {
+  const location = locateConfig(options.config);
+  const wanted = { model, service: options.service ?? null };
+  const answer = await askAgent(location.stateDir, 'test', { ...wanted, limit_ms: null });
+  const report =
+    answer === null ? await testHere(location, wanted) : decodeTestReport(answer.result);
+  if (options.json === true) printJson(report);
+  else printRecord(readable(report), false);
+  if (!report.ok) throw failureOf(report);
+}
+
+/** Where no agent runs. What it shows is not remembered. */
+async function testHere(location: ConfigLocation, wanted: Wanted): Promise<TestReport> {
+  const config = await loadConfig(location);
+  const tools = { ffmpeg: await findFfmpeg(config.ffmpeg) };
+  const catalog = new Catalog(config.services, { tools, firstRoundMs: FIRST_ROUND_MS });
+  try {
+    await catalog.start();
+    return testReport(await catalog.test({ ...wanted, limitMs: null }));
+  } finally {
+    catalog.close();
+  }
+}
+
+function readable(report: TestReport): Record<string, unknown> {
+  const { model, service, type, ok, ms, reason } = report;
+  return {
+    model,
+    service: `${service} (${type})`,
+    ok,
+    first_byte: report.first_byte_ms === null ? null : `${report.first_byte_ms} ms`,
+    whole: `${ms} ms`,
+    came: whatCame(report),
+    reason,
+  };
+}
+
+function whatCame({ tokens, bytes, seconds }: TestReport): string {
+  const counts = [
+    ...(tokens === null ? [] : [`${tokens} tokens`]),
+    ...(seconds === null ? [] : [`${seconds} s of sound`]),
+    `${bytes} bytes`,
+  ];
+  return counts.join(', ');
+}
+
+function failureOf({ model, service, reason, cut }: TestReport): CommandError {
+  const message = `${model} of ${service} did not pass: ${reason}`;
+  if (cut === 'unreachable') return new CommandError(EXIT.localServerUnreachable, message);
+  return new CommandError(cut === 'stopped' ? EXIT.failure : EXIT.checkFailed, message);
+}

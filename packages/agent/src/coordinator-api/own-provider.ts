@@ -1,0 +1,108 @@
+/**
+ * What the coordinator knows of this agent's own provider, and sharing it: the few requests that
+ * an agent makes with its own token beside its link.
+ */
+import { SELF_PATH, SHARES_PATH } from '@inference-gateway/shared/protocol/version';
+import * as z from 'zod';
+import { callCoordinator, noCoordinator, refused } from './coordinator-call.js';
+import type { CoordinatorAnswer } from './coordinator-call.js';
+
+/** Names come from elsewhere and go to a terminal, which they must not steer. */
+const shown = z.string().transform((text) => text.replaceAll(/\p{Cc}/gu, ' ').slice(0, 256));
+const subject = z.string().max(256).nullable();
+
+const share = z.object({
+  id: z.string().min(1).max(64),
+  /** All that the provider serves, where service and model are null. */
+  service_id: subject,
+  model: subject,
+  /** One of the two is null. */
+  network: shown.nullable(),
+  member: shown.nullable(),
+  slots: z.number().nullable(),
+  hours: shown.nullable(),
+  max_tokens: z.number().nullable(),
+});
+
+const made = share.extend({ warning: shown.nullable() });
+
+const self = z.object({
+  provider_id: z.string(),
+  name: shown,
+  /** Public name. */
+  owner: shown,
+  approved: z.boolean(),
+  /** Of the coordinator. */
+  version: shown,
+  /** The subprotocols that it speaks. */
+  protocols: z.array(shown),
+  /** Unix ms. */
+  server_time: z.number(),
+  /** Those that the owner is in. */
+  networks: z.array(z.object({ id: z.string(), name: shown, members: z.number() })),
+  shares: z.array(share),
+});
+
+export type OwnShare = z.infer<typeof share>;
+export type OwnProvider = z.infer<typeof self>;
+
+export interface CoordinatorAccess {
+  /** The coordinator, without a trailing slash. */
+  readonly url: string;
+  readonly token: string;
+  /** For each answer; 15 s unless told otherwise. */
+  readonly timeoutMs?: number;
+}
+
+export interface WantedShare {
+  /** Name or id. */
+  readonly network: string;
+  readonly service_id: string | null;
+  readonly model: string | null;
+  readonly slots: number | null;
+  readonly hours: string | null;
+  /** An IANA name, where there are hours. */
+  readonly time_zone: string | null;
+  readonly max_tokens: number | null;
+}
+
+/** Each throws a `CommandError` that tells a refusal and an unreachable coordinator apart. */
+export async function askOwnProvider(access: CoordinatorAccess): Promise<OwnProvider> {
+  const answer = await callCoordinator({ ...access, path: SELF_PATH, method: 'GET' });
+  const asked = { url: access.url, what: "question for the agent's own provider" };
+  return read(self, answer, { ...asked, status: 200 });
+}
+
+export async function shareOwn(
+  access: CoordinatorAccess,
+  wanted: WantedShare,
+): Promise<z.infer<typeof made>> {
+  const answer = await callCoordinator({ ...access, path: SHARES_PATH, body: wanted });
+  return read(made, answer, { url: access.url, what: 'share', status: 201 });
+}
+
+export async function unshareOwn(access: CoordinatorAccess, id: string): Promise<void> {
+  const path = `${SHARES_PATH}/${encodeURIComponent(id)}`;
+  const answer = await callCoordinator({ ...access, path, method: 'DELETE' });
+  if (answer.status !== 204) throw refused(answer, { url: access.url, what: 'end of a share' });
+}
+
+/** As the coordinator writes that of one of its owner's; all others stay as they are. */
+export function networkName({ networks }: OwnProvider, reference: string): string {
+  const wanted = reference.toLowerCase();
+  const found = networks.find(({ id, name }) => id === reference || name.toLowerCase() === wanted);
+  return found?.name ?? reference;
+}
+
+interface Expected {
+  readonly url: string;
+  readonly what: string;
+  readonly status: number;
+}
+
+function read<T>(schema: z.ZodType<T>, answer: CoordinatorAnswer, expected: Expected): T {
+  if (answer.status !== expected.status) throw refused(answer, expected);
+  const parsed = schema.safeParse(answer.body);
+  if (parsed.success) return parsed.data;
+  throw noCoordinator(expected, 'its answer is that of another version');
+}

@@ -1,0 +1,18 @@
+/** Which kind of service this operating system has. */
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { LaunchdDaemon } from './launchd.js';
+import type { Daemon, DaemonSetting } from './daemon.js';
+import { ScheduledTask } from './scheduled-task.js';
+import { SystemdDaemon } from './systemd.js';
+
+/** `platform` is Node's name of it. Throws where this program knows of none. */
+export function chooseDaemon(setting: DaemonSetting, platform: NodeJS.Platform): Daemon {
+  if (platform === 'linux') return new SystemdDaemon(setting);
+  if (platform === 'darwin') return new LaunchdDaemon(setting);
+  if (platform === 'win32') return new ScheduledTask(setting);
+  throw new CommandError(
+    EXIT.failure,
+    `services of ${platform} are not known: run "gateway-agent start" under what starts ` +
+      'services here.',
+  );
+}

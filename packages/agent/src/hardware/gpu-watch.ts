@@ -1,0 +1,90 @@
+/** What the graphics cards do, by whatever this machine has to tell it. */
+import { AmdWatch } from './amd-watch.js';
+import { AppleWatch } from './apple-watch.js';
+import type { GpuSample, GpuWatch } from './gpu-sample.js';
+import { NvidiaWatch } from './nvidia-watch.js';
+import type { Report, Sampler } from './sampler.js';
+
+interface GpuWatchOptions {
+  readonly nvidiaSmi?: string;
+  readonly ioreg?: string;
+  /** Where `/sys` and `/proc` are. */
+  readonly root?: string;
+  readonly platform?: NodeJS.Platform;
+  /** A program that tells nothing for so long is ended. */
+  readonly silenceMs?: number;
+  /** One that was asked without its loop is asked with it after so long. */
+  readonly loopAgainMs?: number;
+}
+
+/** Older than this, a sample tells nothing of now. */
+const STALE_MS = 5_000;
+
+/** Begins at once. Where the machine tells nothing there is never a sample. */
+export function watchGpus(options: GpuWatchOptions = {}): GpuWatch {
+  return new CardWatch(options);
+}
+
+class CardWatch implements GpuWatch {
+  readonly #listeners = new Set<(sample: GpuSample) => void>();
+  readonly #options: GpuWatchOptions;
+  readonly #nvidia: Sampler;
+  /** Of the machine's other cards, while NVIDIA's tool tells nothing. */
+  #fallback: Sampler | null = null;
+  #latest: GpuSample | null = null;
+  #closed = false;
+
+  /** NVIDIA's tool first: a machine with such a card often has a second one inside its CPU. */
+  constructor(options: GpuWatchOptions) {
+    this.#options = options;
+    const { nvidiaSmi: command = 'nvidia-smi', silenceMs, loopAgainMs } = options;
+    this.#nvidia = new NvidiaWatch({
+      command,
+      report: (sample) => this.#told(sample),
+      failed: () => this.#fallBack(),
+      ...(silenceMs !== undefined && { silenceMs }),
+      ...(loopAgainMs !== undefined && { loopAgainMs }),
+    });
+  }
+
+  get latest(): GpuSample | null {
+    const sample = this.#latest;
+    return sample === null || performance.now() - sample.at > STALE_MS ? null : sample;
+  }
+
+  onSample(listener: (sample: GpuSample) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#listeners.clear();
+    this.#nvidia.close();
+    this.#fallback?.close();
+  }
+
+  readonly #report: Report = (sample) => {
+    this.#latest = sample;
+    for (const listener of this.#listeners) listener(sample);
+  };
+
+  /** Two that tell by turns of different cards would each hide what the other one sees. */
+  #told(sample: GpuSample): void {
+    this.#fallback?.close();
+    this.#fallback = null;
+    this.#report(sample);
+  }
+
+  /** The tool is missing or fails, and has told nothing yet. */
+  #fallBack(): void {
+    if (this.#closed || this.#fallback !== null || this.#latest !== null) return;
+    this.#fallback = this.#other();
+  }
+
+  #other(): Sampler | null {
+    const { platform = process.platform, root = '/', ioreg = 'ioreg' } = this.#options;
+    if (platform === 'linux') return new AmdWatch(root, this.#report);
+    return platform === 'darwin' ? new AppleWatch(ioreg, this.#report) : null;
+  }
+}

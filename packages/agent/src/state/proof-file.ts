@@ -1,0 +1,46 @@
+/**
+ * What the models of this machine have shown so far, on disk, so that a restart does not ask them
+ * again: `proofs.json` in the state folder.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { writeDurably } from './write-durably.js';
+
+const proof = z.object({
+  service: z.string(),
+  model: z.string(),
+  served_name: z.string(),
+  /** Another one: the service is another server by now. */
+  fingerprint: z.string(),
+  ok: z.boolean(),
+  /** Why it failed. */
+  reason: z.string().nullable(),
+  /** Unix ms. */
+  at: z.int(),
+  /** How often it has failed in a row. */
+  failures: z.int().nonnegative(),
+});
+
+export type Proof = z.infer<typeof proof>;
+
+export class ProofFile {
+  readonly #file: string;
+
+  constructor(stateDir: string) {
+    this.#file = join(stateDir, 'proofs.json');
+  }
+
+  /** Empty where there is none, and where it cannot be read: the models are asked again. */
+  async read(): Promise<readonly Proof[]> {
+    try {
+      return z.array(proof).parse(JSON.parse(await readFile(this.#file, 'utf8')));
+    } catch {
+      return [];
+    }
+  }
+
+  async write(proofs: readonly Proof[]): Promise<void> {
+    await writeDurably(this.#file, JSON.stringify(proofs));
+  }
+}

@@ -1,0 +1,126 @@
+/** What is told of one run: who asked for what, how long it took, and how much came of it. */
+import type { Message, ResetCode, TokenUsage } from '@inference-gateway/shared/protocol/messages';
+import type { ClaimPhase } from './held-job.js';
+
+export const RUN_OUTCOMES = ['ok', 'failed', 'canceled', 'yielded'] as const;
+export type RunOutcome = (typeof RUN_OUTCOMES)[number];
+
+/** One use of this machine, for its owner: never a prompt, never an output. */
+export interface Use {
+  /** The job's; that of the request where a caller waits for the answer. */
+  readonly id: string;
+  readonly kind: Message<'OPEN'>['kind'];
+  readonly jobId: string | null;
+  readonly claimId: string | null;
+  readonly phase: ClaimPhase;
+  readonly endpoint: string;
+  /** Null for an answer of an earlier process, like the tokens and seconds of its run. */
+  readonly serviceId: string | null;
+  readonly model: string;
+  /** The caller's public name. */
+  readonly caller: string;
+  /** Whether the caller owns this machine. */
+  readonly own: boolean;
+  /** Unix ms at which the run began. */
+  readonly since: number;
+  /** Null while the local server has not told. */
+  readonly promptTokens: number | null;
+  readonly completionTokens: number | null;
+  /** That the run has taken, up to its end. */
+  readonly seconds: number | null;
+  /** Null where no card tells its power. */
+  readonly energyWh: number | null;
+  /** Of the answer so far. */
+  readonly bytes: number;
+}
+
+interface RunRecordOptions {
+  readonly open: Message<'OPEN'>;
+  /** Unix ms. */
+  readonly since: number;
+  /** In ms; never set back. */
+  readonly clock: () => number;
+  /** Called once, when the run has said its last word. */
+  readonly ended: (record: RunRecord, outcome: RunOutcome) => void;
+}
+
+export class RunRecord {
+  readonly open: Message<'OPEN'>;
+  /** Null while no card has told its power. */
+  joules: number | null = null;
+  readonly #options: RunRecordOptions;
+  readonly #startedAt: number;
+  #endedAt: number | null = null;
+  #phase: ClaimPhase = 'running';
+  #isRefused = false;
+  #bytes = 0;
+  #usage: TokenUsage | null = null;
+
+  constructor(options: RunRecordOptions) {
+    this.open = options.open;
+    this.#options = options;
+    this.#startedAt = options.clock();
+  }
+
+  get use(): Use {
+    const { open } = this;
+    const jobId = open.kind === 'job' ? (open.job_id ?? null) : null;
+    return {
+      id: jobId ?? open.request_id,
+      kind: open.kind,
+      jobId,
+      claimId: open.kind === 'job' ? (open.claim_id ?? null) : null,
+      phase: this.#endedAt === null ? this.#phase : 'spooled',
+      endpoint: open.endpoint,
+      serviceId: open.service_id,
+      model: open.model,
+      caller: open.caller.name,
+      own: open.caller.own,
+      since: this.#options.since,
+      promptTokens: this.#usage?.prompt_tokens ?? null,
+      completionTokens: this.#usage?.completion_tokens ?? null,
+      seconds: this.#seconds(),
+      energyWh: this.joules === null ? null : this.joules / JOULES_A_WH,
+      bytes: this.#bytes,
+    };
+  }
+
+  loading(): void {
+    this.#phase = 'loading';
+  }
+
+  /** A status of 400 or more is the local server's refusal. */
+  answering(status: number): void {
+    this.#phase = 'running';
+    this.#isRefused = status >= 400;
+  }
+
+  passed(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  succeeded(usage: TokenUsage | null): void {
+    if (this.#endedAt !== null) return;
+    this.#usage = usage;
+    this.#end(this.#isRefused ? 'failed' : 'ok');
+  }
+
+  /** What fails after the last word changes nothing. */
+  failed(code: ResetCode): void {
+    if (this.#endedAt !== null) return;
+    if (code === 'YIELDED') this.#end('yielded');
+    else this.#end(code === 'CANCELED' ? 'canceled' : 'failed');
+  }
+
+  #end(outcome: RunOutcome): void {
+    this.#endedAt = this.#options.clock();
+    this.#options.ended(this, outcome);
+  }
+
+  #seconds(): number {
+    const until = this.#endedAt ?? this.#options.clock();
+    return (until - this.#startedAt) / 1_000;
+  }
+}
+
+export const JOULES_A_WH = 3_600;

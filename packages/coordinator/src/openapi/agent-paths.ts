@@ -1,0 +1,105 @@
+/** What an agent asks with its own token. */
+import { SELF_PATH, SHARES_PATH } from '@inference-gateway/shared/protocol/version';
+import { SMALL_BODY_ERRORS } from './error-answers.js';
+import type { ErrorAnswerName } from './error-answers.js';
+import type { Operation, Paths } from './open-api.js';
+import { jsonAnswer, jsonBody, operation } from './operation.js';
+import { headers, PLAIN_HEADERS } from './response-headers.js';
+
+const TOKEN_ERRORS = [
+  'InvalidToken',
+  'OwnerDisabled',
+  'TooManyTries',
+  'InternalFailure',
+  'AccountsUnavailable',
+] as const satisfies readonly ErrorAnswerName[];
+
+const SHARE = {
+  id: '01KDVDBP00A1B2C3D4E5F6G7H8',
+  service_id: null,
+  model: 'llama3.2:3b',
+  network: 'friends',
+  member: null,
+  slots: 1,
+  hours: '22:00-07:00 Europe/Berlin',
+  max_tokens: null,
+  created_at: 1_769_817_600_000,
+} as const;
+
+export function agentPaths(): Paths {
+  return {
+    [SELF_PATH]: { get: tellSelf() },
+    [SHARES_PATH]: { post: share() },
+    [`${SHARES_PATH}/{id}`]: { delete: unshare() },
+  };
+}
+
+function tellSelf(): Operation {
+  const example = {
+    provider_id: '01KDVDBP00A1B2C3D4E5F6G7H9',
+    name: 'den-pc',
+    owner: 'Anna',
+    approved: true,
+    draining: false,
+    version: '0.1.0',
+    protocols: ['gw-agent.v1'],
+    server_time: 1_769_817_600_123,
+    networks: [{ id: '01KDVDBP00A1B2C3D4E5F6G7HA', name: 'friends', members: 3 }],
+    shares: [SHARE],
+  };
+  const description = 'Who the agent is here, its owner’s networks and what of it is shared.';
+  return operation(
+    {
+      id: 'getAgentSelf',
+      tag: 'Operation',
+      summary: 'See how an agent’s provider stands',
+      description: 'At most 120 requests of agents a minute from one address.',
+      answers: {
+        200: jsonAnswer({ schema: 'AgentSelf', description, example, headers: PLAIN_HEADERS }),
+      },
+      errors: TOKEN_ERRORS,
+    },
+    'agentToken',
+  );
+}
+
+function share(): Operation {
+  const body = { network: 'friends', model: 'llama3.2:3b', slots: 1 };
+  const hours = { hours: '22:00-07:00', time_zone: 'Europe/Berlin' };
+  return operation(
+    {
+      id: 'createAgentShare',
+      tag: 'Operation',
+      summary: 'Share something of an agent’s provider with a network',
+      description:
+        'What is shared already takes the new caps and keeps its id. At most 256 of a provider.',
+      body: jsonBody('NewAgentShare', { ...body, ...hours }),
+      answers: {
+        201: jsonAnswer({
+          schema: 'SharedNow',
+          description: 'The share.',
+          example: { ...SHARE, warning: null },
+          headers: PLAIN_HEADERS,
+        }),
+      },
+      errors: ['InvalidAccount', 'NetworkNotFound', ...TOKEN_ERRORS, ...SMALL_BODY_ERRORS],
+    },
+    'agentToken',
+  );
+}
+
+function unshare(): Operation {
+  return operation(
+    {
+      id: 'deleteAgentShare',
+      tag: 'Operation',
+      summary: 'Share it no longer',
+      parameters: ['ShareId'],
+      answers: {
+        204: { description: 'It is shared no more.', headers: headers(...PLAIN_HEADERS) },
+      },
+      errors: ['ShareNotFound', ...TOKEN_ERRORS],
+    },
+    'agentToken',
+  );
+}

@@ -1,0 +1,6 @@
+import { readPackageVersion } from '@inference-gateway/shared/program/package-version';
+
+/** The version of this program. */
+export function programVersion(): string {
+  return readPackageVersion(new URL('../package.json', import.meta.url));
+}

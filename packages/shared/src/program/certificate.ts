@@ -1,0 +1,93 @@
+/** What is to be seen of a server's certificate before anything is sent to it. */
+import { connect } from 'node:tls';
+import type { PeerCertificate } from 'node:tls';
+import { isLoopback } from '../loopback.js';
+import { certificateFault } from './certificate-fault.js';
+import { checking } from './check.js';
+import type { Check } from './check.js';
+
+const NAME = 'tls';
+const TIMEOUT_MS = 10_000;
+/** Certificates that renew themselves do so some 30 days before their end. */
+const SOON_DAYS = 14;
+const DAY_MS = 86_400_000;
+
+/** Who mends it, and with which command: the advice of a failure ends with it. */
+export interface CertificateRemedy {
+  readonly renew: string;
+}
+
+/** Whether this machine would trust the server at that address, and how long still. */
+export async function checkCertificate(
+  address: string,
+  { renew }: CertificateRemedy,
+): Promise<Check> {
+  const { fail, skip } = checking(NAME);
+  const url = new URL(address);
+  if (url.protocol !== 'https:') {
+    const isHere = isLoopback(url.hostname);
+    return skip(isHere ? `${address} stays on this machine` : `${address} is not encrypted`);
+  }
+  try {
+    const { fault, certificate } = await see(url);
+    if (fault !== null) {
+      const found = certificateFault(fault) ?? 'its certificate is not trusted here';
+      return fail(`${found} (${fault})`, renew);
+    }
+    return judgeEnd(certificate, { renew, nowMs: Date.now() });
+  } catch (error) {
+    return fail(`no TLS at ${url.host}: ${(error as Error).message}`, renew);
+  }
+}
+
+/** How long a certificate that is trusted holds still. */
+export function judgeEnd(
+  { valid_to: validTo, issuer }: Pick<PeerCertificate, 'valid_to' | 'issuer'>,
+  { renew, nowMs }: CertificateRemedy & { readonly nowMs: number },
+): Check {
+  const { pass, warn } = checking(NAME);
+  const days = Math.floor((Date.parse(validTo) - nowMs) / DAY_MS);
+  const found = `valid for ${days} more days, by ${authorityOf(issuer)}`;
+  return days < SOON_DAYS ? warn(found, renew) : pass(found);
+}
+
+interface Seen {
+  /** Why it is not trusted; null where it is. */
+  readonly fault: string | null;
+  readonly certificate: PeerCertificate;
+}
+
+/** Says nothing to the server, so that one which is not trusted may be looked at, too. */
+function see(url: URL): Promise<Seen> {
+  return new Promise((resolve, reject) => {
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const servername = /^[\d.]+$|:/.test(host) ? undefined : host;
+    const socket = connect({
+      host,
+      port: Number(url.port || 443),
+      ...(servername !== undefined && { servername }),
+      rejectUnauthorized: false,
+    });
+    const timer = setTimeout(() => {
+      socket.destroy(new Error(`no answer within ${TIMEOUT_MS / 1_000} s`));
+    }, TIMEOUT_MS);
+    socket.once('close', () => clearTimeout(timer));
+    socket.once('error', reject);
+    socket.once('secureConnect', () => {
+      const fault = socket.authorized ? null : codeOf(socket.authorizationError);
+      resolve({ fault, certificate: socket.getPeerCertificate() });
+      socket.destroy();
+    });
+  });
+}
+
+/** Node types it as an error and gives a code. */
+function codeOf(fault: unknown): string {
+  if (!(fault instanceof Error)) return String(fault);
+  return (fault as NodeJS.ErrnoException).code ?? fault.message;
+}
+
+function authorityOf(issuer: PeerCertificate['issuer']): string {
+  const names = [issuer.O, issuer.CN].flat().filter((name) => name !== undefined);
+  return names[0] ?? 'an authority without a name';
+}

@@ -1,0 +1,99 @@
+import type { GpuProcess, GpuSample } from '@inference-gateway/agent/hardware/gpu-sample';
+import { CardGuard } from '@inference-gateway/agent/work/card-guard';
+import { setImmediate } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { until } from '../../support/until.js';
+
+const SETTINGS = {
+  enabled: true,
+  running: 'yield',
+  memoryMib: 512,
+  usePercent: 20,
+  ignore: [],
+} as const;
+const MINUTE_MS = 60_000;
+const GAME: GpuProcess = { pid: 7, name: 'game', usePercent: 40, memoryMib: 3_000 };
+
+/** A guard whose cards are the test's to move. */
+function guarded(strangers: (all: readonly GpuProcess[] | null) => Promise<GpuProcess[] | null>) {
+  const listeners = new Set<(sample: GpuSample) => void>();
+  const onSample = (listener: (sample: GpuSample) => void) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  };
+  const told: (string | null)[] = [];
+  const guard = new CardGuard({
+    gpu: { latest: null, onSample, close: () => {} },
+    settings: SETTINGS,
+    strangers,
+    idleSince: () => null,
+    changed: () => told.push(guard.intruder?.program ?? null),
+  });
+  onTestFinished(() => guard.close());
+  const sample = ({ at = performance.now() }: { at?: number }, ...processes: GpuProcess[]) => {
+    for (const listener of listeners) listener({ at, cards: [], processes });
+  };
+  return { guard, told, sample, listeners };
+}
+
+test('a change is told once', async () => {
+  let asked = 0;
+  const { guard, told, sample } = guarded((all) => {
+    asked++;
+    return Promise.resolve([...(all ?? [])]);
+  });
+  for (let round = 1; round <= 4; round++) {
+    sample({}, GAME);
+    await until(() => asked === round);
+  }
+  await until(() => told.length > 0);
+  expect([told, guard.intruder]).toEqual([['game'], { program: 'game' }]);
+});
+
+test('one that comes after a while without samples is told, too', async () => {
+  const { told, sample } = guarded((all) => Promise.resolve([...(all ?? [])]));
+  const seeTwice = async (at: number): Promise<void> => {
+    for (const ms of [0, 300]) {
+      sample({ at: at + ms }, GAME);
+      await setImmediate();
+    }
+  };
+  const at = performance.now() - 2 * MINUTE_MS;
+  await seeTwice(at);
+  expect(told).toHaveLength(1);
+  await seeTwice(at + 2 * MINUTE_MS);
+  expect(told).toEqual([null, 'game']);
+});
+
+test('servers of the owner are no strangers', async () => {
+  let asked = 0;
+  const { guard, sample } = guarded(() => {
+    asked++;
+    return Promise.resolve([]);
+  });
+  for (let round = 1; round <= 3; round++) {
+    sample({}, GAME);
+    await until(() => asked === round);
+  }
+  expect(guard.intruder).toBeNull();
+});
+
+test('while one sample is looked into, the latest of the others waits', async () => {
+  const waiting: (() => void)[] = [];
+  const seen: (string | null | undefined)[] = [];
+  const { sample } = guarded(async (all) => {
+    seen.push(all?.[0]?.name);
+    await new Promise<void>((go) => waiting.push(go));
+    return [];
+  });
+  for (const name of ['first', 'second', 'third']) sample({}, { ...GAME, name });
+  waiting[0]?.();
+  await until(() => seen.length === 2);
+  expect(seen).toEqual(['first', 'third']);
+});
+
+test('after its end it hears nothing', () => {
+  const { guard, listeners } = guarded(() => Promise.resolve([]));
+  guard.close();
+  expect(listeners.size).toBe(0);
+});

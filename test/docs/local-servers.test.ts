@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { JAN } from '@inference-gateway/agent/backends/dialects/jan';
+import { KOKORO } from '@inference-gateway/agent/backends/dialects/kokoro';
+import { LEMONADE } from '@inference-gateway/agent/backends/dialects/lemonade';
+import { LLAMA_SWAP } from '@inference-gateway/agent/backends/dialects/llama-swap';
+import { LM_STUDIO } from '@inference-gateway/agent/backends/dialects/lm-studio';
+import { LOCALAI } from '@inference-gateway/agent/backends/dialects/localai';
+import { MLX_LM } from '@inference-gateway/agent/backends/dialects/mlx-lm';
+import { SGLANG } from '@inference-gateway/agent/backends/dialects/sglang';
+import { TABBYAPI } from '@inference-gateway/agent/backends/dialects/tabbyapi';
+import * as webui from '@inference-gateway/agent/backends/dialects/text-generation-webui';
+import { VLLM } from '@inference-gateway/agent/backends/dialects/vllm';
+import { LLAMA_CPP_DROPS } from '@inference-gateway/agent/backends/llama-cpp-drops';
+import {
+  PLACEHOLDERS,
+  placeholdersOf,
+} from '@inference-gateway/agent/backends/comfyui/placeholders';
+import { readGraph } from '@inference-gateway/agent/backends/comfyui/read-graph';
+import { valueOf } from '@inference-gateway/agent/backends/comfyui/request-values';
+import { parseConfig } from '@inference-gateway/agent/config-schema';
+import { expect, test } from 'vitest';
+import { refusalOf } from '../support/local-servers/comfyui-nodes.js';
+import type { Graph } from '../support/local-servers/comfyui-nodes.js';
+import { tableRows } from '../support/markdown-table.js';
+
+const text = readFileSync(new URL('../../docs/local-servers.md', import.meta.url), 'utf8');
+const [service = '', workflow = ''] = [...text.matchAll(/```json\n(.*?)```/gs)].map(
+  ([, json = '']) => json,
+);
+
+test('docs/local-servers.md tells every placeholder, and what stands there otherwise', () => {
+  const told = tableRows(text, 'Placeholder').flatMap(([names = '', , otherwise = '']) =>
+    [...names.matchAll(/\{\{(\w+)\}\}/g)].map(([, name = '']) => [name, otherwise]),
+  );
+  expect(new Set(told.map(([name]) => name))).toEqual(new Set(Object.keys(PLACEHOLDERS)));
+  for (const [name = '', otherwise = ''] of told) {
+    const value = String(valueOf({ name, fallback: null }, new Map()));
+    const words: Record<string, string> = { seed: 'random', prompt: '', '': 'empty' };
+    const isPicture = name.startsWith('image') || name === 'mask';
+    const expected = isPicture ? 'refused' : (words[name] ?? words[value] ?? value);
+    expect(`${name}: ${otherwise}`).toBe(`${name}: ${expected}`);
+  }
+});
+
+test.each<[string, readonly string[] | undefined]>([
+  ['llama-server', LLAMA_CPP_DROPS],
+  ['llama-swap', LLAMA_SWAP.dropFields],
+  ['jan', JAN.dropFields],
+  ['lemonade', LEMONADE.dropFields],
+  ['vllm', VLLM.dropFields],
+  ['sglang', SGLANG.dropFields],
+  ['localai', LOCALAI.dropFields],
+  ['lm-studio', LM_STUDIO.dropFields],
+  ['mlx-lm', MLX_LM.dropFields],
+  ['tabbyapi', TABBYAPI.dropFields],
+  ['text-generation-webui', webui.TEXT_GENERATION_WEBUI.dropFields],
+  ['kokoro', KOKORO.dropFields],
+])('it tells what callers cannot send to %s', (backend, dropped = []) => {
+  const rows = tableRows(text, 'Backend').filter(([names]) => names?.includes(`\`${backend}\``));
+  const told = rows.flatMap(([, fields = '']) =>
+    [...fields.matchAll(/`(\w+)`/g)].map(([, field = '']) => field),
+  );
+  expect(told.toSorted()).toEqual([...dropped].toSorted());
+});
+
+test('its workflow is one that can be run', () => {
+  const read = readGraph(workflow);
+  if (read.kind !== 'graph') throw new Error(read.faults.join('; '));
+  expect(placeholdersOf(read.graph).map(({ name }) => name)).toContain('prompt');
+  const files = { checkpoints: ['sd_xl_turbo_1.0.safetensors'], uploads: new Map() };
+  const filled = workflow.replaceAll(/"\{\{\w+:(\d+)\}\}"/g, '$1').replace('"{{seed}}"', '1');
+  expect(refusalOf(JSON.parse(filled) as Graph, files)).toBeNull();
+});
+
+test('its service is one that the configuration takes', () => {
+  expect(parseConfig({ services: [JSON.parse(service)] }).problems).toEqual([]);
+});

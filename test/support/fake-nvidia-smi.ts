@@ -1,0 +1,75 @@
+/**
+ * An `nvidia-smi` that stands in a folder of its own, for the PATH, and prints what the test says,
+ * again and again where it is asked to.
+ */
+import { chmod, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { temporaryFolder } from './temporary-folder.js';
+
+interface FakeProcess {
+  readonly pid: number;
+  readonly name: string;
+  readonly usePercent?: number;
+  readonly memoryMib?: number;
+}
+
+export interface FakeNvidiaSmi {
+  /** For the PATH. */
+  readonly folder: string;
+  readonly command: string;
+  /** What it prints of its only card from now on. */
+  load(usePercent: number): Promise<void>;
+  /** And of the processes on it. */
+  run(...processes: readonly FakeProcess[]): Promise<void>;
+}
+
+const HEADER = `# gpu         pid   type     fb   ccpm     sm    mem    enc    dec    command
+# Idx           #    C/G     MB     MB      %      %      %      %    name
+`;
+
+/**
+ * Asked for the fields of HELLO it knows a card; asked to repeat itself, it does. It starts as few
+ * processes as it can: on a busy machine it is to keep its time, as the true one does. It ends with
+ * its folder, should a test that was cut off leave it behind.
+ */
+const SCRIPT = `#!/bin/sh
+here="\${0%/*}"
+case "$*" in
+  *driver_version*) echo '0, GPU-1, Fake RTX, 24564, 300, 0, 550.54.14, 8.9'; exit ;;
+  pmon*) shown="$here/processes"; pause=1 ;;
+  *) shown="$here/cards"; pause=0.3 ;;
+esac
+while :; do
+  while IFS= read -r line; do printf '%s\\n' "$line" || exit; done < "$shown" || exit
+  case "$*" in *-lms*|*-d*) sleep "$pause" ;; *) exit ;; esac
+done
+`;
+
+/** Its card is idle at first, and nothing runs on it. */
+export async function fakeNvidiaSmi(): Promise<FakeNvidiaSmi> {
+  const folder = await temporaryFolder();
+  const command = join(folder, 'nvidia-smi');
+  await writeFile(command, SCRIPT);
+  await chmod(command, 0o755);
+  // Replaced whole, so that nobody reads half of it.
+  const show = async (name: string, text: string): Promise<void> => {
+    await writeFile(join(folder, `${name}.new`), text);
+    await rename(join(folder, `${name}.new`), join(folder, name));
+  };
+  const fake: FakeNvidiaSmi = {
+    folder,
+    command,
+    load: (usePercent) => show('cards', `0, ${usePercent}, 300, 25.50\n`),
+    run: (...processes) => show('processes', HEADER + (processes.map(rowOf).join('') || IDLE)),
+  };
+  await fake.load(0);
+  await fake.run();
+  return fake;
+}
+
+const IDLE = '    0          -     -      -      -      -      -      -      -    -\n';
+
+function rowOf({ pid, name, usePercent, memoryMib }: FakeProcess): string {
+  const cells = ['0', pid, 'G', memoryMib ?? '-', '-', usePercent ?? '-', '-', '-', '-', name];
+  return `    ${cells.join('   ')}  \n`;
+}

@@ -1,0 +1,42 @@
+/** What was posted to a stand-in, read as the real servers read it. */
+import type { ServerResponse } from 'node:http';
+import { send } from '../recording-server.js';
+import type { RecordedRequest } from '../recording-server.js';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Throws where the body is no JSON object, and the connection is cut. */
+export function jsonOf(request: RecordedRequest | undefined): Record<string, unknown> {
+  return JSON.parse(String(request?.body)) as Record<string, unknown>;
+}
+
+/** A field that is a text; `otherwise` where it is none, or absent. */
+export function textIn(fields: Fields, name: string, otherwise: string): string {
+  const value = fields[name];
+  return typeof value === 'string' ? value : otherwise;
+}
+
+export function formOf(request: RecordedRequest | undefined): Promise<FormData> {
+  if (request === undefined) throw new Error('nothing was posted');
+  const headers = { 'content-type': request.headers['content-type'] ?? '' };
+  return new Response(new Uint8Array(request.body), { headers }).formData();
+}
+
+/** As FastAPI refuses a field: 422, and where the mistake is. */
+export function refuseField(response: ServerResponse, field: string, message: string): void {
+  const detail = [{ type: 'value_error', loc: ['body', field], msg: message, input: null }];
+  send(response, 422, { detail });
+}
+
+/** The JSON body where the fields are there; null where that was refused. */
+export function required(
+  request: RecordedRequest,
+  response: ServerResponse,
+  names: readonly string[],
+): Fields | null {
+  const fields = jsonOf(request);
+  const missing = names.find((name) => typeof fields[name] !== 'string');
+  if (missing === undefined) return fields;
+  refuseField(response, missing, 'Field required');
+  return null;
+}

@@ -1,0 +1,78 @@
+/** What the stand-ins of the local servers have in common. */
+import type { IncomingMessage } from 'node:http';
+import { answer } from '../fake-behaviours.js';
+import { startFakeServer } from '../fake-model-server.js';
+import type {
+  Behaviour,
+  FakeModelServer,
+  FakeServerOptions,
+  RawRoute,
+  Route,
+} from '../fake-model-server.js';
+
+export interface StandInOptions {
+  readonly port?: number;
+  /** Asked for in the way of the server that is stood in for. */
+  readonly apiKey?: string;
+  /** Beside or instead of the server's own paths. */
+  readonly routes?: Readonly<Record<string, Route>>;
+  readonly behaviour?: Behaviour;
+}
+
+/** What the server itself is like. */
+export interface Nature extends Pick<FakeServerOptions, 'headers' | 'guard'> {
+  readonly routes: Readonly<Record<string, Route>>;
+  readonly behaviour?: Behaviour;
+}
+
+/** Chats are answered at once, unless told otherwise. */
+export function startStandIn(
+  { port, routes, behaviour }: StandInOptions,
+  nature: Nature,
+): Promise<FakeModelServer> {
+  return startFakeServer({
+    ...nature,
+    behaviour: behaviour ?? nature.behaviour ?? answer(),
+    routes: { ...nature.routes, ...routes },
+    ...(port !== undefined && { port }),
+  });
+}
+
+interface Door {
+  readonly refusal: RawRoute;
+  /** The paths that want a key; all, unless told otherwise. */
+  readonly guards?: (path: string) => boolean;
+}
+
+/** Lets nobody in without the key as a bearer token; everybody where there is none. */
+export function keyed(
+  apiKey: string | undefined,
+  { refusal, guards = () => true }: Door,
+): (request: IncomingMessage) => RawRoute | null {
+  return ({ url = '/', headers }) => {
+    if (apiKey === undefined || !guards(url.split('?')[0] ?? '/')) return null;
+    return headers.authorization === `Bearer ${apiKey}` ? null : refusal;
+  };
+}
+
+/** OpenAI's list, each row with the same facts unless it says otherwise. */
+export function modelList(
+  rows: readonly ({ readonly id: string } & Readonly<Record<string, unknown>>)[],
+  facts: Readonly<Record<string, unknown>>,
+): object {
+  const data = rows.map((row) => ({ object: 'model', created: 1_700_000_000, ...facts, ...row }));
+  return { object: 'list', data };
+}
+
+/** Ollama's list, as servers that answer its paths make it. */
+export function ollamaTags(...names: readonly string[]): object {
+  const models = names.map((name) => ({
+    name,
+    model: name,
+    modified_at: '2026-01-01T00:00:00Z',
+    size: 1,
+    digest: `sha256:${name}`,
+    details: { format: 'gguf' },
+  }));
+  return { models };
+}

@@ -1,0 +1,24 @@
+#!/bin/bash
+# Runs a command beside a systemd of its own, as the services of one user have it: with a /run that
+# nobody else sees, so that nothing of it stays and no other systemd hears of it.
+#   unshare --mount bash systemd-user.sh HOME COMMAND [ARGUMENT …]
+set -eu
+mount -t tmpfs -o mode=755 tmpfs /run
+# Without this folder systemd thinks that the machine has another one.
+mkdir -p /run/systemd/system /run/user/0
+chmod 700 /run/user/0
+export HOME="$1" XDG_RUNTIME_DIR=/run/user/0
+unset XDG_CONFIG_HOME
+shift
+/usr/lib/systemd/systemd --user --log-target=null &
+manager=$!
+for _ in $(seq 100); do
+  systemctl --user is-system-running >/dev/null 2>&1 && break
+  sleep 0.1
+done
+status=0
+"$@" || status=$?
+# It ends its services first.
+kill -TERM "$manager"
+wait "$manager" || true
+exit "$status"
