@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { JAN } from '@inference-gateway/agent/backends/dialects/jan';
-import { KOKORO } from '@inference-gateway/agent/backends/dialects/kokoro';
-import { LEMONADE } from '@inference-gateway/agent/backends/dialects/lemonade';
-import { LLAMA_SWAP } from '@inference-gateway/agent/backends/dialects/llama-swap';
-import { LM_STUDIO } from '@inference-gateway/agent/backends/dialects/lm-studio';
-import { LOCALAI } from '@inference-gateway/agent/backends/dialects/localai';
-import { MLX_LM } from '@inference-gateway/agent/backends/dialects/mlx-lm';
-import { SGLANG } from '@inference-gateway/agent/backends/dialects/sglang';
-import { TABBYAPI } from '@inference-gateway/agent/backends/dialects/tabbyapi';
-import * as webui from '@inference-gateway/agent/backends/dialects/text-generation-webui';
-import { VLLM } from '@inference-gateway/agent/backends/dialects/vllm';
+import { JAN } from '@inference-gateway/agent/backends/openai/dialects/jan';
+import { KOKORO } from '@inference-gateway/agent/backends/openai/dialects/kokoro';
+import { LEMONADE } from '@inference-gateway/agent/backends/openai/dialects/lemonade';
+import { LLAMA_SWAP } from '@inference-gateway/agent/backends/openai/dialects/llama-swap';
+import { LM_STUDIO } from '@inference-gateway/agent/backends/openai/dialects/lm-studio';
+import { LOCALAI } from '@inference-gateway/agent/backends/openai/dialects/localai';
+import { MLX_LM } from '@inference-gateway/agent/backends/openai/dialects/mlx-lm';
+import { SGLANG } from '@inference-gateway/agent/backends/openai/dialects/sglang';
+import { TABBYAPI } from '@inference-gateway/agent/backends/openai/dialects/tabbyapi';
+import * as webui from '@inference-gateway/agent/backends/openai/dialects/text-generation-webui';
+import { VLLM } from '@inference-gateway/agent/backends/openai/dialects/vllm';
 import { LLAMA_CPP_DROPS } from '@inference-gateway/agent/backends/llama-cpp-drops';
 import {
   PLACEHOLDERS,

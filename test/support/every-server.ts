@@ -28,7 +28,7 @@ import { startSglang } from './local-servers/sglang.js';
 import { startSpeaches } from './local-servers/speaches.js';
 import { modelList, ollamaTags } from './local-servers/stand-in.js';
 import { startTabbyApi } from './local-servers/tabbyapi.js';
-import { startTextGenerationWebUi } from './local-servers/text-generation-webui.js';
+import { startTextGenWebUi } from './local-servers/text-generation-webui.js';
 import { startVllm } from './local-servers/vllm.js';
 import { startWhisperAsr } from './local-servers/whisper-asr.js';
 
@@ -154,7 +154,7 @@ const SERVERS: readonly (readonly [string, Start, Partial<Identity>])[] = [
   ['Kokoro-FastAPI', startKokoro, { backend: 'kokoro', ...SPEECH }],
   ['chatterbox-tts-api', startChatterboxTtsApi, { backend: 'chatterbox-tts-api', ...SPEECH }],
   ['GPT4All', startGpt4All, { backend: 'gpt4all' }],
-  ['text-generation-webui', startTextGenerationWebUi, { backend: 'text-generation-webui' }],
+  ['text-generation-webui', startTextGenWebUi, { backend: 'text-generation-webui' }],
   ['openedai-speech', startOpenedAiSpeech, { backend: 'openedai-speech', ...SPEECH }],
   ['mlx-audio', startMlxAudio, SPEECH],
   ['mlx-omni-server', startMlxOmni, { types: ['llm', 'stt', 'image', 'tts'] }],

@@ -2,9 +2,9 @@
  * The gateway as its users run it: coordinator and agent as processes, set up by their command
  * lines.
  */
+import { randomInt } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import { runProgram, startProgram } from './program.js';
@@ -110,11 +110,26 @@ export function expectOk(finished: Finished): Finished {
   return finished;
 }
 
+/** Below those that systems give to whoever asks for any, or connects: between two starts, too. */
+const PORTS = { from: 15_000, to: 32_000 };
+
 /** A port that was free a moment ago: a coordinator that restarts needs the same one again. */
 export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const port = randomInt(PORTS.from, PORTS.to);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`no port from ${PORTS.from} to ${PORTS.to} is free`);
+}
+
+const MAX_ATTEMPTS = 100;
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
+  const listening = new Promise<boolean>((done) => {
+    server.once('error', () => done(false)).listen(port, '127.0.0.1', () => done(true));
+  });
+  if (!(await listening)) return false;
   await new Promise((done) => server.close(done));
-  return port;
+  return true;
 }

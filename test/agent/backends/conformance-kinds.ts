@@ -19,7 +19,7 @@ import { startMlxLm } from '../../support/local-servers/mlx-lm.js';
 import { startSglang } from '../../support/local-servers/sglang.js';
 import type { StandInOptions } from '../../support/local-servers/stand-in.js';
 import { startTabbyApi, TABBY_KEY } from '../../support/local-servers/tabbyapi.js';
-import { startTextGenerationWebUi } from '../../support/local-servers/text-generation-webui.js';
+import { startTextGenWebUi } from '../../support/local-servers/text-generation-webui.js';
 import { startVllm } from '../../support/local-servers/vllm.js';
 
 export interface Kind {
@@ -117,7 +117,7 @@ export const KINDS: readonly Kind[] = [
     told: { context_length: 4_096, input_modalities: ['text', 'image'], loaded: true },
     slots: 4,
   }),
-  kind('text-generation-webui', startTextGenerationWebUi, {
+  kind('text-generation-webui', startTextGenWebUi, {
     served: 'tiny.gguf',
     ids: ['tiny.gguf'],
     told: { loaded: true },

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { LLAMA_PROPS } from '../../support/fake-openai-server.js';
 import { startLlamaRouter } from '../../support/local-servers/llama-server.js';
 import { modelList } from '../../support/local-servers/stand-in.js';
-import { describeAt } from './dialects/dialect-stage.js';
+import { describeAt } from './openai/dialects/dialect-stage.js';
 
 const STATES = ['loaded', 'loading', 'sleeping', 'unloaded', 'downloading'];
 

@@ -1,5 +1,5 @@
 /** The owner's orders when they come at once, and with all else that keeps others out. */
-import { Catalog } from '@inference-gateway/agent/backends/catalog';
+import { Catalog } from '@inference-gateway/agent/backends/catalog/catalog';
 import { PauseFile } from '@inference-gateway/agent/state/pause-file';
 import { HeldClaims } from '@inference-gateway/agent/work/held-claims';
 import { Ledger } from '@inference-gateway/agent/work/ledger';

@@ -1,6 +1,6 @@
 /** What the agent lets in, whatever a coordinator sends. */
 import type { ServiceConfig } from '@inference-gateway/agent/backends/backend';
-import { Catalog } from '@inference-gateway/agent/backends/catalog';
+import { Catalog } from '@inference-gateway/agent/backends/catalog/catalog';
 import { HeldClaims } from '@inference-gateway/agent/work/held-claims';
 import { Ledger } from '@inference-gateway/agent/work/ledger';
 import { MAX_HELD_BODY_BYTES, WorkRunner } from '@inference-gateway/agent/work/runner';

@@ -3,7 +3,7 @@ import type { FakeModelServer } from '../fake-model-server.js';
 import { keyed, modelList, startStandIn } from './stand-in.js';
 import type { StandInOptions } from './stand-in.js';
 
-export function startTextGenerationWebUi(options: StandInOptions = {}): Promise<FakeModelServer> {
+export function startTextGenWebUi(options: StandInOptions = {}): Promise<FakeModelServer> {
   const guard = keyed(options.apiKey, {
     refusal: { status: 401, body: { detail: 'Unauthorized' } },
   });

@@ -7,7 +7,7 @@ import { errorDocument, notServed, refusal } from '../openai-wire/error-document
 import { asObject, asText } from '../openai-wire/json.js';
 import { lengthScale, piperFields } from '../openai-wire/piper-request.js';
 import { advertise } from './advertise.js';
-import { askedServer } from './asked-server.js';
+import { askedServer } from './openai/asked-server.js';
 import { LocalFailure } from './backend.js';
 import type {
   Backend,
@@ -18,12 +18,12 @@ import type {
   ServiceConfig,
 } from './backend.js';
 import { checkAnswer } from './check-answer.js';
-import { refuseVoice } from './dialects/refuse-voice.js';
+import { refuseVoice } from './openai/dialects/refuse-voice.js';
 import { forward } from './forward.js';
 import type { ForwardedAnswer } from './forward.js';
 import { madeSound, wantedFormat } from './made-sound.js';
-import { readMade } from './openai-answer.js';
-import { readText } from './openai-send.js';
+import { readMade } from './openai/openai-answer.js';
+import { readText } from './openai/openai-send.js';
 import { plainBody } from './plain-body.js';
 import { probe } from './probe.js';
 import { serverRoot } from './server-root.js';

@@ -6,7 +6,7 @@ import { notServed } from '../openai-wire/error-document.js';
 import { readAnswer } from '../openai-wire/local-answer.js';
 import { shapeRequest } from '../openai-wire/request-body.js';
 import type { LocalAnswer, LocalCall } from './backend.js';
-import type { Dialect } from './dialect.js';
+import type { Dialect } from './openai/dialect.js';
 import { forward } from './forward.js';
 
 export interface CallTarget {

@@ -1,5 +1,5 @@
 /** The local servers where no agent runs that knows them: asked by the doctor itself. */
-import { Catalog } from '../backends/catalog.js';
+import { Catalog } from '../backends/catalog/catalog.js';
 import type { AgentConfig } from '../config.js';
 import { findFfmpeg } from '../media/ffmpeg.js';
 import type { LocalServers } from './local-servers.js';

@@ -2,7 +2,7 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { printJson, printRecord } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
-import { Catalog } from '../backends/catalog.js';
+import { Catalog } from '../backends/catalog/catalog.js';
 import { loadConfig, locateConfig } from '../config.js';
 import type { ConfigLocation } from '../config-location.js';
 import { findFfmpeg } from '../media/ffmpeg.js';

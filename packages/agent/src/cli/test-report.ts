@@ -1,6 +1,6 @@
 /** What `test` tells, as it crosses the control socket and as `test --json` prints it. */
 import * as z from 'zod';
-import type { TestedModel } from '../backends/catalog.js';
+import type { TestedModel } from '../backends/catalog/catalog.js';
 import { decodeAnswer } from './decode-answer.js';
 
 const report = z.object({

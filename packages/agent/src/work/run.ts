@@ -6,7 +6,7 @@ import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import { LocalFailure } from '../backends/backend.js';
 import type { EventAnswer, LocalAnswer, MediaAnswer } from '../backends/backend.js';
-import type { CatalogEntry } from '../backends/catalog.js';
+import type { CatalogEntry } from '../backends/catalog/catalog.js';
 import { SpoolFull } from './spool-room.js';
 import type { StopReason, Work } from './work.js';
 

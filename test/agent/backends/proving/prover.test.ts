@@ -1,7 +1,7 @@
 /** Proving as the catalog does it, against real small servers. */
 import type { ServiceConfig } from '@inference-gateway/agent/backends/backend';
-import { Catalog } from '@inference-gateway/agent/backends/catalog';
-import type { CatalogOptions } from '@inference-gateway/agent/backends/catalog';
+import { Catalog } from '@inference-gateway/agent/backends/catalog/catalog';
+import type { CatalogOptions } from '@inference-gateway/agent/backends/catalog/catalog';
 import { ProofFile } from '@inference-gateway/agent/state/proof-file';
 import { expect, onTestFinished, test } from 'vitest';
 import { configuredServer } from '../../../support/configured-server.js';

@@ -3,7 +3,7 @@ import { asObject, asObjects, asText } from '../../openai-wire/json.js';
 import type { JsonObject } from '../../openai-wire/json.js';
 import type { ListedModel } from '../advertise.js';
 import { LocalFailure } from '../backend.js';
-import type { AskedServer } from '../dialect.js';
+import type { AskedServer } from '../openai/dialect.js';
 
 /**
  * Those that are loaded: others are names of folders, for which older ones would silently take the

@@ -8,7 +8,7 @@ import { startOf } from '../../media/start-of.js';
 import { aceStepFields, refuseMusic } from '../../openai-wire/ace-step-request.js';
 import { notServed } from '../../openai-wire/error-document.js';
 import { advertise } from '../advertise.js';
-import { askedServer } from '../asked-server.js';
+import { askedServer } from '../openai/asked-server.js';
 import { LocalFailure } from '../backend.js';
 import type {
   Backend,
@@ -18,7 +18,7 @@ import type {
   MediaPart,
   ServiceConfig,
 } from '../backend.js';
-import { fetchOwnFile } from '../fetch-own-file.js';
+import { fetchOwnFile } from '../openai/fetch-own-file.js';
 import { serverRoot } from '../server-root.js';
 import { sizedWav } from '../sized-wav.js';
 import { withoutFields } from '../without-fields.js';

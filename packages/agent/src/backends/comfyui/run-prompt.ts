@@ -17,10 +17,9 @@ import { placeOf, takeBack } from './take-back.js';
 /** ComfyUI checks a graph before it answers, and may be computing meanwhile. */
 const SUBMIT_TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
-/** How often a job is asked for: at first, and once it is known to take long. */
-const POLL_MS = 250;
-const SLOW_POLL_MS = 1_000;
-const SLOW_AFTER_MS = 10_000;
+/** A job is asked for when it has taken a tenth longer, within these. */
+const FIRST_POLL_MS = 100;
+const LONGEST_POLL_MS = 1_000;
 /** So many looks without a result, and the queue is asked whether there is such a job still. */
 const LOOKS_PER_QUEUE_LOOK = 8;
 /** So many answers in a row may fail to come. */
@@ -80,8 +79,7 @@ async function ended(
   const began = performance.now();
   let lost = 0;
   for (let look = 1; performance.now() - began < MAX_RUN_MS; look++) {
-    const isSlow = performance.now() - began >= SLOW_AFTER_MS;
-    await pauseUnless(signal, isSlow ? SLOW_POLL_MS : POLL_MS);
+    await pauseUnless(signal, pauseAfter(performance.now() - began));
     const isThorough = look % LOOKS_PER_QUEUE_LOOK === 0;
     const seen = await lookUp(server, { promptId, isThorough }, signal).catch(told);
     if (!(seen instanceof LocalFailure)) lost = 0;
@@ -91,6 +89,10 @@ async function ended(
     if (seen !== null) return seen;
   }
   throw new LocalFailure('LOCAL_TIMEOUT', `ComfyUI was at it for ${MAX_RUN_MS / 3_600_000} h.`);
+}
+
+function pauseAfter(tookMs: number): number {
+  return Math.min(Math.max(tookMs / 10, FIRST_POLL_MS), LONGEST_POLL_MS);
 }
 
 interface Look {

@@ -1,8 +1,8 @@
 /** Which model an owner means, among all that the services of this machine have. */
 import { didYouMean } from '@inference-gateway/shared/nearest';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { subjectsOf } from '../watched-server.js';
-import type { WatchedServer } from '../watched-server.js';
+import { subjectsOf } from '../catalog/watched-server.js';
+import type { WatchedServer } from '../catalog/watched-server.js';
 import type { Subject } from './try-model.js';
 
 export interface Wanted {

@@ -1,0 +1,140 @@
+/**
+ * What listens on a port, told by what it answers and never by the port's number: half of all model
+ * servers share four ports. Only GET, one request at a time a port, and only on this machine.
+ */
+import type { ServiceType } from '@inference-gateway/shared/endpoints';
+import { LocalFailure } from '../backend.js';
+import { USUAL_PORTS } from './candidate-ports.js';
+import type { BackendName } from '../create-backend.js';
+import { wantsKeyAt } from './fingerprint-signs.js';
+import type { Ask } from './fingerprint-signs.js';
+import { FINGERPRINTS } from './fingerprints.js';
+import type { Fingerprint } from './fingerprints.js';
+import { probe } from '../probe.js';
+import type { ProbeAnswer } from '../probe.js';
+import type { ServedType } from './served-types.js';
+import { sideBySide } from './side-by-side.js';
+
+/** One kind of work of one server. */
+export interface Detected {
+  /** The program's name, or `unknown`. */
+  readonly server: string;
+  /** The backend that makes it usable; null where none does. */
+  readonly backend: BackendName | null;
+  readonly type: ServiceType;
+  readonly baseUrl: string;
+  /** Shared by the types of a server that does one thing at a time, else null. */
+  readonly slotGroup: string | null;
+  /** The models of this type, where the server's list does not part them; else null. */
+  readonly models: readonly string[] | null;
+  readonly needsKey: boolean;
+  /** What its owner should know; null where all is well. */
+  readonly note: string | null;
+}
+
+const PROBE_TIMEOUT_MS = 1_500;
+/** A server that answers some paths and stalls on others is not waited for path by path. */
+const SERVER_TIMEOUT_MS = 10_000;
+const PORTS_AT_ONCE = 8;
+/** Ollama and LM Studio bind the first, some others only the second. */
+const LOOPBACK = ['127.0.0.1', '[::1]'];
+/** Neither told nor refused. */
+const SILENCE: ProbeAnswer = { status: 0, server: '', text: '', json: undefined };
+
+/**
+ * Examines one origin, such as `http://127.0.0.1:8080`: one entry a type that it serves. Throws a
+ * `LocalFailure` where nothing answers.
+ */
+export async function detect(
+  baseOrigin: string,
+  signal: AbortSignal,
+): Promise<readonly Detected[]> {
+  const whole = AbortSignal.any([signal, AbortSignal.timeout(SERVER_TIMEOUT_MS)]);
+  const ask = asker(baseOrigin, whole);
+  for (const fingerprint of FINGERPRINTS) {
+    if (await fingerprint.matches(ask)) return describe(fingerprint, baseOrigin, ask);
+  }
+  const note = 'an HTTP server answers, but it is no model server that this version knows';
+  const none = { backend: null, type: 'llm', slotGroup: null, models: null } as const;
+  return [{ server: 'unknown', ...none, baseUrl: baseOrigin, needsKey: false, note }];
+}
+
+/** The model servers on this machine, in the order of the ports. */
+export async function scanLoopback(
+  ports: readonly number[] = USUAL_PORTS,
+): Promise<readonly Detected[]> {
+  const found = await sideBySide([...new Set(ports)], PORTS_AT_ONCE, scanPort);
+  return found.flat();
+}
+
+async function scanPort(port: number): Promise<readonly Detected[]> {
+  for (const host of LOOPBACK) {
+    const detected = await detectOrNone(`http://${host}:${port}`);
+    if (detected.some(({ server }) => server !== 'unknown')) return detected;
+  }
+  return [];
+}
+
+/** Most ports have no listener, and some listeners do not speak HTTP: neither is an error here. */
+async function detectOrNone(origin: string): Promise<readonly Detected[]> {
+  try {
+    return await detect(origin, new AbortController().signal);
+  } catch {
+    return [];
+  }
+}
+
+/** Whoever has answered once is there, even if it stalls or breaks off at a path that it lacks. */
+function asker(origin: string, signal: AbortSignal): Ask {
+  const seen = new Map<string, ProbeAnswer>();
+  return async (path) => {
+    const known = seen.get(path);
+    if (known !== undefined) return known;
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]);
+    const asked = probe(origin + path, { apiKey: null, signal: limited });
+    const answer = seen.size === 0 ? await asked : await asked.catch(silenceUnlessGone);
+    seen.set(path, answer);
+    return answer;
+  };
+}
+
+function silenceUnlessGone(error: unknown): ProbeAnswer {
+  if (error instanceof LocalFailure && error.code !== 'LOCAL_UNREACHABLE') return SILENCE;
+  throw error;
+}
+
+async function describe(
+  fingerprint: Fingerprint,
+  origin: string,
+  ask: Ask,
+): Promise<readonly Detected[]> {
+  const { server, backend, type, path } = fingerprint;
+  const needsKey = await (fingerprint.wantsKey ?? listIsGuarded)(ask);
+  const told = needsKey ? [] : ((await fingerprint.served?.(ask)) ?? []);
+  const served: readonly ServedType[] = told.length === 0 ? [{ type, models: null }] : told;
+  const slotGroup = served.length > 1 ? groupOf(fingerprint, origin) : null;
+  const note = noteOn(fingerprint, needsKey);
+  return served.map((one) => ({
+    server,
+    backend,
+    ...one,
+    baseUrl: origin + path,
+    slotGroup,
+    needsKey,
+    note,
+  }));
+}
+
+function listIsGuarded(ask: Ask): Promise<boolean> {
+  return wantsKeyAt(ask, '/v1/models');
+}
+
+function groupOf({ takesTurns, server }: Fingerprint, origin: string): string | null {
+  return takesTurns === true ? `${server.toLowerCase()}-${new URL(origin).port}` : null;
+}
+
+function noteOn({ backend, note }: Fingerprint, needsKey: boolean): string | null {
+  if (note !== undefined) return note;
+  if (backend === null) return 'found, but not usable with this version';
+  return needsKey ? 'found, needs key' : null;
+}

@@ -1,0 +1,51 @@
+/**
+ * What is special about one program that speaks OpenAI's API: where its own lists tell more than
+ * `/v1/models`, and what its requests must not hold. `openai.ts` does the rest for all of them.
+ */
+import type { ServiceType } from '@inference-gateway/shared/endpoints';
+import type { ListedModel } from '../advertise.js';
+import type { DocumentAnswer, LocalCall } from '../backend.js';
+import type { ListedVoice } from './voice-list.js';
+
+/** A local server while it is asked what it serves: GET alone, one question at a time. */
+export interface AskedServer {
+  readonly type: ServiceType;
+  /** As configured, without a trailing slash; usually with `/v1`. */
+  readonly baseUrl: string;
+  /** Without `/v1`. */
+  readonly root: string;
+  /** The JSON of a success. Throws a `LocalFailure` for everything else. */
+  readonly get: (url: string) => Promise<unknown>;
+  /** The JSON of a success; null for everything else but a server that is gone. */
+  readonly find: (url: string) => Promise<unknown>;
+}
+
+export interface Listing {
+  /** Of the service's type alone; nothing that runs elsewhere. */
+  readonly models: readonly ListedModel[];
+  /** Null where the server does not tell. */
+  readonly slots: number | null;
+}
+
+export interface Dialect {
+  /** Request fields that are never passed on, beside the owner's. */
+  readonly dropFields?: readonly string[];
+  /** Absent: `/models` alone is asked. */
+  list?(server: AskedServer): Promise<Listing>;
+  /** Of a `tts` service. Absent: `/audio/voices` is asked. */
+  voices?(server: AskedServer): Promise<readonly ListedVoice[]>;
+  /** The formats that a `tts` service makes by itself. Absent: it is not known. */
+  readonly formats?: readonly string[];
+  /**
+   * What it would do badly, refused before it is asked. Null: nothing. Absent: voices that look
+   * like files.
+   */
+  refuse?(call: LocalCall): DocumentAnswer | null;
+  /** The fields as it wants them, `model` being its own name by now. Absent: as they are. */
+  shape?(
+    fields: Readonly<Record<string, unknown>>,
+    call: LocalCall,
+  ): Readonly<Record<string, unknown>>;
+  /** False: it refuses to stream, so it is asked for whole answers, which are sent on as one. */
+  readonly streams?: false;
+}

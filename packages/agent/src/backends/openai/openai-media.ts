@@ -1,0 +1,27 @@
+/** Everything but chat, from a server that speaks OpenAI's API. */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { findForeignMedia } from '@inference-gateway/shared/openai/media-urls';
+import { foreignUrl, notServed } from '../../openai-wire/error-document.js';
+import { readOpenAiTranscript } from '../../openai-wire/openai-transcript.js';
+import type { LocalAnswer, LocalCall } from '../backend.js';
+import { makeSound } from './openai-audio.js';
+import { makeFilm, makeImages } from './openai-images.js';
+import { fieldsOf, readError, readText, sendForm } from './openai-send.js';
+import type { MediaTarget } from './openai-send.js';
+
+/** Throws a `LocalFailure`, or what the call's signal was aborted with. */
+export async function mediaCall(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
+  const param = findForeignMedia(call.body);
+  if (param !== null) return foreignUrl(param);
+  const { answer, media } = ENDPOINTS[call.endpoint];
+  if (answer === 'transcription') return transcribe(target, call);
+  if (answer === 'images') return makeImages(target, call);
+  if (answer !== 'file') return notServed(call);
+  return media === 'video' ? makeFilm(target, call) : makeSound(target, call);
+}
+
+async function transcribe(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
+  const answer = await sendForm(target, call, { fields: fieldsOf(call) });
+  if (answer.status >= 400) return readError(call, answer);
+  return readOpenAiTranscript(await readText(answer.body));
+}

@@ -1,0 +1,102 @@
+/** One media request to a server that speaks OpenAI's API: what is sent, and what comes back. */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { extensionOf } from '@inference-gateway/shared/media-types';
+import type { AudioConverter } from '../../media/ffmpeg.js';
+import { errorDocument } from '../../openai-wire/error-document.js';
+import { formFields } from '../../openai-wire/form-fields.js';
+import { LocalFailure } from '../backend.js';
+import type { DocumentAnswer, LocalCall, LocalUpload } from '../backend.js';
+import { forward } from '../forward.js';
+import type { ForwardedAnswer } from '../forward.js';
+import { multipartForm } from '../multipart.js';
+import type { FormBody, FormFile } from '../multipart.js';
+import { readWhole } from '../read-whole.js';
+import type { CallTarget } from '../run-call.js';
+import { withoutFields } from '../without-fields.js';
+
+export interface MediaTarget extends CallTarget {
+  /** Null where ffmpeg is not installed. */
+  readonly ffmpeg: AudioConverter | null;
+}
+
+/** A few pictures of 4,096 pixels a side in base64. */
+const MAX_DOCUMENT_BYTES = 96 * 1024 * 1024;
+
+/** The caller's fields under the server's own name of the model. */
+export function fieldsOf(call: LocalCall): Record<string, unknown> {
+  return { ...call.body, model: call.model.served_name };
+}
+
+/** The fields may be a caller's, with any name: nothing is told from them. */
+export function sendJson(
+  target: CallTarget,
+  call: LocalCall,
+  fields: Readonly<Record<string, unknown>>,
+): Promise<ForwardedAnswer> {
+  return send(target, call, JSON.stringify(shaped(target, call, fields)));
+}
+
+/** The fields as a form, and every file of the call under the name that `nameOf` gives it. */
+export function sendForm(
+  target: CallTarget,
+  call: LocalCall,
+  { fields, nameOf }: FormOrder,
+): Promise<ForwardedAnswer> {
+  const files = call.uploads.map((upload) => formFile(upload, nameOf?.(upload) ?? upload.name));
+  return send(target, call, multipartForm(formFields(shaped(target, call, fields)), files));
+}
+
+interface FormOrder {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly nameOf?: (upload: LocalUpload) => string;
+}
+
+/** As the server wants them; what the owner drops stays dropped under the server's own names. */
+function shaped(
+  target: CallTarget,
+  call: LocalCall,
+  fields: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const { dropFields, dialect } = target;
+  const kept = withoutFields(fields, dropFields);
+  return withoutFields(dialect?.shape?.(kept, call) ?? kept, dropFields);
+}
+
+async function send(
+  target: CallTarget,
+  call: LocalCall,
+  body: string | FormBody,
+): Promise<ForwardedAnswer> {
+  const { baseUrl, apiKey } = target;
+  const url = baseUrl + ENDPOINTS[call.endpoint].path;
+  const answer = await forward({ url, apiKey, body, signal: call.signal });
+  if (answer.status < 300 || answer.status >= 400) return answer;
+  answer.body.abandon();
+  const what = `status ${answer.status}, which leads elsewhere`;
+  throw new LocalFailure('LOCAL_ERROR', `the local server answered ${what}.`);
+}
+
+export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const bytes = await readWhole(body, MAX_DOCUMENT_BYTES);
+  // Without the byte order mark that some servers on Windows write.
+  return new TextDecoder().decode(bytes);
+}
+
+/** Throws a `LocalFailure` for a 404: the owner is to learn what the server does not have. */
+export async function readError(
+  { endpoint }: LocalCall,
+  { status, body }: ForwardedAnswer,
+): Promise<DocumentAnswer> {
+  const document = errorDocument(status, await readText(body));
+  if (status !== 404) return document;
+  const { path } = ENDPOINTS[endpoint];
+  const { message } = (JSON.parse(document.json) as { error: { message: string } }).error;
+  throw new LocalFailure('LOCAL_ERROR', `the local server answered 404 to ${path}: ${message}`);
+}
+
+/** Servers tell formats by the file's ending: the caller's own name for it never comes here. */
+function formFile(upload: LocalUpload, name: string): FormFile {
+  const filename = `${upload.name}.${extensionOf(upload.contentType)}`;
+  const { contentType, bytes } = upload;
+  return { name, filename, contentType, bytes, read: () => upload.read() };
+}

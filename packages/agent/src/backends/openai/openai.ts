@@ -1,0 +1,98 @@
+/**
+ * Any server that speaks OpenAI's API, each service of one type. What is special about a program
+ * that does is its dialect; a server without one is taken by its list of models alone.
+ */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
+import type { AudioConverter } from '../../media/ffmpeg.js';
+import { notServed } from '../../openai-wire/error-document.js';
+import { advertise } from '../advertise.js';
+import { askedServer } from './asked-server.js';
+import type { Backend, Description, LocalAnswer, LocalCall, ServiceConfig } from '../backend.js';
+import type { Dialect, Listing } from './dialect.js';
+import { refuseVoiceFile } from './dialects/refuse-voice.js';
+import { listPlainly } from './openai-list.js';
+import { mediaCall } from './openai-media.js';
+import { dropsOf } from './openai-owners.js';
+import { runCall } from '../run-call.js';
+import { isMlxAudio, listVoices, voicesOf } from './voice-list.js';
+import type { ListedVoice } from './voice-list.js';
+
+/** How mlx-audio, among others, names the owner of its models. */
+const MLX_OWNER = 'system';
+/** The list of models has the rest of the time: without a list a server can speak all the same. */
+const VOICES_TIMEOUT_MS = 2_000;
+
+export class OpenAiBackend implements Backend {
+  readonly #service: ServiceConfig;
+  readonly #ffmpeg: AudioConverter | null;
+  readonly #dialect: Dialect;
+  #dropFields: ReadonlySet<string>;
+  /** As last told: a server that is too busy to list its voices still has them. */
+  #voices: readonly ListedVoice[] = [];
+  #mayBeMlx = false;
+
+  /** Without ffmpeg a sound is answered only as the server makes it. */
+  constructor(service: ServiceConfig, ffmpeg: AudioConverter | null, dialect: Dialect = {}) {
+    this.#service = service;
+    this.#ffmpeg = ffmpeg;
+    this.#dialect = dialect;
+    this.#dropFields = new Set([...service.dropFields, ...(dialect.dropFields ?? [])]);
+  }
+
+  async describe(signal: AbortSignal): Promise<Description> {
+    const { models: listed, slots } = await this.#list(signal);
+    const models = advertise(listed, this.#service);
+    if (this.#service.type !== 'tts') return { models, slots };
+    if (models.some(({ voices }) => voices === undefined)) await this.#listVoices(signal);
+    return { models: models.map((model) => this.#speaking(model)), slots };
+  }
+
+  async call(call: LocalCall): Promise<LocalAnswer> {
+    const { baseUrl, apiKey, type } = this.#service;
+    if (ENDPOINTS[call.endpoint].serviceType !== type) return notServed(call);
+    const dialect = this.#dialect;
+    const refused = dialect.refuse === undefined ? refuseVoiceFile(call) : dialect.refuse(call);
+    if (refused !== null) return refused;
+    const target = { baseUrl, apiKey, dropFields: this.#dropFields, dialect };
+    if (type === 'llm') return runCall(target, call);
+    return mediaCall({ ...target, ffmpeg: this.#ffmpeg }, call);
+  }
+
+  async #list(signal: AbortSignal): Promise<Listing> {
+    const service = this.#service;
+    if (this.#dialect.list !== undefined) return this.#dialect.list(askedServer(service, signal));
+    const listing = await listPlainly(service, signal);
+    this.#dropFields = new Set([...this.#dropFields, ...dropsOf(listing.owners)]);
+    this.#mayBeMlx = listing.owners.has(MLX_OWNER);
+    return listing;
+  }
+
+  async #listVoices(signal: AbortSignal): Promise<void> {
+    if (this.#dialect.voices !== undefined) {
+      const limited = AbortSignal.any([signal, AbortSignal.timeout(VOICES_TIMEOUT_MS)]);
+      const asking = this.#dialect.voices(askedServer(this.#service, limited));
+      this.#voices = await asking.catch(() => this.#voices);
+      return;
+    }
+    const { baseUrl, apiKey } = this.#service;
+    const asking = { apiKey, signal };
+    if (this.#mayBeMlx && (await isMlxAudio(baseUrl, asking))) return;
+    this.#voices = (await listVoices(baseUrl, asking)) ?? this.#voices;
+  }
+
+  get #makesOpus(): boolean {
+    return this.#ffmpeg !== null && this.#ffmpeg.makesOpus !== false;
+  }
+
+  /** What a voice model says of itself beyond the list of models. */
+  #speaking(model: AdvertisedModel): AdvertisedModel {
+    const voices = model.voices ?? voicesOf(model.served_name, this.#voices);
+    return {
+      ...model,
+      ...(voices.length > 0 && { voices }),
+      // What else it makes is not known, and without ffmpeg nothing can be made of it.
+      ...(!this.#makesOpus && { formats: [...(this.#dialect.formats ?? ['wav'])] }),
+    };
+  }
+}

@@ -1,0 +1,158 @@
+/** whisper.cpp's server: one model, one request at a time, and answers of its own kind. */
+import { ConversionError } from '../../media/ffmpeg.js';
+import type { AudioConverter, Converted } from '../../media/ffmpeg.js';
+import { errorDocument, notServed, refusal } from '../../openai-wire/error-document.js';
+import { asObject } from '../../openai-wire/json.js';
+import { whisperFields } from '../../openai-wire/whisper-request.js';
+import { readTranscript } from '../../openai-wire/whisper-transcript.js';
+import { advertise } from '../advertise.js';
+import { LocalFailure } from '../backend.js';
+import type {
+  Backend,
+  Description,
+  DocumentAnswer,
+  LocalAnswer,
+  LocalCall,
+  LocalUpload,
+  ServiceConfig,
+} from '../backend.js';
+import { checkAnswer } from '../check-answer.js';
+import { forward } from '../forward.js';
+import { multipartForm } from '../multipart.js';
+import type { FormFile } from '../multipart.js';
+import { probe } from '../probe.js';
+import { readWhole } from '../read-whole.js';
+import { serverRoot } from '../server-root.js';
+import { withoutFields } from '../without-fields.js';
+import { READABLE_FORMATS, readAudio } from './whisper-audio.js';
+
+/** It does not tell which model it has. */
+const MODEL = 'whisper';
+/** Its usual path, and the one that it is told to take for the sake of OpenAI's clients. */
+const PATHS = ['/inference', '/v1/audio/transcriptions'] as const;
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+export class WhisperServerBackend implements Backend {
+  readonly #service: ServiceConfig;
+  readonly #ffmpeg: AudioConverter | null;
+  readonly #root: string;
+  #path: string | null = null;
+
+  /** Without ffmpeg only what the server reads by itself is sure to be transcribed. */
+  constructor(service: ServiceConfig, ffmpeg: AudioConverter | null) {
+    this.#service = service;
+    this.#ffmpeg = ffmpeg;
+    this.#root = serverRoot(service.baseUrl).replace(/\/inference$/, '');
+  }
+
+  async describe(signal: AbortSignal): Promise<Description> {
+    const url = `${this.#root}/health`;
+    const answer = await probe(url, { apiKey: this.#service.apiKey, signal });
+    // While a model loads its 503 is flattened to a 404.
+    if (answer.status === 404 && answer.server === 'whisper.cpp') {
+      throw new LocalFailure('LOCAL_UNREACHABLE', `${url} answered 404: it is still loading.`);
+    }
+    checkAnswer(answer, url);
+    if (asObject(answer.json)?.['status'] !== 'ok') {
+      throw new LocalFailure('LOCAL_ERROR', `${url} is not whisper.cpp's. Check the base URL.`);
+    }
+    return { models: this.#models(), slots: 1 };
+  }
+
+  async call(call: LocalCall): Promise<LocalAnswer> {
+    if (call.endpoint !== 'transcriptions') return notServed(call);
+    const file = call.uploads.find(({ name }) => name === 'file');
+    if (file === undefined) {
+      const detail = { code: 'missing_required_parameter', param: 'file' };
+      return refusal(400, "There is no 'file'. Send the sound to transcribe.", detail);
+    }
+    return this.#transcribe(call, file);
+  }
+
+  #models(): Description['models'] {
+    const names = this.#service.models?.map(({ servedName }) => servedName) ?? [MODEL];
+    const facts = { supportedFeatures: ['timestamps'], loaded: true };
+    const models = advertise(
+      names.map((servedName) => ({ servedName, ...facts })),
+      this.#service,
+    );
+    if (this.#ffmpeg !== null) return models;
+    return models.map((model) => ({ ...model, formats: READABLE_FORMATS }));
+  }
+
+  async #transcribe(call: LocalCall, upload: LocalUpload): Promise<LocalAnswer> {
+    const path = await this.#findPath(call.signal);
+    const { isReadable, bytes } = await readAudio(upload);
+    const { contentType, bytes: size } = upload;
+    const given = { contentType, bytes: size, read: () => bytes };
+    if (isReadable || this.#ffmpeg === null) return this.#send(call, path, { given, isReadable });
+    const wav = await converted(this.#ffmpeg.convert(bytes, 'wav16k', call.signal));
+    if (wav instanceof ConversionError) return unreadable(wav.message);
+    try {
+      return await this.#send(call, path, { given: wav, isReadable: true });
+    } finally {
+      await wav.dispose();
+    }
+  }
+
+  async #send({ body, signal }: LocalCall, path: string, sound: Sound): Promise<LocalAnswer> {
+    const { apiKey, dropFields } = this.#service;
+    const { given } = sound;
+    const { contentType, bytes } = given;
+    const read = (): AsyncIterable<Uint8Array> => given.read();
+    const file = { name: 'file', filename: 'audio', contentType, bytes, read };
+    const form = multipartForm(whisperFields(withoutFields(body, dropFields)), [file]);
+    const answer = await forward({ url: this.#root + path, apiKey, body: form, signal });
+    const text = (await readWhole(answer.body, MAX_ANSWER_BYTES)).toString();
+    if (answer.status < 300) return readTranscript(text);
+    if (answer.status === 404) this.#path = null;
+    return failed(answer.status, text, sound.isReadable);
+  }
+
+  /** Asked before a file is sent, because a file can be read only once. */
+  async #findPath(signal: AbortSignal): Promise<string> {
+    if (this.#path !== null) return this.#path;
+    const { apiKey } = this.#service;
+    for (const path of PATHS) {
+      const answer = await probe(this.#root + path, { apiKey, signal, method: 'OPTIONS' });
+      if (answer.status < 300) return (this.#path = path);
+    }
+    return PATHS[0];
+  }
+}
+
+interface Sound {
+  readonly given: Omit<FormFile, 'name' | 'filename'>;
+  /** False: the server may convert it by itself, or refuse it. */
+  readonly isReadable: boolean;
+}
+
+/** What is wrong with a sound is its sender's matter, and no failure of this machine. */
+function converted(converting: Promise<Converted>): Promise<Converted | ConversionError> {
+  return converting.catch((error: unknown) => {
+    if (error instanceof ConversionError) return error;
+    throw error;
+  });
+}
+
+/** All its refusals are "Invalid request", whatever was wrong. */
+function failed(status: number, text: string, isReadable: boolean): DocumentAnswer {
+  if (status === 404) {
+    const message = 'the local server has no such path, or it is still loading its model.';
+    throw new LocalFailure('LOCAL_ERROR', message);
+  }
+  if (status !== 400) return errorDocument(status, text);
+  if (!isReadable) {
+    const message =
+      'the local server does not read this sound format. ' +
+      'Install ffmpeg beside the agent, or start the server with --convert.';
+    throw new LocalFailure('LOCAL_ERROR', message);
+  }
+  return unreadable(text.trim());
+}
+
+function unreadable(reason: string): DocumentAnswer {
+  const why = reason.replace(/\.+$/, '');
+  const message = `'file' could not be read: ${why}. Send a sound that is whole and not empty.`;
+  return refusal(400, message, { code: 'provider_rejected', param: 'file' });
+}
