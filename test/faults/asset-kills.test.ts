@@ -48,7 +48,7 @@ async function prepare(dataDir: string): Promise<string> {
 }
 
 async function runAndKill(dataDir: string, memberId: string, keptMs: number): Promise<string[]> {
-  const name = './asset-keeper.js';
+  const name = '../faults/asset-keeper.js';
   const keeper = startScript(name, [dataDir, memberId, String(keptMs)]);
   const enough = 1 + Math.floor(Math.random() * MOST_LINES);
   await until(() => keeper.lines().length >= enough, { timeoutMs: 30_000 });
