@@ -260,7 +260,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   // Files of sound and images, whoever made them.
   'agent/src/media': { may: ['agent/src/backends/backend.ts'] },
   'agent/src/openai-wire': { may: ['agent/src/backends/backend.ts'], packages: ['zod'] },
-  'agent/src/demo': { may: ['agent/src/openai-wire'] },
+  'agent/src/demo': { may: ['agent/src/media', 'agent/src/openai-wire'] },
   // What the owner's own programs may ask, and nobody else's.
   'agent/src/local-http': {
     may: ['agent/src/agent.ts', 'agent/src/agent-version.ts', 'agent/src/work'],

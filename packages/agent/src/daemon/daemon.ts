@@ -24,7 +24,6 @@ export interface DaemonSetting {
 export type DaemonScope = 'user' | 'system';
 
 export interface DaemonState {
-  readonly installed: boolean;
   readonly running: boolean;
   /** In the operating system's own words. */
   readonly detail: string;
@@ -46,6 +45,7 @@ export interface Daemon {
   uninstall(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** Of one that is installed. */
   state(): Promise<DaemonState>;
   /** Writes its log to stdout. */
   showLogs(wish: LogWish): Promise<void>;

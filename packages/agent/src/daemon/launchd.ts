@@ -1,5 +1,4 @@
 /** Agents and daemons of launchd, on macOS. */
-import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -43,10 +42,9 @@ export class LaunchdDaemon implements Daemon {
   }
 
   async state(): Promise<DaemonState> {
-    if (!existsSync(this.file)) return { installed: false, running: false, detail: 'no plist' };
     const told = await this.#print();
     const detail = /^\s*state = (.*)$/m.exec(told ?? '')?.[1] ?? 'not loaded';
-    return { installed: true, running: detail === 'running', detail };
+    return { running: detail === 'running', detail };
   }
 
   showLogs(wish: LogWish): Promise<void> {

@@ -1,5 +1,4 @@
 /** Scheduled tasks, on Windows. */
-import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -42,12 +41,11 @@ export class ScheduledTask implements Daemon {
   }
 
   async state(): Promise<DaemonState> {
-    if (!existsSync(this.file)) return { installed: false, running: false, detail: 'no task' };
     // schtasks would answer in the language of Windows.
     const question = `(Get-ScheduledTask -TaskName '${this.#name}').State`;
     const told = await mustRun('powershell', ['-NoProfile', '-Command', question]);
     const detail = told.trim();
-    return { installed: true, running: detail === 'Running', detail };
+    return { running: detail === 'Running', detail };
   }
 
   showLogs(wish: LogWish): Promise<void> {

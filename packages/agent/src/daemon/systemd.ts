@@ -1,5 +1,4 @@
 /** Services of systemd, of one user or of the machine. */
-import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { say } from '@inference-gateway/shared/program/print';
@@ -40,12 +39,11 @@ export class SystemdDaemon implements Daemon {
   }
 
   async state(): Promise<DaemonState> {
-    if (!existsSync(this.file)) return { installed: false, running: false, detail: 'no unit' };
     const properties = '--property=ActiveState,SubState';
     const told = await mustRun('systemctl', [...this.#scope, 'show', this.#unit, properties]);
     const active = /^ActiveState=(.*)$/m.exec(told)?.[1] ?? 'unknown';
     const sub = /^SubState=(.*)$/m.exec(told)?.[1] ?? 'unknown';
-    return { installed: true, running: active === 'active', detail: `${active} (${sub})` };
+    return { running: active === 'active', detail: `${active} (${sub})` };
   }
 
   showLogs({ lines, follow }: LogWish): Promise<void> {

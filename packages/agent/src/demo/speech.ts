@@ -7,8 +7,8 @@ import { DemoRefusal } from './refusal.js';
 import type { DemoReply } from './reply.js';
 import { VOICES, WORD_SAMPLES, soundWord, wordsOf } from './tones.js';
 import type { Voice } from './tones.js';
-import { frameWav } from './wav.js';
-import type { WavFrame, WavNotes } from './wav.js';
+import { frameWav } from '../media/wav.js';
+import type { WavFrame, WavNotes } from '../media/wav.js';
 
 /** Four times what a coordinator lets through by default; at worst 42 minutes of sound. */
 const MAX_INPUT_CHARACTERS = 20_000;

@@ -1,5 +1,5 @@
 /** What the demo voices sound like: each word is a soft tone or two, always equally long. */
-import { SAMPLE_RATE } from './wav.js';
+import { SAMPLE_RATE } from '../media/wav.js';
 
 /** What every word takes, the silence behind it included, in seconds. */
 export const WORD_S = 0.25;

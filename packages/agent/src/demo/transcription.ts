@@ -11,7 +11,7 @@ import { jsonReply, textReply } from './reply.js';
 import type { DemoReply } from './reply.js';
 import { spokenText } from './speech.js';
 import { WORD_S, wordsOf } from './tones.js';
-import { readWav } from './wav.js';
+import { readWav } from '../media/wav.js';
 
 const FORMATS = ['json', 'text', 'verbose_json'] as const;
 const GRANULARITIES = ['segment', 'word'] as const;

@@ -85,6 +85,8 @@ export class Catalog {
   readonly #firstRoundMs: number;
   readonly #logger: Logger | null;
   readonly #listeners = new Set<() => void>();
+  /** As of the last answer or verdict: every piece of work asks for it. */
+  #entries: readonly CatalogEntry[] = [];
   #services: AdvertisedService[] = [];
   #fingerprint = '[]';
   #leftOut = '';
@@ -128,7 +130,7 @@ export class Catalog {
 
   /** The services that are up, with the models that are offered. */
   entries(): readonly CatalogEntry[] {
-    return this.#watched.flatMap((watched) => entryOf(watched, this.#prover));
+    return this.#entries;
   }
 
   /**
@@ -158,7 +160,7 @@ export class Catalog {
 
   /** Undefined while the service is not up. */
   find(serviceId: string): CatalogEntry | undefined {
-    return this.entries().find(({ config }) => config.id === serviceId);
+    return this.#entries.find(({ config }) => config.id === serviceId);
   }
 
   /** A request was refused its connection. */
@@ -179,7 +181,8 @@ export class Catalog {
   }
 
   #refresh(): void {
-    const { services, leftOut } = takeSnapshot(this.entries());
+    this.#entries = this.#watched.flatMap((watched) => entryOf(watched, this.#prover));
+    const { services, leftOut } = takeSnapshot(this.#entries);
     const fingerprint = JSON.stringify(services);
     if (fingerprint !== this.#fingerprint) {
       this.#fingerprint = fingerprint;

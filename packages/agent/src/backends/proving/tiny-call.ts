@@ -2,6 +2,7 @@
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import type { LocalCall, LocalUpload } from '../backend.js';
+import { frameWav } from '../../media/wav.js';
 import { inPieces } from '../in-pieces.js';
 
 /** All of a call but its end. */
@@ -46,7 +47,6 @@ const TINY: Readonly<Record<ServiceType, Tiny>> = {
 
 const SAMPLE_RATE = 16_000;
 const SAMPLES = SAMPLE_RATE / 2;
-const HEAD_BYTES = 44;
 const HERTZ = 440;
 const LOUDNESS = 6_000;
 
@@ -56,24 +56,12 @@ function halfASecond(): LocalUpload[] {
   return [{ name: 'file', contentType: 'audio/wav', bytes: sound.length, read }];
 }
 
-/** A tone, 16 bits mono: some servers refuse silence. */
+/** A tone: some servers refuse silence. */
 function wav(): Buffer {
-  const file = Buffer.alloc(HEAD_BYTES + SAMPLES * 2);
-  file.write('RIFF', 0, 'latin1');
-  file.writeUInt32LE(file.length - 8, 4);
-  file.write('WAVEfmt ', 8, 'latin1');
-  file.writeUInt32LE(16, 16);
-  file.writeUInt16LE(1, 20);
-  file.writeUInt16LE(1, 22);
-  file.writeUInt32LE(SAMPLE_RATE, 24);
-  file.writeUInt32LE(SAMPLE_RATE * 2, 28);
-  file.writeUInt16LE(2, 32);
-  file.writeUInt16LE(16, 34);
-  file.write('data', 36, 'latin1');
-  file.writeUInt32LE(SAMPLES * 2, 40);
+  const samples = Buffer.alloc(SAMPLES * 2);
   for (let i = 0; i < SAMPLES; i++) {
     const wave = Math.sin((2 * Math.PI * HERTZ * i) / SAMPLE_RATE);
-    file.writeInt16LE(Math.round(wave * LOUDNESS), HEAD_BYTES + i * 2);
+    samples.writeInt16LE(Math.round(wave * LOUDNESS), i * 2);
   }
-  return file;
+  return Buffer.concat([frameWav(SAMPLES, new Map(), SAMPLE_RATE).head, samples]);
 }

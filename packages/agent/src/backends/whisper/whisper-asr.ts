@@ -4,11 +4,10 @@
  * ffmpeg of its own and reads every format.
  */
 import { extensionOf } from '@inference-gateway/shared/media-types';
-import { errorDocument, notServed, refusal } from '../../openai-wire/error-document.js';
+import { errorDocument } from '../../openai-wire/error-document.js';
 import { asObject } from '../../openai-wire/json.js';
 import { readOpenAiTranscript } from '../../openai-wire/openai-transcript.js';
 import { whisperAsrQuery } from '../../openai-wire/whisper-asr-query.js';
-import { advertise } from '../advertise.js';
 import { askedServer } from '../openai/asked-server.js';
 import { LocalFailure } from '../backend.js';
 import type {
@@ -25,10 +24,9 @@ import type { FormBody } from '../multipart.js';
 import { readWhole } from '../read-whole.js';
 import { serverRoot } from '../server-root.js';
 import { withoutFields } from '../without-fields.js';
+import { MAX_TRANSCRIPT_BYTES, soundOf, unnamedModel } from './whisper-call.js';
 
-const MODEL = 'whisper';
 const PATH = '/asr';
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 export class WhisperAsrBackend implements Backend {
   readonly #service: ServiceConfig;
@@ -47,17 +45,12 @@ export class WhisperAsrBackend implements Backend {
       const message = `${url} is not whisper-asr-webservice's. Check the base URL.`;
       throw new LocalFailure('LOCAL_ERROR', message);
     }
-    const names = this.#service.models?.map(({ servedName }) => servedName) ?? [MODEL];
-    const listed = names.map((servedName) => ({ servedName, supportedFeatures: ['timestamps'] }));
-    return { models: advertise(listed, this.#service), slots: 1 };
+    return { models: unnamedModel(this.#service), slots: 1 };
   }
 
   async call(call: LocalCall): Promise<LocalAnswer> {
-    if (call.endpoint !== 'transcriptions') return notServed(call);
-    const file = call.uploads.find(({ name }) => name === 'file');
-    if (file !== undefined) return this.#transcribe(call, file);
-    const detail = { code: 'missing_required_parameter', param: 'file' };
-    return refusal(400, "There is no 'file'. Send the sound to transcribe.", detail);
+    const sound = soundOf(call);
+    return 'kind' in sound ? sound : this.#transcribe(call, sound);
   }
 
   async #transcribe({ body, signal }: LocalCall, upload: LocalUpload): Promise<LocalAnswer> {
@@ -65,7 +58,7 @@ export class WhisperAsrBackend implements Backend {
     const query = whisperAsrQuery(withoutFields(body, dropFields));
     const url = `${this.#root}${PATH}?${query.toString()}`;
     const answer = await forward({ url, apiKey, body: formOf(upload), signal });
-    const text = (await readWhole(answer.body, MAX_ANSWER_BYTES)).toString();
+    const text = (await readWhole(answer.body, MAX_TRANSCRIPT_BYTES)).toString();
     if (answer.status < 300) return readOpenAiTranscript(text);
     if (answer.status >= 400 && answer.status !== 404) return errorDocument(answer.status, text);
     throw new LocalFailure('LOCAL_ERROR', `the local server answered ${answer.status} to ${PATH}.`);

@@ -1,11 +1,10 @@
 /** whisper.cpp's server: one model, one request at a time, and answers of its own kind. */
 import { ConversionError } from '../../media/ffmpeg.js';
 import type { AudioConverter, Converted } from '../../media/ffmpeg.js';
-import { errorDocument, notServed, refusal } from '../../openai-wire/error-document.js';
+import { errorDocument, refusal } from '../../openai-wire/error-document.js';
 import { asObject } from '../../openai-wire/json.js';
 import { whisperFields } from '../../openai-wire/whisper-request.js';
 import { readTranscript } from '../../openai-wire/whisper-transcript.js';
-import { advertise } from '../advertise.js';
 import { LocalFailure } from '../backend.js';
 import type {
   Backend,
@@ -25,12 +24,10 @@ import { readWhole } from '../read-whole.js';
 import { serverRoot } from '../server-root.js';
 import { withoutFields } from '../without-fields.js';
 import { READABLE_FORMATS, readAudio } from './whisper-audio.js';
+import { MAX_TRANSCRIPT_BYTES, soundOf, unnamedModel } from './whisper-call.js';
 
-/** It does not tell which model it has. */
-const MODEL = 'whisper';
 /** Its usual path, and the one that it is told to take for the sake of OpenAI's clients. */
 const PATHS = ['/inference', '/v1/audio/transcriptions'] as const;
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 export class WhisperServerBackend implements Backend {
   readonly #service: ServiceConfig;
@@ -60,22 +57,12 @@ export class WhisperServerBackend implements Backend {
   }
 
   async call(call: LocalCall): Promise<LocalAnswer> {
-    if (call.endpoint !== 'transcriptions') return notServed(call);
-    const file = call.uploads.find(({ name }) => name === 'file');
-    if (file === undefined) {
-      const detail = { code: 'missing_required_parameter', param: 'file' };
-      return refusal(400, "There is no 'file'. Send the sound to transcribe.", detail);
-    }
-    return this.#transcribe(call, file);
+    const sound = soundOf(call);
+    return 'kind' in sound ? sound : this.#transcribe(call, sound);
   }
 
   #models(): Description['models'] {
-    const names = this.#service.models?.map(({ servedName }) => servedName) ?? [MODEL];
-    const facts = { supportedFeatures: ['timestamps'], loaded: true };
-    const models = advertise(
-      names.map((servedName) => ({ servedName, ...facts })),
-      this.#service,
-    );
+    const models = unnamedModel(this.#service, { loaded: true });
     if (this.#ffmpeg !== null) return models;
     return models.map((model) => ({ ...model, formats: READABLE_FORMATS }));
   }
@@ -103,7 +90,7 @@ export class WhisperServerBackend implements Backend {
     const file = { name: 'file', filename: 'audio', contentType, bytes, read };
     const form = multipartForm(whisperFields(withoutFields(body, dropFields)), [file]);
     const answer = await forward({ url: this.#root + path, apiKey, body: form, signal });
-    const text = (await readWhole(answer.body, MAX_ANSWER_BYTES)).toString();
+    const text = (await readWhole(answer.body, MAX_TRANSCRIPT_BYTES)).toString();
     if (answer.status < 300) return readTranscript(text);
     if (answer.status === 404) this.#path = null;
     return failed(answer.status, text, sound.isReadable);

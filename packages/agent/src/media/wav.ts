@@ -3,7 +3,6 @@
 /** What many speech models produce. */
 export const SAMPLE_RATE = 24_000;
 const BYTES_A_SAMPLE = 2;
-const BYTES_A_SECOND = SAMPLE_RATE * BYTES_A_SAMPLE;
 
 /** More chunks than any recorder writes; a file made of empty ones ends here. */
 const MAX_CHUNKS = 1_000;
@@ -25,11 +24,14 @@ export interface WavFrame {
   readonly bytes: number;
 }
 
-export function frameWav(samples: number, notes: WavNotes): WavFrame {
+export function frameWav(
+  samples: number,
+  notes: WavNotes = new Map(),
+  sampleRate = SAMPLE_RATE,
+): WavFrame {
   const dataBytes = samples * BYTES_A_SAMPLE;
-  const entries = [...notes].map(([name, text]) => chunk(name, Buffer.from(`${text}\0`)));
-  const tail = chunk('LIST', Buffer.concat([Buffer.from('INFO'), ...entries]));
-  const inner = Buffer.concat([Buffer.from('WAVE'), chunk('fmt ', format())]);
+  const tail = notes.size === 0 ? Buffer.alloc(0) : listOf(notes);
+  const inner = Buffer.concat([Buffer.from('WAVE'), chunk('fmt ', format(sampleRate))]);
   const rest = inner.length + CHUNK_HEAD + dataBytes + tail.length;
   const head = Buffer.concat([chunkHead('RIFF', rest), inner, chunkHead('data', dataBytes)]);
   return { head, tail, bytes: head.length + dataBytes + tail.length };
@@ -50,12 +52,17 @@ export function readWav(bytes: Buffer): WavFacts | null {
 
 const CHUNK_HEAD = 8;
 
-function format(): Buffer {
+function listOf(notes: WavNotes): Buffer {
+  const entries = [...notes].map(([name, text]) => chunk(name, Buffer.from(`${text}\0`)));
+  return chunk('LIST', Buffer.concat([Buffer.from('INFO'), ...entries]));
+}
+
+function format(sampleRate: number): Buffer {
   const body = Buffer.alloc(16);
   body.writeUInt16LE(1, 0);
   body.writeUInt16LE(1, 2);
-  body.writeUInt32LE(SAMPLE_RATE, 4);
-  body.writeUInt32LE(BYTES_A_SECOND, 8);
+  body.writeUInt32LE(sampleRate, 4);
+  body.writeUInt32LE(sampleRate * BYTES_A_SAMPLE, 8);
   body.writeUInt16LE(BYTES_A_SAMPLE, 12);
   body.writeUInt16LE(BYTES_A_SAMPLE * 8, 14);
   return body;
