@@ -8,6 +8,7 @@ import { batchLoad, jobsLoad, readLoad, startLoad } from './load/job-load.js';
 import { openLoad } from './load/open-load.js';
 import { closedLoad, steadyLoad } from './load/request-load.js';
 import { streamLoad } from './load/stream-load.js';
+import { tabsLoad } from './load/tabs-load.js';
 
 process.on('message', (job: Job) => {
   run(job).then(
@@ -35,6 +36,8 @@ function run(job: Job): Promise<JobResult<Job>> {
       return startLoad(job);
     case 'reads':
       return readLoad(job);
+    case 'tabs':
+      return tabsLoad(job);
     default:
       return assertNever(job);
   }

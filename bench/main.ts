@@ -3,6 +3,8 @@
  * `options.ts` and `docs/performance.md`.
  */
 import { writeFileSync } from 'node:fs';
+import { dashboard } from './dashboard/dashboard.js';
+import { report as dashboardReport } from './dashboard/report.js';
 import { measureFleet } from './fleet/measure-fleet.js';
 import { report as fleetReport } from './fleet/report.js';
 import { jobs } from './jobs/jobs.js';
@@ -21,6 +23,7 @@ const BENCHES = {
   jobs: { run: jobs, report: jobsReport },
   schedule: { run: schedule, report: scheduleReport },
   fleet: { run: measureFleet, report: fleetReport },
+  dashboard: { run: dashboard, report: dashboardReport },
 };
 
 const { name, options } = readOptions(process.argv.slice(2));

@@ -14,6 +14,9 @@ export interface BenchOptions {
   readonly redis: string;
   /** How many jobs lie in the large table. */
   readonly rows: number | null;
+  /** How many tabs of the dashboard are open, and for how long each time. */
+  readonly tabs: number | null;
+  readonly seconds: number | null;
   /** Short and rough: shows that it runs. */
   readonly quick: boolean;
   /** Where the CPU profiles of coordinator and agent go; profiling slows both. */
@@ -35,20 +38,28 @@ export function readOptions(argv: string[]): { name: string | undefined; options
       queues: { type: 'string', default: '.' },
       redis: { type: 'string', default: 'redis://127.0.0.1:6379' },
       rows: { type: 'string' },
+      tabs: { type: 'string' },
+      seconds: { type: 'string' },
       quick: { type: 'boolean', default: false },
       'cpu-prof': { type: 'string' },
       json: { type: 'string' },
     },
   });
-  const { rows: written, json = null, 'cpu-prof': cpuProf = null, ...rest } = values;
-  const rows = written === undefined ? null : readCount(written);
-  return { name: positionals[0], options: { ...rest, rows, json, cpuProf, say } };
+  const { json = null, 'cpu-prof': cpuProf = null, ...rest } = values;
+  const counts = {
+    rows: readCount('rows', values.rows, MIN_ROWS),
+    tabs: readCount('tabs', values.tabs, 1),
+    seconds: readCount('seconds', values.seconds, 1),
+  };
+  return { name: positionals[0], options: { ...rest, ...counts, json, cpuProf, say } };
 }
 
-function readCount(written: string): number {
+/** Null where it is not given. */
+function readCount(name: string, written: string | undefined, least: number): number | null {
+  if (written === undefined) return null;
   const count = Number(written);
-  if (Number.isSafeInteger(count) && count >= MIN_ROWS) return count;
-  throw new Error(`--rows is "${written}": it must be a whole number from ${MIN_ROWS} on`);
+  if (Number.isSafeInteger(count) && count >= least) return count;
+  throw new Error(`--${name} is "${written}": it must be a whole number from ${least} on`);
 }
 
 function say(line: string): void {

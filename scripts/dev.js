@@ -21,10 +21,12 @@ let restarted = Promise.resolve();
 
 mkdirSync(folder, { recursive: true });
 const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-const compiler = spawn(process.execPath, [tsc, '-b', '--watch', '--preserveWatchOutput'], {
-  cwd: root,
-  stdio: 'inherit',
-});
+const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
+const web = join(root, 'packages', 'coordinator', 'web');
+const compilers = [
+  [tsc, '-b', '--watch', '--preserveWatchOutput'],
+  [vite, 'build', web, '--watch', '--logLevel', 'warn'],
+].map((args) => spawn(process.execPath, args, { cwd: root, stdio: 'inherit' }));
 for (const name of ['shared', 'coordinator', 'agent']) {
   watch(join(root, 'packages', name, 'dist'), { recursive: true }, restartSoon);
 }
@@ -56,7 +58,7 @@ async function restart() {
 
 async function shutDown() {
   clearTimeout(settling);
-  compiler.kill();
+  for (const compiler of compilers) compiler.kill();
   await restarted;
   await stopPrograms();
   process.exit(0);

@@ -21,8 +21,9 @@ const running = new Set();
  * @param {string} name
  * @param {string[]} args
  * @param {RegExp} readyLine
- * @returns {Promise<{ ready: string, ended: Promise<string> }>} What the pattern's first group
- *   matched, and a report that comes when the program ends.
+ * @returns {Promise<{ ready: string, ended: Promise<string>, tail: readonly string[] }>} What the
+ *   pattern's first group matched, a report that comes when the program ends, and the last lines of
+ *   its stderr.
  */
 export async function startProgram(name, args, readyLine) {
   const { child, exited, tail } = launch(args);
@@ -32,7 +33,7 @@ export async function startProgram(name, args, readyLine) {
     ended.then((report) => Promise.reject(new Error(report))),
     timeout(`the ${name} was not ready after ${READY_TIMEOUT_MS / 1000} s`, tail),
   ]);
-  return { ready, ended };
+  return { ready, ended, tail };
 }
 
 /** Stops whatever was started and still runs, the newest first; after 10 s by force. */

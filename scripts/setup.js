@@ -1,12 +1,21 @@
 // Installs and builds what is missing, so that README's two commands work in a fresh clone.
-// Uses nothing but Node itself: it runs before there is a node_modules folder.
+// Uses nothing but Node itself: it runs before there is a node_modules folder. With `--browser` it
+// also installs the browser that the dashboard's tests need, where it may.
 import { spawnSync } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findChromium } from './chromium.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const installed = join(root, 'node_modules', '.package-lock.json');
+const lock = join(root, 'package-lock.json');
+const web = join(root, 'packages', 'coordinator', 'web');
+/** It is built with the rules that both sides share. */
+const sources = [web, join(root, 'packages', 'shared', 'src')];
+const page = join(root, 'packages', 'coordinator', 'dist', 'web', 'index.html');
+/** What the build of the web writes itself. */
+const GENERATED = 'generated';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
@@ -14,10 +23,55 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exit(2);
 }
 
-if (!existsSync(installed) || isOlder(installed, join(root, 'package-lock.json'))) {
+if (!existsSync(installed) || isOlder(installed, lock)) {
   run('npm', ['ci', '--no-audit', '--no-fund']);
 }
 run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b']);
+if (!existsSync(page) || isOlder(page, lock) || isOlderThanSources()) buildWeb();
+if (process.argv.includes('--browser') && findChromium() === null && mayInstall()) {
+  installChromium();
+}
+
+function isOlderThanSources() {
+  return Math.max(...sources.map(newest)) > statSync(page).mtimeMs;
+}
+
+function buildWeb() {
+  const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
+  run(process.execPath, [vite, 'build', web, '--logLevel', 'warn']);
+}
+
+/** On Ubuntu the package only asks for a snap, which containers and build machines do not have. */
+function mayInstall() {
+  const system = '/etc/os-release';
+  if (process.getuid?.() !== 0 || !existsSync(system)) return false;
+  return /^ID=debian$/m.test(readFileSync(system, 'utf8'));
+}
+
+/** Without it the tests of the dashboard fail, and say what to do: no reason to stop here. */
+function installChromium() {
+  console.error('Installing Chromium for the tests of the dashboard…');
+  for (const args of [['update'], ['install', '--yes', 'chromium', 'fonts-liberation']]) {
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    const { status } = spawnSync('apt-get', ['-qq', ...args], { stdio: 'inherit', env });
+    if (status !== 0) return console.error(`"apt-get ${args.join(' ')}" failed.`);
+  }
+}
+
+/**
+ * When anything in the folder was last changed, in ms; folders count, whose files may have gone.
+ * @param {string} folder
+ * @returns {number}
+ */
+function newest(folder) {
+  const times = readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => name !== GENERATED)
+    .map((entry) => {
+      const path = join(folder, entry.name);
+      return entry.isDirectory() ? newest(path) : statSync(path).mtimeMs;
+    });
+  return Math.max(statSync(folder).mtimeMs, ...times);
+}
 
 /**
  * @param {string} file

@@ -13,7 +13,6 @@ import { Fleet } from './fleet.js';
 import { CALM, drawHomes } from './home-plan.js';
 import type { HomePlan } from './home-plan.js';
 import { seedNeighbours } from './seed-neighbours.js';
-import type { Neighbours } from './seed-neighbours.js';
 
 const STEADY_SLOTS = 64;
 
@@ -49,13 +48,13 @@ export async function openNeighbourhood({ folder, nodeFlags, homes }: Place) {
     coordinatorPid: pid,
     owner: target(seeded.ownerKey),
     guest: target(seeded.guestKey),
-    startSteadyHome: () => startSteadyHome(folder, origin, seeded),
+    startSteadyHome: () => startSteadyHome(folder, origin, seeded.homes[0]?.token ?? ''),
   };
   return neighbourhood;
 }
 
 /** Its name alone counts: a real agent says the rest. */
-const STEADY: HomePlan = {
+export const STEADY: HomePlan = {
   name: 'steady-home',
   models: [BENCH_MODEL],
   slots: STEADY_SLOTS,
@@ -64,12 +63,12 @@ const STEADY: HomePlan = {
   leaves: null,
 };
 
-async function startSteadyHome(folder: string, url: string, { homes }: Neighbours): Promise<void> {
+export async function startSteadyHome(folder: string, url: string, token: string): Promise<void> {
   const mock = await startOwn('mock', folder);
   mkdirSync(join(folder, 'agent'));
   const config = join(folder, 'agent', 'config.json');
   const services = servicesOn(mock.ready, { llm: STEADY_SLOTS });
   writeFileSync(config, JSON.stringify({ url, name: STEADY.name, services }));
-  writeFileSync(`${config}.token`, homes[0]?.token ?? '', { mode: 0o600 });
+  writeFileSync(`${config}.token`, token, { mode: 0o600 });
   await startAgent({ nodeFlags: [], config, log: join(folder, 'agent.log') });
 }

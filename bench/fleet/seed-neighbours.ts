@@ -24,7 +24,7 @@ export async function seedNeighbours(
     const owner = await createMember(store, 'fleet-owner');
     const guest = await createMember(store, 'fleet-guest');
     const homes = await enrollHomes(store, owner.id, plans);
-    await shareAll(store, homes, { ownerId: owner.id, guestId: guest.id });
+    await shareAll(store, homes, { ownerId: owner.id, guestIds: [guest.id] });
     return { ownerKey: owner.key, guestKey: guest.key, homes };
   } finally {
     await store.close();
@@ -43,22 +43,23 @@ async function createMember(store: Store, name: string): Promise<{ id: string; k
   return { id: memberId, key };
 }
 
-interface Pair {
+interface Sides {
+  /** Of the homes, and of the network. */
   readonly ownerId: string;
-  readonly guestId: string;
+  readonly guestIds: readonly string[];
 }
 
 /** Each home with one network, without caps. */
-async function shareAll(
+export async function shareAll(
   store: Store,
   homes: readonly EnrolledHome[],
-  { ownerId, guestId }: Pair,
+  { ownerId, guestIds }: Sides,
 ): Promise<void> {
   const now = Date.now();
   const made = await store.createNetwork({ name: 'fleet', ownerId }, now);
   if (made.kind !== 'created') throw new Error('the network "fleet" is there already');
   const { id } = made.value;
-  await store.joinNetwork(id, guestId, now);
+  for (const guestId of guestIds) await store.joinNetwork(id, guestId, now);
   const audience = { kind: 'network', id } as const;
   const share = { subject: WHOLE_PROVIDER, audience, caps: NO_CAPS };
   await Promise.all(homes.map(({ providerId }) => store.putShare({ providerId, ...share }, now)));

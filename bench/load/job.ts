@@ -69,6 +69,16 @@ export type Job =
   | { readonly kind: 'batch'; readonly target: Target; readonly items: number }
   /** One job after the other; the latency is that until the model server has the request. */
   | { readonly kind: 'starts'; readonly target: Target; readonly times: number }
+  /** Tabs of the dashboard, half on Queue and half on Home, each with one of these sessions. */
+  | {
+      readonly kind: 'tabs';
+      readonly target: Target;
+      readonly cookies: readonly string[];
+      readonly tabs: number;
+      /** From the first tab on: what happens before is not counted. */
+      readonly warmMs: number;
+      readonly durationMs: number;
+    }
   /** One request after the other; they take turns, so that each path has the same weather. */
   | {
       readonly kind: 'reads';
@@ -89,6 +99,16 @@ export interface OpenResult extends RequestsResult {
   readonly errors: Readonly<Record<string, number>>;
 }
 
+export interface TabsResult extends RequestsResult {
+  /** Answered 304. */
+  readonly notModified: number;
+  readonly hints: number;
+  /** Of the bodies. */
+  readonly bytes: number;
+  /** Questions without an answer, and sockets that broke, since the beginning. */
+  readonly failed: number;
+}
+
 export interface StreamsResult {
   readonly chunks: number;
   /** While every stream was under way; in a flood, from first to last. */
@@ -104,7 +124,9 @@ export type JobResult<J extends Job> = J extends { kind: 'streams' }
   ? StreamsResult
   : J extends { kind: 'open' }
     ? OpenResult
-    : RequestsResult;
+    : J extends { kind: 'tabs' }
+      ? TabsResult
+      : RequestsResult;
 
 /** What a stream's message asks of the mock: proxies drop request fields that they do not know. */
 export interface StreamWish {

@@ -2,7 +2,9 @@
 import type { TestGateway } from '../support/gateway.js';
 
 export const SESSION_PATH = '/api/console/v1/session';
+export const PASSWORD_PATH = '/api/console/v1/password';
 const JOIN_PATH = '/api/join';
+const SETUP_PATH = '/api/setup';
 export const PASSWORD = 'correct horse battery staple';
 
 export interface Sent extends Omit<RequestInit, 'headers'> {
@@ -53,7 +55,35 @@ export function cookieOf(response: Response): string {
   return pair.endsWith('=') ? '' : pair;
 }
 
-/** Becomes a member, logs in, looks, and logs out; each answer is the caller's to judge. */
+/**
+ * The first admin sets the gateway up, and uses the console's own operations, each way; each answer
+ * is the caller's to judge.
+ */
+export async function setUpAndLookAround(
+  token: string,
+  call: (sent: Sent) => Promise<Response>,
+): Promise<readonly number[]> {
+  const open = await call({ path: SETUP_PATH });
+  const admin = { token, name: 'Ada', email: 'ada@example.org', password: PASSWORD };
+  const made = await call({ path: SETUP_PATH, ...json(admin) });
+  const headers = { cookie: cookieOf(made), ...SAME_ORIGIN };
+  const read = (name: string) => call({ path: `/api/console/v1/${name}`, headers });
+  const change = (name: string, args: object) => {
+    const { headers: type, ...rest } = json(args);
+    return call({ path: `/api/console/v1/${name}`, ...rest, headers: { ...type, ...headers } });
+  };
+  const answers = [
+    open,
+    made,
+    await read('my/key.list'),
+    await change('my/network.create', { name: 'friends' }),
+    await read('admin/user.list'),
+    await change('admin/queue.pause', {}),
+  ];
+  return answers.map(({ status }) => status);
+}
+
+/** From joining to logging out; each answer is the caller's to judge. */
 export async function joinAndLogOut(
   gateway: TestGateway,
   call: (sent: Sent) => Promise<Response>,
@@ -63,9 +93,12 @@ export async function joinAndLogOut(
   const body = { token, name: 'Visitor', password: PASSWORD, key_name: 'laptop' };
   const joined = await call(joining(body));
   const loggedIn = await call(loggingIn(email));
-  const headers = { cookie: cookieOf(loggedIn), ...SAME_ORIGIN };
+  const changing = json({ current: PASSWORD, password: `${PASSWORD} and more` });
+  const old = { ...changing.headers, cookie: cookieOf(loggedIn), ...SAME_ORIGIN };
+  const changed = await call({ path: PASSWORD_PATH, ...changing, headers: old });
+  const headers = { cookie: cookieOf(changed), ...SAME_ORIGIN };
   const seen = await call({ path: SESSION_PATH, headers });
   const loggedOut = await call({ path: SESSION_PATH, method: 'DELETE', headers });
   const over = await call({ path: SESSION_PATH, headers });
-  return [joined, loggedIn, seen, loggedOut, over].map(({ status }) => status);
+  return [joined, loggedIn, changed, seen, loggedOut, over].map(({ status }) => status);
 }

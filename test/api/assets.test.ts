@@ -33,7 +33,7 @@ describe('GET /api/inference/assets/<id>/', () => {
       'content-security-policy': "default-src 'none'; sandbox",
       'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'same-origin',
-      vary: 'Authorization',
+      vary: 'Cookie, Authorization',
       'access-control-allow-origin': '*',
     });
     expect(await bytesOf(response)).toEqual(PICTURE);

@@ -12,10 +12,11 @@ import { startStudio } from '../support/studio.js';
 import type { Studio } from '../support/studio.js';
 import { dieMidStream, html500 } from '../support/fake-behaviours.js';
 import type { FakeModelServer } from '../support/fake-model-server.js';
-import { joinAndLogOut } from './account-calls.js';
+import { joinAndLogOut, setUpAndLookAround } from './account-calls.js';
 import type { Sent } from './account-calls.js';
 import { shareAsAgent } from './agent-calls.js';
 import { enrolTwice, logInAsDevice } from './device-calls.js';
+import { startFresh } from './fresh-coordinator.js';
 import {
   ASSETS,
   IMAGES_PATH,
@@ -25,6 +26,7 @@ import {
   VIDEOS_PATH,
 } from './media-calls.js';
 import { CHAT, chat } from './requests.js';
+import { form, json } from './sent.js';
 
 const TOKEN = 'the-token-of-the-metrics';
 const COMPLETIONS = '/v1/completions';
@@ -64,26 +66,15 @@ interface BatchAnswer {
 const called = new Set<string>();
 
 /** Sends it, and holds the answer to the document. */
-async function call({ path, ...init }: Sent, to = gateway): Promise<Response> {
+async function call(
+  { path, ...init }: Sent,
+  to: Pick<TestGateway, 'fetch'> = gateway,
+): Promise<Response> {
   const { method = 'GET' } = init;
   const response = await to.fetch(path, init);
   await expectDocumented(path, method, response);
   if (response.ok) called.add(`${method} ${findTemplate(new URL(response.url).pathname)}`);
   return response;
-}
-
-function json(path: string, body: unknown): Sent {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return { path, method: 'POST', headers: { 'content-type': 'application/json' }, body: text };
-}
-
-function form(path: string, fields: Readonly<Record<string, string | Buffer>>): Sent {
-  const body = new FormData();
-  for (const [name, value] of Object.entries(fields)) {
-    if (typeof value === 'string') body.append(name, value);
-    else body.append(name, new Blob([new Uint8Array(value)]), 'file');
-  }
-  return { path, method: 'POST', body };
 }
 
 const speech = { model: 'kokoro', input: 'Hello there.' };
@@ -224,9 +215,18 @@ describe('real answers match the document', () => {
     expect(await shareAsAgent(gateway, call)).toEqual([200, 201, 204, 404]);
   });
 
-  it('a friend who joins, logs in, looks and logs out', async () => {
-    expect(await joinAndLogOut(gateway, call)).toEqual([201, 204, 200, 204, 401]);
+  it('a friend who joins, logs in, changes the password, looks and logs out', async () => {
+    expect(await joinAndLogOut(gateway, call)).toEqual([201, 204, 204, 200, 204, 401]);
   });
+});
+
+it('the first admin sets the gateway up, and looks around in the console', async () => {
+  const { coordinator, token } = await startFresh();
+  const fresh: Pick<TestGateway, 'fetch'> = {
+    fetch: (path, init) => fetch(`${coordinator.address}${path}`, init),
+  };
+  const statuses = await setUpAndLookAround(token, (sent) => call(sent, fresh));
+  expect(statuses).toEqual([204, 201, 200, 200, 200, 200]);
 });
 
 describe('real errors match the document', () => {

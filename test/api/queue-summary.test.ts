@@ -19,6 +19,7 @@ interface Summary {
   readonly processing: number;
   readonly oldest_queued_seconds: number | null;
   readonly last_tick_at: string | null;
+  readonly capacity: object;
   readonly by_model: readonly object[];
 }
 
@@ -39,6 +40,7 @@ const IDLE = {
   queued: 0,
   running: 0,
   slots: 2,
+  free_slots: 2,
   oldest_queued_seconds: null,
   providers_online: 1,
 };
@@ -58,6 +60,7 @@ describe('GET /api/inference/queue/summary', () => {
       processing: 0,
       oldest_queued_seconds: null,
       last_tick_at: expect.stringMatching(ISO),
+      capacity: { slots: 2, free_slots: 2, providers_online: 1 },
       by_model: [IDLE],
     });
   });
@@ -68,12 +71,13 @@ describe('GET /api/inference/queue/summary', () => {
     await until(async () => (await summaryOf(gateway)).processing === 1);
     await submitted(gateway);
     await accepted(await submitBatch(gateway, [chatItem()]));
+    const waits = { queued: 2, running: 1, oldest_queued_seconds: expect.any(Number) };
     expect(await summaryOf(gateway)).toMatchObject({
       worker_stalled: false,
       queued: 2,
       processing: 1,
       oldest_queued_seconds: expect.toSatisfy((age) => Number.isInteger(age) && age < 60),
-      by_model: [{ ...IDLE, queued: 2, running: 1, oldest_queued_seconds: expect.any(Number) }],
+      by_model: [{ ...IDLE, ...waits, free_slots: 1 }],
     });
   });
 
@@ -119,7 +123,7 @@ describe('GET /api/inference/queue/summary', () => {
     await gateway.startAgent({ services });
     await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl, slots: 1 }], name: 'attic' });
     const { by_model: models } = await summaryOf(gateway);
-    expect(models).toEqual([{ ...IDLE, slots: 6, providers_online: 2 }]);
+    expect(models).toEqual([{ ...IDLE, slots: 6, free_slots: 6, providers_online: 2 }]);
     await fake.close();
   });
 
@@ -129,6 +133,21 @@ describe('GET /api/inference/queue/summary', () => {
     expect((await summaryOf(gateway)).paused).toBe(true);
     await resumeQueue(gateway);
     expect((await summaryOf(gateway)).paused).toBe(false);
+  });
+
+  it('counts a slot once, however many models and services share it', async () => {
+    const gateway = await startGateway();
+    const fake = await startFakeOpenAi({ models: ['one', 'two', 'three'] });
+    onTestFinished(() => fake.close());
+    const group = { baseUrl: fake.baseUrl, slotGroup: 'card' };
+    const services = [
+      { ...group, id: 'llm-0', slots: 2 },
+      { ...group, id: 'llm-1', slots: 3 },
+      { id: 'llm-2', baseUrl: fake.baseUrl, slots: 4 },
+    ];
+    await gateway.startAgent({ services });
+    const { capacity } = await summaryOf(gateway);
+    expect(capacity).toEqual({ slots: 7, free_slots: 7, providers_online: 1 });
   });
 
   it('works while async processing is not enabled', async () => {
@@ -141,6 +160,7 @@ describe('GET /api/inference/queue/summary', () => {
       processing: 0,
       oldest_queued_seconds: null,
       last_tick_at: null,
+      capacity: { slots: 0, free_slots: 0, providers_online: 0 },
       by_model: [],
     });
   });

@@ -75,7 +75,7 @@ export class Circle {
       baseUrl: fake.baseUrl,
       ...service,
     }));
-    const member = { ...owner, id: '', keyId: '' };
+    const member = { ...owner, id: '', email: '', keyId: '' };
     return { fake, agent: await this.gateway.startAgent({ name, owner: member, services }) };
   }
 

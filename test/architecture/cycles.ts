@@ -4,7 +4,8 @@ import type { SourceFile } from './source-file.js';
 
 /** Each cycle once, as `a.ts → b.ts → a.ts`. */
 export function importCycles(files: readonly SourceFile[]): string[] {
-  const graph = new Map(files.map((file) => [file.path, targetsOf(file)]));
+  // An import names `x.js`, whether it is made of `x.ts` or `x.tsx`.
+  const graph = new Map(files.map((file) => [file.path.replace(/x$/, ''), targetsOf(file)]));
   const finished = new Set<string>();
   const cycles: string[] = [];
   for (const start of graph.keys()) visit(start, []);

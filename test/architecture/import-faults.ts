@@ -38,6 +38,7 @@ function packageFault(home: string, specifier: string): string | null {
 
 function mayImport(home: string, to: string, one: Import): boolean {
   if (home === to || TABLE[home]?.may.includes(to)) return true;
+  if (one.typeOnly && TABLE[home]?.types?.includes(to) === true) return true;
   const [package_] = home.split('/');
   const isConfigType = one.typeOnly && to === `${package_}/src/config.ts`;
   const isShared = package_ !== 'shared' && to.startsWith('shared/');

@@ -2,13 +2,9 @@
  * Which way imports point: architecture.md's table, one row a folder. A folder that is in no row
  * fails, so that a new one is placed here before it is used.
  */
-export interface Row {
-  /** Rows of the same package that may be imported, beside the row itself. */
-  readonly may: readonly string[];
-  readonly packages?: readonly string[];
-  /** False: no `node:` module either. */
-  readonly node?: false;
-}
+import { AGENT_TABLE } from './agent-import-table.js';
+import type { Row } from './import-row.js';
+import { WEB_TABLE } from './web-import-table.js';
 
 /** What the store's port is made of. */
 const STORE_PARTS = ['asset', 'audit', 'device', 'dispatch', 'job', 'key', 'member', 'provider']
@@ -31,6 +27,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/admin',
       'coordinator/src/assets',
       'coordinator/src/backup',
+      'coordinator/src/demo',
       'coordinator/src/dispatch/idle-desk.ts',
       'coordinator/src/program-version.ts',
       'coordinator/src/store/port.ts',
@@ -51,7 +48,11 @@ export const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/links',
       'coordinator/src/dispatch',
       'coordinator/src/http',
+      'coordinator/src/http/live.ts',
+      'coordinator/src/accounts',
       'coordinator/src/admin',
+      'coordinator/src/admin-parts.ts',
+      'coordinator/src/console',
       'coordinator/src/webhooks',
       'coordinator/src/byte-stores.ts',
       'coordinator/src/exposition.ts',
@@ -62,6 +63,17 @@ export const TABLE: Readonly<Record<string, Row>> = {
     ],
   },
   'coordinator/src/program-version.ts': { may: [] },
+  // People and machines for a look: they come in by the store, by links and by HTTP, as real ones.
+  'coordinator/src/demo': {
+    may: [
+      'coordinator/src/accounts',
+      'coordinator/src/assets',
+      'coordinator/src/core',
+      'coordinator/src/program-version.ts',
+      'coordinator/src/store/port.ts',
+    ],
+    packages: ['ws', 'zod'],
+  },
   // Parts of it, each in a file of its own for its length.
   'coordinator/src/byte-stores.ts': {
     may: [
@@ -69,6 +81,19 @@ export const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/assets',
       'coordinator/src/media',
       'coordinator/src/http',
+    ],
+  },
+  'coordinator/src/admin-parts.ts': {
+    may: [
+      'coordinator/src/accounts',
+      'coordinator/src/admin',
+      'coordinator/src/assets',
+      'coordinator/src/config.ts',
+      'coordinator/src/dispatch',
+      'coordinator/src/links',
+      'coordinator/src/program-version.ts',
+      'coordinator/src/store/open.ts',
+      'coordinator/src/store/port.ts',
     ],
   },
   'coordinator/src/queued-work.ts': {
@@ -85,6 +110,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'coordinator/src/metering.ts': {
     may: [
       'coordinator/src/assets',
+      'coordinator/src/core',
       'coordinator/src/store/port.ts',
       'coordinator/src/dispatch',
       'coordinator/src/http',
@@ -148,10 +174,13 @@ export const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/dispatch',
       'coordinator/src/assets',
       'coordinator/src/media',
+      'coordinator/src/console',
       'coordinator/src/openapi',
     ],
     packages: ['koa', '@koa/router', 'busboy', 'send', 'zod'],
   },
+  // The dashboard's tabs: of `http`, the only part that sees a socket.
+  'coordinator/src/http/live.ts': { may: ['coordinator/src/http'], packages: ['ws'] },
   // The interface described, from the tables and schemas that serve it.
   'coordinator/src/openapi': { may: ['coordinator/src/core'], packages: ['zod'], node: false },
   // Tells callers that their jobs have ended; the only home of the signing and address libraries.
@@ -166,6 +195,11 @@ export const TABLE: Readonly<Record<string, Row>> = {
   },
   // What members are known by, for whoever makes or checks it.
   'coordinator/src/accounts': { may: ['coordinator/src/core'], packages: ['zod'] },
+  // What members may do with what is theirs: the administrative operations, guarded.
+  'coordinator/src/console': {
+    may: ['coordinator/src/admin', 'coordinator/src/core', 'coordinator/src/store/port.ts'],
+    packages: ['zod'],
+  },
   'coordinator/src/admin': {
     may: [
       'coordinator/src/accounts',
@@ -175,97 +209,6 @@ export const TABLE: Readonly<Record<string, Row>> = {
     ],
     packages: ['zod'],
   },
-
-  'agent/src/main.ts': { may: ['agent/src/cli'], packages: ['commander'] },
-  'agent/src/cli': {
-    may: [
-      'agent/src/agent.ts',
-      'agent/src/agent-version.ts',
-      'agent/src/checks',
-      'agent/src/config.ts',
-      'agent/src/coordinator-api',
-      'agent/src/state',
-      'agent/src/demo',
-      'agent/src/backends',
-      'agent/src/backends/backend.ts',
-      'agent/src/hardware',
-      'agent/src/local-http',
-      'agent/src/daemon',
-      'agent/src/media',
-    ],
-    packages: ['@bomb.sh/tab', 'commander', 'zod'],
-  },
-  'agent/src/agent-version.ts': { may: [], packages: ['zod'] },
-  // The doctor's round: it looks at everything that the agent is made of, and joins nothing.
-  'agent/src/checks': {
-    may: [
-      'agent/src/backends',
-      'agent/src/config.ts',
-      'agent/src/connection',
-      'agent/src/hardware',
-      'agent/src/media',
-      'agent/src/network-fault.ts',
-      'agent/src/work',
-    ],
-    packages: ['node-fetch'],
-  },
-  'agent/src/config.ts': {
-    may: ['agent/src/backends', 'agent/src/backends/backend.ts'],
-    packages: ['zod', 'env-paths'],
-  },
-  // What is asked of the coordinator beside the link: both ways in, and sharing.
-  'agent/src/coordinator-api': {
-    may: ['agent/src/agent-version.ts', 'agent/src/network-fault.ts'],
-    packages: ['node-fetch', 'zod'],
-  },
-  // Why no coordinator answers, in words.
-  'agent/src/network-fault.ts': { may: [] },
-  'agent/src/agent.ts': {
-    may: [
-      'agent/src/agent-version.ts',
-      'agent/src/config.ts',
-      'agent/src/state',
-      'agent/src/connection',
-      'agent/src/work',
-      'agent/src/backends',
-      'agent/src/backends/backend.ts',
-      'agent/src/hardware',
-      'agent/src/media',
-    ],
-  },
-  'agent/src/connection': {
-    may: ['agent/src/agent-version.ts', 'agent/src/network-fault.ts', 'agent/src/work'],
-    packages: ['ws', 'zod'],
-  },
-  'agent/src/work': {
-    may: [
-      'agent/src/backends',
-      'agent/src/backends/backend.ts',
-      'agent/src/hardware',
-      'agent/src/state',
-    ],
-    packages: ['zod'],
-  },
-  // The contract between the agent and a kind of local server.
-  'agent/src/backends/backend.ts': { may: [] },
-  'agent/src/backends': {
-    may: [
-      'agent/src/backends/backend.ts',
-      'agent/src/openai-wire',
-      'agent/src/media',
-      'agent/src/state',
-    ],
-    packages: ['node-fetch', 'undici', 'zod'],
-  },
-  // Files of sound and images, whoever made them.
-  'agent/src/media': { may: ['agent/src/backends/backend.ts'] },
-  'agent/src/openai-wire': { may: ['agent/src/backends/backend.ts'], packages: ['zod'] },
-  'agent/src/demo': { may: ['agent/src/media', 'agent/src/openai-wire'] },
-  // What the owner's own programs may ask, and nobody else's.
-  'agent/src/local-http': {
-    may: ['agent/src/agent.ts', 'agent/src/agent-version.ts', 'agent/src/work'],
-  },
-  'agent/src/state': { may: [], packages: ['zod'] },
-  'agent/src/hardware': { may: [], packages: ['systeminformation'] },
-  'agent/src/daemon': { may: [] },
+  ...AGENT_TABLE,
+  ...WEB_TABLE,
 };

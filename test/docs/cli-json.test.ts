@@ -1,4 +1,5 @@
 /** What the programs print as JSON is what `docs/cli.md` says, field by field. */
+import type { ProviderView } from '@inference-gateway/coordinator/core/sessions';
 import { expect, onTestFinished, test } from 'vitest';
 import { answer, reply } from '../support/fake-behaviours.js';
 import { fakeNvidiaSmi } from '../support/fake-nvidia-smi.js';
@@ -66,7 +67,7 @@ async function seeRunning(seen: Seen): Promise<void> {
   const provider = (await store.listProviders()).find(({ id }) => id === full.provider);
   if (provider === undefined) throw new Error('the provider is not there');
   const { services } = provider;
-  links.online.set(provider.id, { ...onlineView(provider), services });
+  links.online.set(provider.id, withCards({ ...onlineView(provider), services }));
   desk.lastTickAt = Date.now();
   const commands = manyCommands('gateway-coordinator');
   const created = ['user create', 'user create --email frida@example.org'] as const;
@@ -74,6 +75,19 @@ async function seeRunning(seen: Seen): Promise<void> {
     const { stdout, stderr } = await commands.run(wordsOf(line, folder.path));
     seen.add(shape, stdout, stderr);
   }
+}
+
+/** Of two cards one tells all, and of the other nothing is known. */
+function withCards(view: ProviderView): ProviderView {
+  const { session } = view;
+  if (session === null) return view;
+  const known = { name: 'RTX 4090', vendor: 'NVIDIA', vram_mib: 24_564, driver: '570' };
+  const unknown = { name: null, vendor: null, vram_mib: null, driver: null };
+  const host = { ...session.host, gpus: [known, unknown] };
+  const cards = [
+    { use_percent: 97, memory_used_mib: 9_000, temperature_c: 71, power_watts: 313.5 },
+  ];
+  return { ...view, session: { ...session, host, cards } };
 }
 
 /** Where none runs, with files that are really missing, and each command in its own process. */
@@ -159,9 +173,16 @@ async function seeService(seen: Seen): Promise<void> {
   seen.add('service status', stdout, stderr);
 }
 
-/** They are text only where something is wrong, has an end, or a key is needed. */
+/**
+ * They are told only where something is wrong, has an end, was measured, or was done by a member in
+ * the console, or where a key is needed.
+ */
 const SELDOM: Readonly<Record<ProgramName, readonly string[]>> = {
-  'gateway-coordinator': ['restore: moved_to'],
+  'gateway-coordinator': [
+    'restore: moved_to',
+    'model list: tokens_per_second',
+    'audit list: actor_name',
+  ],
   'gateway-agent': [
     'status: reason',
     'status: services[].reason',

@@ -41,11 +41,15 @@ test('every operation that changes who may do what is written down, under its ac
     'key.revoke',
     'key.rotate',
     'limit.set',
+    'network.accept',
     'network.add',
     'network.create',
+    'network.decline',
     'network.delete',
+    'network.invite',
     'network.remove',
     'network.rename',
+    'network.uninvite',
     'provider.approve',
     'provider.block',
     'provider.drain',
@@ -157,6 +161,14 @@ async function changeSharing(store: Store, ownerId: string): Promise<void> {
   await store.renameNetwork(networkId, 'house');
   await store.joinNetwork(networkId, benId, NOW);
   await store.leaveNetwork(networkId, benId);
+  const pair = { networkId, memberId: benId };
+  for (const accepted of [false, true]) {
+    await store.inviteToNetwork({ ...pair, invitedBy: ownerId }, NOW);
+    await store.answerNetworkInvitation({ ...pair, accepted }, NOW);
+  }
+  await store.leaveNetwork(networkId, benId);
+  await store.inviteToNetwork({ ...pair, invitedBy: ownerId }, NOW);
+  await store.withdrawNetworkInvitation(networkId, benId);
   const subject = { serviceId: null, model: null };
   const audience = { kind: 'network', id: networkId } as const;
   const share = await store.putShare({ providerId, subject, audience, caps: CAPS }, NOW);

@@ -42,6 +42,17 @@ export function describeAudit(adapter: string, harness: () => StoreHarness): voi
       expect(await actions({ limit: 2 })).toEqual(['job.n49', 'job.n48']);
     });
 
+    test('what is older than an entry is listed after it; after no known one nothing', async () => {
+      for (const action of ['job.one', 'key.two', 'job.three']) {
+        await store().recordAudit(entry(action));
+      }
+      const [three, two] = await store().listAudit(ALL);
+      expect(await actions({ after: three?.id ?? '' })).toEqual(['key.two', 'job.one']);
+      expect(await actions({ after: two?.id ?? '', limit: 1 })).toEqual(['job.one']);
+      expect(await actions({ after: three?.id ?? '', action: 'key' })).toEqual(['key.two']);
+      expect(await actions({ after: 'nobody' })).toEqual([]);
+    });
+
     test('entries are found by action, noun, actor, subject and time, or by all', async () => {
       const by = { root: store().by('cli:root'), anna: store().by('member:anna') };
       await by.root.recordAudit(entry('key.create', 'one'));

@@ -83,6 +83,19 @@ export function describeJobs(adapter: string, store: () => Store): void {
       expect(Buffer.from(claimed?.[1] ?? [])).toEqual(body);
     });
 
+    test('the body of a job is kept until it is processed, for its member alone', async () => {
+      const [anna, ben] = [await memberId('anna'), await memberId('ben')];
+      const body = Buffer.from('{"model":"tiny"}');
+      const { id } = await submit(anna, { item: { body } });
+      const found = await store().findJobBody(id, anna);
+      expect(Buffer.from(found ?? [])).toEqual(body);
+      expect(await store().findJobBody(id, null)).not.toBeNull();
+      expect(await store().findJobBody(id, ben)).toBeNull();
+      expect(await store().findJobBody(NO_ID, anna)).toBeNull();
+      await finishJob(store(), id);
+      expect(await store().findJobBody(id, anna)).toBeNull();
+    });
+
     test("another member's job is found by nobody else; null stands for any member", async () => {
       const [anna, ben] = [await memberId('anna'), await memberId('ben')];
       const { id } = await submit(anna);

@@ -57,6 +57,19 @@ export function describeMembers(adapter: string, store: () => Store): void {
   });
 
   describe(`${adapter}: changes of a member`, () => {
+    test('a password is replaced only where it is still the one that was looked at', async () => {
+      const member = { ...newMember('anna'), passwordHash: '$scrypt$old' };
+      const created = await store().createMember(member, NOW);
+      const id = created.kind === 'created' ? created.value.id : '';
+      const replace = async (formerPasswordHash: string, passwordHash: string) =>
+        (await store().changeMember(id, { formerPasswordHash, passwordHash }, NOW)).kind;
+      expect(await replace('$scrypt$other', '$scrypt$theirs')).toBe('unknown');
+      expect(await replace('$scrypt$old', '$scrypt$new')).toBe('changed');
+      expect(await replace('$scrypt$old', '$scrypt$theirs')).toBe('unknown');
+      const found = await store().findPassword(member.email);
+      expect(found).toMatchObject({ passwordHash: '$scrypt$new' });
+    });
+
     test('what is told changes, each with an entry, and what is absent stays', async () => {
       const anna = await createMember(store(), 'anna');
       const change: MemberChange = { name: 'ann', role: 'admin', disabled: true };

@@ -47,6 +47,20 @@ export function describeProviders(adapter: string, store: () => Store): void {
       ]);
     });
 
+    test('those that wait for approval are counted, but of nobody who is disabled', async () => {
+      const count = (): Promise<number> => store().countWaitingProviders();
+      const { ownerId } = await createProvider(store());
+      expect(await count()).toBe(0);
+      const waiting = await createProvider(store(), { ownerId, name: 'attic', approved: false });
+      expect(await count()).toBe(1);
+      await store().changeMember(ownerId, { disabled: true }, NOW);
+      expect(await count()).toBe(0);
+      await store().changeMember(ownerId, { disabled: false }, NOW);
+      expect(await count()).toBe(1);
+      await store().approveProvider(waiting.id, NOW);
+      expect(await count()).toBe(0);
+    });
+
     test('one that waits for approval is approved once', async () => {
       const tokenHash = sha256('agent');
       const { id } = await createProvider(store(), { tokenHash, approved: false });

@@ -50,6 +50,12 @@ export function describeWatching(adapter: string, store: () => Store): void {
         () => by.joinNetwork(network.id, ownerId, NOW),
         () => by.acceptInvite(acceptance, NOW),
         () => by.leaveNetwork(network.id, ownerId),
+        async () => {
+          const pair = { networkId: network.id, memberId: ownerId };
+          // To be asked is to get nothing yet.
+          await by.inviteToNetwork({ ...pair, invitedBy: ben.id }, NOW);
+          return by.answerNetworkInvitation({ ...pair, accepted: true }, NOW);
+        },
         () => by.blockMember(ownerId, ben.id, NOW),
         () => by.unblockMember(ownerId, ben.id),
         () => by.changeMember(ben.id, { disabled: true }, NOW),

@@ -59,7 +59,7 @@ export async function fakeNvidiaSmi(): Promise<FakeNvidiaSmi> {
   const fake: FakeNvidiaSmi = {
     folder,
     command,
-    load: (usePercent) => show('cards', `0, ${usePercent}, 300, 25.50\n`),
+    load: (usePercent) => show('cards', `0, ${usePercent}, 300, 25.50, 41\n`),
     run: (...processes) => show('processes', HEADER + (processes.map(rowOf).join('') || IDLE)),
   };
   await fake.load(0);

@@ -19,7 +19,7 @@ import { openStore } from '@inference-gateway/coordinator/store/open';
 import { DATABASE_FILE } from '@inference-gateway/coordinator/store/sqlite/database';
 import { newSecret } from '@inference-gateway/shared/ids';
 import { createLogger } from '@inference-gateway/shared/program/logger';
-import { createHash } from 'node:crypto';
+import { createHash, scryptSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,6 +29,7 @@ import { onTestFinished } from 'vitest';
 
 interface TestMember {
   readonly id: string;
+  readonly email: string;
   readonly key: string;
   readonly keyId: string;
   /** Registers a provider and returns its agent's token. */
@@ -117,12 +118,15 @@ interface Members {
 
 interface Seeded {
   readonly id: string;
+  readonly email: string;
   readonly key: string;
   readonly keyId: string;
   readonly joinTokens: string[];
 }
 
 const JOIN_TOKENS = 16;
+/** For the dashboard; everybody's here. */
+export const MEMBER_PASSWORD = 'correct horse battery staple';
 
 let template: Promise<Members & { readonly database: Buffer }> | null = null;
 
@@ -143,7 +147,8 @@ async function createMembers(dataDir: string): Promise<Members> {
   const now = Date.now();
   const member = async (name: string): Promise<Seeded> => {
     const email = `${name.toLowerCase()}@example.org`;
-    const made = await store.createMember({ email, name, role: 'member', passwordHash: null }, now);
+    const member = { email, name, role: 'member', passwordHash: cheapHash() } as const;
+    const made = await store.createMember(member, now);
     if (made.kind !== 'created') throw new Error(`${name} is there already`);
     const key = newSecret('gwk');
     const hash = sha256(key);
@@ -159,7 +164,7 @@ async function createMembers(dataDir: string): Promise<Members> {
       const row = { ownerId: id, name: null, hash: sha256(token), expiresAt, replaces: null };
       await store.createJoinToken(row, now);
     }
-    return { id, key, keyId: created.value.id, joinTokens };
+    return { id, email, key, keyId: created.value.id, joinTokens };
   };
   const members = { anna: await member('Anna'), ben: await member('Ben') };
   await store.close();
@@ -233,7 +238,7 @@ class RunningGateway implements TestGateway {
     if (this.#removesFolder) await rm(this.dataDir, { recursive: true, force: true });
   }
 
-  #member({ id, key, keyId, joinTokens }: Seeded): TestMember {
+  #member({ id, email, key, keyId, joinTokens }: Seeded): TestMember {
     const unused = [...joinTokens];
     const enroll = async (name: string): Promise<string> => {
       const response = await fetch(`${this.address}/agent/v1/enroll`, {
@@ -248,7 +253,7 @@ class RunningGateway implements TestGateway {
       if (!response.ok) throw new Error(JSON.stringify(answer));
       return answer.token;
     };
-    return { id, key, keyId, enroll };
+    return { id, email, key, keyId, enroll };
   }
 }
 
@@ -270,6 +275,13 @@ function toService(service: Partial<ServiceConfig>, index = 0): ServiceConfig {
     workflows: [],
     ...service,
   };
+}
+
+/** Costs nothing to make or to check: how strong passwords are kept is another test's. */
+function cheapHash(): string {
+  const salt = Buffer.from('a salt for all of them');
+  const hash = scryptSync(MEMBER_PASSWORD, salt, 32, { cost: 2, blockSize: 1, parallelization: 1 });
+  return `$scrypt$ln=1,r=1,p=1$${salt.toString('base64')}$${hash.toString('base64')}`;
 }
 
 function sha256(secret: string): string {

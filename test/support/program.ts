@@ -2,7 +2,7 @@
  * Runs the real programs as processes of their own; whatever still runs is killed after the test.
  */
 import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { until } from './until.js';
@@ -19,12 +19,17 @@ export interface Finished {
 }
 
 export interface RunningProgram {
-  readonly child: ChildProcess;
+  readonly child: ChildProcessWithoutNullStreams;
   /** Grows as the program prints. */
   readonly output: { stdout: string; stderr: string };
   readonly finished: Promise<Finished>;
   /** Resolves with the first group of the pattern once stdout matches it. */
   printed(pattern: RegExp): Promise<string>;
+}
+
+/** One that ends no later than whoever started it says. */
+export interface OpenProgram extends RunningProgram {
+  kill(): Promise<void>;
 }
 
 /** A script of the tests that runs a program after having changed something about it. */
@@ -46,8 +51,19 @@ export interface RunOptions {
 export function startProgram(
   name: ProgramName,
   args: readonly string[],
-  { script = ownScript(name), env = {}, input = '' }: RunOptions = {},
+  options?: RunOptions,
 ): RunningProgram {
+  const program = openProgram(name, args, options);
+  onTestFinished(() => program.kill());
+  return program;
+}
+
+/** The same for longer than a test: whoever starts it must see to its end. */
+export function openProgram(
+  name: ProgramName,
+  args: readonly string[],
+  { script = ownScript(name), env = {}, input = '' }: RunOptions = {},
+): OpenProgram {
   const child = spawn(process.execPath, [fileURLToPath(script.file), ...script.args, ...args], {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -60,19 +76,24 @@ export function startProgram(
   const finished = new Promise<Finished>((done) => {
     child.once('close', (code) => done({ code, ...output }));
   });
-  onTestFinished(async () => {
+  const kill = async (): Promise<void> => {
     child.kill('SIGCONT');
     child.kill('SIGKILL');
     await finished;
-  });
-  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  };
   const printed = async (pattern: RegExp): Promise<string> => {
-    await until(() => pattern.test(output.stdout) || hasEnded(), { timeoutMs: START_TIMEOUT_MS });
+    await until(() => pattern.test(output.stdout) || hasEnded({ child }), {
+      timeoutMs: START_TIMEOUT_MS,
+    });
     const match = pattern.exec(output.stdout);
     if (match === null) throw new Error(`${name} ended: ${output.stderr}`);
     return match[1] ?? '';
   };
-  return { child, output, finished, printed };
+  return { child, output, finished, printed, kill };
+}
+
+export function hasEnded({ child }: Pick<RunningProgram, 'child'>): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
 }
 
 function ownScript(name: ProgramName): Script {

@@ -1,11 +1,12 @@
 /**
  * Runs command lines of a program, one after another, in this process, which starts once for all:
- * stdin has a JSON array of words a line, stdout an object with exit code and output for each.
+ * stdin has a JSON object with words and environment a line, stdout one with exit code and output.
  */
 import { createInterface } from 'node:readline';
 import { runProgram } from '@inference-gateway/shared/program/run-program';
 
 const [, script = '', name] = process.argv;
+const { PATH } = process.env;
 const { createProgram } = await import(`@inference-gateway/${name}/cli/program`);
 const write = process.stdout.write.bind(process.stdout);
 // Each run adds its own, and a warning about that would be taken for what a command says.
@@ -15,7 +16,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   write(`${JSON.stringify(await run(JSON.parse(line)))}\n`);
 }
 
-async function run(words) {
+async function run({ words, env }) {
+  setEnvironment(env);
   const output = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr']) {
     process[stream].write = (text) => {
@@ -27,4 +29,11 @@ async function run(words) {
   process.exitCode = 0;
   await runProgram(createProgram(), process.argv);
   return { code: process.exitCode, ...output };
+}
+
+/** What a process that was started for this command would have. */
+function setEnvironment(env) {
+  const own = { PATH, ...env };
+  for (const name of Object.keys(process.env)) if (!(name in own)) delete process.env[name];
+  Object.assign(process.env, own);
 }

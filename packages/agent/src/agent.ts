@@ -12,6 +12,7 @@ import type { ServiceStatus, TestedModel } from './backends/catalog/catalog.js';
 import type { Wanted } from './backends/proving/find-subject.js';
 import type { GameModeSettings } from './config.js';
 import { Connection } from './connection/reconnect.js';
+import { cardReadings } from './hardware/card-readings.js';
 import type { GpuWatch } from './hardware/gpu-sample.js';
 import { gpuStatus } from './hardware/gpu-status.js';
 import type { GpuStatus } from './hardware/gpu-status.js';
@@ -142,7 +143,7 @@ export class Agent {
     this.#catalog.onChange(() => this.announce());
     await Promise.all([this.#catalog.start(), this.#claims.restore(), this.owner.restore()]);
     await this.ledger.today.restore();
-    const { url, token, host, logger, once } = this.#options;
+    const { url, token, host, logger, once, gpu = null } = this.#options;
     await new Promise<void>((registered, failed) => {
       this.#connection = new Connection({
         url,
@@ -154,6 +155,7 @@ export class Agent {
         runner: this.#runner,
         claims: this.#claims,
         services: () => this.#catalog.services(),
+        cards: () => cardReadings(host(), gpu?.latest ?? null),
         onWelcome: ({ name }) => {
           this.#name = name;
           this.#enter('online', null);

@@ -2,13 +2,16 @@
 import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import type { RequestListener, Server } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import { createServer } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { SetupDesk } from './accounts/setup-desk.js';
 import { serveAdmin } from './admin/server.js';
-import { createAdminAssets } from './assets/admin-assets.js';
+import { partsOfAdmin } from './admin-parts.js';
 import { openByteStores } from './byte-stores.js';
 import type { ByteStores } from './byte-stores.js';
 import type { Config } from './config.js';
+import { ConsoleDesk } from './console/console-desk.js';
 import { RateLimit } from './core/rate.js';
 import { resolveSharing } from './core/sharing.js';
 import type { SharingFacts } from './core/sharing.js';
@@ -20,7 +23,12 @@ import { addressOf } from './http/address-of.js';
 import { createApp } from './http/app.js';
 import { Authentication } from './http/authenticate.js';
 import { JsonBodies } from './http/body.js';
+import { ConsoleSessions } from './http/console-sessions.js';
+import { LIVE_PATH, LiveHints } from './http/live.js';
 import { DEVICE_TIMES } from './http/routes/devices.js';
+import { SessionCookie } from './http/session-cookie.js';
+import { readWebFiles, WEB_FOLDER } from './http/web-files.js';
+import type { WebFiles } from './http/web-files.js';
 import { LinkServer } from './links/link-server.js';
 import { Registry } from './links/registry.js';
 import { meterInto } from './metering.js';
@@ -36,6 +44,8 @@ export interface Coordinator {
   readonly address: string;
   /** The metrics' own port; null where they have none. */
   readonly metricsAddress: string | null;
+  /** By which the first admin is made; null where somebody is a member. */
+  readonly setupLink: string | null;
   /** Lets work under way finish, up to the configured time, then closes everything. */
   drain(): Promise<void>;
 }
@@ -72,21 +82,24 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
   const registry = new Registry(await store.listProviders(), { ...config, store, logger });
   const direct = new Direct(registry, config);
   const authentication = new Authentication(store);
-  const counted = {
-    providers: () => registry.providers(),
-    callsInFlight: () => direct.underWay,
-  };
+  const counted = countedOf(registry, direct);
   const exposition = await expose(config, counted, logger);
   const stores = openByteStores(config, store, logger);
   // Asked for when a call comes, and by then the server listens.
   const publicUrl = (): string => config.publicUrl ?? address;
+  const sessions = new ConsoleSessions(store, new SessionCookie(publicUrl));
+  const ownOrigins = (): readonly string[] => [...new Set([publicUrl(), address])];
+  const live = new LiveHints({ ...config, sessions, ownOrigins, logger });
+  registry.onCapacity(live.capacityChanged);
   const { library } = stores;
   const shared = { config, store, logger, exposition, publicUrl };
-  const queued = openQueuedWork({ ...shared, sessions: registry, library });
+  const onMoved = live.jobsMoved;
+  const queued = openQueuedWork({ ...shared, sessions: registry, library, onMoved });
   const { jobs } = queued;
   await followSharing(store, registry);
   const findProvider = (token: string) => store.findProviderByToken(hashSecret(token));
   const links = new LinkServer({ registry, timing: config, claims: jobs, logger, findProvider });
+  const setup = new SetupDesk(config.dataDir, (await store.listMembers()).length > 0);
   let draining = false;
   const isDraining = (): boolean => draining;
   const handle = handlerOf({
@@ -95,35 +108,43 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
     direct,
     jobs,
     authentication,
+    sessions,
+    console: new ConsoleDesk(() => adminParts),
+    setup,
     stores,
     isDraining,
-    ownOrigins: () => [...new Set([publicUrl(), address])],
+    ownOrigins,
+    web: await readWebFiles(WEB_FOLDER),
   });
   const server = await listen(handle, config);
-  server.on('upgrade', links.upgrade);
+  server.on('upgrade', upgradesOf(links, live));
   exposition.watch(server);
   const address = addressOf(server, config.host);
-  const admin = await serveAdmin(config.dataDir, {
-    store,
-    sessions: registry,
-    assets: createAdminAssets(config.dataDir, store),
-    server: { address, publicUrl: config.publicUrl },
-    desk: jobs,
-    asyncEnabled: config.asyncEnabled,
-  });
-  const parts = { links, direct, queued, registry, server, drainMs: config.drainMs };
+  const adminParts = partsOfAdmin({ config, store, registry, jobs, setup, address });
+  const admin = await serveAdmin(config.dataDir, adminParts);
+  const parts = { links, live, direct, queued, registry, server, drainMs: config.drainMs };
   return {
     address,
     metricsAddress: exposition.address,
+    setupLink: await setup.announce(publicUrl()),
     async drain() {
       draining = true;
       await endCalls(parts);
-      await admin.close();
-      await exposition.close();
-      await stores.close();
-      await authentication.close();
-      await store.close();
+      for (const part of [setup, admin, exposition, stores, authentication, store])
+        await part.close();
     },
+  };
+}
+
+function countedOf(registry: Registry, direct: Direct) {
+  return { providers: () => registry.providers(), callsInFlight: () => direct.underWay };
+}
+
+/** Agents' links and the dashboard's tabs, each to its own. */
+function upgradesOf(links: LinkServer, live: LiveHints) {
+  return (request: IncomingMessage, stream: Duplex, head: Buffer): void => {
+    const isLive = request.url?.split('?')[0] === LIVE_PATH;
+    (isLive ? live : links).upgrade(request, stream, head);
   };
 }
 
@@ -142,11 +163,15 @@ interface HandlerParts {
   readonly direct: Direct;
   readonly jobs: Jobs;
   readonly authentication: Authentication;
+  readonly sessions: ConsoleSessions;
+  readonly console: ConsoleDesk;
+  readonly setup: SetupDesk;
   readonly exposition: Exposition;
   readonly stores: ByteStores;
   readonly isDraining: () => boolean;
   readonly publicUrl: () => string;
   readonly ownOrigins: () => readonly string[];
+  readonly web: WebFiles | null;
 }
 
 /** Answers every HTTP request. */
@@ -181,6 +206,9 @@ function handlerOf(parts: HandlerParts): RequestListener {
     },
     assetsAccess: config.assetsAccess,
     store,
+    sessions: parts.sessions,
+    console: parts.console,
+    setup: parts.setup,
     enrollment: {
       providerApproval: config.providerApproval,
       deviceTimes: DEVICE_TIMES,
@@ -188,6 +216,7 @@ function handlerOf(parts: HandlerParts): RequestListener {
     },
     version: programVersion(),
     ownOrigins: parts.ownOrigins,
+    web: parts.web,
     trustProxy: config.trustProxy,
   });
   const handle = app.callback();
@@ -197,6 +226,7 @@ function handlerOf(parts: HandlerParts): RequestListener {
 
 interface CallParts {
   readonly links: LinkServer;
+  readonly live: LiveHints;
   readonly direct: Direct;
   readonly queued: QueuedWork;
   readonly registry: Registry;
@@ -206,8 +236,9 @@ interface CallParts {
 
 /** Lets calls under way finish, for as long as is allowed, and then closes every connection. */
 async function endCalls(parts: CallParts): Promise<void> {
-  const { links, direct, queued, registry, server, drainMs } = parts;
+  const { links, live, direct, queued, registry, server, drainMs } = parts;
   links.close();
+  live.close();
   const closed = closeServer(server);
   await queued.stop();
   await Promise.race([direct.drained(), elapsed(drainMs)]);

@@ -1,5 +1,6 @@
 /** What is written down of a call that has ended: a usage row, and the metrics fed from it. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { sourceOf } from './core/caller.js';
 import type { Outcome, Work } from './dispatch/work.js';
 import type { Exposition } from './exposition.js';
 import type { Measures } from './assets/measures.js';
@@ -42,7 +43,7 @@ function toUsageRow(work: Work, outcome: Outcome, measures: Measures): UsageRow 
     attempts: outcome.attempts,
     outcome: outcome.kind,
     errorCode: outcome.error?.code ?? null,
-    source: 'api',
+    source: sourceOf(work.caller.keyId),
   };
 }
 

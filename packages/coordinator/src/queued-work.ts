@@ -16,6 +16,8 @@ interface QueuedWorkParts {
   readonly library: AssetLibrary;
   readonly exposition: Exposition;
   readonly publicUrl: () => string;
+  /** A job of the member is new, runs, or is in another state. */
+  readonly onMoved: (memberId: string | null) => void;
   readonly logger: Logger;
 }
 
@@ -46,6 +48,7 @@ export function openQueuedWork(parts: QueuedWorkParts): QueuedWork {
     library,
     settings: config,
     logger,
+    onMoved: parts.onMoved,
     onEnded: (usage) => {
       webhooks.wake();
       if (usage !== null) exposition.observeJob(usage);

@@ -11,9 +11,10 @@ const CHECKSUM_CHARACTERS = 6;
 
 /**
  * What a secret opens: `gwk_` the API, `gwa_` an agent's link, `gwj_` one enrolment, `gwd_` one
- * that somebody approves, `gwi_` one membership, `gws_` a browser's session.
+ * that somebody approves, `gwi_` one membership, `gws_` a browser's session, `gwf_` the first
+ * administrator's setup.
  */
-export type SecretPrefix = 'gwk' | 'gwa' | 'gwj' | 'gwd' | 'gwi' | 'gws';
+export type SecretPrefix = 'gwk' | 'gwa' | 'gwj' | 'gwd' | 'gwi' | 'gws' | 'gwf';
 
 /** A ULID: 10 characters of milliseconds and 16 of randomness (80 bits). */
 export function ulid(nowMs: number): string {

@@ -80,7 +80,7 @@ test('the environment and the default place are used where no flag is given', as
   const { origin, seen } = await enrolmentServer(200, ENROLLED);
   const environment = { GATEWAY_AGENT_URL: origin, GATEWAY_AGENT_NAME: 'attic' };
   const agent = home.start(['enroll', '--token-file', '-'], environment);
-  agent.child.stdin?.end('gwj_piped');
+  agent.child.stdin.end('gwj_piped');
   expect((await agent.finished).code).toBe(0);
   expect(seen[0]?.headers.authorization).toBe('Bearer gwj_piped');
   expect(seen[0]?.body).toMatchObject({ name: 'attic' });
@@ -144,7 +144,7 @@ test('an API key given by mistake stays on this machine', async () => {
   const home = await agentHome();
   const { origin, seen } = await enrolmentServer(200, ENROLLED);
   const agent = home.start(['enroll', '--url', origin, '--token-file', '-']);
-  agent.child.stdin?.end('gwk_abcdef');
+  agent.child.stdin.end('gwk_abcdef');
   const result = await agent.finished;
   expect(result.code).toBe(4);
   expect(result.stderr).toContain('this is an API key (gwk_…)');

@@ -57,6 +57,16 @@ function logIn(home: Home, url: string, more: readonly string[] = []) {
   return home.run(['login', '--config', home.configFile, '--url', url, ...more]);
 }
 
+test('it shows the page of a coordinator that has one, and the command beside it', async () => {
+  const home = await agentHome();
+  const page = 'https://gateway.example.org/device?code=BCDF-GHJK';
+  const { origin } = await coordinator([GRANTED], { ...TOLD, verification_uri_complete: page });
+  const { code, stderr } = await logIn(home, origin);
+  expect(code).toBe(0);
+  expect(stderr).toContain(`Within 1 min, open:\n  ${page}\nOr, where ${origin} runs:\n`);
+  expect(stderr).toContain(`\n  ${TOLD.approve}\n`);
+});
+
 test('it shows the code, waits until that is approved, and keeps what it is given', async () => {
   const home = await agentHome();
   const { origin, seen } = await coordinator([PENDING, PENDING, GRANTED]);

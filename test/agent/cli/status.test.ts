@@ -35,8 +35,11 @@ test.skipIf(process.platform === 'win32')(
     });
     expect(gpus).toEqual([{ ...card, power_watts: 25.5 }]);
     expect((await home.run('status')).stdout).toContain('Fake RTX\t7\t300\t24564\t25.5\n');
-    const [job] = JSON.parse((await home.run('jobs', '--json')).stdout) as Energy[];
-    expect(job?.energy_wh).toBeGreaterThan(0);
+    // There is none before the card was asked again: a moment later, or several.
+    await until(async () => {
+      const [job] = JSON.parse((await home.run('jobs', '--json')).stdout) as Energy[];
+      return (job?.energy_wh ?? 0) > 0;
+    });
     home.server.behave(answer());
     link.open(2);
     await link.lastWord(2);

@@ -18,23 +18,30 @@ test('the card of the right maker is found, with its load', async () => {
   const root = await fakeAmd();
   const [card = '', ...others] = await findAmdCards(root);
   expect(others).toEqual([]);
-  expect(await readAmdLoad(card)).toEqual({ usePercent: 63, memoryUsedMib: 1024, powerWatts: 187 });
+  expect(await readAmdLoad(card)).toEqual({
+    usePercent: 63,
+    memoryUsedMib: 1024,
+    temperatureC: 58.5,
+    powerWatts: 187,
+  });
 });
 
 test('what the driver does not tell is null, and the input stands in for the mean', async () => {
   const root = await fakeAmd({ [`${CARD}/hwmon/hwmon4/power1_input`]: '9500000\n' });
   await rm(join(root, CARD, 'gpu_busy_percent'));
   await rm(join(root, CARD, 'hwmon/hwmon4/power1_average'));
+  await rm(join(root, CARD, 'hwmon/hwmon4/temp1_input'));
   expect(await readAmdLoad(join(root, CARD))).toEqual({
     usePercent: null,
     memoryUsedMib: 1024,
+    temperatureC: null,
     powerWatts: 9.5,
   });
 });
 
 test('a card that sleeps is not woken', async () => {
   const root = await fakeAmd({ [`${CARD}/power/runtime_status`]: 'suspended\n' });
-  const asleep = { usePercent: 0, memoryUsedMib: null, powerWatts: null };
+  const asleep = { usePercent: 0, memoryUsedMib: null, temperatureC: null, powerWatts: null };
   expect(await readAmdLoad(join(root, CARD))).toEqual(asleep);
 });
 

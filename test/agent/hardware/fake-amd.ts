@@ -25,6 +25,7 @@ export async function fakeAmd(files: Readonly<Record<string, string>> = {}): Pro
     [`${CARD}/mem_info_vram_used`]: '1073741824\n',
     [`${CARD}/mem_info_vram_total`]: '17163091968\n',
     [`${CARD}/hwmon/hwmon4/power1_average`]: '187000000\n',
+    [`${CARD}/hwmon/hwmon4/temp1_input`]: '58500\n',
     ...files,
   });
   return root;

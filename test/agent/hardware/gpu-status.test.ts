@@ -3,7 +3,7 @@ import { gpuStatus } from '@inference-gateway/agent/hardware/gpu-status';
 import { expect, test } from 'vitest';
 
 const CARD = { name: 'RTX 4090', vram_mib: 24_564 };
-const LOAD = { usePercent: 37, memoryUsedMib: 9_000, powerWatts: 210 };
+const LOAD = { usePercent: 37, memoryUsedMib: 9_000, temperatureC: 71, powerWatts: 210 };
 
 function sampleOf(...cards: GpuSample['cards']): GpuSample {
   return { at: 0, cards, processes: null };
@@ -16,7 +16,7 @@ test('a card is told with what it is and what it does', () => {
 });
 
 test('before the first sample it is told without what it does', () => {
-  const unknown = { usePercent: null, memoryUsedMib: null, powerWatts: null };
+  const unknown = { usePercent: null, memoryUsedMib: null, temperatureC: null, powerWatts: null };
   expect(gpuStatus([CARD], null)).toEqual([{ name: 'RTX 4090', memoryMib: 24_564, ...unknown }]);
 });
 

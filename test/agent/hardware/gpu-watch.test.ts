@@ -51,7 +51,9 @@ test('cards and processes are sampled again and again, the last one at hand', as
   const { watch, samples } = await watched({ nvidiaSmi: smi.command });
   expect(watch.latest).toBeNull();
   const full = await until(() => samples.find(({ processes }) => processes !== null));
-  expect(full.cards).toEqual([{ usePercent: 7, memoryUsedMib: 300, powerWatts: 25.5 }]);
+  expect(full.cards).toEqual([
+    { usePercent: 7, memoryUsedMib: 300, temperatureC: 41, powerWatts: 25.5 },
+  ]);
   expect(full.processes).toEqual([{ pid: 4810, name: 'game', usePercent: 31, memoryMib: 743 }]);
   await smi.load(50);
   await smi.run();
@@ -66,7 +68,7 @@ test('a program on several cards counts once, with the sum of both', async () =>
       pmon*)
         echo "# gpu pid type fb sm command"
         echo "0 9 G 100 - game"; echo "1 9 G 50 4 game"; echo "1 8 C - - x" ;;
-      *) echo "0, 1, 2, 3"; echo "1, 4, 5, 6" ;;
+      *) echo "0, 1, 2, 3, 4"; echo "1, 4, 5, 6, 7" ;;
     esac`),
   });
   const { cards, processes } = await until(() => samples.find((one) => one.processes !== null));
@@ -80,7 +82,7 @@ test('a program on several cards counts once, with the sum of both', async () =>
 test('one that prints and ends is asked again', async () => {
   const nvidiaSmi = await fakeTool(`case "$*" in
     pmon*) echo "# gpu pid type fb sm command"; echo "0 9 G 100 4 game" ;;
-    *) echo "0, 1, 2, 3" ;;
+    *) echo "0, 1, 2, 3, 4" ;;
   esac`);
   const { samples } = await watched({ nvidiaSmi });
   await until(() => samples.length >= 4);
@@ -95,7 +97,7 @@ test('a version that knows no loop is asked without one', async () => {
   const nvidiaSmi = await fakeTool(`case "$*" in
     *-lms*|*-d*) echo "Option is not recognized."; exit 2 ;;
     pmon*) exit 3 ;;
-    *) echo "0, 1, 2, 3" ;;
+    *) echo "0, 1, 2, 3, 4" ;;
   esac`);
   const { samples } = await watched({ nvidiaSmi });
   await until(() => samples.length >= 2);
@@ -128,7 +130,7 @@ test('one that falls silent is killed and started anew, and another one never bl
 test('one that goes on without telling anything, as of a lost card, is started anew', async () => {
   const folder = await temporaryFolder();
   const nvidiaSmi = await fakeTool(`case "$*" in pmon*) exit 1 ;; esac
-    echo $$ >> ${folder}/pids; echo "0, 1, 2, 3"
+    echo $$ >> ${folder}/pids; echo "0, 1, 2, 3, 4"
     while :; do echo "Unable to determine the device handle"; sleep 0.1; done`);
   await watched({ nvidiaSmi, silenceMs: 300 });
   await until(() => existsSync(`${folder}/pids`));
@@ -138,7 +140,7 @@ test('one that goes on without telling anything, as of a lost card, is started a
 test('one whose loop was broken off goes on with the loop', async () => {
   const folder = await temporaryFolder();
   const nvidiaSmi = await fakeTool(`case "$*" in pmon*) exit 1 ;; esac
-    echo "$*" >> ${folder}/asked; echo "0, 1, 2, 3"; exit 15`);
+    echo "$*" >> ${folder}/asked; echo "0, 1, 2, 3, 4"; exit 15`);
   const { samples } = await watched({ nvidiaSmi });
   await until(() => samples.length >= 2);
   const asked = (await readFile(`${folder}/asked`, 'utf8')).trim().split('\n');
@@ -150,8 +152,8 @@ test('one that was too busy for its loop is asked with it again', async () => {
   const nvidiaSmi = await fakeTool(`case "$*" in
     pmon*) exit 1 ;;
     *-lms*) [ -e ${folder}/tried ] || { touch ${folder}/tried; exit 15; }
-      echo "0, 50, 2, 3"; exec sleep 30 ;;
-    *) echo "0, 1, 2, 3" ;;
+      echo "0, 50, 2, 3, 4"; exec sleep 30 ;;
+    *) echo "0, 1, 2, 3, 4" ;;
   esac`);
   const { samples } = await watched({ nvidiaSmi, loopAgainMs: 100 });
   await until(() => samples.some(({ cards }) => cards[0]?.usePercent === 1));
@@ -161,12 +163,12 @@ test('one that was too busy for its loop is asked with it again', async () => {
 test('one that goes away for a while, as in an update of the driver, is asked again', async () => {
   const folder = await temporaryFolder();
   const nvidiaSmi = await fakeTool(`case "$*" in pmon*) exit 1 ;; esac; cat ${folder}/cards`);
-  await writeFile(`${folder}/cards`, '0, 1, 2, 3\n');
+  await writeFile(`${folder}/cards`, '0, 1, 2, 3, 4\n');
   const { samples } = await watched({ nvidiaSmi });
   await until(() => samples.length > 0);
   await rename(nvidiaSmi, `${nvidiaSmi}.old`);
   await until(() => performance.now() - (samples.at(-1)?.at ?? 0) > MISSING_MS);
-  await writeFile(`${folder}/cards`, '0, 50, 2, 3\n');
+  await writeFile(`${folder}/cards`, '0, 50, 2, 3, 4\n');
   await rename(`${nvidiaSmi}.old`, nvidiaSmi);
   await until(() => samples.at(-1)?.cards[0]?.usePercent === 50);
 });
@@ -175,7 +177,7 @@ test('what stood in for it is let go once it tells something', async () => {
   const folder = await temporaryFolder();
   const nvidiaSmi = await fakeTool(`case "$*" in pmon*) exit 1 ;; esac
     [ -e ${folder}/awake ] || exit 9
-    while :; do echo "0, 50, 2, 3"; sleep 0.1; done`);
+    while :; do echo "0, 50, 2, 3, 4"; sleep 0.1; done`);
   const { samples } = await watched({ nvidiaSmi, root: await fakeAmd() });
   await until(() => samples.at(-1)?.cards[0]?.usePercent === 63);
   await writeFile(`${folder}/awake`, '');
@@ -188,7 +190,9 @@ test('what stood in for it is let go once it tells something', async () => {
 test('closing it ends what it has started, and it tells nothing more', async () => {
   const folder = await temporaryFolder();
   const nvidiaSmi = await fakeTool(
-    `echo $$ >> ${folder}/pids\ncase "$*" in pmon*) ;; *) echo "0, 1, 2, 3" ;; esac\nexec sleep 30`,
+    `echo $$ >> ${folder}/pids
+    case "$*" in pmon*) ;; *) echo "0, 1, 2, 3, 4" ;; esac
+    exec sleep 30`,
   );
   const { watch, samples } = await watched({ nvidiaSmi });
   await until(() => samples.length > 0);
@@ -220,7 +224,7 @@ test('Apple tells the use of the card, and nothing of processes', async () => {
   const { samples } = await watched({ nvidiaSmi, ioreg, platform: 'darwin' });
   await until(() => samples.length >= 2);
   expect(samples[0]).toMatchObject({
-    cards: [{ usePercent: 42, memoryUsedMib: 1024, powerWatts: null }],
+    cards: [{ usePercent: 42, memoryUsedMib: 1024, temperatureC: null, powerWatts: null }],
     processes: null,
   });
 });

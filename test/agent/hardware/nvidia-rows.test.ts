@@ -2,21 +2,19 @@ import { expect, test } from 'vitest';
 import { parseCard, ProcessRows } from '@inference-gateway/agent/hardware/nvidia-rows';
 
 test.each([
-  ['0, 37, 8123, 214.56', { usePercent: 37, memoryUsedMib: 8123, powerWatts: 214.56 }],
-  ['1, 0, 1, 8', { usePercent: 0, memoryUsedMib: 1, powerWatts: 8 }],
-  ['0, [N/A], [N/A], [N/A]', { usePercent: null, memoryUsedMib: null, powerWatts: null }],
-  [
-    '0, 5, [Not Supported], [Unknown Error]',
-    { usePercent: 5, memoryUsedMib: null, powerWatts: null },
-  ],
-])('the card of %j', (line, load) => {
-  expect(parseCard(line)?.load).toEqual(load);
+  ['0, 37, 8123, 214.56, 71', [37, 8123, 71, 214.56]],
+  ['1, 0, 1, 8, 0', [0, 1, 0, 8]],
+  ['0, [N/A], [N/A], [N/A], [N/A]', [null, null, null, null]],
+  ['0, 5, [Not Supported], [Unknown Error], 41', [5, null, 41, null]],
+])('the card of %j', (line, figures) => {
+  const [usePercent, memoryUsedMib, temperatureC, powerWatts] = figures;
+  expect(parseCard(line)?.load).toEqual({ usePercent, memoryUsedMib, temperatureC, powerWatts });
 });
 
 test.each([
   ['an error', 'NVIDIA-SMI has failed because it could not talk to the driver.'],
-  ['a header', 'index, utilization.gpu [%], memory.used [MiB], power.draw [W]'],
-  ['fewer fields', '0, 37'],
+  ['a header', 'index, utilization.gpu [%], memory.used [MiB], power.draw [W], temperature.gpu'],
+  ['fewer fields', '0, 37, 8123, 214.56'],
   ['nothing', ''],
 ])('%s is no card', (_, line) => {
   expect(parseCard(line)).toBeNull();

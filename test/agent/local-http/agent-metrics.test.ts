@@ -49,8 +49,21 @@ test('callers and models are no labels', () => {
 });
 
 test('of the cards is told what is known', () => {
-  const card = { name: 'A', usePercent: 40, memoryUsedMib: 2, memoryMib: 8, powerWatts: 120.5 };
-  const blank = { usePercent: null, memoryUsedMib: null, memoryMib: null, powerWatts: null };
+  const card = {
+    name: 'A',
+    usePercent: 40,
+    memoryUsedMib: 2,
+    temperatureC: 60,
+    memoryMib: 8,
+    powerWatts: 120.5,
+  };
+  const blank = {
+    usePercent: null,
+    memoryUsedMib: null,
+    temperatureC: null,
+    memoryMib: null,
+    powerWatts: null,
+  };
   const { told } = metricsOf(new LedgerStage(), { gpus: [{ name: 'B', ...blank }, card] });
   expect(valueOf(told, 'gateway_agent_gpu_use_ratio', { gpu: '1' })).toBe(0.4);
   expect(valueOf(told, 'gateway_agent_gpu_memory_used_bytes', { gpu: '1' })).toBe(2 * 1_048_576);

@@ -19,7 +19,7 @@ function readingAt(at: number, { cards = [load(0)], ...facts }: Partial<CardRead
 }
 
 function load(usePercent: number | null) {
-  return { usePercent, memoryUsedMib: null, powerWatts: null };
+  return { usePercent, memoryUsedMib: null, temperatureC: null, powerWatts: null };
 }
 
 /** What is said after these readings, one every 400 ms. */

@@ -34,6 +34,7 @@ export class LedgerStage {
     const cards = watts.map((powerWatts) => ({
       usePercent: null,
       memoryUsedMib: null,
+      temperatureC: null,
       powerWatts,
     }));
     this.ledger.sampled({ at: this.nowMs, cards, processes: null });

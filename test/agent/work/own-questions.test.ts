@@ -46,7 +46,7 @@ async function agentWithCard() {
   /** The card is loaded, as it is told after so long, three times. */
   const loadAfter = async (ms: number): Promise<void> => {
     for (let count = 0; count < 3; count++) {
-      const cards = [{ usePercent: 90, memoryUsedMib: null, powerWatts: null }];
+      const cards = [{ usePercent: 90, memoryUsedMib: null, temperatureC: null, powerWatts: null }];
       for (const tell of listeners) tell({ at: performance.now() + ms, cards, processes: null });
       await setImmediate();
     }

@@ -24,6 +24,8 @@ export async function adminOnStore(): Promise<AdminOnStore> {
     store,
     sessions: null,
     server: null,
+    system: null,
+    onMember: (): void => {},
     assets: createAdminAssets(folder, store),
     desk: createIdleDesk(store, { jobs: 100, bytes: 1_000_000 }),
     asyncEnabled: true,

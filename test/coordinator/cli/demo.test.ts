@@ -28,6 +28,19 @@ async function told(started: StartedCoordinator): Promise<Told> {
   return { agent, curl, keyFile: /\$\(cat (\S+)\)/.exec(curl)?.[1] ?? '' };
 }
 
+/** With the address and the password that are printed. */
+async function whoLogsIn({ address, stderr }: StartedCoordinator): Promise<unknown> {
+  const said = (name: string): string | undefined =>
+    new RegExp(`^  ${name} +(\\S+)$`, 'm').exec(stderr())?.[1];
+  expect(said('dashboard')).toBe(`${address}/login`);
+  const session = `${address}/api/console/v1/session`;
+  const body = JSON.stringify({ email: said('e-mail'), password: said('password') });
+  const headers = { origin: address, 'content-type': 'application/json' };
+  const entered = await fetch(session, { method: 'POST', headers, body });
+  const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
+  return (await fetch(session, { headers: { cookie } })).json();
+}
+
 /** A folder with the agent's program, for a shell's PATH. */
 async function programFolder(): Promise<string> {
   const folder = join(await temporaryFolder(), 'bin');
@@ -50,9 +63,10 @@ function paste(command: string, path: string): { readonly output: () => string }
   return { output: () => output };
 }
 
-test('the commands that a demo prints make a gateway that answers', async () => {
-  const started = await startCoordinatorProcess(['--demo']);
+test('what a demo prints works: the log-in, and the commands for an agent', async () => {
+  const started = await startCoordinatorProcess(['--demo'], { TMPDIR: await temporaryFolder() });
   const { agent, curl } = await told(started);
+  expect(await whoLogsIn(started)).toMatchObject({ member: { name: 'Anna', role: 'admin' } });
   const path = await programFolder();
   const serving = paste(agent, path);
   await until(() => serving.output().includes('online as demo'), { timeoutMs: 30_000 });
@@ -81,7 +95,7 @@ test('its secrets lie in files that nobody else reads, and are said nowhere', as
 });
 
 test('without --data its folder goes with it, however it ends', async () => {
-  const started = await startCoordinatorProcess(['--demo']);
+  const started = await startCoordinatorProcess(['--demo'], { TMPDIR: await temporaryFolder() });
   const { keyFile } = await told(started);
   expect(existsSync(keyFile)).toBe(true);
   started.process.kill('SIGTERM');

@@ -145,7 +145,8 @@ test.each([
 test('a coordinator that does not answer exits 8', async () => {
   const folder = await dataFolder();
   await mkdir(folder.path, { mode: 0o700 });
-  const silent = createServer(() => {});
+  // It reads, so that it notices the end of whoever asked, and says nothing.
+  const silent = createServer((socket) => void socket.resume());
   await new Promise<void>((done) => silent.listen(join(folder.path, 'admin.sock'), done));
   onTestFinished(() => void silent.close());
   const script = { file: new URL('slow-answers.js', import.meta.url), args: [] };

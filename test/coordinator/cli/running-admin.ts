@@ -12,6 +12,7 @@ import type {
 import type {
   AdminSessions,
   ProviderNames,
+  ProviderSwitches,
 } from '@inference-gateway/coordinator/core/admin-sessions';
 import type { Candidate } from '@inference-gateway/coordinator/core/match';
 import type { ProviderView, Sessions } from '@inference-gateway/coordinator/core/sessions';
@@ -39,7 +40,8 @@ export async function serveAdminOn(
   const links = new MadeUpLinks();
   const assets = new MadeUpAssets();
   const desk = madeUpDesk(store);
-  const made = { sessions: links, server, assets, desk, asyncEnabled: true };
+  const running = { system: null, onMember: (): void => {}, now: Date.now };
+  const made = { sessions: links, server, assets, desk, asyncEnabled: true, ...running };
   const admin = await serveAdmin(dataDir, { store, ...made });
   onTestFinished(async () => {
     await admin.close();
@@ -73,8 +75,9 @@ class MadeUpLinks implements Sessions, AdminSessions {
     this.asked.push(`rename ${id} to ${ownerName}/${name}`);
   }
 
-  setDraining(providerId: string, draining: boolean): void {
-    this.asked.push(`${draining ? 'drain' : 'resume'} ${providerId}`);
+  change(providerId: string, { draining, paused }: ProviderSwitches): void {
+    if (draining !== undefined) this.asked.push(`${draining ? 'drain' : 'resume'} ${providerId}`);
+    if (paused !== undefined) this.asked.push(`${paused ? 'pause' : 'unpause'} ${providerId}`);
   }
 
   providers(): readonly ProviderView[] {
@@ -124,10 +127,12 @@ export function onlineView({ id: providerId, ...provider }: Provider): ProviderV
       host: HOST,
       accepts: 'all',
       busy: 1,
+      cards: [],
       busyByService: new Map(),
     },
     offlineSince: null,
     draining: false,
+    paused: false,
     services: [SERVICE],
     closed: false,
     shares: [],

@@ -21,7 +21,9 @@ test('start prints one line when it is ready, and serves the other commands', as
   const refused = await models();
   expect(refused.status).toBe(401);
   expect(await refused.json()).toMatchObject({ error: { code: 'disabled_api_key' } });
-  expect(started.stdout()).toBe(`listening on ${started.address}\n`);
+  const [ready, setup] = started.stdout().split('\n');
+  expect(ready).toBe(`listening on ${started.address}`);
+  expect(setup).toContain(`${started.address}/setup#gwf_`);
   expect(started.stderr()).not.toContain(key.slice(12));
 });
 

@@ -28,6 +28,7 @@ beforeEach(async () => {
     sinks: new JobSinks(library, { maxBodyMemoryBytes: 1_000_000, maxImages: 1 }),
     deadlines: { jobDeadlineMs: 60_000, jobImageDeadlineMs: 60_000, jobFilmDeadlineMs: 60_000 },
     logger: createLogger('silent'),
+    onStart: () => {},
     onChange: () => {},
   });
   claimed = await runningJob(store, anna);

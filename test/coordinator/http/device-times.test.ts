@@ -33,7 +33,8 @@ async function serve(times: DeviceTimes): Promise<Served> {
   const app = new Koa<RequestState>();
   const logger = createLogger('silent');
   const enrollment = { providerApproval: false, deviceTimes: times, onReplaced: () => {} };
-  const own: Readonly<Record<string, unknown>> = { store, enrollment };
+  const inference = { publicUrl: () => 'http://gateway.example.org' };
+  const own: Readonly<Record<string, unknown>> = { store, enrollment, inference };
   const parts = new Proxy(own, { get: (_, name) => own[String(name)] ?? anything });
   const router = createRouter(parts as unknown as AppParts);
   app.use(identify(logger)).use(errorBoundary(logger)).use(router.routes());

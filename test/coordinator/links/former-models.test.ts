@@ -20,6 +20,7 @@ beforeEach(() => {
       approvedAt: NOW,
       lastSeenAt: null,
       draining: false,
+      paused: false,
       services: [],
       host: HOST,
     },

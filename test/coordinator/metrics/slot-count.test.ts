@@ -74,6 +74,7 @@ function provider({ services, busy, draining = false, accepts = 'all' }: Provide
     host,
     accepts,
     busy: [...busyByService.values()].reduce((sum, one) => sum + one, 0),
+    cards: [],
     busyByService,
   };
   const names = { providerId: 'p', ownerId: 'm', ownerName: 'Anna', name: 'den-pc' };
@@ -84,6 +85,7 @@ function provider({ services, busy, draining = false, accepts = 'all' }: Provide
     shares: [],
     offlineSince: null,
     draining,
+    paused: false,
     services,
     session,
   };

@@ -116,7 +116,7 @@ describe('the schemas of requests', () => {
 
 describe('the errors', () => {
   /** No operation can answer them: they are said of paths and methods, or of jobs. */
-  const ELSEWHERE = ['unknown_url', 'method_not_allowed', 'no_provider', 'max_retries_exhausted'];
+  const ELSEWHERE = ['method_not_allowed', 'no_provider', 'max_retries_exhausted'];
   const names = Object.keys(ERROR_ANSWERS) as ErrorAnswerName[];
   const OWN_STATUS = ['ConditionFailed', 'RangeOutside'];
 

@@ -89,7 +89,7 @@ test.each([
 
 /** What goes to stdout meanwhile. */
 function printed(act: () => void): string {
-  const write = process.stdout.write.bind(process.stdout);
+  const write: unknown = Reflect.get(process.stdout, 'write');
   let text = '';
   process.stdout.write = (piece: string | Uint8Array) => {
     text += String(piece);
@@ -98,7 +98,7 @@ function printed(act: () => void): string {
   try {
     act();
   } finally {
-    process.stdout.write = write;
+    Reflect.set(process.stdout, 'write', write);
   }
   return text;
 }

@@ -38,11 +38,16 @@ async function logInHere(options: EnrolmentOptions): Promise<void> {
   await keepEnrolment(place, await awaitApproval(logIn));
 }
 
-function announce({ url, userCode, approve, lifetimeMs }: LogIn, host: string): void {
+function announce({ url, userCode, approve, page, lifetimeMs }: LogIn, host: string): void {
   const minutes = Math.max(1, Math.round(lifetimeMs / 60_000));
-  say(
-    `The code of this machine (${host}) is ${userCode}. Within ${minutes} min, where ${url} runs:`,
-  );
+  const code = `The code of this machine (${host}) is ${userCode}. Within ${minutes} min,`;
+  if (page === null) {
+    say(`${code} where ${url} runs:`);
+  } else {
+    say(`${code} open:`);
+    say(`  ${page}`);
+    say(`Or, where ${url} runs:`);
+  }
   say(`  ${approve}`);
   say('Waiting for that. Ctrl-C gives up.');
 }

@@ -3,6 +3,7 @@
  * served, and watches for silence.
  */
 import { answersPing } from '@inference-gateway/shared/protocol/answers-ping';
+import type { CardReading } from '@inference-gateway/shared/protocol/card-reading';
 import { closeReason } from '@inference-gateway/shared/protocol/close-reason';
 import { decodeFrame } from '@inference-gateway/shared/protocol/frames';
 import { Liveness } from '@inference-gateway/shared/protocol/liveness';
@@ -35,6 +36,8 @@ export interface LinkParts {
   readonly claims: HeldClaims;
   readonly services: () => readonly AdvertisedService[];
   readonly host: () => AgentHost;
+  /** What the cards do now; null where the machine does not tell. */
+  readonly cards: () => readonly CardReading[] | null;
   /** Called once, when the coordinator has registered this agent. */
   readonly onWelcome: (welcome: Message<'WELCOME'>) => void;
 }
@@ -79,17 +82,19 @@ export class AgentLink {
     this.#send({ t: 'SERVICES', rev: this.#servicesRev, services: [...services()], host: host() });
   }
 
-  /** Tells whose work is let in, and which claims are held. WELCOME comes first. */
+  /** Tells whose work is let in, which claims are held, and what the cards do. After WELCOME. */
   beat(): void {
     if (this.#heartbeat === null) return;
     this.#heartbeats += 1;
     const { runner, claims } = this.#parts;
+    const cards = this.#parts.cards();
     this.#send({
       t: 'HEARTBEAT',
       seq: this.#heartbeats,
       slots: runner.slots(),
       claims: claims.claims(),
       accepts: runner.accepts,
+      ...(cards !== null && { gpus: [...cards] }),
     });
   }
 

@@ -31,6 +31,8 @@ const asked = z.object({
   expires_in: z.number().positive().max(86_400),
   interval: z.number().positive().max(300),
   approve: shown,
+  /** A coordinator of an earlier version has no page for it. */
+  verification_uri_complete: shown.optional(),
 });
 
 export interface LogInRequest {
@@ -51,6 +53,8 @@ export interface LogIn {
   readonly userCode: string;
   /** The command that approves it. */
   readonly approve: string;
+  /** The page on which a member approves it; null where the coordinator has none. */
+  readonly page: string | null;
   readonly lifetimeMs: number;
   readonly intervalMs: number;
 }
@@ -61,7 +65,8 @@ export async function beginLogIn({ url, name, host, stop }: LogInRequest): Promi
   if (answer.status !== 200) throw refused(answer, { url, what: WHAT });
   const parsed = asked.safeParse(answer.body);
   if (!parsed.success) throw noCoordinator({ url, what: WHAT }, 'its answer holds no code');
-  const { device_code: deviceCode, user_code: userCode, approve, ...times } = parsed.data;
+  const { device_code: deviceCode, user_code: userCode, approve, ...rest } = parsed.data;
+  const { verification_uri_complete: page, ...times } = rest;
   const lifetimeMs = times.expires_in * 1_000;
   return {
     url,
@@ -69,6 +74,7 @@ export async function beginLogIn({ url, name, host, stop }: LogInRequest): Promi
     deviceCode,
     userCode,
     approve,
+    page: page ?? null,
     lifetimeMs,
     intervalMs: times.interval * 1_000,
   };

@@ -9,6 +9,7 @@ import { readSystemInformation } from './system-information.js';
 const AMD = '0x1002';
 const MIB = 1024 * 1024;
 const MICROWATTS = 1_000_000;
+const MILLIDEGREES = 1_000;
 
 /** The `device` folders of its cards. */
 export async function findAmdCards(root: string): Promise<string[]> {
@@ -25,14 +26,14 @@ export async function findAmdCards(root: string): Promise<string[]> {
 export async function readAmdLoad(folder: string): Promise<CardLoad> {
   // To read on would wake it, and a card that sleeps is used by nobody.
   if ((await read(join(folder, 'power/runtime_status'))) === 'suspended') {
-    return { usePercent: 0, memoryUsedMib: null, powerWatts: null };
+    return { usePercent: 0, memoryUsedMib: null, temperatureC: null, powerWatts: null };
   }
-  const [use, memory, power] = await Promise.all([
+  const [use, memory, sensors] = await Promise.all([
     read(join(folder, 'gpu_busy_percent')),
     read(join(folder, 'mem_info_vram_used')),
-    readPower(folder),
+    readSensors(folder),
   ]);
-  return { usePercent: readNumber(use), memoryUsedMib: mebibytes(memory), powerWatts: power };
+  return { usePercent: readNumber(use), memoryUsedMib: mebibytes(memory), ...sensors };
 }
 
 /**
@@ -54,13 +55,23 @@ export async function readAmdCards(root = '/', named = readSystemInformation): P
   );
 }
 
-async function readPower(folder: string): Promise<number | null> {
+type Sensors = Pick<CardLoad, 'temperatureC' | 'powerWatts'>;
+
+async function readSensors(folder: string): Promise<Sensors> {
   const [hwmon] = await readdir(join(folder, 'hwmon')).catch(() => []);
-  if (hwmon === undefined) return null;
+  if (hwmon === undefined) return { temperatureC: null, powerWatts: null };
   const at = join(folder, 'hwmon', hwmon);
-  const cell = (await read(join(at, 'power1_average'))) ?? (await read(join(at, 'power1_input')));
-  const microwatts = readNumber(cell);
-  return microwatts === null ? null : microwatts / MICROWATTS;
+  const power = (await read(join(at, 'power1_average'))) ?? (await read(join(at, 'power1_input')));
+  const temperature = await read(join(at, 'temp1_input'));
+  return {
+    temperatureC: scaled(temperature, MILLIDEGREES),
+    powerWatts: scaled(power, MICROWATTS),
+  };
+}
+
+function scaled(cell: string | undefined, unit: number): number | null {
+  const number = readNumber(cell);
+  return number === null ? null : number / unit;
 }
 
 function mebibytes(cell: string | undefined): number | null {

@@ -51,7 +51,7 @@ function parseRegistry(text: string): CardLoad | null {
   const bytes = figure(text, 'In use system memory');
   if (usePercent === null && bytes === null) return null;
   const memoryUsedMib = bytes === null ? null : Math.round(bytes / MIB);
-  return { usePercent, memoryUsedMib, powerWatts: null };
+  return { usePercent, memoryUsedMib, temperatureC: null, powerWatts: null };
 }
 
 function figure(text: string, name: string): number | null {

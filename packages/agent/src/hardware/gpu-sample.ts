@@ -4,6 +4,7 @@ export interface CardLoad {
   /** 0 to 100. */
   readonly usePercent: number | null;
   readonly memoryUsedMib: number | null;
+  readonly temperatureC: number | null;
   readonly powerWatts: number | null;
 }
 

@@ -8,7 +8,12 @@ export interface GpuStatus extends CardLoad {
   readonly memoryMib: number | null;
 }
 
-const UNKNOWN: CardLoad = { usePercent: null, memoryUsedMib: null, powerWatts: null };
+const UNKNOWN: CardLoad = {
+  usePercent: null,
+  memoryUsedMib: null,
+  temperatureC: null,
+  powerWatts: null,
+};
 
 /**
  * Two sources tell of the cards: they are taken together only where both know the same number of

@@ -2,7 +2,13 @@
 import type { CardLoad, GpuProcess } from './gpu-sample.js';
 import { readNumber } from './sampler.js';
 
-export const CARD_FIELDS = ['index', 'utilization.gpu', 'memory.used', 'power.draw'] as const;
+export const CARD_FIELDS = [
+  'index',
+  'utilization.gpu',
+  'memory.used',
+  'power.draw',
+  'temperature.gpu',
+] as const;
 
 export interface CardRow {
   readonly index: string;
@@ -12,11 +18,12 @@ export interface CardRow {
 /** A line of `--query-gpu` with these fields; null where it is none. */
 export function parseCard(line: string): CardRow | null {
   const cells = line.split(',').map((cell) => cell.trim());
-  const [index, use, memory, power] = cells;
+  const [index, use, memory, power, temperature] = cells;
   if (cells.length !== CARD_FIELDS.length || index === undefined) return null;
   if (readNumber(index) === null) return null;
   const [usePercent, memoryUsedMib] = [readNumber(use), readNumber(memory)];
-  return { index, load: { usePercent, memoryUsedMib, powerWatts: readNumber(power) } };
+  const [powerWatts, temperatureC] = [readNumber(power), readNumber(temperature)];
+  return { index, load: { usePercent, memoryUsedMib, temperatureC, powerWatts } };
 }
 
 export interface ProcessRow {

@@ -4,7 +4,7 @@ import type { AdminAssets } from '../core/admin-assets.js';
 import type { AdminSessions } from '../core/admin-sessions.js';
 import type { Sessions } from '../core/sessions.js';
 import type { JobDesk } from '../dispatch/job-desk.js';
-import type { Store } from '../store/port.js';
+import type { AssetLimits, Store } from '../store/port.js';
 
 /** Where a running coordinator is found. */
 export interface ServerFacts {
@@ -12,6 +12,17 @@ export interface ServerFacts {
   readonly address: string;
   /** As configured; null where it is unset. */
   readonly publicUrl: string | null;
+}
+
+/** What a running coordinator knows of itself. */
+export interface SystemFacts {
+  readonly version: string;
+  /** Looks at the file of the database. */
+  readonly database: () => { readonly bytes: number; readonly schemaVersion: number };
+  readonly assetLimits: AssetLimits;
+  readonly retentionMs: number;
+  /** Settings that bound what callers may do, by what the configuration file calls them. */
+  readonly limits: Readonly<Record<string, number | string | boolean>>;
 }
 
 export interface AdminContext {
@@ -24,6 +35,10 @@ export interface AdminContext {
    */
   readonly sessions: (Sessions & AdminSessions) | null;
   readonly server: ServerFacts | null;
+  /** Null where no coordinator runs. */
+  readonly system: SystemFacts | null;
+  /** Somebody is a member now: the first one is not to be made by its link any more. */
+  readonly onMember: () => void;
   readonly assets: AdminAssets;
   readonly desk: JobDesk;
   /** Whether jobs are taken, or would be where no coordinator runs. */

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { AuditEntry, Store } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
 import { listLimit } from './list-limit.js';
+import { memberNames, providerNames } from './names.js';
 import { resolveMember } from './references.js';
 
 const ACTION_RULE = "an action is a noun, or noun.verb: 'key' or 'key.create'";
@@ -18,17 +19,21 @@ const question = z.strictObject({
   /** The subject's id: what it was called may have changed since. */
   subject: z.string().nullable(),
   limit: listLimit,
+  /** The id of the last entry seen: older ones are listed. */
+  after: z.string().nullable().default(null),
 });
 
 export const listAudit = adminCommand(question, async ({ store, now }, args) => {
-  const { since_s, action, subject: subjectId, limit } = args;
+  const { since_s, action, subject: subjectId, limit, after } = args;
   const since = since_s === null ? null : now() - since_s * 1_000;
   const actor = args.actor === null ? null : await actorOf(store, args.actor);
-  return (await store.listAudit({ since, action, actor, subjectId, limit })).map(present);
+  const entries = await store.listAudit({ since, action, actor, subjectId, limit, after });
+  const names = await actorNames(store);
+  return entries.map((entry) => present(entry, names));
 });
 
 /** Actors that are no members, beside `cli:<user>`. */
-const PARTS_OF_THE_GATEWAY: ReadonlySet<string> = new Set(['agent', 'invite', 'system']);
+const PARTS_OF_THE_GATEWAY: ReadonlySet<string> = new Set(['agent', 'invite', 'setup', 'system']);
 
 /** Entries name a member by id, which nobody knows by heart. */
 async function actorOf(store: Store, actor: string): Promise<string> {
@@ -36,8 +41,28 @@ async function actorOf(store: Store, actor: string): Promise<string> {
   return `member:${(await resolveMember(store, actor)).id}`;
 }
 
-function present({ id, at, actor, action, subject, before, after }: AuditEntry) {
-  return { id, at, actor, action, subject, before: asPrinted(before), after: asPrinted(after) };
+/** What the actors that are known by an id are called now. */
+async function actorNames(store: Store): Promise<ReadonlyMap<string, string>> {
+  const [members, providers] = [await memberNames(store), await providerNames(store)];
+  return new Map([
+    ...[...members].map(([id, name]): [string, string] => [`member:${id}`, name]),
+    ...[...providers].map(([id, name]): [string, string] => [`provider:${id}`, name]),
+  ]);
+}
+
+function present(entry: AuditEntry, names: ReadonlyMap<string, string>) {
+  const { id, at, actor, action, subject, before, after } = entry;
+  return {
+    id,
+    at,
+    actor,
+    /** Null where the actor is no member and no provider, or is there no more. */
+    actor_name: names.get(actor) ?? null,
+    action,
+    subject,
+    before: asPrinted(before),
+    after: asPrinted(after),
+  };
 }
 
 /** With its fields named as everywhere else in JSON: `expires_at`. */

@@ -7,8 +7,10 @@ import type { LocalCall } from '@inference-gateway/shared/program/local-socket';
 import * as z from 'zod';
 import { adminCommand } from './admin-context.js';
 import type { AdminCommand, AdminParts } from './admin-context.js';
+import { readArgs } from './read-args.js';
 import { listAssets, pruneAssets, verifyAssets } from './assets.js';
 import { listAudit } from './audit.js';
+import { recordBackup } from './backups.js';
 import { cancelBatch, listBatches, showBatch } from './batches.js';
 import { blockMember, unblockMember } from './blocks.js';
 import { cancelJob, listJobs, retryJob, showJob } from './jobs.js';
@@ -50,15 +52,19 @@ import {
   drainProvider,
   kickProvider,
   listProviders,
+  pauseProvider,
   removeProvider,
   renameProvider,
   resumeProvider,
   showProvider,
+  unpauseProvider,
 } from './providers.js';
 import { pauseQueue, requeueStuck, resumeQueue, summarizeQueue } from './queue.js';
 import { endSessions, listSessions } from './sessions.js';
 import { shareProvider, unshareProvider } from './shares.js';
-import { showStats } from './stats.js';
+import { listRecentUsage } from './recent-usage.js';
+import { showSeries, showStats } from './stats.js';
+import { showSystem } from './system.js';
 
 export const ADMIN_COMMANDS = {
   'user.create': createUser,
@@ -99,6 +105,8 @@ export const ADMIN_COMMANDS = {
   'provider.show': showProvider,
   'provider.drain': drainProvider,
   'provider.resume': resumeProvider,
+  'provider.pause': pauseProvider,
+  'provider.unpause': unpauseProvider,
   'provider.kick': kickProvider,
   'provider.approve': approveProvider,
   'provider.rename': renameProvider,
@@ -113,6 +121,10 @@ export const ADMIN_COMMANDS = {
   'limit.clear': clearLimits,
   'audit.list': listAudit,
   'stats.show': showStats,
+  'usage.series': showSeries,
+  'usage.recent': listRecentUsage,
+  'system.show': showSystem,
+  'backup.record': recordBackup,
   'asset.list': listAssets,
   'asset.verify': verifyAssets,
   'asset.prune': pruneAssets,
@@ -136,23 +148,60 @@ export type AdminName = keyof Commands;
 export type AdminArgs<Name extends AdminName> = z.input<Commands[Name]['args']>;
 export type AdminResult<Name extends AdminName> = Awaited<ReturnType<Commands[Name]['run']>>;
 
+type AnyCommand = AdminCommand<z.ZodType, object | null>;
+
+/** Null where there is none of this name. */
+export function findAdminCommand(name: string): AnyCommand | null {
+  const commands: Readonly<Record<string, AnyCommand>> = ADMIN_COMMANDS;
+  return Object.hasOwn(commands, name) ? (commands[name] ?? null) : null;
+}
+
+/** Those that change nothing, and cost little enough to be asked again and again. */
+const ADMIN_READS = [
+  'user.list',
+  'user.show',
+  'user.invites',
+  'user.sessions',
+  'key.list',
+  'token.list',
+  'device.list',
+  'network.list',
+  'network.show',
+  'provider.list',
+  'provider.show',
+  'model.list',
+  'limit.show',
+  'audit.list',
+  'stats.show',
+  'usage.series',
+  'usage.recent',
+  'system.show',
+  'asset.list',
+  'job.list',
+  'job.show',
+  'batch.list',
+  'batch.show',
+  'queue.summary',
+  'server.status',
+] as const satisfies readonly AdminName[];
+
+const READS: ReadonlySet<string> = new Set(ADMIN_READS);
+
+export function isAdminRead(name: string): boolean {
+  return READS.has(name);
+}
+
 /** Whoever calls without saying who it is. */
 const SOMEBODY = 'cli';
 
 /** Executes one call. Throws a `CommandError`: `usage` where the arguments are wrong. */
 export async function runAdmin(parts: AdminParts, call: LocalCall): Promise<unknown> {
-  const commands: Readonly<Record<string, AdminCommand<z.ZodType, unknown>>> = ADMIN_COMMANDS;
-  const command = Object.hasOwn(commands, call.command) ? commands[call.command] : undefined;
-  if (command === undefined) {
+  const command = findAdminCommand(call.command);
+  if (command === null) {
     const message = `this coordinator does not know '${call.command}': it is of another version.`;
     throw new CommandError(EXIT.usage, message);
   }
-  const args = command.args.safeParse(call.args);
-  if (args.success) {
-    const by = call.by ?? SOMEBODY;
-    return command.run({ ...parts, by, store: parts.store.by(by) }, args.data);
-  }
-  // The value is left out: it can be a password.
-  const faults = args.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-  throw new CommandError(EXIT.usage, faults.join('; '));
+  const args = readArgs(command.args, call.args);
+  const by = call.by ?? SOMEBODY;
+  return command.run({ ...parts, by, store: parts.store.by(by) }, args);
 }

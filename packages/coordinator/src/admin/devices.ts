@@ -26,12 +26,20 @@ export const findDevice = adminCommand(decision, async ({ store, now }, args) =>
   return { ...present(found.value), owner: owner.name };
 });
 
-/** Whoever administrates vouches for the provider as well: it waits for no other approval. */
-export const approveDevice = adminCommand(decision, async ({ store, now }, args) => {
+const approval = decision.extend({
+  /**
+   * Whoever administrates vouches for the provider as well: it waits for no other approval.
+   */
+  vouches: z.boolean().default(true),
+});
+
+export const approveDevice = adminCommand(approval, async ({ store, now }, args) => {
   const code = requireCode(args.code);
   const owner = await resolveOwner(store, args.owner);
-  const approval = { userCode: code, ownerId: owner.id, approvesProvider: true };
-  const approved = await store.approveDevice(approval, now());
+  const approved = await store.approveDevice(
+    { userCode: code, ownerId: owner.id, approvesProvider: args.vouches },
+    now(),
+  );
   if (approved.kind === 'wrong') throw wrong(code, approved);
   if (approved.kind === 'over') throw over(approved.value);
   if (approved.kind === 'changed') return { ...present(approved.value), owner: owner.name };

@@ -4,8 +4,8 @@ import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
 import * as z from 'zod';
 import type { Invite, Store } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
-import { stateOf } from './lifecycle.js';
-import { emailAddress } from './email-address.js';
+import { lifeSeconds, stateOf } from './lifecycle.js';
+import { emailAddress } from '../accounts/email-address.js';
 import { memberExists } from './members.js';
 import { resolveNetwork, secretInArgument, unknown } from './references.js';
 
@@ -14,7 +14,7 @@ const newInvite = z.strictObject({
   admin: z.boolean(),
   /** The one that its member joins with it; null for none. */
   network: z.string().nullable(),
-  expires_in_s: z.int().min(1),
+  expires_in_s: lifeSeconds,
 });
 
 /** The only time that the secret itself is told to anybody. */

@@ -17,6 +17,8 @@ const listing = z.strictObject({
   status: z.enum(JOB_STATUSES).nullable(),
   active: z.boolean(),
   limit: listLimit,
+  /** The id of the last job seen: older ones are listed. */
+  after: z.string().nullable().default(null),
 });
 
 const oneJob = z.strictObject({ job: z.string() });
@@ -27,7 +29,7 @@ export const listJobs = adminCommand(listing, async (context, args) => {
     memberId: owner?.id ?? null,
     statuses: statusesOf(args),
     limit: args.limit,
-    after: null,
+    after: args.after,
   });
   return viewJobs(context, jobs);
 });

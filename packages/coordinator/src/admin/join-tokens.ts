@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../core/name.js';
 import type { JoinToken, Member, Provider, Store } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
-import { stateOf } from './lifecycle.js';
+import { lifeSeconds, stateOf } from './lifecycle.js';
 import { providerNames } from './names.js';
 import {
   resolveMember,
@@ -15,15 +15,17 @@ import {
   unknownId,
 } from './references.js';
 
-const newToken = z
-  .strictObject({
-    owner: z.string(),
-    /** What the provider will be called, unless its agent says otherwise. */
-    name: z.string().regex(NAME_PATTERN, NAME_RULE).nullable(),
-    expires_in_s: z.int().min(1),
-    /** The provider whose machine enrols again; null for a new one. */
-    replace: z.string().nullable(),
-  })
+/** What a join token is for, less its owner. */
+export const tokenFields = z.strictObject({
+  /** What the provider will be called, unless its agent says otherwise. */
+  name: z.string().regex(NAME_PATTERN, NAME_RULE).nullable(),
+  expires_in_s: lifeSeconds,
+  /** The provider whose machine enrols again; null for a new one. */
+  replace: z.string().nullable(),
+});
+
+const newToken = tokenFields
+  .extend({ owner: z.string() })
   .refine(({ name, replace }) => name === null || replace === null, {
     path: ['name'],
     message: 'a provider that enrols again keeps its name: leave out --name or --replace',

@@ -6,13 +6,14 @@ import type { ApiKey, Store } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
 import type { AdminContext } from './admin-context.js';
 import { keyState } from './key-state.js';
+import { lifeSeconds } from './lifecycle.js';
 import { resolveKey, resolveMember } from './references.js';
 
 const newKey = z.strictObject({
   user: z.string(),
   name: z.string().regex(NAME_PATTERN, NAME_RULE),
   scope: z.enum(['own', 'any']),
-  expires_in_s: z.int().min(1).nullable(),
+  expires_in_s: lifeSeconds.nullable(),
 });
 
 /** The only time that the key itself is told to anybody. */

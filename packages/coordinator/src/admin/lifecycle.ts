@@ -1,4 +1,5 @@
-/** Where something that works once stands: an invite, a join token. */
+/** How long things are good, and where what works once stands: an invite, a join token. */
+import * as z from 'zod';
 
 type LifecycleState = 'open' | 'used' | 'expired' | 'revoked';
 
@@ -13,3 +14,10 @@ export function stateOf({ expiresAt, usedAt, revokedAt }: Lifecycle, now: number
   if (revokedAt !== null) return 'revoked';
   return expiresAt <= now ? 'expired' : 'open';
 }
+
+/** As on the command line. Far beyond it a moment is no date, and every list that has it breaks. */
+const MAX_LIFE_S = 3_650 * 86_400;
+const LIFE_RULE = 'it lasts 3650 days at most';
+
+/** How long what is made is good. */
+export const lifeSeconds = z.int().min(1).max(MAX_LIFE_S, LIFE_RULE);

@@ -6,7 +6,7 @@ import { NAME_PATTERN, NAME_RULE } from '../core/name.js';
 import type { Created, Member, MemberChange, Network } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
 import type { AdminContext } from './admin-context.js';
-import { emailAddress } from './email-address.js';
+import { emailAddress } from '../accounts/email-address.js';
 import { keyState } from './key-state.js';
 import { resolveMember } from './references.js';
 
@@ -24,7 +24,10 @@ const newUser = z.strictObject({
 export const createUser = adminCommand(newUser, async (context, args) => {
   const passwordHash = args.password === null ? null : await hashPassword(args.password);
   const created = await createNamed(context, { ...args, passwordHash });
-  if (created.kind === 'created') return present(created.value);
+  if (created.kind === 'created') {
+    context.onMember();
+    return present(created.value);
+  }
   if (created.field === 'email') throw memberExists('email', args.email);
   throw memberExists('name', args.name ?? args.email, ' Give another with --name.');
 });

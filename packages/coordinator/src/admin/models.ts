@@ -36,6 +36,10 @@ interface Stock {
   readonly provider: Provider;
   readonly serving: Serving;
   readonly sharing: ProviderSharing;
+  /** As it has been measured; null where it was not, or no coordinator runs. */
+  readonly tokensPerSecond: (entry: Entry) => number | null;
+  /** By service id: calls under way. */
+  readonly busy: ReadonlyMap<string, number>;
 }
 
 async function readStocks(context: AdminContext): Promise<readonly Stock[]> {
@@ -43,12 +47,43 @@ async function readStocks(context: AdminContext): Promise<readonly Stock[]> {
   const views = viewsById(context);
   const resolved = resolveSharing(await store.sharingFacts());
   const at = now();
+  const speeds = readSpeeds(context);
   return (await store.listProviders()).map((provider) => {
     // One that has come since the facts were read is nobody's yet.
     const sharing = resolved.get(provider.id) ?? CLOSED;
     const view = views.get(provider.id);
-    return { provider, sharing, serving: { ...linkOf(provider, view), ...stateOf(sharing, at) } };
+    return {
+      provider,
+      sharing,
+      serving: { ...linkOf(provider, view), ...stateOf(sharing, at) },
+      busy: view?.session?.busyByService ?? IDLE,
+      tokensPerSecond: (entry) => speeds(provider.id, entry),
+    };
   });
+}
+
+const IDLE: ReadonlyMap<string, number> = new Map();
+
+type Speeds = (providerId: string, entry: Entry) => number | null;
+
+/** Those of a model are read once: it may be served by hundreds, and each has a row. */
+function readSpeeds({ sessions }: AdminContext): Speeds {
+  const byModel = new Map<string, ReadonlyMap<string, number | null>>();
+  const speedsOf = ({ service, model }: Entry): ReadonlyMap<string, number | null> => {
+    const candidates = sessions?.candidates(service.service_type, model.id) ?? [];
+    return new Map(
+      candidates.map(({ providerId, serviceId, pace }) => [
+        `${providerId} ${serviceId}`,
+        pace.tokensPerSecond,
+      ]),
+    );
+  };
+  return (providerId, entry) => {
+    const key = `${entry.service.service_type} ${entry.model.id}`;
+    const speeds = byModel.get(key) ?? speedsOf(entry);
+    byModel.set(key, speeds);
+    return speeds.get(`${providerId} ${entry.service.service_id}`) ?? null;
+  };
 }
 
 function linkOf(provider: Provider, view: ProviderView | undefined) {
@@ -87,7 +122,8 @@ function knownOf(stock: Stock, asking: Asking) {
   return visibleModels(stock.serving, asking).map((entry) => present(stock, entry, asking));
 }
 
-function present({ provider, serving, sharing }: Stock, entry: Entry, asking: Asking | null) {
+function present(stock: Stock, entry: Entry, asking: Asking | null) {
+  const { provider, serving, sharing } = stock;
   const { service, model } = entry;
   const grant = asking === null ? null : grantOf(asking, serving, subjectOf(service, model));
   const share = sharing.shares.find(({ id }) => id === grant?.shareId);
@@ -100,6 +136,9 @@ function present({ provider, serving, sharing }: Stock, entry: Entry, asking: As
     provider: provider.name,
     provider_id: provider.id,
     online: serving.session !== null,
+    slots: service.slots,
+    busy: stock.busy.get(service.service_id) ?? 0,
+    tokens_per_second: stock.tokensPerSecond(entry),
     own: asking === null ? null : provider.ownerId === asking.memberId,
     share_id: share?.id ?? null,
     max_tokens: share?.caps.maxTokens ?? null,

@@ -1,6 +1,7 @@
 /** What commands tell of a provider: its row, and its link where it has one. */
-import type { ProviderView } from '../core/sessions.js';
-import type { Provider } from '../store/port.js';
+import { SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
+import type { ProviderView, SessionView } from '../core/sessions.js';
+import type { Provider, ProviderActivity } from '../store/port.js';
 import type { AdminContext } from './admin-context.js';
 
 /** By provider; none where no coordinator runs. */
@@ -17,9 +18,12 @@ export function presentProvider(provider: Provider, view: ProviderView | undefin
     owner: provider.ownerName,
     online: session !== null,
     draining: provider.draining,
+    /** It serves its owner alone. */
+    paused: provider.paused,
     /** False: it waits for an administrator. */
     approved: provider.approvedAt !== null,
     owner_disabled: provider.isOwnerDisabled,
+    gpus: gpusOf(provider, session),
     models: [...new Set(services.flatMap(({ models }) => models.map(({ id }) => id)))],
     slots: services.reduce((sum, { slots }) => sum + slots, 0),
     busy: session?.busy ?? 0,
@@ -27,6 +31,60 @@ export function presentProvider(provider: Provider, view: ProviderView | undefin
     connected_at: session?.connectedAt ?? null,
     last_seen_at: provider.lastSeenAt,
   };
+}
+
+/** All that is known of each, whether online or not. */
+export async function describeProviders(context: AdminContext, providers: readonly Provider[]) {
+  const views = viewsById(context);
+  const ids = providers.map(({ id }) => id);
+  const activities = await context.store.providerActivity(ids, context.now());
+  const activityOf = new Map(activities.map((one) => [one.providerId, one]));
+  return providers.map((provider) =>
+    describe(provider, views.get(provider.id), activityOf.get(provider.id)),
+  );
+}
+
+function describe(provider: Provider, view?: ProviderView, activity?: ProviderActivity) {
+  const session = view?.session ?? null;
+  const busy = session?.busyByService;
+  const lastError = activity?.lastError ?? null;
+  return {
+    ...presentProvider(provider, view),
+    session_id: session?.sessionId ?? null,
+    agent_version: session?.agentVersion ?? null,
+    protocol: session === null ? null : SUBPROTOCOL,
+    accepts: session?.accepts ?? null,
+    offline_since: session === null ? (view?.offlineSince ?? provider.lastSeenAt) : null,
+    host: session?.host ?? provider.host,
+    services: servicesOf(provider, view).map((service) => ({
+      ...service,
+      busy: busy?.get(service.service_id) ?? 0,
+    })),
+    /** Requests of this day, in UTC. */
+    served_today: activity?.servedToday ?? 0,
+    last_error: lastError && {
+      at: lastError.at,
+      code: lastError.code,
+      model: lastError.model,
+      request_id: lastError.requestId,
+    },
+  };
+}
+
+/** What they are stays known while the machine is offline, what they do does not. */
+function gpusOf(provider: Provider, session: SessionView | null) {
+  const gpus = session?.host.gpus ?? provider.host?.gpus ?? [];
+  return gpus.map(({ name, vram_mib }, index) => {
+    const reading = session?.cards[index];
+    return {
+      name,
+      memory_mib: vram_mib,
+      memory_used_mib: reading?.memory_used_mib ?? null,
+      use_percent: reading?.use_percent ?? null,
+      temperature_c: reading?.temperature_c ?? null,
+      power_watts: reading?.power_watts ?? null,
+    };
+  });
 }
 
 /** The link knows better than the row, which is written a moment later. */

@@ -4,7 +4,7 @@ import { NAME_PATTERN, NAME_RULE } from '../core/name.js';
 import type { Provider, Store } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
 import type { AdminContext } from './admin-context.js';
-import { nameOf, presentProvider, servicesOf, viewsById } from './provider-view.js';
+import { describeProviders, nameOf, presentProvider, viewsById } from './provider-view.js';
 import { resolveProvider } from './references.js';
 import { presentShare } from './share-view.js';
 
@@ -19,15 +19,10 @@ export const listProviders = adminCommand(z.strictObject({}), async (context) =>
 export const showProvider = adminCommand(oneProvider, async (context, args) => {
   const { store } = context;
   const provider = await resolveProvider(store, args.provider);
-  const view = viewsById(context).get(provider.id);
-  const session = view?.session ?? null;
+  const [details] = await describeProviders(context, [provider]);
+  if (details === undefined) throw gone(provider);
   return {
-    ...presentProvider(provider, view),
-    session_id: session?.sessionId ?? null,
-    agent_version: session?.agentVersion ?? null,
-    accepts: session?.accepts ?? null,
-    host: session?.host ?? provider.host,
-    services: servicesOf(provider, view),
+    ...details,
     shares: (await store.listShares(provider.id)).map(presentShare),
     /** Members that its owner keeps from all that is theirs. */
     blocked: await blockedBy(store, provider.ownerId),
@@ -40,6 +35,14 @@ export const drainProvider = adminCommand(oneProvider, (context, args) =>
 );
 export const resumeProvider = adminCommand(oneProvider, (context, args) =>
   setDraining(context, args.provider, false),
+);
+
+/** Its owner's own work goes on; that of others goes elsewhere until `unpause`. */
+export const pauseProvider = adminCommand(oneProvider, (context, args) =>
+  setPaused(context, args.provider, true),
+);
+export const unpauseProvider = adminCommand(oneProvider, (context, args) =>
+  setPaused(context, args.provider, false),
 );
 
 export const kickProvider = adminCommand(oneProvider, async ({ store, sessions }, args) => {
@@ -93,8 +96,15 @@ export const removeProvider = adminCommand(oneProvider, async (context, args) =>
 async function setDraining(context: AdminContext, reference: string, draining: boolean) {
   const provider = await resolveProvider(context.store, reference);
   await context.store.setProviderDraining(provider.id, draining);
-  context.sessions?.setDraining(provider.id, draining);
+  context.sessions?.change(provider.id, { draining });
   return { id: provider.id, name: nameOf(provider), draining };
+}
+
+async function setPaused(context: AdminContext, reference: string, paused: boolean) {
+  const provider = await resolveProvider(context.store, reference);
+  await context.store.setProviderPaused(provider.id, paused);
+  context.sessions?.change(provider.id, { paused });
+  return { id: provider.id, name: nameOf(provider), paused };
 }
 
 async function blockedBy(store: Store, owner: string): Promise<readonly string[]> {

@@ -57,7 +57,7 @@ export async function resolveProvider(store: Store, reference: string): Promise<
       sameName(provider.name, reference) ||
       (provider.ownerId === named?.ownerId && sameName(provider.name, named.name)),
   );
-  return theOne('provider', matches, {
+  return theOne('provider', idFirst(matches, reference), {
     reference,
     known: providers.map(({ name }) => name),
     list: 'provider list',
@@ -69,12 +69,21 @@ export async function resolveProvider(store: Store, reference: string): Promise<
 export async function resolveNetwork(store: Store, reference: string): Promise<Network> {
   const networks = await store.listNetworks();
   const matches = networks.filter(({ id, name }) => id === reference || sameName(name, reference));
-  return theOne('network', matches, {
+  return theOne('network', idFirst(matches, reference), {
     reference,
     known: networks.map(({ name }) => name),
     list: 'network list',
     label: ({ name }) => name,
   });
+}
+
+/** An id wins over a name, which can be chosen to look like one. */
+function idFirst<T extends { readonly id: string }>(
+  matches: readonly T[],
+  reference: string,
+): readonly T[] {
+  const exact = matches.filter(({ id }) => id === reference);
+  return exact.length > 0 ? exact : matches;
 }
 
 /** What has no name is known by its id alone, and no other is near it. */

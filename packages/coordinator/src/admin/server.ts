@@ -11,11 +11,7 @@ export interface AdminServer {
 }
 
 /** Needs the lock of the folder. */
-export async function serveAdmin(
-  dataDir: string,
-  running: Omit<AdminParts, 'now'>,
-): Promise<AdminServer> {
-  const context = { ...running, now: Date.now };
+export async function serveAdmin(dataDir: string, context: AdminParts): Promise<AdminServer> {
   const server = await serveLocal(adminSocketPath(dataDir), (call) => runAdmin(context, call));
   return {
     close: () =>

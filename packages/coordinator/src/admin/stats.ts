@@ -1,28 +1,60 @@
 import * as z from 'zod';
 import { USAGE_GROUPS } from '../store/port.js';
-import type { Store, UsageGroup, UsageStat } from '../store/port.js';
+import type { UsageGroup, UsageStat } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
-import { memberNames, providerNames } from './names.js';
+import type { AdminContext } from './admin-context.js';
+import { memberNames, namesOfProviders } from './names.js';
 import { resolveMember } from './references.js';
 
 const question = z.strictObject({
   /** Null: since ever. */
   since_s: z.int().min(1).nullable(),
   by: z.enum(USAGE_GROUPS),
+  /** Who asked; null: anybody. */
   user: z.string().nullable(),
+  /** Whose providers answered; null: anybody's. */
+  owner: z.string().nullable().default(null),
 });
 
-export const showStats = adminCommand(question, async ({ store, now }, args) => {
-  const { by, since_s, user } = args;
-  const member = user === null ? null : await resolveMember(store, user);
-  const since = since_s === null ? null : now() - since_s * 1_000;
-  const stats = await store.usageStats({ since, by, memberId: member?.id ?? null });
-  const names = await namesOf(store, by);
+type Question = z.output<typeof question>;
+
+export const showStats = adminCommand(question, async (context, args) => {
+  const stats = await context.store.usageStats(await queryOf(context, args));
+  const names = await namesOf(context, args.by, stats);
   return stats.map((stat) => present(stat, names));
 });
 
+/** Of a chart: whoever comes after them is too thin to be seen. */
+const MAX_GROUPS = 100;
+/** Each day has a row a group. */
+const MAX_SERIES_S = 400 * 86_400;
+
+/** The same day by day, for charts. */
+export const showSeries = adminCommand(
+  question.extend({ since_s: z.int().min(1).max(MAX_SERIES_S, 'a series has at most 400 days') }),
+  async (context, args) => {
+    const query = { ...(await queryOf(context, args)), groups: MAX_GROUPS };
+    const points = await context.store.usageSeries(query);
+    const names = await namesOf(context, args.by, points);
+    return points.map((point) => ({ day: point.day, ...present(point, names) }));
+  },
+);
+
+async function queryOf({ store, now }: AdminContext, { by, since_s, user, owner }: Question) {
+  const member = user === null ? null : await resolveMember(store, user);
+  // A moment long before the first day has no date.
+  const since = since_s === null ? null : Math.max(0, now() - since_s * 1_000);
+  const answered = owner === null ? {} : { ownerId: (await resolveMember(store, owner)).id };
+  return { since, by, memberId: member?.id ?? null, ...answered };
+}
+
 /** What the groups are called; null where a group's id is its name. */
-async function namesOf(store: Store, by: UsageGroup): Promise<ReadonlyMap<string, string> | null> {
+async function namesOf(
+  context: AdminContext,
+  by: UsageGroup,
+  stats: readonly Pick<UsageStat, 'group'>[],
+): Promise<ReadonlyMap<string, string> | null> {
+  const { store } = context;
   switch (by) {
     case 'member':
       return memberNames(store);
@@ -31,7 +63,10 @@ async function namesOf(store: Store, by: UsageGroup): Promise<ReadonlyMap<string
         (await store.listKeys(null)).map((key) => [key.id, `${key.memberEmail}/${key.name}`]),
       );
     case 'provider':
-      return providerNames(store);
+      return namesOfProviders(
+        context,
+        stats.map(({ group }) => group),
+      );
     case 'day':
     case 'model':
     case 'endpoint':

@@ -33,6 +33,11 @@ export interface AssetLibraryParts {
   readonly logger: Logger;
 }
 
+/** What all members' files may take, and one member's. */
+export function assetLimits(totalBytes: number): AssetLimits {
+  return { memberBytes: Math.floor(totalBytes * MEMBER_SHARE), totalBytes };
+}
+
 export class AssetLibrary {
   readonly #parts: AssetLibraryParts;
   readonly #limits: AssetLimits;
@@ -42,8 +47,7 @@ export class AssetLibrary {
   /** Sweeps at once, and then from time to time. */
   constructor(parts: AssetLibraryParts) {
     this.#parts = parts;
-    const memberBytes = Math.floor(parts.maxBytes * MEMBER_SHARE);
-    this.#limits = { memberBytes, totalBytes: parts.maxBytes };
+    this.#limits = assetLimits(parts.maxBytes);
     this.#timer = setInterval(() => void this.sweep(), SWEEP_INTERVAL_MS).unref();
     void this.sweep();
   }

@@ -75,7 +75,7 @@ function valueText(value: unknown): string {
 
 const COLUMNS = {
   time: ({ at }: Row) => isoTime(at),
-  actor: ({ actor }: Row) => actor,
+  actor: ({ actor, actor_name: name }: Row) => (name === null ? actor : `${actor} (${name})`),
   action: ({ action }: Row) => action,
   subject: ({ subject }: Row) => `${subject.kind} ${subject.name}`,
   change: changeOf,

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { interruption } from '@inference-gateway/shared/program/interruption';
 import { printRecord, say } from '@inference-gateway/shared/program/print';
@@ -13,6 +14,7 @@ import { dataOption, example, jsonOption } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
 import { programVersion } from '../program-version.js';
 import { progressLine } from './progress-line.js';
+import { recordBackup } from './record-backup.js';
 
 interface BackupOptions extends DataOption, JsonOption {
   readonly output: string;
@@ -42,6 +44,9 @@ async function backup(options: BackupOptions): Promise<void> {
     signal: interruption(),
     onAsset: ({ count, bytes }) => progress.show(`${count} assets, ${mebibytes(bytes)} MiB`),
   }).finally(() => progress.clear());
+  const { database, assets } = outcome.manifest;
+  const target = output === STDOUT ? 'stdout' : resolve(output);
+  await recordBackup(options, { target, bytes: database.bytes + assets.bytes });
   if (output !== STDOUT) printRecord(record(output, outcome), json === true);
   if (outcome.missing > 0) {
     say(`${outcome.missing} assets had no file to back up: "asset verify" names them.`);

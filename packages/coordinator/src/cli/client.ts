@@ -62,7 +62,8 @@ interface OpenFolder {
   readonly store: Store;
 }
 
-async function runHere<Name extends AdminName>(
+/** For whoever has opened the store; closes it. */
+export async function runHere<Name extends AdminName>(
   { options, dataDir, store }: OpenFolder,
   command: Name,
   args: AdminArgs<Name>,
@@ -71,8 +72,8 @@ async function runHere<Name extends AdminName>(
     const assets = createAdminAssets(dataDir, store);
     const desk = createIdleDesk(store, readQueueLimits(options));
     const asyncEnabled = readAsyncEnabled(options);
-    const offline = { sessions: null, server: null, asyncEnabled, now: Date.now };
-    const context = { store, assets, desk, ...offline };
+    const offline = { sessions: null, server: null, system: null, onMember: (): void => {} };
+    const context = { store, assets, desk, asyncEnabled, now: Date.now, ...offline };
     return (await runAdmin(context, { command, args, by: actor() })) as AdminResult<Name>;
   } finally {
     await store.close();

@@ -1,17 +1,22 @@
-/** `start --demo`: a member, a key and a join token, and the two commands that use them. */
+/** `start --demo`: a gateway with people, machines and a past, and what to do with it. */
 import { rmSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { newSecret } from '@inference-gateway/shared/ids';
+import { newSecret, randomCharacters } from '@inference-gateway/shared/ids';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
 import { say } from '@inference-gateway/shared/program/print';
-import { newKeySecret } from '../accounts/key-secret.js';
-import type { Created, Store } from '../store/port.js';
+import { emailOf } from '../demo/cast.js';
+import { foundDemo } from '../demo/demo.js';
+import type { Scene } from '../demo/scene.js';
 import { openStore } from '../store/open.js';
 
+/** Of the files, and of the machine that joins with the token. */
 const NAME = 'demo';
+/** None that is taken for another. */
+const PASSWORD_ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
+const PASSWORD_CHARACTERS = 16;
 /** Long enough to read first. */
 const TOKEN_MS = 24 * 3_600_000;
 /** An agent may still be writing its state there. */
@@ -28,26 +33,57 @@ export async function temporaryData(): Promise<string> {
   return folder;
 }
 
+export interface PreparedDemo {
+  readonly scene: Scene;
+  /** Every member's. */
+  readonly password: string;
+}
+
+interface DemoFolder {
+  readonly dataDir: string;
+  readonly retentionMs: number;
+}
+
 /** Throws a `conflict` where the folder has members, or is in use. */
-export async function prepareDemo(dataDir: string): Promise<void> {
-  const store = await openStore(dataDir);
+export async function prepareDemo({ dataDir, retentionMs }: DemoFolder): Promise<PreparedDemo> {
+  const opened = await openStore(dataDir);
   try {
-    if ((await store.listMembers()).length > 0) throw hasMembers(dataDir);
-    const { key, token } = await createMember(store.by('cli:demo'));
+    if ((await opened.listMembers()).length > 0) throw hasMembers(dataDir);
+    const store = opened.by('cli:demo');
+    const now = Date.now();
+    const password = randomCharacters(PASSWORD_ALPHABET, PASSWORD_CHARACTERS);
+    const scene = await foundDemo(store, { dataDir, retentionMs, password, now });
+    const { id: ownerId, secret: key } = scene.members.Anna;
+    const token = newSecret('gwj');
+    const [hash, expiresAt] = [hashSecret(token), now + TOKEN_MS];
+    await store.createJoinToken({ ownerId, name: NAME, hash, expiresAt, replaces: null }, now);
     await writeFile(fileOf(dataDir, 'key'), `${key}\n`, PRIVATE);
     await writeFile(fileOf(dataDir, 'token'), `${token}\n`, PRIVATE);
+    return { scene, password };
   } finally {
-    await store.close();
+    await opened.close();
   }
 }
 
-/** Tells, on stderr, what to paste into another terminal. */
-export function announceDemo(dataDir: string, url: string, isTemporary: boolean): void {
+interface Announced {
+  readonly dataDir: string;
+  readonly url: string;
+  readonly isTemporary: boolean;
+  readonly password: string;
+}
+
+/** Tells, on stderr, where to log in, and what to paste into another terminal. */
+export function announceDemo({ dataDir, url, isTemporary, password }: Announced): void {
   const [key, token] = [fileOf(dataDir, 'key'), fileOf(dataDir, 'token')].map(quoted);
   const config = quoted(join(resolve(dataDir), 'demo-agent.json'));
   const body = { model: 'demo-chat', messages: [{ role: 'user', content: 'Hello' }] };
   const lines = [
-    'A demo, for the member "demo". In a second terminal, start an agent with built-in models:',
+    'A demo with five members, their machines and a month of history. Log in as its admin:',
+    `  dashboard  ${url}/login`,
+    `  e-mail     ${emailOf('Anna')}`,
+    `  password   ${password}`,
+    `${emailOf('Ben')} is a member without rights, with the same password.`,
+    'In a second terminal, start an agent of your own with built-in models:',
     `  gateway-agent enroll --url ${url} --token-file ${token} --config ${config} && ` +
       `gateway-agent start --demo --config ${config}`,
     'In a third one, ask it:',
@@ -58,27 +94,6 @@ export function announceDemo(dataDir: string, url: string, isTemporary: boolean)
       : `To go on with it later: gateway-coordinator start --data ${quoted(dataDir)}`,
   ];
   say(lines.join('\n'));
-}
-
-async function createMember(store: Store): Promise<{ key: string; token: string }> {
-  const now = Date.now();
-  const account = { name: NAME, email: `${NAME}@localhost`, passwordHash: null } as const;
-  const member = created(await store.createMember({ ...account, role: 'admin' }, now));
-  const { secret: key, kept } = newKeySecret();
-  const row = { memberId: member.id, name: NAME, ...kept, scope: 'any', expiresAt: null } as const;
-  created(await store.createKey(row, now));
-  const token = newSecret('gwj');
-  const [hash, expiresAt] = [hashSecret(token), now + TOKEN_MS];
-  await store.createJoinToken(
-    { ownerId: member.id, name: NAME, hash, expiresAt, replaces: null },
-    now,
-  );
-  return { key, token };
-}
-
-function created<T>(outcome: Created<T>): T {
-  if (outcome.kind === 'created') return outcome.value;
-  throw new Error(`the name or address ${NAME} is taken among no members`);
 }
 
 function hasMembers(dataDir: string): CommandError {

@@ -142,10 +142,12 @@ const COLUMNS = {
 };
 
 /** All that keeps it from work, beside its not being there. */
-function stateOf({ online, draining, approved, owner_disabled: ownerDisabled }: Row): string {
+function stateOf({ online, draining, paused, ...rest }: Row): string {
+  const { approved, owner_disabled: ownerDisabled } = rest;
   const states = [
     online ? 'online' : 'offline',
     draining ? 'draining' : [],
+    paused ? 'paused' : [],
     approved ? [] : 'waiting for approval',
     ownerDisabled ? 'owner disabled' : [],
   ];

@@ -5,7 +5,6 @@ import type { Command } from 'commander';
 import { loadConfig } from '../config.js';
 import type { Config, ConfigFlags } from '../config.js';
 import type { Coordinator } from '../coordinator.js';
-import { announceDemo, prepareDemo, temporaryData } from './demo.js';
 import { dataOption, example } from './options.js';
 
 interface StartOptions extends ConfigFlags {
@@ -22,7 +21,10 @@ export function addStart(program: Command): void {
     .option('--public-url <url>', 'origin that callers and agents use (GATEWAY_PUBLIC_URL)')
     .option('--metrics-port <port>', 'another port for /metrics alone (GATEWAY_METRICS_PORT)')
     .option('--config <file>', 'configuration file in JSON (GATEWAY_CONFIG)')
-    .option('--demo', 'begin with a member, a key and a join token; without --data for this once')
+    .option(
+      '--demo',
+      'begin with members, machines and a moving queue; without --data for this once',
+    )
     .addHelpText(
       'after',
       example('start --data /var/lib/gateway --public-url https://gateway.example.org'),
@@ -36,17 +38,38 @@ async function start({ demo, ...flags }: StartOptions): Promise<void> {
   await serve(config);
 }
 
+/** The demo's own calls are many: they are logged only where more was asked for than usual. */
 async function startDemo(settings: Config, isTemporary: boolean): Promise<void> {
+  // Loaded here, as the servers are.
+  const [{ announceDemo, prepareDemo, temporaryData }, { enliven }] = await Promise.all([
+    import('./demo.js'),
+    import('../demo/demo.js'),
+  ]);
   const dataDir = isTemporary ? await temporaryData() : settings.dataDir;
-  await prepareDemo(dataDir);
-  const { address } = await serve({ ...settings, dataDir });
-  announceDemo(dataDir, settings.publicUrl ?? address, isTemporary);
+  const { retentionMs } = settings;
+  const { scene, password } = await prepareDemo({ dataDir, retentionMs });
+  const logLevel = settings.logLevel === 'info' ? 'warn' : settings.logLevel;
+  const { address } = await serve({ ...settings, dataDir, logLevel }, (origin) =>
+    enliven(scene, origin),
+  );
+  announceDemo({ dataDir, url: settings.publicUrl ?? address, isTemporary, password });
 }
 
-async function serve(config: Config): Promise<Coordinator> {
+/** `accompany` begins once the coordinator listens; what it begins ends before the coordinator. */
+async function serve(
+  config: Config,
+  accompany: (address: string) => { stop(): void } = () => ({ stop: () => {} }),
+): Promise<Coordinator> {
   const coordinator = await startOn(config);
-  onShutdown(() => coordinator.drain(), 'Draining: waiting for work under way.');
+  const company = accompany(coordinator.address);
+  const drain = (): Promise<void> => {
+    company.stop();
+    return coordinator.drain();
+  };
+  onShutdown(drain, 'Draining: waiting for work under way.');
   print(`listening on ${coordinator.address}`);
+  const { setupLink } = coordinator;
+  if (setupLink !== null) print(`Nobody is a member yet. The first admin: ${setupLink}`);
   return coordinator;
 }
 

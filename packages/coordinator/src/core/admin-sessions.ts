@@ -1,4 +1,12 @@
-/** What an administrator's command may do to a running coordinator's links. */
+/** What a command may do to a running coordinator's links. */
+
+/** What keeps work from a provider; what is absent stays as it is. */
+export interface ProviderSwitches {
+  /** New work stays away. */
+  readonly draining?: boolean;
+  /** Others' work stays away; its owner's goes on. */
+  readonly paused?: boolean;
+}
 
 export interface ProviderNames {
   readonly id: string;
@@ -18,6 +26,5 @@ export interface AdminSessions {
   remove(providerId: string): void;
   /** What it, or its owner, is called now. */
   rename(provider: ProviderNames): void;
-  /** Keeps new work away from the provider, or lets it in again. */
-  setDraining(providerId: string, draining: boolean): void;
+  change(providerId: string, to: ProviderSwitches): void;
 }

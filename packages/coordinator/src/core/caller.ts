@@ -1,4 +1,4 @@
-/** Who calls: a member through one of their keys. */
+/** Who calls: a member, through one of their keys or the dashboard. */
 
 /** Whose machines may serve a call: the member's own, or any that they can see. */
 export type ProviderScope = 'own' | 'any';
@@ -11,11 +11,20 @@ export interface MemberLimits {
   readonly concurrent: number | null;
 }
 
+/** Stands for a key where a session was what opened the API; no key has this id. */
+export const CONSOLE = 'console';
+
 export interface Caller {
   readonly memberId: string;
   /** The member's public name, as others may see it. Never an e-mail address. */
   readonly memberName: string;
+  /** `CONSOLE` where it is the dashboard, whose calls have no key. */
   readonly keyId: string;
   readonly scope: ProviderScope;
   readonly limits: MemberLimits;
+}
+
+/** Where a call came from, as it is metered. */
+export function sourceOf(keyId: string): 'api' | 'console' {
+  return keyId === CONSOLE ? 'console' : 'api';
 }

@@ -1,13 +1,24 @@
 /**
- * Slows down whoever guesses passwords: after five that were wrong in a row, each further one must
- * wait twice as long as the one before. An attempt counts as wrong from its beginning: a hundred at
- * once are a hundred.
+ * Slows down whoever guesses passwords: after so many that were wrong in a row, each further one
+ * must wait twice as long as the one before. An attempt counts as wrong from its beginning: a
+ * hundred at once are a hundred.
  */
 
-/** Typing errors that cost nothing. */
-export const FREE_TRIES = 5;
+export interface Patience {
+  /** Typing errors that cost nothing. */
+  readonly freeTries: number;
+  readonly maxWaitMs: number;
+}
+
+/** For whoever guesses from one address. */
+export const FIRM: Patience = { freeTries: 5, maxWaitMs: 15 * 60_000 };
+/**
+ * For an account, wherever its guessers are: slow for a thousand machines together, and too short
+ * for one of them to keep its owner out.
+ */
+export const GENTLE: Patience = { freeTries: 50, maxWaitMs: 10_000 };
+
 const FIRST_WAIT_MS = 1_000;
-const MAX_WAIT_MS = 15 * 60_000;
 /** After which nothing is held against anybody; longer than any wait. */
 const MEMORY_MS = 60 * 60_000;
 /** Some 200 bytes each. Beyond it those go whose last attempt is the oldest. */
@@ -19,8 +30,13 @@ interface Tries {
 }
 
 export class LogInThrottle {
+  readonly #patience: Patience;
   /** By account or address, the last attempt at the end. */
   readonly #tries = new Map<string, Tries>();
+
+  constructor(patience: Patience) {
+    this.#patience = patience;
+  }
 
   get tracked(): number {
     return this.#tries.size;
@@ -29,7 +45,7 @@ export class LogInThrottle {
   /** Milliseconds until the next attempt may begin; 0 where it may now (`now` is monotonic ms). */
   waitMs(key: string, now: number): number {
     const { wrong, lastAt } = this.#read(key, now);
-    return Math.max(0, lastAt + waitAfter(wrong) - now);
+    return Math.max(0, lastAt + waitAfter(wrong, this.#patience) - now);
   }
 
   /** An attempt begins, and counts as wrong until it is taken back or forgotten. */
@@ -77,7 +93,7 @@ export class LogInThrottle {
 
 const NONE: Tries = { wrong: 0, lastAt: Number.NEGATIVE_INFINITY };
 
-function waitAfter(wrong: number): number {
-  if (wrong < FREE_TRIES) return 0;
-  return Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (wrong - FREE_TRIES));
+function waitAfter(wrong: number, { freeTries, maxWaitMs }: Patience): number {
+  if (wrong < freeTries) return 0;
+  return Math.min(maxWaitMs, FIRST_WAIT_MS * 2 ** (wrong - freeTries));
 }

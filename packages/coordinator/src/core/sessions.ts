@@ -4,6 +4,7 @@
  * socket.
  */
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
+import type { CardReading } from '@inference-gateway/shared/protocol/card-reading';
 import type {
   AdvertisedService,
   AgentHost,
@@ -31,6 +32,8 @@ export interface ProviderView {
   /** Unix ms at which its last link ended; null while online, or without a link since the start. */
   readonly offlineSince: number | null;
   readonly draining: boolean;
+  /** By its owner in the console: it takes their own work alone, whatever its agent accepts. */
+  readonly paused: boolean;
   readonly services: readonly AdvertisedService[];
 }
 
@@ -39,6 +42,12 @@ export interface SessionView {
   readonly connectedAt: number;
   readonly agentVersion: string;
   readonly host: AgentHost;
+  /**
+   * What the host's cards do, in their order; none where its agent does not tell. It is its
+   * owner's and the administrators' to see.
+   */
+  readonly cards: readonly CardReading[];
+  /** Whose work it takes now: the least of what its agent and its owner's switch let in. */
   readonly accepts: 'all' | 'own' | 'none';
   /** Streams open on it now. */
   readonly busy: number;

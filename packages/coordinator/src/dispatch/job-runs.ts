@@ -39,6 +39,8 @@ export interface JobRunsParts {
   readonly sinks: JobSinks;
   readonly deadlines: JobDeadlines;
   readonly logger: Logger;
+  /** A job has been claimed. */
+  readonly onStart: (job: Job) => void;
   /** A job is in another state; `usage` where it has ended. */
   readonly onChange: (job: Job, usage: UsageRow | null) => void;
 }
@@ -76,6 +78,7 @@ export class JobRuns {
 
   /** Sends a job that has just been claimed. */
   start(claimed: ClaimedJob, body: Uint8Array, place: Place): void {
+    this.#parts.onStart(claimed.job);
     const canceling = this.#enter(claimed.claimId);
     this.#track(claimed.claimId, canceling, this.#start({ claimed, body, canceling, ...place }));
   }

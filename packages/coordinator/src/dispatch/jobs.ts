@@ -55,6 +55,8 @@ export interface JobsParts {
   readonly logger: Logger;
   /** A job has ended. `usage` is what was metered of it, where that is known here. */
   readonly onEnded: (usage: UsageRow | null) => void;
+  /** A job of the member is new, runs, or is in another state; null: the queue stops or goes on. */
+  readonly onMoved: (memberId: string | null) => void;
 }
 
 export class Jobs implements JobDesk, ClaimKeeper {
@@ -71,7 +73,9 @@ export class Jobs implements JobDesk, ClaimKeeper {
     const onChange = (job: Job, usage: UsageRow | null): void => this.#changed(job, usage);
     this.#endings = new Endings(store);
     const sinks = new JobSinks(library, settings);
-    this.#runs = new JobRuns({ store, sessions, sinks, deadlines: settings, logger, onChange });
+    const onStart = (job: Job): void => parts.onMoved(job.memberId);
+    const run = { store, sessions, sinks, deadlines: settings, logger };
+    this.#runs = new JobRuns({ ...run, onStart, onChange });
     const time = { leaseMs, noProviderMs, retentionMs };
     const clocks = SYSTEM_CLOCKS;
     this.#upkeep = new Upkeep({ store, sessions, clocks, ...time, onChange, logger });
@@ -98,6 +102,7 @@ export class Jobs implements JobDesk, ClaimKeeper {
     const [created, places] = await Promise.all([creating, placing]);
     if (claim === null) this.#dispatcher.wake();
     if (created.kind === 'queue_full') return created;
+    this.#parts.onMoved(submitter.memberId);
     const { kind, value: job } = created;
     if (kind === 'created') {
       // Its own slot is taken already, so that to itself it would seem to wait for one.
@@ -119,6 +124,7 @@ export class Jobs implements JobDesk, ClaimKeeper {
       Date.now(),
     );
     this.#dispatcher.wake();
+    this.#parts.onMoved(submitter.memberId);
     return created;
   }
 
@@ -139,6 +145,7 @@ export class Jobs implements JobDesk, ClaimKeeper {
     const { store } = this.#parts;
     const outcome = await store.retryJob(jobId, memberId, this.#limits, Date.now());
     this.#dispatcher.wake();
+    if (outcome.kind === 'queued') this.#parts.onMoved(outcome.job.memberId);
     return outcome;
   }
 
@@ -157,6 +164,7 @@ export class Jobs implements JobDesk, ClaimKeeper {
   async setPaused(paused: boolean, by: string): Promise<void> {
     await this.#parts.store.by(by).setQueuePaused(paused);
     this.#upkeep.isPaused = paused;
+    this.#parts.onMoved(null);
     this.#dispatcher.wake();
   }
 
@@ -244,6 +252,7 @@ export class Jobs implements JobDesk, ClaimKeeper {
 
   #changed(job: Job, usage: UsageRow | null): void {
     this.#dispatcher.wake();
+    this.#parts.onMoved(job.memberId);
     if (!isFinished(job.status)) return;
     this.#endings.ended(job.id);
     this.#parts.onEnded(usage);

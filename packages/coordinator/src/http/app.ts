@@ -4,20 +4,26 @@ import type { Logger } from '@inference-gateway/shared/program/logger';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import { PasswordDesk } from '../accounts/password-desk.js';
+import type { SetupDesk } from '../accounts/setup-desk.js';
 import type { AssetsAccess } from '../config-values.js';
+import type { ConsoleDesk } from '../console/console-desk.js';
 import type { RateLimit } from '../core/rate.js';
 import type { Store } from '../store/port.js';
 import { mayFetchUnauthenticated } from './asset-access.js';
 import type { Authentication } from './authenticate.js';
-import { ConsoleSessions } from './console-sessions.js';
+import { consoleCalls } from './console-calls.js';
+import type { ConsoleSessions } from './console-sessions.js';
 import type { Context, Middleware, RequestState } from './context.js';
-import { cors, identify, isPublicApi, tidyPath } from './edge.js';
+import { cors, hintAtProxy, identify, isPublicApi, tidyPath } from './edge.js';
+import { entityTags } from './entity-tags.js';
 import { errorBoundary } from './errors.js';
+import { LogIn } from './log-in.js';
 import { narrowScope } from './provider-scope.js';
 import { rateLimit } from './rate-limit.js';
 import { agentRoutes } from './routes/agents.js';
 import type { AgentParts } from './routes/agents.js';
 import { assetRoutes } from './routes/assets.js';
+import { consoleRoutes } from './routes/console.js';
 import { deviceRoutes } from './routes/devices.js';
 import type { DeviceTimes } from './routes/devices.js';
 import { enrollRoutes } from './routes/enroll.js';
@@ -34,16 +40,19 @@ import { joinRoutes } from './routes/join.js';
 import { jobRoutes } from './routes/jobs.js';
 import type { JobRouteParts } from './routes/jobs.js';
 import { modelRoutes } from './routes/models.js';
+import { passwordRoutes } from './routes/password.js';
 import { queueRoutes } from './routes/queue.js';
 import { sessionRoutes } from './routes/sessions.js';
+import { setupRoutes } from './routes/setup.js';
+import { web } from './routes/web.js';
 import { sameOrigin } from './same-origin.js';
-import { SessionCookie } from './session-cookie.js';
 import { asyncDisabled } from './submit-job.js';
 import type { QueueParts } from './summarize-queue.js';
 import { openapiRoutes } from './routes/openapi.js';
+import type { WebFiles } from './web-files.js';
 
 /** What becoming a member and logging in need. */
-type Accounts = Pick<Store, 'by' | 'findPassword' | 'createSession' | 'useSession'>;
+type Accounts = Pick<Store, 'by' | 'findPassword'>;
 /** What an agent asks of its own provider. */
 type AgentAccess = AgentParts['store'];
 /** What the routes of jobs, batches and the queue read. */
@@ -61,11 +70,19 @@ export interface AppParts {
   readonly assetsAccess: AssetsAccess;
   readonly health: Health;
   readonly store: Accounts & AgentAccess & JobReads;
+  /** The browsers that are logged in; the live hints ask for them, too. */
+  readonly sessions: ConsoleSessions;
+  /** What pages can do beside calling the API. */
+  readonly console: ConsoleDesk;
+  /** The way in for the first administrator. */
+  readonly setup: SetupDesk;
   readonly enrollment: Omit<EnrollParts, 'store'> & { readonly deviceTimes: DeviceTimes };
   /** Of this program. */
   readonly version: string;
   /** Where pages that may act through a session come from; asked for with each request. */
   readonly ownOrigins: () => readonly string[];
+  /** The dashboard; null where it has not been built. */
+  readonly web: WebFiles | null;
   /** How many proxies' `X-Forwarded-For` to believe. */
   readonly trustProxy: number;
 }
@@ -78,10 +95,14 @@ export function createApp(parts: AppParts): Koa<RequestState> {
   // Whatever gets past the boundary is a reset by the caller in the middle of an answer.
   app.on('error', (error: Error) => parts.logger.debug({ reason: error.message }, 'answer broke'));
   app.use(identify(parts.logger));
+  if (parts.trustProxy === 0) app.use(hintAtProxy(parts.logger));
   app.use(tidyPath);
   app.use(cors);
   app.use(errorBoundary(parts.logger));
   app.use(sameOrigin(parts.ownOrigins));
+  app.use(web({ files: parts.web, ownOrigins: parts.ownOrigins }));
+  app.use(entityTags);
+  app.use(consoleCalls(parts));
   for (const middleware of [
     parts.authentication.middleware,
     rateLimit(parts.rate, parts.onRateLimited),
@@ -103,10 +124,11 @@ export function createRouter(parts: AppParts): Router<RequestState> {
   if (parts.metrics !== null) metricsRoutes(router, parts.metrics);
   enrollRoutes(router, { ...parts.enrollment, store: parts.store });
   const { providerApproval, deviceTimes: times } = parts.enrollment;
-  deviceRoutes(router, { store: parts.store, providerApproval, times });
   const { store, version, inference } = parts;
+  deviceRoutes(router, { store, providerApproval, times, publicUrl: inference.publicUrl });
   agentRoutes(router, { store, version, sessions: inference.sessions });
   accountRoutes(router, parts);
+  consoleRoutes(router, { sessions: parts.sessions, desk: parts.console });
   openapiRoutes(router, parts.inference.publicUrl);
   modelRoutes(router, parts.inference.sessions);
   inferenceRoutes(router, parts.inference);
@@ -116,12 +138,15 @@ export function createRouter(parts: AppParts): Router<RequestState> {
   return router;
 }
 
-/** Becoming a member, and logging in: the two wait in one line for their passwords. */
-function accountRoutes(router: Router<RequestState>, { store, inference }: AppParts): void {
+/** Becoming a member, and logging in: all wait in one line for their passwords. */
+function accountRoutes(router: Router<RequestState>, parts: AppParts): void {
+  const { store, sessions, setup, version } = parts;
   const desk = new PasswordDesk();
-  const sessions = new ConsoleSessions(store, new SessionCookie(inference.publicUrl));
-  joinRoutes(router, { store, desk });
-  sessionRoutes(router, { store, desk, sessions });
+  const logIn = new LogIn(store, desk);
+  joinRoutes(router, { store, desk, setup });
+  setupRoutes(router, { store, desk, sessions, setup });
+  sessionRoutes(router, { logIn, sessions, version, publicUrl: parts.inference.publicUrl });
+  passwordRoutes(router, { store, desk, logIn, sessions });
 }
 
 /** Specification, Async submission 7: where it is not enabled, its endpoints say so. */
@@ -137,7 +162,7 @@ function asyncRoutes(router: Router<RequestState>, { inference, store }: AppPart
   batchRoutes(router, { ...inference, desk, store });
 }
 
-/** Whoever calls the API has a key; but an asset may be open to whoever knows its address. */
+/** Whoever calls has a key, or a session; but an asset may be open to whoever knows its address. */
 function forCallers(middleware: Middleware, access: AssetsAccess): Middleware {
   return (ctx, next) => {
     const isCall = isPublicApi(ctx.path) && !mayFetchUnauthenticated(ctx, access);

@@ -26,7 +26,8 @@ export class Authentication {
   }
 
   readonly middleware: Middleware = async (ctx, next) => {
-    ctx.state.caller = await this.#identify(ctx);
+    // Whoever acts through a session is known already.
+    ctx.state.caller ??= await this.#identify(ctx);
     await next();
   };
 

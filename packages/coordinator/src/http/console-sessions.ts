@@ -21,6 +21,14 @@ export interface LoggedIn {
   readonly member: Member;
 }
 
+/** What a request tells of where it comes from. */
+export interface Visit {
+  /** The header `Cookie`; empty where there is none. */
+  readonly cookie: string;
+  /** As far as proxies are trusted to tell it. */
+  readonly address: string;
+}
+
 export class ConsoleSessions {
   readonly #store: Pick<Store, 'by' | 'createSession' | 'useSession'>;
   readonly #cookie: SessionCookie;
@@ -53,15 +61,30 @@ export class ConsoleSessions {
     return session !== null;
   }
 
-  /** Who acts, by the cookie, which lives on with each use. Throws `not_logged_in`. */
+  /** Whether the request has the form of one that acts through a session, live or not. */
+  isNamedBy(ctx: Context): boolean {
+    return this.#cookie.read(ctx.get('cookie')) !== null;
+  }
+
+  /**
+   * Who acts, by the cookie, which lives on with its session: it is written again only when the
+   * store notes a use, once a minute. Throws `not_logged_in`; the cookie stays then, as a page that
+   * asks while its browser logs in anew would take away the new one.
+   */
   async identify(ctx: Context): Promise<LoggedIn> {
-    const found = await this.#find(ctx);
+    const now = Date.now();
+    const found = await this.#find(visitOf(ctx), now);
     if (found === null) {
-      this.#cookie.clear(ctx);
       throw new ApiError('not_logged_in', 'You are not logged in, or no more. Log in again.');
     }
-    this.#cookie.write(ctx, found.secret, SESSION_MS);
-    return found.loggedIn;
+    const { secret, loggedIn } = found;
+    if (loggedIn.session.lastUsedAt === now) this.#cookie.write(ctx, secret, SESSION_MS);
+    return loggedIn;
+  }
+
+  /** Whose socket it is that is about to open, which cannot be given a cookie. Null: nobody's. */
+  async find(visit: Visit): Promise<LoggedIn | null> {
+    return (await this.#find(visit, Date.now()))?.loggedIn ?? null;
   }
 
   /** Logs the browser out, if it is logged in. */
@@ -71,16 +94,25 @@ export class ConsoleSessions {
   }
 
   async #endRow(ctx: Context): Promise<void> {
-    const found = await this.#find(ctx);
+    const found = await this.#find(visitOf(ctx), Date.now());
     if (found === null) return;
     const { session, member } = found.loggedIn;
     await this.#store.by(`member:${member.id}`).endSessions({ id: session.id }, Date.now());
   }
 
-  async #find(ctx: Context): Promise<{ secret: string; loggedIn: LoggedIn } | null> {
-    const secret = this.#cookie.read(ctx);
+  async #find({ cookie, address }: Visit, now: number): Promise<Found | null> {
+    const secret = this.#cookie.read(cookie);
     if (secret === null) return null;
-    const loggedIn = await this.#store.useSession(hashSecret(secret), ctx.state.ip, Date.now());
+    const loggedIn = await this.#store.useSession(hashSecret(secret), address, now);
     return loggedIn && { secret, loggedIn };
   }
+}
+
+interface Found {
+  readonly secret: string;
+  readonly loggedIn: LoggedIn;
+}
+
+function visitOf(ctx: Context): Visit {
+  return { cookie: ctx.get('cookie'), address: ctx.state.ip };
 }

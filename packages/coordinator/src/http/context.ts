@@ -9,7 +9,7 @@ export interface RequestState {
   receivedAt: number;
   /** The caller's address, as far as proxies are trusted to tell it. */
   ip: string;
-  /** Set once the key is known to be good. */
+  /** Set once the key, or the session, is known to be good. */
   caller?: Caller;
   /** What the log line adds of an inference call. */
   inference?: { model: string; outcome?: Outcome };

@@ -48,6 +48,24 @@ export function identify(logger: Logger): Middleware {
   };
 }
 
+/**
+ * Says once that a proxy seems to be in front which is not trusted: then all callers look like one
+ * address, and one of them who guesses passwords keeps all others from logging in.
+ */
+export function hintAtProxy(logger: Logger): Middleware {
+  let isSaid = false;
+  return (ctx, next) => {
+    if (!isSaid && ctx.get('x-forwarded-for') !== '') {
+      isSaid = true;
+      const message =
+        'a request names its caller in X-Forwarded-For, which is not believed: behind a proxy, ' +
+        'all callers look like one address. Set GATEWAY_TRUST_PROXY to the number of proxies.';
+      logger.warn({ ip: ctx.state.ip }, message);
+    }
+    return next();
+  };
+}
+
 /** `/v1//models` and `/v1/models/` are `/v1/models`: base URLs often end in a slash. */
 export const tidyPath: Middleware = (ctx, next) => {
   if (!PLAIN_TARGET.test(ctx.url)) ctx.url = toPlainTarget(ctx.url);
@@ -56,7 +74,7 @@ export const tidyPath: Middleware = (ctx, next) => {
   return next();
 };
 
-/** Browsers may call the API from anywhere: it takes a key, never a cookie. */
+/** Browsers may call the API from anywhere with a key: `forbidOtherOrigins` for what has none. */
 export const cors: Middleware = (ctx, next) => {
   if (!isPublicApi(ctx.path)) return next();
   ctx.set('Access-Control-Allow-Origin', '*');
@@ -70,6 +88,12 @@ export const cors: Middleware = (ctx, next) => {
   ctx.status = 204;
   return undefined;
 };
+
+/** What was asked through a cookie is for the gateway's own pages alone. */
+export function forbidOtherOrigins(ctx: Context): void {
+  ctx.remove('Access-Control-Allow-Origin');
+  ctx.remove('Access-Control-Expose-Headers');
+}
 
 /** The paths that carry the API's own rules: a key, CORS, rate-limit headers. */
 export function isPublicApi(path: string): boolean {

@@ -2,7 +2,7 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { PasswordDesk } from '../accounts/password-desk.js';
 import { addressGroup } from '../core/address-group.js';
-import { LogInThrottle } from '../core/log-in-throttle.js';
+import { FIRM, GENTLE, LogInThrottle } from '../core/log-in-throttle.js';
 import type { Store } from '../store/port.js';
 import type { Proven } from './console-sessions.js';
 
@@ -13,42 +13,58 @@ export interface Credentials {
   readonly address: string;
 }
 
+/** One thing that guesses are counted against. */
+interface Count {
+  readonly throttle: LogInThrottle;
+  readonly key: string;
+}
+
 export class LogIn {
   readonly #store: Pick<Store, 'findPassword'>;
-  readonly #desk: PasswordDesk;
-  readonly #accounts = new LogInThrottle();
-  readonly #addresses = new LogInThrottle();
+  readonly #desk: Pick<PasswordDesk, 'check'>;
+  readonly #pairs = new LogInThrottle(FIRM);
+  readonly #addresses = new LogInThrottle(FIRM);
+  readonly #accounts = new LogInThrottle(GENTLE);
 
-  constructor(store: Pick<Store, 'findPassword'>, desk: PasswordDesk) {
+  constructor(store: Pick<Store, 'findPassword'>, desk: Pick<PasswordDesk, 'check'>) {
     this.#store = store;
     this.#desk = desk;
   }
 
   /**
-   * Throws `wrong_password`, or `rate_limit_exceeded` after too many of those. Neither, nor the
+   * Null where it was wrong; throws `rate_limit_exceeded` after too many of those. Neither, nor the
    * time that it takes, tells whether somebody has the address.
    */
-  async attempt(credentials: Credentials): Promise<Proven> {
-    const account = credentials.email.toLowerCase();
-    const address = addressGroup(credentials.address);
+  async attempt(credentials: Credentials): Promise<Proven | null> {
+    const { ofAccount, ofAddress } = this.#countsOf(credentials);
+    const counts = [...ofAccount, ofAddress];
     const now = performance.now();
-    const waitMs = Math.max(
-      this.#accounts.waitMs(account, now),
-      this.#addresses.waitMs(address, now),
-    );
+    const waitMs = Math.max(...counts.map(({ throttle, key }) => throttle.waitMs(key, now)));
     if (waitMs > 0) throw tooSoon(waitMs);
-    this.#accounts.begin(account, now);
-    this.#addresses.begin(address, now);
+    for (const { throttle, key } of counts) throttle.begin(key, now);
     let isWrong = false;
     try {
       const proven = await this.#check(credentials);
       isWrong = proven === null;
-      if (proven === null) throw wrongPassword();
-      this.#accounts.forget(account);
+      if (!isWrong) for (const { throttle, key } of ofAccount) throttle.forget(key);
       return proven;
     } finally {
-      this.#settle({ account, address, isWrong });
+      settle(counts, isWrong);
     }
+  }
+
+  /**
+   * Whoever guesses at one account from one address is stopped there, and its owner elsewhere is
+   * not.
+   */
+  #countsOf({ email, address: from }: Credentials) {
+    const account = email.toLowerCase();
+    const address = addressGroup(from);
+    const ofAccount: readonly Count[] = [
+      { throttle: this.#pairs, key: `${address} ${account}` },
+      { throttle: this.#accounts, key: account },
+    ];
+    return { ofAccount, ofAddress: { throttle: this.#addresses, key: address } };
   }
 
   async #check({ email, password }: Credentials): Promise<Proven | null> {
@@ -57,34 +73,18 @@ export class LogIn {
     if (!isRight || found === null) return null;
     return { memberId: found.member.id, passwordHash: found.passwordHash };
   }
+}
 
-  /**
-   * What was right, or could not be looked at, is held against nobody; what was wrong before it
-   * still is against the address, which others may share, and guess.
-   */
-  #settle({ account, address, isWrong }: Settlement): void {
-    if (isWrong) {
-      const now = performance.now();
-      this.#accounts.confirm(account, now);
-      this.#addresses.confirm(address, now);
-    } else {
-      this.#accounts.takeBack(account);
-      this.#addresses.takeBack(address);
-    }
+/**
+ * What was right, or could not be looked at, is held against nobody; what was wrong before it still
+ * is against the address, which others may share, and guess.
+ */
+function settle(counts: readonly Count[], isWrong: boolean): void {
+  const now = performance.now();
+  for (const { throttle, key } of counts) {
+    if (isWrong) throttle.confirm(key, now);
+    else throttle.takeBack(key);
   }
-}
-
-interface Settlement {
-  readonly account: string;
-  readonly address: string;
-  readonly isWrong: boolean;
-}
-
-export function wrongPassword(): ApiError {
-  const message =
-    'This address and this password do not belong together. Check both; an admin can set another ' +
-    'password.';
-  return new ApiError('wrong_password', message);
 }
 
 function tooSoon(waitMs: number): ApiError {

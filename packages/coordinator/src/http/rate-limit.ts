@@ -1,5 +1,6 @@
 /** Counts each request against its member, and tells the standing on every answer. */
 import { ApiError } from '@inference-gateway/shared/errors';
+import { CONSOLE } from '../core/caller.js';
 import type { RateLimit, RateStanding } from '../core/rate.js';
 import { callerOf } from './context.js';
 import type { Context, Middleware } from './context.js';
@@ -24,7 +25,9 @@ export function rateLimit(limit: RateLimit, onRefused: () => void): Middleware {
 }
 
 function isFree(ctx: Context): boolean {
-  return (ctx.method === 'GET' || ctx.method === 'HEAD') && FREE_TO_READ.test(ctx.path);
+  const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
+  // The dashboard polls whatever it shows, and no reading asks a GPU.
+  return isRead && (callerOf(ctx).keyId === CONSOLE || FREE_TO_READ.test(ctx.path));
 }
 
 function tooMany({ limit, retryAfterS }: RateStanding): ApiError {

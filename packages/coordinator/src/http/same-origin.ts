@@ -11,10 +11,15 @@ const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 /** Ours are asked for with each request: the port is known only once the server listens. */
 export function sameOrigin(ownOrigins: () => readonly string[]): Middleware {
   return (ctx, next) => {
-    const isSafe = SAFE_METHODS.includes(ctx.method) || !ctx.path.startsWith(CONSOLE);
-    if (isSafe || isOurs(ctx, ownOrigins())) return next();
-    throw foreign(ctx, ownOrigins());
+    if (ctx.path.startsWith(CONSOLE)) requireOwnPage(ctx, ownOrigins());
+    return next();
   };
+}
+
+/** Throws `foreign_origin` where it would change something, and no page of ours asks for it. */
+export function requireOwnPage(ctx: Context, ownOrigins: readonly string[]): void {
+  if (SAFE_METHODS.includes(ctx.method) || isOurs(ctx, ownOrigins)) return;
+  throw foreign(ctx, ownOrigins);
 }
 
 /** Browsers leave the first out on plain http to anything but this machine itself. */

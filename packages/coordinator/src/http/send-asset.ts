@@ -56,7 +56,7 @@ function setHeaders(ctx: Context, asset: Asset): void {
     'X-Content-Type-Options': 'nosniff',
   });
   // One browser, two members: the copy of one is not an answer to the other.
-  ctx.vary('Authorization');
+  ctx.vary('Cookie, Authorization');
 }
 
 /** What `send` takes otherwise than RFC 9110 and 9111 have it. */

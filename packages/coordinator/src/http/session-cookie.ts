@@ -14,10 +14,13 @@ export class SessionCookie {
     this.#publicUrl = publicUrl;
   }
 
-  /** Null where there is none, or none of ours. */
-  read(ctx: Context): string | null {
-    const value = ctx.cookies.get(this.#isSecure ? SECURE_NAME : NAME);
-    return value !== undefined && isSecret('gws', value) ? value : null;
+  /** Of the header `Cookie`. Null where there is none, or none of ours. */
+  read(header: string): string | null {
+    const name = this.#isSecure ? SECURE_NAME : NAME;
+    const start = `${name}=`;
+    const pair = header.split(';').find((one) => one.trim().startsWith(start));
+    const value = pair?.trim().slice(start.length) ?? '';
+    return isSecret('gws', value) ? value : null;
   }
 
   write(ctx: Context, secret: string, maxAgeMs: number): void {

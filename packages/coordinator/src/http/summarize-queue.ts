@@ -1,11 +1,13 @@
 /** The state of the queue, as its caller may see it (specification, section 4, Queue summary). */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
+import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
 import { servedModels } from '../core/access.js';
 import type { Caller } from '../core/caller.js';
-import type { Sessions } from '../core/sessions.js';
+import type { Sessions, SessionView } from '../core/sessions.js';
 import { isStalled } from '../core/stall.js';
 import type { JobDesk } from '../dispatch/job-desk.js';
 import type { ModelQueue, Store } from '../store/port.js';
+import { capacityFor } from './queue-capacity.js';
 
 export interface QueueParts {
   /** Null: asynchronous processing is not enabled. */
@@ -33,6 +35,7 @@ export async function summarizeQueue(parts: QueueParts, caller: Caller, now: num
     processing: sum(own.map(({ processing }) => processing)),
     oldest_queued_seconds: age(oldest(own), now),
     last_tick_at: lastTickAt === null ? null : new Date(lastTickAt).toISOString(),
+    capacity: capacityFor(sessions.providers(), caller),
     by_model: byModel(own, offersOf(sessions, caller), now),
   };
 }
@@ -43,6 +46,8 @@ interface Offer {
   readonly model: string;
   readonly providerId: string;
   readonly slots: number;
+  /** Of these, where nothing of anybody's is under way. */
+  readonly freeSlots: number;
 }
 
 /** Of the providers online that take the caller's work. */
@@ -53,8 +58,13 @@ function offersOf(sessions: Pick<Sessions, 'providers'>, caller: Caller): readon
       model: model.id,
       providerId: provider.providerId,
       slots: service.slots,
+      freeSlots: freeSlotsOf(service, provider.session),
     })),
   );
+}
+
+function freeSlotsOf(service: AdvertisedService, session: SessionView | null): number {
+  return Math.max(0, service.slots - (session?.busyByService.get(service.service_id) ?? 0));
 }
 
 /** One row a model and service type that has jobs of the caller's, or a provider online. */
@@ -73,6 +83,7 @@ function byModel(queues: readonly ModelQueue[], offers: readonly Offer[], now: n
         queued: queue?.queued ?? 0,
         running: queue?.processing ?? 0,
         slots: sum(ready.map(({ slots }) => slots)),
+        free_slots: sum(ready.map(({ freeSlots }) => freeSlots)),
         oldest_queued_seconds: age(queue?.oldestQueuedAt ?? null, now),
         providers_online: new Set(ready.map(({ providerId }) => providerId)).size,
       };

@@ -5,6 +5,7 @@
 import { randomId } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { answersPing } from '@inference-gateway/shared/protocol/answers-ping';
+import type { CardReading } from '@inference-gateway/shared/protocol/card-reading';
 import { closeReason } from '@inference-gateway/shared/protocol/close-reason';
 import { decodeFrame } from '@inference-gateway/shared/protocol/frames';
 import { Liveness } from '@inference-gateway/shared/protocol/liveness';
@@ -57,6 +58,8 @@ export class AgentSession implements StreamHost {
   services: readonly AdvertisedService[];
   readonly acceptMs: number;
   accepts: Message<'HEARTBEAT'>['accepts'] = 'all';
+  /** As the last heartbeat told them: not written down anywhere. */
+  cards: readonly CardReading[] = [];
   /** Resolves when the socket has closed. */
   readonly closed: Promise<void>;
   readonly #socket: WebSocket;
@@ -215,7 +218,8 @@ export class AgentSession implements StreamHost {
     throw new ProtocolViolation(`more than ${LINK.maxServicesPerMinute} lists within a minute`);
   }
 
-  async #heartbeat({ seq, accepts, claims }: Message<'HEARTBEAT'>): Promise<void> {
+  async #heartbeat({ seq, accepts, claims, gpus }: Message<'HEARTBEAT'>): Promise<void> {
+    this.cards = gpus ?? [];
     if (accepts !== this.accepts) {
       this.accepts = accepts;
       this.#events?.acceptsChanged();

@@ -29,6 +29,7 @@ export class ProviderRecord {
   name: string;
   sharing: ProviderSharing;
   draining: boolean;
+  paused: boolean;
   services: readonly AdvertisedService[];
   session: AgentSession | null = null;
   /** The newest one that has said HELLO; it is the current one once it was welcomed. */
@@ -51,6 +52,7 @@ export class ProviderRecord {
     this.createdAt = provider.createdAt;
     this.name = provider.name;
     this.draining = provider.draining;
+    this.paused = provider.paused;
     this.sharing = provider.approvedAt === null || provider.isOwnerDisabled ? CLOSED : PRIVATE;
     this.services = provider.services;
     this.#lastSeenAt = provider.lastSeenAt;
@@ -71,12 +73,14 @@ export class ProviderRecord {
         connectedAt: session.connectedAt,
         agentVersion: session.hello.agent_version,
         host: session.host,
-        accepts: session.accepts,
+        cards: session.cards,
+        accepts: this.#accepts(session),
         busy: session.busy,
         busyByService: this.slots.busyByService,
       },
       offlineSince: this.offlineSince && Date.now() - (performance.now() - this.offlineSince),
       draining: this.draining,
+      paused: this.paused,
       services: this.services,
     };
   }
@@ -96,7 +100,7 @@ export class ProviderRecord {
       lastSeenAt: this.session === null ? this.#lastSeenAt : Date.now(),
       offlineSince: this.offlineSince,
       draining: this.draining,
-      accepts: this.session?.accepts ?? 'none',
+      accepts: this.session === null ? 'none' : this.#accepts(this.session),
       slots: service.slots,
       ...this.#free(service, now),
       busySlots: this.slots.busyOf(service),
@@ -162,6 +166,11 @@ export class ProviderRecord {
     const now = performance.now();
     this.#tracks.report(chosen, report, now);
     if (report.kind === 'busy') this.#busyUntil = now + BUSY_PAUSE_MS;
+  }
+
+  /** What a pause leaves of what the agent accepts. */
+  #accepts({ accepts }: AgentSession): AgentSession['accepts'] {
+    return this.paused && accepts === 'all' ? 'own' : accepts;
   }
 
   #shareStates(): readonly ShareState[] {

@@ -5,7 +5,7 @@
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { CLOSE } from '@inference-gateway/shared/protocol/version';
-import type { AdminSessions, ProviderNames } from '../core/admin-sessions.js';
+import type { AdminSessions, ProviderNames, ProviderSwitches } from '../core/admin-sessions.js';
 import type { Candidate, Choice } from '../core/match.js';
 import type {
   CallReport,
@@ -209,10 +209,10 @@ export class Registry implements Sessions, AdminSessions {
     this.#announce();
   }
 
-  setDraining(providerId: string, draining: boolean): void {
+  change(providerId: string, to: ProviderSwitches): void {
     const record = this.#records.get(providerId);
     if (record === undefined) return;
-    record.draining = draining;
+    Object.assign(record, to);
     this.#announce();
   }
 

@@ -9,12 +9,18 @@ const EXAMPLE = {
   name: 'Ben',
   email: 'ben@example.org',
 } as const;
+const GATEWAY = {
+  version: '1.0.0',
+  public_url: 'https://gateway.example.org',
+  base_url: 'https://gateway.example.org/v1',
+} as const;
 const PASSWORD = 'correct horse battery staple';
 
 export function accountPaths(): Paths {
   return {
     '/api/join': { post: join() },
     '/api/console/v1/session': { post: logIn(), get: tellSession(), delete: logOut() },
+    '/api/console/v1/password': { post: changePassword() },
   };
 }
 
@@ -48,8 +54,9 @@ function logIn(): Operation {
       tag: 'Accounts',
       summary: 'Log in',
       description:
-        'After five wrong passwords in a row, of one account or from one address, the next must ' +
-        'wait, each time twice as long, up to 15 minutes.',
+        'After five wrong passwords in a row from one address, the next must wait, each time ' +
+        'twice as long, up to 15 minutes. After 50 for one account, wherever they come from, the ' +
+        'next waits up to 10 seconds.',
       body: jsonBody('LogIn', { email: EXAMPLE.email, password: PASSWORD }),
       answers: { 204: cookieOnly('The browser is logged in.') },
       errors: ['InvalidAccount', 'WrongPassword', 'ForeignOrigin', ...SMALL_BODY_ERRORS],
@@ -68,11 +75,35 @@ function tellSession(): Operation {
         200: jsonAnswer({
           schema: 'Session',
           description: 'The member whose browser it is.',
-          example: { member: { ...EXAMPLE, role: 'member' }, expires_at: 1_769_817_600 },
-          headers: [...PLAIN_HEADERS, 'Set-Cookie'],
+          example: {
+            member: { ...EXAMPLE, role: 'member' },
+            expires_at: 1_769_817_600,
+            gateway: GATEWAY,
+          },
+          headers: PLAIN_HEADERS,
         }),
       },
       errors: ['NotLoggedIn', 'InternalFailure', 'AccountsUnavailable'],
+    },
+    'session',
+  );
+}
+
+function changePassword(): Operation {
+  return operation(
+    {
+      id: 'changePassword',
+      tag: 'Accounts',
+      summary: 'Choose another password',
+      description: 'Ends every session of the member; this browser gets a new one.',
+      body: jsonBody('PasswordChange', { current: PASSWORD, password: 'another long password' }),
+      answers: { 204: cookieOnly('It is changed.') },
+      errors: [
+        'InvalidAccount',
+        'WrongPasswordOrNotLoggedIn',
+        'ForeignOrigin',
+        ...SMALL_BODY_ERRORS,
+      ],
     },
     'session',
   );

@@ -32,4 +32,35 @@ export const session = z.object({
     role: z.enum(['member', 'admin']),
   }),
   expires_at: z.int().meta({ description: 'Unix seconds, if it is not used again.' }),
+  gateway: z.object({
+    version: z.string(),
+    public_url: z.string().meta({ description: 'Where callers reach this server.' }),
+    base_url: z.string().meta({ description: 'For OpenAI clients: with `/v1`.' }),
+  }),
 });
+
+export const passwordChange = z.object({
+  current: z.string(),
+  password: z.string().min(least).max(most),
+});
+
+export const setup = z.object({
+  token: z.string().meta({ description: 'Of the setup link: `gwf_…`, or the whole link.' }),
+  name: name.meta({ description: 'The public name, which others see.' }),
+  email: z.string().min(3).max(254),
+  password: z.string().min(least).max(most).meta({ description: 'For the dashboard.' }),
+});
+
+export const firstAdmin = z.object({
+  id: z.string(),
+  name: z.string(),
+  email: z.string(),
+  role: z.literal('admin'),
+});
+
+/** Each command has its own, which `docs/api.md` and `docs/cli.md` tell. */
+export const commandArgs = z.record(z.string(), z.unknown());
+export const commandResult = z.union([
+  z.record(z.string(), z.unknown()),
+  z.array(z.record(z.string(), z.unknown())),
+]);

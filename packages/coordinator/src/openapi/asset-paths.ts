@@ -2,7 +2,7 @@
 import * as examples from './examples.js';
 import { fileTypes } from './file-types.js';
 import type { Answer, Operation, Paths } from './open-api.js';
-import { callerOperation, jsonAnswer } from './operation.js';
+import { callerOperation, eitherOperation, jsonAnswer } from './operation.js';
 import { CALLER_HEADERS, headers, optional, PLAIN_HEADERS } from './response-headers.js';
 
 export function modelPaths(): Paths {
@@ -54,7 +54,7 @@ function getModel(): Operation {
 }
 
 function listAssets(): Operation {
-  return callerOperation({
+  return eitherOperation({
     id: 'listAssets',
     tag: 'Files',
     summary: 'List the files that were made for you, the newest first',
@@ -72,7 +72,7 @@ function listAssets(): Operation {
 
 function fetchAsset(): Operation {
   const file = { ...FILE_HEADERS, ...headers('Accept-Ranges', 'ETag') };
-  return callerOperation({
+  return eitherOperation({
     id: 'getAsset',
     tag: 'Files',
     summary: 'Fetch a file',
@@ -103,7 +103,7 @@ const FILE_HEADERS: NonNullable<Answer['headers']> = {
 };
 
 function deleteAsset(): Operation {
-  return callerOperation({
+  return eitherOperation({
     id: 'deleteAsset',
     tag: 'Files',
     summary: 'Delete a file',
@@ -115,6 +115,6 @@ function deleteAsset(): Operation {
         example: { id: examples.asset.id, object: 'asset', deleted: true },
       }),
     },
-    errors: ['InvalidQuery', 'AssetNotFound'],
+    errors: ['InvalidQuery', 'AssetNotFound', 'ForeignOrigin'],
   });
 }

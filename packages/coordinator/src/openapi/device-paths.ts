@@ -26,6 +26,8 @@ function ask(): Operation {
           example: {
             device_code: 'gwd_…',
             user_code: 'BCDF-GHJK',
+            verification_uri: 'https://gateway.example.org/device',
+            verification_uri_complete: 'https://gateway.example.org/device?code=BCDF-GHJK',
             expires_in: 600,
             interval: 5,
             approve: 'gateway-coordinator device approve BCDF-GHJK --owner <you>',

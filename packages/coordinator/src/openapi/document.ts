@@ -2,6 +2,7 @@
 import { accountPaths } from './account-paths.js';
 import { agentPaths } from './agent-paths.js';
 import { assetPaths, modelPaths } from './asset-paths.js';
+import { consolePaths } from './console-paths.js';
 import { devicePaths } from './device-paths.js';
 import { errorComponents } from './error-answers.js';
 import { inferencePaths } from './inference-paths.js';
@@ -30,6 +31,7 @@ export function createDocument(publicUrl: string): OpenApiDocument {
       ...jobPaths(),
       ...assetPaths(),
       ...accountPaths(),
+      ...consolePaths(),
       ...operatorPaths(),
       ...devicePaths(),
       ...agentPaths(),
@@ -75,7 +77,9 @@ const SECURITY_SCHEMES = {
     type: 'apiKey',
     in: 'cookie',
     name: 'gateway_session',
-    description: 'Of a browser that is logged in; over https it is `__Host-gateway_session`.',
+    description:
+      'Of a browser that is logged in; over https it is `__Host-gateway_session`. What is below ' +
+      '`/v1` answers to it below `/api/console/v1`.',
   },
   metricsToken: {
     type: 'http',

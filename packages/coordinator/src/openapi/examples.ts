@@ -170,6 +170,7 @@ export const queueSummary = {
   processing: 1,
   oldest_queued_seconds: 12.5,
   last_tick_at: QUEUED_AT,
+  capacity: { slots: 1, free_slots: 0, providers_online: 1 },
   by_model: [
     {
       model: 'sdxl',
@@ -177,6 +178,7 @@ export const queueSummary = {
       queued: 3,
       running: 1,
       slots: 1,
+      free_slots: 0,
       oldest_queued_seconds: 12.5,
       providers_online: 1,
     },

@@ -3,9 +3,9 @@ import type { ErrorAnswerName } from './error-answers.js';
 import * as examples from './examples.js';
 import { jobAnswer } from './inference-answers.js';
 import type { Operation, Paths } from './open-api.js';
-import { callerOperation, jsonAnswer, jsonBody } from './operation.js';
+import { callerOperation, eitherOperation, jsonAnswer, jsonBody } from './operation.js';
 import type { OperationParts } from './operation.js';
-import { CALLER_HEADERS } from './response-headers.js';
+import { CALLER_HEADERS, headers } from './response-headers.js';
 
 /** What every one of them may answer. */
 const OFF = 'UnavailableOrAsyncDisabled';
@@ -139,16 +139,19 @@ function cancelBatch(): Operation {
 }
 
 function summarizeQueue(): Operation {
-  return callerOperation({
+  return eitherOperation({
     id: 'getQueueSummary',
     tag: 'Jobs',
     summary: 'See how the queue stands, as far as it concerns you',
+    parameters: ['IfNoneMatch'],
     answers: {
       200: jsonAnswer({
         schema: 'QueueSummary',
         description: 'The queue as it is now.',
         example: examples.queueSummary,
+        headers: [...CALLER_HEADERS, 'ETag'],
       }),
+      304: { description: 'Nothing has changed.', headers: headers(...CALLER_HEADERS, 'ETag') },
     },
     errors: ['InvalidQuery', 'Unavailable'],
   });

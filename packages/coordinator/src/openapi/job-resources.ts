@@ -106,6 +106,7 @@ export const queueSummary = z.object({
   processing: count,
   oldest_queued_seconds: z.number().min(0).nullable(),
   last_tick_at: time.nullable(),
+  capacity: z.object({ slots: count, free_slots: count, providers_online: count }),
   by_model: z.array(
     z.object({
       model: z.string(),
@@ -113,6 +114,7 @@ export const queueSummary = z.object({
       queued: count,
       running: count,
       slots: count,
+      free_slots: count,
       oldest_queued_seconds: z.number().min(0).nullable(),
       providers_online: count,
     }),

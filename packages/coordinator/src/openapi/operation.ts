@@ -26,10 +26,22 @@ export interface OperationParts {
 
 /** With an API key. */
 export function callerOperation(parts: OperationParts): Operation {
-  const { errors = [] } = parts;
+  return operation({ ...parts, errors: callerErrors(parts, 'Unauthenticated') }, 'apiKey');
+}
+
+/** With an API key, or the session of a browser. */
+export function eitherOperation(parts: OperationParts): Operation {
+  const errors = callerErrors(parts, 'NeitherKeyNorSession');
+  const security = [{ apiKey: [] }, { session: [] }];
+  return { ...operation({ ...parts, errors }, null), security };
+}
+
+function callerErrors(
+  { errors = [] }: OperationParts,
+  unauthenticated: ErrorAnswerName,
+): readonly ErrorAnswerName[] {
   const limited = errors.includes('RateLimitedOrQueueFull') ? [] : (['RateLimited'] as const);
-  const all = [...errors, 'Unauthenticated', ...limited, 'InternalError'] as const;
-  return operation({ ...parts, errors: all }, 'apiKey');
+  return [...errors, unauthenticated, ...limited, 'InternalError'];
 }
 
 export function operation(parts: OperationParts, scheme: string | null): Operation {

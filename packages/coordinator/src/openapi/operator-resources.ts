@@ -31,6 +31,8 @@ export const deviceLogIn = z.object({
   user_code: z.string().meta({ description: 'For a person to type; case and hyphen are free.' }),
   expires_in: z.number().meta({ description: 'Seconds until it is too late to approve.' }),
   interval: z.number().meta({ description: 'Seconds between two requests for the token.' }),
+  verification_uri: z.string().meta({ description: 'Where a member types the code.' }),
+  verification_uri_complete: z.string().meta({ description: 'The same, with the code typed.' }),
   approve: z.string().meta({ description: 'How it is approved.' }),
 });
 

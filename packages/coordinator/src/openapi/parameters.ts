@@ -47,6 +47,17 @@ export const PARAMETERS = {
   BatchId: path('A batch of the caller’s.'),
   ShareId: path('A share of the agent’s own provider.'),
   AssetId: path('A generated file of the caller’s.'),
+  Command: {
+    name: 'command',
+    in: 'path',
+    required: true,
+    description: 'A noun and a verb.',
+    schema: { type: 'string', pattern: '^[a-z]+\\.[a-z-]+$', examples: ['key.list'] },
+  },
+  CommandArgs: query('args', {
+    description: 'Arguments of the command in JSON; absent where it takes none.',
+    schema: { type: 'string', examples: ['{"limit":50,"after":null}'] },
+  }),
   Range: header('Range', {
     description: 'One range of bytes.',
     schema: { type: 'string', examples: ['bytes=0-1023'] },

@@ -63,7 +63,7 @@ export const HEADERS = {
   },
   'Accept-Ranges': { description: 'Parts of a file can be fetched.', schema: text },
   'Content-Range': { description: 'Which part it is, or how long the file is.', schema: text },
-  ETag: { description: 'Changes with the bytes of the file.', schema: text },
+  ETag: { description: 'Changes with what is answered.', schema: text },
 } as const satisfies Record<string, Header>;
 
 export type HeaderName = keyof typeof HEADERS;

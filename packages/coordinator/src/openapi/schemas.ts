@@ -28,6 +28,9 @@ const REQUESTS = {
   NewAgentShare: agents.newAgentShare,
   Joining: accounts.joining,
   LogIn: accounts.logIn,
+  PasswordChange: accounts.passwordChange,
+  Setup: accounts.setup,
+  CommandArgs: accounts.commandArgs,
 } as const;
 
 const RESOURCES = {
@@ -41,6 +44,8 @@ const RESOURCES = {
   SharedNow: agents.sharedNow,
   Member: accounts.member,
   Session: accounts.session,
+  FirstAdmin: accounts.firstAdmin,
+  CommandResult: accounts.commandResult,
   Model: media.model,
   ModelList: media.modelList,
   ChatCompletion: texts.chatCompletion,

@@ -39,10 +39,12 @@ export interface AuditQuery {
   /** The subject's id. */
   readonly subjectId: string | null;
   readonly limit: number;
+  /** The id of the last one seen: what is older is listed. */
+  readonly after?: string | null;
 }
 
 export interface AuditStore {
-  /** For what is changed elsewhere than in the store: a link, a file. */
+  /** For what is done elsewhere than in the store: to a link, to a file. */
   recordAudit(entry: NewAuditEntry): Promise<void>;
   /** The newest first. */
   listAudit(query: AuditQuery): Promise<readonly AuditEntry[]>;

@@ -180,6 +180,11 @@ export interface JobStore {
   findSubmittedJob(memberId: string, idempotencyKey: string): Promise<Job | null>;
   /** Null where it is unknown, or another member's; a null member stands for any. */
   findJob(id: string, memberId: string | null): Promise<JobDetail | null>;
+  /**
+   * JSON, as a provider gets it; null where the job is unknown or another member's, and once it is
+   * PROCESSED.
+   */
+  findJobBody(id: string, memberId: string | null): Promise<Uint8Array | null>;
   /** Newest first. Where `after` is unknown, or another member's, the list is empty. */
   listJobs(query: JobQuery): Promise<readonly Job[]>;
   /** Of those that are queued and may run now. */

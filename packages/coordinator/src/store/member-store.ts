@@ -33,6 +33,8 @@ export interface MemberChange {
   readonly disabled?: boolean;
   /** Ends every session of the member. */
   readonly passwordHash?: string;
+  /** Where it is given: who has another password, or none, is unknown. */
+  readonly formerPasswordHash?: string;
 }
 
 export type Changed<T> =
@@ -94,6 +96,8 @@ export interface NewMemberSession {
 
 export interface MemberStore {
   createMember(member: NewMember, now: number): Promise<Created<Member>>;
+  /** Creates an administrator where nobody is a member yet; null where somebody is. */
+  createFirstMember(member: Omit<NewMember, 'role'>, now: number): Promise<Member | null>;
   /** Finds by id, e-mail address or public name. */
   findMember(reference: string): Promise<Member | null>;
   listMembers(): Promise<readonly Member[]>;

@@ -29,8 +29,8 @@ export type * from './outcomes.js';
 export type * from './provider-store.js';
 export type * from './sharing-store.js';
 export type * from './webhook-store.js';
-export { USAGE_GROUPS } from './usage-store.js';
-export type { UsageGroup, UsageQuery, UsageRow, UsageStat, UsageStore } from './usage-store.js';
+export { MAX_COUNTED_JOBS, USAGE_GROUPS } from './usage-store.js';
+export type * from './usage-store.js';
 
 export interface Store
   extends

@@ -40,6 +40,8 @@ export interface Provider {
   readonly approvedAt: number | null;
   readonly lastSeenAt: number | null;
   readonly draining: boolean;
+  /** It serves its owner alone, until they let others in again. */
+  readonly paused: boolean;
   /** What it last advertised, online or not. */
   readonly services: readonly AdvertisedService[];
   readonly host: AgentHost | null;
@@ -71,9 +73,14 @@ export interface ProviderStore {
    */
   enroll(provider: NewProvider, now: number): Promise<Created<Provider> | EnrollRefusal>;
   findProviderByToken(hash: string): Promise<Provider | null>;
-  listProviders(): Promise<readonly Provider[]>;
+  /** Of one owner, or of all. */
+  listProviders(ownerId?: string): Promise<readonly Provider[]>;
+  /** Those that wait for an administrator; not those of disabled members. */
+  countWaitingProviders(): Promise<number>;
   /** False where the provider is unknown. */
   setProviderDraining(id: string, draining: boolean): Promise<boolean>;
+  /** The same. */
+  setProviderPaused(id: string, paused: boolean): Promise<boolean>;
   /** False where the provider is unknown, or approved already. */
   approveProvider(id: string, now: number): Promise<boolean>;
   renameProvider(id: string, name: string): Promise<Changed<Provider>>;

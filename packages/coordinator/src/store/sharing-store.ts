@@ -18,6 +18,23 @@ export interface Network {
   }[];
 }
 
+/** What its owner asks of a member, who is in the network only once they have accepted. */
+export interface NetworkInvitation {
+  readonly networkId: string;
+  readonly networkName: string;
+  readonly memberId: string;
+  readonly memberName: string;
+  readonly invitedBy: string;
+  readonly inviterName: string;
+  readonly createdAt: number;
+}
+
+export interface InvitationAnswer {
+  readonly networkId: string;
+  readonly memberId: string;
+  readonly accepted: boolean;
+}
+
 /** With whom something is shared. */
 export type Audience =
   | { readonly kind: 'network'; readonly id: string }
@@ -58,13 +75,26 @@ export interface SharingStore {
   /** With all that is shared with it. False where it is unknown. */
   deleteNetwork(id: string): Promise<boolean>;
   listNetworks(): Promise<readonly Network[]>;
-  /** False where nothing changes. */
+  /** Without being asked, which ends an open invitation. False where nothing changes. */
   joinNetwork(networkId: string, memberId: string, now: number): Promise<boolean>;
   /**
    * False where nothing changes: the owner stays for as long as the network is there. What they
    * share with it themselves stays.
    */
   leaveNetwork(networkId: string, memberId: string): Promise<boolean>;
+  /** False where nothing changes: they are invited or in it already, or either is unknown. */
+  inviteToNetwork(
+    invitation: Pick<NetworkInvitation, 'networkId' | 'memberId' | 'invitedBy'>,
+    now: number,
+  ): Promise<boolean>;
+  /** The open ones of a member or of a network, in the order of their making. */
+  listNetworkInvitations(
+    of: { readonly memberId: string } | { readonly networkId: string },
+  ): Promise<readonly NetworkInvitation[]>;
+  /** The member's answer; whoever accepts is in the network. False where none is open. */
+  answerNetworkInvitation(answer: InvitationAnswer, now: number): Promise<boolean>;
+  /** False where none is open. */
+  withdrawNetworkInvitation(networkId: string, memberId: string): Promise<boolean>;
 
   /** The same subject shared again with the same audience takes the new caps. */
   putShare(share: NewShare, now: number): Promise<Share>;

@@ -42,8 +42,10 @@ export interface UsageQuery {
   /** Days are counted whole, in UTC: this is rounded down to its day's first moment. */
   readonly since: number | null;
   readonly by: UsageGroup;
-  /** Null: everybody's. */
+  /** Who asked; null: everybody. */
   readonly memberId: string | null;
+  /** Whose providers answered, of those that they have now; absent: anybody's. */
+  readonly ownerId?: string;
 }
 
 /** Sums of the requests of one day, member, … */
@@ -61,6 +63,52 @@ export interface UsageStat {
   readonly totalMs: number;
 }
 
+/** The sums of one group on one day. */
+export interface UsagePoint extends UsageStat {
+  /** `YYYY-MM-DD`, in UTC. */
+  readonly day: string;
+}
+
+export interface UsageSeriesQuery extends UsageQuery {
+  /** Those with the most requests; the others are left out. */
+  readonly groups: number;
+}
+
+export interface RecentUsageQuery {
+  readonly memberId: string;
+  readonly limit: number;
+  /** The request id of the last one seen; null begins at the newest. */
+  readonly after: string | null;
+}
+
+/** What a member has done lately. */
+export interface MemberActivity {
+  /** Since the time that was asked for. */
+  readonly requests: number;
+  readonly failed: number;
+  /** Jobs that ended as FAILED since then, counted up to `MAX_COUNTED_JOBS`. */
+  readonly failedJobs: number;
+  /** Whether they have ever called. */
+  readonly hasCalled: boolean;
+}
+
+/** Each look at the home screen counts them, and more is the same news. */
+export const MAX_COUNTED_JOBS = 100;
+
+/** How a provider has served lately. */
+export interface ProviderActivity {
+  readonly providerId: string;
+  /** Requests on the day (UTC) that was asked for. */
+  readonly servedToday: number;
+  /** Null where none of its requests is known to have failed. */
+  readonly lastError: {
+    readonly at: number;
+    readonly code: string | null;
+    readonly model: string;
+    readonly requestId: string;
+  } | null;
+}
+
 export interface UsageStore {
   /**
    * Returns at once and never fails: rows are written in groups, within a second and at the latest
@@ -70,4 +118,11 @@ export interface UsageStore {
   recordUsage(rows: readonly UsageRow[]): void;
   /** From the daily sums: days in their order, else the group with the most requests first. */
   usageStats(query: UsageQuery): Promise<readonly UsageStat[]>;
+  /** The same, day by day in their order. */
+  usageSeries(query: UsageSeriesQuery): Promise<readonly UsagePoint[]>;
+  /** Newest first. Where `after` is unknown, or another member's, the list is empty. */
+  recentUsage(query: RecentUsageQuery): Promise<readonly UsageRow[]>;
+  memberActivity(memberId: string, since: number): Promise<MemberActivity>;
+  /** One an id, in their order; `now` tells the day. */
+  providerActivity(ids: readonly string[], now: number): Promise<readonly ProviderActivity[]>;
 }

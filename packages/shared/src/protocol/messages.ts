@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { ENDPOINT_KEYS, SERVICE_TYPES } from '../endpoints.js';
+import { cardReading, MAX_CARDS } from './card-reading.js';
 import { LINK } from './version.js';
 
 const name = z.string().min(1).max(256);
@@ -127,6 +128,8 @@ const agentMessage = z.discriminatedUnion('t', [
     slots: z.array(z.object({ service_id: name, busy: count, free: count })).max(64),
     claims: z.array(claim).max(LINK.maxStreams),
     accepts: z.enum(['all', 'own', 'none']),
+    /** In the order of the host's; absent where the machine does not tell. */
+    gpus: z.array(cardReading).max(MAX_CARDS).optional(),
   }),
   z.object({ t: z.literal('ACCEPT'), stream }),
   z.object({ t: z.literal('REJECT'), stream, reason: z.enum(REJECT_REASONS) }),

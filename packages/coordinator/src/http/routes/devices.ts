@@ -47,6 +47,7 @@ export interface DeviceParts {
   /** Whether an administrator looks at new providers before they get work. */
   readonly providerApproval: boolean;
   readonly times: DeviceTimes;
+  readonly publicUrl: () => string;
 }
 
 export function deviceRoutes(router: Router<RequestState>, parts: DeviceParts): void {
@@ -54,7 +55,8 @@ export function deviceRoutes(router: Router<RequestState>, parts: DeviceParts): 
   pollRoute(router, parts);
 }
 
-function askRoute(router: Router<RequestState>, { store, times }: DeviceParts): void {
+function askRoute(router: Router<RequestState>, parts: DeviceParts): void {
+  const { store, times } = parts;
   const bodies = smallBodies();
   const limit = new AddressLimit(MAX_LOG_INS);
   router.post(DEVICE_PATH, async (ctx) => {
@@ -71,6 +73,7 @@ function askRoute(router: Router<RequestState>, { store, times }: DeviceParts): 
     ctx.body = {
       device_code: deviceCode,
       user_code: userCode,
+      ...pagesOf(parts.publicUrl(), userCode),
       expires_in: times.expiresInS,
       interval: times.intervalS,
       approve: `gateway-coordinator device approve ${userCode} --owner <you>`,
@@ -102,6 +105,12 @@ function pollRoute(router: Router<RequestState>, parts: DeviceParts): void {
     ctx.set('Cache-Control', 'no-store');
     ctx.body = presentEnrolment(outcome.value, token);
   });
+}
+
+/** Where a member types the code, and where it is typed already (RFC 8628, section 3.2). */
+function pagesOf(origin: string, userCode: string) {
+  const page = `${origin}/device`;
+  return { verification_uri: page, verification_uri_complete: `${page}?code=${userCode}` };
 }
 
 function full(): ApiError {

@@ -6,8 +6,9 @@ import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
 import type Router from '@koa/router';
 import * as z from 'zod';
 import { newKeySecret } from '../../accounts/key-secret.js';
-import { newPassword } from '../../accounts/password.js';
 import type { PasswordDesk } from '../../accounts/password-desk.js';
+import { requirePassword } from '../../accounts/require-password.js';
+import type { SetupDesk } from '../../accounts/setup-desk.js';
 import { NAME_PATTERN, NAME_RULE } from '../../core/name.js';
 import type { Created, Member, Store } from '../../store/port.js';
 import { AddressLimit } from '../address-limit.js';
@@ -31,9 +32,11 @@ type Joining = z.output<typeof joining>;
 export interface JoinParts {
   readonly store: Pick<Store, 'by'>;
   readonly desk: Pick<PasswordDesk, 'hash'>;
+  readonly setup: Pick<SetupDesk, 'close'>;
 }
 
-export function joinRoutes(router: Router<RequestState>, { store, desk }: JoinParts): void {
+export function joinRoutes(router: Router<RequestState>, parts: JoinParts): void {
+  const { store, desk, setup } = parts;
   const bodies = smallBodies();
   const limit = new AddressLimit(MAX_TRIES);
   router.post('/api/join', async (ctx) => {
@@ -46,6 +49,7 @@ export function joinRoutes(router: Router<RequestState>, { store, desk }: JoinPa
     const outcome = await store.by('invite').acceptInvite(acceptance, Date.now());
     if (outcome.kind === 'refused') throw refused();
     const member = memberOf(outcome, wanted);
+    await setup.close();
     const key = await firstKey(store, member.id, wanted.key_name ?? null);
     ctx.status = 201;
     ctx.set('Cache-Control', 'no-store');
@@ -58,13 +62,6 @@ function hashInvite(token: string): string {
   const secret = token.slice(token.lastIndexOf('#') + 1).trim();
   if (isSecret('gwi', secret)) return hashSecret(secret);
   throw refused();
-}
-
-function requirePassword(password: string): void {
-  const issue = newPassword.safeParse(password).error?.issues[0];
-  if (issue === undefined) return;
-  const message = `The password is not allowed: ${issue.message}.`;
-  throw new ApiError('invalid_value', message, { param: 'password' });
 }
 
 /** Why, is nobody's business who has no good one. */

@@ -25,6 +25,7 @@ const FILTERS = `(@since is null or at >= @since)
   and (@action is null or action = @action
     or substr(action, 1, length(@action) + 1) = @action || '.')
   and (@actor is null or actor = @actor)
+  and (@after is null or rowid < (select rowid from audit_log where id = @after))
   order by rowid desc limit @limit`;
 
 export function auditOperations(database: Database, trail: AuditTrail): AuditOperations {
@@ -35,7 +36,8 @@ export function auditOperations(database: Database, trail: AuditTrail): AuditOpe
   );
   return {
     recordAudit: (entry) => trail.record(entry),
-    listAudit: (query) => (query.subjectId === null ? list : listOf).all(query).map(decode),
+    listAudit: (query) =>
+      (query.subjectId === null ? list : listOf).all({ after: null, ...query }).map(decode),
   };
 }
 

@@ -41,7 +41,11 @@ function storeOf(parts: Parts, actor: string): Store {
   };
   const findKeyHolder = ask('findKeyHolder');
   const probeWrite = ask('probeWrite');
-  const usageStats = ask('usageStats');
+  // What was recorded before is counted, written yet or not.
+  const askOfUsage: Ask = (name) => {
+    const read = ask(name);
+    return (...args) => usage.flush().then(() => read(...args));
+  };
   return {
     by: (other) => storeOf(parts, other),
     ...forwardedCalls(ask),
@@ -55,11 +59,10 @@ function storeOf(parts: Parts, actor: string): Store {
     watchSharing: (listener) => calls.watchSharing(listener),
 
     recordUsage: (rows) => usage.add(rows),
-    usageStats: async (query) => {
-      // What was recorded before is counted, written yet or not.
-      await usage.flush();
-      return usageStats(query);
-    },
+    usageStats: askOfUsage('usageStats'),
+    usageSeries: askOfUsage('usageSeries'),
+    recentUsage: askOfUsage('recentUsage'),
+    memberActivity: askOfUsage('memberActivity'),
 
     isWritable: () =>
       probeWrite().then(

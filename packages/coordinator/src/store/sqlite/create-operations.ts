@@ -11,9 +11,11 @@ import { jobOperations } from './jobs.js';
 import { joinTokenOperations } from './join-tokens.js';
 import { sessionOperations } from './member-sessions.js';
 import { memberOperations } from './members.js';
+import { networkInvitationOperations } from './network-invitations.js';
 import { networkOperations } from './networks.js';
 import type { Operations } from './operations.js';
 import { providerOperations } from './providers.js';
+import { recentUsageOperations } from './recent-usage.js';
 import { shareOperations } from './shares.js';
 import { usageOperations } from './usage.js';
 import { webhookOperations } from './webhooks.js';
@@ -31,9 +33,11 @@ export function createOperations(database: Database, trail: AuditTrail): Operati
     ...deviceOperations(database, trail),
     ...providerOperations(database, trail),
     ...networkOperations(database, trail),
+    ...networkInvitationOperations(database, trail),
     ...shareOperations(database, trail),
     ...assetOperations(database),
     ...usageOperations(database),
+    ...recentUsageOperations(database),
     ...jobOperations(database),
     ...batchOperations(database),
     ...dispatchOperations(database, trail),

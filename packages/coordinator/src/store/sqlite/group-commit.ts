@@ -64,6 +64,7 @@ const SHARING_CHANGES: ReadonlySet<keyof Operations> = new Set([
   'deleteNetwork',
   'joinNetwork',
   'leaveNetwork',
+  'answerNetworkInvitation',
   'putShare',
   'deleteShare',
   'blockMember',

@@ -1,5 +1,6 @@
 /** What goes with the end of a job, in the transaction that ended it: usage and webhooks. */
 import type { Database } from 'better-sqlite3';
+import { sourceOf } from '../../core/caller.js';
 import { isFinished } from '../../core/job.js';
 import type { Job, JobUsage, UsageRow } from '../port.js';
 import { JOB_COLUMNS, toJob } from './job-rows.js';
@@ -75,7 +76,7 @@ function usageOf(row: JobRow, now: number, usage: JobUsage): UsageRow {
     attempts,
     outcome,
     errorCode: outcome === 'failed' ? (error?.code ?? null) : null,
-    source: 'api',
+    source: sourceOf(keyId),
   };
 }
 

@@ -16,6 +16,7 @@ type JobOperations = Pick<
   Operations,
   | 'createJob'
   | 'findJob'
+  | 'findJobBody'
   | 'listJobs'
   | 'queuePositions'
   | 'findSubmittedJob'
@@ -30,6 +31,7 @@ export function jobOperations(database: Database): JobOperations {
     createJob: jobCreator(database),
     findSubmittedJob: submittedJobFinder(database),
     findJob: jobReader(database),
+    findJobBody: bodyReader(database),
     listJobs: jobLister(database),
     queuePositions: queuePositions(database),
     cancelJob: (id, memberId, now) => cancel({ id, memberId, now }),
@@ -89,4 +91,12 @@ function jobReader(database: Database): Operations['findJob'] {
     const assets = assetsOf.all(id).map(toAsset);
     return { job: toJob(row), result: resultOf.get(id) ?? null, assets };
   };
+}
+
+function bodyReader(database: Database): Operations['findJobBody'] {
+  const find = jobFinder(database);
+  const bodyOf = database
+    .prepare<[string], Buffer>('select body from job_bodies where job_id = ?')
+    .pluck();
+  return (id, memberId) => (find(id, memberId) === undefined ? null : (bodyOf.get(id) ?? null));
 }

@@ -46,9 +46,31 @@ export function memberCreator(
         field: emailTaken.get(member.email) === undefined ? 'name' : 'email',
       };
     }
-    const { email, name, role } = row;
-    const after = { email, name, role };
-    trail.record({ action: 'user.create', subject: memberSubject(row), before: null, after });
+    noteCreated(trail, row);
     return { kind: 'created', value: decodeMember(row) };
   };
+}
+
+/** One statement looks and writes: of any number that try at once, one is the first. */
+export function firstMemberCreator(
+  database: Database,
+  trail: AuditTrail,
+): (member: Omit<NewMember, 'role'>, now: number) => Member | null {
+  const insert = database.prepare<object, MemberRow>(
+    `insert into members (id, email, name, role, password_hash, created_at)
+     select @id, @email, @name, 'admin', @passwordHash, @now
+     where not exists (select 1 from members) returning *`,
+  );
+  return (member, now) => {
+    const row = insert.get({ ...member, id: ulid(now), now });
+    if (row === undefined) return null;
+    noteCreated(trail, row);
+    return decodeMember(row);
+  };
+}
+
+function noteCreated(trail: AuditTrail, row: MemberRow): void {
+  const { email, name, role } = row;
+  const after = { email, name, role };
+  trail.record({ action: 'user.create', subject: memberSubject(row), before: null, after });
 }

@@ -1,13 +1,18 @@
 import type { Database } from 'better-sqlite3';
 import type { MemberChange, MemberLimits } from '../port.js';
 import type { AuditTrail } from './audit-trail.js';
-import { decodeMember, memberCreator, memberSubject } from './member-rows.js';
+import { decodeMember, firstMemberCreator, memberCreator, memberSubject } from './member-rows.js';
 import type { MemberRow } from './member-rows.js';
 import type { Operations } from './operations.js';
 
 type MemberOperations = Pick<
   Operations,
-  'createMember' | 'findMember' | 'listMembers' | 'changeMember' | 'setMemberLimits'
+  | 'createMember'
+  | 'createFirstMember'
+  | 'findMember'
+  | 'listMembers'
+  | 'changeMember'
+  | 'setMemberLimits'
 >;
 
 export function memberOperations(database: Database, trail: AuditTrail): MemberOperations {
@@ -19,6 +24,7 @@ export function memberOperations(database: Database, trail: AuditTrail): MemberO
   const list = database.prepare<[], MemberRow>('select * from members order by created_at, id');
   return {
     createMember: memberCreator(database, trail),
+    createFirstMember: firstMemberCreator(database, trail),
     findMember: (ref) => {
       const row = find.get({ ref });
       return row === undefined ? null : decodeMember(row);
@@ -44,8 +50,9 @@ function changer(database: Database, trail: AuditTrail): Operations['changeMembe
   const endSessions = database.prepare('delete from member_sessions where member_id = ?');
   return (id, change, now) => {
     const before = byId.get(id);
+    const { name, formerPasswordHash: former } = change;
     if (before === undefined) return { kind: 'unknown' };
-    const { name } = change;
+    if (former !== undefined && former !== before.password_hash) return { kind: 'unknown' };
     if (name !== undefined && nameTaken.get({ name, id }) !== undefined) {
       return { kind: 'taken', field: 'name' };
     }

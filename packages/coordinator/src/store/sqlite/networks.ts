@@ -88,17 +88,18 @@ function membershipChanges(database: Database, trail: AuditTrail): MembershipCha
      select n.id, m.id, @now from networks n, members m where n.id = @networkId and m.id = @memberId
      on conflict do nothing`,
   );
+  const answered = database.prepare(
+    'delete from network_invitations where network_id = @networkId and member_id = @memberId',
+  );
   const leave = database.prepare(
     `delete from network_members where network_id = @networkId and member_id = @memberId
        and member_id <> (select owner_id from networks where id = @networkId)`,
   );
-  const names = database.prepare<object, { network: string; member: string }>(
-    `select n.name as network, m.name as member
-     from networks n, members m where n.id = @networkId and m.id = @memberId`,
-  );
+  const about = membershipNamer(database);
   return {
     joinNetwork: (networkId, memberId, now) => {
       if (join.run({ networkId, memberId, now }).changes === 0) return false;
+      answered.run({ networkId, memberId });
       const { subject, member } = about(networkId, memberId);
       trail.record({ action: 'network.add', subject, before: null, after: { member } });
       return true;
@@ -110,12 +111,21 @@ function membershipChanges(database: Database, trail: AuditTrail): MembershipCha
       return true;
     },
   };
+}
 
-  function about(networkId: string, memberId: string): { subject: AuditSubject; member: string } {
+/** What the audit log calls a network and a member. */
+export function membershipNamer(
+  database: Database,
+): (networkId: string, memberId: string) => { subject: AuditSubject; member: string } {
+  const names = database.prepare<object, { network: string; member: string }>(
+    `select n.name as network, m.name as member
+     from networks n, members m where n.id = @networkId and m.id = @memberId`,
+  );
+  return (networkId, memberId) => {
     const row = names.get({ networkId, memberId });
     if (row === undefined) throw new Error(`${networkId} or ${memberId} is not there`);
     return { subject: { kind: 'network', id: networkId, name: row.network }, member: row.member };
-  }
+  };
 }
 
 function networkFinder(database: Database): (id: string) => Network | null {

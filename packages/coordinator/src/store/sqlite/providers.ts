@@ -6,11 +6,15 @@ import type { Operations } from './operations.js';
 
 type ProviderReads = Pick<
   Operations,
-  'findProviderByToken' | 'listProviders' | 'recordProviderSeen'
+  'findProviderByToken' | 'listProviders' | 'countWaitingProviders' | 'recordProviderSeen'
 >;
 type ProviderChanges = Pick<
   Operations,
-  'setProviderDraining' | 'approveProvider' | 'renameProvider' | 'removeProvider'
+  | 'setProviderDraining'
+  | 'setProviderPaused'
+  | 'approveProvider'
+  | 'renameProvider'
+  | 'removeProvider'
 >;
 
 interface Row {
@@ -23,6 +27,7 @@ interface Row {
   approved_at: number | null;
   last_seen_at: number | null;
   draining: 0 | 1;
+  paused: 0 | 1;
   services: string | null;
   host: string | null;
 }
@@ -42,6 +47,15 @@ export function providerOperations(
 function providerReads(database: Database): ProviderReads {
   const byToken = database.prepare<[string], Row>(`${SELECT} where p.token_hash = ?`);
   const list = database.prepare<[], Row>(`${SELECT} order by p.created_at, p.id`);
+  const own = database.prepare<[string], Row>(
+    `${SELECT} where p.owner_id = ? order by p.created_at, p.id`,
+  );
+  const waiting = database
+    .prepare<[], number>(
+      `select count(*) from providers p join members m on m.id = p.owner_id
+       where p.approved_at is null and m.disabled_at is null`,
+    )
+    .pluck();
   const seenAt = database.prepare(
     'update providers set last_seen_at = max(coalesce(last_seen_at, 0), @now) where id = @id',
   );
@@ -57,7 +71,8 @@ function providerReads(database: Database): ProviderReads {
       const row = byToken.get(hash);
       return row === undefined ? null : decode(row);
     },
-    listProviders: () => list.all().map(decode),
+    countWaitingProviders: () => waiting.get() ?? 0,
+    listProviders: (ownerId) => (ownerId === undefined ? list.all() : own.all(ownerId)).map(decode),
     recordProviderSeen: (id, { services, host }, now) => {
       const isKnown = seenAt.run({ id, now }).changes === 1;
       if (!isKnown || (services === undefined && host === undefined)) return;
@@ -72,20 +87,18 @@ function providerReads(database: Database): ProviderReads {
  */
 function providerChanges(database: Database, trail: AuditTrail): ProviderChanges {
   const find = providerFinder(database);
-  const drain = database.prepare('update providers set draining = @draining where id = @id');
   const approve = database.prepare(
     'update providers set approved_at = @now where id = @id and approved_at is null',
   );
   return {
-    setProviderDraining: (id, draining) => {
-      const provider = find(id);
-      if (provider === null || provider.draining === draining) return provider !== null;
-      drain.run({ id, draining: draining ? 1 : 0 });
-      const action = draining ? 'provider.drain' : 'provider.resume';
-      const before = { draining: provider.draining };
-      trail.record({ action, subject: providerSubject(provider), before, after: { draining } });
-      return true;
-    },
+    setProviderDraining: switcher(database, trail, {
+      field: 'draining',
+      actions: ['provider.drain', 'provider.resume'],
+    }),
+    setProviderPaused: switcher(database, trail, {
+      field: 'paused',
+      actions: ['provider.pause', 'provider.unpause'],
+    }),
     approveProvider: (id, now) => {
       const provider = find(id);
       if (provider === null || approve.run({ id, now }).changes === 0) return false;
@@ -95,6 +108,31 @@ function providerChanges(database: Database, trail: AuditTrail): ProviderChanges
     },
     renameProvider: renamer(database, trail),
     removeProvider: remover(database, trail),
+  };
+}
+
+interface Switch {
+  readonly field: 'draining' | 'paused';
+  /** What the audit log calls switching it on, and off. */
+  readonly actions: readonly [on: string, off: string];
+}
+
+/** Only what changes is written down. */
+function switcher(
+  database: Database,
+  trail: AuditTrail,
+  { field, actions }: Switch,
+): (id: string, isOn: boolean) => boolean {
+  const find = providerFinder(database);
+  const update = database.prepare(`update providers set ${field} = @value where id = @id`);
+  return (id, isOn) => {
+    const provider = find(id);
+    if (provider === null || provider[field] === isOn) return provider !== null;
+    update.run({ id, value: isOn ? 1 : 0 });
+    const [before, after] = [{ [field]: !isOn }, { [field]: isOn }];
+    const action = isOn ? actions[0] : actions[1];
+    trail.record({ action, subject: providerSubject(provider), before, after });
+    return true;
   };
 }
 
@@ -166,6 +204,7 @@ function decode(row: Row): Provider {
     approvedAt: row.approved_at,
     lastSeenAt: row.last_seen_at,
     draining: row.draining === 1,
+    paused: row.paused === 1,
     services: JSON.parse(row.services ?? '[]') as AdvertisedService[],
     host: JSON.parse(row.host ?? 'null') as AgentHost | null,
   };

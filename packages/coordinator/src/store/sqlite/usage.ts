@@ -1,11 +1,18 @@
 import type { Database } from 'better-sqlite3';
-import type { UsageGroup, UsageQuery, UsageRow, UsageStat } from '../port.js';
+import type {
+  UsageGroup,
+  UsagePoint,
+  UsageQuery,
+  UsageRow,
+  UsageSeriesQuery,
+  UsageStat,
+} from '../port.js';
 import type { Operations } from './operations.js';
 
-type UsageOperations = Pick<Operations, 'writeUsage' | 'usageStats'>;
+type UsageOperations = Pick<Operations, 'writeUsage' | 'usageStats' | 'usageSeries'>;
 
 const COLUMNS: Readonly<Record<UsageGroup, string>> = {
-  day: 'day',
+  day: 'u.day',
   member: 'member_id',
   key: 'key_id',
   provider: 'provider_id',
@@ -19,6 +26,7 @@ export function usageOperations(database: Database): UsageOperations {
   return {
     writeUsage: (rows) => rows.forEach(write),
     usageStats: (query) => readStats(database, query),
+    usageSeries: (query) => readSeries(database, query),
   };
 }
 
@@ -62,23 +70,60 @@ export function usageWriter(database: Database): (row: UsageRow) => void {
   };
 }
 
-function readStats(database: Database, { since, by, memberId }: UsageQuery): UsageStat[] {
-  const order = by === 'day' ? '"group"' : 'requests desc, "group"';
+function readStats(database: Database, query: UsageQuery): UsageStat[] {
+  const order = query.by === 'day' ? '"group"' : 'requests desc, "group"';
+  const { days, from, values } = narrowing(query);
   return database
-    .prepare<[string, string | null, string | null], UsageStat>(
-      `select ${COLUMNS[by]} as "group", sum(requests) as requests,
-         sum(iif(outcome = 'ok', requests, 0)) as ok,
-         sum(iif(outcome = 'failed', requests, 0)) as failed,
-         sum(iif(outcome = 'canceled', requests, 0)) as canceled,
-         sum(prompt_tokens) as promptTokens, sum(completion_tokens) as completionTokens,
-         sum(audio_ms) as audioMs, sum(images) as images, sum(total_ms) as totalMs
-       from usage_daily where day >= ? and (? is null or member_id = ?)
-       group by 1 order by ${order}`,
+    .prepare<object, UsageStat>(
+      `with recursive ${days}
+       select ${COLUMNS[query.by]} as "group", ${SUMS} from ${from} group by 1 order by ${order}`,
     )
-    .all(since === null ? '' : utcDay(since), memberId, memberId);
+    .all(values);
 }
 
-function utcDay(atMs: number): string {
+function readSeries(database: Database, query: UsageSeriesQuery): UsagePoint[] {
+  const { days, from, values } = narrowing(query);
+  // Days are all there, whatever was asked on them.
+  const most =
+    query.by === 'day'
+      ? ''
+      : `where "group" in (
+           select "group" from points group by 1 order by sum(requests) desc, 1 limit @groups)`;
+  return database
+    .prepare<object, UsagePoint>(
+      `with recursive ${days}, points as materialized (
+         select u.day, ${COLUMNS[query.by]} as "group", ${SUMS} from ${from} group by 1, 2)
+       select * from points ${most} order by day, requests desc, "group"`,
+    )
+    .all({ ...values, groups: query.groups });
+}
+
+const SUMS = `sum(requests) as requests,
+  sum(iif(outcome = 'ok', requests, 0)) as ok,
+  sum(iif(outcome = 'failed', requests, 0)) as failed,
+  sum(iif(outcome = 'canceled', requests, 0)) as canceled,
+  sum(prompt_tokens) as promptTokens, sum(completion_tokens) as completionTokens,
+  sum(audio_ms) as audioMs, sum(images) as images, sum(total_ms) as totalMs`;
+
+/** The table begins with the day and the member: each day of one member lies in one piece. */
+const DAYS = `days (d) as (
+  select max(@day, (select min(day) from usage_daily))
+  union all select date(d, '+1 day') from days where d < (select max(day) from usage_daily))`;
+
+/** What is asked for, by the way on which it is found. */
+function narrowing({ since, memberId, ownerId }: UsageQuery) {
+  const values = { day: since === null ? '' : utcDay(since), memberId, ownerId: ownerId ?? null };
+  const given = `u.provider_id <> '' and u.provider_id in (
+    select id from providers where owner_id = @ownerId)`;
+  const rows = memberId === null ? `usage_daily u where u.day >= @day` : OF_MEMBER;
+  const from = ownerId === undefined ? rows : `${rows} and ${given}`;
+  return { days: DAYS, from, values };
+}
+
+const OF_MEMBER = `days cross join usage_daily u
+  where u.day = days.d and u.member_id = @memberId`;
+
+export function utcDay(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10);
 }
 

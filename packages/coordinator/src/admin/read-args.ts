@@ -1,0 +1,22 @@
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import type * as z from 'zod';
+
+/** Arguments that do not fit: `usage`, with the first of them that is at fault. */
+export class ArgumentError extends CommandError {
+  readonly field: string;
+
+  constructor(field: string, message: string) {
+    super(EXIT.usage, message);
+    this.field = field;
+  }
+}
+
+/** Throws an `ArgumentError` that names each fault. */
+export function readArgs<Schema extends z.ZodType>(schema: Schema, args: unknown) {
+  const read = schema.safeParse(args);
+  if (read.success) return read.data;
+  // The value is left out: it can be a password.
+  const faults = read.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }));
+  const told = faults.map(({ field, message }) => `${field}: ${message}`).join('; ');
+  throw new ArgumentError(faults[0]?.field ?? '', told);
+}

@@ -1,0 +1,34 @@
+/** Everything of the home screen in one answer: it is asked for every two seconds. */
+import * as z from 'zod';
+import { attentionOf } from './attention.js';
+import { gatherHome } from './home-facts.js';
+import { read } from './my-command.js';
+
+export const MY_HOME = {
+  'home.show': read(z.strictObject({}), async (mine) => {
+    const facts = await gatherHome(mine);
+    const { queues, providers, keys, activity } = facts;
+    const oldest = queues.flatMap(({ oldestQueuedAt }) => oldestQueuedAt ?? []);
+    return {
+      tiles: {
+        running: sum(queues.map(({ processing }) => processing)),
+        queued: sum(queues.map(({ queued }) => queued)),
+        oldest_queued_at: oldest.length === 0 ? null : Math.min(...oldest),
+        providers_online: providers.filter(({ view }) => (view?.session ?? null) !== null).length,
+        providers: providers.length,
+        requests_24h: activity.requests,
+        errors_24h: activity.failed,
+      },
+      attention: attentionOf(facts),
+      checklist: {
+        has_key: keys.some(({ revokedAt }) => revokedAt === null),
+        has_provider: providers.length > 0,
+        has_called: activity.hasCalled,
+      },
+    };
+  }),
+};
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}

@@ -1,0 +1,40 @@
+/** What is shared, from both sides: what a member gives to others, and what they get. */
+import * as z from 'zod';
+import { viewsById } from '../admin/provider-view.js';
+import { presentShare } from '../admin/share-view.js';
+import { resolveSharing } from '../core/sharing.js';
+import type { Share } from '../store/port.js';
+import { read } from './my-command.js';
+
+const nothing = z.strictObject({});
+
+export const MY_SHARES = {
+  /** Of all providers of theirs, with the ids that the commands take. */
+  'share.given': read(nothing, async ({ context, member }) => {
+    const shares = await context.store.listShares(null);
+    return shares.filter(({ ownerId }) => ownerId === member.id).map(present);
+  }),
+  /** Whether its provider is online or not; nothing of whoever blocks them. */
+  'share.received': read(nothing, async ({ context, member }) => {
+    const { store } = context;
+    const resolved = resolveSharing(await store.sharingFacts());
+    const views = viewsById(context);
+    const reaches = ({ id, providerId }: Share): boolean =>
+      resolved.get(providerId)?.shares.some((one) => one.id === id && one.members.has(member.id)) ??
+      false;
+    return (await store.listShares(null)).filter(reaches).map((share) => ({
+      ...present(share),
+      online: (views.get(share.providerId)?.session ?? null) !== null,
+    }));
+  }),
+};
+
+function present(share: Share) {
+  const { providerId, audience, ownerId } = share;
+  return {
+    ...presentShare(share),
+    provider_id: providerId,
+    owner_id: ownerId,
+    audience_id: audience.id,
+  };
+}

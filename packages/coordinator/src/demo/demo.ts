@@ -1,0 +1,47 @@
+/** The demo: people, machines and a past in an empty store, and then what they do. */
+import { hashPassword } from '../accounts/password.js';
+import type { Store } from '../store/port.js';
+import { DemoAgent } from './link/demo-agent.js';
+import { foundMachines } from './past/found-machines.js';
+import { foundMembers, foundNetworks } from './past/found-members.js';
+import { recordPast } from './past/record-past.js';
+import type { Scene } from './scene.js';
+import { Visitors } from './visitors/visitors.js';
+
+interface Foundation {
+  readonly dataDir: string;
+  /** How long files are kept. */
+  readonly retentionMs: number;
+  /** Everybody's. */
+  readonly password: string;
+  readonly now: number;
+}
+
+/** The store has no members, and nobody else has it. */
+export async function foundDemo(store: Store, foundation: Foundation): Promise<Scene> {
+  const { dataDir, retentionMs, password, now } = foundation;
+  const members = await foundMembers(store, await hashPassword(password), now);
+  const networks = await foundNetworks(store, members, now);
+  const machines = await foundMachines(store, { members, networks, now });
+  const scene = { members, machines };
+  await recordPast(store, { scene, dataDir, retentionMs, now });
+  return scene;
+}
+
+export interface LivingDemo {
+  /** At once: links are cut, and calls are left. */
+  stop(): void;
+}
+
+/** The coordinator listens at `origin`. */
+export function enliven(scene: Scene, origin: string): LivingDemo {
+  const present = [...scene.machines.values()].filter(({ machine }) => machine.state !== 'offline');
+  const agents = present.map((one) => new DemoAgent(origin, one));
+  const visitors = new Visitors(origin, scene);
+  return {
+    stop() {
+      visitors.stop();
+      for (const agent of agents) agent.stop();
+    },
+  };
+}

@@ -1,0 +1,97 @@
+/** The demo's members with their keys and networks, as if they had joined weeks ago. */
+import { newSecret } from '@inference-gateway/shared/ids';
+import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
+import { newKeySecret } from '../../accounts/key-secret.js';
+import type { Created, Store } from '../../store/port.js';
+import { INVITED, MEMBERS, NETWORKS, emailOf } from '../cast.js';
+import type { Scene, SceneMember } from '../scene.js';
+
+export const DAY_MS = 86_400_000;
+const FOUNDED_DAYS_AGO = 45;
+/** The next one joins so many days after the one before. */
+const JOINED_DAYS_APART = 3;
+const INVITE_DAYS = 5;
+const KEY_DAYS = 90;
+
+/** Everybody has the password that the hash is of. */
+export async function foundMembers(
+  store: Store,
+  passwordHash: string,
+  now: number,
+): Promise<Scene['members']> {
+  const [anna, ben, chiara, dov, emi] = await Promise.all(
+    MEMBERS.map((_, index) => foundMember(store, { index, passwordHash, now })),
+  );
+  if (!anna || !ben || !chiara || !dov || !emi) throw new Error('the demo lacks a member');
+  return { Anna: anna, Ben: ben, Chiara: chiara, Dov: dov, Emi: emi };
+}
+
+/** Their ids by name. */
+export async function foundNetworks(
+  store: Store,
+  members: Scene['members'],
+  now: number,
+): Promise<ReadonlyMap<string, string>> {
+  const founded = now - FOUNDED_DAYS_AGO * DAY_MS;
+  const ids = new Map<string, string>();
+  for (const network of NETWORKS) {
+    const owner = members[network.owner];
+    const { id } = created(
+      await store.createNetwork({ name: network.name, ownerId: owner.id }, founded),
+    );
+    await Promise.all(
+      network.members.map((name, index) =>
+        store.joinNetwork(id, members[name].id, joinedAt(index + 1, now)),
+      ),
+    );
+    ids.set(network.name, id);
+  }
+  const friends = ids.get(NETWORKS[0]?.name ?? '') ?? null;
+  await invite(store, friends, now);
+  return ids;
+}
+
+export function created<T>(outcome: Created<T>): T {
+  if (outcome.kind === 'created') return outcome.value;
+  throw new Error(`the demo's ${outcome.field} is taken among no members`);
+}
+
+interface NewMember {
+  readonly index: number;
+  readonly passwordHash: string;
+  readonly now: number;
+}
+
+async function foundMember(
+  store: Store,
+  { index, passwordHash, now }: NewMember,
+): Promise<SceneMember> {
+  const { name, role, keys } = MEMBERS[index] ?? MEMBERS[0];
+  const account = { name, email: emailOf(name), passwordHash, role };
+  const since = joinedAt(index, now);
+  const { id } = created(await store.createMember(account, since));
+  const made = await Promise.all(
+    keys.map(async (key, place) => {
+      const { secret, kept } = newKeySecret();
+      const expiresAt = place === 0 ? null : now + KEY_DAYS * DAY_MS;
+      const row = { memberId: id, ...key, ...kept, expiresAt };
+      const { id: keyId } = created(await store.createKey(row, since + place * DAY_MS));
+      return { keyId, secret };
+    }),
+  );
+  const keyIds = made.map(({ keyId }) => keyId);
+  await store.touchKeys(keyIds, now - (index + 1) * 60_000);
+  return { id, keyIds, secret: made[0]?.secret ?? '' };
+}
+
+/** The secret is thrown away: it is there to be seen, and to be taken back. */
+async function invite(store: Store, networkId: string | null, now: number): Promise<void> {
+  const hash = hashSecret(newSecret('gwi'));
+  const expiresAt = now + INVITE_DAYS * DAY_MS;
+  const row = { hash, email: INVITED, role: 'member', networkId, expiresAt } as const;
+  created(await store.createInvite(row, now - DAY_MS));
+}
+
+function joinedAt(index: number, now: number): number {
+  return now - (FOUNDED_DAYS_AGO - index * JOINED_DAYS_APART) * DAY_MS;
+}

@@ -1,0 +1,151 @@
+/** Jobs of the last days that have ended: with answers, pictures and speech, and some without. */
+import { randomId, requestId, ulid } from '@inference-gateway/shared/ids';
+import type { AssetFiles } from '../../assets/asset-files.js';
+import type { Asset, Store, Submission } from '../../store/port.js';
+import { NO_NEEDS } from '../../core/match.js';
+import type { MemberName } from '../cast.js';
+import { placeOf } from '../machines.js';
+import { Random, seedOf } from '../random.js';
+import { machineNamed } from '../scene.js';
+import type { Scene } from '../scene.js';
+import type { PastJob } from './past-job.js';
+import { cost } from './past-usage.js';
+import { makeResult } from './past-results.js';
+
+const HOUR_MS = 3_600_000;
+const LEASE_MS = 60_000;
+const MAX_ATTEMPTS = 3;
+const LIMITS = { jobs: 10_000, bytes: 2 ** 30 } as const;
+/** Far more than the demo makes. */
+const ASSET_LIMITS = { memberBytes: 2 ** 30, totalBytes: 2 ** 30 } as const;
+
+export interface Past {
+  readonly store: Store;
+  readonly files: AssetFiles;
+  readonly scene: Scene;
+  readonly random: Random;
+  /** Of what a job made. */
+  readonly retentionMs: number;
+}
+
+/** Submitted so long ago, and ended soon after. */
+export async function submitAndEnd(past: Past, job: PastJob, at: number): Promise<void> {
+  const submission = { ...submissionOf(past.scene, job.member), id: ulid(at), item: itemOf(job) };
+  const outcome = await past.store.createJob(submission, LIMITS, at);
+  if (outcome.kind !== 'created') throw new Error(`a past job was not created: ${outcome.kind}`);
+  await end(past, job, { id: outcome.value.id, at });
+}
+
+/** A batch whose jobs have all ended. */
+export async function submitBatchAndEnd(
+  past: Past,
+  label: string,
+  { jobs, at }: { readonly jobs: readonly [PastJob, ...PastJob[]]; readonly at: number },
+): Promise<void> {
+  const { store, scene } = past;
+  const submission = submissionOf(scene, jobs[0].member);
+  const batch = { ...submission, label, items: jobs.map(itemOf) };
+  const outcome = await store.createBatch(batch, LIMITS, at);
+  if (outcome.kind !== 'created') throw new Error(`a past batch was not created: ${outcome.kind}`);
+  const detail = await store.findBatch(outcome.value.id, null);
+  const ids = detail?.jobs.map(({ id }) => id) ?? [];
+  await Promise.all(
+    jobs.map((job, index) => end(past, job, { id: ids[index] ?? '', at: at + index * 4_000 })),
+  );
+}
+
+interface Created {
+  readonly id: string;
+  readonly at: number;
+}
+
+/** Every step has its own moment, as if the store had been asked then. */
+async function end(past: Past, job: PastJob, { id, at }: Created): Promise<void> {
+  const { store } = past;
+  const random = randomOf(job);
+  if (job.ending === 'canceled') {
+    await store.cancelJob(id, null, at + 8_000);
+    return;
+  }
+  const startedAt = at + 500 + random.below(20_000);
+  const endedAt = startedAt + 2_000 + random.below(12_000);
+  const claimId = await claim(past, job, { id, at: startedAt });
+  if (job.ending === 'done') return finish(past, job, { claimId, at: endedAt });
+  const message = 'The model server of the provider ran out of memory (CUDA out of memory).';
+  const error = { message, type: 'upstream_error', code: 'provider_error', param: null } as const;
+  await store.failJob({ claimId, retryable: false, error, random: 1 }, endedAt);
+}
+
+async function claim(past: Past, job: PastJob, { id: jobId, at }: Created): Promise<string> {
+  const { machine, serviceId } = placeOf(job.model);
+  const { providerId } = machineNamed(past.scene, machine.name);
+  const claimId = randomId();
+  const lease = { sessionId: 'past', serviceId, leaseUntil: at + LEASE_MS };
+  const isOwn = machine.owner === job.member;
+  await past.store.claimJobs([{ jobId, claimId, providerId, ...lease, isOwn }], at);
+  await past.store.acceptJob(claimId, at + HOUR_MS, at);
+  return claimId;
+}
+
+interface Claimed {
+  readonly claimId: string;
+  readonly at: number;
+}
+
+async function finish(past: Past, job: PastJob, { claimId, at }: Claimed): Promise<void> {
+  const made = await makeResult(job);
+  const assets = await Promise.all(made.files.map((file) => keep(past, job, { ...file, at })));
+  const { totalMs: _, ...usage } = cost(job.endpoint, randomOf(job));
+  const finished = { claimId, result: made.text, assets, assetLimits: ASSET_LIMITS, usage };
+  const outcome = await past.store.finishJob(finished, at);
+  if (outcome.kind !== 'stored') throw new Error(`a past result was not stored: ${outcome.kind}`);
+}
+
+interface NewFile {
+  readonly bytes: Uint8Array;
+  readonly contentType: string;
+  readonly seconds: number | null;
+  readonly at: number;
+}
+
+/** The file lies in its place before a row names it, as every asset's does. */
+async function keep(past: Past, job: PastJob, file: NewFile): Promise<Asset> {
+  const draft = past.files.draft();
+  void draft.write(file.bytes);
+  const committed = await draft.commit();
+  return {
+    id: draft.id,
+    memberId: past.scene.members[job.member].id,
+    providerId: machineNamed(past.scene, placeOf(job.model).machine.name).providerId,
+    requestId: requestId(),
+    model: job.model,
+    endpoint: job.endpoint,
+    contentType: file.contentType,
+    seconds: file.seconds,
+    ...committed,
+    createdAt: file.at,
+    expiresAt: file.at + past.retentionMs,
+  };
+}
+
+/** Its own: jobs are written side by side, in an order that is not always the same. */
+function randomOf({ member, body }: PastJob): Random {
+  return new Random(seedOf(`${member} ${JSON.stringify(body)}`));
+}
+
+function submissionOf({ members }: Scene, name: MemberName): Submission {
+  return {
+    memberId: members[name].id,
+    keyId: members[name].keyIds[0] ?? '',
+    scope: 'any',
+    requestId: requestId(),
+    maxAttempts: MAX_ATTEMPTS,
+    idempotencyKey: null,
+    webhook: null,
+  };
+}
+
+function itemOf({ endpoint, model, body }: PastJob) {
+  const bytes = Buffer.from(JSON.stringify({ model, ...body }));
+  return { endpoint, model, needs: NO_NEEDS, body: bytes };
+}

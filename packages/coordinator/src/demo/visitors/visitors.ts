@@ -1,0 +1,108 @@
+/** The demo's members at work: every few seconds one of them asks for something. */
+import { MEMBERS } from '../cast.js';
+import type { MemberName } from '../cast.js';
+import { Random } from '../random.js';
+import type { Scene } from '../scene.js';
+import { PICTURES } from '../topics.js';
+import { chatOf, imageOf, wishFor } from '../wishes.js';
+import type { Wish, WishKind } from '../wishes.js';
+import { streamChat, submitBatch, submitJob } from './member-calls.js';
+import type { Caller } from './member-calls.js';
+
+const SEED = 11;
+/** Less than the machines get done, so that the queue moves and does not grow. */
+const EVENT_MS = { least: 2_500, most: 5_500 } as const;
+/** After some five hours the demo rests: its database must not grow for ever. */
+const MAX_EVENTS = 4_500;
+/** A batch each so many events. */
+const BATCH_EVERY = 25;
+/** A picture that is too large for the card, and fails. */
+const TOO_LARGE_EVERY = 23;
+const TOO_LARGE = '2048x2048';
+const FIRST_PICTURES = 24;
+const FIRST_CHATS = 6;
+const BATCH_JOBS = 8;
+const KINDS: readonly [WishKind, ...WishKind[]] = ['chat', 'chat', 'speech', 'image'];
+const LABELS: readonly [string, ...string[]] = ['Translations', 'Alt texts', 'Meeting notes'];
+/** Machines dial at the same moment: jobs come when they are there. */
+const FIRST_MS = 400;
+
+export class Visitors {
+  readonly #scene: Scene;
+  readonly #caller: Caller;
+  readonly #random = new Random(SEED);
+  readonly #stopped = new AbortController();
+  #events = 0;
+  #next: NodeJS.Timeout;
+
+  /** They begin at once; `origin` is the coordinator's. */
+  constructor(origin: string, scene: Scene) {
+    this.#scene = scene;
+    this.#caller = { origin, signal: this.#stopped.signal };
+    this.#next = setTimeout(() => {
+      this.#begin();
+      this.#later();
+    }, FIRST_MS);
+  }
+
+  stop(): void {
+    clearTimeout(this.#next);
+    this.#stopped.abort();
+  }
+
+  /** A batch that takes some minutes, and two jobs for a machine that is away. */
+  #begin(): void {
+    const pictures = Array.from({ length: FIRST_PICTURES }, (_, index) =>
+      imageOf(`${PICTURES[index % PICTURES.length] ?? PICTURES[0]}, sheet ${index + 1}`),
+    );
+    const chats = Array.from({ length: FIRST_CHATS }, () => wishFor('chat', this.#random));
+    this.#batch('Anna', 'Calendar for next year', [...pictures, ...chats]);
+    this.#submit('Anna', chatOf('mistral-small-24b-instruct', this.#random));
+    this.#submit('Dov', chatOf('mistral-small-24b-instruct', this.#random));
+    this.#submit('Anna', wishFor('music', this.#random));
+    this.#chat('Ben');
+  }
+
+  #later(): void {
+    if (this.#events >= MAX_EVENTS) return;
+    this.#events += 1;
+    const waitMs = this.#random.between(EVENT_MS.least, EVENT_MS.most);
+    this.#next = setTimeout(() => {
+      this.#event();
+      this.#later();
+    }, waitMs);
+  }
+
+  #event(): void {
+    const who = this.#random.pick(MEMBERS).name;
+    if (this.#events % BATCH_EVERY === 0) return this.#smallBatch(who);
+    if (this.#events % TOO_LARGE_EVERY === 0) {
+      return this.#submit(who, imageOf(this.#random.pick(PICTURES), TOO_LARGE));
+    }
+    if (this.#random.chance(0.45)) return this.#chat(who);
+    return this.#submit(who, wishFor(this.#random.pick(KINDS), this.#random));
+  }
+
+  #smallBatch(who: MemberName): void {
+    const wishes = Array.from({ length: BATCH_JOBS }, () => wishFor('chat', this.#random));
+    this.#batch(who, this.#random.pick(LABELS), wishes);
+  }
+
+  #chat(who: MemberName): void {
+    const wish = wishFor('chat', this.#random);
+    this.#try(streamChat(this.#caller, this.#scene.members[who], wish));
+  }
+
+  #submit(who: MemberName, wish: Wish): void {
+    this.#try(submitJob(this.#caller, this.#scene.members[who], wish));
+  }
+
+  #batch(who: MemberName, label: string, wishes: readonly Wish[]): void {
+    this.#try(submitBatch(this.#caller, this.#scene.members[who], { label, wishes }));
+  }
+
+  /** The demo may lose a call, as members do: while the coordinator ends, or when it is cut. */
+  #try(call: Promise<void>): void {
+    call.catch(() => {});
+  }
+}

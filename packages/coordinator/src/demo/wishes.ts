@@ -1,0 +1,51 @@
+/** What the demo's members submit: requests that any of the machines could answer. */
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import type { ModelId } from './models.js';
+import type { Random } from './random.js';
+import { CHATS, PICTURES, SPOKEN, TUNES } from './topics.js';
+
+export interface Wish {
+  readonly endpoint: EndpointKey;
+  readonly model: ModelId;
+  /** Less its model. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** All that can be a job. */
+export type WishKind = 'chat' | 'image' | 'speech' | 'music';
+
+/** Open to every member by what is shared. */
+const CHAT_MODELS: readonly [ModelId, ...ModelId[]] = [
+  'llama-3.1-8b-instruct',
+  'qwen2.5-coder-32b-instruct',
+  'gemma-3-12b-it',
+  'llama-3.3-70b-instruct',
+  'deepseek-r1-distill-qwen-32b',
+];
+const TUNE_S = 10;
+
+export function wishFor(kind: WishKind, random: Random): Wish {
+  switch (kind) {
+    case 'chat':
+      return chatOf(random.pick(CHAT_MODELS), random);
+    case 'image':
+      return imageOf(random.pick(PICTURES));
+    case 'speech': {
+      const body = { input: random.pick(SPOKEN), voice: 'af_heart' };
+      return { endpoint: 'speech', model: 'kokoro-82m', body };
+    }
+    case 'music': {
+      const body = { prompt: random.pick(TUNES), audio_duration: TUNE_S };
+      return { endpoint: 'music', model: 'ace-step-v1-3.5b', body };
+    }
+  }
+}
+
+export function chatOf(model: ModelId, random: Random): Wish {
+  const messages = [{ role: 'user', content: random.pick(CHATS).question }];
+  return { endpoint: 'chat', model, body: { messages } };
+}
+
+export function imageOf(prompt: string, size = '512x512'): Wish {
+  return { endpoint: 'images', model: 'flux.1-schnell', body: { prompt, size } };
+}

@@ -1,0 +1,12 @@
+/** The way in, which the frame itself does not need. */
+import { jsonInit, send } from './request.js';
+import { readFault } from './fault.js';
+import { SESSION, loadSession, tellTabs } from './session.js';
+
+/** Throws a `Fault`: `wrong_password`, or 429 after too many of them. */
+export async function logIn(email: string, password: string): Promise<void> {
+  const response = await send(SESSION, jsonInit({ email, password }));
+  if (!response.ok) throw await readFault(response);
+  tellTabs();
+  await loadSession();
+}

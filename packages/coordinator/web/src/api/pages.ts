@@ -1,0 +1,85 @@
+/** Lists that come a page at a time: the first one stays fresh, further ones are added below it. */
+import { useState } from 'preact/hooks';
+import { asFault } from './fault.js';
+import type { Fault } from './fault.js';
+import { requestJson } from './request.js';
+import { useSnapshot } from './snapshot.js';
+import type { Snapshot, SnapshotOptions } from './snapshot.js';
+
+export interface Page<T> {
+  readonly data: readonly T[];
+  readonly has_more: boolean;
+}
+
+export interface Pages<T> {
+  /** Undefined until the first answer. */
+  readonly rows: readonly T[] | undefined;
+  readonly hasMore: boolean;
+  readonly isLoadingMore: boolean;
+  readonly fault: Fault | null;
+  readonly staleSince: number | null;
+  readonly loadMore: () => Promise<void>;
+  readonly refresh: () => Promise<void>;
+}
+
+/**
+ * `url` has the filters, without `after`. Rows that move down from the first page stay, because
+ * what was loaded behind it is kept by id.
+ */
+export function usePages<T extends { readonly id: string }>(
+  url: string,
+  options: SnapshotOptions = {},
+): Pages<T> {
+  const first = useSnapshot<Page<T>>(url, options);
+  const glue = url.includes('?') ? '&' : '?';
+  return useFurther(url, first, (after) => requestJson(`${url}${glue}after=${after}`));
+}
+
+/** The same for a list whose pages are asked for in another way; `key` changes with its filters. */
+export function useFurther<T extends { readonly id: string }>(
+  key: string,
+  first: Snapshot<Page<T>>,
+  next: (after: string) => Promise<Page<T>>,
+): Pages<T> {
+  const [loaded, setLoaded] = useState<Loaded<T> | null>(null);
+  const [isLoadingMore, setLoadingMore] = useState(false);
+  const [fault, setFault] = useState<Fault | null>(null);
+  // What was asked for with other filters may come after they have changed.
+  const more = loaded?.key === key ? loaded.page : null;
+  const rows = first.data === undefined ? undefined : join(first.data.data, more?.data ?? []);
+  return {
+    rows,
+    hasMore: (more ?? first.data)?.has_more ?? false,
+    isLoadingMore,
+    fault: first.fault ?? fault,
+    staleSince: first.staleSince,
+    refresh: () => first.refresh(),
+    async loadMore() {
+      const last = rows?.at(-1);
+      if (rows === undefined || last === undefined || isLoadingMore) return;
+      setLoadingMore(true);
+      try {
+        const page = await next(last.id);
+        setLoaded({ key, page: { data: join(rows, page.data), has_more: page.has_more } });
+        setFault(null);
+      } catch (thrown) {
+        setFault(asFault(thrown));
+      } finally {
+        setLoadingMore(false);
+      }
+    },
+  };
+}
+
+interface Loaded<T> {
+  readonly key: string;
+  readonly page: Page<T>;
+}
+
+function join<T extends { readonly id: string }>(
+  first: readonly T[],
+  more: readonly T[],
+): readonly T[] {
+  const known = new Set(first.map(({ id }) => id));
+  return [...first, ...more.filter(({ id }) => !known.has(id))];
+}

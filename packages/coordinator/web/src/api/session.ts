@@ -1,0 +1,79 @@
+/** Who is logged in here. */
+import { Cell } from './cell.js';
+import { readFault, unreachable } from './fault.js';
+
+export interface Session {
+  readonly member: {
+    readonly id: string;
+    readonly name: string;
+    readonly email: string;
+    readonly role: 'member' | 'admin';
+  };
+  readonly gateway: {
+    readonly version: string;
+    /** The origin that callers and agents use. */
+    readonly public_url: string;
+    /** With `/v1`. */
+    readonly base_url: string;
+  };
+}
+
+export const SESSION = '/api/console/v1/session';
+
+/** Undefined until it is known, null where nobody is logged in. */
+export const session = new Cell<Session | null | undefined>(undefined);
+
+/** Asks who is logged in. Throws a `Fault` where nothing answers. */
+export async function loadSession(): Promise<void> {
+  const response = await fetch(SESSION).catch(() => null);
+  if (response === null) throw unreachable();
+  if (response.status === 401) session.value = null;
+  else if (response.ok) follow((await response.json()) as Session);
+  else throw await readFault(response);
+}
+
+/** Where it is another member, nothing of the one before is left, as after logging out. */
+function follow(next: Session): void {
+  if (session.value && session.value.member.id !== next.member.id) session.value = null;
+  session.value = next;
+}
+
+/** The tabs of one browser share its cookie, and tell each other when it is another one. */
+let tabs: BroadcastChannel | undefined;
+
+export function followTabs(): void {
+  tabs = new BroadcastChannel('session');
+  // Where nothing answers now, a screen finds out with its next question.
+  tabs.addEventListener('message', () => void loadSession().catch(() => undefined));
+}
+
+export function tellTabs(): void {
+  // That of a channel has no such argument.
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  tabs?.postMessage(null);
+}
+
+/** Throws a `Fault` where whoever sits down here next would still be let in. */
+export async function logOut(): Promise<void> {
+  const response = await fetch(SESSION, { method: 'DELETE' }).catch(() => null);
+  if (response === null) throw unreachable();
+  if (!response.ok) throw await readFault(response);
+  tellTabs();
+  sessionEnded();
+}
+
+/** The coordinator says so, or somebody has logged out in another tab. */
+export function sessionEnded(): void {
+  session.value = null;
+}
+
+/** Inside the frame, where somebody is. */
+export function currentSession(): Session {
+  const current = session.value;
+  if (current === null || current === undefined) throw new Error('nobody is logged in');
+  return current;
+}
+
+export function isAdmin(): boolean {
+  return session.value?.member.role === 'admin';
+}

@@ -1,0 +1,206 @@
+/**
+ * What the page shows is what the coordinator answered last. `useSnapshot` asks again while the tab
+ * is looked at, never twice at once, and at once after a hint or on return; what has not changed is
+ * answered 304 and draws nothing anew.
+ */
+import { useEffect, useMemo } from 'preact/hooks';
+import { Cell, useCell } from './cell.js';
+import { asFault } from './fault.js';
+import type { Fault } from './fault.js';
+import { isLive, onTopic } from './live.js';
+import type { Topic } from './live.js';
+import { request } from './request.js';
+import { session } from './session.js';
+
+const DEFAULT_EVERY_MS = 2_000;
+/** What is not answered by then never is, and must not end the asking. */
+const ANSWER_MS = 20_000;
+/** What is hinted at is asked for this much less often besides, while hints and answers come. */
+const HINTED_FACTOR = 5;
+/** Data that is this many rounds old is marked. */
+const STALE_ROUNDS = 3;
+/** Kept after the last screen that showed them, so that going back shows something at once. */
+const MAX_KEPT = 50;
+/** Hints in quick succession cause one question. */
+const HINT_MS = 150;
+
+export interface SnapshotOptions {
+  /** How often, while the tab is looked at; null asks once and after hints. */
+  readonly everyMs?: number | null;
+  readonly topics?: readonly Topic[];
+}
+
+export interface Snapshot<T> {
+  /** Undefined until the first answer. */
+  readonly data: T | undefined;
+  /** Why the last question had no answer; older data stays. */
+  readonly fault: Fault | null;
+  /** Unix ms of the last answer, where that is too long ago; else null. */
+  readonly staleSince: number | null;
+  /** Asks again now, as after a change. Resolves when it is answered. */
+  readonly refresh: () => Promise<void>;
+}
+
+/** A null address asks nothing. */
+export function useSnapshot<T>(url: string | null, options: SnapshotOptions = {}): Snapshot<T> {
+  const { everyMs = DEFAULT_EVERY_MS, topics = [] } = options;
+  const source = useMemo(() => (url === null ? null : sourceOf(url)), [url]);
+  const heard = topics.join(' ');
+  useEffect(() => {
+    if (source === null) return undefined;
+    const stops = topics.map((topic) => onTopic(topic, () => source.hint()));
+    const watcher = { everyMs, isHinted: topics.length > 0 };
+    source.watch(watcher);
+    return () => {
+      source.unwatch(watcher);
+      for (const stop of stops) stop();
+    };
+  }, [source, everyMs, heard]);
+  const state = useCell(source?.state ?? NOTHING);
+  return {
+    data: state.data as T | undefined,
+    fault: state.fault,
+    staleSince: state.staleSince,
+    refresh: () => source?.ask() ?? Promise.resolve(),
+  };
+}
+
+interface Watcher {
+  /** Null: it is content with one answer, and hints. */
+  readonly everyMs: number | null;
+  /** The coordinator says when something may have changed. */
+  readonly isHinted: boolean;
+}
+
+interface State {
+  readonly data: unknown;
+  readonly fault: Fault | null;
+  readonly staleSince: number | null;
+}
+
+const UNKNOWN: State = { data: undefined, fault: null, staleSince: null };
+const NOTHING = new Cell(UNKNOWN);
+
+const sources = new Map<string, Source>();
+
+/** Screens that show the same share one. */
+function sourceOf(url: string): Source {
+  const source = sources.get(url) ?? new Source(url);
+  // Once more at the end: the first is the one that was used longest ago.
+  sources.delete(url);
+  sources.set(url, source);
+  for (const [key, kept] of sources) {
+    if (sources.size <= MAX_KEPT) break;
+    if (!kept.isWatched) sources.delete(key);
+  }
+  return source;
+}
+
+// Whoever logs in next sees nothing of whoever was there before.
+session.watch(() => {
+  if (session.value === null) sources.clear();
+});
+
+// While the hints were gone, changes may have passed unheard.
+isLive.watch(() => {
+  for (const source of sources.values()) source.hint();
+});
+
+class Source {
+  readonly state = new Cell(UNKNOWN);
+  readonly #url: string;
+  readonly #watchers = new Set<Watcher>();
+  #etag: string | null = null;
+  #answeredAt = 0;
+  #asking: Promise<void> | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #hint: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  get isWatched(): boolean {
+    return this.#watchers.size > 0;
+  }
+
+  watch(watcher: Watcher): void {
+    this.#watchers.add(watcher);
+    if (this.#watchers.size === 1) document.addEventListener('visibilitychange', this.#onSight);
+    void this.ask();
+  }
+
+  unwatch(watcher: Watcher): void {
+    this.#watchers.delete(watcher);
+    if (this.isWatched) return;
+    document.removeEventListener('visibilitychange', this.#onSight);
+    clearTimeout(this.#timer);
+    clearTimeout(this.#hint);
+  }
+
+  hint(): void {
+    clearTimeout(this.#hint);
+    // A tab that nobody looks at asks when somebody does.
+    if (!this.isWatched || document.visibilityState !== 'visible') return;
+    this.#hint = setTimeout(() => void this.ask(), HINT_MS);
+  }
+
+  /** One more after the one under way: what that will answer may be older than the change. */
+  async ask(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#asking;
+    this.#asking ??= this.#fetch().finally(() => {
+      this.#asking = null;
+      this.#plan();
+    });
+    await this.#asking;
+  }
+
+  readonly #onSight = (): void => {
+    if (document.visibilityState === 'visible') void this.ask();
+    else clearTimeout(this.#timer);
+  };
+
+  #plan(): void {
+    clearTimeout(this.#timer);
+    const everyMs = this.#everyMs;
+    if (everyMs === null || document.visibilityState !== 'visible') return;
+    this.#timer = setTimeout(() => void this.ask(), everyMs);
+  }
+
+  /** The shortest that any screen wants. */
+  get #everyMs(): number | null {
+    const isSteady = isLive.value && this.state.value.fault === null;
+    const rounds = [...this.#watchers].flatMap(({ everyMs, isHinted }) =>
+      everyMs === null ? [] : [isHinted && isSteady ? everyMs * HINTED_FACTOR : everyMs],
+    );
+    return rounds.length === 0 ? null : Math.min(...rounds);
+  }
+
+  async #fetch(): Promise<void> {
+    try {
+      const headers: HeadersInit = this.#etag === null ? {} : { 'If-None-Match': this.#etag };
+      const signal = AbortSignal.timeout(ANSWER_MS);
+      const response = await request(this.#url, { headers, signal });
+      this.#answeredAt = Date.now();
+      const isNew = response.status !== 304;
+      const data = isNew ? ((await response.json()) as unknown) : this.state.value.data;
+      this.#etag = response.headers.get('etag');
+      this.#show({ data, fault: null, staleSince: null });
+    } catch (thrown) {
+      const limitMs = (this.#everyMs ?? DEFAULT_EVERY_MS) * STALE_ROUNDS;
+      const isStale = this.#answeredAt > 0 && Date.now() - this.#answeredAt > limitMs;
+      const staleSince = isStale ? this.#answeredAt : null;
+      this.#show({ data: this.state.value.data, fault: asFault(thrown), staleSince });
+    }
+  }
+
+  #show(next: State): void {
+    const { data, fault, staleSince } = this.state.value;
+    const isSame =
+      next.data === data &&
+      next.staleSince === staleSince &&
+      next.fault?.message === fault?.message;
+    if (!isSame) this.state.value = next;
+  }
+}

@@ -1,0 +1,9 @@
+import { render } from 'preact';
+import './style/tokens.css';
+import './style/page.css';
+import { applyTheme } from './shell/theme.js';
+import { App } from './shell/app.js';
+
+applyTheme();
+const place = document.getElementById('app');
+if (place !== null) render(<App />, place);

@@ -1,0 +1,61 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Fault } from '../../api/fault.js';
+import { logIn } from '../../api/log-in.js';
+import { useAct } from '../../ui/act.js';
+import { Button } from '../../ui/button.js';
+import { TextField } from '../../ui/field.js';
+import { PasswordField } from '../../ui/password-field.js';
+import { FaultText } from '../../ui/states.js';
+import { Welcome } from './welcome.js';
+
+/** Stands at the address that somebody wanted to see, and gives way to it. */
+export function LogIn() {
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const act = useAct(() => logIn(email, password));
+  const waitS = useWait(act.fault);
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    void act.run();
+  };
+  return (
+    <Welcome title="Log in" lead="No account yet? Ask an admin for an invite link.">
+      <form class="form" onSubmit={submit}>
+        <TextField
+          label="E-mail"
+          type="email"
+          autocomplete="username"
+          required
+          autofocus
+          value={email}
+          onValue={setEmail}
+        />
+        <PasswordField
+          label="Password"
+          autocomplete="current-password"
+          value={password}
+          onValue={setPassword}
+        />
+        <FaultText fault={act.fault} />
+        <Button type="submit" tone="primary" busy={act.isBusy} disabled={waitS > 0}>
+          {waitS > 0 ? `Wait ${waitS} s` : 'Log in'}
+        </Button>
+      </form>
+    </Welcome>
+  );
+}
+
+/** Seconds until it may be tried again: after too many wrong passwords each try waits. */
+function useWait(fault: Fault | null): number {
+  const [waitS, setWait] = useState(0);
+  useEffect(() => {
+    const afterS = fault?.retryAfterS ?? 0;
+    const endsAt = performance.now() + afterS * 1_000;
+    const tick = (): void => setWait(Math.max(0, Math.ceil((endsAt - performance.now()) / 1_000)));
+    tick();
+    if (afterS === 0) return undefined;
+    const timer = setInterval(tick, 1_000);
+    return () => clearInterval(timer);
+  }, [fault]);
+  return waitS;
+}

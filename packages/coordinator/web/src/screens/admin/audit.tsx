@@ -1,0 +1,125 @@
+import { useLocation } from 'preact-iso';
+import { useAdmin } from '../../api/commands.js';
+import type { AdminResult } from '../../api/commands.js';
+import { formatDate } from '../../ui/format.js';
+import { LoadMore } from '../../ui/load-more.js';
+import { useClearQuery } from '../../ui/query.js';
+import { Empty, NoMatch } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import type { Column } from '../../ui/table.js';
+import { Ago } from '../../ui/time.js';
+import { PAGE_ROWS, useAdminPages } from './admin-pages.js';
+import { LISTS } from './every.js';
+import { FacetBar, chosenOf } from './facet-bar.js';
+import { PagedState } from './paged-state.js';
+
+type Entry = AdminResult<'audit.list'>[number];
+
+const DAY_S = 86_400;
+const SINCE = {
+  name: 'since',
+  label: 'Since',
+  options: [
+    { value: '1', label: '1 day' },
+    { value: '7', label: '7 days' },
+    { value: '30', label: '30 days' },
+  ],
+};
+const ABOUT = {
+  name: 'about',
+  label: 'About',
+  options: ['asset', 'batch', 'device', 'invite', 'job', 'key', 'limit', 'network', 'provider']
+    .concat(['queue', 'session', 'token', 'user'])
+    .map((noun) => ({ value: noun, label: `${noun[0]?.toUpperCase()}${noun.slice(1)}s` })),
+};
+/** Those that are no members. */
+const PARTS = ['agent', 'invite', 'setup', 'system'].map((part) => ({ value: part, label: part }));
+
+/** Who changed what, the newest first. Entries stay for good. */
+export function Audit() {
+  const { query } = useLocation();
+  const users = useAdmin('user.list', {}, LISTS).data ?? [];
+  const by = {
+    name: 'by',
+    label: 'By',
+    options: [...users.map(({ id, name }) => ({ value: id, label: name })), ...PARTS],
+  };
+  const since = chosenOf(SINCE, query);
+  const about = chosenOf(ABOUT, query);
+  // Asked with what the address has, before it is known who that is.
+  const actor = query['by'] ?? '';
+  const pages = useAdminPages(
+    'audit.list',
+    {
+      since_s: since === '' ? null : Number(since) * DAY_S,
+      action: about === '' ? null : about,
+      actor: actor === '' ? null : actor,
+      subject: null,
+      limit: PAGE_ROWS,
+    },
+    LISTS,
+  );
+  const clear = useClearQuery();
+  const isFiltered = since !== '' || about !== '' || actor !== '';
+  return (
+    <>
+      <FacetBar facets={[SINCE, ABOUT, by]} />
+      <PagedState pages={pages}>
+        {(rows) => (
+          <>
+            {rows.length === 0 && isFiltered && <NoMatch what="entries" onClear={clear} />}
+            {rows.length === 0 && !isFiltered && (
+              <Empty
+                icon="scroll-text"
+                title="Nothing has been changed yet."
+                text="Every change that somebody makes is written down here."
+              />
+            )}
+            {rows.length > 0 && (
+              <>
+                <Table caption="Audit log" columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
+                <LoadMore pages={pages} what="entry" many="entries" />
+              </>
+            )}
+          </>
+        )}
+      </PagedState>
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<Entry>[] = [
+  { head: 'When', cell: ({ at }) => <Ago at={at} /> },
+  { head: 'By', cell: ({ actor, actor_name: name }) => <span title={actor}>{name ?? actor}</span> },
+  { head: 'Action', isName: true, cell: ({ action }) => <span class="mono">{action}</span> },
+  { head: 'On', cell: ({ subject: { id, name } }) => <span title={id}>{name}</span> },
+  { head: 'Change', kind: 'grow', cell: (entry) => <Change entry={entry} /> },
+];
+
+/** What is the same before and after is left out. */
+function Change({ entry: { before, after } }: { readonly entry: Entry }) {
+  const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  const changed = fields.filter((field) => told(before?.[field]) !== told(after?.[field]));
+  const text = changed
+    .map((field) =>
+      before === null || before[field] === undefined
+        ? `${field}: ${told(after?.[field], field)}`
+        : `${field}: ${told(before[field], field)} → ${told(after?.[field], field)}`,
+    )
+    .join(', ');
+  return (
+    <span class="admin-note small soft" title={text}>
+      {text}
+    </span>
+  );
+}
+
+function told(value: unknown, field = ''): string {
+  if (value === undefined || value === null) return 'none';
+  if (typeof value === 'number') return field.endsWith('_at') ? formatDate(value) : String(value);
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object') return JSON.stringify(value);
+  if (Array.isArray(value)) return value.map((one) => told(one)).join(' ') || 'none';
+  const parts = Object.entries(value).filter(([, inner]) => inner !== null);
+  return parts.map(([name, inner]) => `${name} ${told(inner, name)}`).join(' ') || 'none';
+}

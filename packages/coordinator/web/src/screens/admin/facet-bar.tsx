@@ -1,0 +1,60 @@
+import type { ComponentChildren } from 'preact';
+import { SelectField, TextField } from '../../ui/field.js';
+import type { Option } from '../../ui/field.js';
+import { useQuery } from '../../ui/query.js';
+
+/** One filter of a list, kept in the address. */
+export interface Facet {
+  /** Of the parameter. */
+  readonly name: string;
+  readonly label: string;
+  /** Beside the empty one, which lets everything through. */
+  readonly options: readonly Option<string>[];
+}
+
+/** An address may have been typed by hand: what is no option is none. */
+export function chosenOf(
+  { name, options }: Facet,
+  query: Readonly<Record<string, string>>,
+): string {
+  return options.find(({ value }) => value === query[name])?.value ?? '';
+}
+
+interface FacetBarProps {
+  readonly facets: readonly Facet[];
+  /** What a search by words looks through: `users`; none where there is no such search. */
+  readonly searches?: string;
+  readonly action?: ComponentChildren;
+}
+
+export function FacetBar({ facets, searches, action }: FacetBarProps) {
+  return (
+    <div class="admin-bar">
+      <search>
+        {searches !== undefined && <Words label={`Search ${searches}`} />}
+        {facets.map((facet) => (
+          <FacetField key={facet.name} facet={facet} />
+        ))}
+      </search>
+      {action}
+    </div>
+  );
+}
+
+function Words({ label }: { readonly label: string }) {
+  const [words, setWords] = useQuery('q');
+  return <TextField label={label} type="search" value={words} onValue={setWords} />;
+}
+
+function FacetField({ facet }: { readonly facet: Facet }) {
+  const { name, label, options } = facet;
+  const [value, setValue] = useQuery(name);
+  return (
+    <SelectField
+      label={label}
+      value={chosenOf(facet, { [name]: value })}
+      options={[{ value: '', label: 'Any' }, ...options]}
+      onValue={setValue}
+    />
+  );
+}

@@ -1,0 +1,93 @@
+import { useState } from 'preact/hooks';
+import { admin, useAdmin } from '../../api/commands.js';
+import type { AdminResult } from '../../api/commands.js';
+import { Badge } from '../../ui/badge.js';
+import type { Mood } from '../../ui/mood.js';
+import { Button } from '../../ui/button.js';
+import type { Column } from '../../ui/table.js';
+import { Ago } from '../../ui/time.js';
+import { LISTS } from './every.js';
+import { Listing } from './listing.js';
+import { NewInvite } from './new-invite.js';
+import type { RowAction } from './row-menu.js';
+
+type Invite = AdminResult<'user.invites'>[number];
+
+export function Invites() {
+  const [isInviting, setInviting] = useState(false);
+  const invite = (
+    <Button tone="primary" icon="user-plus" onClick={() => setInviting(true)}>
+      Invite somebody
+    </Button>
+  );
+  return (
+    <>
+      <Listing
+        caption="Invites"
+        what="invite"
+        list={useAdmin('user.invites', {}, LISTS)}
+        columns={COLUMNS}
+        nameOf={({ email }) => `the invite for ${email}`}
+        wordsOf={({ email, network }) => [email, network]}
+        facets={FACETS}
+        actionsOf={actionsOf}
+        action={invite}
+        emptyText="A link lets one person in, once."
+      />
+      {isInviting && <NewInvite onClose={() => setInviting(false)} />}
+    </>
+  );
+}
+
+const MOODS: Readonly<Record<Invite['state'], Mood>> = {
+  open: 'accent',
+  used: 'good',
+  revoked: 'plain',
+  expired: 'warn',
+};
+
+const COLUMNS: readonly Column<Invite>[] = [
+  { head: 'For', isName: true, kind: 'grow', cell: ({ email }) => email },
+  { head: 'Role', cell: ({ role }) => <Badge>{role}</Badge> },
+  { head: 'Network', cell: ({ network }) => network ?? <span class="soft">none</span> },
+  {
+    head: 'State',
+    cell: ({ state }) => (
+      <Badge dot mood={MOODS[state]}>
+        {state}
+      </Badge>
+    ),
+  },
+  { head: 'Created', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
+  { head: 'Expires', cell: ({ expires_at: at }) => <Ago at={at} /> },
+];
+
+const FACETS = [
+  {
+    name: 'state',
+    label: 'State',
+    options: [
+      { value: 'open', label: 'Open' },
+      { value: 'used', label: 'Used' },
+      { value: 'revoked', label: 'Revoked' },
+      { value: 'expired', label: 'Expired' },
+    ],
+    fits: ({ state }: Invite, value: string) => state === value,
+  },
+];
+
+function actionsOf({ id, email, state }: Invite): readonly RowAction[] {
+  if (state !== 'open') return [];
+  return [
+    {
+      kind: 'ask',
+      text: 'Revoke',
+      title: `Revoke the invite for ${email}?`,
+      explain: 'Its link lets nobody in any more. You can create another.',
+      async run() {
+        await admin('user.uninvite', { invite: id });
+        return `The invite for ${email} is revoked.`;
+      },
+    },
+  ];
+}

@@ -1,0 +1,164 @@
+import { useLocation } from 'preact-iso';
+import { admin, useAdmin } from '../../api/commands.js';
+import type { AdminResult } from '../../api/commands.js';
+import { isActive, isRetryable } from '../../api/jobs.js';
+import { StatusBadge } from '../../ui/badge.js';
+import { formatMs } from '../../ui/format.js';
+import { LoadMore } from '../../ui/load-more.js';
+import { useClearQuery } from '../../ui/query.js';
+import { Empty, NoMatch } from '../../ui/states.js';
+import type { Column } from '../../ui/table.js';
+import { Ago } from '../../ui/time.js';
+import { timesIn } from '../../ui/times-in.js';
+import { PAGE_ROWS, useAdminPages } from './admin-pages.js';
+import { LISTS } from './every.js';
+import { FacetBar, chosenOf } from './facet-bar.js';
+import { Rows } from './listing.js';
+import { PagedState } from './paged-state.js';
+import type { RowAction } from './row-menu.js';
+
+type Job = AdminResult<'job.list'>[number];
+
+const STATUSES = ['QUEUED', 'PROCESSING', 'PROCESSED', 'FAILED', 'CANCELED'] as const;
+const STATUS = {
+  name: 'status',
+  label: 'Status',
+  options: [
+    { value: 'active', label: 'Active: queued or processing' },
+    ...STATUSES.map((value) => ({ value, label: value })),
+  ],
+};
+
+/** Who, what and how far; never what was asked or answered. */
+export function Jobs() {
+  const { query } = useLocation();
+  const users = useAdmin('user.list', {}, LISTS).data ?? [];
+  const owner = {
+    name: 'user',
+    label: 'Member',
+    options: users.map(({ id, name }) => ({ value: id, label: name })),
+  };
+  const status = chosenOf(STATUS, query);
+  // Asked with what the address has, before it is known who that is.
+  const user = query['user'] ?? '';
+  const pages = useAdminPages(
+    'job.list',
+    {
+      user: user === '' ? null : user,
+      status: STATUSES.find((one) => one === status) ?? null,
+      active: status === 'active',
+      limit: PAGE_ROWS,
+    },
+    LISTS,
+  );
+  return (
+    <>
+      <FacetBar facets={[STATUS, owner]} />
+      <PagedState pages={pages}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <None isFiltered={status !== '' || user !== ''} />
+          ) : (
+            <>
+              <Rows
+                caption="Jobs"
+                columns={COLUMNS}
+                rows={rows}
+                nameOf={({ id }) => `job ${id}`}
+                actionsOf={actionsOf}
+                onDone={pages.refresh}
+              />
+              <LoadMore pages={pages} what="job" />
+            </>
+          )
+        }
+      </PagedState>
+    </>
+  );
+}
+
+function None({ isFiltered }: { readonly isFiltered: boolean }) {
+  const clear = useClearQuery();
+  if (isFiltered) return <NoMatch what="jobs" onClear={clear} />;
+  return (
+    <Empty
+      icon="list-checks"
+      title="There are no jobs yet."
+      text="Calls with async: true, and batches, become jobs."
+    />
+  );
+}
+
+const COLUMNS: readonly Column<Job>[] = [
+  { head: 'Status', ifWide: true, cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    head: 'Model',
+    isName: true,
+    below: (job) => <Below job={job} />,
+    cell: ({ model }) => <span class="mono">{model}</span>,
+  },
+  { head: 'Member', ifWide: true, cell: ({ owner }) => owner ?? '–' },
+  {
+    head: 'Provider',
+    ifWide: true,
+    cell: ({ provider }) => provider ?? <span class="soft">–</span>,
+  },
+  { head: 'Note', kind: 'grow', ifWide: true, cell: (job) => <Note job={job} /> },
+  { head: 'Took', kind: 'number', ifWide: true, cell: (job) => tookOf(job) },
+  { head: 'Created', kind: 'number', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
+];
+
+/** Whose it is, since when, and why it is as it is. */
+function Below({ job }: { readonly job: Job }) {
+  return (
+    <>
+      <StatusBadge status={job.status} /> {job.owner ?? '–'}, <Ago at={job.created_at} />
+      <Note job={job} />
+    </>
+  );
+}
+
+function Note({ job: { status, waiting_reason: reason, error } }: { readonly job: Job }) {
+  if (status === 'QUEUED') return <span class="admin-note soft">{timesIn(reason ?? '')}</span>;
+  if (error !== null) return <span class="admin-note bad">{timesIn(error.message)}</span>;
+  return null;
+}
+
+function tookOf({ started_at: started, finished_at: finished }: Job) {
+  if (started === null || finished === null) return <span class="soft">–</span>;
+  return formatMs(Math.max(0, finished - started));
+}
+
+function actionsOf(job: Job): readonly RowAction[] {
+  const { id, owner } = job;
+  return [
+    ...(isActive(job)
+      ? [
+          {
+            kind: 'ask',
+            text: 'Cancel job',
+            title: `Cancel this job of ${owner ?? 'somebody'}?`,
+            explain:
+              'If it runs, it is stopped on its GPU, and what it has done so far is lost. ' +
+              'It can be retried.',
+            async run() {
+              await admin('job.cancel', { job: id });
+              return 'The job is canceled.';
+            },
+          } as const,
+        ]
+      : []),
+    ...(isRetryable(job)
+      ? [
+          {
+            kind: 'now',
+            text: 'Retry',
+            async run() {
+              await admin('job.retry', { job: id });
+              return 'The job is queued again.';
+            },
+          } as const,
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,102 @@
+import { admin, useAdmin } from '../../api/commands.js';
+import type { AdminResult } from '../../api/commands.js';
+import { Badge } from '../../ui/badge.js';
+import type { Mood } from '../../ui/mood.js';
+import type { Column } from '../../ui/table.js';
+import { Ago } from '../../ui/time.js';
+import { LISTS } from './every.js';
+import { Listing } from './listing.js';
+import type { RowAction } from './row-menu.js';
+
+type Key = AdminResult<'key.list'>[number];
+
+export function Keys() {
+  return (
+    <Listing
+      caption="Keys"
+      what="key"
+      list={useAdmin('key.list', { user: null }, LISTS)}
+      columns={COLUMNS}
+      nameOf={({ name, owner }) => `${name} of ${owner}`}
+      wordsOf={({ name, owner, prefix }) => [name, owner, prefix]}
+      facets={FACETS}
+      actionsOf={actionsOf}
+      emptyText="Members create theirs under Settings."
+    />
+  );
+}
+
+const MOODS: Readonly<Record<Key['state'], Mood>> = {
+  active: 'good',
+  disabled: 'warn',
+  expired: 'bad',
+  revoked: 'plain',
+};
+
+const COLUMNS: readonly Column<Key>[] = [
+  {
+    head: 'Name',
+    isName: true,
+    kind: 'grow',
+    cell: ({ name, owner }) => (
+      <span class="admin-name">
+        {name}
+        <span class="soft small">{owner}</span>
+      </span>
+    ),
+  },
+  { head: 'Key', ifWide: true, cell: ({ prefix }) => <span class="mono soft">{prefix}…</span> },
+  {
+    head: 'State',
+    cell: ({ state }) => (
+      <Badge dot mood={MOODS[state]}>
+        {state}
+      </Badge>
+    ),
+  },
+  { head: 'Last used', cell: ({ last_used_at: at }) => <Ago at={at} /> },
+  { head: 'Expires', ifWide: true, cell: ({ expires_at: at }) => <Ago at={at} /> },
+  { head: 'Created', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
+];
+
+const FACETS = [
+  {
+    name: 'state',
+    label: 'State',
+    options: [
+      { value: 'active', label: 'Active' },
+      { value: 'disabled', label: 'Disabled' },
+      { value: 'expired', label: 'Expired' },
+      { value: 'revoked', label: 'Revoked' },
+    ],
+    fits: ({ state }: Key, value: string) => state === value,
+  },
+];
+
+/** Nothing any more with one that is revoked. */
+function actionsOf({ id, name, owner, state, disabled_at: disabledAt }: Key): readonly RowAction[] {
+  if (state === 'revoked') return [];
+  const isDisabled = disabledAt !== null;
+  return [
+    {
+      kind: 'now',
+      text: isDisabled ? 'Enable' : 'Disable',
+      async run() {
+        await admin(isDisabled ? 'key.enable' : 'key.disable', { key: id });
+        return isDisabled ? `${name} works again.` : `${name} is disabled.`;
+      },
+    },
+    {
+      kind: 'ask',
+      text: 'Revoke',
+      title: `Revoke ${name} of ${owner}?`,
+      explain:
+        'Whatever calls with this key is refused from now on. This cannot be taken back; ' +
+        'disable it instead if it may be needed again.',
+      async run() {
+        await admin('key.revoke', { key: id });
+        return `${name} is revoked.`;
+      },
+    },
+  ];
+}

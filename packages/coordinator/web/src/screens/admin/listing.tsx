@@ -1,0 +1,128 @@
+import type { ComponentChildren } from 'preact';
+import { useLocation } from 'preact-iso';
+import { useState } from 'preact/hooks';
+import type { Snapshot } from '../../api/snapshot.js';
+import { Button } from '../../ui/button.js';
+import { formatCount, plural } from '../../ui/format.js';
+import { MAX_ROWS } from '../../ui/load-more.js';
+import { useClearQuery } from '../../ui/query.js';
+import { Empty, FaultState, Loading, NoMatch } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import type { Column } from '../../ui/table.js';
+import { FacetBar, chosenOf } from './facet-bar.js';
+import type { Facet } from './facet-bar.js';
+import { RowMenu } from './row-menu.js';
+import type { RowAction } from './row-menu.js';
+
+/** What a list has at least. */
+export interface ListRow {
+  readonly id: string;
+}
+
+export interface RowsProps<Row extends ListRow> {
+  /** What they are: `Users`. */
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  /** What a row is called, for whoever cannot see where its menu stands. */
+  readonly nameOf: (row: Row) => string;
+  readonly actionsOf?: (row: Row) => readonly RowAction[];
+  readonly onDone: () => Promise<void>;
+}
+
+interface ListingProps<Row extends ListRow> extends Omit<RowsProps<Row>, 'onDone'> {
+  readonly list: Pick<Snapshot<readonly Row[]>, 'data' | 'fault' | 'refresh'>;
+  /** In the singular, with what several are called where that is not it with an s. */
+  readonly what: string;
+  readonly many?: string;
+  /** What a search looks through. */
+  readonly wordsOf: (row: Row) => readonly (string | null)[];
+  readonly facets?: readonly (Facet & { readonly fits: (row: Row, value: string) => boolean })[];
+  /** The one thing to do here, beside the search. */
+  readonly action?: ComponentChildren;
+  /** The next step where there are none. */
+  readonly emptyText: string;
+}
+
+/** More are drawn when asked for. */
+const ROWS = 100;
+
+/** A whole list: searched, filtered and drawn here. */
+export function Listing<Row extends ListRow>(props: ListingProps<Row>) {
+  const { list, what, many = `${what}s`, facets = [], action } = props;
+  const { query } = useLocation();
+  const clear = useClearQuery();
+  const [limit, setLimit] = useState(ROWS);
+  const { data, fault, refresh } = list;
+  const bar = <FacetBar facets={facets} searches={many} action={action} />;
+  if (data === undefined) {
+    return (
+      <>
+        {bar}
+        {fault === null ? (
+          <Loading rows={8} />
+        ) : (
+          <FaultState fault={fault} onRetry={() => void refresh()} />
+        )}
+      </>
+    );
+  }
+  const fitting = data.filter((row) => fits(row, props, query));
+  const shown = fitting.slice(0, limit);
+  return (
+    <>
+      {bar}
+      {data.length === 0 && <Empty title={`There are no ${many} yet.`} text={props.emptyText} />}
+      {data.length > 0 && shown.length === 0 && <NoMatch what={many} onClear={clear} />}
+      {shown.length > 0 && <Rows {...props} rows={shown} onDone={refresh} />}
+      {shown.length > 0 && (
+        <p class="list-foot soft small">
+          {shown.length < fitting.length
+            ? `${formatCount(shown.length)} of ${plural(fitting.length, what, many)}`
+            : plural(shown.length, what, many)}
+          {shown.length < Math.min(fitting.length, MAX_ROWS) && (
+            <Button small onClick={() => setLimit(limit + ROWS)}>
+              Show more
+            </Button>
+          )}
+        </p>
+      )}
+    </>
+  );
+}
+
+function fits<Row extends ListRow>(
+  row: Row,
+  { wordsOf, facets = [] }: ListingProps<Row>,
+  query: Readonly<Record<string, string>>,
+): boolean {
+  const wanted = (query['q'] ?? '').trim().toLowerCase();
+  const isFound = wordsOf(row).some((word) => (word ?? '').toLowerCase().includes(wanted));
+  return (
+    isFound &&
+    facets.every((facet) => {
+      const chosen = chosenOf(facet, query);
+      return chosen === '' || facet.fits(row, chosen);
+    })
+  );
+}
+
+/** The rows, with what can be done with each at the end. */
+export function Rows<Row extends ListRow>(
+  props: RowsProps<Row> & { readonly rows: readonly Row[] },
+) {
+  const { caption, columns, rows, nameOf, actionsOf, onDone } = props;
+  const actions: Column<Row> = {
+    head: 'Actions',
+    unseenHead: true,
+    kind: 'end',
+    cell: (row) => <RowMenu name={nameOf(row)} actions={actionsOf?.(row) ?? []} onDone={onDone} />,
+  };
+  return (
+    <Table
+      caption={caption}
+      columns={actionsOf === undefined ? columns : [...columns, actions]}
+      rows={rows}
+      rowKey={({ id }) => id}
+    />
+  );
+}

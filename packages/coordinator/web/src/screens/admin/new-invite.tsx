@@ -1,0 +1,93 @@
+import { useState } from 'preact/hooks';
+import { admin, useAdmin } from '../../api/commands.js';
+import { Button } from '../../ui/button.js';
+import { Code } from '../../ui/code.js';
+import { Dialog } from '../../ui/dialog.js';
+import { SelectField, TextField } from '../../ui/field.js';
+import { LISTS } from './every.js';
+import { FormDialog } from '../../ui/form-dialog.js';
+
+const ROLES = [
+  { value: 'member', label: 'Member' },
+  { value: 'admin', label: 'Admin' },
+] as const;
+const DAY_S = 86_400;
+const LIVES = [
+  { value: '1', label: 'In 1 day' },
+  { value: '7', label: 'In 7 days' },
+  { value: '30', label: 'In 30 days' },
+] as const;
+
+interface NewInviteProps {
+  readonly onClose: () => void;
+}
+
+interface Made {
+  readonly email: string;
+  readonly link: string;
+}
+
+/** Asks whom, and shows the link this once. */
+export function NewInvite({ onClose }: NewInviteProps) {
+  const [made, setMade] = useState<Made | null>(null);
+  if (made === null) return <InviteForm onMade={setMade} onClose={onClose} />;
+  return (
+    <Dialog title={`The invite for ${made.email}`} onClose={onClose}>
+      <div class="stack">
+        <p>Send this link to them yourself. It is shown only now, and lets one person in, once.</p>
+        <Code text={made.link} label="Copy the link" />
+      </div>
+      <div class="dialog-foot">
+        <Button tone="primary" onClick={onClose}>
+          Done
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function InviteForm({ onMade, onClose }: NewInviteProps & { onMade: (made: Made) => void }) {
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<(typeof ROLES)[number]['value']>('member');
+  const [network, setNetwork] = useState('');
+  const [days, setDays] = useState<(typeof LIVES)[number]['value']>('7');
+  const networks = useAdmin('network.list', {}, LISTS).data ?? [];
+  const invites = useAdmin('user.invites', {}, LISTS);
+  const create = async (): Promise<boolean> => {
+    const invited = await admin('user.invite', {
+      email: email.trim(),
+      admin: role === 'admin',
+      network: network === '' ? null : network,
+      expires_in_s: Number(days) * DAY_S,
+    });
+    const origin = invited.origin ?? location.origin;
+    onMade({ email: invited.email, link: `${origin}/join#${invited.secret}` });
+    void invites.refresh();
+    return false;
+  };
+  return (
+    <FormDialog title="Invite somebody" verb="Create the link" action={create} onClose={onClose}>
+      <TextField
+        label="E-mail"
+        hint="What they log in with. Nothing is sent: you get a link to pass on."
+        type="email"
+        required
+        autofocus
+        value={email}
+        onValue={setEmail}
+      />
+      <SelectField label="Role" value={role} options={ROLES} onValue={setRole} />
+      <SelectField
+        label="Network"
+        hint="They are in it from the beginning."
+        value={network}
+        options={[
+          { value: '', label: 'None' },
+          ...networks.map(({ id, name }) => ({ value: id, label: name })),
+        ]}
+        onValue={setNetwork}
+      />
+      <SelectField label="The link ends" value={days} options={LIVES} onValue={setDays} />
+    </FormDialog>
+  );
+}

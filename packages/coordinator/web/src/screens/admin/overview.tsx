@@ -1,0 +1,99 @@
+import { useAdmin } from '../../api/commands.js';
+import { formatCount } from '../../ui/format.js';
+import { Icon } from '../../ui/icon.js';
+import { Tile } from '../../ui/tile.js';
+import { LISTS } from './every.js';
+import { WaitingDevices } from './waiting-devices.js';
+import { WaitingProviders, isWaiting } from './waiting-providers.js';
+import { warningsOf } from './warnings.js';
+
+/** What waits for an admin, then what is wrong, then how large it all is. */
+export function Overview() {
+  return (
+    <>
+      <Warnings />
+      <Counts />
+      <WaitingProviders />
+      <WaitingDevices />
+      <NobodyWaits />
+    </>
+  );
+}
+
+function Warnings() {
+  const system = useAdmin('system.show', {}, LISTS);
+  const queue = useAdmin('queue.summary', {}, LISTS);
+  const fault = system.fault ?? queue.fault;
+  if (system.data === undefined || queue.data === undefined) {
+    return fault === null ? <p class="admin-calm skeleton" /> : <p class="bad">{fault.message}</p>;
+  }
+  const warnings = warningsOf(system.data, queue.data);
+  if (warnings.length === 0) {
+    return (
+      <p class="admin-calm good">
+        <Icon name="circle-check" />
+        The gateway is well.
+      </p>
+    );
+  }
+  return (
+    <ul class="admin-warnings" aria-label="Warnings">
+      {warnings.map(({ text, href }) => (
+        <li key={text}>
+          <Icon name="triangle-alert" />
+          <span>{text}</span>
+          <a href={href}>Look</a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Counts() {
+  const users = useAdmin('user.list', {}, LISTS).data;
+  const providers = useAdmin('provider.list', {}, LISTS).data;
+  const queue = useAdmin('queue.summary', {}, LISTS).data;
+  const keys = useAdmin('key.list', { user: null }, LISTS).data;
+  const online = providers?.filter((one) => one.online).length ?? 0;
+  return (
+    <div class="tiles admin-tiles">
+      <Tile
+        label="Users"
+        figure={users && formatCount(users.filter(({ state }) => state === 'active').length)}
+        note="active"
+        href="/admin/users"
+      />
+      <Tile
+        label="Providers online"
+        figure={providers && `${formatCount(online)}/${formatCount(providers.length)}`}
+        note="of everybody"
+        href="/admin/providers"
+      />
+      <Tile
+        label="Running"
+        figure={queue && formatCount(queue.processing)}
+        note="jobs"
+        href="/admin/jobs?status=active"
+      />
+      <Tile
+        label="Queued"
+        figure={queue && formatCount(queue.queued)}
+        note="jobs"
+        href="/admin/jobs?status=QUEUED"
+      />
+      <Tile
+        label="Keys"
+        figure={keys && formatCount(keys.filter(({ state }) => state === 'active').length)}
+        note="active"
+        href="/admin/keys"
+      />
+    </div>
+  );
+}
+
+function NobodyWaits() {
+  const providers = useAdmin('provider.list', {}, LISTS).data;
+  const devices = useAdmin('device.list', {}, LISTS).data;
+  if (providers?.some(isWaiting) !== false || devices?.length !== 0) return null;
+  return <p class="soft">No provider and no machine waits for approval.</p>;
+}

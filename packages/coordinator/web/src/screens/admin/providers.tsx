@@ -1,0 +1,96 @@
+import { useAdmin } from '../../api/commands.js';
+import { Badge } from '../../ui/badge.js';
+import { formatCount } from '../../ui/format.js';
+import { SlotMeter } from '../../ui/slot-meter.js';
+import type { Column } from '../../ui/table.js';
+import { Ago } from '../../ui/time.js';
+import { LISTS } from './every.js';
+import { Listing } from './listing.js';
+import { nameOf } from './provider.js';
+import type { Provider } from './provider.js';
+import { providerActions } from './provider-actions.js';
+
+export function Providers() {
+  return (
+    <Listing
+      caption="Providers"
+      what="provider"
+      list={useAdmin('provider.list', {}, LISTS)}
+      columns={COLUMNS}
+      nameOf={nameOf}
+      wordsOf={(one) => [one.name, one.owner, ...one.models]}
+      facets={FACETS}
+      actionsOf={providerActions}
+      emptyText="Members add theirs under Providers."
+    />
+  );
+}
+
+const COLUMNS: readonly Column<Provider>[] = [
+  {
+    head: 'Provider',
+    isName: true,
+    kind: 'grow',
+    cell: ({ name, owner }) => (
+      <span class="admin-name">
+        {name}
+        <span class="soft small">{owner}</span>
+      </span>
+    ),
+  },
+  { head: 'State', cell: (provider) => <States provider={provider} /> },
+  {
+    head: 'Slots',
+    cell: ({ online, slots, busy }) =>
+      online ? <SlotMeter slots={slots} free={slots - busy} /> : <span class="soft">–</span>,
+  },
+  {
+    head: 'Models',
+    kind: 'number',
+    cell: ({ models }) => <span title={models.join('\n')}>{formatCount(models.length)}</span>,
+  },
+  {
+    head: 'Seen',
+    cell: ({ online, last_seen_at: at }) => (online ? 'now' : <Ago at={at} />),
+  },
+  { head: 'Added', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
+];
+
+const STATES = ['online', 'offline', 'waiting', 'draining', 'paused'] as const;
+
+const FACETS = [
+  {
+    name: 'state',
+    label: 'State',
+    options: [
+      { value: 'online', label: 'Online' },
+      { value: 'offline', label: 'Offline' },
+      { value: 'waiting', label: 'Waits for approval' },
+      { value: 'draining', label: 'Draining' },
+      { value: 'paused', label: 'Paused' },
+    ],
+    fits: (provider: Provider, value: string) => statesOf(provider).some((one) => one === value),
+  },
+];
+
+function statesOf(provider: Provider): readonly (typeof STATES)[number][] {
+  const { online, approved, draining, paused } = provider;
+  return STATES.filter(
+    (state) => ({ online, offline: !online, waiting: !approved, draining, paused })[state],
+  );
+}
+
+function States({ provider }: { readonly provider: Provider }) {
+  const { online, approved, draining, paused, owner_disabled: isOwnerDisabled } = provider;
+  return (
+    <span class="admin-states">
+      <Badge dot mood={online ? 'good' : 'plain'}>
+        {online ? 'online' : 'offline'}
+      </Badge>
+      {!approved && <Badge mood="accent">waits for approval</Badge>}
+      {draining && <Badge mood="warn">draining</Badge>}
+      {paused && <Badge mood="warn">paused</Badge>}
+      {isOwnerDisabled && <Badge mood="warn">owner disabled</Badge>}
+    </span>
+  );
+}

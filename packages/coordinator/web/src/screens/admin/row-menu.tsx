@@ -1,0 +1,80 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { useToastedAct } from '../../ui/act.js';
+import { Button } from '../../ui/button.js';
+import { Confirm } from '../../ui/dialog.js';
+import { Menu } from '../../ui/menu.js';
+import { toast } from '../../ui/toasts.js';
+
+interface Acting {
+  /** In the menu, and on the button that confirms it. */
+  readonly text: string;
+  /** Resolves to what is told when it is done. */
+  readonly run: () => Promise<string>;
+}
+
+/** What can be done with one row of a list. */
+export type RowAction =
+  | (Acting & { readonly kind: 'now' })
+  | (Acting & {
+      /** Asks first. */
+      readonly kind: 'ask';
+      readonly title: string;
+      /** What happens, and what cannot be undone. */
+      readonly explain: string;
+    })
+  | {
+      /** Opens a dialog of its own. */
+      readonly kind: 'form';
+      readonly text: string;
+      readonly form: (close: () => void) => ComponentChildren;
+    };
+
+interface RowMenuProps {
+  /** Whose actions they are. */
+  readonly name: string;
+  readonly actions: readonly RowAction[];
+  /** After each. */
+  readonly onDone: () => Promise<void>;
+}
+
+export function RowMenu({ name, actions, onDone }: RowMenuProps) {
+  const [open, setOpen] = useState<RowAction | null>(null);
+  const close = (): void => setOpen(null);
+  const perform = async (action: Acting): Promise<void> => {
+    toast(await action.run());
+    await onDone();
+  };
+  const act = useToastedAct(perform);
+  if (actions.length === 0 && open === null) return null;
+  const start = (action: RowAction): void => {
+    if (action.kind === 'now') void act.run(action);
+    else setOpen(action);
+  };
+  return (
+    <>
+      <Menu label={`Actions for ${name}`}>
+        {actions.map((action) => (
+          <Button
+            key={action.text}
+            tone={action.kind === 'ask' ? 'danger' : 'quiet'}
+            busy={act.isBusy}
+            onClick={() => start(action)}
+          >
+            {action.kind === 'now' ? action.text : `${action.text}…`}
+          </Button>
+        ))}
+      </Menu>
+      {open?.kind === 'form' && open.form(close)}
+      {open?.kind === 'ask' && (
+        <Confirm
+          title={open.title}
+          text={open.explain}
+          verb={open.text}
+          action={() => perform(open)}
+          onClose={close}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,174 @@
+import type { ComponentChildren } from 'preact';
+import { useAdmin } from '../../api/commands.js';
+import type { AdminResult } from '../../api/commands.js';
+import { Badge } from '../../ui/badge.js';
+import { Code } from '../../ui/code.js';
+import { CopyText } from '../../ui/copy.js';
+import { Facts } from '../../ui/facts.js';
+import { formatBytes, formatCount, plural } from '../../ui/format.js';
+import { Meter } from '../../ui/meter.js';
+import { FaultState, Loading } from '../../ui/states.js';
+import { PauseButton } from '../queue/pause-button.js';
+import { LISTS } from './every.js';
+
+type SystemFacts = AdminResult<'system.show'>;
+
+export function System() {
+  const { data, fault, refresh } = useAdmin('system.show', {}, LISTS);
+  if (data === undefined) {
+    return fault === null ? (
+      <Loading rows={8} />
+    ) : (
+      <FaultState fault={fault} onRetry={() => void refresh()} />
+    );
+  }
+  return (
+    <div class="columns admin-system">
+      <Gateway system={data} />
+      <Queue system={data} onDone={refresh} />
+      <Storage system={data} />
+      <Limits limits={data.limits} />
+      <Backup />
+    </div>
+  );
+}
+
+interface CardProps {
+  readonly title: string;
+  readonly isWide?: boolean;
+  readonly children: ComponentChildren;
+}
+
+function Card({ title, isWide = false, children }: CardProps) {
+  return (
+    <section class={`card stack${isWide ? ' admin-limits' : ''}`}>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Gateway({ system }: { readonly system: SystemFacts }) {
+  const url = system.public_url;
+  return (
+    <Card title="Gateway">
+      <Facts
+        rows={[
+          ['Version', system.version],
+          ['Listens on', <CopyText text={system.address} label="Copy the address" />],
+          [
+            'Public URL',
+            url === null ? 'not set' : <CopyText text={url} label="Copy the public URL" />,
+          ],
+        ]}
+      />
+      {url === null && (
+        <p class="soft small">
+          Without GATEWAY_PUBLIC_URL, links and snippets name the address that one came by.
+        </p>
+      )}
+    </Card>
+  );
+}
+
+function Queue({ system, onDone }: { system: SystemFacts; onDone: () => Promise<void> }) {
+  const { async_enabled: isOn, queue_paused: isPaused } = system;
+  return (
+    <Card title="Jobs">
+      <Facts
+        rows={[
+          [
+            'Asynchronous jobs',
+            <Badge dot mood={isOn ? 'good' : 'warn'}>
+              {isOn ? 'on' : 'off'}
+            </Badge>,
+          ],
+          [
+            'Queue',
+            <Badge dot mood={isPaused ? 'warn' : 'good'}>
+              {isPaused ? 'paused' : 'running'}
+            </Badge>,
+          ],
+          ['Kept for', plural(system.retention_days, 'day')],
+        ]}
+      />
+      {isOn ? (
+        <div>
+          <PauseButton isPaused={isPaused} onDone={onDone} />
+        </div>
+      ) : (
+        <p class="soft small">GATEWAY_ASYNC_ENABLED=true and a restart switch them on.</p>
+      )}
+    </Card>
+  );
+}
+
+function Storage({ system }: { readonly system: SystemFacts }) {
+  const { asset_bytes: used, asset_bytes_limit: limit } = system;
+  const label = `${formatBytes(used)} of ${formatBytes(limit)}`;
+  return (
+    <Card title="Storage">
+      <Facts
+        rows={[
+          ['Database', `${formatBytes(system.database_bytes)}, schema ${system.schema_version}`],
+          ['Generated files', label],
+          ['For one member', `up to ${formatBytes(system.asset_bytes_limit_a_member)}`],
+        ]}
+      />
+      <Meter
+        value={used}
+        max={limit}
+        label={`${label} of generated files`}
+        mood={used >= limit * 0.9 ? 'warn' : 'accent'}
+      />
+    </Card>
+  );
+}
+
+function Backup() {
+  return (
+    <Card title="Backup">
+      <p>On the machine of the gateway, while it runs: the database and every generated file.</p>
+      <Code text="gateway-coordinator backup -o gateway.tar.gz" label="Copy the command" />
+      <p class="soft small">
+        gateway-coordinator restore --verify reads a whole backup and changes nothing.
+      </p>
+    </Card>
+  );
+}
+
+/** What they bound, in words; a name that is new is shown as it is. */
+const LIMITS: Readonly<Record<string, string>> = {
+  rate_limit_requests: 'Requests a window',
+  rate_limit_window_s: 'Window, in seconds',
+  max_concurrent: 'Requests of one member at once',
+  max_queued: 'Queued jobs of one member',
+  max_json_bytes: 'Size of a JSON body',
+  max_body_memory_bytes: 'Bodies in memory together',
+  max_images: 'Images in one call',
+  sync_wait_s: 'Wait for a slot, in seconds',
+  sync_deadline_s: 'A whole call, in seconds',
+  job_max_attempts: 'Attempts at a job',
+  provider_approval: 'New providers need approval',
+  assets_access: 'Generated files open to',
+};
+
+function Limits({ limits }: Pick<SystemFacts, 'limits'>) {
+  return (
+    <Card title="Limits in force" isWide>
+      <Facts
+        rows={Object.entries(limits).map(([name, value]) => [
+          LIMITS[name] ?? name,
+          limitText(name, value),
+        ])}
+      />
+      <p class="soft small">Set in the configuration; a restart changes them.</p>
+    </Card>
+  );
+}
+
+function limitText(name: string, value: number | string | boolean): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'string') return value;
+  return name.endsWith('_bytes') ? formatBytes(value) : formatCount(value);
+}

@@ -1,0 +1,70 @@
+import { useAdmin } from '../../api/commands.js';
+import { Segments, SelectField } from '../../ui/field.js';
+import { useQuery } from '../../ui/query.js';
+import { Empty, FaultState, Loading } from '../../ui/states.js';
+import { DayByDay } from '../usage/day-by-day.js';
+import { Figures } from '../usage/figures.js';
+import { GroupTable } from '../usage/group-table.js';
+import { MEASURES } from '../usage/usage-data.js';
+import '../usage/usage.css';
+import { DAYS, PERIODS } from '../usage/usage-filters.js';
+
+const GROUPS = [
+  { value: 'member', label: 'Member' },
+  { value: 'model', label: 'Model' },
+  { value: 'provider', label: 'Provider' },
+  { value: 'key', label: 'Key' },
+  { value: 'source', label: 'Source' },
+  { value: 'endpoint', label: 'Endpoint' },
+] as const;
+type Group = (typeof GROUPS)[number]['value'];
+
+const EVERY_MS = 5_000;
+const DAY_S = 86_400;
+
+/** What everybody has used. */
+export function UsageOfAll() {
+  const [written, setPeriod] = useQuery('period');
+  const [grouped, setBy] = useQuery('by');
+  const period = PERIODS.find(({ value }) => value === written)?.value ?? 'week';
+  const by = GROUPS.find(({ value }) => value === grouped)?.value ?? 'member';
+  const days = DAYS[period];
+  // Whole days are counted, in UTC: today is one of them.
+  const args = { user: null, by, since_s: Math.max(1, (days - 1) * DAY_S) };
+  const stats = useAdmin('stats.show', args, { everyMs: EVERY_MS });
+  const { data, fault, refresh } = stats;
+  return (
+    <>
+      <div class="usage-filters">
+        <Segments label="Period" value={period} options={PERIODS} onValue={setPeriod} />
+        <SelectField label="By" value={by} options={GROUPS} onValue={setBy} />
+      </div>
+      {data === undefined && fault !== null && (
+        <FaultState fault={fault} onRetry={() => void refresh()} />
+      )}
+      {(data !== undefined || fault === null) && <Figures stats={data} />}
+      {data === undefined && fault === null && <Loading />}
+      {data?.length === 0 && (
+        <Empty
+          icon="chart-column"
+          title="Nobody has called in this time."
+          text="Every call of every member is counted here."
+        />
+      )}
+      {data !== undefined && data.length > 0 && (
+        <>
+          {days > 1 && <DaysOfAll by={by} days={days} />}
+          <GroupTable title={`By ${by}`} stats={data} fileName={`usage-all-${period}-by-${by}`} />
+        </>
+      )}
+    </>
+  );
+}
+
+function DaysOfAll({ by, days }: { readonly by: Group; readonly days: number }) {
+  const [written] = useQuery('measure');
+  const measure = MEASURES.find(({ value }) => value === written)?.value ?? 'requests';
+  const args = { user: null, by, since_s: (days - 1) * DAY_S };
+  const { data, fault } = useAdmin('usage.series', args, { everyMs: EVERY_MS * 6 });
+  return <DayByDay points={data} fault={fault} days={days} measure={measure} />;
+}

@@ -1,0 +1,118 @@
+import { useState } from 'preact/hooks';
+import { useAdmin } from '../../api/commands.js';
+import { currentSession } from '../../api/session.js';
+import { Badge } from '../../ui/badge.js';
+import { Button } from '../../ui/button.js';
+import { formatCount } from '../../ui/format.js';
+import type { Column } from '../../ui/table.js';
+import { Ago } from '../../ui/time.js';
+import { LISTS } from './every.js';
+import { Listing } from './listing.js';
+import { NewInvite } from './new-invite.js';
+import type { User } from './user.js';
+import { userActions } from './user-actions.js';
+
+export function Users() {
+  const [isInviting, setInviting] = useState(false);
+  const list = useUsers();
+  const invite = (
+    <Button tone="primary" icon="user-plus" onClick={() => setInviting(true)}>
+      Invite somebody
+    </Button>
+  );
+  return (
+    <>
+      <Listing
+        caption="Users"
+        what="user"
+        list={list}
+        columns={COLUMNS}
+        nameOf={({ name }) => name}
+        wordsOf={({ name, email }) => [name, email]}
+        facets={FACETS}
+        actionsOf={userActions}
+        action={invite}
+        emptyText="Invite somebody."
+      />
+      {isInviting && <NewInvite onClose={() => setInviting(false)} />}
+    </>
+  );
+}
+
+function useUsers() {
+  const users = useAdmin('user.list', {}, LISTS);
+  const limits = useAdmin('limit.show', { member: null }, LISTS);
+  const sessions = useAdmin('user.sessions', { member: null }, LISTS);
+  const refresh = async (): Promise<void> => {
+    await Promise.all([users.refresh(), limits.refresh(), sessions.refresh()]);
+  };
+  const data = users.data?.map((user) => ({
+    ...user,
+    limits: limits.data?.find(({ id }) => id === user.id),
+    sessions: sessions.data?.filter(({ member }) => member === user.name).length ?? 0,
+  }));
+  return { data, fault: users.fault, refresh };
+}
+
+const COLUMNS: readonly Column<User>[] = [
+  {
+    head: 'Name',
+    isName: true,
+    below: ({ role }) => role,
+    kind: 'grow',
+    cell: ({ id, name, email }) => (
+      <span class="admin-name">
+        {name}
+        {id === currentSession().member.id && <Badge>you</Badge>}
+        <span class="soft small">{email}</span>
+      </span>
+    ),
+  },
+  {
+    head: 'Role',
+    ifWide: true,
+    cell: ({ role }) => <Badge mood={role === 'admin' ? 'accent' : 'plain'}>{role}</Badge>,
+  },
+  {
+    head: 'State',
+    cell: ({ state }) => (
+      <Badge dot mood={state === 'active' ? 'good' : 'warn'}>
+        {state}
+      </Badge>
+    ),
+  },
+  { head: 'Limits', cell: ({ limits }) => <Limits limits={limits} /> },
+  { head: 'Browsers', kind: 'number', cell: ({ sessions }) => formatCount(sessions) },
+  { head: 'Joined', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
+];
+
+const FACETS = [
+  {
+    name: 'role',
+    label: 'Role',
+    options: [
+      { value: 'member', label: 'Member' },
+      { value: 'admin', label: 'Admin' },
+    ],
+    fits: ({ role }: User, value: string) => role === value,
+  },
+  {
+    name: 'state',
+    label: 'State',
+    options: [
+      { value: 'active', label: 'Active' },
+      { value: 'disabled', label: 'Disabled' },
+    ],
+    fits: ({ state }: User, value: string) => state === value,
+  },
+];
+
+function Limits({ limits }: Pick<User, 'limits'>) {
+  const { requests = null, concurrent = null } = limits ?? {};
+  if (requests === null && concurrent === null) return <span class="soft">default</span>;
+  const parts = [
+    ...(requests === null ? [] : [`${formatCount(requests)} a window`]),
+    ...(concurrent === null ? [] : [`${formatCount(concurrent)} at once`]),
+  ];
+  return <>{parts.join(', ')}</>;
+}

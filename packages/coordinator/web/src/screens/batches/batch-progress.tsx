@@ -1,0 +1,41 @@
+import type { Batch } from '../../api/jobs.js';
+import { formatCount } from '../../ui/format.js';
+
+const PARTS = [
+  ['processed', 'processed'],
+  ['failed', 'failed'],
+  ['canceled', 'canceled'],
+  ['processing', 'processing'],
+  ['queued', 'queued'],
+] as const;
+
+interface BatchProgressProps {
+  readonly batch: Batch;
+  /** With its numbers below it. */
+  readonly withLegend?: boolean;
+}
+
+/** One bar, of as many colours as its jobs have statuses. */
+export function BatchProgress({ batch, withLegend = false }: BatchProgressProps) {
+  const parts = PARTS.filter(([name]) => batch[name] > 0);
+  const label = parts.map(([name, word]) => `${formatCount(batch[name])} ${word}`).join(', ');
+  return (
+    <div class={`batch-progress${withLegend ? ' large' : ''}`}>
+      <div class="bar" role="img" aria-label={label} title={label}>
+        {parts.map(([name]) => (
+          <span key={name} class={name} style={{ flexGrow: batch[name] }} />
+        ))}
+      </div>
+      {withLegend && (
+        <ul>
+          {PARTS.map(([name, word]) => (
+            <li key={name} class={batch[name] === 0 ? 'soft' : ''}>
+              <span class={`dot ${name}`} />
+              {formatCount(batch[name])} {word}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,110 @@
+import { useLocation } from 'preact-iso';
+import { useState } from 'preact/hooks';
+import { BATCHES } from '../../api/jobs.js';
+import type { Batch } from '../../api/jobs.js';
+import { usePages } from '../../api/pages.js';
+import { StatusBadge } from '../../ui/badge.js';
+import { Button } from '../../ui/button.js';
+import { formatCount } from '../../ui/format.js';
+import { LoadMore } from '../../ui/load-more.js';
+import { Page } from '../../ui/page.js';
+import { FaultState, Loading } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import type { Column } from '../../ui/table.js';
+import { Ago } from '../../ui/time.js';
+import './batches.css';
+import { BatchProgress } from './batch-progress.js';
+import { NewBatch } from './new-batch.js';
+import { NoBatches } from './no-batches.js';
+
+export function Batches() {
+  const { route } = useLocation();
+  const [isOpen, setOpen] = useState(false);
+  const pages = usePages<Batch>(`${BATCHES}?limit=50`, { topics: ['jobs'] });
+  const open = (): void => setOpen(true);
+  return (
+    <Page
+      title="Batches"
+      staleSince={pages.staleSince}
+      actions={
+        <Button tone="primary" icon="plus" onClick={open}>
+          New batch
+        </Button>
+      }
+    >
+      <BatchList pages={pages} onNew={open} />
+      {isOpen && (
+        <NewBatch onClose={() => setOpen(false)} onMade={({ id }) => route(`/batches/${id}`)} />
+      )}
+    </Page>
+  );
+}
+
+interface BatchListProps {
+  readonly pages: ReturnType<typeof usePages<Batch>>;
+  readonly onNew: () => void;
+}
+
+function BatchList({ pages, onNew }: BatchListProps) {
+  const { rows, fault, refresh } = pages;
+  if (rows === undefined) {
+    if (fault === null) return <Loading rows={6} />;
+    return <FaultState fault={fault} onRetry={() => void refresh()} />;
+  }
+  if (rows.length === 0) return <NoBatches onNew={onNew} />;
+  return (
+    <>
+      <Table caption="Batches" columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
+      <LoadMore pages={pages} what="batch" many="batches" />
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<Batch>[] = [
+  { head: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    head: 'Batch',
+    isName: true,
+    below: (batch) => (
+      <>
+        {doneOf(batch)}, <Ago at={batch.created * 1_000} />
+      </>
+    ),
+    cell: ({ id, label }) => (
+      <a href={`/batches/${id}`} class={label === null ? 'mono batch-name' : 'batch-name'}>
+        {label ?? id}
+      </a>
+    ),
+  },
+  {
+    head: 'Progress',
+    kind: 'grow',
+    ifWide: true,
+    cell: (batch) => <BatchProgress batch={batch} />,
+  },
+  {
+    head: 'Finished',
+    kind: 'number',
+    ifWide: true,
+    cell: (batch) => doneOf(batch),
+  },
+  {
+    head: 'Failed',
+    kind: 'number',
+    cell: ({ failed }) => <span class={failed === 0 ? 'soft' : 'bad'}>{formatCount(failed)}</span>,
+  },
+  {
+    head: 'Created',
+    kind: 'number',
+    ifWide: true,
+    cell: ({ created }) => <Ago at={created * 1_000} />,
+  },
+];
+
+function doneOf(batch: Batch): string {
+  return `${formatCount(finishedOf(batch))} of ${formatCount(batch.total)}`;
+}
+
+function finishedOf({ processed, failed, canceled }: Batch): number {
+  return processed + failed + canceled;
+}

@@ -1,0 +1,44 @@
+import { Badge } from '../../ui/badge.js';
+import { Table } from '../../ui/table.js';
+import type { Column } from '../../ui/table.js';
+import { Prose } from './prose.js';
+import type { SchemaField } from './schema-fields.js';
+
+interface FieldTableProps {
+  readonly caption: string;
+  readonly fields: readonly SchemaField[];
+}
+
+/** Nothing where there are no fields, as of a file. */
+export function FieldTable({ caption, fields }: FieldTableProps) {
+  if (fields.length === 0) return <p class="soft small">{caption}</p>;
+  return (
+    <>
+      <h3>{caption}</h3>
+      <Table caption={caption} columns={COLUMNS} rows={fields} rowKey={({ name }) => name} />
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<SchemaField>[] = [
+  {
+    head: 'Field',
+    isName: true,
+    cell: ({ name, isRequired }) => (
+      <span class="docs-field">
+        <span class="mono">{name}</span>
+        {isRequired && <Badge>required</Badge>}
+      </span>
+    ),
+  },
+  { head: 'Type', cell: ({ type }) => <span class="docs-type">{type}</span> },
+  {
+    head: 'Notes',
+    kind: 'grow',
+    cell: ({ notes }) => (
+      <span class="docs-note small">
+        <Prose text={notes.join(' ')} />
+      </span>
+    ),
+  },
+];

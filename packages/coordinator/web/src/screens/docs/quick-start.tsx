@@ -1,0 +1,86 @@
+import { useMy } from '../../api/commands.js';
+import type { MyResult } from '../../api/commands.js';
+import { currentSession } from '../../api/session.js';
+import { Code } from '../../ui/code.js';
+import { Segments } from '../../ui/field.js';
+import { useQuery } from '../../ui/query.js';
+import { LANGUAGES, snippetOf } from '../../ui/snippets.js';
+import { CALLS, PLACEHOLDER, callOf } from './calls.js';
+import type { CallName } from './calls.js';
+
+type Model = MyResult<'model.list'>[number];
+
+/** From nothing to an answer, with the reader's own address and a model that is there. */
+export function QuickStart() {
+  const { base_url: baseUrl } = currentSession().gateway;
+  return (
+    <div>
+      <ol class="docs-steps">
+        <li>
+          <h2>Make a key</h2>
+          <p>
+            Your programs call with it. <a href="/settings/token">Create one under Settings</a>; it
+            is shown once. In a shell, keep it in a variable:
+          </p>
+          <Code text="export GATEWAY_KEY=gwk_…" label="Copy the command" />
+        </li>
+        <li>
+          <h2>Name the base URL</h2>
+          <p>Any OpenAI client works when its base URL is this one and its API key is yours.</p>
+          <Code inline text={baseUrl} label="Copy the base URL" />
+        </li>
+        <li>
+          <h2>Call</h2>
+          <Call baseUrl={baseUrl} />
+        </li>
+        <li>
+          <h2>Go on</h2>
+          <ul class="docs-next">
+            <li>
+              <a href="/playground">Try it here</a>, and copy the code of the exact request.
+            </li>
+            <li>
+              <a href="/models">See what is online</a>, and what each model can do.
+            </li>
+            <li>
+              <a href="/docs/endpoints">Every endpoint</a> with its fields, and{' '}
+              <a href="/docs/errors">every error</a> with what to do.
+            </li>
+          </ul>
+        </li>
+      </ol>
+    </div>
+  );
+}
+
+function Call({ baseUrl }: { readonly baseUrl: string }) {
+  const [written, setLanguage] = useQuery('in');
+  const [named, setCall] = useQuery('call');
+  const language = LANGUAGES.find(({ value }) => value === written)?.value ?? 'curl';
+  const call = CALLS.find(({ value }) => value === named) ?? CALLS[0];
+  const model = useModel(call.type);
+  const shown = callOf(call.value, model?.id ?? PLACEHOLDER);
+  const text = snippetOf(language, { baseUrl, key: '$GATEWAY_KEY', ...shown });
+  return (
+    <div class="stack">
+      <div class="row">
+        <Segments<CallName> label="What" value={call.value} options={CALLS} onValue={setCall} />
+        <Segments label="Language" value={language} options={LANGUAGES} onValue={setLanguage} />
+      </div>
+      <p class="soft">{call.text}</p>
+      <Code text={text} label="Copy the call" />
+      {model === null && (
+        <p class="soft small">
+          No model for this is online now. Put the name of one in place of {PLACEHOLDER}.
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Undefined until it is known, null where there is none. */
+function useModel(type: Model['service_type']): Model | null | undefined {
+  const { data } = useMy('model.list', {}, { topics: ['providers'] });
+  const fitting = data?.find((one) => one.service_type === type && one.online);
+  return data === undefined ? undefined : (fitting ?? null);
+}

@@ -1,0 +1,34 @@
+import { Button } from '../../ui/button.js';
+import { SelectField, TextField } from '../../ui/field.js';
+import { STATUSES, TYPES } from './job-filter.js';
+import type { JobFilter } from './job-filter.js';
+
+const STATUS_OPTIONS = [
+  { value: '', label: 'Any status' },
+  { value: 'active', label: 'Active: queued or processing' },
+  ...STATUSES.map((value) => ({ value, label: value })),
+];
+const TYPE_OPTIONS = [
+  { value: '', label: 'Any type' },
+  ...TYPES.map((value) => ({ value, label: value })),
+];
+
+export function FilterBar({ filter }: { readonly filter: JobFilter }) {
+  const { status, type, model, setStatus, setType, setModel } = filter;
+  return (
+    <search class="filter-bar">
+      <SelectField label="Status" value={status} options={STATUS_OPTIONS} onValue={setStatus} />
+      <SelectField label="Type" value={type} options={TYPE_OPTIONS} onValue={setType} />
+      <TextField
+        label="Model"
+        type="search"
+        placeholder="Part of its name"
+        value={model}
+        onValue={setModel}
+      />
+      <Button tone="quiet" icon="x" disabled={!filter.isSet} onClick={filter.clear}>
+        Clear
+      </Button>
+    </search>
+  );
+}

@@ -1,0 +1,4 @@
+import type { MyResult } from '../../api/commands.js';
+
+/** What the coordinator tells of a job beside the API. */
+export type JobFacts = MyResult<'job.facts'>;

@@ -1,0 +1,83 @@
+import type { JobDetail } from '../../api/jobs.js';
+import { LinkButton } from '../../ui/button.js';
+import { Code } from '../../ui/code.js';
+import { CopyButton } from '../../ui/copy.js';
+import { formatBytes, formatCount } from '../../ui/format.js';
+import { Markdown } from '../../ui/markdown.js';
+import { Media, addressOf, kindOf } from '../../ui/media.js';
+import { answersOf, usageOf } from './read-result.js';
+
+export function JobResult({ job }: { readonly job: JobDetail }) {
+  if (job.status !== 'PROCESSED') return null;
+  if (job.result === undefined && job.assets.length === 0) return <Gone />;
+  return (
+    <section class="card">
+      <h2>Result</h2>
+      {job.assets.length > 0 && <Files job={job} />}
+      {job.result !== undefined && <TextResult result={job.result} />}
+    </section>
+  );
+}
+
+function Gone() {
+  return (
+    <section class="card">
+      <h2>Result</h2>
+      <p class="soft">Its files have been deleted, or have expired. Submit it again to have new.</p>
+    </section>
+  );
+}
+
+function Files({ job }: { readonly job: JobDetail }) {
+  return (
+    <div class="job-files">
+      {job.assets.map((file, index) => (
+        <figure key={file.id} class="stack tight">
+          <Media file={file} label={`Result ${index + 1}, a ${kindOf(file)} by ${job.model}`} />
+          <figcaption class="row small soft">
+            {file.content_type}, {formatBytes(file.bytes)}
+            <LinkButton small icon="download" href={addressOf(file)} download={file.id}>
+              Download
+            </LinkButton>
+          </figcaption>
+        </figure>
+      ))}
+    </div>
+  );
+}
+
+/** What the model wrote, and below it the whole answer. */
+function TextResult({ result }: { readonly result: unknown }) {
+  const answers = answersOf(result);
+  const usage = usageOf(result);
+  const json = JSON.stringify(result, null, 2);
+  return (
+    <div class="stack">
+      {answers.map((answer, index) => (
+        <article key={index} class="stack">
+          {answer.reasoning !== null && (
+            <details>
+              <summary>Reasoning</summary>
+              <Markdown text={answer.reasoning} />
+            </details>
+          )}
+          <Markdown text={answer.text} />
+          <div>
+            <CopyButton text={answer.text} label="Copy the text" />
+          </div>
+        </article>
+      ))}
+      {usage !== null && (
+        <p class="small soft">
+          {formatCount(usage.prompt)} tokens read, {formatCount(usage.completion)} written
+        </p>
+      )}
+      <details {...(answers.length === 0 && { open: true })}>
+        <summary>The whole answer as JSON</summary>
+        <div class="job-body">
+          <Code text={json} label="Copy the answer" />
+        </div>
+      </details>
+    </div>
+  );
+}

@@ -1,0 +1,106 @@
+import type { Job } from '../../api/jobs.js';
+import { StatusBadge } from '../../ui/badge.js';
+import { formatMs } from '../../ui/format.js';
+import { Table } from '../../ui/table.js';
+import type { Column } from '../../ui/table.js';
+import { Ago } from '../../ui/time.js';
+import { timesIn } from '../../ui/times-in.js';
+
+export type Choose = (chosen: ReadonlySet<string>) => void;
+
+interface JobTableProps {
+  readonly jobs: readonly Job[];
+  readonly chosen: ReadonlySet<string>;
+  readonly onChoose: Choose;
+}
+
+export function JobTable({ jobs, chosen, onChoose }: JobTableProps) {
+  const isWhole = jobs.every(({ id }) => chosen.has(id));
+  return (
+    <>
+      <label class="choose-all small soft">
+        <input
+          type="checkbox"
+          checked={isWhole}
+          indeterminate={!isWhole && jobs.some(({ id }) => chosen.has(id))}
+          onChange={() => onChoose(isWhole ? new Set() : new Set(jobs.map(({ id }) => id)))}
+        />
+        Select all that are shown
+      </label>
+      <Table
+        caption="Jobs"
+        columns={[chooseColumn(chosen, onChoose), ...COLUMNS]}
+        rows={jobs}
+        rowKey={({ id }) => id}
+      />
+    </>
+  );
+}
+
+function chooseColumn(chosen: ReadonlySet<string>, onChoose: Choose): Column<Job> {
+  const toggle = (id: string): void => {
+    const next = new Set(chosen);
+    if (!next.delete(id)) next.add(id);
+    onChoose(next);
+  };
+  return {
+    head: 'Select',
+    unseenHead: true,
+    cell: ({ id }) => (
+      <label class="choose">
+        <input
+          type="checkbox"
+          aria-label={`Select job ${id}`}
+          checked={chosen.has(id)}
+          onChange={() => toggle(id)}
+        />
+      </label>
+    ),
+  };
+}
+
+const COLUMNS: readonly Column<Job>[] = [
+  { head: 'Status', ifWide: true, cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    head: 'Model',
+    isName: true,
+    below: (job) => <Below job={job} />,
+    cell: ({ id, model }) => (
+      <a class="mono" href={`/jobs/${id}`}>
+        {model}
+      </a>
+    ),
+  },
+  { head: 'Type', ifWide: true, cell: ({ inference_type: type }) => type },
+  { head: 'Note', kind: 'grow', ifWide: true, cell: (job) => <Note job={job} /> },
+  { head: 'Took', kind: 'number', ifWide: true, cell: (job) => tookOf(job) },
+  {
+    head: 'Created',
+    kind: 'number',
+    ifWide: true,
+    cell: ({ created }) => <Ago at={created * 1_000} />,
+  },
+];
+
+/** What one would open it for. */
+function Note({ job }: { readonly job: Job }) {
+  if (job.status === 'QUEUED')
+    return <span class="note soft">{timesIn(job.waiting_reason ?? '')}</span>;
+  if (job.error !== null) return <span class="note bad">{timesIn(job.error.message)}</span>;
+  return null;
+}
+
+/** Its state, when it was made, and what one would open it for. */
+function Below({ job }: { readonly job: Job }) {
+  return (
+    <>
+      <StatusBadge status={job.status} /> <Ago at={job.created * 1_000} />
+      <Note job={job} />
+    </>
+  );
+}
+
+function tookOf({ started_at: started, finished_at: finished }: Job) {
+  if (started === null || finished === null) return <span class="soft">–</span>;
+  return formatMs(Math.max(0, Date.parse(finished) - Date.parse(started)));
+}

@@ -1,0 +1,109 @@
+import type { ComponentChildren } from 'preact';
+import type { JobDetail } from '../../api/jobs.js';
+import { formatDate, formatMs } from '../../ui/format.js';
+import { Ago } from '../../ui/time.js';
+import { timesIn } from '../../ui/times-in.js';
+import type { JobFacts } from './job-facts.js';
+
+interface TimelineProps {
+  readonly job: JobDetail;
+  readonly facts: JobFacts | undefined;
+}
+
+interface Moment {
+  readonly key: string;
+  readonly mood: 'past' | 'now' | 'good' | 'bad';
+  readonly title: string;
+  /** Unix ms; null where it has none of its own. */
+  readonly at: number | null;
+  readonly note?: ComponentChildren;
+}
+
+/** What has happened to it, and what it waits for. */
+export function Timeline({ job, facts }: TimelineProps) {
+  return (
+    <ol class="timeline">
+      {momentsOf(job, facts).map(({ key, mood, title, at, note }) => (
+        <li key={key} class={mood}>
+          <span>
+            <strong>{title}</strong>{' '}
+            {at !== null && (
+              <span class="soft">
+                <Ago at={at} />
+              </span>
+            )}
+          </span>
+          {at !== null && <span class="soft small">{formatDate(at)}</span>}
+          {note !== undefined && note !== null && <span class="small">{note}</span>}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function momentsOf(job: JobDetail, facts: JobFacts | undefined): readonly Moment[] {
+  const createdAt = job.created * 1_000;
+  const queuedAt = Date.parse(job.queued_at);
+  const isRetried = (facts?.generation ?? 1) > 1;
+  const started = startedOf(job, facts);
+  const finished = finishedOf(job);
+  return [
+    ...(isRetried
+      ? [{ key: 'created', mood: 'past', title: 'Submitted', at: createdAt } as const]
+      : []),
+    queuedOf(job, { at: queuedAt, isRetried }),
+    ...(started === null ? [] : [started]),
+    ...(job.status === 'QUEUED' && facts?.last_error ? [failedBefore(facts)] : []),
+    ...(finished === null ? [] : [finished]),
+  ];
+}
+
+function queuedOf(
+  job: JobDetail,
+  { at, isRetried }: { readonly at: number; readonly isRetried: boolean },
+): Moment {
+  const title = isRetried ? 'Retried, queued again' : 'Queued';
+  const place = job.position === null || job.position === undefined ? '' : ` #${job.position}`;
+  if (job.status !== 'QUEUED') return { key: 'queued', mood: 'past', title, at };
+  const note = timesIn(job.waiting_reason ?? '');
+  return { key: 'queued', mood: 'now', title: `${title}${place}`, at, note };
+}
+
+/** Only the last claim is kept, with the number of its attempt. */
+function startedOf(job: JobDetail, facts: JobFacts | undefined): Moment | null {
+  if (job.started_at === null) return null;
+  const at = Date.parse(job.started_at);
+  const isNow = job.status === 'PROCESSING';
+  const attempt = job.attempts > 1 ? `Attempt ${job.attempts} of ${job.max_attempts}` : 'Claimed';
+  const provider = facts?.provider ?? null;
+  const title = isNow ? `${attempt}, running` : attempt;
+  const waitedMs = Math.max(0, at - Date.parse(job.queued_at));
+  const waited = `after ${formatMs(waitedMs)} in the queue`;
+  const note = provider === null ? waited : `by ${provider}, ${waited}`;
+  return { key: 'started', mood: isNow ? 'now' : 'past', title, at, note };
+}
+
+function failedBefore({ last_error: error }: JobFacts): Moment {
+  return {
+    key: 'failed',
+    mood: 'bad',
+    title: 'The last attempt failed',
+    at: null,
+    note: error?.message,
+  };
+}
+
+const ENDS = {
+  PROCESSED: { mood: 'good', title: 'Processed' },
+  FAILED: { mood: 'bad', title: 'Failed' },
+  CANCELED: { mood: 'past', title: 'Canceled' },
+} as const;
+
+function finishedOf(job: JobDetail): Moment | null {
+  const { status, finished_at: finished, started_at: started } = job;
+  if (finished === null || status === 'QUEUED' || status === 'PROCESSING') return null;
+  const at = Date.parse(finished);
+  const tookMs = started === null ? null : Math.max(0, at - Date.parse(started));
+  const note = tookMs === null ? null : `after ${formatMs(tookMs)} on the GPU`;
+  return { key: 'finished', ...ENDS[status], at, note };
+}

@@ -1,0 +1,54 @@
+import { request } from '../../api/request.js';
+import { addressOf } from '../../ui/media.js';
+
+export const ASSETS = '/api/inference/assets';
+
+/** As `GET /api/inference/assets` lists it. What was asked for is not kept with a file. */
+export interface Asset {
+  readonly id: string;
+  readonly content_type: string;
+  readonly bytes: number;
+  /** Of sound; null where it is not known. */
+  readonly seconds: number | null;
+  readonly model: string;
+  readonly endpoint: string;
+  /** Both in Unix seconds. */
+  readonly created: number;
+  readonly expires_at: number;
+}
+
+/** Throws a `Fault`. */
+export async function deleteAsset(id: string): Promise<void> {
+  await request(addressOf({ id, content_type: '' }), { method: 'DELETE' });
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  '/v1/images/generations': 'Picture',
+  '/v1/images/edits': 'Edited picture',
+  '/v1/audio/speech': 'Speech',
+  '/v1/voice/generations': 'Speech in a voice',
+  '/v1/music/generations': 'Music',
+  '/v1/videos/generations': 'Film',
+};
+
+export function nameOf({ endpoint }: Asset): string {
+  return NAMES[endpoint] ?? 'File';
+}
+
+const ENDINGS: Readonly<Record<string, string>> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/webp': 'webp',
+  'audio/wav': 'wav',
+  'audio/mpeg': 'mp3',
+  'audio/ogg': 'ogg',
+  'audio/flac': 'flac',
+  'video/mp4': 'mp4',
+  'video/webm': 'webm',
+};
+
+/** Under which it is saved. */
+export function fileNameOf({ id, content_type: type }: Asset): string {
+  const ending = ENDINGS[type.split(';', 1)[0] ?? ''];
+  return ending === undefined ? id : `${id}.${ending}`;
+}

@@ -1,0 +1,120 @@
+import { Badge } from '../../ui/badge.js';
+import { LinkButton } from '../../ui/button.js';
+import { CopyIcon } from '../../ui/copy.js';
+import { formatCount, formatShort } from '../../ui/format.js';
+import { Table } from '../../ui/table.js';
+import type { Column } from '../../ui/table.js';
+import type { ModelRow } from './model-rows.js';
+
+export function ModelTable({ rows }: { readonly rows: readonly ModelRow[] }) {
+  return <Table caption="Models" columns={COLUMNS} rows={rows} rowKey={({ key }) => key} />;
+}
+
+const COLUMNS: readonly Column<ModelRow>[] = [
+  {
+    head: 'Id',
+    isName: true,
+    kind: 'grow',
+    cell: ({ id }) => (
+      <span class="model-id">
+        <span class="mono">{id}</span>
+        <CopyIcon text={id} label={`Copy ${id}`} />
+      </span>
+    ),
+  },
+  { head: 'Type', cell: ({ type }) => type },
+  { head: 'Free slots', kind: 'number', cell: (row) => <Slots row={row} /> },
+  { head: 'Speed', kind: 'number', cell: (row) => <Speed row={row} /> },
+  { head: 'Context', kind: 'number', cell: ({ context }) => <Context tokens={context} /> },
+  { head: 'Providers', kind: 'number', cell: ({ providers }) => formatCount(providers) },
+  { head: 'In → out', ifWide: true, cell: (row) => <Modalities row={row} /> },
+  { head: 'Features', ifWide: true, cell: ({ features }) => <Features names={features} /> },
+  { head: 'Whose', cell: (row) => <Whose row={row} /> },
+  { head: 'Actions', unseenHead: true, kind: 'end', cell: (row) => <Try row={row} /> },
+];
+
+const TOKENS_A_K = 1024;
+
+/** `128K`, as its makers call it, where it is a whole number of those. */
+function Context({ tokens }: { readonly tokens: number | null }) {
+  if (tokens === null) return <None />;
+  const isWhole = tokens % TOKENS_A_K === 0;
+  const shown = isWhole ? `${formatCount(tokens / TOKENS_A_K)}K` : formatShort(tokens);
+  return <span title={`${formatCount(tokens)} tokens`}>{shown}</span>;
+}
+
+function None() {
+  return <span class="soft">–</span>;
+}
+
+function Modalities({ row }: { readonly row: ModelRow }) {
+  return (
+    <span class="soft small">
+      {row.inputs.join(', ')} → {row.outputs.join(', ')}
+    </span>
+  );
+}
+
+function Features({ names }: { readonly names: readonly string[] }) {
+  if (names.length === 0) return <None />;
+  return (
+    <span class="model-features">
+      {names.map((name) => (
+        <Badge key={name}>{name.replaceAll('_', ' ')}</Badge>
+      ))}
+    </span>
+  );
+}
+
+function Slots({ row: { slots, freeSlots } }: { readonly row: ModelRow }) {
+  return (
+    <span class={freeSlots === 0 ? 'warn' : ''}>
+      {formatCount(freeSlots)} of {formatCount(slots)}
+    </span>
+  );
+}
+
+/** One is worth to be told with a digit, as of a slow card; a hundred is not. */
+const WHOLE_FROM = 20;
+
+function Speed({ row: { tokensPerSecond: speed } }: { readonly row: ModelRow }) {
+  if (speed === null)
+    return (
+      <span class="soft" title="Nobody has asked it enough yet">
+        –
+      </span>
+    );
+  const shown = speed < WHOLE_FROM ? speed.toFixed(1) : formatCount(Math.round(speed));
+  return <span title="As measured, on the fastest of its providers">{shown} tok/s</span>;
+}
+
+function Whose({ row: { isOwn, sharedBy } }: { readonly row: ModelRow }) {
+  const names = sharedBy.join(', ');
+  if (isOwn) {
+    return (
+      <span class="row">
+        <Badge mood="accent">yours</Badge>
+        {names !== '' && <span class="soft small">and {names}</span>}
+      </span>
+    );
+  }
+  return names === '' ? <None /> : <span>{names}</span>;
+}
+
+/** Where each type is tried in the playground. */
+const TRIED: Readonly<Partial<Record<ModelRow['type'], string>>> = {
+  llm: 'chat',
+  image: 'image',
+  tts: 'speech',
+  stt: 'transcribe',
+};
+
+function Try({ row: { id, type } }: { readonly row: ModelRow }) {
+  const kind = TRIED[type];
+  if (kind === undefined) return null;
+  return (
+    <LinkButton small href={`/playground/${kind}?model=${encodeURIComponent(id)}`}>
+      Try<span class="unseen"> {id}</span>
+    </LinkButton>
+  );
+}

@@ -1,0 +1,95 @@
+import { useEffect, useState } from 'preact/hooks';
+import { Button, LinkButton } from '../../ui/button.js';
+import { TextField, SelectField } from '../../ui/field.js';
+import { formatCount, plural } from '../../ui/format.js';
+import { Page } from '../../ui/page.js';
+import { useClearQuery, useQuery } from '../../ui/query.js';
+import { Empty, FaultState, Loading, NoMatch } from '../../ui/states.js';
+import type { ModelRow } from './model-rows.js';
+import { ModelTable } from './model-table.js';
+import './models.css';
+import { useModelRows } from './use-model-rows.js';
+
+/** Everything that the member may use now, whoever's GPU it runs on. */
+export function Models() {
+  const { rows, fault, staleSince, refresh } = useModelRows();
+  return (
+    <Page title="Models" staleSince={staleSince}>
+      {rows === undefined && fault === null && <Loading rows={8} />}
+      {rows === undefined && fault !== null && <FaultState fault={fault} onRetry={refresh} />}
+      {rows?.length === 0 && <NoModels />}
+      {rows !== undefined && rows.length > 0 && <Found rows={rows} />}
+    </Page>
+  );
+}
+
+function NoModels() {
+  return (
+    <Empty icon="boxes" title="No model is online for you." text={NOBODY}>
+      <div class="row">
+        <LinkButton href="/providers" tone="primary" icon="cpu">
+          Add a GPU
+        </LinkButton>
+        <LinkButton href="/network" icon="users">
+          Network
+        </LinkButton>
+      </div>
+    </Empty>
+  );
+}
+
+const NOBODY =
+  'Models are here while a GPU that serves them is online: one of yours, or one that somebody ' +
+  'shares with you.';
+
+/** More are drawn when asked for. */
+const ROWS = 100;
+
+function Found({ rows }: { readonly rows: readonly ModelRow[] }) {
+  const [search, setSearch] = useQuery('search');
+  const [type, setType] = useQuery('type');
+  const clear = useClearQuery();
+  const [limit, setLimit] = useState(ROWS);
+  useEffect(() => setLimit(ROWS), [search, type]);
+  const wanted = search.trim().toLowerCase();
+  const fitting = rows.filter(
+    (row) => (type === '' || row.type === type) && row.id.toLowerCase().includes(wanted),
+  );
+  const types = [...new Set(rows.map((row) => row.type))].toSorted();
+  // A link may name a type that nobody serves any more.
+  const named = type === '' || types.some((one) => one === type) ? types : [...types, type];
+  const options = [
+    { value: '', label: 'Any type' },
+    ...named.map((value) => ({ value, label: value })),
+  ];
+  return (
+    <>
+      <search class="model-filter">
+        <TextField
+          label="Search"
+          type="search"
+          placeholder="Part of its id"
+          value={search}
+          onValue={setSearch}
+        />
+        <SelectField label="Type" value={type} options={options} onValue={setType} />
+      </search>
+      {fitting.length === 0 ? (
+        <NoMatch what="models" onClear={clear} />
+      ) : (
+        <ModelTable rows={fitting.slice(0, limit)} />
+      )}
+      {fitting.length > 0 && (
+        <p class="list-foot soft small">
+          {fitting.length > limit && `${formatCount(limit)} of `}
+          {plural(fitting.length, 'model')}
+          {fitting.length > limit && (
+            <Button small onClick={() => setLimit(limit + ROWS)}>
+              Show more
+            </Button>
+          )}
+        </p>
+      )}
+    </>
+  );
+}

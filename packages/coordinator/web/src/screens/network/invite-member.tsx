@@ -1,0 +1,41 @@
+import { useState } from 'preact/hooks';
+import { my } from '../../api/commands.js';
+import { TextField } from '../../ui/field.js';
+import { FormDialog } from '../../ui/form-dialog.js';
+import { toast } from '../../ui/toasts.js';
+import type { Network } from './networks.js';
+
+interface InviteMemberProps {
+  readonly network: Network;
+  readonly onDone: () => Promise<void>;
+  readonly onClose: () => void;
+}
+
+/** Somebody who has an account here already, and says themselves whether they want to be in it. */
+export function InviteMember({ network, onDone, onClose }: InviteMemberProps) {
+  const [member, setMember] = useState('');
+  const invite = async (): Promise<void> => {
+    const invited = await my('network.add', { network: network.id, member: member.trim() });
+    toast(`${invited.member} is invited to ${invited.name}. They find it under Network.`);
+    await onDone();
+  };
+  return (
+    <FormDialog
+      title={`Invite a member to ${network.name}`}
+      verb="Invite"
+      action={invite}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        hint="As others see them here. Whoever has no account yet needs an invite link."
+        required
+        autofocus
+        autocomplete="off"
+        maxLength={64}
+        value={member}
+        onValue={setMember}
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,31 @@
+import { useState } from 'preact/hooks';
+import { TextField } from '../../ui/field.js';
+import { FormDialog } from '../../ui/form-dialog.js';
+
+interface NameDialogProps {
+  readonly title: string;
+  readonly verb: string;
+  /** As it is now. */
+  readonly name?: string;
+  readonly onName: (name: string) => Promise<unknown>;
+  readonly onClose: () => void;
+}
+
+/** Asks what a network is to be called; closes when the name is taken up. */
+export function NameDialog({ title, verb, name: before = '', onName, onClose }: NameDialogProps) {
+  const [name, setName] = useState(before);
+  return (
+    <FormDialog title={title} verb={verb} action={() => onName(name.trim())} onClose={onClose}>
+      <TextField
+        label="Name"
+        hint="No other network here has the same. Everybody who is in it sees it."
+        required
+        autofocus
+        autocomplete="off"
+        maxLength={64}
+        value={name}
+        onValue={setName}
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,34 @@
+/** Networks and who is in them, as the parts of the screen share them. */
+import { useMy } from '../../api/commands.js';
+import type { MyResult } from '../../api/commands.js';
+
+export type Network = MyResult<'network.list'>[number];
+export type NetworkDetail = MyResult<'network.show'>;
+export type Member = NetworkDetail['members'][number];
+export type Invited = NetworkDetail['invited'][number];
+
+/** The only time that its secret is told. */
+export type MadeInvite = MyResult<'user.invite'>;
+
+const EVERY_MS = 5_000;
+
+export function useNetwork(id: string) {
+  return useMy('network.show', { network: id }, { everyMs: EVERY_MS });
+}
+
+export function useBlocks() {
+  return useMy('provider.blocks', {}, { everyMs: EVERY_MS });
+}
+
+export function useInvites() {
+  return useMy('user.invites', {}, { everyMs: EVERY_MS });
+}
+
+/** Those that wait for one's own answer. */
+export function useInvitations() {
+  return useMy('network.invitations', {}, { everyMs: EVERY_MS });
+}
+
+export function useReceived() {
+  return useMy('share.received', {}, { everyMs: EVERY_MS, topics: ['providers'] });
+}

@@ -1,0 +1,63 @@
+import type { MyResult } from '../../api/commands.js';
+import { Badge } from '../../ui/badge.js';
+import { Empty, FaultState, Loading } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import type { Column } from '../../ui/table.js';
+import { Ago } from '../../ui/time.js';
+import { limitsText } from '../sharing/shares.js';
+import { useReceived } from './networks.js';
+
+type Received = MyResult<'share.received'>[number];
+
+/** What others let one use. */
+export function Received({ isAlone }: { readonly isAlone: boolean }) {
+  const { data, fault, refresh } = useReceived();
+  // Whoever is alone has read above what to do.
+  if (isAlone && (data === undefined || data.length === 0)) return null;
+  return (
+    <section class="section network-part">
+      <h2>Shared with you</h2>
+      {data === undefined && fault === null && <Loading rows={2} />}
+      {data === undefined && fault !== null && (
+        <FaultState fault={fault} onRetry={() => void refresh()} />
+      )}
+      {data?.length === 0 && (
+        <Empty icon="share-2" title="Nobody shares anything with you yet." text={ASK} />
+      )}
+      {data !== undefined && data.length > 0 && (
+        <Table caption="Shared with you" columns={COLUMNS} rows={data} rowKey={({ id }) => id} />
+      )}
+    </section>
+  );
+}
+
+const ASK = 'Ask somebody in your network. What they share shows up here and in Models.';
+
+const COLUMNS: readonly Column<Received>[] = [
+  {
+    head: 'What',
+    isName: true,
+    kind: 'grow',
+    cell: ({ model, service_id: service }) =>
+      model === null && service === null ? (
+        'Everything'
+      ) : (
+        <span class="mono">{model ?? service}</span>
+      ),
+  },
+  { head: 'Of', cell: ({ provider }) => provider },
+  {
+    head: 'State',
+    cell: ({ online }) => (
+      <Badge dot mood={online ? 'good' : 'plain'}>
+        {online ? 'online' : 'offline'}
+      </Badge>
+    ),
+  },
+  { head: 'Through', cell: ({ network }) => network ?? 'you alone' },
+  {
+    head: 'Limits',
+    cell: (share) => limitsText(share) || <span class="soft">none</span>,
+  },
+  { head: 'Since', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
+];

@@ -1,0 +1,62 @@
+import { useEffect, useState } from 'preact/hooks';
+import { Icon } from '../../ui/icon.js';
+import { LinkButton } from '../../ui/button.js';
+import { CopyText } from '../../ui/copy.js';
+import type { Shown } from './shown-fault.js';
+
+/** The API's own words, and where they lead. */
+export function FaultNote({ fault }: { readonly fault: Shown }) {
+  return (
+    <div class="fault-note" role="alert">
+      <Icon name="circle-alert" />
+      <div class="stack tight">
+        <p>{fault.message}</p>
+        <p class="row small soft">
+          <span class="mono">{fault.code}</span>
+          {fault.requestId !== null && (
+            <CopyText text={fault.requestId} label="Copy the request id" />
+          )}
+          {fault.retryAt !== null && <Countdown until={fault.retryAt} />}
+        </p>
+        <NextStep code={fault.code} />
+      </div>
+    </div>
+  );
+}
+
+const SECOND_MS = 1_000;
+
+function Countdown({ until }: { readonly until: number }) {
+  const left = (): number => Math.max(0, Math.ceil((until - Date.now()) / SECOND_MS));
+  const [seconds, setSeconds] = useState(left);
+  useEffect(() => {
+    const timer = setInterval(() => setSeconds(left), SECOND_MS);
+    return () => clearInterval(timer);
+  }, [until]);
+  // Not read out each second: the message has said how long.
+  return (
+    <span aria-live="off">
+      {seconds === 0 ? 'You can try again now.' : `Again in ${seconds} s`}
+    </span>
+  );
+}
+
+function NextStep({ code }: { readonly code: string }) {
+  const step = STEPS[code];
+  if (step === undefined) return null;
+  return (
+    <p>
+      <LinkButton href={step.href} small>
+        {step.text}
+      </LinkButton>
+    </p>
+  );
+}
+
+const STEPS: Readonly<Record<string, { readonly href: string; readonly text: string }>> = {
+  model_not_found: { href: '/models', text: 'See which models are online' },
+  model_offline: { href: '/providers', text: 'See your providers' },
+  capacity_exhausted: { href: '/queue', text: 'See the queue' },
+  queue_full: { href: '/jobs?active=1', text: 'See your jobs' },
+  storage_full: { href: '/library', text: 'Make room in the library' },
+};

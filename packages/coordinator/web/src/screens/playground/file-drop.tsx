@@ -1,0 +1,44 @@
+import { useRef } from 'preact/hooks';
+import { Button } from '../../ui/button.js';
+import { Icon } from '../../ui/icon.js';
+import { useDrop } from './use-drop.js';
+
+interface FileDropProps {
+  readonly icon: string;
+  /** On the button: "Choose a picture". */
+  readonly verb: string;
+  /** What may be dropped, in a sentence. */
+  readonly hint: string;
+  readonly accept: string;
+  readonly onFile: (file: File) => void;
+}
+
+/** As the specification has it for every upload. */
+export const MAX_UPLOAD_BYTES = 25 * 1024 * 1024;
+
+/** A place for one file, which is dropped on it or chosen. */
+export function FileDrop({ icon, verb, hint, accept, onFile }: FileDropProps) {
+  const input = useRef<HTMLInputElement>(null);
+  const take = ([file]: readonly File[]): void => {
+    if (file !== undefined) onFile(file);
+  };
+  const { isOver, on } = useDrop(take);
+  return (
+    <div class={`file-drop${isOver ? ' over' : ''}`} {...on}>
+      <Icon name={icon} />
+      <p class="soft small">{hint}</p>
+      <Button onClick={() => input.current?.click()}>{verb}</Button>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        accept={accept}
+        aria-label={verb}
+        onChange={({ currentTarget }) => {
+          take([...(currentTarget.files ?? [])]);
+          currentTarget.value = '';
+        }}
+      />
+    </div>
+  );
+}

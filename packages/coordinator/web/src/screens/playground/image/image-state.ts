@@ -1,0 +1,116 @@
+/** What the image tab holds, and what its requests consist of. */
+import type { ApiRequest, RequestFile } from '../call.js';
+import { change, keptCell } from '../kept-cell.js';
+import type { RunFacts } from '../run-facts.js';
+import { IDLE, timedRun } from '../timed-run.js';
+import type { RunState } from '../timed-run.js';
+import { isPainted } from './mask.js';
+import type { Mask } from './mask.js';
+import { maskFile, uprightFile } from './mask-file.js';
+import type { Source } from './mask-file.js';
+
+export interface Images {
+  readonly mode: 'generate' | 'edit';
+  readonly model: string;
+  readonly prompt: string;
+  /** Empty: as the model likes. */
+  readonly size: string;
+  readonly count: string;
+  readonly isAsync: boolean;
+  readonly source: Source | null;
+  readonly mask: Mask;
+  readonly run: RunState;
+  readonly results: readonly ImageResult[];
+}
+
+export interface ImageResult {
+  readonly id: number;
+  readonly prompt: string;
+  readonly model: string;
+  /** Paths on this origin. */
+  readonly paths: readonly string[];
+  readonly facts: RunFacts;
+}
+
+/** Older ones are in the library. */
+const MAX_RESULTS = 20;
+
+export const images = keptCell<Images>(() => ({
+  mode: 'generate',
+  model: '',
+  prompt: '',
+  size: '',
+  count: '1',
+  isAsync: false,
+  source: null,
+  mask: [],
+  run: IDLE,
+  results: [],
+}));
+
+export function changeImages(changes: Partial<Images>): void {
+  change(images, changes);
+}
+
+export function setSource(source: Source | null): void {
+  const { source: former } = images.value;
+  if (former !== null) URL.revokeObjectURL(former.url);
+  changeImages({ source, mask: [], ...(source !== null && { mode: 'edit' }) });
+}
+
+type Wish = Pick<Images, 'model' | 'prompt' | 'size' | 'count'>;
+
+/** `count` as typed; the server clamps it. */
+export function imageBody({ model, prompt, size, count }: Wish): ApiRequest['body'] {
+  const n = Number(count);
+  return {
+    model,
+    prompt,
+    ...(Number.isInteger(n) && n > 1 && { n }),
+    ...(size !== '' && { size }),
+  };
+}
+
+export function generationRequest(wish: Wish): ApiRequest {
+  return { endpoint: 'images', body: imageBody(wish) };
+}
+
+/** Without a mask the whole picture is to be changed. */
+export async function editRequest(
+  wish: Wish & Pick<Images, 'mask'>,
+  source: Source,
+): Promise<ApiRequest> {
+  const { name } = source;
+  const isMasked = isPainted(wish.mask);
+  const content = isMasked ? await uprightFile(source) : source.file;
+  const mask: RequestFile[] = isMasked
+    ? [{ field: 'mask', name: 'mask.png', content: await maskFile(wish.mask, source) }]
+    : [];
+  const files = [{ field: 'image', name, content }, ...mask];
+  return { endpoint: 'edits', body: imageBody(wish), files };
+}
+
+interface ImageAnswer {
+  readonly data: readonly { readonly url: string }[];
+}
+
+export async function makeImages(request: ApiRequest): Promise<void> {
+  const { prompt, model } = images.value;
+  const answered = await timedRun(
+    request,
+    async (response) => (await response.json()) as ImageAnswer,
+    (run) => changeImages({ run }),
+  );
+  if (answered === null) return;
+  const { results } = images.value;
+  const paths = answered.result.data.map(({ url }) => pathOf(url));
+  const id = (results[0]?.id ?? 0) + 1;
+  const result = { id, prompt, model, paths, facts: answered.facts };
+  changeImages({ results: [result, ...results].slice(0, MAX_RESULTS) });
+}
+
+/** Files are named by the public address, which need not be the one that the page is open at. */
+export function pathOf(url: string): string {
+  const { pathname, search } = new URL(url, 'http://localhost');
+  return `${pathname}${search}`;
+}

@@ -1,0 +1,147 @@
+import { useCell } from '../../../api/cell.js';
+import { asFault } from '../../../api/fault.js';
+import { Field, Segments, SelectField, TextField } from '../../../ui/field.js';
+import { CodeButton } from '../code-drawer.js';
+import { FaultNote } from '../fault-note.js';
+import { shownOf } from '../shown-fault.js';
+import { ModelPicker, WithModels } from '../model-picker.js';
+import { useFirstModel, useModels } from '../models.js';
+import type { TryableModel } from '../models.js';
+import { RunButton } from '../run-button.js';
+import { AsyncSwitch, useJobAct } from '../run-as-job.js';
+import { useWishedModel } from '../wished-model.js';
+import { EditSource } from './edit-source.js';
+import { changeImages, editRequest, generationRequest, images, makeImages } from './image-state.js';
+import type { Images as State } from './image-state.js';
+import { Results } from './results.js';
+import { shownRequest } from './shown-request.js';
+
+const MODES = [
+  { value: 'generate', label: 'Generate' },
+  { value: 'edit', label: 'Edit' },
+] as const;
+
+const SIZES = ['', '512x512', '768x768', '1024x1024', '1024x768', '768x1024', '1536x1024'].map(
+  (size) => ({ value: size, label: size === '' ? 'Automatic' : size.replace('x', ' × ') }),
+);
+
+export function Images() {
+  const models = useModels('image');
+  useFirstModel(models, useCell(images).model, choose);
+  useWishedModel(choose);
+  return (
+    <WithModels models={models} what="pictures">
+      {(list) => (
+        <div class="play halves">
+          <ImageForm list={list} />
+          <Results />
+        </div>
+      )}
+    </WithModels>
+  );
+}
+
+function choose(model: string): void {
+  changeImages({ model });
+}
+
+function ImageForm({ list }: { readonly list: readonly TryableModel[] }) {
+  const state = useCell(images);
+  const { mode, model, isAsync, run } = state;
+  const job = useJobAct();
+  const isJob = isAsync && mode === 'generate';
+  const fault = job.fault === null ? run.fault : shownOf(job.fault);
+  return (
+    <form
+      class="form card"
+      aria-label="Picture"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isJob) void job.run(generationRequest(images.value));
+        else void make();
+      }}
+    >
+      <div class="row spread">
+        <Segments
+          label="What to do"
+          value={mode}
+          options={MODES}
+          onValue={(next) => changeImages({ mode: next })}
+        />
+        <CodeButton request={() => shownRequest(images.value)} />
+      </div>
+      <ModelPicker models={list} value={model} onValue={choose} />
+      {mode === 'edit' && <EditSource />}
+      <Wishes state={state} />
+      {mode === 'generate' && (
+        <AsyncSwitch checked={isAsync} onChecked={(on) => changeImages({ isAsync: on })} />
+      )}
+      {fault !== null && <FaultNote fault={fault} />}
+      <div class="row">
+        <RunButton
+          running={run.running}
+          icon="image"
+          verb={isJob ? 'Submit the job' : mode === 'edit' ? 'Edit' : 'Generate'}
+          disabled={!isReady(state)}
+          busy={job.isBusy}
+        />
+      </div>
+    </form>
+  );
+}
+
+function Wishes({ state }: { readonly state: State }) {
+  const { mode, prompt, size, count } = state;
+  return (
+    <>
+      <Field label={mode === 'edit' ? 'What it is to become' : 'Prompt'}>
+        {(ids) => (
+          <textarea
+            class="input"
+            rows={4}
+            {...ids}
+            value={prompt}
+            placeholder="A lighthouse in the fog, oil on canvas"
+            onInput={({ currentTarget }) => changeImages({ prompt: currentTarget.value })}
+          />
+        )}
+      </Field>
+      <div class="play-numbers">
+        <SelectField
+          label="Size"
+          value={size}
+          options={SIZES}
+          onValue={(next) => changeImages({ size: next })}
+        />
+        <TextField
+          label="How many"
+          type="number"
+          inputMode="numeric"
+          min={1}
+          max={4}
+          step={1}
+          value={count}
+          onValue={(next) => changeImages({ count: next })}
+        />
+      </div>
+    </>
+  );
+}
+
+function isReady({ mode, prompt, source }: State): boolean {
+  return prompt.trim() !== '' && (mode === 'generate' || source !== null);
+}
+
+async function make(): Promise<void> {
+  const { mode, source, run } = images.value;
+  if (run.running !== null) return;
+  try {
+    const isEdit = mode === 'edit' && source !== null;
+    const request = isEdit
+      ? await editRequest(images.value, source)
+      : generationRequest(images.value);
+    await makeImages(request);
+  } catch (thrown) {
+    changeImages({ run: { running: null, fault: shownOf(asFault(thrown)) } });
+  }
+}

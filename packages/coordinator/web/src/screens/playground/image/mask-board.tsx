@@ -1,0 +1,122 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useCell } from '../../../api/cell.js';
+import { Button } from '../../../ui/button.js';
+import { Field, Segments } from '../../../ui/field.js';
+import { changeImages, images } from './image-state.js';
+import { drawMask, undone, withPoint, withStep } from './mask.js';
+import type { Mask, Point } from './mask.js';
+import type { Source } from './mask-file.js';
+import { RectangleForm } from './rectangle-form.js';
+
+const TOOLS = [
+  { value: 'paint', label: 'Paint' },
+  { value: 'erase', label: 'Erase' },
+] as const;
+
+type Tool = (typeof TOOLS)[number]['value'];
+
+/** Of the width of the picture, in percent. */
+const BRUSH = { min: 1, max: 40, first: 10 };
+
+/** The picture with a brush over it: what is painted is what is to be changed. */
+export function MaskBoard({ source }: { readonly source: Source }) {
+  const { mask } = useCell(images);
+  const [tool, setTool] = useState<Tool>('paint');
+  const [percent, setPercent] = useState(BRUSH.first);
+  const size = Math.max(1, Math.round((source.width * percent) / 100));
+  return (
+    <div class="stack">
+      <Board source={source} isErasing={tool === 'erase'} size={size} />
+      <div class="row spread">
+        <Segments label="Tool" value={tool} options={TOOLS} onValue={setTool} />
+        <span class="row">
+          <Button
+            small
+            icon="undo-2"
+            disabled={mask.length === 0}
+            onClick={() => set(undone(mask))}
+          >
+            Undo
+          </Button>
+          <Button small icon="trash-2" disabled={mask.length === 0} onClick={() => set([])}>
+            Clear
+          </Button>
+        </span>
+      </div>
+      <Field label="Brush size">
+        {(ids) => (
+          <input
+            {...ids}
+            type="range"
+            min={BRUSH.min}
+            max={BRUSH.max}
+            value={percent}
+            onInput={({ currentTarget }) => setPercent(currentTarget.valueAsNumber)}
+          />
+        )}
+      </Field>
+      <RectangleForm size={source} onRectangle={(step) => set(withStep(mask, step))} />
+      <p class="small soft">
+        {mask.length === 0
+          ? 'Nothing is painted: the whole picture may change.'
+          : 'What is painted may change; the rest stays.'}
+      </p>
+    </div>
+  );
+}
+
+function set(mask: Mask): void {
+  changeImages({ mask });
+}
+
+interface BoardProps {
+  readonly source: Source;
+  readonly isErasing: boolean;
+  readonly size: number;
+}
+
+function Board({ source, isErasing, size }: BoardProps) {
+  const { mask } = useCell(images);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const { width, height, url } = source;
+  useEffect(() => {
+    const pen = canvas.current?.getContext('2d') ?? null;
+    if (pen === null || canvas.current === null) return;
+    // The colour is the page's own, and so another one in the dark.
+    const { color } = getComputedStyle(canvas.current);
+    pen.strokeStyle = color;
+    pen.fillStyle = color;
+    drawMask(pen, mask, { width, height });
+  }, [mask, width, height]);
+  const goOn = (event: PointerEvent): void => {
+    if (event.buttons !== 1) return;
+    const point = pointOf(event, width);
+    if (point !== null) changeImages({ mask: withPoint(images.value.mask, point) });
+  };
+  const begin = (event: PointerEvent): void => {
+    const point = event.button === 0 ? pointOf(event, width) : null;
+    if (point === null) return;
+    canvas.current?.setPointerCapture(event.pointerId);
+    const step = { kind: 'stroke', isErasing, size, points: [point] } as const;
+    changeImages({ mask: withStep(images.value.mask, step) });
+  };
+  return (
+    <div class="mask-board">
+      <img src={url} alt="The picture that is edited" width={width} height={height} />
+      <canvas
+        ref={canvas}
+        width={width}
+        height={height}
+        onPointerDown={begin}
+        onPointerMove={goOn}
+      />
+    </div>
+  );
+}
+
+/** In pixels of the picture, which is shown in another size. */
+function pointOf({ offsetX, offsetY, target }: PointerEvent, width: number): Point | null {
+  if (!(target instanceof HTMLCanvasElement) || target.clientWidth === 0) return null;
+  const scale = width / target.clientWidth;
+  return { x: offsetX * scale, y: offsetY * scale };
+}

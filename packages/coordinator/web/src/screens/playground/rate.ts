@@ -1,0 +1,25 @@
+/** How many requests are left in the window of the rate limit, as each answer tells. */
+import { keptCell } from './kept-cell.js';
+
+export interface Rate {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Unix ms at which more may be sent. */
+  readonly resetAt: number;
+}
+
+/** Null until something was answered. */
+export const rate = keptCell<Rate | null>(() => null);
+
+/** Null where an answer does not tell it. */
+export function readRate(headers: Pick<Headers, 'get'>, now: number): Rate | null {
+  const told = ['limit', 'remaining', 'reset'].map((name) => headers.get(`x-ratelimit-${name}`));
+  if (told.includes(null)) return null;
+  const [limit = NaN, remaining = NaN, resetS = NaN] = told.map(Number);
+  if (![limit, remaining, resetS].every(Number.isFinite)) return null;
+  return { limit, remaining, resetAt: now + resetS * 1_000 };
+}
+
+export function noteRate(headers: Headers): void {
+  rate.value = readRate(headers, Date.now()) ?? rate.value;
+}

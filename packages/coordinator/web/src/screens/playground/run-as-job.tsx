@@ -1,0 +1,21 @@
+import { useLocation } from 'preact-iso';
+import { useAct } from '../../ui/act.js';
+import type { Act } from '../../ui/act.js';
+import { Check } from '../../ui/field.js';
+import { submitJob } from './call.js';
+import type { ApiRequest } from './call.js';
+
+interface AsyncSwitchProps {
+  readonly checked: boolean;
+  readonly onChecked: (checked: boolean) => void;
+}
+
+export function AsyncSwitch(props: AsyncSwitchProps) {
+  return <Check {...props} label="Run as a job (async)" />;
+}
+
+/** Queues a request and opens the job; resolves to whether it was taken. */
+export function useJobAct(): Act<[ApiRequest]> {
+  const { route } = useLocation();
+  return useAct(async (request: ApiRequest) => route(`/jobs/${await submitJob(request)}`));
+}

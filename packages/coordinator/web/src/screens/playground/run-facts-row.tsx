@@ -1,0 +1,51 @@
+import { CopyText } from '../../ui/copy.js';
+import { formatCount, formatMs } from '../../ui/format.js';
+import type { RunFacts } from './run-facts.js';
+
+interface RunFactsRowProps {
+  readonly facts: RunFacts;
+  /** What the first of the times was: tokens come one by one, files whole. */
+  readonly first?: string;
+}
+
+/** How the answer came about, in one line that wraps. */
+export function RunFactsRow({ facts, first = 'First token' }: RunFactsRowProps) {
+  const { provider, queueMs, requestId, firstMs, totalMs, tokens, tokensPerSecond } = facts;
+  return (
+    <dl class="run-facts small" aria-label="How this answer came about">
+      <Fact name={first} value={firstMs === null ? null : formatMs(firstMs)} />
+      <Fact name="Speed" value={tokensPerSecond === null ? null : speed(tokensPerSecond)} />
+      <Fact
+        name="Tokens"
+        value={tokens && `${formatCount(tokens.completion)} + ${formatCount(tokens.prompt)} prompt`}
+      />
+      <Fact name="Total" value={formatMs(totalMs)} />
+      <Fact name="Queued" value={queueMs === null ? null : formatMs(queueMs)} />
+      <Fact name="Provider" value={provider} />
+      {requestId !== null && (
+        <div>
+          <dt>Request</dt>
+          <dd>
+            <CopyText text={requestId} label="Copy the request id" />
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+function Fact({ name, value }: { readonly name: string; readonly value: string | null }) {
+  if (value === null) return null;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+function speed(perSecond: number): string {
+  return perSecond < 10
+    ? `${perSecond.toFixed(1)} tokens/s`
+    : `${formatCount(Math.round(perSecond))} tokens/s`;
+}

@@ -1,0 +1,67 @@
+/** What is told of each answer beside the answer. */
+
+export interface RunFacts {
+  /** The public name of the machine that answered; null where none has. */
+  readonly provider: string | null;
+  readonly queueMs: number | null;
+  readonly requestId: string | null;
+  /** Until the first token, or until the whole of a file. */
+  readonly firstMs: number | null;
+  readonly totalMs: number;
+  readonly tokens: Tokens | null;
+  /** The model wrote this many in a second, once it had begun. */
+  readonly tokensPerSecond: number | null;
+}
+
+export interface Tokens {
+  readonly prompt: number;
+  readonly completion: number;
+}
+
+/** `performance.now()` of what has happened so far. */
+export interface Marks {
+  readonly sentAt: number;
+  /** Null before the first token. */
+  readonly firstAt: number | null;
+  readonly lastAt: number | null;
+}
+
+interface Finished {
+  readonly marks: Marks;
+  readonly endedAt: number;
+  readonly tokens: Tokens | null;
+}
+
+/** Of an answer that has come, with the headers that came before it. */
+export function factsOf(headers: Pick<Headers, 'get'>, run: Finished): RunFacts {
+  const { marks, endedAt, tokens } = run;
+  const provider = headers.get('x-provider');
+  const queueMs = headers.get('x-queue-ms');
+  return {
+    provider: provider === null ? null : decodeURIComponent(provider),
+    queueMs: queueMs === null ? null : Number(queueMs),
+    requestId: headers.get('x-request-id'),
+    firstMs: marks.firstAt === null ? null : marks.firstAt - marks.sentAt,
+    totalMs: endedAt - marks.sentAt,
+    tokens,
+    tokensPerSecond: tokens === null ? null : speedOf(tokens.completion, marks, endedAt),
+  };
+}
+
+/** Below this, what is measured is how the network packed the tokens. */
+const MIN_SPAN_MS = 20;
+
+/**
+ * From the first token to the last. Where all came at once, as from a server that does not stream,
+ * the whole time counts.
+ */
+function speedOf(
+  tokens: number,
+  { sentAt, firstAt, lastAt }: Marks,
+  endedAt: number,
+): number | null {
+  if (tokens <= 0) return null;
+  const spanMs = firstAt === null || lastAt === null ? 0 : lastAt - firstAt;
+  if (tokens > 1 && spanMs >= MIN_SPAN_MS) return ((tokens - 1) / spanMs) * 1_000;
+  return (tokens / Math.max(1, endedAt - sentAt)) * 1_000;
+}

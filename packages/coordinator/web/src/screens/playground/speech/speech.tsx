@@ -1,0 +1,144 @@
+import { useEffect, useState } from 'preact/hooks';
+import { useCell } from '../../../api/cell.js';
+import { Field, Segments, SelectField } from '../../../ui/field.js';
+import { Empty } from '../../../ui/states.js';
+import { asJob, read } from '../call.js';
+import type { ApiRequest } from '../call.js';
+import { CodeButton } from '../code-drawer.js';
+import { FaultNote } from '../fault-note.js';
+import { shownOf } from '../shown-fault.js';
+import { ModelPicker, WithModels } from '../model-picker.js';
+import { useFirstModel, useModels } from '../models.js';
+import type { TryableModel } from '../models.js';
+import { AsyncSwitch, useJobAct } from '../run-as-job.js';
+import { RunButton } from '../run-button.js';
+import { useWishedModel } from '../wished-model.js';
+import { SpokenView } from './spoken.js';
+import { FORMATS, changeSpeech, speak, speech, speechRequest } from './speech-state.js';
+
+export function Speech() {
+  const models = useModels('tts');
+  useFirstModel(models, useCell(speech).model, choose);
+  useWishedModel(choose);
+  return (
+    <WithModels models={models} what="speech">
+      {(list) => (
+        <div class="play halves">
+          <SpeechForm list={list} />
+          <SpokenList />
+        </div>
+      )}
+    </WithModels>
+  );
+}
+
+/** Its voices are not those of another. */
+function choose(model: string): void {
+  changeSpeech({ model, voice: '' });
+}
+
+function SpeechForm({ list }: { readonly list: readonly TryableModel[] }) {
+  const { model, text, format, isAsync, run } = useCell(speech);
+  const job = useJobAct();
+  const fault = job.fault === null ? run.fault : shownOf(job.fault);
+  return (
+    <form
+      class="form card"
+      aria-label="Speech"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isAsync) void job.run(speechRequest(speech.value));
+        else if (run.running === null) void speak();
+      }}
+    >
+      <div class="row spread">
+        <Segments
+          label="Format"
+          value={format}
+          options={FORMATS}
+          onValue={(next) => changeSpeech({ format: next })}
+        />
+        <CodeButton request={shownRequest} />
+      </div>
+      <ModelPicker models={list} value={model} onValue={choose} />
+      <VoicePicker model={model} />
+      <Field label="Text">
+        {(ids) => (
+          <textarea
+            class="input"
+            rows={6}
+            {...ids}
+            value={text}
+            placeholder="What is to be said."
+            onInput={({ currentTarget }) => changeSpeech({ text: currentTarget.value })}
+          />
+        )}
+      </Field>
+      <AsyncSwitch checked={isAsync} onChecked={(on) => changeSpeech({ isAsync: on })} />
+      {fault !== null && <FaultNote fault={fault} />}
+      <div class="row">
+        <RunButton
+          running={run.running}
+          icon="volume-2"
+          verb={isAsync ? 'Submit the job' : 'Speak'}
+          disabled={text.trim() === ''}
+          busy={job.isBusy}
+        />
+      </div>
+    </form>
+  );
+}
+
+function shownRequest(): ApiRequest {
+  const request = speechRequest(speech.value);
+  return speech.value.isAsync ? asJob(request) : request;
+}
+
+function VoicePicker({ model }: { readonly model: string }) {
+  const { voice } = useCell(speech);
+  const voices = useVoices(model);
+  const own = { value: '', label: 'The model’s own' };
+  return (
+    <SelectField
+      label="Voice"
+      value={voice}
+      options={[own, ...voices.map((name) => ({ value: name, label: name }))]}
+      disabled={voices.length === 0}
+      onValue={(next) => changeSpeech({ voice: next })}
+    />
+  );
+}
+
+/** None while they are unknown, and where the model names none. */
+function useVoices(model: string): readonly string[] {
+  const [voices, setVoices] = useState<readonly string[]>([]);
+  useEffect(() => {
+    setVoices([]);
+    if (model === '') return undefined;
+    let isWanted = true;
+    read<{ readonly voices: readonly string[] }>(`/audio/voices?model=${encodeURIComponent(model)}`)
+      .then((answer) => isWanted && setVoices(answer.voices))
+      // The model has gone, as its picker tells.
+      .catch(() => undefined);
+    return () => {
+      isWanted = false;
+    };
+  }, [model]);
+  return voices;
+}
+
+function SpokenList() {
+  const { spoken, run } = useCell(speech);
+  if (spoken.length === 0 && run.running === null) {
+    const text = 'What is spoken appears here, and is kept in your library.';
+    return <Empty icon="audio-lines" title="Nothing spoken yet." text={text} />;
+  }
+  return (
+    <section class="stack" aria-label="Spoken" aria-busy={run.running !== null}>
+      {run.running !== null && <p class="skeleton row" role="status" aria-label="Under way" />}
+      {spoken.map((one) => (
+        <SpokenView key={one.id} spoken={one} />
+      ))}
+    </section>
+  );
+}

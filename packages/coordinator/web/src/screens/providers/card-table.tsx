@@ -1,0 +1,56 @@
+import { formatMib } from '../../ui/format.js';
+import { Meter } from '../../ui/meter.js';
+import { Table } from '../../ui/table.js';
+import type { Column } from '../../ui/table.js';
+import type { OwnProvider } from './own-providers.js';
+
+type Card = OwnProvider['gpus'][number];
+
+/** What the cards do now, whoever uses them; nothing where the machine has named none. */
+export function CardTable({ gpus }: Pick<OwnProvider, 'gpus'>) {
+  if (gpus.length === 0) return null;
+  const rows = gpus.map((card, index) => ({ ...card, number: index + 1 }));
+  return (
+    <section class="section after-table">
+      <h2>Cards</h2>
+      <Table
+        caption="Graphics cards"
+        columns={COLUMNS}
+        rows={rows}
+        rowKey={({ number }) => String(number)}
+      />
+    </section>
+  );
+}
+
+const COLUMNS: readonly Column<Card & { readonly number: number }>[] = [
+  { head: '#', kind: 'number', cell: ({ number }) => <span class="soft">{number}</span> },
+  { head: 'Card', isName: true, kind: 'grow', cell: ({ name }) => <Name name={name} /> },
+  { head: 'Temperature', kind: 'number', cell: ({ temperature_c: c }) => figure(c, '°C') },
+  { head: 'In use', kind: 'number', cell: ({ use_percent: percent }) => figure(percent, '%') },
+  { head: 'Memory used', cell: (card) => <Memory card={card} /> },
+  { head: 'Power', kind: 'number', cell: ({ power_watts: watts }) => figure(watts, 'W') },
+];
+
+function Name({ name }: Pick<Card, 'name'>) {
+  return <span class="card-name">{name ?? 'unnamed'}</span>;
+}
+
+function figure(value: number | null, unit: string) {
+  return value === null ? <span class="soft">–</span> : `${Math.round(value)} ${unit}`;
+}
+
+function Memory({ card: { memory_mib: all, memory_used_mib: used } }: { readonly card: Card }) {
+  if (all === null) return <span class="soft">–</span>;
+  const total = formatMib(all);
+  if (used === null) return <span class="soft">of {total}</span>;
+  const label = `${formatMib(used)} of ${total}`;
+  return (
+    <span class="slot-meter card-memory">
+      <Meter value={Math.min(used, all)} max={all} label={`${label} used`} />
+      <span class="small soft" aria-hidden="true">
+        {label}
+      </span>
+    </span>
+  );
+}

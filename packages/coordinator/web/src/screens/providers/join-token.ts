@@ -1,0 +1,12 @@
+/** What lets a machine in, once. */
+import { useMy } from '../../api/commands.js';
+import type { MyResult } from '../../api/commands.js';
+
+export type MadeToken = MyResult<'token.create'>;
+
+/** Long enough to go to another room, and to come back tomorrow. */
+export const TOKEN_LIFE_S = 86_400;
+
+export function useJoinTokens() {
+  return useMy('token.list', {}, { topics: ['providers'] });
+}

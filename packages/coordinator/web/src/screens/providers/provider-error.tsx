@@ -1,0 +1,16 @@
+import { Ago } from '../../ui/time.js';
+import type { OwnProvider } from './own-providers.js';
+
+/** The last of its requests that failed. */
+export function ProviderError({ provider }: { readonly provider: OwnProvider }) {
+  const { last_error: error } = provider;
+  if (error === null) return <span class="soft">none</span>;
+  return (
+    <span class="provider-state" title={`${error.model}, request ${error.request_id}`}>
+      <span class="mono">{error.code ?? 'failed'}</span>
+      <span class="soft small">
+        <Ago at={error.at} />
+      </span>
+    </span>
+  );
+}

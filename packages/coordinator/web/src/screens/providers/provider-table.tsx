@@ -1,0 +1,76 @@
+import { formatCount } from '../../ui/format.js';
+import { SlotMeter } from '../../ui/slot-meter.js';
+import { Table } from '../../ui/table.js';
+import type { Column } from '../../ui/table.js';
+import { gpuText, heatText, vramText } from './own-providers.js';
+import type { OwnProvider } from './own-providers.js';
+import { ProviderMenu } from './provider-menu.js';
+import { ProviderError } from './provider-error.js';
+import { ProviderState } from './provider-state.js';
+
+interface ProviderTableProps {
+  readonly providers: readonly OwnProvider[];
+  readonly onChange: () => Promise<void>;
+}
+
+export function ProviderTable({ providers, onChange }: ProviderTableProps) {
+  const menu: Column<OwnProvider> = {
+    head: 'Actions',
+    unseenHead: true,
+    kind: 'end',
+    cell: (provider) => <ProviderMenu provider={provider} onChange={onChange} />,
+  };
+  return (
+    <Table
+      caption="Your providers"
+      columns={[...COLUMNS, menu]}
+      rows={providers}
+      rowKey={({ id }) => id}
+    />
+  );
+}
+
+const COLUMNS: readonly Column<OwnProvider>[] = [
+  {
+    head: 'Name',
+    isName: true,
+    below: (provider) => (
+      <>
+        <ProviderState provider={provider} /> <Gpu provider={provider} />
+      </>
+    ),
+    cell: ({ id, name }) => <a href={`/providers/${id}`}>{name}</a>,
+  },
+  { head: 'State', ifWide: true, cell: (provider) => <ProviderState provider={provider} /> },
+  { head: 'GPU', kind: 'grow', ifWide: true, cell: (provider) => <Gpu provider={provider} /> },
+  {
+    head: 'Temperature',
+    kind: 'number',
+    ifWide: true,
+    cell: (provider) => heatText(provider) ?? <None />,
+  },
+  {
+    head: 'Slots busy',
+    cell: ({ slots, busy, online }) =>
+      online ? <SlotMeter slots={slots} free={Math.max(0, slots - busy)} /> : <None />,
+  },
+  { head: 'Models', kind: 'number', cell: ({ models }) => formatCount(models.length) },
+  { head: 'Served today', kind: 'number', cell: ({ served_today: n }) => formatCount(n) },
+  { head: 'Last error', ifWide: true, cell: (provider) => <ProviderError provider={provider} /> },
+];
+
+function Gpu({ provider }: { readonly provider: OwnProvider }) {
+  const gpu = gpuText(provider);
+  const vram = vramText(provider);
+  if (gpu === null) return <None />;
+  return (
+    <span class="gpu">
+      {gpu}
+      {vram !== null && <span class="soft small">{vram}</span>}
+    </span>
+  );
+}
+
+function None() {
+  return <span class="soft">–</span>;
+}

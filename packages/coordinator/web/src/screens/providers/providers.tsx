@@ -1,0 +1,38 @@
+import { useState } from 'preact/hooks';
+import { Button } from '../../ui/button.js';
+import { Page } from '../../ui/page.js';
+import { FaultState, Loading } from '../../ui/states.js';
+import { AddGpu } from './add-gpu.js';
+import { JoinTokens } from './join-tokens.js';
+import { NoProviders } from './no-providers.js';
+import { useOwnProviders } from './own-providers.js';
+import { ProviderTable } from './provider-table.js';
+import './providers.css';
+
+/** The machines that are one's own. */
+export function Providers() {
+  const [isAdding, setAdding] = useState(false);
+  const { data, fault, staleSince, refresh } = useOwnProviders();
+  const add = (): void => setAdding(true);
+  const actions = (
+    <Button tone="primary" icon="plus" onClick={add}>
+      Add a GPU
+    </Button>
+  );
+  return (
+    <Page title="Providers" lead={LEAD} staleSince={staleSince} actions={actions}>
+      {data === undefined && fault === null && <Loading />}
+      {data === undefined && fault !== null && (
+        <FaultState fault={fault} onRetry={() => void refresh()} />
+      )}
+      {data?.length === 0 && <NoProviders onAdd={add} />}
+      {data !== undefined && data.length > 0 && (
+        <ProviderTable providers={data} onChange={refresh} />
+      )}
+      <JoinTokens />
+      {isAdding && <AddGpu onClose={() => setAdding(false)} />}
+    </Page>
+  );
+}
+
+const LEAD = 'Your machines with GPUs. Nobody else uses them until you share something.';

@@ -1,0 +1,32 @@
+import { useState } from 'preact/hooks';
+import { my } from '../../api/commands.js';
+import { TextField } from '../../ui/field.js';
+import { FormDialog } from '../../ui/form-dialog.js';
+import type { OwnProvider } from './own-providers.js';
+
+interface RenameProviderProps {
+  readonly provider: OwnProvider;
+  readonly onDone: () => Promise<void>;
+  readonly onClose: () => void;
+}
+
+export function RenameProvider({ provider, onDone, onClose }: RenameProviderProps) {
+  const [name, setName] = useState(provider.name);
+  const rename = async (): Promise<void> => {
+    await my('provider.rename', { provider: provider.id, name: name.trim() });
+    await onDone();
+  };
+  return (
+    <FormDialog title={`Rename ${provider.name}`} verb="Rename" action={rename} onClose={onClose}>
+      <TextField
+        label="Name"
+        hint="Whoever you share it with sees it, with your own name."
+        required
+        autofocus
+        maxLength={64}
+        value={name}
+        onValue={setName}
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,22 @@
+/** The two switches of a provider: whose work it takes, and whether it takes any. */
+import { my } from '../../api/commands.js';
+import { useToastedAct } from '../../ui/act.js';
+import { toast } from '../../ui/toasts.js';
+import type { OwnProvider } from './own-providers.js';
+
+const DONE = {
+  'provider.pause': 'does your own work alone now.',
+  'provider.unpause': 'does the work of others again.',
+  'provider.drain': 'gets nothing new. What it has begun is finished.',
+  'provider.resume': 'gets work again.',
+} as const;
+
+type Switch = keyof typeof DONE;
+
+export function useSwitches({ id, name }: OwnProvider, onChange: () => Promise<void>) {
+  return useToastedAct(async (command: Switch) => {
+    await my(command, { provider: id });
+    toast(`${name} ${DONE[command]}`);
+    await onChange();
+  });
+}

@@ -1,0 +1,146 @@
+import { JOBS, cancelJob } from '../../api/jobs.js';
+import type { Job, QueueSummary } from '../../api/jobs.js';
+import { usePages } from '../../api/pages.js';
+import { useToastedAct } from '../../ui/act.js';
+import { StatusBadge } from '../../ui/badge.js';
+import { Button, LinkButton } from '../../ui/button.js';
+import { formatCount, plural } from '../../ui/format.js';
+import { LoadMore } from '../../ui/load-more.js';
+import { Empty, FaultState, Loading } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import type { Column } from '../../ui/table.js';
+import { Ago } from '../../ui/time.js';
+import { timesIn } from '../../ui/times-in.js';
+import { toast } from '../../ui/toasts.js';
+
+const OWN = ['jobs'] as const;
+const MOVED = ['queue', 'jobs'] as const;
+
+interface MyQueueProps {
+  readonly summary: QueueSummary;
+  readonly onChange: () => Promise<void>;
+}
+
+/** The member's own jobs that have not ended, with what each waits for. */
+export function MyQueue({ summary, onChange }: MyQueueProps) {
+  // What others do moves only the places of those that wait.
+  const topics = summary.queued > 0 ? MOVED : OWN;
+  const pages = usePages<Job>(`${JOBS}?active=1&limit=50`, { topics });
+  const cancel = async (id: string): Promise<void> => {
+    const { canceled, status } = await cancelJob(id);
+    await Promise.all([pages.refresh(), onChange()]);
+    toast(canceled ? 'Canceled. It can be retried from Jobs.' : `It had ended: it is ${status}.`);
+  };
+  return (
+    <section class="section">
+      <h2>Your jobs</h2>
+      <Rows pages={pages} summary={summary} cancel={cancel} />
+    </section>
+  );
+}
+
+interface RowsProps {
+  readonly pages: ReturnType<typeof usePages<Job>>;
+  readonly summary: QueueSummary;
+  readonly cancel: (id: string) => Promise<void>;
+}
+
+function Rows({ pages, summary, cancel }: RowsProps) {
+  const { rows, fault, refresh } = pages;
+  if (rows === undefined) {
+    if (fault === null) return <Loading rows={3} />;
+    return <FaultState fault={fault} onRetry={() => void refresh()} />;
+  }
+  if (rows.length === 0) return <NothingQueued summary={summary} />;
+  const columns = [...COLUMNS, cancelColumn(cancel)];
+  return (
+    <>
+      <Table caption="Your jobs" columns={columns} rows={rows} rowKey={({ id }) => id} />
+      <LoadMore pages={pages} what="job" />
+    </>
+  );
+}
+
+function NothingQueued({ summary }: { readonly summary: QueueSummary }) {
+  const { free_slots: free, slots } = summary.capacity;
+  const text =
+    slots === 0
+      ? 'No slot is online: what you queue now waits until a provider comes.'
+      : `${formatCount(free)} of ${plural(slots, 'slot')} free.`;
+  return (
+    <Empty icon="circle-check" title="Nothing queued." text={text}>
+      <LinkButton href="/playground">Try a model</LinkButton>
+    </Empty>
+  );
+}
+
+const COLUMNS: readonly Column<Job>[] = [
+  { head: 'Status', ifWide: true, cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    head: 'Model',
+    isName: true,
+    below: (job) => <Below job={job} />,
+    cell: ({ id, model }) => (
+      <a class="mono" href={`/jobs/${id}`}>
+        {model}
+      </a>
+    ),
+  },
+  { head: 'Place', kind: 'number', ifWide: true, cell: (job) => placeOf(job) },
+  { head: 'Waits for', kind: 'grow', ifWide: true, cell: (job) => <Waits job={job} /> },
+  { head: 'Queued', ifWide: true, cell: ({ queued_at: at }) => <Ago at={Date.parse(at)} /> },
+];
+
+/** The coordinator counts no further. */
+const MAX_COUNTED = 4_000;
+
+function placeOf({ status, position }: Job) {
+  if (status !== 'QUEUED' || position === null || position === undefined) {
+    return <span class="soft">–</span>;
+  }
+  return position > MAX_COUNTED
+    ? `after #${formatCount(MAX_COUNTED)}`
+    : `#${formatCount(position)}`;
+}
+
+function Waits({ job }: { readonly job: Job }) {
+  if (job.status === 'QUEUED') return timesIn(job.waiting_reason ?? '');
+  return (
+    <span class="soft">
+      started <Ago at={job.started_at === null ? null : Date.parse(job.started_at)} />
+    </span>
+  );
+}
+
+/** Its state, its place, and what it waits for. */
+function Below({ job }: { readonly job: Job }) {
+  return (
+    <>
+      <StatusBadge status={job.status} /> {job.status === 'QUEUED' && placeOf(job)}{' '}
+      <Waits job={job} />
+    </>
+  );
+}
+
+function cancelColumn(cancel: (id: string) => Promise<void>): Column<Job> {
+  return {
+    head: 'Actions',
+    unseenHead: true,
+    kind: 'end',
+    cell: (job) => <CancelButton job={job} cancel={cancel} />,
+  };
+}
+
+function CancelButton({ job, cancel }: { job: Job; cancel: (id: string) => Promise<void> }) {
+  const act = useToastedAct(() => cancel(job.id));
+  return (
+    <Button
+      small
+      busy={act.isBusy}
+      aria-label={`Cancel job ${job.id}`}
+      onClick={() => void act.run()}
+    >
+      Cancel
+    </Button>
+  );
+}

@@ -1,0 +1,53 @@
+import { useState } from 'preact/hooks';
+import { admin } from '../../api/commands.js';
+import { useToastedAct } from '../../ui/act.js';
+import { Button } from '../../ui/button.js';
+import { Confirm } from '../../ui/dialog.js';
+import { toast } from '../../ui/toasts.js';
+
+interface PauseButtonProps {
+  readonly isPaused: boolean;
+  readonly onDone: () => Promise<void>;
+}
+
+/** For admins: everybody's queue at once, so pausing asks first. */
+export function PauseButton({ isPaused, onDone }: PauseButtonProps) {
+  const [isAsking, setAsking] = useState(false);
+  const resume = useToastedAct(async () => {
+    await admin('queue.resume', {});
+    await onDone();
+    toast('The queue runs again.');
+  });
+  const pause = async (): Promise<void> => {
+    await admin('queue.pause', {});
+    await onDone();
+    toast('The queue is paused.');
+  };
+  if (isPaused) {
+    return (
+      <Button tone="primary" icon="play" busy={resume.isBusy} onClick={() => void resume.run()}>
+        Resume the queue
+      </Button>
+    );
+  }
+  return (
+    <>
+      <Button icon="pause" onClick={() => setAsking(true)}>
+        Pause the queue
+      </Button>
+      {isAsking && (
+        <Confirm
+          title="Pause everybody’s queue?"
+          text={PAUSE}
+          verb="Pause the queue"
+          action={pause}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </>
+  );
+}
+
+const PAUSE =
+  'No waiting job of any member starts until you resume. Jobs that run now finish, and calls ' +
+  'without async go on.';

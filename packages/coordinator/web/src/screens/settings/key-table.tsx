@@ -1,0 +1,86 @@
+import { Badge } from '../../ui/badge.js';
+import { formatCount, formatDate, plural } from '../../ui/format.js';
+import { Sparkline } from '../../ui/sparkline.js';
+import { Table } from '../../ui/table.js';
+import type { Column } from '../../ui/table.js';
+import { Ago } from '../../ui/time.js';
+import { KeyMenu } from './key-menu.js';
+import { KEY_MOODS, USAGE_DAYS, useKeyUsage } from './keys.js';
+import type { Key, KeyUsage } from './keys.js';
+
+export function KeyTable({ keys }: { readonly keys: readonly Key[] }) {
+  const usage = useKeyUsage();
+  return (
+    <Table
+      caption="Your API keys"
+      columns={[...COLUMNS.slice(0, 3), usageColumn(usage), ...COLUMNS.slice(3)]}
+      rows={keys}
+      rowKey={({ id }) => id}
+    />
+  );
+}
+
+const COLUMNS: readonly Column<Key>[] = [
+  {
+    head: 'Name',
+    isName: true,
+    kind: 'grow',
+    cell: ({ name, scope }) => (
+      <span class="key-name">
+        {name}
+        {scope === 'own' && <Badge title="Reaches only your own GPUs">own GPUs</Badge>}
+      </span>
+    ),
+  },
+  { head: 'Key', ifWide: true, cell: ({ prefix }) => <span class="mono soft">{prefix}…</span> },
+  {
+    head: 'State',
+    cell: ({ state, previous_until: until }) => (
+      <span class="key-state">
+        <Badge dot mood={KEY_MOODS[state]}>
+          {state}
+        </Badge>
+        {until !== null && (
+          <span class="soft small" title={`Until ${formatDate(until)}`}>
+            old one ends <Ago at={until} />
+          </span>
+        )}
+      </span>
+    ),
+  },
+  { head: 'Last used', cell: ({ last_used_at }) => <Ago at={last_used_at} /> },
+  { head: 'Expires', cell: ({ expires_at }) => <Ago at={expires_at} /> },
+  { head: 'Created', ifWide: true, cell: ({ created_at }) => <Ago at={created_at} /> },
+  {
+    head: 'Actions',
+    unseenHead: true,
+    kind: 'end',
+    cell: (key) => <KeyMenu subject={key} />,
+  },
+];
+
+function usageColumn(usage: KeyUsage | undefined): Column<Key> {
+  return {
+    head: `${USAGE_DAYS} days`,
+    ifWide: true,
+    cell: ({ id, name }) => <Usage name={name} days={usage && (usage.get(id) ?? [])} />,
+  };
+}
+
+/** Its place is as wide whatever comes. */
+function Usage({
+  name,
+  days,
+}: {
+  readonly name: string;
+  readonly days: readonly number[] | undefined;
+}) {
+  const sum = days?.reduce((total, count) => total + count, 0) ?? 0;
+  const label = `${plural(sum, 'request')} with ${name} in ${USAGE_DAYS} days`;
+  return (
+    <span class="key-usage">
+      {sum > 0 && <Sparkline values={days ?? []} label={label} />}
+      {days !== undefined && <span class="soft">{sum === 0 ? 'no calls' : formatCount(sum)}</span>}
+    </span>
+  );
+}

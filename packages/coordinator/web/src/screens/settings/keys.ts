@@ -1,0 +1,54 @@
+/** The member's keys as the screens of Settings share them: one question for all of them. */
+import { useMy } from '../../api/commands.js';
+import type { MyResult } from '../../api/commands.js';
+import type { Mood } from '../../ui/mood.js';
+import { lastDays, sinceOf } from '../../ui/last-days.js';
+
+export type Key = MyResult<'key.list'>[number];
+/** One that was just made, or made anew: the only time that it is whole. */
+export type WholeKey = MyResult<'key.create'>;
+
+const EVERY_MS = 5_000;
+
+export function useKeys() {
+  return useMy('key.list', {}, { everyMs: EVERY_MS });
+}
+
+export const KEY_MOODS: Readonly<Record<Key['state'], Mood>> = {
+  active: 'good',
+  disabled: 'warn',
+  expired: 'bad',
+  revoked: 'plain',
+};
+
+export const USAGE_DAYS = 30;
+const USAGE_EVERY_MS = 30_000;
+
+/** By key, the requests of each of the last 30 days (UTC), today's at the end. */
+export type KeyUsage = ReadonlyMap<string, readonly number[]>;
+
+/** Of all keys in one question. Undefined until it is answered. */
+export function useKeyUsage(): KeyUsage | undefined {
+  const args = { by: 'key', given: false, since_s: sinceOf(USAGE_DAYS) } as const;
+  const { data } = useMy('usage.series', args, { everyMs: USAGE_EVERY_MS });
+  return data && usageByKey(data, Date.now());
+}
+
+interface Point {
+  readonly day: string;
+  readonly id: string | null;
+  readonly requests: number;
+}
+
+function usageByKey(points: readonly Point[], now: number): KeyUsage {
+  const days = lastDays(USAGE_DAYS, now);
+  const byKey = new Map<string, number[]>();
+  for (const { day, id, requests } of points) {
+    const index = days.indexOf(day);
+    if (id === null || index < 0) continue;
+    const counts = byKey.get(id) ?? days.map(() => 0);
+    counts[index] = requests;
+    byKey.set(id, counts);
+  }
+  return byKey;
+}

@@ -1,0 +1,78 @@
+import { useState } from 'preact/hooks';
+import { my } from '../../api/commands.js';
+import { SelectField, TextField } from '../../ui/field.js';
+import { FormDialog } from '../../ui/form-dialog.js';
+import { DAY_S } from '../../ui/last-days.js';
+import { useKeys } from './keys.js';
+import type { WholeKey } from './keys.js';
+import { ShownKey } from './shown-key.js';
+
+const LIVES = [
+  { value: '', label: 'Never' },
+  { value: '30', label: 'In 30 days' },
+  { value: '90', label: 'In 90 days' },
+  { value: '365', label: 'In 365 days' },
+] as const;
+
+const SCOPES = [
+  { value: 'any', label: 'Everything that I may use' },
+  { value: 'own', label: 'Only my own GPUs' },
+] as const;
+type Scope = (typeof SCOPES)[number]['value'];
+
+const SCOPE_HINTS: Readonly<Record<Scope, string>> = {
+  any: 'Your own GPUs, and whatever others share with you.',
+  own: 'What you send with it never leaves your own machines.',
+};
+
+/** Asks what for, makes it, and shows it: it must outlive the list that shows no key yet. */
+export function NewKey({ onClose }: { readonly onClose: () => void }) {
+  const [made, setMade] = useState<WholeKey | null>(null);
+  const keys = useKeys();
+  const show = (key: WholeKey): void => {
+    setMade(key);
+    void keys.refresh();
+  };
+  return made === null ? (
+    <NewKeyForm onMade={show} onClose={onClose} />
+  ) : (
+    <ShownKey title="Your new key" made={made} onClose={onClose} />
+  );
+}
+
+interface NewKeyFormProps {
+  readonly onMade: (key: WholeKey) => void;
+  readonly onClose: () => void;
+}
+
+function NewKeyForm({ onMade, onClose }: NewKeyFormProps) {
+  const [name, setName] = useState('');
+  const [life, setLife] = useState<(typeof LIVES)[number]['value']>('');
+  const [scope, setScope] = useState<Scope>('any');
+  const create = async (): Promise<false> => {
+    const expires_in_s = life === '' ? null : Number(life) * DAY_S;
+    onMade(await my('key.create', { name: name.trim(), scope, expires_in_s }));
+    return false;
+  };
+  return (
+    <FormDialog title="Create a key" verb="Create" action={create} onClose={onClose}>
+      <TextField
+        label="Name"
+        hint="What will call with it, such as laptop or notes app."
+        required
+        autofocus
+        maxLength={64}
+        value={name}
+        onValue={setName}
+      />
+      <SelectField label="Expires" value={life} options={LIVES} onValue={setLife} />
+      <SelectField
+        label="Reaches"
+        hint={SCOPE_HINTS[scope]}
+        value={scope}
+        options={SCOPES}
+        onValue={setScope}
+      />
+    </FormDialog>
+  );
+}

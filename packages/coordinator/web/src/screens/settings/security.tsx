@@ -1,0 +1,11 @@
+import { ChangePassword } from './change-password.js';
+import { Sessions } from './sessions.js';
+
+export function Security() {
+  return (
+    <>
+      <Sessions />
+      <ChangePassword />
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+import { useState } from 'preact/hooks';
+import { my, useMy } from '../../api/commands.js';
+import type { MyResult } from '../../api/commands.js';
+import { logOut } from '../../api/session.js';
+import { useToastedAct } from '../../ui/act.js';
+import { Badge } from '../../ui/badge.js';
+import { Button } from '../../ui/button.js';
+import { Confirm } from '../../ui/dialog.js';
+import { plural } from '../../ui/format.js';
+import { FaultState, Loading } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import type { Column } from '../../ui/table.js';
+import { Ago } from '../../ui/time.js';
+import { toast, toastFault } from '../../ui/toasts.js';
+import { browserName } from './browser-name.js';
+
+type Session = MyResult<'user.sessions'>[number];
+
+export const SESSION_OPTIONS = { everyMs: 15_000 };
+
+/** The browsers that are logged in. */
+export function Sessions() {
+  const [isAsking, setAsking] = useState(false);
+  const sessions = useMy('user.sessions', {}, SESSION_OPTIONS);
+  const { data, fault } = sessions;
+  const end = useToastedAct(async ({ id }: Session) => {
+    await my('user.logout', { session: id });
+    toast('That browser is logged out.');
+    await sessions.refresh();
+  });
+  const others = data?.filter(({ current }) => !current) ?? [];
+  const endOthers = async (): Promise<void> => {
+    for (const { id } of others) await my('user.logout', { session: id });
+    toast('Every other browser is logged out.');
+    await sessions.refresh();
+  };
+  return (
+    <section class="section">
+      <div class="card-head">
+        <h2>Where you are logged in</h2>
+        {others.length > 0 && (
+          <Button tone="danger" onClick={() => setAsking(true)}>
+            Log out everywhere else
+          </Button>
+        )}
+      </div>
+      {data === undefined ? (
+        waiting(fault === null ? null : { fault, onRetry: () => void sessions.refresh() })
+      ) : (
+        <Table
+          caption="Where you are logged in"
+          columns={columnsOf((session) => void end.run(session))}
+          rows={ordered(data)}
+          rowKey={({ id }) => id}
+        />
+      )}
+      {isAsking && (
+        <Confirm
+          title="Log out everywhere else?"
+          text={`${plural(others.length, 'other browser')} must log in again. This one stays.`}
+          verb="Log out the others"
+          action={endOthers}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </section>
+  );
+}
+
+function waiting(failed: Parameters<typeof FaultState>[0] | null) {
+  return failed === null ? <Loading rows={3} /> : <FaultState {...failed} />;
+}
+
+/** This browser first, then the one that was used last. */
+function ordered(sessions: readonly Session[]): readonly Session[] {
+  return sessions.toSorted(
+    (a, b) => Number(b.current) - Number(a.current) || b.last_used_at - a.last_used_at,
+  );
+}
+
+function columnsOf(end: (session: Session) => void): readonly Column<Session>[] {
+  return [
+    {
+      head: 'Browser',
+      isName: true,
+      kind: 'grow',
+      cell: ({ user_agent, current }) => (
+        <span class="row">
+          <span title={user_agent}>{browserName(user_agent)}</span>
+          {current && <Badge mood="accent">this browser</Badge>}
+        </span>
+      ),
+    },
+    { head: 'Address', ifWide: true, cell: ({ address }) => <span class="mono">{address}</span> },
+    { head: 'Last used', cell: ({ last_used_at }) => <Ago at={last_used_at} /> },
+    { head: 'Logged in', ifWide: true, cell: ({ created_at }) => <Ago at={created_at} /> },
+    {
+      head: 'Actions',
+      unseenHead: true,
+      kind: 'end',
+      cell: (session) =>
+        session.current ? (
+          <Button small onClick={() => void logOut().catch(toastFault)}>
+            Log out
+          </Button>
+        ) : (
+          <Button
+            small
+            aria-label={`Log out ${browserName(session.user_agent)} at ${session.address}`}
+            onClick={() => end(session)}
+          >
+            Log out
+          </Button>
+        ),
+    },
+  ];
+}

@@ -1,0 +1,81 @@
+import { useState } from 'preact/hooks';
+import { currentSession } from '../../api/session.js';
+import { CopyText } from '../../ui/copy.js';
+import { Segments } from '../../ui/field.js';
+import { useClearQuery, useQuery } from '../../ui/query.js';
+import { Empty, FaultState, Loading, NoMatch } from '../../ui/states.js';
+import { Button } from '../../ui/button.js';
+import { KeyTable } from './key-table.js';
+import { useKeys } from './keys.js';
+import type { Key } from './keys.js';
+import type { PartProps } from './part-props.js';
+
+const VIEWS = [
+  { value: '', label: 'In use' },
+  { value: 'revoked', label: 'Revoked' },
+] as const;
+/** More are drawn when asked for: revoked ones stay for good. */
+const ROWS = 100;
+
+/** The keys that one's programs call with. */
+export function Token({ onNewKey }: PartProps) {
+  const keys = useKeys();
+  const { data, fault } = keys;
+  return (
+    <div class="stack">
+      <p class="base-url">
+        <span class="soft">Programs call</span>
+        <CopyText text={currentSession().gateway.base_url} label="Copy the base URL" />
+        <span class="soft">with one of these keys. OpenAI clients work as they are.</span>
+      </p>
+      {data === undefined && fault !== null && (
+        <FaultState fault={fault} onRetry={() => void keys.refresh()} />
+      )}
+      {data === undefined && fault === null && <Loading rows={4} />}
+      {data?.length === 0 && <NoKeys onNewKey={onNewKey} />}
+      {data !== undefined && data.length > 0 && <Keys keys={data} onNewKey={onNewKey} />}
+    </div>
+  );
+}
+
+function NoKeys({ onNewKey }: PartProps) {
+  return (
+    <Empty
+      icon="key-round"
+      title="You have no key yet."
+      text="A new key is shown once, with a first call that you can paste."
+    >
+      <Button icon="plus" onClick={onNewKey}>
+        Create your first key
+      </Button>
+    </Empty>
+  );
+}
+
+function Keys({ keys, onNewKey }: PartProps & { readonly keys: readonly Key[] }) {
+  const [view, setView] = useQuery('state');
+  const clear = useClearQuery();
+  const [limit, setLimit] = useState(ROWS);
+  const isRevoked = view === 'revoked';
+  const fitting = keys.filter(({ state }) => (state === 'revoked') === isRevoked);
+  return (
+    <>
+      <div>
+        <Segments
+          label="Which keys"
+          value={isRevoked ? 'revoked' : ''}
+          options={VIEWS}
+          onValue={setView}
+        />
+      </div>
+      {fitting.length > 0 && <KeyTable keys={fitting.slice(0, limit)} />}
+      {fitting.length === 0 && isRevoked && <NoMatch what="keys" onClear={clear} />}
+      {fitting.length === 0 && !isRevoked && <NoKeys onNewKey={onNewKey} />}
+      {fitting.length > limit && (
+        <div class="row">
+          <Button onClick={() => setLimit(limit + ROWS)}>Show more</Button>
+        </div>
+      )}
+    </>
+  );
+}

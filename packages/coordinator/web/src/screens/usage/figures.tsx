@@ -1,0 +1,33 @@
+import { formatCount, formatShort } from '../../ui/format.js';
+import { Tile } from '../../ui/tile.js';
+import { totalOf } from './usage-data.js';
+import type { Stat } from './usage-data.js';
+
+/** The sums of all groups. Undefined while they load: their places are kept. */
+export function Figures({ stats }: { readonly stats: readonly Stat[] | undefined }) {
+  const total = stats && totalOf(stats);
+  return (
+    <div class="tiles">
+      <Tile label="Requests" figure={total && formatCount(total.requests)} />
+      <Tile label="Errors" figure={total && formatCount(total.failed)} />
+      <Tile label="Tokens in" figure={total && formatShort(total.prompt_tokens)} />
+      <Tile label="Tokens out" figure={total && formatShort(total.completion_tokens)} />
+      <Tile label="Audio" figure={total && timeText(total.audio_ms)} />
+      <Tile label="Images" figure={total && formatCount(total.images)} />
+    </div>
+  );
+}
+
+const UNITS = [
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+] as const;
+
+/** `1.3 h`, `3.9 min`, `12 s`: a tile has room for no more. */
+function timeText(ms: number): string {
+  const found = UNITS.find(([unitMs]) => ms >= unitMs);
+  if (found === undefined) return `${Math.round(ms / 1_000)} s`;
+  const [unitMs, unit] = found;
+  const amount = ms / unitMs;
+  return `${amount.toFixed(amount < 100 ? 1 : 0)} ${unit}`;
+}

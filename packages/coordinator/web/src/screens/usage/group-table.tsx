@@ -1,0 +1,85 @@
+import { Button } from '../../ui/button.js';
+import { formatCount, formatMs, formatShort } from '../../ui/format.js';
+import { saveText } from '../../ui/save-text.js';
+import { Table } from '../../ui/table.js';
+import type { Column } from '../../ui/table.js';
+import { toCsv } from './to-csv.js';
+import { nameOf } from './usage-data.js';
+import type { Stat } from './usage-data.js';
+
+interface GroupTableProps {
+  /** "By model" */
+  readonly title: string;
+  readonly stats: readonly Stat[];
+  /** Of the file: `usage-month-model` */
+  readonly fileName: string;
+}
+
+/** What the chart shows, in numbers. */
+export function GroupTable({ title, stats, fileName }: GroupTableProps) {
+  const save = (): void => saveText(`${fileName}.csv`, 'text/csv', toCsv(csvRows(stats)));
+  return (
+    <section class="section">
+      <div class="card-head">
+        <h2>{title}</h2>
+        <Button small icon="download" onClick={save}>
+          CSV
+        </Button>
+      </div>
+      <Table caption={title} columns={COLUMNS} rows={stats} rowKey={({ id }) => id ?? ''} />
+    </section>
+  );
+}
+
+const COLUMNS: readonly Column<Stat>[] = [
+  { head: 'Name', isName: true, kind: 'grow', cell: nameOf },
+  { head: 'Requests', kind: 'number', cell: (one) => formatCount(one.requests) },
+  {
+    head: 'Errors',
+    kind: 'number',
+    cell: ({ failed }) => <span class={failed > 0 ? 'bad' : 'soft'}>{formatCount(failed)}</span>,
+  },
+  {
+    head: 'Tokens in',
+    kind: 'number',
+    ifWide: true,
+    cell: (one) => formatShort(one.prompt_tokens),
+  },
+  {
+    head: 'Tokens out',
+    kind: 'number',
+    ifWide: true,
+    cell: (one) => formatShort(one.completion_tokens),
+  },
+  {
+    head: 'Audio',
+    kind: 'number',
+    ifWide: true,
+    cell: ({ audio_ms: ms }) => (ms === 0 ? <span class="soft">–</span> : formatMs(ms)),
+  },
+  { head: 'Images', kind: 'number', ifWide: true, cell: (one) => formatCount(one.images) },
+];
+
+function csvRows(stats: readonly Stat[]) {
+  const head = ['name', 'requests', 'ok', 'failed', 'canceled', 'prompt_tokens'].concat([
+    'completion_tokens',
+    'audio_seconds',
+    'images',
+    'total_seconds',
+  ]);
+  return [
+    head,
+    ...stats.map((one) => [
+      nameOf(one),
+      one.requests,
+      one.ok,
+      one.failed,
+      one.canceled,
+      one.prompt_tokens,
+      one.completion_tokens,
+      one.audio_ms / 1_000,
+      one.images,
+      one.total_ms / 1_000,
+    ]),
+  ];
+}

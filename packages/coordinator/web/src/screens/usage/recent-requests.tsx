@@ -1,0 +1,97 @@
+import { readMy, useMy } from '../../api/commands.js';
+import type { MyResult } from '../../api/commands.js';
+import { useFurther } from '../../api/pages.js';
+import type { Page } from '../../api/pages.js';
+import { Badge } from '../../ui/badge.js';
+import { CopyIcon } from '../../ui/copy.js';
+import { formatMs, formatShort, plural } from '../../ui/format.js';
+import { LoadMore } from '../../ui/load-more.js';
+import { FaultState, Loading } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import type { Column } from '../../ui/table.js';
+import { Ago } from '../../ui/time.js';
+
+type Answer = MyResult<'usage.recent'>;
+type Request = Answer['requests'][number] & { readonly id: string };
+
+const LIMIT = 25;
+/** Calls are not hinted at, as jobs are. */
+const EVERY_MS = 3_000;
+
+/** One's own latest calls, wherever they came from: a new one is there within seconds. */
+export function RecentRequests() {
+  const first = useMy('usage.recent', { limit: LIMIT, after: null }, { everyMs: EVERY_MS });
+  const pages = useFurther(
+    'recent',
+    { ...first, data: first.data && toPage(first.data), refresh: () => first.refresh() },
+    async (after) => toPage(await readMy('usage.recent', { limit: LIMIT, after })),
+  );
+  const { rows, fault } = pages;
+  return (
+    <section class="section">
+      <h2>Latest requests</h2>
+      {rows === undefined && fault !== null && <FaultState fault={fault} />}
+      {rows === undefined && fault === null && <Loading />}
+      {rows?.length === 0 && <p class="soft">None yet.</p>}
+      {rows !== undefined && rows.length > 0 && (
+        <>
+          <Table caption="Latest requests" columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
+          <LoadMore pages={pages} what="request" />
+        </>
+      )}
+    </section>
+  );
+}
+
+function toPage({ requests, has_more }: Answer): Page<Request> {
+  return { data: requests.map((one) => ({ ...one, id: one.request_id })), has_more };
+}
+
+const MOODS = { ok: 'good', failed: 'bad', canceled: 'warn' } as const;
+
+const COLUMNS: readonly Column<Request>[] = [
+  { head: 'When', cell: ({ at }) => <Ago at={at} /> },
+  {
+    head: 'Model',
+    isName: true,
+    kind: 'grow',
+    cell: ({ model }) => <span class="mono whole">{model}</span>,
+  },
+  {
+    head: 'Outcome',
+    cell: ({ outcome, error_code: code }) => (
+      <Badge dot mood={MOODS[outcome]}>
+        {code ?? outcome}
+      </Badge>
+    ),
+  },
+  { head: 'From', ifWide: true, cell: ({ source, key }) => key ?? source },
+  { head: 'Provider', ifWide: true, cell: ({ provider }) => provider ?? '–' },
+  { head: 'Amount', kind: 'number', cell: amountText },
+  {
+    head: 'Queued',
+    kind: 'number',
+    ifWide: true,
+    cell: ({ queue_ms: ms }) => formatMs(ms),
+  },
+  {
+    head: 'First byte',
+    kind: 'number',
+    ifWide: true,
+    cell: ({ first_byte_ms: ms }) => (ms === null ? '–' : formatMs(ms)),
+  },
+  { head: 'Total', kind: 'number', ifWide: true, cell: ({ total_ms: ms }) => formatMs(ms) },
+  {
+    head: 'Request id',
+    unseenHead: true,
+    kind: 'end',
+    cell: ({ id }) => <CopyIcon text={id} label={`Copy the request id ${id}`} />,
+  },
+];
+
+function amountText(one: Request): string {
+  const tokens = one.prompt_tokens + one.completion_tokens;
+  if (tokens > 0) return `${formatShort(tokens)} tokens`;
+  if (one.images > 0) return plural(one.images, 'image');
+  return one.audio_ms > 0 ? formatMs(one.audio_ms) : '–';
+}

@@ -1,0 +1,85 @@
+import { LocationProvider, Route, Router, lazy, useLocation } from 'preact-iso';
+import { useEffect, useState } from 'preact/hooks';
+import { asFault } from '../api/fault.js';
+import type { Fault } from '../api/fault.js';
+import { startLive, stopLive } from '../api/live.js';
+import { useCell } from '../api/cell.js';
+import { followTabs, loadSession, session } from '../api/session.js';
+import { Toasts } from '../ui/toasts.js';
+import { Frame } from './frame.js';
+
+/** What the page answers itself; everything else is the coordinator's, such as files. */
+const OWN_PAGES = /^\/(?!api\/|v1\/|agent\/|assets\/)/;
+
+const LogIn = lazy(() => import('../screens/account/log-in.js').then((one) => one.LogIn));
+const Join = lazy(() => import('../screens/account/join.js').then((one) => one.Join));
+const SetUp = lazy(() => import('../screens/account/set-up.js').then((one) => one.SetUp));
+
+export function App() {
+  return (
+    <LocationProvider scope={OWN_PAGES}>
+      <Gate />
+      <Toasts />
+    </LocationProvider>
+  );
+}
+
+/** Whoever is not logged in sees the ways in, and nothing else. */
+function Gate() {
+  const [fault, setFault] = useState<Fault | null>(null);
+  const load = (): void => {
+    setFault(null);
+    loadSession().catch((thrown: unknown) => setFault(asFault(thrown)));
+  };
+  useEffect(load, []);
+  useEffect(followTabs, []);
+  const current = useCell(session);
+  const memberId = current?.member.id;
+  useEffect(() => {
+    if (memberId === undefined) return undefined;
+    startLive();
+    return stopLive;
+  }, [memberId]);
+  if (fault !== null) {
+    return (
+      <main class="alone">
+        <p role="alert">{fault.message}</p>
+        <button type="button" class="button" onClick={load}>
+          Try again
+        </button>
+      </main>
+    );
+  }
+  if (current === undefined) return <main class="alone" aria-busy="true" />;
+  // The screens of another member are begun anew.
+  return current === null ? <Outside /> : <Inside key={memberId} />;
+}
+
+function Outside() {
+  return (
+    <main class="alone">
+      <Router>
+        <Route path="/join" component={Join} />
+        <Route path="/setup" component={SetUp} />
+        <Route default component={LogIn} />
+      </Router>
+    </main>
+  );
+}
+
+/** Where one comes in, whoever is in already goes on. */
+const WAYS_IN = ['/login', '/join', '/setup'];
+
+function Inside() {
+  const { path, query, route } = useLocation();
+  const isWayIn = WAYS_IN.includes(path);
+  useEffect(() => {
+    if (isWayIn) route(ownPage(query['next']), true);
+  }, [isWayIn]);
+  return isWayIn ? null : <Frame />;
+}
+
+/** `next` comes with the address: it must not lead to another site. */
+function ownPage(next = '/'): string {
+  return OWN_PAGES.test(next) && !next.startsWith('//') && !next.includes('\\') ? next : '/';
+}

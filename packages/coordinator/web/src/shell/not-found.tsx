@@ -1,0 +1,13 @@
+import { Page } from '../ui/page.js';
+import { Empty } from '../ui/states.js';
+import { LinkButton } from '../ui/button.js';
+
+export function NotFound() {
+  return (
+    <Page title="Nothing here">
+      <Empty title="There is no screen at this address." text="It may have been moved or deleted.">
+        <LinkButton href="/">Go home</LinkButton>
+      </Empty>
+    </Page>
+  );
+}

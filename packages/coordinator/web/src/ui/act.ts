@@ -1,0 +1,52 @@
+/** Something that a button does: under way once, and what went wrong is told. */
+import { useState } from 'preact/hooks';
+import { asFault } from '../api/fault.js';
+import type { Fault } from '../api/fault.js';
+import { toastFault } from './toasts.js';
+
+export interface Act<Args extends readonly unknown[]> {
+  /** Resolves to whether it went well. */
+  run(...args: Args): Promise<boolean>;
+  readonly isBusy: boolean;
+  /** Of the last run. */
+  readonly fault: Fault | null;
+}
+
+/** For forms, which show the fault where it belongs. */
+export function useAct<Args extends readonly unknown[]>(
+  action: (...args: Args) => Promise<unknown>,
+): Act<Args> {
+  const [isBusy, setBusy] = useState(false);
+  const [fault, setFault] = useState<Fault | null>(null);
+  return {
+    isBusy,
+    fault,
+    async run(...args) {
+      setBusy(true);
+      try {
+        await action(...args);
+        setFault(null);
+        return true;
+      } catch (thrown) {
+        setFault(asFault(thrown));
+        return false;
+      } finally {
+        setBusy(false);
+      }
+    },
+  };
+}
+
+/** For single buttons: what goes wrong is a toast. */
+export function useToastedAct<Args extends readonly unknown[]>(
+  action: (...args: Args) => Promise<unknown>,
+): Act<Args> {
+  return useAct(async (...args: Args) => {
+    try {
+      await action(...args);
+    } catch (thrown) {
+      toastFault(thrown);
+      throw thrown;
+    }
+  });
+}

@@ -1,0 +1,37 @@
+import type { ComponentChildren } from 'preact';
+import type { Mood } from './mood.js';
+
+interface BadgeProps {
+  readonly mood?: Mood;
+  /** With a coloured dot before it, as for a state. */
+  readonly dot?: boolean;
+  readonly title?: string;
+  readonly children: ComponentChildren;
+}
+
+export function Badge({ mood = 'plain', dot = false, title, children }: BadgeProps) {
+  return (
+    <span class={`badge ${mood}${dot ? ' dot' : ''}`} {...(title !== undefined && { title })}>
+      {children}
+    </span>
+  );
+}
+
+const MOODS: Readonly<Record<string, Mood>> = {
+  QUEUED: 'plain',
+  PENDING: 'plain',
+  PROCESSING: 'accent',
+  PROCESSED: 'good',
+  DONE: 'good',
+  FAILED: 'bad',
+  CANCELED: 'warn',
+};
+
+/** Of a job or a batch, in the specification's own word. */
+export function StatusBadge({ status }: { readonly status: string }) {
+  return (
+    <Badge dot mood={MOODS[status] ?? 'plain'}>
+      {status}
+    </Badge>
+  );
+}

@@ -1,0 +1,21 @@
+import type { ComponentChildren } from 'preact';
+import { Icon } from './icon.js';
+
+interface BannerProps {
+  readonly mood?: 'accent' | 'warn' | 'bad';
+  /** One sentence. */
+  readonly text: string;
+  /** What to do about it. */
+  readonly children?: ComponentChildren;
+}
+
+/** Something that concerns the whole screen. */
+export function Banner({ mood = 'accent', text, children }: BannerProps) {
+  return (
+    <div class={`banner ${mood}`} role="status">
+      <Icon name={mood === 'accent' ? 'info' : 'triangle-alert'} />
+      <p>{text}</p>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,21 @@
+import { CopyIcon } from './copy.js';
+
+interface CodeProps {
+  readonly text: string;
+  /** What is copied: "Copy the command". */
+  readonly label: string;
+  /** One line, in less space. */
+  readonly inline?: boolean;
+}
+
+/** Text that is pasted elsewhere as it stands. */
+export function Code({ text, label, inline = false }: CodeProps) {
+  return (
+    <div class={`code${inline ? ' inline' : ''}`}>
+      <pre tabIndex={0} aria-label={label.replace(/^Copy (the )?/, '')} role="group">
+        <code>{text}</code>
+      </pre>
+      <CopyIcon text={text} label={label} />
+    </div>
+  );
+}

@@ -1,0 +1,72 @@
+import { useState } from 'preact/hooks';
+import { Button } from './button.js';
+import { IconButton } from './icon-button.js';
+import { toast } from './toasts.js';
+
+const SHOWN_MS = 1_500;
+
+interface CopyProps {
+  readonly text: string;
+  /** What is copied: "Copy the id". */
+  readonly label: string;
+}
+
+export function CopyIcon({ text, label }: CopyProps) {
+  const [isCopied, copyIt] = useCopy(text);
+  const icon = isCopied ? 'check' : 'copy';
+  return (
+    <IconButton icon={icon} label={isCopied ? 'Copied' : label} onClick={() => void copyIt()} />
+  );
+}
+
+/** With its words. */
+export function CopyButton({ text, label }: CopyProps) {
+  const [isCopied, copyIt] = useCopy(text);
+  return (
+    <Button icon={isCopied ? 'check' : 'copy'} onClick={() => void copyIt()}>
+      {isCopied ? 'Copied' : label}
+    </Button>
+  );
+}
+
+/** Something that people paste elsewhere, in the type of code, with its button. */
+export function CopyText({ text, label }: CopyProps) {
+  return (
+    <span class="row">
+      <span class="mono">{text}</span>
+      <CopyIcon text={text} label={label} />
+    </span>
+  );
+}
+
+function useCopy(text: string): [boolean, () => Promise<void>] {
+  const [isCopied, setCopied] = useState(false);
+  const copyIt = async (): Promise<void> => {
+    if (!(await copy(text))) {
+      toast('The browser does not let this page copy. Select the text and copy it.', 'bad');
+      return;
+    }
+    setCopied(true);
+    setTimeout(() => setCopied(false), SHOWN_MS);
+  };
+  return [isCopied, copyIt];
+}
+
+/** Over plain http to another machine browsers have no clipboard, but still the old command. */
+async function copy(text: string): Promise<boolean> {
+  if (navigator.clipboard !== undefined) {
+    return navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+  }
+  const area = document.createElement('textarea');
+  area.value = text;
+  // Inside an open dialog nothing outside of it can be selected.
+  const place = document.querySelector('dialog[open]') ?? document.body;
+  place.append(area);
+  area.select();
+  const isCopied = document.execCommand('copy');
+  area.remove();
+  return isCopied;
+}

@@ -1,0 +1,77 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { useAct } from './act.js';
+import { Button } from './button.js';
+import { FaultText } from './states.js';
+
+interface DialogProps {
+  readonly title: string;
+  readonly shape?: 'narrow' | 'wide' | 'drawer';
+  /** Escape, a click beside it, or its own buttons. */
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** Open for as long as it is rendered. The browser keeps the focus inside, and gives it back. */
+export function Dialog({ title, shape = 'narrow', onClose, children }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const dialog = element.current;
+    const before = document.activeElement;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      class={`dialog ${shape}`}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      // A second Escape closes it whatever was made of the first.
+      onClose={() => element.current?.isConnected && onClose()}
+      onClick={(event) => event.target === element.current && onClose()}
+    >
+      <h2 id={titleId} class={shape === 'drawer' ? 'unseen' : ''}>
+        {title}
+      </h2>
+      {children}
+    </dialog>
+  );
+}
+
+interface ConfirmProps {
+  readonly title: string;
+  /** What happens, and what cannot be undone. */
+  readonly text: string;
+  /** On the button: a verb and what it is done to. */
+  readonly verb: string;
+  readonly action: () => Promise<unknown>;
+  readonly onClose: () => void;
+}
+
+/** Asked before something that cannot be taken back; closes when it went well. */
+export function Confirm({ title, text, verb, action, onClose }: ConfirmProps) {
+  const act = useAct(action);
+  const confirm = async (): Promise<void> => {
+    if (await act.run()) onClose();
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{text}</p>
+      <FaultText fault={act.fault} />
+      <div class="dialog-foot">
+        <Button onClick={onClose}>Keep it</Button>
+        <Button tone="danger" busy={act.isBusy} onClick={() => void confirm()}>
+          {verb}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,22 @@
+import { Fragment } from 'preact';
+import type { ComponentChildren } from 'preact';
+
+/** Names and what they are; what is null is left out. */
+export function Facts({
+  rows,
+}: {
+  readonly rows: readonly (readonly [string, ComponentChildren])[];
+}) {
+  return (
+    <dl class="facts">
+      {rows
+        .filter(([, value]) => value !== null && value !== undefined)
+        .map(([name, value]) => (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </Fragment>
+        ))}
+    </dl>
+  );
+}

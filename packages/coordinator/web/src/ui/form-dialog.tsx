@@ -1,0 +1,40 @@
+import type { ComponentChildren } from 'preact';
+import { useAct } from './act.js';
+import { Button } from './button.js';
+import { Dialog } from './dialog.js';
+import { FaultText } from './states.js';
+
+interface FormDialogProps {
+  readonly title: string;
+  /** On its button. */
+  readonly verb: string;
+  /** Closes it when it went well; where it resolves to false something else takes its place. */
+  readonly action: () => Promise<unknown>;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A few fields and a button; what is refused is told below them. */
+export function FormDialog({ title, verb, action, onClose, children }: FormDialogProps) {
+  const act = useAct(async () => {
+    if ((await action()) !== false) onClose();
+  });
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    void act.run();
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form class="form" onSubmit={submit}>
+        {children}
+        <FaultText fault={act.fault} />
+        <div class="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" tone="primary" busy={act.isBusy}>
+            {verb}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

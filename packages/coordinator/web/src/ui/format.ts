@@ -1,0 +1,68 @@
+/** Numbers and times as people read them. */
+
+const LOCALE = 'en';
+const counts = new Intl.NumberFormat(LOCALE);
+const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumFractionDigits: 1 });
+const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** `12,345` */
+export function formatCount(count: number): string {
+  return counts.format(count);
+}
+
+/** `12.3K`, where space is short. */
+export function formatShort(count: number): string {
+  return compact.format(count);
+}
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** `1.5 GiB` */
+export function formatBytes(bytes: number): string {
+  const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), UNITS.length - 1);
+  const amount = bytes / 1024 ** power;
+  const digits = power === 0 || amount >= 100 ? 0 : 1;
+  return `${amount.toFixed(digits)} ${UNITS[power]}`;
+}
+
+/** The same of as many MiB, as agents tell of cards. */
+export function formatMib(mib: number): string {
+  return formatBytes(mib * 1024 ** 2);
+}
+
+/** `340 ms`, `4.2 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h` */
+export function formatMs(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 3_600) return pair([Math.floor(seconds / 60), 'min'], [seconds % 60, 's']);
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 1_440) return pair([Math.floor(minutes / 60), 'h'], [minutes % 60, 'min']);
+  const hours = Math.floor(minutes / 60);
+  return pair([Math.floor(hours / 24), 'd'], [hours % 24, 'h']);
+}
+
+function pair([first, unit]: [number, string], [second, smaller]: [number, string]): string {
+  return second === 0 ? `${first} ${unit}` : `${first} ${unit} ${second} ${smaller}`;
+}
+
+/** `3 min ago`, `in 2 h`, `now` */
+export function formatAgo(at: number, now: number): string {
+  const ms = now - at;
+  if (Math.abs(ms) < 5_000) return 'now';
+  const whole = formatMs(
+    Math.abs(ms) < 60_000 ? Math.round(Math.abs(ms) / 1_000) * 1_000 : Math.abs(ms),
+  );
+  const first = whole.split(' ').slice(0, 2).join(' ').replace(/\.\d/, '');
+  return ms > 0 ? `${first} ago` : `in ${first}`;
+}
+
+/** The exact moment, in the reader's own place. */
+export function formatDate(at: number): string {
+  return dates.format(at);
+}
+
+/** `1 job`, `3 jobs` */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,60 @@
+/**
+ * Markdown that grows while it is read: what stands before the last block cannot change any more
+ * and is not parsed again.
+ */
+import type { Links, MarkedToken, Tokens } from 'marked';
+
+/** Beyond it the rest is shown as it came. */
+const MAX_CHARACTERS = 200_000;
+
+export type LexMarkdown = (text: string, links: Links) => readonly MarkedToken[];
+
+export interface MarkdownBlocks {
+  /** The same objects as the last time where nothing has changed. */
+  readonly blocks: readonly MarkedToken[];
+  /** What is too long to be parsed. */
+  readonly rest: string;
+}
+
+export class GrowingMarkdown {
+  readonly #lex: LexMarkdown;
+  #links: Links = {};
+  #settled: readonly MarkedToken[] = [];
+  /** The text of the settled blocks. */
+  #settledText = '';
+
+  constructor(lex: LexMarkdown) {
+    this.#lex = lex;
+  }
+
+  read(whole: string): MarkdownBlocks {
+    const written = whole.replaceAll(/\r\n?/g, '\n');
+    const text = written.slice(0, MAX_CHARACTERS);
+    if (!text.startsWith(this.#settledText)) this.#forget();
+    const tokens = this.#lex(text.slice(this.#settledText.length), this.#links);
+    const blocks = [...this.#settled, ...tokens];
+    this.#settle(tokens);
+    return { blocks, rest: written.slice(MAX_CHARACTERS) };
+  }
+
+  /** The last block may still grow, and so does the space behind it: a list goes on after one. */
+  #settle(tokens: readonly MarkedToken[]): void {
+    const last = tokens.findLastIndex(({ type }) => type !== 'space');
+    const done = tokens.slice(0, Math.max(last, 0));
+    if (done.length === 0) return;
+    this.#settled = [...this.#settled, ...done];
+    this.#settledText += done.map(({ raw }) => raw).join('');
+    for (const token of done) if (token.type === 'def') this.#define(token);
+  }
+
+  /** The first of a name counts, as everywhere in Markdown. */
+  #define({ tag, href, title }: Tokens.Def): void {
+    this.#links[tag] ??= { href, title };
+  }
+
+  #forget(): void {
+    this.#links = {};
+    this.#settled = [];
+    this.#settledText = '';
+  }
+}

@@ -1,0 +1,35 @@
+import type { Pages } from '../api/pages.js';
+import { Button } from './button.js';
+import { formatCount, plural } from './format.js';
+
+/** More rows at once make the page slow, and nobody reads them. */
+export const MAX_ROWS = 900;
+
+interface LoadMoreProps {
+  readonly pages: Pages<{ readonly id: string }>;
+  /** What they are, in the singular: "job". */
+  readonly what: string;
+  /** Where it is not that with an s. */
+  readonly many?: string;
+}
+
+/** Below a list that comes a page at a time. */
+export function LoadMore({ pages, what, many }: LoadMoreProps) {
+  const count = pages.rows?.length ?? 0;
+  if (!pages.hasMore) return <p class="list-foot soft small">{plural(count, what, many)}</p>;
+  if (count >= MAX_ROWS) {
+    return (
+      <p class="list-foot soft small">
+        The newest {formatCount(count)} are shown. Filter the list to reach older ones.
+      </p>
+    );
+  }
+  return (
+    <p class="list-foot soft small">
+      The newest {formatCount(count)}
+      <Button small busy={pages.isLoadingMore} onClick={() => void pages.loadMore()}>
+        Load more
+      </Button>
+    </p>
+  );
+}

@@ -1,0 +1,165 @@
+/** Tokens of Markdown as elements. Nothing is put in as HTML: what the lexer calls so is text. */
+import { Component, Fragment } from 'preact';
+import type { ComponentChildren } from 'preact';
+import type { MarkedToken, Token, Tokens } from 'marked';
+import { Code } from './code.js';
+
+/** Lists in quotes in lists: deeper ones are shown as they came. */
+const MAX_DEPTH = 12;
+const SAFE_ADDRESS = /^(https?:\/\/|mailto:)/i;
+
+/** Drawn once for as long as its token is the same object. */
+export class MarkdownBlock extends Component<{ readonly token: MarkedToken }> {
+  override shouldComponentUpdate(next: { readonly token: MarkedToken }): boolean {
+    return next.token !== this.props.token;
+  }
+
+  override render(): ComponentChildren {
+    const { token } = this.props;
+    // A block of mere text is one that the lexer was not given.
+    return token.type === 'text' ? <p class="plain">{token.text}</p> : draw(token, 0);
+  }
+}
+
+function drawAll(tokens: readonly Token[] | undefined, depth: number): ComponentChildren {
+  // Of extensions, which have types of their own, there are none.
+  const known = (tokens ?? []) as readonly MarkedToken[];
+  return known.map((token, index) => <Fragment key={index}>{draw(token, depth)}</Fragment>);
+}
+
+function draw(token: MarkedToken, depth: number): ComponentChildren {
+  if (depth > MAX_DEPTH) return token.raw;
+  switch (token.type) {
+    case 'heading':
+      // A model's headings are none of the page's: they have its looks alone.
+      return <p class={`heading h${token.depth}`}>{drawAll(token.tokens, depth + 1)}</p>;
+    case 'paragraph':
+      return <p>{drawAll(token.tokens, depth + 1)}</p>;
+    case 'blockquote':
+      return <blockquote>{drawAll(token.tokens, depth + 1)}</blockquote>;
+    case 'list':
+      return <List list={token} depth={depth + 1} />;
+    case 'code':
+      return <Code text={token.text} label={`Copy the ${wordOf(token.lang)}`} />;
+    case 'table':
+      return <MarkdownTable table={token} depth={depth + 1} />;
+    case 'hr':
+      return <hr />;
+    case 'space':
+    case 'def':
+      return null;
+    case 'html':
+      return 'block' in token && token.block ? <p>{token.text}</p> : token.text;
+    default:
+      return drawInline(token, depth);
+  }
+}
+
+type BlockType =
+  | 'heading'
+  | 'paragraph'
+  | 'blockquote'
+  | 'list'
+  | 'code'
+  | 'table'
+  | 'hr'
+  | 'space'
+  | 'def'
+  | 'html';
+
+function drawInline(
+  token: Exclude<MarkedToken, { type: BlockType }>,
+  depth: number,
+): ComponentChildren {
+  switch (token.type) {
+    case 'strong':
+      return <strong>{drawAll(token.tokens, depth + 1)}</strong>;
+    case 'em':
+      return <em>{drawAll(token.tokens, depth + 1)}</em>;
+    case 'del':
+      return <del>{drawAll(token.tokens, depth + 1)}</del>;
+    case 'codespan':
+      return <code>{token.text}</code>;
+    case 'br':
+      return <br />;
+    case 'link':
+      return <Outside href={token.href}>{drawAll(token.tokens, depth + 1)}</Outside>;
+    case 'image':
+      // Shown, it would tell a stranger's server who reads this and when.
+      return <Outside href={token.href}>{token.text || token.href}</Outside>;
+    case 'checkbox':
+      return token.checked ? '☑ ' : '☐ ';
+    case 'list_item':
+      return drawAll(token.tokens, depth + 1);
+    case 'escape':
+      return token.text;
+    case 'text':
+      return token.tokens === undefined ? withCharacters(token.text) : drawAll(token.tokens, depth);
+  }
+}
+
+function List({ list, depth }: { readonly list: Tokens.List; readonly depth: number }) {
+  const items = list.items.map((item, index) => <li key={index}>{drawAll(item.tokens, depth)}</li>);
+  if (!list.ordered) return <ul>{items}</ul>;
+  return <ol {...(typeof list.start === 'number' && { start: list.start })}>{items}</ol>;
+}
+
+function MarkdownTable({ table, depth }: { readonly table: Tokens.Table; readonly depth: number }) {
+  return (
+    <div class="table-scroll" tabIndex={0} role="group" aria-label="Table">
+      <table class="table">
+        <thead>
+          <tr>
+            {table.header.map((cell, index) => (
+              <th key={index} scope="col">
+                {drawAll(cell.tokens, depth)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {table.rows.map((row, index) => (
+            <tr key={index}>
+              {row.map((cell, at) => (
+                <td key={at}>{drawAll(cell.tokens, depth)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface OutsideProps {
+  readonly href: string;
+  readonly children: ComponentChildren;
+}
+
+/** What leads anywhere but to a web page or a letter leads nowhere. */
+function Outside({ href, children }: OutsideProps) {
+  if (!SAFE_ADDRESS.test(href)) return <span title={href}>{children}</span>;
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+      {children}
+    </a>
+  );
+}
+
+function wordOf(language = ''): string {
+  return language === '' ? 'code' : `${language.split(/\s/, 1)[0]} code`;
+}
+
+const CHARACTERS: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&nbsp;': '\u00a0',
+};
+
+/** Those that models write; as text, which `&lt;` stays when it has become `<`. */
+function withCharacters(text: string): string {
+  return text.replaceAll(/&(?:amp|lt|gt|quot|nbsp|#39);/g, (name) => CHARACTERS[name] ?? name);
+}

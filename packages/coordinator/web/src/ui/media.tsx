@@ -1,0 +1,43 @@
+/** Generated files, shown as what they are. */
+import './media.css';
+
+export interface MediaFile {
+  readonly id: string;
+  readonly content_type: string;
+}
+
+/** On this origin, whatever the public address is: the cookie goes nowhere else. */
+export function addressOf({ id }: MediaFile): string {
+  return `/api/inference/assets/${encodeURIComponent(id)}/`;
+}
+
+export type MediaKind = 'picture' | 'sound' | 'film' | 'other';
+
+export function kindOf({ content_type: type }: MediaFile): MediaKind {
+  if (type.startsWith('image/')) return 'picture';
+  if (type.startsWith('audio/')) return 'sound';
+  return type.startsWith('video/') ? 'film' : 'other';
+}
+
+interface MediaProps {
+  readonly file: MediaFile;
+  /** What it is, for whoever cannot see or hear it. */
+  readonly label: string;
+  /** Among many: nothing is loaded before it is seen or played. */
+  readonly lazy?: boolean;
+}
+
+export function Media({ file, label, lazy = false }: MediaProps) {
+  const src = addressOf(file);
+  const preload = lazy ? 'none' : 'metadata';
+  switch (kindOf(file)) {
+    case 'picture':
+      return <img class="media" src={src} alt={label} loading={lazy ? 'lazy' : 'eager'} />;
+    case 'sound':
+      return <audio class="media" controls preload={preload} src={src} aria-label={label} />;
+    case 'film':
+      return <video class="media" controls preload={preload} src={src} aria-label={label} />;
+    case 'other':
+      return <a href={src}>{label}</a>;
+  }
+}

@@ -1,0 +1,46 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import '../style/parts.css';
+import { Ago } from './time.js';
+
+interface PageProps {
+  readonly title: string;
+  /** One sentence below the title, where the title does not say it all. */
+  readonly lead?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  /** Unix ms of the last answer, where that is too long ago. */
+  readonly staleSince?: number | null;
+  readonly children: ComponentChildren;
+}
+
+/** Of the first screen the browser says the title itself. */
+let isFirst = true;
+
+/** A screen: its title in the window and at the head, where the focus goes on arrival. */
+export function Page({ title, lead, actions, staleSince = null, children }: PageProps) {
+  const head = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · Inference Gateway`;
+  }, [title]);
+  useEffect(() => {
+    if (!isFirst) head.current?.focus();
+    isFirst = false;
+  }, []);
+  return (
+    <>
+      <header class="page-head">
+        <h1 ref={head} tabIndex={-1}>
+          {title}
+        </h1>
+        {staleSince !== null && (
+          <span class="badge warn dot">
+            stale since <Ago at={staleSince} />
+          </span>
+        )}
+        {actions !== undefined && <div class="actions">{actions}</div>}
+        {lead !== undefined && <p class="lead">{lead}</p>}
+      </header>
+      {children}
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+import { useState } from 'preact/hooks';
+import { IconButton } from './icon-button.js';
+import { Field } from './field.js';
+
+interface PasswordFieldProps {
+  readonly label: string;
+  readonly hint?: string;
+  readonly wrong?: string | null;
+  /** For the browser's keeper of passwords. */
+  readonly autocomplete: 'current-password' | 'new-password';
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+}
+
+/** Typed once, and shown to whoever wants to see it, instead of typed twice unseen. */
+export function PasswordField(props: PasswordFieldProps) {
+  const { label, hint, wrong = null, autocomplete, value, onValue } = props;
+  const [isShown, setShown] = useState(false);
+  return (
+    <Field label={label} {...(hint !== undefined && { hint })} wrong={wrong}>
+      {(ids) => (
+        <div class="password">
+          <input
+            {...ids}
+            {...inputType(isShown)}
+            class="input"
+            autocomplete={autocomplete}
+            // As typed: phones write the first letter large, and mend words.
+            autocapitalize="none"
+            spellcheck={false}
+            required
+            value={value}
+            onInput={({ currentTarget }) => onValue(currentTarget.value)}
+          />
+          <IconButton
+            icon={isShown ? 'eye-off' : 'eye'}
+            label={isShown ? 'Hide the password' : 'Show the password'}
+            onClick={() => setShown(!isShown)}
+          />
+        </div>
+      )}
+    </Field>
+  );
+}
+
+/** The types of JSX tell inputs apart by their type, and this one is told only when it runs. */
+function inputType(isShown: boolean): { readonly type: 'text' } {
+  return { type: (isShown ? 'text' : 'password') as 'text' };
+}
+
+/** What the coordinator asks of a new one. */
+export const PASSWORD_HINT = 'At least 12 characters. A few words in a row are good.';

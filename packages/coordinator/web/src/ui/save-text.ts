@@ -1,0 +1,12 @@
+/** The browser reads it after this turn, and within this time. */
+const READ_MS = 10_000;
+
+/** Has the browser save a text that the page has made, as a file of this name. */
+export function saveText(name: string, type: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), READ_MS);
+}

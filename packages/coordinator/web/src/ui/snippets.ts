@@ -1,0 +1,28 @@
+/**
+ * A call of the API as a text that runs as pasted: in a shell, as a Python file, as a Node module.
+ * OpenAI's own clients are used wherever they know the call.
+ */
+import { curlSnippet } from './snippets/curl.js';
+import { nodeSnippet } from './snippets/node.js';
+import { pythonSnippet } from './snippets/python.js';
+import type { SnippetCall } from './snippets/call.js';
+
+export type { SnippetCall } from './snippets/call.js';
+
+export const LANGUAGES = [
+  { value: 'curl', label: 'curl' },
+  { value: 'python', label: 'Python' },
+  { value: 'node', label: 'Node' },
+] as const;
+
+export type Language = (typeof LANGUAGES)[number]['value'];
+
+const WRITERS: Readonly<Record<Language, (call: SnippetCall) => string>> = {
+  curl: curlSnippet,
+  python: pythonSnippet,
+  node: nodeSnippet,
+};
+
+export function snippetOf(language: Language, call: SnippetCall): string {
+  return WRITERS[language](call);
+}

@@ -1,0 +1,107 @@
+/** What a snippet does, and what its writers have to know about it. */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+
+export interface SnippetCall {
+  /** With `/v1`. */
+  readonly baseUrl: string;
+  /** The key itself, or the variable of the environment that holds it: `$GATEWAY_KEY`. */
+  readonly key: string;
+  readonly endpoint: EndpointKey;
+  /** The fields of the JSON body, of the form beside its files, or of the query. */
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly files?: readonly SnippetFile[];
+}
+
+/** One that lies where the snippet runs. */
+interface SnippetFile {
+  readonly field: string;
+  readonly name: string;
+}
+
+/** Those that OpenAI's clients have a method for, and the fields which that method knows. */
+export interface ClientMethod {
+  /** `chat.completions.create`, in Python; Node says it the same way. */
+  readonly path: string;
+  readonly fields: ReadonlySet<string>;
+  /** Python's client refuses a call that leaves one of them out. */
+  readonly needs: readonly string[];
+}
+
+const SAMPLING = ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty', 'seed', 'stop'];
+const TEXT = ['model', 'stream', 'stream_options', 'max_tokens', 'n', 'user', ...SAMPLING];
+const CHAT = ['messages', 'max_completion_tokens', 'reasoning_effort', 'response_format'].concat([
+  'tools',
+  'tool_choice',
+  'logprobs',
+  'top_logprobs',
+]);
+const PICTURE = ['model', 'prompt', 'n', 'size', 'response_format', 'user'];
+const HEARD = ['model', 'file', 'language', 'prompt', 'response_format', 'temperature'];
+
+const METHODS: Readonly<Partial<Record<EndpointKey, ClientMethod>>> = {
+  chat: method('chat.completions.create', [...TEXT, ...CHAT], ['messages']),
+  completions: method('completions.create', [...TEXT, 'prompt'], ['prompt']),
+  speech: method('audio.speech.create', ['model', 'input', 'voice', 'response_format'], ['voice']),
+  transcriptions: method('audio.transcriptions.create', [...HEARD, 'timestamp_granularities'], []),
+  images: method('images.generate', PICTURE, []),
+  edits: method('images.edit', [...PICTURE, 'image', 'mask'], []),
+};
+
+/** Null where the call is made by plain HTTP, as a job is, which those clients know nothing of. */
+export function methodOf({ endpoint, body }: SnippetCall): ClientMethod | null {
+  const found = METHODS[endpoint];
+  if (found === undefined || body['async'] === true) return null;
+  return found.needs.every((field) => body[field] !== undefined) ? found : null;
+}
+
+/** What comes back, as far as a snippet does something else with it. */
+export type Answer = 'stream' | 'text' | 'images' | 'file' | 'json';
+
+export function answerOf({ endpoint, body }: SnippetCall): Answer {
+  const { answer } = ENDPOINTS[endpoint];
+  if (body['async'] === true) return 'json';
+  if (answer === 'file') return 'file';
+  if (answer === 'images') return 'images';
+  if (answer === 'transcription') return 'text';
+  return body['stream'] === true ? 'stream' : 'json';
+}
+
+/** Where a file that comes back is put. */
+export function fileNameOf({ endpoint, body }: SnippetCall): string {
+  const isOpus = body['response_format'] === 'opus';
+  if (ENDPOINTS[endpoint].media === 'video') return 'film.mp4';
+  if (endpoint === 'music') return 'music.wav';
+  return isOpus ? 'speech.ogg' : 'speech.wav';
+}
+
+export function urlOf({ baseUrl, endpoint }: SnippetCall): string {
+  return `${baseUrl}${ENDPOINTS[endpoint].path}`;
+}
+
+/** What is undefined is not sent. */
+export function fieldsOf({ body }: SnippetCall): readonly (readonly [string, unknown])[] {
+  return Object.entries(body).filter(([, value]) => value !== undefined);
+}
+
+/** The name of the variable, where the key is one. */
+export function variableOf(key: string): string | null {
+  return /^\$([A-Z_][A-Z0-9_]*)$/.exec(key)?.[1] ?? null;
+}
+
+/** Of a form: each field as text, lists as one field an item. */
+export function formFieldsOf(call: SnippetCall): readonly (readonly [string, string])[] {
+  return fieldsOf(call).flatMap(([name, value]) => {
+    if (!Array.isArray(value)) return [[name, textOf(value)] as const];
+    const listName = name.endsWith('[]') ? name : `${name}[]`;
+    return value.map((item) => [listName, textOf(item)] as const);
+  });
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function method(path: string, fields: readonly string[], needs: readonly string[]): ClientMethod {
+  return { path, fields: new Set(fields), needs };
+}

@@ -1,0 +1,96 @@
+/** What stands where a list would: still loading, nothing there, nothing found, no answer. */
+import type { ComponentChildren } from 'preact';
+import type { Fault } from '../api/fault.js';
+import { Button } from './button.js';
+import { Icon } from './icon.js';
+
+/** As high as what comes, so that nothing moves when it does. */
+export function Loading({ rows = 5 }: { readonly rows?: number }) {
+  return (
+    <div role="status" aria-label="Loading">
+      {Array.from({ length: rows }, (_, index) => (
+        <span key={index} class="skeleton row" />
+      ))}
+    </div>
+  );
+}
+
+interface EmptyProps {
+  readonly icon?: string;
+  readonly title: string;
+  /** The next step, in a sentence. */
+  readonly text?: string;
+  readonly children?: ComponentChildren;
+}
+
+export function Empty({ icon = 'boxes', title, text, children }: EmptyProps) {
+  return (
+    <div class="state">
+      <Icon name={icon} />
+      <p class="title">{title}</p>
+      {text !== undefined && <p>{text}</p>}
+      {children}
+    </div>
+  );
+}
+
+/** There are some, but none that fits. */
+export function NoMatch({
+  what,
+  onClear,
+}: {
+  readonly what: string;
+  readonly onClear: () => void;
+}) {
+  return (
+    <Empty icon="search" title={`No ${what} match these filters.`}>
+      <Button onClick={onClear}>Clear the filters</Button>
+    </Empty>
+  );
+}
+
+interface FaultStateProps {
+  readonly fault: Fault;
+  readonly onRetry?: () => void;
+}
+
+/** Nothing could be loaded, and why. */
+export function FaultState({ fault, onRetry }: FaultStateProps) {
+  return (
+    <div class="state" role="alert">
+      <Icon name="circle-alert" />
+      <p class="title">This could not be loaded.</p>
+      <p>{fault.message}</p>
+      {fault.requestId !== null && <p class="small mono">{fault.requestId}</p>}
+      {onRetry !== undefined && (
+        <Button icon="refresh-cw" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}
+
+interface UnansweredProps {
+  readonly fault: Fault | null;
+  readonly onRetry: () => void;
+  /** Where the coordinator says that there is none. */
+  readonly children: ComponentChildren;
+}
+
+/** One thing that has an address, until it is known. */
+export function Unanswered({ fault, onRetry, children }: UnansweredProps) {
+  if (fault === null) return <Loading rows={8} />;
+  if (fault.status !== 404) return <FaultState fault={fault} onRetry={onRetry} />;
+  return <>{children}</>;
+}
+
+/** Below a form: why it was not accepted. */
+export function FaultText({ fault }: { readonly fault: Fault | null }) {
+  if (fault === null) return null;
+  return (
+    <p class="bad" role="alert">
+      {fault.message}
+    </p>
+  );
+}

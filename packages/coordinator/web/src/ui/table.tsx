@@ -1,0 +1,84 @@
+import type { ComponentChildren } from 'preact';
+import { useNarrow } from './narrow.js';
+
+export interface Column<Row> {
+  /** Read at the head of the column; an unseen one for columns of buttons. */
+  readonly head: string;
+  readonly unseenHead?: boolean;
+  /** Numbers stand at the right. */
+  readonly kind?: 'text' | 'number' | 'end' | 'grow';
+  /** Left out where the screen is narrow. */
+  readonly ifWide?: boolean;
+  /** What names the row; at most one column. */
+  readonly isName?: boolean;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** Of the name, where the screen is narrow: what its left-out columns say, on a line below. */
+  readonly below?: (row: Row) => ComponentChildren;
+}
+
+interface TableProps<Row> {
+  /** What it lists, for whoever cannot see where it stands. */
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row) => string;
+}
+
+/** A real table, which scrolls by itself where it is too wide. */
+export function Table<Row>({ caption, columns: all, rows, rowKey }: TableProps<Row>) {
+  const isNarrow = useNarrow();
+  const columns = isNarrow ? all.filter(({ ifWide = false }) => !ifWide).map(folded) : all;
+  return (
+    <div class="table-scroll" tabIndex={0} role="region" aria-label={caption}>
+      <table class="table">
+        <caption>{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column.head} scope="col" class={classOf(column)}>
+                {column.unseenHead ? <span class="unseen">{column.head}</span> : column.head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={rowKey(row)}>{columns.map((column) => cellOf(column, row))}</tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function folded<Row>(column: Column<Row>): Column<Row> {
+  const { cell, below } = column;
+  if (below === undefined) return column;
+  return {
+    ...column,
+    kind: 'grow',
+    cell: (row) => (
+      <>
+        {cell(row)}
+        <span class="below small soft">{below(row)}</span>
+      </>
+    ),
+  };
+}
+
+function cellOf<Row>(column: Column<Row>, row: Row) {
+  const content = column.cell(row);
+  return column.isName ? (
+    <th key={column.head} scope="row" class={classOf(column)}>
+      {content}
+    </th>
+  ) : (
+    <td key={column.head} class={classOf(column)}>
+      {content}
+    </td>
+  );
+}
+
+function classOf<Row>({ kind = 'text' }: Column<Row>): string {
+  return kind === 'text' ? '' : kind;
+}

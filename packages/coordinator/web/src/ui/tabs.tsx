@@ -1,0 +1,27 @@
+import { useLocation } from 'preact-iso';
+import { useEffect, useRef } from 'preact/hooks';
+
+interface TabsProps {
+  readonly label: string;
+  readonly tabs: readonly { readonly href: string; readonly text: string }[];
+}
+
+/** Parts of a screen, each with an address of its own. */
+export function Tabs({ label, tabs }: TabsProps) {
+  const { path } = useLocation();
+  const bar = useRef<HTMLElement>(null);
+  // Where they scroll, the one that is open is in sight.
+  useEffect(() => {
+    const open = bar.current?.querySelector('[aria-current]');
+    open?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [path]);
+  return (
+    <nav ref={bar} class="tabs" aria-label={label}>
+      {tabs.map(({ href, text }) => (
+        <a key={href} href={href} {...(path === href && { 'aria-current': 'page' as const })}>
+          {text}
+        </a>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,27 @@
+import type { ComponentChildren } from 'preact';
+
+interface TileProps {
+  readonly label: string;
+  /** Undefined while it loads: its place is kept. */
+  readonly figure: ComponentChildren;
+  readonly note?: ComponentChildren;
+  readonly href?: string;
+}
+
+/** One number that tells how things are. */
+export function Tile({ label, figure, note, href }: TileProps) {
+  const content = (
+    <>
+      <span class="label">{label}</span>
+      <span class="figure">{figure ?? <span class="skeleton" />}</span>
+      {note !== undefined && <span class="label">{note}</span>}
+    </>
+  );
+  return href === undefined ? (
+    <div class="tile">{content}</div>
+  ) : (
+    <a class="tile" href={href}>
+      {content}
+    </a>
+  );
+}

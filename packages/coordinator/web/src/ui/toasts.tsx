@@ -1,0 +1,43 @@
+/** Short words about what has just happened, at the edge of the page. */
+import { Cell, useCell } from '../api/cell.js';
+import { asFault } from '../api/fault.js';
+
+type Kind = 'good' | 'bad';
+
+interface Toast {
+  readonly id: number;
+  readonly text: string;
+  readonly kind: Kind;
+}
+
+const SHOWN_MS = 5_000;
+const MAX_SHOWN = 3;
+
+const toasts = new Cell<readonly Toast[]>([]);
+let nextId = 1;
+
+export function toast(text: string, kind: Kind = 'good'): void {
+  const id = nextId++;
+  toasts.value = [...toasts.value, { id, text, kind }].slice(-MAX_SHOWN);
+  setTimeout(() => {
+    toasts.value = toasts.value.filter((one) => one.id !== id);
+  }, SHOWN_MS);
+}
+
+/** What went wrong, in the coordinator's own words. */
+export function toastFault(thrown: unknown): void {
+  toast(asFault(thrown).message, 'bad');
+}
+
+/** Always in the page: screen readers watch it from the beginning. */
+export function Toasts() {
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {useCell(toasts).map(({ id, text, kind }) => (
+        <p key={id} class={`toast ${kind}`}>
+          {text}
+        </p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,2 @@
+/** For tests, which are compiled apart from the scripts. */
+export function findChromium(): string | null;

@@ -1,0 +1,27 @@
+// Where the browser is that the tests of the dashboard and the screenshots use.
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/**
+ * The path of the first that the PATH has, or what GATEWAY_TEST_CHROMIUM names; null without any.
+ * @returns {string | null}
+ */
+export function findChromium() {
+  const named = process.env['GATEWAY_TEST_CHROMIUM'] ?? '';
+  if (named !== '') return named;
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  const paths = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)));
+  return paths.find(isProgram) ?? null;
+}
+
+/** @param {string} path */
+function isProgram(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

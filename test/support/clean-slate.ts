@@ -1,0 +1,69 @@
+/**
+ * What every file of tests leaves as it found it. Files share a process, one after the other, which
+ * spares each the second that it takes to load the programs: a file that left something behind
+ * could change what the next one sees, so it fails here, with the name of what is left.
+ */
+import { beforeAll, expect } from 'vitest';
+import { endCommands } from './many-commands.js';
+import { until } from './until.js';
+
+/** A server or a process ends a moment after it was told to. */
+const END_TIMEOUT_MS = 5_000;
+
+/** What must not stay open; sockets that clients keep for their next request may. */
+const OPEN = ['TCPServerWrap', 'PipeServerWrap', 'PipeWrap', 'ProcessWrap'];
+
+const REPLACEABLE: readonly (readonly [object, string])[] = [
+  ...[
+    'fetch',
+    'setTimeout',
+    'setInterval',
+    'setImmediate',
+    'clearTimeout',
+    'Date',
+    'WebSocket',
+  ].map((name) => [globalThis, name] as const),
+  [Date, 'now'],
+  [Math, 'random'],
+  [performance, 'now'],
+  [process, 'kill'],
+  [process, 'exit'],
+  [process.stdout, 'write'],
+  [process.stderr, 'write'],
+];
+
+const found = surroundings();
+const openBefore = openOnes();
+
+// What the first of all hooks returns runs after all others, and after what they return.
+beforeAll(() => async () => {
+  await endCommands();
+  await until(() => leftOpen().length === 0, { timeoutMs: END_TIMEOUT_MS }).catch(() => {});
+  expect(leftOpen(), 'a file of tests must close what it opens').toEqual([]);
+  expect(surroundings(), 'a file of tests must leave its process as it was').toEqual(found);
+});
+
+/** What tests can change for all others, and what stands where something could be put in place. */
+function surroundings() {
+  const replaceable: unknown[] = REPLACEABLE.map(([owner, name]) => Reflect.get(owner, name));
+  return {
+    env: { ...process.env },
+    folder: process.cwd(),
+    umask: process.umask(),
+    exitCode: process.exitCode,
+    replaceable,
+  };
+}
+
+function leftOpen(): string[] {
+  const before = [...openBefore];
+  return openOnes().filter((name) => {
+    const index = before.indexOf(name);
+    if (index >= 0) before.splice(index, 1);
+    return index < 0;
+  });
+}
+
+function openOnes(): string[] {
+  return process.getActiveResourcesInfo().filter((name) => OPEN.includes(name));
+}

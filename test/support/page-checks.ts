@@ -1,0 +1,68 @@
+/** What every screen must keep to, whatever is on it; and its picture for whoever wants to look. */
+import { mkdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { onEveryLook } from './browser.js';
+
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+const ALL_RULES = { type: 'tag', values: TAGS } as const;
+/** All that differs between light and dark is colours: the others hold in both or in neither. */
+const COLOUR_RULES = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } as const;
+
+type Rules = typeof ALL_RULES | typeof COLOUR_RULES;
+
+/** All of it, wide and narrow, in light and dark. */
+export async function expectSound(page: Page, name: string): Promise<void> {
+  await onEveryLook(page, async ({ width, theme }) => {
+    await expectNoSideways(page);
+    await expectAccessible(page, theme === 'light' ? ALL_RULES : COLOUR_RULES);
+    await shoot(page, `${name}-${width}-${theme}`);
+  });
+}
+
+/** Says of each rule that is broken which elements break it, and how to mend them. */
+export async function expectAccessible(page: Page, rules: Rules = ALL_RULES): Promise<void> {
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(await axeSource());
+  const violations = await page.evaluate<readonly string[]>(`
+    axe.run(document, {
+      runOnly: ${JSON.stringify(rules)},
+      resultTypes: ['violations'],
+    }).then(({ violations }) => violations.flatMap(({ id, help, nodes }) => nodes.map((node) =>
+      [id + ': ' + help, node.target.join(' '), node.html, node.failureSummary].join('\\n  '))))`);
+  if (violations.length > 0) throw new Error(`${page.url()}\n${violations.join('\n\n')}`);
+}
+
+/** Nothing sticks out at the right, so that nobody has to scroll two ways to read. */
+export async function expectNoSideways(page: Page): Promise<void> {
+  const wide = await page.evaluate<readonly string[]>(`(() => {
+    const root = document.documentElement;
+    if (root.scrollWidth <= root.clientWidth) return [];
+    const scrolls = (element) => element !== null && element !== document.body
+      && (getComputedStyle(element).overflowX !== 'visible' || scrolls(element.parentElement));
+    return [root.scrollWidth + ' px of ' + root.clientWidth].concat(
+      [...document.body.querySelectorAll('*')]
+        .filter((element) => element.getBoundingClientRect().right > root.clientWidth + 0.5)
+        .filter((element) => !scrolls(element.parentElement))
+        .map((element) => element.cloneNode(false).outerHTML));
+  })()`);
+  if (wide.length > 0) throw new Error(`${page.url()} is too wide\n${wide.join('\n')}`);
+}
+
+/** Of the whole page, into the folder that GATEWAY_SHOTS names; without one, nothing. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  const folder = process.env['GATEWAY_SHOTS'] ?? '';
+  if (folder === '') return;
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+}
+
+const require = createRequire(import.meta.url);
+let source: Promise<string> | null = null;
+
+/** The smaller of its two builds. It goes in past the page's policy, as a debugger does. */
+function axeSource(): Promise<string> {
+  source ??= readFile(require.resolve('axe-core/axe.min.js'), 'utf8');
+  return source;
+}

@@ -1,0 +1,31 @@
+/** Members at the dashboard, without the log-in page in between. */
+import type { Page } from 'playwright-core';
+import { MEMBER_PASSWORD } from './gateway.js';
+import type { TestGateway } from './gateway.js';
+
+/** `gateway.anna` and `gateway.ben` are ones, and whoever was created with `MEMBER_PASSWORD`. */
+export interface WithPassword {
+  readonly email: string;
+}
+
+/** The page's browser is logged in from its next request on, whoever it was before. */
+export async function logIn(page: Page, gateway: TestGateway, who: WithPassword): Promise<void> {
+  const response = await fetch(`${gateway.address}/api/console/v1/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: gateway.address },
+    body: JSON.stringify({ email: who.email, password: MEMBER_PASSWORD }),
+  });
+  if (!response.ok) throw new Error(`${who.email} cannot log in: ${await response.text()}`);
+  const [cookie = ''] = response.headers.getSetCookie();
+  const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+  const rules = { httpOnly: true, sameSite: 'Lax' } as const;
+  await page.context().addCookies([{ name, value, url: gateway.address, ...rules }]);
+}
+
+/** One more member, who may do everything. */
+export async function addAdmin(gateway: TestGateway, name = 'root'): Promise<WithPassword> {
+  const email = `${name}@example.org`;
+  const user = { email, name, admin: true, password: MEMBER_PASSWORD };
+  await gateway.admin('user.create', user);
+  return { email };
+}

@@ -1,0 +1,121 @@
+/** Home: what needs somebody, how things are, and the first steps. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ended, pauseQueue, resumeQueue, submitted } from '../api/job-calls.js';
+import { openBrowser } from '../support/browser.js';
+import type { TestBrowser } from '../support/browser.js';
+import { reply } from '../support/fake-behaviours.js';
+import { MEMBER_PASSWORD } from '../support/gateway.js';
+import type { TestGateway } from '../support/gateway.js';
+import { expectAccessible, expectSound } from '../support/page-checks.js';
+import { expectProblem } from '../support/page-problems.js';
+import { logIn } from '../support/page-session.js';
+import { openServedGateway } from '../support/served-gateway.js';
+import type { ServedGateway } from '../support/served-gateway.js';
+
+let served: ServedGateway;
+let gateway: TestGateway;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  served = await openServedGateway();
+  ({ gateway } = served);
+  browser = await openBrowser(gateway);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await served.stop();
+});
+
+async function open(who: { readonly email: string }): Promise<Page> {
+  const page = await browser.newPage();
+  await logIn(page, gateway, who);
+  await page.goto('/');
+  await page.locator('main h1').waitFor();
+  return page;
+}
+
+function tile(page: Page, name: RegExp) {
+  return page.locator('.tiles').getByRole('link', { name });
+}
+
+test('whoever is new ticks off three steps, each where it is done', async () => {
+  const email = 'nora@example.org';
+  await gateway.admin('user.create', {
+    email,
+    name: 'Nora',
+    admin: false,
+    password: MEMBER_PASSWORD,
+  });
+  const page = await open({ email });
+  await page.getByText('All is well.').waitFor();
+  await page.getByText('No model is online for you.').waitFor();
+  const steps = page.locator('.checklist');
+  const links = await steps.getByRole('link').all();
+  const hrefs = await Promise.all(links.map((link) => link.getAttribute('href')));
+  expect(hrefs).toEqual(['/settings/token', '/providers', '/playground']);
+  await expectSound(page, 'home-new');
+  const key = { user: email, name: 'laptop', scope: 'any', expires_in_s: null } as const;
+  await gateway.admin('key.create', key);
+  await page.reload();
+  await steps.getByText('Make a key (done)').waitFor();
+  expect(await steps.getByRole('link').count()).toBe(2);
+});
+
+test('the steps go when all is done, and what is busy is shown beside the base URL', async () => {
+  await ended(gateway, (await submitted(gateway)).id);
+  const page = await open(gateway.anna);
+  await page.getByText('1 model online, all free.').waitFor();
+  await tile(page, /My GPUs online\s*1\/1/).waitFor();
+  await tile(page, /Requests\s*1/).waitFor();
+  expect(await page.getByText('Get going').count()).toBe(0);
+  await page.getByRole('button', { name: 'Copy the base URL' }).click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(gateway.baseUrl);
+
+  await pauseQueue(gateway);
+  await submitted(gateway);
+  await tile(page, /Queued\s*1\s*oldest/).waitFor();
+  await page.getByRole('row', { name: /tiny.* 1$/ }).waitFor();
+  await page.getByText('An admin has paused the queue.').waitFor();
+  await expectSound(page, 'home-busy');
+  await resumeQueue(gateway);
+  await tile(page, /Queued\s*0\s*nothing waits/).waitFor();
+  await tile(page, /Queued/).click();
+  await page.getByRole('heading', { name: 'Queue', level: 1 }).waitFor();
+});
+
+test('each thing that needs attention leads to where it is mended', async () => {
+  served.fake.behave(reply(400, { error: { message: 'No.' } }));
+  await ended(gateway, (await submitted(gateway)).id);
+  const key = { user: 'Anna', name: 'cron', scope: 'any', expires_in_s: 86_400 } as const;
+  await gateway.admin('key.create', key);
+  await gateway.admin('provider.pause', { provider: 'Anna/den-pc' });
+  const page = await open(gateway.anna);
+  const list = page.getByRole('region', { name: 'Needs attention' });
+  const lead = async (text: RegExp): Promise<string | null> =>
+    list.getByRole('link', { name: text }).getAttribute('href');
+  await list.getByText('den-pc is paused').waitFor();
+  expect(await lead(/den-pc is paused/)).toMatch(/^\/providers\/\w+$/);
+  expect(await lead(/The key cron expires/)).toBe('/settings/token');
+  expect(await lead(/1 job has failed/)).toBe('/jobs?status=FAILED');
+  await expectSound(page, 'home-attention');
+  await list.getByRole('link', { name: /1 job has failed/ }).click();
+  await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
+  expect(new URL(page.url()).search).toBe('?status=FAILED');
+});
+
+test('without an answer it says why, and tries again', async () => {
+  const page = await browser.newPage();
+  await logIn(page, gateway, gateway.ben);
+  expectProblem(page, /503/);
+  const error = { message: 'The coordinator is being restarted.', code: 'shutting_down' };
+  await page.route(/home\.show/, (route) => route.fulfill({ status: 503, json: { error } }));
+  await page.goto('/');
+  await page.getByText('The coordinator is being restarted.').waitFor();
+  await expectAccessible(page);
+  await page.unroute(/home\.show/);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('Get going').waitFor();
+});

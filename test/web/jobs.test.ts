@@ -1,0 +1,221 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ended, getJob, pauseQueue, submitted } from '../api/job-calls.js';
+import type { JobBody } from '../api/job-calls.js';
+import { openBrowser } from '../support/browser.js';
+import type { TestBrowser } from '../support/browser.js';
+import { answer, reply } from '../support/fake-behaviours.js';
+import type { TestGateway } from '../support/gateway.js';
+import { expectAccessible, expectNoSideways, expectSound, shoot } from '../support/page-checks.js';
+import { expectProblem } from '../support/page-problems.js';
+import { logIn } from '../support/page-session.js';
+import { openServedGateway } from '../support/served-gateway.js';
+import type { ServedGateway } from '../support/served-gateway.js';
+
+const REFUSAL = { error: { message: 'The prompt holds a word that I do not like.' } };
+
+let served: ServedGateway;
+let gateway: TestGateway;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  served = await openServedGateway();
+  ({ gateway } = served);
+  browser = await openBrowser(gateway);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await served.stop();
+});
+
+async function open(path: string, who = gateway.anna): Promise<Page> {
+  const page = await browser.newPage();
+  await logIn(page, gateway, who);
+  await page.goto(path);
+  await page.locator('main h1').waitFor();
+  return page;
+}
+
+async function processed(text: string): Promise<JobBody> {
+  served.fake.behave(answer({ text }));
+  return ended(gateway, (await submitted(gateway)).id);
+}
+
+async function failed(): Promise<JobBody> {
+  served.fake.behave(reply(400, REFUSAL));
+  return ended(gateway, (await submitted(gateway)).id);
+}
+
+test('without jobs there is a snippet that submits one', async () => {
+  const page = await open('/jobs', gateway.ben);
+  await page.getByText('No jobs yet.').waitFor();
+  const snippet = await page.locator('main pre').textContent();
+  expect(snippet).toContain(`${gateway.baseUrl}/chat/completions`);
+  expect(snippet).toContain('"async": true');
+  await expectSound(page, 'jobs-empty');
+});
+
+test('lists jobs and keeps its filters in the address', async () => {
+  const done = await processed('All is well.');
+  const broken = await failed();
+  const page = await open('/jobs');
+  const table = page.getByRole('region', { name: 'Jobs' });
+  await table.getByText('PROCESSED').first().waitFor();
+  await table.getByText('a word that I do not like').first().waitFor();
+  await expectSound(page, 'jobs-full');
+
+  await page.getByLabel('Status').selectOption('FAILED');
+  await linkTo(page, done).waitFor({ state: 'detached' });
+  expect(new URL(page.url()).search).toBe('?status=FAILED');
+  await page.getByLabel('Status').selectOption('active');
+  await page.getByText('No jobs match these filters.').waitFor();
+  expect(new URL(page.url()).search).toBe('?active=1');
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Clear the filters' }).click();
+  await linkTo(page, done).waitFor();
+
+  await page.getByLabel('Type').selectOption('IMAGE');
+  await page.getByText('No jobs match these filters.').waitFor();
+  await page.getByLabel('Type').selectOption('LLM');
+  await page.getByLabel('Model').fill('TIN');
+  await linkTo(page, broken).waitFor();
+  await page.reload();
+  expect(await page.getByLabel('Model').inputValue()).toBe('TIN');
+  await linkTo(page, done).waitFor();
+});
+
+test('a finished job shows what the model wrote, as it is meant', async () => {
+  const job = await processed('# Plan\n\n- one\n- **two**\n\n| a | b |\n|---|---|\n| 1 | 2 |');
+  const page = await open(`/jobs/${job.id}`);
+  await page.locator('.markdown li strong', { hasText: 'two' }).waitFor();
+  expect(await page.locator('.markdown td').allTextContents()).toEqual(['1', '2']);
+  await page.getByText('Anna/den-pc').first().waitFor();
+  await page.getByText('Requests are erased as soon as a job is processed.').waitFor();
+  await page.getByText('The whole answer as JSON').click();
+  expect(await page.locator('details pre').textContent()).toContain('"chat.completion"');
+  await expectSound(page, 'job-processed');
+});
+
+test('what a model writes stays text, whatever it is', async () => {
+  const hostile = [
+    '<script>window.isTaken = 1</script>',
+    '<img src=x onerror="window.isTaken = 1">',
+    '[a link](javascript:window.isTaken=1) and [another](https://example.org/x)',
+    '![a picture](https://example.org/pixel.png)',
+    '[data](data:text/html,<script>1</script>)',
+    `${'> '.repeat(500)}deep`,
+  ].join('\n\n');
+  const job = await processed(hostile);
+  const page = await open(`/jobs/${job.id}`);
+  const text = page.locator('.markdown');
+  await text.getByText('<script>window.isTaken = 1</script>').waitFor();
+  await text.getByText('onerror').waitFor();
+  expect(await text.locator('script, img, iframe').count()).toBe(0);
+  const addresses = await page.evaluate<readonly string[]>(
+    `[...document.querySelectorAll('.markdown a')]
+      .map(({ href, rel, target }) => [href, rel, target].join('|'))`,
+  );
+  const safe = 'noopener noreferrer nofollow|_blank';
+  expect(addresses).toEqual([
+    `https://example.org/x|${safe}`,
+    `https://example.org/pixel.png|${safe}`,
+  ]);
+  expect(await page.evaluate('typeof window.isTaken')).toBe('undefined');
+  await page.setViewportSize({ width: 360, height: 780 });
+  await expectNoSideways(page);
+  await expectAccessible(page);
+});
+
+test('a failed job says why and what to do, gives its request, and is retried', async () => {
+  const job = await failed();
+  const page = await open(`/jobs/${job.id}`);
+  await page.getByText('a word that I do not like').first().waitFor();
+  await page.getByText('provider_rejected').waitFor();
+  await page.getByText('change the request and submit it anew').waitFor();
+  expect(await page.locator('.job-body pre').textContent()).toContain('"hello"');
+  await page.getByRole('button', { name: 'Copy as curl' }).click();
+  const curl = await page.evaluate<string>('navigator.clipboard.readText()');
+  expect(curl).toContain(`${gateway.baseUrl}/chat/completions`);
+  expect(curl).toContain('"async": true');
+  await expectSound(page, 'job-failed');
+
+  served.fake.behave(answer({ text: 'Better now.' }));
+  await page.getByRole('button', { name: 'Retry', exact: true }).click();
+  await page.locator('.markdown', { hasText: 'Better now.' }).waitFor();
+  await page.getByText('Retried, queued again').waitFor();
+  expect((await getJob(gateway, job.id)).status).toBe('PROCESSED');
+});
+
+test('a waiting job is canceled after a question, by keyboard alone', async () => {
+  await pauseQueue(gateway);
+  const job = await submitted(gateway);
+  const page = await open(`/jobs/${job.id}`);
+  await page.getByText('Queued #1').waitFor();
+  const cancel = page.getByRole('button', { name: 'Cancel', exact: true });
+  await cancel.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect((await getJob(gateway, job.id)).status).toBe('QUEUED');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Cancel the job' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('CANCELED').first().waitFor();
+  expect((await getJob(gateway, job.id)).status).toBe('CANCELED');
+});
+
+test('several are canceled and retried at once', async () => {
+  const jobs = [await submitted(gateway), await submitted(gateway), await submitted(gateway)];
+  const statuses = () =>
+    Promise.all(jobs.map(async ({ id }) => (await getJob(gateway, id)).status));
+  const page = await open('/jobs?active=1');
+  await linkTo(page, jobs[0]).waitFor();
+  await page.getByLabel('Select all that are shown').check();
+  await page.getByText('3 jobs selected').waitFor();
+  await page.getByRole('button', { name: 'Cancel 3' }).click();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Cancel 3 jobs' }).click();
+  await page.getByText('No jobs match these filters.').waitFor();
+  expect(await statuses()).toEqual(['CANCELED', 'CANCELED', 'CANCELED']);
+
+  await page.goto('/jobs?status=CANCELED');
+  for (const { id } of jobs.slice(0, 2)) await page.getByLabel(`Select job ${id}`).check();
+  await page.getByText('2 jobs selected').waitFor();
+  await shoot(page, 'jobs-selected');
+  await page.getByRole('button', { name: 'Retry 2' }).click();
+  await page.getByText('Retried 2 jobs.').waitFor();
+  expect(await statuses()).toEqual(['QUEUED', 'QUEUED', 'CANCELED']);
+});
+
+test("another member's job looks as if it were not there", async () => {
+  const job = await submitted(gateway);
+  const page = await browser.newPage();
+  expectProblem(page, /404/);
+  await logIn(page, gateway, gateway.ben);
+  await page.goto(`/jobs/${job.id}`);
+  await page.getByText(`There is no job ${job.id} of yours.`).waitFor();
+  await expectAccessible(page);
+});
+
+test('a list that cannot be loaded says why', async () => {
+  const page = await browser.newPage();
+  expectProblem(page, /503/);
+  await logIn(page, gateway, gateway.anna);
+  const error = { message: 'The database is full.', code: 'storage_unavailable', param: null };
+  let isDown = true;
+  await page.route(/\/api\/console\/v1\/jobs\?/, (route) =>
+    isDown ? route.fulfill({ status: 503, json: { error } }) : route.continue(),
+  );
+  await page.goto('/jobs');
+  await page.getByText('The database is full.').waitFor();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  isDown = false;
+  await page.getByRole('region', { name: 'Jobs' }).waitFor();
+});
+
+function linkTo(page: Page, job: JobBody | undefined) {
+  return page.locator(`a[href="/jobs/${job?.id}"]`);
+}

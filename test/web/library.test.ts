@@ -1,0 +1,137 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { post } from '../api/requests.js';
+import { openBrowser } from '../support/browser.js';
+import type { TestBrowser } from '../support/browser.js';
+import { openGateway } from '../support/gateway.js';
+import type { TestGateway } from '../support/gateway.js';
+import { expectAccessible, expectSound } from '../support/page-checks.js';
+import { expectProblem } from '../support/page-problems.js';
+import { logIn } from '../support/page-session.js';
+import { MODELS, startStudio } from '../support/studio.js';
+import type { Studio } from '../support/studio.js';
+
+const ASSETS = '/api/inference/assets';
+
+let gateway: TestGateway;
+let studio: Studio;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  gateway = await openGateway();
+  studio = await startStudio(gateway);
+  browser = await openBrowser(gateway);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await gateway.stop();
+  await studio.fake.close();
+});
+
+async function make(path: string, body: object): Promise<void> {
+  const response = await post(gateway, body, { path });
+  if (!response.ok) throw new Error(await response.text());
+  await response.arrayBuffer();
+}
+
+async function listed(): Promise<readonly { readonly id: string }[]> {
+  const answer = await gateway.fetch(ASSETS);
+  return ((await answer.json()) as { data: { id: string }[] }).data;
+}
+
+async function open(path: string, who = gateway.anna): Promise<Page> {
+  const page = await browser.newPage();
+  await logIn(page, gateway, who);
+  await page.goto(path);
+  await page.locator('main h1').waitFor();
+  return page;
+}
+
+test('an empty library says what comes here', async () => {
+  const page = await open('/library', gateway.ben);
+  await page.getByText('Nothing made yet.').waitFor();
+  await expectSound(page, 'library-empty');
+});
+
+test('shows pictures, sounds and films, each as what it is', { timeout: 30_000 }, async () => {
+  await make('/v1/images/generations', { model: MODELS.image, prompt: 'a hill', n: 2 });
+  await make('/v1/audio/speech', { model: MODELS.tts, input: 'Hello there.' });
+  await make('/v1/music/generations', { model: MODELS.music, prompt: 'a march' });
+  await make('/v1/videos/generations', { model: MODELS.video, prompt: 'a wave' });
+  const page = await open('/library');
+  const files = page.locator('.asset');
+  await files.nth(4).waitFor();
+  expect(await files.count()).toBe(5);
+  await page.locator('.asset img').last().scrollIntoViewIfNeeded();
+  const widths = await page.evaluate<readonly number[]>(`Promise.all(
+    [...document.querySelectorAll('.asset img')].map(async (image) => {
+      await image.decode();
+      return image.naturalWidth;
+    }),
+  )`);
+  expect(widths.map((width) => width > 0)).toEqual([true, true]);
+  const seconds = await page.evaluate<number>(`(async () => {
+    const audio = [...document.querySelectorAll('.asset audio')].at(-1);
+    audio.muted = true;
+    await audio.play();
+    return audio.duration;
+  })()`);
+  expect(seconds).toBeCloseTo(0.5, 1);
+  await expectSound(page, 'library-full');
+
+  await page.getByText('Sounds', { exact: true }).click();
+  await page.locator('.asset img').first().waitFor({ state: 'detached' });
+  expect(await files.count()).toBe(2);
+  expect(new URL(page.url()).search).toBe('?kind=sound');
+});
+
+test('a file is saved under a name that says what it is', async () => {
+  const page = await open('/library?kind=picture');
+  const coming = page.waitForEvent('download');
+  await page
+    .getByRole('link', { name: /^Download Picture/ })
+    .first()
+    .click();
+  expect((await coming).suggestedFilename()).toMatch(/\.(png|jpe?g|webp)$/);
+});
+
+test('one is deleted after a question, and several at once', async () => {
+  const before = await listed();
+  const page = await open('/library');
+  const files = page.locator('.asset');
+  await files.first().waitFor();
+  await page.getByRole('button', { name: /^Delete Film/ }).click();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Keep it' }).click();
+  expect(await listed()).toHaveLength(before.length);
+  await page.getByRole('button', { name: /^Delete Film/ }).click();
+  await page.getByRole('button', { name: 'Delete it' }).click();
+  await page.getByText('Deleted.').waitFor();
+  expect(await files.count()).toBe(4);
+
+  for (const box of await page.getByLabel(/^Select Picture/).all()) await box.check();
+  await page.getByText('2 files selected').waitFor();
+  await page.getByRole('button', { name: 'Delete 2 files' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete 2 files' }).click();
+  await page.getByText('Deleted 2 files.').waitFor();
+  expect(await files.count()).toBe(2);
+  expect(await listed()).toHaveLength(2);
+  await page.getByText('Pictures', { exact: true }).click();
+  await page.getByText('No files match these filters.').waitFor();
+  await page.getByRole('button', { name: 'Clear the filters' }).click();
+  await files.first().waitFor();
+});
+
+test('a list that cannot be loaded says why', async () => {
+  const page = await browser.newPage();
+  expectProblem(page, /503/);
+  await logIn(page, gateway, gateway.anna);
+  const error = { message: 'The database is full.', code: 'storage_unavailable', param: null };
+  await page.route(/inference\/assets\?/, (route) =>
+    route.fulfill({ status: 503, json: { error } }),
+  );
+  await page.goto('/library');
+  await page.getByText('The database is full.').waitFor();
+  await expectAccessible(page);
+});

@@ -1,0 +1,287 @@
+/** Network: who is in it, what they share with each other, and who is invited. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { onEveryLook, openBrowser } from '../support/browser.js';
+import type { TestBrowser } from '../support/browser.js';
+import { MEMBER_PASSWORD, openGateway } from '../support/gateway.js';
+import type { TestGateway } from '../support/gateway.js';
+import { connectGpuMachine } from '../support/gpu-machine.js';
+import { expectAccessible, expectNoSideways, shoot } from '../support/page-checks.js';
+import { expectProblem } from '../support/page-problems.js';
+import { logIn } from '../support/page-session.js';
+
+/** Every look of a full screen takes a while where many tests run at once. */
+const SLOW = { timeout: 60_000 };
+
+let gateway: TestGateway;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  gateway = await openGateway();
+  browser = await openBrowser(gateway);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+async function atNetwork(who: { readonly email: string }): Promise<Page> {
+  const page = await browser.newPage();
+  await logIn(page, gateway, who);
+  await page.goto('/network');
+  await page.getByRole('heading', { name: 'Network', level: 1 }).waitFor();
+  return page;
+}
+
+async function everyLook(page: Page, name: string): Promise<void> {
+  await onEveryLook(page, async ({ width, theme }) => {
+    await shoot(page, `${name}-${width}-${theme}`);
+    await expectNoSideways(page);
+    await expectAccessible(page);
+  });
+}
+
+/** Where it is tightest. */
+async function oneLook(page: Page, name: string): Promise<void> {
+  await page.setViewportSize({ width: 360, height: 780 });
+  await shoot(page, name);
+  await expectNoSideways(page);
+  await expectAccessible(page);
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
+
+function press(page: Page, name: string): Promise<void> {
+  return page.getByRole('button', { name, exact: true }).click();
+}
+
+function pressInDialog(page: Page, name: string): Promise<void> {
+  return page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+}
+
+async function choose(page: Page, name: string, action: string): Promise<void> {
+  await page.getByLabel(`Actions for ${name}`, { exact: true }).click();
+  await page.locator('.menu[open]').getByRole('button', { name: action, exact: true }).click();
+}
+
+async function member(name: string): Promise<{ readonly email: string }> {
+  const email = `${name.toLowerCase()}@example.org`;
+  await gateway.admin('user.create', { email, name, admin: false, password: MEMBER_PASSWORD });
+  return { email };
+}
+
+/** Of somebody, with whoever else. */
+async function network(name: string, owner: { readonly email: string }, ...others: string[]) {
+  const { id } = await gateway.admin('network.create', { name, owner: owner.email });
+  for (const one of others) await gateway.admin('network.add', { network: id, member: one });
+  return id;
+}
+
+test('whoever is in no network makes one, and invites somebody', SLOW, async () => {
+  const page = await atNetwork(await member('Nora'));
+  await page.getByText('You are in no network yet.').waitFor();
+  await everyLook(page, 'network-empty');
+  await press(page, 'Create a network');
+  await page.getByRole('textbox', { name: 'Name' }).fill('attic');
+  await page.keyboard.press('Enter');
+  const members = page.getByRole('table', { name: 'Members of attic' });
+  await members.getByRole('row', { name: /Nora you owner/ }).waitFor();
+  await page.getByText('You have no GPU to share yet.').waitFor();
+
+  await press(page, 'Invite');
+  await page.getByRole('textbox', { name: 'E-mail' }).fill('olga@example.org');
+  await press(page, 'Make the link');
+  const link = page.getByRole('group', { name: 'invite link' });
+  const url = (await link.textContent()) ?? '';
+  expect(url).toMatch(new RegExp(`^${gateway.address}/join#gwi_`));
+  await oneLook(page, 'network-invite');
+  // A slip does not lose it.
+  await page.keyboard.press('Escape');
+  await page.getByText('Have you copied the link?').waitFor();
+  await press(page, 'Done');
+  await page.getByRole('row', { name: /olga@example.org attic/ }).waitFor();
+  expect(await page.content()).not.toContain(url);
+
+  const guest = await browser.newPage();
+  expectProblem(guest, /401/);
+  await guest.goto(url);
+  await guest.getByLabel('Name', { exact: true }).fill('Olga');
+  await guest.getByLabel('Password', { exact: true }).fill(MEMBER_PASSWORD);
+  await guest.getByRole('button', { name: 'Join' }).click();
+  await guest.getByRole('navigation', { name: 'Screens' }).waitFor();
+  await members.getByRole('row', { name: /Olga member/ }).waitFor({ timeout: 10_000 });
+});
+
+test('an open invite is revoked', async () => {
+  const owner = await member('Pia');
+  const id = await network('cellar', owner);
+  const page = await atNetwork(owner);
+  await page.getByText('None. Invite somebody').waitFor();
+  await press(page, 'Invite');
+  await page.getByRole('textbox', { name: 'E-mail' }).fill('quin@example.org');
+  await press(page, 'Make the link');
+  await press(page, 'Done');
+  await press(page, 'Revoke the invite for quin@example.org');
+  await page.getByText('The invite for quin@example.org is revoked.').waitFor();
+  const invites = await gateway.admin('user.invites', {});
+  expect(invites.find(({ email }) => email === 'quin@example.org')?.state).toBe('revoked');
+
+  await choose(page, 'cellar', 'Rename…');
+  await page.getByRole('textbox', { name: 'Name' }).fill('vault');
+  await press(page, 'Rename');
+  await page.getByRole('heading', { name: /vault/ }).waitFor();
+  expect(await gateway.admin('network.show', { network: id })).toMatchObject({ name: 'vault' });
+  await choose(page, 'vault', 'Delete…');
+  await press(page, 'Delete vault');
+  await page.getByText('You are in no network yet.').waitFor();
+  const left = await gateway.admin('network.list', {});
+  expect(left.some(({ id: one }) => one === id)).toBe(false);
+});
+
+test('the owner invites and removes members, and blocks one of them', async () => {
+  const id = await network('loft', gateway.anna);
+  const page = await atNetwork(gateway.anna);
+  await press(page, 'Invite a member');
+  const name = page.getByRole('textbox', { name: 'Name' });
+  expectProblem(page, /404/);
+  await name.fill('Nobody');
+  await pressInDialog(page, 'Invite');
+  await page.getByText("There is no member called 'Nobody'.").waitFor();
+  await name.fill('Ben');
+  await pressInDialog(page, 'Invite');
+  const ben = page.getByRole('row', { name: /^Ben/ });
+  await page.getByRole('row', { name: /^Ben invited not yet/ }).waitFor();
+  await oneLook(page, 'network-invited');
+  const bens = await atNetwork(gateway.ben);
+  await press(bens, 'Accept');
+  await page.getByRole('row', { name: /^Ben member/ }).waitFor({ timeout: 10_000 });
+  await bens.close();
+
+  await choose(page, 'Ben in loft', 'Block…');
+  await press(page, 'Block Ben');
+  await ben.getByText('blocked').waitFor();
+  expect((await blocksOf(page)).length).toBe(1);
+  await press(page, 'Unblock Ben');
+  await ben.getByText('blocked').waitFor({ state: 'detached' });
+  await choose(page, 'Ben in loft', 'Block…');
+  await press(page, 'Block Ben');
+  await ben.getByText('blocked').waitFor();
+  await choose(page, 'Ben in loft', 'Unblock');
+  await ben.getByText('blocked').waitFor({ state: 'detached' });
+  expect((await blocksOf(page)).length).toBe(0);
+
+  await choose(page, 'Ben in loft', 'Remove…');
+  await press(page, 'Remove Ben');
+  await ben.waitFor({ state: 'detached' });
+  const { members } = await gateway.admin('network.show', { network: id });
+  expect(members.map(({ name: one }) => one)).toEqual(['Anna']);
+});
+
+test('whoever is invited declines, or is no longer invited, or joins', SLOW, async () => {
+  const vera = await member('Vera');
+  const id = await network('porch', gateway.anna);
+  const owners = await atNetwork(gateway.anna);
+  const invite = async (): Promise<void> => {
+    const porch = owners.getByRole('region', { name: 'porch', exact: true });
+    await porch.getByRole('button', { name: 'Invite a member' }).click();
+    await owners.getByRole('textbox', { name: 'Name' }).fill('Vera');
+    await pressInDialog(owners, 'Invite');
+    await owners.getByRole('row', { name: /^Vera invited/ }).waitFor();
+  };
+  const members = async (): Promise<string[]> =>
+    (await gateway.admin('network.show', { network: id })).members.map(({ name }) => name);
+  await invite();
+  await press(owners, 'Withdraw the invitation of Vera to porch');
+  await owners.getByText('Vera is no longer invited to porch.').waitFor();
+  await owners.getByRole('row', { name: /^Vera/ }).waitFor({ state: 'detached' });
+
+  await invite();
+  const page = await atNetwork(vera);
+  await page.goto('/');
+  await page.getByRole('link', { name: 'Anna invites you to the network porch.' }).click();
+  const card = page.getByRole('region', { name: 'Invitation to porch' });
+  await card.getByText(/^Your calls may then run on machines/).waitFor();
+  await everyLook(page, 'network-invitation');
+  await press(page, 'Decline');
+  await page.getByText('You have declined the invitation to porch.').waitFor();
+  await card.waitFor({ state: 'detached' });
+  expect(await members()).toEqual(['Anna']);
+
+  await owners.getByRole('row', { name: /^Vera/ }).waitFor({ state: 'detached', timeout: 10_000 });
+  await invite();
+  await card.waitFor({ timeout: 10_000 });
+  await card.getByRole('button', { name: 'Accept' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('table', { name: 'Members of porch' }).waitFor();
+  await card.waitFor({ state: 'detached' });
+  expect(await members()).toEqual(['Anna', 'Vera']);
+});
+
+/** As the page itself is told. */
+function blocksOf(page: Page): Promise<readonly unknown[]> {
+  const url = '/api/console/v1/my/provider.blocks';
+  return page.evaluate(`fetch('${url}').then((response) => response.json())`);
+}
+
+test('the matrix shares and unshares at once, and it is seen', SLOW, async () => {
+  await network('friends', gateway.anna, gateway.ben.email);
+  await network('family', gateway.anna);
+  for (const name of ['den-pc', 'hall-pc']) {
+    await connectGpuMachine(gateway.address, await gateway.anna.enroll(name));
+  }
+  const page = await atNetwork(gateway.anna);
+  const tick = (what: string, whom: string) =>
+    page.getByRole('checkbox', { name: `Share ${what} of den-pc with ${whom}` });
+  await tick('qwen3:8b', 'friends').check();
+  await page.getByText('Shared with friends.').waitFor();
+  await tick('sdxl', 'family').focus();
+  await page.keyboard.press('Space');
+  await page.getByText(/takes nobody else's work there/).waitFor();
+  await press(page, 'Share with one person');
+  await page.getByRole('combobox', { name: 'Person' }).selectOption('Ben');
+  await press(page, 'Add');
+  await tick('llama3.2:3b', 'Ben').check();
+  await page.getByText('Shared with Ben.').waitFor();
+  expect((await gateway.admin('provider.show', { provider: 'den-pc' })).shares).toMatchObject([
+    { model: 'qwen3:8b', network: 'friends' },
+    { model: 'sdxl', network: 'family' },
+    { model: 'llama3.2:3b', member: 'Ben' },
+  ]);
+  await everyLook(page, 'network-full');
+
+  const bens = await atNetwork(gateway.ben);
+  const received = bens.getByRole('table', { name: 'Shared with you' });
+  await received.getByRole('row', { name: /qwen3:8b Anna\/den-pc online friends/ }).waitFor();
+  await received.getByRole('row', { name: /llama3.2:3b .* you alone/ }).waitFor();
+  expect(await received.getByRole('row').count()).toBe(1 + 2);
+  await oneLook(bens, 'network-received');
+
+  await tick('qwen3:8b', 'friends').uncheck();
+  await page.getByText('No longer shared with friends.').waitFor();
+  const { shares } = await gateway.admin('provider.show', { provider: 'den-pc' });
+  expect(shares.some(({ model }) => model === 'qwen3:8b')).toBe(false);
+  await bens.getByText('qwen3:8b').waitFor({ state: 'detached', timeout: 10_000 });
+});
+
+test('a member leaves, and what waits for an answer says so', async () => {
+  const rita = await member('Rita');
+  const id = await network('yard', gateway.anna, rita.email);
+  const page = await atNetwork(rita);
+  await page.getByRole('table', { name: 'Members of yard' }).waitFor();
+  await choose(page, 'yard', 'Leave…');
+  await press(page, 'Leave yard');
+  await page.getByText('You are in no network yet.').waitFor();
+  const { members } = await gateway.admin('network.show', { network: id });
+  expect(members.map(({ name }) => name)).toEqual(['Anna']);
+
+  expectProblem(page, /503/);
+  const error = { message: 'Not now.', type: 'server_error', code: 'busy', param: null };
+  const url = '**/my/network.list';
+  await page.route(url, (route) => route.fulfill({ status: 503, json: { error } }));
+  await page.reload();
+  await page.getByText('Not now.').waitFor();
+  await oneLook(page, 'network-error');
+  await page.unroute(url);
+  await press(page, 'Try again');
+  await page.getByText('You are in no network yet.').waitFor();
+});

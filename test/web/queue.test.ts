@@ -1,0 +1,149 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { getJob, getJson, submitted } from '../api/job-calls.js';
+import { openBrowser } from '../support/browser.js';
+import type { TestBrowser } from '../support/browser.js';
+import { answer, hangBeforeHeaders } from '../support/fake-behaviours.js';
+import { startFakeOpenAi } from '../support/fake-openai-server.js';
+import type { TestGateway } from '../support/gateway.js';
+import { expectAccessible, expectSound } from '../support/page-checks.js';
+import { expectProblem } from '../support/page-problems.js';
+import { addAdmin, logIn } from '../support/page-session.js';
+import { openServedGateway } from '../support/served-gateway.js';
+import type { ServedGateway } from '../support/served-gateway.js';
+import { until } from '../support/until.js';
+
+const SUMMARY = '/api/inference/queue/summary';
+
+let served: ServedGateway;
+let gateway: TestGateway;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  served = await openServedGateway();
+  ({ gateway } = served);
+  browser = await openBrowser(gateway);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await served.stop();
+});
+
+async function openQueue(who: { readonly email: string } = gateway.anna): Promise<Page> {
+  const page = await browser.newPage();
+  await logIn(page, gateway, who);
+  await page.goto('/queue');
+  await page.locator('main h1').waitFor();
+  return page;
+}
+
+test('an idle queue says so, and how many slots are free', async () => {
+  const page = await openQueue();
+  await page.getByText('Nothing queued.').waitFor();
+  await page.getByText('4 of 4 slots free.').waitFor();
+  await expectSound(page, 'queue-empty');
+});
+
+test('shows what runs and what waits, and cancels one of them', { timeout: 30_000 }, async () => {
+  const away = await startFakeOpenAi({ models: ['faraway'] });
+  const agent = await gateway.startAgent({
+    services: [{ id: 'llm-9', baseUrl: away.baseUrl }],
+    name: 'attic',
+  });
+  await agent.stop();
+  served.fake.behave(hangBeforeHeaders());
+  const jobs = [];
+  for (let i = 0; i < 5; i++) jobs.push(await submitted(gateway));
+  const far = await submitted(gateway, { model: 'faraway' });
+  await until(async () => (await summary()).processing === 3);
+
+  const page = await openQueue();
+  const mine = page.getByRole('region', { name: 'Your jobs' });
+  await mine.getByText('PROCESSING').nth(2).waitFor();
+  expect(await mine.getByRole('row').count()).toBe(1 + 6);
+  const { waiting_reason: reason = '' } = await getJob(gateway, far.id);
+  expect(reason).not.toBe('');
+  // The moment in it is shown as people read times.
+  expect(reason).toMatch(/ since \d{4}-.*Z\.$/);
+  await mine.getByText(/No provider that serves .* has been online since \d\d?:\d\d/).waitFor();
+  await mine.getByText('#1').first().waitFor();
+  expect(await figureOf(page, 'Running')).toBe('3');
+  expect(await figureOf(page, 'Queued')).toBe('3');
+  expect(await figureOf(page, 'Free slots')).toBe('1 of 4');
+  const models = page.getByRole('region', { name: 'Queue by model' });
+  await models.getByText('no provider online').waitFor();
+  await models.getByRole('meter', { name: '3 of 4 slots busy' }).waitFor();
+  await page.getByRole('list', { name: 'Queue by type' }).getByText('3 queued').waitFor();
+  await expectSound(page, 'queue-full');
+
+  await mine.getByRole('button', { name: `Cancel job ${far.id}` }).click();
+  await mine.getByRole('link', { name: 'faraway' }).waitFor({ state: 'detached' });
+  expect((await getJob(gateway, far.id)).status).toBe('CANCELED');
+  expect(await figureOf(page, 'Queued')).toBe('2');
+
+  // What ends elsewhere leaves the page by itself.
+  served.fake.behave(answer());
+  for (const { id } of jobs) await gateway.fetch(`/v1/jobs/${id}/cancel`, { method: 'POST' });
+  await page.getByText('Nothing queued.').waitFor();
+  await away.close();
+});
+
+test('an admin pauses the queue and lets it run again; members are told', async () => {
+  const page = await openQueue(await addAdmin(gateway));
+  await page.getByRole('button', { name: 'Pause the queue' }).click();
+  await expectAccessible(page);
+  await page.getByRole('dialog').getByRole('button', { name: 'Pause the queue' }).press('Enter');
+  await page.getByText('The queue is paused. What runs goes on').waitFor();
+  expect((await summary()).paused).toBe(true);
+
+  const member = await openQueue();
+  await member.getByText('An admin has paused the queue.').waitFor();
+  expect(await member.getByRole('button', { name: 'Pause the queue' }).count()).toBe(0);
+
+  await page.getByRole('button', { name: 'Resume the queue' }).click();
+  await page.getByRole('button', { name: 'Pause the queue' }).waitFor();
+  expect((await summary()).paused).toBe(false);
+  await member.getByText('An admin has paused the queue.').waitFor({ state: 'detached' });
+});
+
+test('says when nothing is handed out, and when jobs are switched off', async () => {
+  const page = await browser.newPage();
+  await logIn(page, gateway, gateway.anna);
+  const shown = { ...(await summary()), worker_stalled: true, queued: 3 };
+  await page.route(`**${SUMMARY}`, (route) => route.fulfill({ json: shown }));
+  await page.goto('/queue');
+  await page.getByText('has not handed one out for a minute').waitFor();
+  await expectAccessible(page);
+  await page.route(`**${SUMMARY}`, (route) =>
+    route.fulfill({ json: { ...shown, async_enabled: false } }),
+  );
+  await page.reload();
+  await page.getByText('Jobs and batches are switched off').waitFor();
+  await expectAccessible(page);
+});
+
+test('without an answer says why, and tries again when it is asked to', async () => {
+  const page = await browser.newPage();
+  await logIn(page, gateway, gateway.anna);
+  expectProblem(page, /503|summary/);
+  const error = { message: 'The database is full.', code: 'storage_unavailable', param: null };
+  let isDown = true;
+  await page.route(`**${SUMMARY}`, (route) =>
+    isDown ? route.fulfill({ status: 503, json: { error } }) : route.continue(),
+  );
+  await page.goto('/queue');
+  await page.getByText('The database is full.').waitFor();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Try again' }).first().click();
+  isDown = false;
+  await page.getByText('Nothing queued.').waitFor();
+});
+
+function summary(): Promise<{ readonly processing: number; readonly paused: boolean }> {
+  return getJson(gateway, SUMMARY);
+}
+
+function figureOf(page: Page, label: string): Promise<string | null> {
+  return page.locator('.tile', { hasText: label }).first().locator('.figure').textContent();
+}

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { onEveryLook, openBrowser } from '../support/browser.js';
+import type { TestBrowser } from '../support/browser.js';
+import { openGateway } from '../support/gateway.js';
+import type { TestGateway } from '../support/gateway.js';
+import { expectAccessible, expectNoSideways, shoot } from '../support/page-checks.js';
+import { expectProblem } from '../support/page-problems.js';
+import { addAdmin, logIn } from '../support/page-session.js';
+
+let gateway: TestGateway;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  gateway = await openGateway();
+  browser = await openBrowser(gateway);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+test('whoever is not logged in is asked to, in every look', async () => {
+  const page = await browser.newPage();
+  expectProblem(page, /401.*\/api\/console\/v1\/session/);
+  await page.goto('/queue');
+  await page.locator('input[type=password]').waitFor();
+  await onEveryLook(page, async ({ width, theme }) => {
+    await expectNoSideways(page);
+    await expectAccessible(page);
+    await shoot(page, `log-in-${width}-${theme}`);
+  });
+});
+
+test('a link into the dashboard opens its screen, and so does a reload', async () => {
+  const page = await browser.newPage();
+  await logIn(page, gateway, gateway.anna);
+  await page.goto('/settings/token');
+  const title = await page.locator('main h1').textContent();
+  await page.reload();
+  expect(await page.locator('main h1').textContent()).toBe(title);
+  expect(new URL(page.url()).pathname).toBe('/settings/token');
+});
+
+test('the frame of all screens is sound in every look, for members and admins', async () => {
+  for (const who of [gateway.anna, await addAdmin(gateway)]) {
+    const page = await browser.newPage();
+    await logIn(page, gateway, who);
+    await page.goto('/no-such-screen');
+    await page.locator('main h1').waitFor();
+    await onEveryLook(page, async ({ width, theme }) => {
+      await expectNoSideways(page);
+      await expectAccessible(page);
+      await shoot(page, `frame-${who.email}-${width}-${theme}`);
+    });
+  }
+});
+
+test('the page listens for hints over its own socket', async () => {
+  const page = await browser.newPage();
+  await logIn(page, gateway, gateway.anna);
+  const opening = page.waitForEvent('websocket');
+  await page.goto('/queue');
+  const socket = await opening;
+  expect(socket.url()).toBe(`${gateway.address.replace('http', 'ws')}/api/live`);
+  const heard = socket.waitForEvent('framereceived');
+  await gateway.startAgent({ services: [{}] });
+  expect((await heard).payload).toMatch(/^\{"topic":"(queue|providers)"\}$/);
+});

@@ -1,0 +1,254 @@
+/** Settings, Token: the keys that a member's programs call with. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { onEveryLook, openBrowser } from '../support/browser.js';
+import type { TestBrowser } from '../support/browser.js';
+import type { FakeModelServer } from '../support/fake-model-server.js';
+import { startFakeOpenAi } from '../support/fake-openai-server.js';
+import { MEMBER_PASSWORD, openGateway } from '../support/gateway.js';
+import type { TestGateway } from '../support/gateway.js';
+import { expectAccessible, expectNoSideways, shoot } from '../support/page-checks.js';
+import { expectProblem } from '../support/page-problems.js';
+import { logIn } from '../support/page-session.js';
+import { until } from '../support/until.js';
+
+const run = promisify(execFile);
+
+let gateway: TestGateway;
+let browser: TestBrowser;
+let fake: FakeModelServer;
+
+beforeAll(async () => {
+  gateway = await openGateway();
+  browser = await openBrowser(gateway);
+  fake = await startFakeOpenAi();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await gateway.stop();
+  await fake.close();
+});
+
+/** Who they are, at their keys. */
+async function atKeys(who: { readonly email: string }): Promise<Page> {
+  const page = await browser.newPage();
+  await logIn(page, gateway, who);
+  await page.goto('/settings/token');
+  return page;
+}
+
+/** A member who has nothing yet. */
+async function newcomer(name: string): Promise<{ readonly email: string }> {
+  const email = `${name}@example.org`;
+  await gateway.admin('user.create', { email, name, admin: false, password: MEMBER_PASSWORD });
+  return { email };
+}
+
+function press(page: Page, name: string): Promise<void> {
+  return page.getByRole('button', { name, exact: true }).click();
+}
+
+function nameField(page: Page) {
+  return page.getByRole('textbox', { name: 'Name' });
+}
+
+function row(page: Page, text: RegExp) {
+  return page.getByRole('row', { name: text });
+}
+
+async function createKey(page: Page, name: string): Promise<string> {
+  await press(page, 'Create key');
+  await nameField(page).fill(name);
+  await press(page, 'Create');
+  return readKey(page);
+}
+
+/** The one that is shown now. */
+async function readKey(page: Page): Promise<string> {
+  const shown = page.getByRole('group', { name: 'key', exact: true });
+  return (await shown.textContent()) ?? '';
+}
+
+async function choose(page: Page, name: string, action: string): Promise<void> {
+  await page.getByLabel(`Actions for ${name}`).click();
+  await page.getByRole('button', { name: action }).click();
+}
+
+/** Whether the API lets somebody in with it. */
+async function opens(key: string): Promise<number> {
+  const headers = { authorization: `Bearer ${key}` };
+  return (await fetch(`${gateway.baseUrl}/models`, { headers })).status;
+}
+
+async function everyLook(page: Page, name: string): Promise<void> {
+  await onEveryLook(page, async ({ width, theme }) => {
+    await shoot(page, `${name}-${width}-${theme}`);
+    await expectNoSideways(page);
+    await expectAccessible(page);
+  });
+}
+
+test('whoever has no key is led to their first one, which is shown once', async () => {
+  const page = await atKeys(await newcomer('Nora'));
+  await page.getByText('You have no key yet.').waitFor();
+  await everyLook(page, 'token-empty');
+  await press(page, 'Create your first key');
+  await page.getByRole('dialog', { name: 'Create a key' }).waitFor();
+  await everyLook(page, 'token-create');
+  await nameField(page).fill('laptop');
+  await press(page, 'Create');
+  const key = await readKey(page);
+  expect(key).toMatch(/^gwk_\w{20,}$/);
+  expect(await opens(key)).toBe(200);
+  await page.getByText('Put the name of one in place of your-model').waitFor();
+  await press(page, 'Test');
+  await page.getByText('No model is online for it now.').waitFor();
+
+  // A slip does not lose it.
+  await page.keyboard.press('Escape');
+  await page.getByText('Have you copied the key?').waitFor();
+  expect(await readKey(page)).toBe(key);
+  await page.keyboard.press('Escape');
+  await row(page, /laptop/).waitFor();
+  expect(await page.content()).not.toContain(key);
+  await page.reload();
+  await row(page, /laptop/).waitFor();
+  expect(await page.content()).not.toContain(key);
+});
+
+test('what is shown is copied, tested with the key itself, and runs as pasted', async () => {
+  await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl }] });
+  const page = await atKeys(gateway.anna);
+  const key = await createKey(page, 'notes app');
+  await press(page, 'Copy the key');
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(key);
+  await press(page, 'Test');
+  await page.getByText('It works, and sees 1 model.').waitFor();
+  await everyLook(page, 'token-shown');
+
+  await press(page, 'Copy the call');
+  const call = await until(async () => {
+    const text = await page.evaluate<string>('navigator.clipboard.readText()');
+    return text.startsWith('curl') ? text : null;
+  });
+  const { stdout } = await run('sh', ['-c', call]);
+  expect(stdout).toContain('"chat.completion"');
+  await press(page, 'Done');
+  // Its use is written down within seconds, and the list follows.
+  await row(page, /notes app.*active.*now/).waitFor({ timeout: 10_000 });
+});
+
+test('a key may be bound to one’s own GPUs and to a time; its name is its own', async () => {
+  const page = await atKeys(await newcomer('Rosa'));
+  await press(page, 'Create key');
+  await nameField(page).fill('cron');
+  await page.getByLabel('Expires').selectOption('In 30 days');
+  await page.getByLabel('Reaches').selectOption('Only my own GPUs');
+  await page.getByText('never leaves your own machines').waitFor();
+  await press(page, 'Create');
+  await press(page, 'Done');
+  await row(page, /cron.*own GPUs.*in (29|30) d/).waitFor();
+  const [key] = await gateway.admin('key.list', { user: 'Rosa' });
+  expect(key).toMatchObject({ name: 'cron', scope: 'own' });
+  expect((key?.expires_at ?? 0) - (key?.created_at ?? 0)).toBe(30 * 86_400_000);
+
+  expectProblem(page, /409.*key\.create/);
+  await press(page, 'Create key');
+  await nameField(page).fill('cron');
+  await press(page, 'Create');
+  await page.getByText("has a key 'cron' already").waitFor();
+  expect(await gateway.admin('key.list', { user: 'Rosa' })).toHaveLength(1);
+});
+
+test('a key is renamed, disabled, enabled, rotated and revoked', async () => {
+  const page = await atKeys(gateway.ben);
+  await choose(page, 'test', 'Rename');
+  await nameField(page).fill('desk');
+  await press(page, 'Rename');
+  await row(page, /desk.*active/).waitFor();
+
+  await choose(page, 'desk', 'Disable');
+  await row(page, /desk.*disabled/).waitFor();
+  expect(await opens(gateway.ben.key)).toBe(401);
+  await choose(page, 'desk', 'Enable');
+  await row(page, /desk.*active/).waitFor();
+  expect(await opens(gateway.ben.key)).toBe(200);
+
+  await choose(page, 'desk', 'Rotate');
+  await page.getByLabel('The old secret ends').selectOption('In 1 hour');
+  await press(page, 'Rotate');
+  const second = await readKey(page);
+  await press(page, 'Done');
+  await row(page, /old one ends in/).waitFor();
+  expect([await opens(gateway.ben.key), await opens(second)]).toEqual([200, 200]);
+
+  await choose(page, 'desk', 'Rotate');
+  await page.getByLabel('The old secret ends').selectOption('At once');
+  await press(page, 'Rotate');
+  const third = await readKey(page);
+  await press(page, 'Done');
+  expect([await opens(second), await opens(third)]).toEqual([401, 200]);
+
+  await choose(page, 'desk', 'Revoke');
+  await page.getByText('This cannot be taken back').waitFor();
+  await press(page, 'Revoke desk');
+  await page.getByText('You have no key yet.').waitFor();
+  expect(await opens(third)).toBe(401);
+  await page.getByText('Revoked', { exact: true }).click();
+  await row(page, /desk.*revoked/).waitFor();
+  expect(new URL(page.url()).search).toBe('?state=revoked');
+});
+
+test('many keys are a table; a view without one leads back', async () => {
+  const who = await newcomer('Wanda');
+  const names = ['laptop', 'notes app', 'a key with a rather long name of its own'];
+  for (const name of names) {
+    await gateway.admin('key.create', { user: 'Wanda', name, scope: 'any', expires_in_s: 600_000 });
+  }
+  await gateway.admin('key.disable', { key: 'Wanda/laptop' });
+  const page = await atKeys(who);
+  await page.getByLabel('Actions for notes app').click();
+  await page.getByRole('button', { name: 'Revoke…' }).waitFor();
+  await everyLook(page, 'token-many');
+  await page.keyboard.press('Escape');
+  await page.getByText('Revoked', { exact: true }).click();
+  await page.getByText('No keys match these filters.').waitFor();
+  await expectAccessible(page);
+  await press(page, 'Clear the filters');
+  await row(page, /laptop.*disabled/).waitFor();
+});
+
+test('keys that cannot be loaded say why, and are asked for again', async () => {
+  const page = await browser.newPage();
+  await logIn(page, gateway, gateway.anna);
+  expectProblem(page, /503/);
+  const error = { message: 'The database is busy. Try again.', type: 'server_error', code: 'x' };
+  const body = JSON.stringify({ error });
+  await page.route('**/my/key.list*', (route) =>
+    route.fulfill({ status: 503, contentType: 'application/json', body }),
+  );
+  await page.goto('/settings/token');
+  await page.getByText('The database is busy.').waitFor();
+  await expectAccessible(page);
+  await page.unroute('**/my/key.list*');
+  await press(page, 'Try again');
+  await row(page, /test/).waitFor();
+});
+
+test('by keyboard alone a key is made', async () => {
+  const page = await atKeys(gateway.anna);
+  await page.getByRole('button', { name: 'Create key' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Create a key' }).waitFor();
+  await page.keyboard.type('typed');
+  await page.keyboard.press('Enter');
+  const key = await readKey(page);
+  expect(await opens(key)).toBe(200);
+  await page.getByRole('button', { name: 'Done' }).focus();
+  await page.keyboard.press('Enter');
+  await row(page, /typed/).waitFor();
+});

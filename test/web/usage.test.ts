@@ -1,0 +1,150 @@
+/** Usage: what one has used and given, in figures, in a chart, and in a file. */
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openBrowser } from '../support/browser.js';
+import type { TestBrowser } from '../support/browser.js';
+import { answer, reply } from '../support/fake-behaviours.js';
+import type { FakeModelServer } from '../support/fake-model-server.js';
+import { startFakeOpenAi } from '../support/fake-openai-server.js';
+import { openGateway } from '../support/gateway.js';
+import type { TestGateway } from '../support/gateway.js';
+import { expectAccessible, expectSound } from '../support/page-checks.js';
+import { expectProblem } from '../support/page-problems.js';
+import { logIn } from '../support/page-session.js';
+import { until } from '../support/until.js';
+import { usageRows } from '../support/usage-rows.js';
+
+/** A model may be called anything, and a spreadsheet would run this. */
+const FORMULA = '=HYPERLINK("http://x","tiny")';
+
+let gateway: TestGateway;
+let browser: TestBrowser;
+let fake: FakeModelServer;
+
+beforeAll(async () => {
+  gateway = await openGateway({ breakerOpenMs: 0 });
+  fake = await startFakeOpenAi({ models: ['tiny', FORMULA] });
+  await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl }] });
+  browser = await openBrowser(gateway);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await gateway.stop();
+  await fake.close();
+});
+
+async function open(path: string, who = gateway.anna): Promise<Page> {
+  const page = await browser.newPage();
+  await logIn(page, gateway, who);
+  await page.goto(path);
+  await page.locator('main h1').waitFor();
+  return page;
+}
+
+async function call(model = 'tiny'): Promise<void> {
+  const before = usageRows(gateway).length;
+  const messages = [{ role: 'user', content: 'Hello' }] as const;
+  await gateway.client.chat.completions.create({ model, messages: [...messages] }).catch(() => {});
+  await until(() => usageRows(gateway).length > before);
+}
+
+function table(page: Page, name: string) {
+  return page.getByRole('table', { name });
+}
+
+test('whoever has called nothing finds a first call', async () => {
+  const page = await open('/usage', gateway.ben);
+  await page.getByText('No calls in this time.').waitFor();
+  const snippet = await page.locator('main pre').textContent();
+  expect(snippet).toContain(`${gateway.baseUrl}/chat/completions`);
+  await expectSound(page, 'usage-empty');
+  await page.getByRole('radio', { name: 'Given' }).check({ force: true });
+  await page.getByText('Your providers have answered nothing in this time.').waitFor();
+  expect(new URL(page.url()).search).toBe('?side=given');
+});
+
+test('a new call is in the latest requests within five seconds', async () => {
+  await call();
+  const page = await open('/usage');
+  const rows = table(page, 'Latest requests').locator('tbody tr');
+  await rows.first().waitFor();
+  expect(await rows.count()).toBe(1);
+  await call();
+  await until(async () => (await rows.count()) === 2, { timeoutMs: 5_000 });
+  fake.behave(reply(400, { error: { message: 'No.' } }));
+  await call();
+  await rows.filter({ hasText: 'provider_rejected' }).waitFor({ timeout: 5_000 });
+});
+
+test('figures, sentence and table say the same, and the chart follows the theme', async () => {
+  fake.behave(answer({ text: 'Hello.' }));
+  await call(FORMULA);
+  const page = await open('/usage');
+  await page.getByText(/^4 requests in 7 days, .*; tiny has 75 %\.$/).waitFor();
+  await table(page, 'By model')
+    .getByRole('row', { name: /^tiny 3 1/ })
+    .waitFor();
+  await page.locator('.tile', { hasText: /Requests\s*4/ }).waitFor();
+  await page.locator('.tile', { hasText: /Errors\s*1/ }).waitFor();
+  await page.locator('.usage-chart canvas').waitFor();
+  await expectSound(page, 'usage');
+
+  const drawn = () =>
+    page.evaluate<string>('document.querySelector(".usage-chart canvas").toDataURL()');
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const light = await drawn();
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await until(async () => (await drawn()) !== light);
+  await page.getByRole('radio', { name: 'Tokens', exact: true }).check({ force: true });
+  await page.getByText(/tokens in 7 days/).waitFor();
+});
+
+test('filters are in the address, also when it is opened anew', async () => {
+  const page = await open('/usage?period=month&by=key');
+  await table(page, 'By key')
+    .getByRole('row', { name: /anna@example\.org\/test 4|test 4/ })
+    .waitFor();
+  await page.getByText(/in 30 days/).waitFor();
+  await page.getByRole('radio', { name: 'Day', exact: true }).check({ force: true });
+  await page.getByLabel('By', { exact: true }).selectOption('Source');
+  await table(page, 'By source').waitFor();
+  expect(new URL(page.url()).search).toBe('?period=day&by=source');
+  await page.getByRole('radio', { name: 'Given' }).check({ force: true });
+  await page.getByLabel('By', { exact: true }).selectOption('Member');
+  await table(page, 'By member')
+    .getByRole('row', { name: /^Anna 4/ })
+    .waitFor();
+  await page.goto('/usage?period=aeon&by=nothing&measure=x');
+  await table(page, 'By model').waitFor();
+});
+
+test('the file has the table’s numbers, and no formula', async () => {
+  const page = await open('/usage?period=month');
+  await table(page, 'By model').waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'CSV' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe('usage-received-month-by-model.csv');
+  const lines = (await readFile(await download.path(), 'utf8')).split('\r\n');
+  expect(lines[0]).toMatch(/^name,requests,ok,failed,canceled,prompt_tokens,/);
+  expect(lines[1]).toMatch(/^tiny,3,2,1,0,/);
+  expect(lines[2]).toMatch(/^"'=HYPERLINK\(""http:\/\/x"",""tiny""\)",1,1,0,0,/);
+});
+
+test('without an answer it says why', async () => {
+  const page = await browser.newPage();
+  await logIn(page, gateway, gateway.anna);
+  expectProblem(page, /503/);
+  const error = { message: 'The coordinator is being restarted.', code: 'shutting_down' };
+  await page.route(/stats\.show/, (route) => route.fulfill({ status: 503, json: { error } }));
+  await page.goto('/usage');
+  await page.getByText('The coordinator is being restarted.').waitFor();
+  await expectAccessible(page);
+  await page.unroute(/stats\.show/);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await table(page, 'By model').waitFor();
+});
