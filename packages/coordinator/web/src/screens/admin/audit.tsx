@@ -2,6 +2,7 @@ import { useLocation } from 'preact-iso';
 import { useAdmin } from '../../api/commands.js';
 import type { AdminResult } from '../../api/commands.js';
 import { formatDate } from '../../ui/format.js';
+import { DAY_S } from '../../ui/last-days.js';
 import { LoadMore } from '../../ui/load-more.js';
 import { useClearQuery } from '../../ui/query.js';
 import { Empty, NoMatch } from '../../ui/states.js';
@@ -15,7 +16,6 @@ import { PagedState } from './paged-state.js';
 
 type Entry = AdminResult<'audit.list'>[number];
 
-const DAY_S = 86_400;
 const SINCE = {
   name: 'since',
   label: 'Since',

@@ -1,17 +1,16 @@
 import { useState } from 'preact/hooks';
 import { admin, useAdmin } from '../../api/commands.js';
-import { Button } from '../../ui/button.js';
 import { Code } from '../../ui/code.js';
-import { Dialog } from '../../ui/dialog.js';
 import { SelectField, TextField } from '../../ui/field.js';
 import { LISTS } from './every.js';
 import { FormDialog } from '../../ui/form-dialog.js';
+import { DAY_S } from '../../ui/last-days.js';
+import { OnceDialog } from '../../ui/once-dialog.js';
 
 const ROLES = [
   { value: 'member', label: 'Member' },
   { value: 'admin', label: 'Admin' },
 ] as const;
-const DAY_S = 86_400;
 const LIVES = [
   { value: '1', label: 'In 1 day' },
   { value: '7', label: 'In 7 days' },
@@ -32,17 +31,10 @@ export function NewInvite({ onClose }: NewInviteProps) {
   const [made, setMade] = useState<Made | null>(null);
   if (made === null) return <InviteForm onMade={setMade} onClose={onClose} />;
   return (
-    <Dialog title={`The invite for ${made.email}`} onClose={onClose}>
-      <div class="stack">
-        <p>Send this link to them yourself. It is shown only now, and lets one person in, once.</p>
-        <Code text={made.link} label="Copy the link" />
-      </div>
-      <div class="dialog-foot">
-        <Button tone="primary" onClick={onClose}>
-          Done
-        </Button>
-      </div>
-    </Dialog>
+    <OnceDialog title={`The invite for ${made.email}`} what="the link" onClose={onClose}>
+      <p>Send this link to them yourself. It is shown only now, and lets one person in, once.</p>
+      <Code text={made.link} label="Copy the link" />
+    </OnceDialog>
   );
 }
 

@@ -8,6 +8,7 @@ import { Facts } from '../../ui/facts.js';
 import { formatBytes, formatCount, plural } from '../../ui/format.js';
 import { Meter } from '../../ui/meter.js';
 import { FaultState, Loading } from '../../ui/states.js';
+import { Ago } from '../../ui/time.js';
 import { PauseButton } from '../queue/pause-button.js';
 import { LISTS } from './every.js';
 
@@ -28,7 +29,7 @@ export function System() {
       <Queue system={data} onDone={refresh} />
       <Storage system={data} />
       <Limits limits={data.limits} />
-      <Backup />
+      <Backup lastAt={data.last_backup_at} />
     </div>
   );
 }
@@ -125,9 +126,10 @@ function Storage({ system }: { readonly system: SystemFacts }) {
   );
 }
 
-function Backup() {
+function Backup({ lastAt }: { readonly lastAt: number | null }) {
   return (
     <Card title="Backup">
+      <Facts rows={[['The last one', <Ago at={lastAt} never="none known" />]]} />
       <p>On the machine of the gateway, while it runs: the database and every generated file.</p>
       <Code text="gateway-coordinator backup -o gateway.tar.gz" label="Copy the command" />
       <p class="soft small">

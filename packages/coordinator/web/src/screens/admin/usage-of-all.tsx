@@ -1,5 +1,6 @@
 import { useAdmin } from '../../api/commands.js';
 import { Segments, SelectField } from '../../ui/field.js';
+import { sinceOf } from '../../ui/last-days.js';
 import { useQuery } from '../../ui/query.js';
 import { Empty, FaultState, Loading } from '../../ui/states.js';
 import { DayByDay } from '../usage/day-by-day.js';
@@ -19,8 +20,7 @@ const GROUPS = [
 ] as const;
 type Group = (typeof GROUPS)[number]['value'];
 
-const EVERY_MS = 5_000;
-const DAY_S = 86_400;
+const EVERY_MS = 2_000;
 
 /** What everybody has used. */
 export function UsageOfAll() {
@@ -29,8 +29,7 @@ export function UsageOfAll() {
   const period = PERIODS.find(({ value }) => value === written)?.value ?? 'week';
   const by = GROUPS.find(({ value }) => value === grouped)?.value ?? 'member';
   const days = DAYS[period];
-  // Whole days are counted, in UTC: today is one of them.
-  const args = { user: null, by, since_s: Math.max(1, (days - 1) * DAY_S) };
+  const args = { user: null, by, since_s: sinceOf(days) };
   const stats = useAdmin('stats.show', args, { everyMs: EVERY_MS });
   const { data, fault, refresh } = stats;
   return (
@@ -64,7 +63,7 @@ export function UsageOfAll() {
 function DaysOfAll({ by, days }: { readonly by: Group; readonly days: number }) {
   const [written] = useQuery('measure');
   const measure = MEASURES.find(({ value }) => value === written)?.value ?? 'requests';
-  const args = { user: null, by, since_s: (days - 1) * DAY_S };
+  const args = { user: null, by, since_s: sinceOf(days) };
   const { data, fault } = useAdmin('usage.series', args, { everyMs: EVERY_MS * 6 });
   return <DayByDay points={data} fault={fault} days={days} measure={measure} />;
 }

@@ -39,6 +39,7 @@ export function MemberTable({ network, onChange }: MemberTableProps) {
     },
     {
       head: 'Joined',
+      ifWide: true,
       cell: (row) =>
         isMember(row) ? <Ago at={row.joined_at} /> : <span class="soft">not yet</span>,
     },

@@ -10,7 +10,7 @@ export type Invited = NetworkDetail['invited'][number];
 /** The only time that its secret is told. */
 export type MadeInvite = MyResult<'user.invite'>;
 
-const EVERY_MS = 5_000;
+const EVERY_MS = 2_000;
 
 export function useNetwork(id: string) {
   return useMy('network.show', { network: id }, { everyMs: EVERY_MS });

@@ -17,7 +17,7 @@ export interface Subject {
   readonly model: string | null;
 }
 
-const EVERY_MS = 5_000;
+const EVERY_MS = 2_000;
 
 export function useGivenShares() {
   return useMy('share.given', {}, { everyMs: EVERY_MS });
