@@ -1,12 +1,12 @@
 /** Models: what a member may use now, found, copied and tried. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { onEveryLook, openBrowser } from '../support/browser.js';
+import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import { answer } from '../support/fake-behaviours.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import type { TestGateway } from '../support/gateway.js';
-import { expectAccessible, expectNoSideways, shoot } from '../support/page-checks.js';
+import { expectAccessible, expectNoSideways, expectSound, shoot } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
 import { logIn } from '../support/page-session.js';
 import { connectRawAgent, HELLO } from '../support/raw-agent.js';
@@ -34,14 +34,6 @@ async function atModels(who: { readonly email: string }, filter = ''): Promise<P
   await page.goto(`/models${filter}`);
   await page.getByRole('heading', { name: 'Models', level: 1 }).waitFor();
   return page;
-}
-
-async function everyLook(page: Page, name: string): Promise<void> {
-  await onEveryLook(page, async ({ width, theme }) => {
-    await shoot(page, `${name}-${width}-${theme}`);
-    await expectNoSideways(page);
-    await expectAccessible(page);
-  });
 }
 
 /** Where it is tightest. */
@@ -91,7 +83,7 @@ async function studio(name: string) {
 test('whoever may use nothing is told how to come by something', async () => {
   const page = await atModels(gateway.ben);
   await page.getByText('No model is online for you.').waitFor();
-  await everyLook(page, 'models-empty');
+  await expectSound(page, 'models-empty');
   await page.getByRole('link', { name: 'Add a GPU' }).click();
   await page.getByRole('heading', { name: 'Providers', level: 1 }).waitFor();
 });
@@ -120,7 +112,7 @@ test('each row tells what a model can do, where it runs, and whose it is', async
   }
   expect(await row(page, 'tiny').textContent()).toMatch(/4 of 4[\d,.]+ tok\/s/);
   expect(await row(page, 'wan-2.2').getByRole('link').count()).toBe(0);
-  await everyLook(page, 'models-full');
+  await expectSound(page, 'models-full');
 
   const bens = await atModels(gateway.ben);
   await row(bens, 'tiny').getByText('Anna').waitFor();

@@ -1,12 +1,12 @@
 /** Network: who is in it, what they share with each other, and who is invited. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { onEveryLook, openBrowser } from '../support/browser.js';
+import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import { MEMBER_PASSWORD, openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { connectGpuMachine } from '../support/gpu-machine.js';
-import { expectAccessible, expectNoSideways, shoot } from '../support/page-checks.js';
+import { expectAccessible, expectNoSideways, expectSound, shoot } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
 import { logIn } from '../support/page-session.js';
 
@@ -32,14 +32,6 @@ async function atNetwork(who: { readonly email: string }): Promise<Page> {
   await page.goto('/network');
   await page.getByRole('heading', { name: 'Network', level: 1 }).waitFor();
   return page;
-}
-
-async function everyLook(page: Page, name: string): Promise<void> {
-  await onEveryLook(page, async ({ width, theme }) => {
-    await shoot(page, `${name}-${width}-${theme}`);
-    await expectNoSideways(page);
-    await expectAccessible(page);
-  });
 }
 
 /** Where it is tightest. */
@@ -80,7 +72,7 @@ async function network(name: string, owner: { readonly email: string }, ...other
 test('whoever is in no network makes one, and invites somebody', SLOW, async () => {
   const page = await atNetwork(await member('Nora'));
   await page.getByText('You are in no network yet.').waitFor();
-  await everyLook(page, 'network-empty');
+  await expectSound(page, 'network-empty');
   await press(page, 'Create a network');
   await page.getByRole('textbox', { name: 'Name' }).fill('attic');
   await page.keyboard.press('Enter');
@@ -201,7 +193,7 @@ test('whoever is invited declines, or is no longer invited, or joins', SLOW, asy
   await page.getByRole('link', { name: 'Anna invites you to the network porch.' }).click();
   const card = page.getByRole('region', { name: 'Invitation to porch' });
   await card.getByText(/^Your calls may then run on machines/).waitFor();
-  await everyLook(page, 'network-invitation');
+  await expectSound(page, 'network-invitation');
   await press(page, 'Decline');
   await page.getByText('You have declined the invitation to porch.').waitFor();
   await card.waitFor({ state: 'detached' });
@@ -247,7 +239,7 @@ test('the matrix shares and unshares at once, and it is seen', SLOW, async () =>
     { model: 'sdxl', network: 'family' },
     { model: 'llama3.2:3b', member: 'Ben' },
   ]);
-  await everyLook(page, 'network-full');
+  await expectSound(page, 'network-full');
 
   const bens = await atNetwork(gateway.ben);
   const received = bens.getByRole('table', { name: 'Shared with you' });

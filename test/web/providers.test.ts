@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { onEveryLook, openBrowser } from '../support/browser.js';
+import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import { MEMBER_PASSWORD, openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { connectGpuMachine } from '../support/gpu-machine.js';
-import { expectAccessible, expectNoSideways, shoot } from '../support/page-checks.js';
+import { expectAccessible, expectNoSideways, expectSound, shoot } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
 import { logIn } from '../support/page-session.js';
 import { runProgram } from '../support/program.js';
@@ -38,14 +38,6 @@ async function open(path: string, who: { readonly email: string }): Promise<Page
   await page.goto(path);
   await page.locator('main h1').waitFor();
   return page;
-}
-
-async function everyLook(page: Page, name: string): Promise<void> {
-  await onEveryLook(page, async ({ width, theme }) => {
-    await shoot(page, `${name}-${width}-${theme}`);
-    await expectNoSideways(page);
-    await expectAccessible(page);
-  });
 }
 
 /** Where it is tightest. */
@@ -112,7 +104,7 @@ test('the first GPU: a command that runs as pasted, then what to share', SLOW, a
   const tick = page.getByRole('checkbox', { name: 'Share qwen3:8b of attic-pc with club' });
   await tick.check();
   await page.getByText('Shared with club.').waitFor();
-  await everyLook(page, 'providers-connected');
+  await expectSound(page, 'providers-connected');
   const { shares } = await shown('attic-pc');
   expect(shares).toMatchObject([{ model: 'qwen3:8b', network: 'club' }]);
   await press(page, 'Done');
@@ -147,7 +139,7 @@ test('the list tells how each stands; its menu changes it', SLOW, async () => {
     .getByRole('row', { name: /new-pc/ })
     .getByText('never connected')
     .waitFor();
-  await everyLook(page, 'providers-full');
+  await expectSound(page, 'providers-full');
 
   await choose(page, 'den-pc', 'Pause for others');
   await den.getByText('paused', { exact: true }).waitFor();
@@ -209,7 +201,7 @@ test('one machine: what it is and serves, and what of it is shared', SLOW, async
     { service_id: 'image-0', network: 'friends' },
     { model: 'llama3.2:3b', network: 'friends', ...limited },
   ]);
-  await everyLook(page, 'provider-full');
+  await expectSound(page, 'provider-full');
   await tick('llama3.2:3b').uncheck();
   await tick('everything').check();
   // Whatever is part of it is ticked with it, and cannot be taken out of it.
