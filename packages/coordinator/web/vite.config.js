@@ -49,7 +49,7 @@ const groups = [
   {
     name: 'parts',
     priority: 1,
-    test: /web\/src\/(api|ui\/(?!growing|markdown|media|snippets)[^/]+$|style\/parts)/,
+    test: /web\/src\/(api|ui\/(?!growing|markdown|media|snippets)[^/]+$|style\/(layout|text))/,
   },
 ];
 

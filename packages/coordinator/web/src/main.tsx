@@ -1,6 +1,8 @@
 import { render } from 'preact';
 import './style/tokens.css';
-import './style/page.css';
+import './style/elements.css';
+import './style/controls.css';
+import './shell/frame.css';
 import { applyTheme } from './shell/theme.js';
 import { App } from './shell/app.js';
 

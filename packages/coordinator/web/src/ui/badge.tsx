@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Mood } from './mood.js';
+import './badge.css';
 
 interface BadgeProps {
   readonly mood?: Mood;

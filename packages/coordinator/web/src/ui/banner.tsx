@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Icon } from './icon.js';
+import './banner.css';
 
 interface BannerProps {
   readonly mood?: 'accent' | 'warn' | 'bad';

@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { classOf } from './button-class.js';
 import type { Tone } from './button-class.js';
 import { Icon } from './icon.js';
+import './button.css';
 
 interface ButtonProps extends Omit<JSX.IntrinsicElements['button'], 'icon' | 'size'> {
   readonly tone?: Tone;

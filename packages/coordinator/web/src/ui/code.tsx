@@ -1,4 +1,5 @@
 import { CopyIcon } from './copy.js';
+import './code.css';
 
 interface CodeProps {
   readonly text: string;

@@ -3,6 +3,7 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import { useAct } from './act.js';
 import { Button } from './button.js';
 import { FaultText } from './states.js';
+import './dialog.css';
 
 interface DialogProps {
   readonly title: string;

@@ -1,5 +1,6 @@
 import { Fragment } from 'preact';
 import type { ComponentChildren } from 'preact';
+import './facts.css';
 
 /** Names and what they are; what is null is left out. */
 export function Facts({

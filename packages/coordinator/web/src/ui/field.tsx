@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
+import './field.css';
 
 interface FieldProps {
   readonly label: string;

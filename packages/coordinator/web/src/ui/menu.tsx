@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
+import './menu.css';
 
 interface MenuProps {
   /** Whose actions: "Actions for den-pc". */

@@ -1,3 +1,5 @@
+import './meter.css';
+
 interface MeterProps {
   readonly value: number;
   readonly max: number;

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import '../style/parts.css';
+import '../style/layout.css';
+import '../style/text.css';
 import { Ago } from './time.js';
+import './page.css';
 
 interface PageProps {
   readonly title: string;

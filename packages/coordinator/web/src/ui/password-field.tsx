@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { IconButton } from './icon-button.js';
 import { Field } from './field.js';
+import './password-field.css';
 
 interface PasswordFieldProps {
   readonly label: string;

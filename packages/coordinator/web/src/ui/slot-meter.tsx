@@ -1,5 +1,6 @@
 import { formatCount, plural } from './format.js';
 import { Meter } from './meter.js';
+import './slot-meter.css';
 
 interface SlotMeterProps {
   readonly slots: number;

@@ -15,7 +15,6 @@ export function Sparkline({ values, label }: SparklineProps) {
   );
   return (
     <svg
-      class="spark"
       width={WIDTH}
       height={HEIGHT}
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}

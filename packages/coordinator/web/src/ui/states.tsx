@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { Fault } from '../api/fault.js';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
+import './states.css';
 
 /** As high as what comes, so that nothing moves when it does. */
 export function Loading({ rows = 5 }: { readonly rows?: number }) {

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useNarrow } from './narrow.js';
+import './table.css';
 
 export interface Column<Row> {
   /** Read at the head of the column; an unseen one for columns of buttons. */
@@ -31,7 +32,7 @@ export function Table<Row>({ caption, columns: all, rows, rowKey }: TableProps<R
   return (
     <div class="table-scroll" tabIndex={0} role="region" aria-label={caption}>
       <table class="table">
-        <caption>{caption}</caption>
+        <caption class="unseen">{caption}</caption>
         <thead>
           <tr>
             {columns.map((column) => (

@@ -1,5 +1,6 @@
 import { useLocation } from 'preact-iso';
 import { useEffect, useRef } from 'preact/hooks';
+import './tabs.css';
 
 interface TabsProps {
   readonly label: string;

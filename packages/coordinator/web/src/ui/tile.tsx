@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import './tile.css';
 
 interface TileProps {
   readonly label: string;

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import '../../style/parts.css';
+import '../../style/layout.css';
+import '../../style/text.css';
 import mark from '../../style/mark.svg?url';
 
 interface WelcomeProps {

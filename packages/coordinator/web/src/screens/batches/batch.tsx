@@ -63,7 +63,7 @@ function OneBatch({ id }: { readonly id: string }) {
         <h2 class="unseen">Progress</h2>
         <BatchProgress batch={data} withLegend />
       </section>
-      <section class="section batch-jobs">
+      <section class="section">
         <h2>Jobs</h2>
         <Table caption="Jobs of the batch" columns={COLUMNS} rows={data.jobs} rowKey={keyOf} />
       </section>

@@ -5,6 +5,7 @@ import { useAct } from '../../ui/act.js';
 import { Button } from '../../ui/button.js';
 import { Confirm } from '../../ui/dialog.js';
 import { plural } from '../../ui/format.js';
+import { SelectionBar } from '../../ui/selection-bar.js';
 import { toast } from '../../ui/toasts.js';
 import type { Choose } from './job-table.js';
 
@@ -32,8 +33,11 @@ export function BulkBar({ jobs, onChoose, onChange }: BulkBarProps) {
   };
   const retry = useAct(() => run('Retried', retryable, retryJob));
   return (
-    <div class="bulk-bar" role="group" aria-label="What to do with the selected jobs">
-      <span>{plural(jobs.length, 'job')} selected</span>
+    <SelectionBar
+      what="jobs"
+      count={plural(jobs.length, 'job')}
+      onClear={() => onChoose(new Set())}
+    >
       <Button
         small
         icon="rotate-ccw"
@@ -52,9 +56,6 @@ export function BulkBar({ jobs, onChoose, onChange }: BulkBarProps) {
       >
         Cancel {active.length}
       </Button>
-      <Button small tone="quiet" onClick={() => onChoose(new Set())}>
-        Clear the selection
-      </Button>
       {isAsking && (
         <Confirm
           title={`Cancel ${plural(active.length, 'job')}?`}
@@ -64,7 +65,7 @@ export function BulkBar({ jobs, onChoose, onChange }: BulkBarProps) {
           onClose={() => setAsking(false)}
         />
       )}
-    </div>
+    </SelectionBar>
   );
 }
 

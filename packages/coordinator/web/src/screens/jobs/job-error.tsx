@@ -8,13 +8,13 @@ type Failure = NonNullable<JobDetail['error']>;
 export function JobError({ error }: { readonly error: Failure }) {
   const step = STEPS[error.code ?? ''] ?? OTHERWISE;
   return (
-    <section class="card job-error">
+    <section class="card">
       <h2 class="row bad">
         <Icon name="circle-x" />
         Failed
         <span class="mono small">{error.code}</span>
       </h2>
-      <p class="text">{error.message}</p>
+      <p>{error.message}</p>
       <p class="row soft">
         <span>{step.text}</span>
         {step.href !== undefined && (

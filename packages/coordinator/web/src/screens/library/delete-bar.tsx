@@ -3,6 +3,7 @@ import { withEach } from '../../api/jobs.js';
 import { Button } from '../../ui/button.js';
 import { Confirm } from '../../ui/dialog.js';
 import { plural } from '../../ui/format.js';
+import { SelectionBar } from '../../ui/selection-bar.js';
 import { toast } from '../../ui/toasts.js';
 import { deleteAsset } from './asset.js';
 import type { Asset } from './asset.js';
@@ -25,13 +26,9 @@ export function DeleteBar({ files, onChoose, onGone }: DeleteBarProps) {
     else toast(`Deleted ${done.length} of ${count}. ${fault.message}`, 'bad');
   };
   return (
-    <div class="bulk-bar" role="group" aria-label="What to do with the selected files">
-      <span>{count} selected</span>
+    <SelectionBar what="files" count={count} onClear={() => onChoose(new Set())}>
       <Button small tone="danger" icon="trash-2" onClick={() => setAsking(true)}>
         Delete {count}
-      </Button>
-      <Button small tone="quiet" onClick={() => onChoose(new Set())}>
-        Clear the selection
       </Button>
       {isAsking && (
         <Confirm
@@ -42,6 +39,6 @@ export function DeleteBar({ files, onChoose, onGone }: DeleteBarProps) {
           onClose={() => setAsking(false)}
         />
       )}
-    </div>
+    </SelectionBar>
   );
 }

@@ -3,6 +3,7 @@ import { Icon } from '../../ui/icon.js';
 import { LinkButton } from '../../ui/button.js';
 import { CopyText } from '../../ui/copy.js';
 import type { Shown } from './shown-fault.js';
+import './fault-note.css';
 
 /** The API's own words, and where they lead. */
 export function FaultNote({ fault }: { readonly fault: Shown }) {

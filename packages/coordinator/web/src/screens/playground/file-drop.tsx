@@ -2,6 +2,7 @@ import { useRef } from 'preact/hooks';
 import { Button } from '../../ui/button.js';
 import { Icon } from '../../ui/icon.js';
 import { useDrop } from './use-drop.js';
+import './file-drop.css';
 
 interface FileDropProps {
   readonly icon: string;

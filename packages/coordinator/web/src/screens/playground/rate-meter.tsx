@@ -4,6 +4,7 @@ import { formatAgo, formatCount } from '../../ui/format.js';
 import { Meter } from '../../ui/meter.js';
 import { read } from './call.js';
 import { rate } from './rate.js';
+import './rate-meter.css';
 
 /** Looked at again this long after the window has moved on. */
 const AFTER_RESET_MS = 250;

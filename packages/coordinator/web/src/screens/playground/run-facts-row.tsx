@@ -1,6 +1,7 @@
 import { CopyText } from '../../ui/copy.js';
 import { formatCount, formatMs } from '../../ui/format.js';
 import type { RunFacts } from './run-facts.js';
+import './run-facts-row.css';
 
 interface RunFactsRowProps {
   readonly facts: RunFacts;

@@ -34,7 +34,7 @@ export function AnswerView({ answer, id, side }: AnswerProps) {
         </span>
       </header>
       {reasoning !== '' && <Reasoning text={reasoning} isOver={text !== ''} />}
-      {isWaiting && <p class="waiting soft">Waiting for the first token…</p>}
+      {isWaiting && <p class="soft">Waiting for the first token…</p>}
       {text !== '' && <Markdown text={text} />}
       {fault !== null && <FaultNote fault={fault} />}
       {facts !== null && <RunFactsRow facts={facts} />}

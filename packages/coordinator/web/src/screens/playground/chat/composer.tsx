@@ -9,6 +9,7 @@ import { say, stopAll } from './chat-runs.js';
 import { changeChat, chat } from './chat-state.js';
 import { NO_PROMPT, isEmpty } from './conversation.js';
 import { AddPictures, Thumbs, addPictures } from './draft-pictures.js';
+import './composer.css';
 
 /** Where the next message is written. */
 export function Composer({ seesPictures }: { readonly seesPictures: boolean }) {

@@ -3,6 +3,7 @@ import { useCell } from '../../../api/cell.js';
 import { chat } from './chat-state.js';
 import type { Turn } from './conversation.js';
 import { TurnView } from './turn.js';
+import './thread.css';
 
 /** What was said so far, oldest first. */
 export function Thread() {

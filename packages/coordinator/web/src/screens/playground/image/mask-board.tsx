@@ -7,6 +7,7 @@ import { drawMask, undone, withPoint, withStep } from './mask.js';
 import type { Mask, Point } from './mask.js';
 import type { Source } from './mask-file.js';
 import { RectangleForm } from './rectangle-form.js';
+import './mask-board.css';
 
 const TOOLS = [
   { value: 'paint', label: 'Paint' },

@@ -7,6 +7,7 @@ import { RunFactsRow } from '../run-facts-row.js';
 import { images, setSource } from './image-state.js';
 import type { ImageResult } from './image-state.js';
 import { openSource } from './mask-file.js';
+import './results.css';
 
 /** What was made in this tab, newest first. */
 export function Results() {

@@ -6,6 +6,7 @@ import { RunFactsRow } from '../run-facts-row.js';
 import { clock, pieceAt } from './transcript.js';
 import type { Piece } from './transcript.js';
 import { transcription } from './transcribe-state.js';
+import './heard-view.css';
 
 /** The sound, and what was heard in it. */
 export function HeardView() {
