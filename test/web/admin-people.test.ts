@@ -68,7 +68,7 @@ test('the overview has what waits for an admin and what is wrong', async () => {
   await page.getByText('The queue is paused: no waiting job starts.').waitFor();
   await page.getByText(code).waitFor();
   await expectSound(page, 'admin-overview');
-  await page.getByRole('link', { name: 'Look' }).click();
+  await page.getByRole('link', { name: 'The queue is paused' }).click();
   await press(page, 'Resume the queue');
   await until(async () => !(await gateway.admin('system.show', {})).queue_paused);
 });

@@ -1,6 +1,6 @@
 import { useAdmin } from '../../api/commands.js';
+import { Attention } from '../../ui/attention.js';
 import { formatCount } from '../../ui/format.js';
-import { Icon } from '../../ui/icon.js';
 import { Tile } from '../../ui/tile.js';
 import { LISTS } from './every.js';
 import { WaitingDevices } from './waiting-devices.js';
@@ -24,29 +24,10 @@ function Warnings() {
   const system = useAdmin('system.show', {}, LISTS);
   const queue = useAdmin('queue.summary', {}, LISTS);
   const fault = system.fault ?? queue.fault;
-  if (system.data === undefined || queue.data === undefined) {
-    return fault === null ? <p class="admin-calm skeleton" /> : <p class="bad">{fault.message}</p>;
-  }
-  const warnings = warningsOf(system.data, queue.data);
-  if (warnings.length === 0) {
-    return (
-      <p class="admin-calm good">
-        <Icon name="circle-check" />
-        The gateway is well.
-      </p>
-    );
-  }
-  return (
-    <ul class="admin-warnings" aria-label="Warnings">
-      {warnings.map(({ text, href }) => (
-        <li key={text}>
-          <Icon name="triangle-alert" />
-          <span>{text}</span>
-          <a href={href}>Look</a>
-        </li>
-      ))}
-    </ul>
-  );
+  const isKnown = system.data !== undefined && queue.data !== undefined;
+  if (!isKnown && fault !== null) return <p class="bad">{fault.message}</p>;
+  const warnings = isKnown ? warningsOf(system.data, queue.data) : undefined;
+  return <Attention items={warnings} label="Warnings" calm="The gateway is well." />;
 }
 
 function Counts() {
@@ -56,7 +37,7 @@ function Counts() {
   const keys = useAdmin('key.list', { user: null }, LISTS).data;
   const online = providers?.filter((one) => one.online).length ?? 0;
   return (
-    <div class="tiles admin-tiles">
+    <div class="tiles">
       <Tile
         label="Users"
         figure={users && formatCount(users.filter(({ state }) => state === 'active').length)}

@@ -1,17 +1,13 @@
 /** What is wrong with the gateway itself, and where one sees more of it. */
 import type { AdminResult } from '../../api/commands.js';
-
-interface Warning {
-  readonly text: string;
-  readonly href: string;
-}
+import type { AttentionItem } from '../../ui/attention.js';
 
 type System = AdminResult<'system.show'>;
 type Queue = AdminResult<'queue.summary'>;
 
 const SYSTEM = '/admin/system';
 
-export function warningsOf(system: System, queue: Queue): readonly Warning[] {
+export function warningsOf(system: System, queue: Queue): readonly AttentionItem[] {
   const unserved = queue.by_model.filter((one) => one.queued > 0 && one.providers_online === 0);
   return [
     ...when(!system.async_enabled, 'Jobs and batches are switched off.', SYSTEM),
@@ -32,6 +28,6 @@ export function warningsOf(system: System, queue: Queue): readonly Warning[] {
   ];
 }
 
-function when(isSo: boolean, text: string, href: string): readonly Warning[] {
+function when(isSo: boolean, text: string, href: string): readonly AttentionItem[] {
   return isSo ? [{ text, href }] : [];
 }

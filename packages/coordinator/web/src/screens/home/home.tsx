@@ -1,13 +1,21 @@
 import { useMy } from '../../api/commands.js';
+import type { MyResult } from '../../api/commands.js';
 import { currentSession } from '../../api/session.js';
+import { Attention } from '../../ui/attention.js';
 import { Code } from '../../ui/code.js';
 import { Page } from '../../ui/page.js';
 import { FaultState } from '../../ui/states.js';
-import { Attention } from './attention.js';
 import { Checklist } from './checklist.js';
 import './home.css';
 import { BusyModels } from './busy-models.js';
 import { HomeTiles } from './home-tiles.js';
+
+/** What waits for somebody's word is work; the rest is something wrong. */
+const REQUESTS: readonly MyResult<'home.show'>['attention'][number]['kind'][] = [
+  'devices_waiting',
+  'providers_waiting',
+  'network_invitation',
+];
 
 /** What needs somebody, then how things are, then what is going on. */
 export function Home() {
@@ -22,7 +30,11 @@ export function Home() {
   }
   return (
     <Page title="Home" staleSince={home.staleSince}>
-      <Attention items={data?.attention} />
+      <Attention
+        items={data?.attention.map((item) => ({ ...item, asks: REQUESTS.includes(item.kind) }))}
+        label="Needs attention"
+        calm="All is well."
+      />
       <HomeTiles tiles={data?.tiles} />
       {data !== undefined && <Checklist steps={data.checklist} />}
       <section class="section">
