@@ -12,8 +12,8 @@ export interface Page<T> {
 }
 
 export interface Pages<T> {
-  /** Undefined until the first answer. */
-  readonly rows: readonly T[] | undefined;
+  /** Every row so far; undefined until the first answer. */
+  readonly data: readonly T[] | undefined;
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
   readonly fault: Fault | null;
@@ -48,7 +48,7 @@ export function useFurther<T extends { readonly id: string }>(
   const more = loaded?.key === key ? loaded.page : null;
   const rows = first.data === undefined ? undefined : join(first.data.data, more?.data ?? []);
   return {
-    rows,
+    data: rows,
     hasMore: (more ?? first.data)?.has_more ?? false,
     isLoadingMore,
     fault: first.fault ?? fault,

@@ -16,7 +16,7 @@ interface LoadMoreProps {
 
 /** Below a list that comes a page at a time. */
 export function LoadMore({ pages, what, many }: LoadMoreProps) {
-  const count = pages.rows?.length ?? 0;
+  const count = pages.data?.length ?? 0;
   if (!pages.hasMore) return <p class="list-foot soft small">{plural(count, what, many)}</p>;
   if (count >= MAX_ROWS) {
     return (

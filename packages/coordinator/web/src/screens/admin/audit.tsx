@@ -3,6 +3,7 @@ import { useAdmin } from '../../api/commands.js';
 import type { AdminResult } from '../../api/commands.js';
 import { formatDate } from '../../ui/format.js';
 import { DAY_S } from '../../ui/last-days.js';
+import { Loaded } from '../../ui/loaded.js';
 import { LoadMore } from '../../ui/load-more.js';
 import { useClearQuery } from '../../ui/query.js';
 import { Empty, NoMatch } from '../../ui/states.js';
@@ -12,7 +13,6 @@ import { Ago } from '../../ui/time.js';
 import { PAGE_ROWS, useAdminPages } from './admin-pages.js';
 import { LISTS } from './every.js';
 import { FacetBar, chosenOf } from './facet-bar.js';
-import { PagedState } from './paged-state.js';
 
 type Entry = AdminResult<'audit.list'>[number];
 
@@ -64,7 +64,7 @@ export function Audit() {
   return (
     <>
       <FacetBar facets={[SINCE, ABOUT, by]} />
-      <PagedState pages={pages}>
+      <Loaded of={pages} rows={10}>
         {(rows) => (
           <>
             {rows.length === 0 && isFiltered && <NoMatch what="entries" onClear={clear} />}
@@ -83,7 +83,7 @@ export function Audit() {
             )}
           </>
         )}
-      </PagedState>
+      </Loaded>
     </>
   );
 }

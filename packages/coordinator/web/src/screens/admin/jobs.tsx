@@ -4,6 +4,7 @@ import type { AdminResult } from '../../api/commands.js';
 import { isActive, isRetryable } from '../../api/jobs.js';
 import { StatusBadge } from '../../ui/badge.js';
 import { formatMs } from '../../ui/format.js';
+import { Loaded } from '../../ui/loaded.js';
 import { LoadMore } from '../../ui/load-more.js';
 import { useClearQuery } from '../../ui/query.js';
 import { Empty, NoMatch } from '../../ui/states.js';
@@ -14,7 +15,6 @@ import { PAGE_ROWS, useAdminPages } from './admin-pages.js';
 import { LISTS } from './every.js';
 import { FacetBar, chosenOf } from './facet-bar.js';
 import { Rows } from './listing.js';
-import { PagedState } from './paged-state.js';
 import type { RowAction } from './row-menu.js';
 
 type Job = AdminResult<'job.list'>[number];
@@ -54,7 +54,7 @@ export function Jobs() {
   return (
     <>
       <FacetBar facets={[STATUS, owner]} />
-      <PagedState pages={pages}>
+      <Loaded of={pages} rows={10}>
         {(rows) =>
           rows.length === 0 ? (
             <None isFiltered={status !== '' || user !== ''} />
@@ -72,7 +72,7 @@ export function Jobs() {
             </>
           )
         }
-      </PagedState>
+      </Loaded>
     </>
   );
 }

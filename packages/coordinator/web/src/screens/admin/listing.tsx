@@ -4,9 +4,10 @@ import { useState } from 'preact/hooks';
 import type { Snapshot } from '../../api/snapshot.js';
 import { Button } from '../../ui/button.js';
 import { formatCount, plural } from '../../ui/format.js';
+import { Loaded } from '../../ui/loaded.js';
 import { MAX_ROWS } from '../../ui/load-more.js';
 import { useClearQuery } from '../../ui/query.js';
-import { Empty, FaultState, Loading, NoMatch } from '../../ui/states.js';
+import { Empty, NoMatch } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import type { Column } from '../../ui/table.js';
 import { FacetBar, chosenOf } from './facet-bar.js';
@@ -49,43 +50,48 @@ const ROWS = 100;
 /** A whole list: searched, filtered and drawn here. */
 export function Listing<Row extends ListRow>(props: ListingProps<Row>) {
   const { list, what, many = `${what}s`, facets = [], action } = props;
+  return (
+    <>
+      <FacetBar facets={facets} searches={many} action={action} />
+      <Loaded of={list} rows={8}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title={`There are no ${many} yet.`} text={props.emptyText} />
+          ) : (
+            <Found {...props} rows={rows} many={many} />
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+interface FoundProps<Row extends ListRow> extends ListingProps<Row> {
+  readonly rows: readonly Row[];
+  readonly many: string;
+}
+
+function Found<Row extends ListRow>(props: FoundProps<Row>) {
+  const { list, what, many, rows } = props;
   const { query } = useLocation();
   const clear = useClearQuery();
   const [limit, setLimit] = useState(ROWS);
-  const { data, fault, refresh } = list;
-  const bar = <FacetBar facets={facets} searches={many} action={action} />;
-  if (data === undefined) {
-    return (
-      <>
-        {bar}
-        {fault === null ? (
-          <Loading rows={8} />
-        ) : (
-          <FaultState fault={fault} onRetry={() => void refresh()} />
-        )}
-      </>
-    );
-  }
-  const fitting = data.filter((row) => fits(row, props, query));
+  const fitting = rows.filter((row) => fits(row, props, query));
+  if (fitting.length === 0) return <NoMatch what={many} onClear={clear} />;
   const shown = fitting.slice(0, limit);
   return (
     <>
-      {bar}
-      {data.length === 0 && <Empty title={`There are no ${many} yet.`} text={props.emptyText} />}
-      {data.length > 0 && shown.length === 0 && <NoMatch what={many} onClear={clear} />}
-      {shown.length > 0 && <Rows {...props} rows={shown} onDone={refresh} />}
-      {shown.length > 0 && (
-        <p class="list-foot soft small">
-          {shown.length < fitting.length
-            ? `${formatCount(shown.length)} of ${plural(fitting.length, what, many)}`
-            : plural(shown.length, what, many)}
-          {shown.length < Math.min(fitting.length, MAX_ROWS) && (
-            <Button small onClick={() => setLimit(limit + ROWS)}>
-              Show more
-            </Button>
-          )}
-        </p>
-      )}
+      <Rows {...props} rows={shown} onDone={list.refresh} />
+      <p class="list-foot soft small">
+        {shown.length < fitting.length
+          ? `${formatCount(shown.length)} of ${plural(fitting.length, what, many)}`
+          : plural(shown.length, what, many)}
+        {shown.length < Math.min(fitting.length, MAX_ROWS) && (
+          <Button small onClick={() => setLimit(limit + ROWS)}>
+            Show more
+          </Button>
+        )}
+      </p>
     </>
   );
 }

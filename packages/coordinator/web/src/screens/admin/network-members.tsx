@@ -6,7 +6,8 @@ import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { SelectField } from '../../ui/field.js';
-import { FaultState, FaultText, Loading } from '../../ui/states.js';
+import { Loaded } from '../../ui/loaded.js';
+import { FaultText } from '../../ui/states.js';
 import { Ago } from '../../ui/time.js';
 import { LISTS } from './every.js';
 
@@ -22,7 +23,7 @@ type Shown = AdminResult<'network.show'>;
 /** Who is in it; stays open while one lets several in. */
 export function NetworkMembers({ network, onChange, onClose }: NetworkMembersProps) {
   const shown = useAdmin('network.show', { network }, LISTS);
-  const { data, fault } = shown;
+  const { data } = shown;
   const refresh = async (): Promise<void> => {
     await Promise.all([shown.refresh(), onChange()]);
   };
@@ -32,14 +33,14 @@ export function NetworkMembers({ network, onChange, onClose }: NetworkMembersPro
   });
   return (
     <Dialog title={data === undefined ? 'Members' : `Members of ${data.name}`} onClose={onClose}>
-      {data === undefined && fault === null && <Loading rows={3} />}
-      {data === undefined && fault !== null && <FaultState fault={fault} />}
-      {data !== undefined && (
-        <div class="stack">
-          <People shown={data} isBusy={remove.isBusy} onRemove={(id) => void remove.run(id)} />
-          <AddMember shown={data} onAdded={refresh} />
-        </div>
-      )}
+      <Loaded of={shown} rows={3}>
+        {(known) => (
+          <div class="stack">
+            <People shown={known} isBusy={remove.isBusy} onRemove={(id) => void remove.run(id)} />
+            <AddMember shown={known} onAdded={refresh} />
+          </div>
+        )}
+      </Loaded>
       <div class="dialog-foot">
         <Button onClick={onClose}>Done</Button>
       </div>

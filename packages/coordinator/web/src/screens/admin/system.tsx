@@ -7,7 +7,7 @@ import { CopyText } from '../../ui/copy.js';
 import { Facts } from '../../ui/facts.js';
 import { formatBytes, formatCount, plural } from '../../ui/format.js';
 import { Meter } from '../../ui/meter.js';
-import { FaultState, Loading } from '../../ui/states.js';
+import { Loaded } from '../../ui/loaded.js';
 import { Ago } from '../../ui/time.js';
 import { PauseButton } from '../queue/pause-button.js';
 import { LISTS } from './every.js';
@@ -15,22 +15,19 @@ import { LISTS } from './every.js';
 type SystemFacts = AdminResult<'system.show'>;
 
 export function System() {
-  const { data, fault, refresh } = useAdmin('system.show', {}, LISTS);
-  if (data === undefined) {
-    return fault === null ? (
-      <Loading rows={8} />
-    ) : (
-      <FaultState fault={fault} onRetry={() => void refresh()} />
-    );
-  }
+  const system = useAdmin('system.show', {}, LISTS);
   return (
-    <div class="columns admin-system">
-      <Gateway system={data} />
-      <Queue system={data} onDone={refresh} />
-      <Storage system={data} />
-      <Limits limits={data.limits} />
-      <Backup lastAt={data.last_backup_at} />
-    </div>
+    <Loaded of={system} rows={8}>
+      {(facts) => (
+        <div class="columns admin-system">
+          <Gateway system={facts} />
+          <Queue system={facts} onDone={system.refresh} />
+          <Storage system={facts} />
+          <Limits limits={facts.limits} />
+          <Backup lastAt={facts.last_backup_at} />
+        </div>
+      )}
+    </Loaded>
   );
 }
 

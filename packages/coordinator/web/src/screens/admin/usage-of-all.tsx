@@ -2,7 +2,8 @@ import { useAdmin } from '../../api/commands.js';
 import { Segments, SelectField } from '../../ui/field.js';
 import { sinceOf } from '../../ui/last-days.js';
 import { useQuery } from '../../ui/query.js';
-import { Empty, FaultState, Loading } from '../../ui/states.js';
+import { Loaded } from '../../ui/loaded.js';
+import { Empty } from '../../ui/states.js';
 import { DayByDay } from '../usage/day-by-day.js';
 import { Figures } from '../usage/figures.js';
 import { GroupTable } from '../usage/group-table.js';
@@ -31,31 +32,34 @@ export function UsageOfAll() {
   const days = DAYS[period];
   const args = { user: null, by, since_s: sinceOf(days) };
   const stats = useAdmin('stats.show', args, { everyMs: EVERY_MS });
-  const { data, fault, refresh } = stats;
+  const { data, fault } = stats;
   return (
     <>
       <div class="usage-filters">
         <Segments label="Period" value={period} options={PERIODS} onValue={setPeriod} />
         <SelectField label="By" value={by} options={GROUPS} onValue={setBy} />
       </div>
-      {data === undefined && fault !== null && (
-        <FaultState fault={fault} onRetry={() => void refresh()} />
-      )}
       {(data !== undefined || fault === null) && <Figures stats={data} />}
-      {data === undefined && fault === null && <Loading />}
-      {data?.length === 0 && (
-        <Empty
-          icon="chart-column"
-          title="Nobody has called in this time."
-          text="Every call of every member is counted here."
-        />
-      )}
-      {data !== undefined && data.length > 0 && (
-        <>
-          {days > 1 && <DaysOfAll by={by} days={days} />}
-          <GroupTable title={`By ${by}`} stats={data} fileName={`usage-all-${period}-by-${by}`} />
-        </>
-      )}
+      <Loaded of={stats}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty
+              icon="chart-column"
+              title="Nobody has called in this time."
+              text="Every call of every member is counted here."
+            />
+          ) : (
+            <>
+              {days > 1 && <DaysOfAll by={by} days={days} />}
+              <GroupTable
+                title={`By ${by}`}
+                stats={rows}
+                fileName={`usage-all-${period}-by-${by}`}
+              />
+            </>
+          )
+        }
+      </Loaded>
     </>
   );
 }

@@ -3,7 +3,7 @@ import { admin, useAdmin } from '../../api/commands.js';
 import type { AdminResult } from '../../api/commands.js';
 import { currentSession } from '../../api/session.js';
 import { SelectField } from '../../ui/field.js';
-import { FaultState, Loading } from '../../ui/states.js';
+import { Loaded } from '../../ui/loaded.js';
 import type { Column } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
 import { toast } from '../../ui/toasts.js';
@@ -16,25 +16,24 @@ type Device = AdminResult<'device.list'>[number];
 
 /** Machines at which somebody has run `gateway-agent login`. */
 export function WaitingDevices() {
-  const { data, fault, refresh } = useAdmin('device.list', {}, LISTS);
+  const list = useAdmin('device.list', {}, LISTS);
+  const { data, refresh } = list;
   if (data?.length === 0) return null;
   return (
     <section class="section">
       <h2>Machines that wait for their code</h2>
-      {data === undefined && fault === null && <Loading rows={1} />}
-      {data === undefined && fault !== null && (
-        <FaultState fault={fault} onRetry={() => void refresh()} />
-      )}
-      {data !== undefined && (
-        <Rows
-          caption="Machines that wait for their code"
-          columns={COLUMNS}
-          rows={data}
-          nameOf={machineOf}
-          actionsOf={(device) => actionsOf(device, refresh)}
-          onDone={refresh}
-        />
-      )}
+      <Loaded of={list} rows={1}>
+        {(rows) => (
+          <Rows
+            caption="Machines that wait for their code"
+            columns={COLUMNS}
+            rows={rows}
+            nameOf={machineOf}
+            actionsOf={(device) => actionsOf(device, refresh)}
+            onDone={refresh}
+          />
+        )}
+      </Loaded>
     </section>
   );
 }

@@ -1,7 +1,7 @@
 import { admin, useAdmin } from '../../api/commands.js';
 import { useToastedAct } from '../../ui/act.js';
 import { Button } from '../../ui/button.js';
-import { FaultState, Loading } from '../../ui/states.js';
+import { Loaded } from '../../ui/loaded.js';
 import { Table } from '../../ui/table.js';
 import type { Column } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
@@ -13,24 +13,21 @@ import type { Provider } from './provider.js';
 /** They have joined, and get no work before somebody approves them. */
 export function WaitingProviders() {
   const list = useAdmin('provider.list', {}, LISTS);
-  const { data, fault, refresh } = list;
-  const waiting = data?.filter(isWaiting) ?? [];
-  if (data !== undefined && waiting.length === 0) return null;
+  const waiting = list.data?.filter(isWaiting);
+  if (waiting?.length === 0) return null;
   return (
     <section class="section">
       <h2>Providers that wait for approval</h2>
-      {data === undefined && fault === null && <Loading rows={1} />}
-      {data === undefined && fault !== null && (
-        <FaultState fault={fault} onRetry={() => void refresh()} />
-      )}
-      {waiting.length > 0 && (
-        <Table
-          caption="Providers that wait for approval"
-          columns={columnsOf(refresh)}
-          rows={waiting}
-          rowKey={({ id }) => id}
-        />
-      )}
+      <Loaded of={{ ...list, data: waiting }} rows={1}>
+        {(rows) => (
+          <Table
+            caption="Providers that wait for approval"
+            columns={columnsOf(list.refresh)}
+            rows={rows}
+            rowKey={({ id }) => id}
+          />
+        )}
+      </Loaded>
     </section>
   );
 }

@@ -6,9 +6,9 @@ import { usePages } from '../../api/pages.js';
 import { StatusBadge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { formatCount } from '../../ui/format.js';
+import { Loaded } from '../../ui/loaded.js';
 import { LoadMore } from '../../ui/load-more.js';
 import { Page } from '../../ui/page.js';
-import { FaultState, Loading } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import type { Column } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
@@ -32,31 +32,22 @@ export function Batches() {
         </Button>
       }
     >
-      <BatchList pages={pages} onNew={open} />
+      <Loaded of={pages} rows={6}>
+        {(batches) =>
+          batches.length === 0 ? (
+            <NoBatches onNew={open} />
+          ) : (
+            <>
+              <Table caption="Batches" columns={COLUMNS} rows={batches} rowKey={({ id }) => id} />
+              <LoadMore pages={pages} what="batch" many="batches" />
+            </>
+          )
+        }
+      </Loaded>
       {isOpen && (
         <NewBatch onClose={() => setOpen(false)} onMade={({ id }) => route(`/batches/${id}`)} />
       )}
     </Page>
-  );
-}
-
-interface BatchListProps {
-  readonly pages: ReturnType<typeof usePages<Batch>>;
-  readonly onNew: () => void;
-}
-
-function BatchList({ pages, onNew }: BatchListProps) {
-  const { rows, fault, refresh } = pages;
-  if (rows === undefined) {
-    if (fault === null) return <Loading rows={6} />;
-    return <FaultState fault={fault} onRetry={() => void refresh()} />;
-  }
-  if (rows.length === 0) return <NoBatches onNew={onNew} />;
-  return (
-    <>
-      <Table caption="Batches" columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
-      <LoadMore pages={pages} what="batch" many="batches" />
-    </>
   );
 }
 

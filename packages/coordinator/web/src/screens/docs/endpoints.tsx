@@ -1,6 +1,7 @@
 import { TextField } from '../../ui/field.js';
 import { useClearQuery, useQuery } from '../../ui/query.js';
-import { FaultState, Loading, NoMatch } from '../../ui/states.js';
+import { Loaded } from '../../ui/loaded.js';
+import { NoMatch } from '../../ui/states.js';
 import { EndpointView } from './endpoint-view.js';
 import { groupsOf, searched, useDocument } from './open-api.js';
 import type { OpenApiDocument } from './open-api.js';
@@ -8,7 +9,7 @@ import { Prose } from './prose.js';
 
 /** Every one folded: what is inside is drawn when it is opened. */
 export function Endpoints() {
-  const { data, fault, refresh } = useDocument();
+  const openApi = useDocument();
   const [words, setWords] = useQuery('q');
   return (
     <>
@@ -17,11 +18,9 @@ export function Endpoints() {
           <TextField label="Search endpoints" type="search" value={words} onValue={setWords} />
         </div>
       </search>
-      {data === undefined && fault === null && <Loading rows={12} />}
-      {data === undefined && fault !== null && (
-        <FaultState fault={fault} onRetry={() => void refresh()} />
-      )}
-      {data !== undefined && <Found document={data} words={words} />}
+      <Loaded of={openApi} rows={12}>
+        {(document) => <Found document={document} words={words} />}
+      </Loaded>
     </>
   );
 }

@@ -3,9 +3,10 @@ import { JOBS } from '../../api/jobs.js';
 import type { Job } from '../../api/jobs.js';
 import { usePages } from '../../api/pages.js';
 import { LinkButton } from '../../ui/button.js';
+import { Loaded } from '../../ui/loaded.js';
 import { LoadMore } from '../../ui/load-more.js';
 import { Page } from '../../ui/page.js';
-import { FaultState, Loading, NoMatch } from '../../ui/states.js';
+import { NoMatch } from '../../ui/states.js';
 import { BulkBar } from './bulk-bar.js';
 import { FilterBar } from './filter-bar.js';
 import { useJobFilter } from './job-filter.js';
@@ -24,46 +25,44 @@ export function Jobs() {
   return (
     <Page title="Jobs" staleSince={pages.staleSince} actions={actions}>
       <FilterBar filter={filter} />
-      <JobList key={url} filter={filter} pages={pages} />
+      <Loaded of={pages} rows={10}>
+        {(jobs) => <JobList key={url} jobs={jobs} filter={filter} pages={pages} />}
+      </Loaded>
     </Page>
   );
 }
 
 interface JobListProps {
+  readonly jobs: readonly Job[];
   readonly filter: JobFilter;
   readonly pages: ReturnType<typeof usePages<Job>>;
 }
 
-function JobList({ filter, pages }: JobListProps) {
+function JobList({ jobs, filter, pages }: JobListProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const { rows, fault, refresh } = pages;
-  if (rows === undefined) {
-    if (fault === null) return <Loading rows={10} />;
-    return <FaultState fault={fault} onRetry={() => void refresh()} />;
-  }
-  if (rows.length === 0 && !filter.isSet) return <NoJobs />;
-  const shown = rows.filter(filter.fits);
+  if (jobs.length === 0 && !filter.isSet) return <NoJobs />;
+  const shown = jobs.filter(filter.fits);
   const picked = shown.filter(({ id }) => chosen.has(id));
   return (
     <>
-      {picked.length > 0 && <BulkBar jobs={picked} onChoose={setChosen} onChange={refresh} />}
+      {picked.length > 0 && <BulkBar jobs={picked} onChoose={setChosen} onChange={pages.refresh} />}
       {shown.length === 0 ? (
         <NoMatch what="jobs" onClear={filter.clear} />
       ) : (
         <JobTable jobs={shown} chosen={chosen} onChoose={setChosen} />
       )}
-      <ListFoot filter={filter} pages={pages} shown={shown.length} />
+      <ListFoot jobs={jobs} filter={filter} pages={pages} shown={shown.length} />
     </>
   );
 }
 
-function ListFoot({ filter, pages, shown }: JobListProps & { readonly shown: number }) {
+function ListFoot({ jobs, filter, pages, shown }: JobListProps & { readonly shown: number }) {
   // What the coordinator is not asked for is looked for in what is here, and that is said.
   if (filter.isOfLoaded && pages.hasMore) {
     return (
       <>
         <p class="soft small list-foot">
-          {shown} of the {pages.rows?.length} jobs loaded so far match. Older ones may match too.
+          {shown} of the {jobs.length} jobs loaded so far match. Older ones may match too.
         </p>
         <LoadMore pages={pages} what="job" />
       </>

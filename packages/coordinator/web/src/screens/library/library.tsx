@@ -2,12 +2,13 @@ import { useState } from 'preact/hooks';
 import { usePages } from '../../api/pages.js';
 import { Segments } from '../../ui/field.js';
 import { LinkButton } from '../../ui/button.js';
+import { Loaded } from '../../ui/loaded.js';
 import { LoadMore } from '../../ui/load-more.js';
 import { kindOf } from '../../ui/media.js';
 import type { MediaKind } from '../../ui/media.js';
 import { Page } from '../../ui/page.js';
 import { useQuery } from '../../ui/query.js';
-import { Empty, FaultState, NoMatch } from '../../ui/states.js';
+import { Empty, NoMatch } from '../../ui/states.js';
 import { ASSETS } from './asset.js';
 import type { Asset } from './asset.js';
 import { AssetCard } from './asset-card.js';
@@ -36,33 +37,33 @@ export function Library() {
       <div class="library-bar">
         <Segments label="Kind" value={kind} options={KINDS} onValue={setKind} />
       </div>
-      <Files kind={kind} pages={pages} onClear={() => setKind('')} />
+      <Loaded of={pages} loading={<LoadingFiles />}>
+        {(loaded) => (
+          <Files kind={kind} loaded={loaded} pages={pages} onClear={() => setKind('')} />
+        )}
+      </Loaded>
     </Page>
   );
 }
 
 interface FilesProps {
   readonly kind: MediaKind | '';
+  readonly loaded: readonly Asset[];
   readonly pages: ReturnType<typeof usePages<Asset>>;
   readonly onClear: () => void;
 }
 
-function Files({ kind, pages, onClear }: FilesProps) {
+function Files({ kind, loaded, pages, onClear }: FilesProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
-  const { fault, refresh } = pages;
   // What was deleted may still be on a page that was loaded before.
-  const files = pages.rows?.filter(({ id }) => !gone.has(id));
-  if (files === undefined) {
-    if (fault === null) return <LoadingFiles />;
-    return <FaultState fault={fault} onRetry={() => void refresh()} />;
-  }
+  const files = loaded.filter(({ id }) => !gone.has(id));
   if (files.length === 0 && !pages.hasMore) return <NoFiles />;
   const shown = files.filter((file) => kind === '' || kindOf(file) === kind);
   const picked = shown.filter(({ id }) => chosen.has(id));
   const onGone = async (ids: readonly string[]): Promise<void> => {
     setGone(new Set([...gone, ...ids]));
-    await refresh();
+    await pages.refresh();
   };
   return (
     <>

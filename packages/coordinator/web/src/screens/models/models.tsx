@@ -4,7 +4,8 @@ import { TextField, SelectField } from '../../ui/field.js';
 import { formatCount, plural } from '../../ui/format.js';
 import { Page } from '../../ui/page.js';
 import { useClearQuery, useQuery } from '../../ui/query.js';
-import { Empty, FaultState, Loading, NoMatch } from '../../ui/states.js';
+import { Loaded } from '../../ui/loaded.js';
+import { Empty, NoMatch } from '../../ui/states.js';
 import type { ModelRow } from './model-rows.js';
 import { ModelTable } from './model-table.js';
 import './models.css';
@@ -12,13 +13,12 @@ import { useModelRows } from './use-model-rows.js';
 
 /** Everything that the member may use now, whoever's GPU it runs on. */
 export function Models() {
-  const { rows, fault, staleSince, refresh } = useModelRows();
+  const models = useModelRows();
   return (
-    <Page title="Models" staleSince={staleSince}>
-      {rows === undefined && fault === null && <Loading rows={8} />}
-      {rows === undefined && fault !== null && <FaultState fault={fault} onRetry={refresh} />}
-      {rows?.length === 0 && <NoModels />}
-      {rows !== undefined && rows.length > 0 && <Found rows={rows} />}
+    <Page title="Models" staleSince={models.staleSince}>
+      <Loaded of={models} rows={8}>
+        {(rows) => (rows.length === 0 ? <NoModels /> : <Found rows={rows} />)}
+      </Loaded>
     </Page>
   );
 }

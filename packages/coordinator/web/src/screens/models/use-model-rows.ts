@@ -12,10 +12,10 @@ import type { ModelRow } from './model-rows.js';
 
 export interface ModelRows {
   /** Undefined until all three have answered. */
-  readonly rows: readonly ModelRow[] | undefined;
+  readonly data: readonly ModelRow[] | undefined;
   readonly fault: Fault | null;
   readonly staleSince: number | null;
-  readonly refresh: () => void;
+  readonly refresh: () => Promise<void>;
 }
 
 const EVERY_MS = 5_000;
@@ -28,7 +28,7 @@ export function useModelRows(): ModelRows {
   );
   const offers = useMy('model.list', {}, OPTIONS);
   const queue = useSnapshot<QueueSummary>(QUEUE, { topics: ['queue', 'providers'] });
-  const rows = useMemo(
+  const data = useMemo(
     () =>
       models.data && offers.data && queue.data
         ? modelRows(models.data.data, offers.data, queue.data.by_model)
@@ -36,9 +36,11 @@ export function useModelRows(): ModelRows {
     [models.data, offers.data, queue.data],
   );
   return {
-    rows,
+    data,
     fault: models.fault ?? offers.fault ?? queue.fault,
     staleSince: models.staleSince ?? offers.staleSince ?? queue.staleSince,
-    refresh: () => void Promise.all([models.refresh(), offers.refresh(), queue.refresh()]),
+    async refresh() {
+      await Promise.all([models.refresh(), offers.refresh(), queue.refresh()]);
+    },
   };
 }

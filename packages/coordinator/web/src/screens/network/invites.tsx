@@ -2,7 +2,7 @@ import { my } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
 import { useToastedAct } from '../../ui/act.js';
 import { Button } from '../../ui/button.js';
-import { FaultState, Loading } from '../../ui/states.js';
+import { Loaded } from '../../ui/loaded.js';
 import { Table } from '../../ui/table.js';
 import type { Column } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
@@ -13,31 +13,30 @@ type Invite = MyResult<'user.invites'>[number];
 
 /** Those that nobody has used yet. */
 export function Invites() {
-  const { data, fault, refresh } = useInvites();
+  const invites = useInvites();
   const revoke = useToastedAct(async ({ id, email }: Invite) => {
     await my('user.uninvite', { invite: id });
     toast(`The invite for ${email} is revoked.`);
-    await refresh();
+    await invites.refresh();
   });
-  const open = data?.filter(({ state }) => state === 'open') ?? [];
+  const open = invites.data?.filter(({ state }) => state === 'open');
   return (
     <section class="section network-part">
       <h2>Open invites</h2>
-      {data === undefined && fault === null && <Loading rows={1} />}
-      {data === undefined && fault !== null && (
-        <FaultState fault={fault} onRetry={() => void refresh()} />
-      )}
-      {data !== undefined && open.length === 0 && (
-        <p class="soft">None. Invite somebody with the button above.</p>
-      )}
-      {open.length > 0 && (
-        <Table
-          caption="Open invites"
-          columns={columnsOf((invite) => void revoke.run(invite))}
-          rows={open}
-          rowKey={({ id }) => id}
-        />
-      )}
+      <Loaded of={{ ...invites, data: open }} rows={1}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <p class="soft">None. Invite somebody with the button above.</p>
+          ) : (
+            <Table
+              caption="Open invites"
+              columns={columnsOf((invite) => void revoke.run(invite))}
+              rows={rows}
+              rowKey={({ id }) => id}
+            />
+          )
+        }
+      </Loaded>
     </section>
   );
 }

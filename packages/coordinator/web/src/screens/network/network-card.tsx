@@ -1,5 +1,5 @@
 import { Badge } from '../../ui/badge.js';
-import { FaultState, Loading } from '../../ui/states.js';
+import { Loaded } from '../../ui/loaded.js';
 import { MemberTable } from './member-table.js';
 import { NetworkMenu } from './network-menu.js';
 import { useNetwork } from './networks.js';
@@ -14,7 +14,6 @@ interface NetworkCardProps {
 export function NetworkCard({ network, onChange }: NetworkCardProps) {
   const { id, name, own, owner } = network;
   const shown = useNetwork(id);
-  const { data, fault } = shown;
   const change = async (): Promise<void> => {
     await Promise.all([shown.refresh(), onChange()]);
   };
@@ -27,11 +26,9 @@ export function NetworkCard({ network, onChange }: NetworkCardProps) {
         {!own && <span class="soft small">{owner}’s network</span>}
         <NetworkMenu network={network} onChange={onChange} onMember={change} />
       </div>
-      {data === undefined && fault === null && <Loading rows={network.members + 1} />}
-      {data === undefined && fault !== null && (
-        <FaultState fault={fault} onRetry={() => void shown.refresh()} />
-      )}
-      {data !== undefined && <MemberTable network={data} onChange={change} />}
+      <Loaded of={shown} rows={network.members + 1}>
+        {(known) => <MemberTable network={known} onChange={change} />}
+      </Loaded>
     </section>
   );
 }

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { Button, LinkButton } from '../../ui/button.js';
 import { Page } from '../../ui/page.js';
-import { Empty, FaultState, Loading } from '../../ui/states.js';
+import { Loaded } from '../../ui/loaded.js';
+import { Empty } from '../../ui/states.js';
 import { useOwnProviders } from '../providers/own-providers.js';
 import { SharingSection } from '../sharing/sharing-section.js';
 import { useNetworks } from '../sharing/shares.js';
@@ -20,10 +21,10 @@ type Open = 'create' | 'invite' | null;
 /** With whom one shares: who is there, and what goes from whom to whom. */
 export function Network() {
   const [open, setOpen] = useState<Open>(null);
-  const { data, fault, staleSince, refresh } = useNetworks();
+  const networks = useNetworks();
+  const { data, staleSince, refresh } = networks;
   const close = (): void => setOpen(null);
   const own = data?.filter((network) => network.own) ?? [];
-  const hasSome = data !== undefined && data.length > 0;
   const actions = (
     <>
       <Button
@@ -43,13 +44,18 @@ export function Network() {
   return (
     <Page title="Network" staleSince={staleSince} actions={actions}>
       <Invitations onJoined={refresh} />
-      {data === undefined && fault === null && <Loading />}
-      {data === undefined && fault !== null && (
-        <FaultState fault={fault} onRetry={() => void refresh()} />
-      )}
-      {data?.length === 0 && <NoNetwork onCreate={() => setOpen('create')} />}
-      {hasSome && <Cards networks={data} onChange={refresh} />}
-      {data !== undefined && <Shared isAlone={!hasSome} />}
+      <Loaded of={networks}>
+        {(joined) => (
+          <>
+            {joined.length === 0 ? (
+              <NoNetwork onCreate={() => setOpen('create')} />
+            ) : (
+              <Cards networks={joined} onChange={refresh} />
+            )}
+            <Shared isAlone={joined.length === 0} />
+          </>
+        )}
+      </Loaded>
       {own.length > 0 && <Invites />}
       {open === 'create' && <CreateNetwork onDone={refresh} onClose={close} />}
       {open === 'invite' && <Invite networks={own} onClose={close} />}

@@ -1,6 +1,7 @@
 import type { MyResult } from '../../api/commands.js';
 import { Badge } from '../../ui/badge.js';
-import { Empty, FaultState, Loading } from '../../ui/states.js';
+import { Loaded } from '../../ui/loaded.js';
+import { Empty } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import type { Column } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
@@ -11,22 +12,26 @@ type Received = MyResult<'share.received'>[number];
 
 /** What others let one use. */
 export function Received({ isAlone }: { readonly isAlone: boolean }) {
-  const { data, fault, refresh } = useReceived();
+  const received = useReceived();
   // Whoever is alone has read above what to do.
-  if (isAlone && (data === undefined || data.length === 0)) return null;
+  if (isAlone && !received.data?.length) return null;
   return (
     <section class="section network-part">
       <h2>Shared with you</h2>
-      {data === undefined && fault === null && <Loading rows={2} />}
-      {data === undefined && fault !== null && (
-        <FaultState fault={fault} onRetry={() => void refresh()} />
-      )}
-      {data?.length === 0 && (
-        <Empty icon="share-2" title="Nobody shares anything with you yet." text={ASK} />
-      )}
-      {data !== undefined && data.length > 0 && (
-        <Table caption="Shared with you" columns={COLUMNS} rows={data} rowKey={({ id }) => id} />
-      )}
+      <Loaded of={received} rows={2}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty icon="share-2" title="Nobody shares anything with you yet." text={ASK} />
+          ) : (
+            <Table
+              caption="Shared with you"
+              columns={COLUMNS}
+              rows={rows}
+              rowKey={({ id }) => id}
+            />
+          )
+        }
+      </Loaded>
     </section>
   );
 }

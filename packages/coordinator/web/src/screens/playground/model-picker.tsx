@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { SelectField } from '../../ui/field.js';
 import { LinkButton } from '../../ui/button.js';
-import { Empty, FaultState, Loading } from '../../ui/states.js';
+import { Loaded } from '../../ui/loaded.js';
+import { Empty } from '../../ui/states.js';
 import { describeModel } from './models.js';
 import type { Models, TryableModel } from './models.js';
 
@@ -30,12 +31,14 @@ interface WithModelsProps {
 
 /** What needs a model, or why there is none. */
 export function WithModels({ models, what, children }: WithModelsProps) {
-  const { list, fault } = models;
-  if (list === undefined) {
-    if (fault === null) return <Loading rows={6} />;
-    return <FaultState fault={fault} onRetry={() => void models.refresh()} />;
-  }
-  if (list.length > 0) return <>{children(list)}</>;
+  return (
+    <Loaded of={{ ...models, data: models.list }} rows={6}>
+      {(list) => (list.length === 0 ? <NoModel what={what} /> : children(list))}
+    </Loaded>
+  );
+}
+
+function NoModel({ what }: Pick<WithModelsProps, 'what'>) {
   return (
     <Empty
       icon="plug"

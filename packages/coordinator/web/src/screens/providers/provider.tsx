@@ -1,7 +1,8 @@
 import { useLocation, useRoute } from 'preact-iso';
 import { Button, LinkButton } from '../../ui/button.js';
 import { Page } from '../../ui/page.js';
-import { Empty, FaultState, Loading } from '../../ui/states.js';
+import { Loaded } from '../../ui/loaded.js';
+import { Empty } from '../../ui/states.js';
 import { SharingSection } from '../sharing/sharing-section.js';
 import { CardTable } from './card-table.js';
 import { ModelServers } from './model-servers.js';
@@ -16,22 +17,21 @@ import { useSwitches } from './use-switches.js';
 /** One of one's own. */
 export function Provider() {
   const { params } = useRoute();
-  const { data, fault, staleSince, refresh } = useOwnProviders();
-  const provider = data?.find(({ id }) => id === params['id']);
+  const providers = useOwnProviders();
+  const provider = providers.data?.find(({ id }) => id === params['id']);
   if (provider !== undefined) {
+    const { staleSince, refresh } = providers;
     return <Known provider={provider} staleSince={staleSince} onChange={refresh} />;
   }
   return (
     <Page title="Provider">
-      {data === undefined && fault === null && <Loading />}
-      {data === undefined && fault !== null && (
-        <FaultState fault={fault} onRetry={() => void refresh()} />
-      )}
-      {data !== undefined && (
-        <Empty icon="cpu" title="You have no provider at this address." text={GONE}>
-          <LinkButton href="/providers">Go to Providers</LinkButton>
-        </Empty>
-      )}
+      <Loaded of={providers}>
+        {() => (
+          <Empty icon="cpu" title="You have no provider at this address." text={GONE}>
+            <LinkButton href="/providers">Go to Providers</LinkButton>
+          </Empty>
+        )}
+      </Loaded>
     </Page>
   );
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../../ui/button.js';
 import { Page } from '../../ui/page.js';
-import { FaultState, Loading } from '../../ui/states.js';
+import { Loaded } from '../../ui/loaded.js';
 import { AddGpu } from './add-gpu.js';
 import { JoinTokens } from './join-tokens.js';
 import { NoProviders } from './no-providers.js';
@@ -12,7 +12,7 @@ import './providers.css';
 /** The machines that are one's own. */
 export function Providers() {
   const [isAdding, setAdding] = useState(false);
-  const { data, fault, staleSince, refresh } = useOwnProviders();
+  const providers = useOwnProviders();
   const add = (): void => setAdding(true);
   const actions = (
     <Button tone="primary" icon="plus" onClick={add}>
@@ -20,15 +20,16 @@ export function Providers() {
     </Button>
   );
   return (
-    <Page title="Providers" lead={LEAD} staleSince={staleSince} actions={actions}>
-      {data === undefined && fault === null && <Loading />}
-      {data === undefined && fault !== null && (
-        <FaultState fault={fault} onRetry={() => void refresh()} />
-      )}
-      {data?.length === 0 && <NoProviders onAdd={add} />}
-      {data !== undefined && data.length > 0 && (
-        <ProviderTable providers={data} onChange={refresh} />
-      )}
+    <Page title="Providers" lead={LEAD} staleSince={providers.staleSince} actions={actions}>
+      <Loaded of={providers}>
+        {(own) =>
+          own.length === 0 ? (
+            <NoProviders onAdd={add} />
+          ) : (
+            <ProviderTable providers={own} onChange={providers.refresh} />
+          )
+        }
+      </Loaded>
       <JoinTokens />
       {isAdding && <AddGpu onClose={() => setAdding(false)} />}
     </Page>

@@ -5,8 +5,9 @@ import { useToastedAct } from '../../ui/act.js';
 import { StatusBadge } from '../../ui/badge.js';
 import { Button, LinkButton } from '../../ui/button.js';
 import { formatCount, plural } from '../../ui/format.js';
+import { Loaded } from '../../ui/loaded.js';
 import { LoadMore } from '../../ui/load-more.js';
-import { Empty, FaultState, Loading } from '../../ui/states.js';
+import { Empty } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import type { Column } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
@@ -34,30 +35,24 @@ export function MyQueue({ summary, onChange }: MyQueueProps) {
   return (
     <section class="section">
       <h2>Your jobs</h2>
-      <Rows pages={pages} summary={summary} cancel={cancel} />
+      <Loaded of={pages} rows={3}>
+        {(jobs) =>
+          jobs.length === 0 ? (
+            <NothingQueued summary={summary} />
+          ) : (
+            <>
+              <Table
+                caption="Your jobs"
+                columns={[...COLUMNS, cancelColumn(cancel)]}
+                rows={jobs}
+                rowKey={({ id }) => id}
+              />
+              <LoadMore pages={pages} what="job" />
+            </>
+          )
+        }
+      </Loaded>
     </section>
-  );
-}
-
-interface RowsProps {
-  readonly pages: ReturnType<typeof usePages<Job>>;
-  readonly summary: QueueSummary;
-  readonly cancel: (id: string) => Promise<void>;
-}
-
-function Rows({ pages, summary, cancel }: RowsProps) {
-  const { rows, fault, refresh } = pages;
-  if (rows === undefined) {
-    if (fault === null) return <Loading rows={3} />;
-    return <FaultState fault={fault} onRetry={() => void refresh()} />;
-  }
-  if (rows.length === 0) return <NothingQueued summary={summary} />;
-  const columns = [...COLUMNS, cancelColumn(cancel)];
-  return (
-    <>
-      <Table caption="Your jobs" columns={columns} rows={rows} rowKey={({ id }) => id} />
-      <LoadMore pages={pages} what="job" />
-    </>
   );
 }
 

@@ -7,7 +7,7 @@ import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { Confirm } from '../../ui/dialog.js';
 import { plural } from '../../ui/format.js';
-import { FaultState, Loading } from '../../ui/states.js';
+import { Loaded } from '../../ui/loaded.js';
 import { Table } from '../../ui/table.js';
 import type { Column } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
@@ -22,13 +22,12 @@ export const SESSION_OPTIONS = { everyMs: 15_000 };
 export function Sessions() {
   const [isAsking, setAsking] = useState(false);
   const sessions = useMy('user.sessions', {}, SESSION_OPTIONS);
-  const { data, fault } = sessions;
   const end = useToastedAct(async ({ id }: Session) => {
     await my('user.logout', { session: id });
     toast('That browser is logged out.');
     await sessions.refresh();
   });
-  const others = data?.filter(({ current }) => !current) ?? [];
+  const others = sessions.data?.filter(({ current }) => !current) ?? [];
   const endOthers = async (): Promise<void> => {
     for (const { id } of others) await my('user.logout', { session: id });
     toast('Every other browser is logged out.');
@@ -44,16 +43,16 @@ export function Sessions() {
           </Button>
         )}
       </div>
-      {data === undefined ? (
-        waiting(fault === null ? null : { fault, onRetry: () => void sessions.refresh() })
-      ) : (
-        <Table
-          caption="Where you are logged in"
-          columns={columnsOf((session) => void end.run(session))}
-          rows={ordered(data)}
-          rowKey={({ id }) => id}
-        />
-      )}
+      <Loaded of={sessions} rows={3}>
+        {(all) => (
+          <Table
+            caption="Where you are logged in"
+            columns={columnsOf((session) => void end.run(session))}
+            rows={ordered(all)}
+            rowKey={({ id }) => id}
+          />
+        )}
+      </Loaded>
       {isAsking && (
         <Confirm
           title="Log out everywhere else?"
@@ -65,10 +64,6 @@ export function Sessions() {
       )}
     </section>
   );
-}
-
-function waiting(failed: Parameters<typeof FaultState>[0] | null) {
-  return failed === null ? <Loading rows={3} /> : <FaultState {...failed} />;
 }
 
 /** This browser first, then the one that was used last. */

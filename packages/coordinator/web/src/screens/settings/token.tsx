@@ -3,7 +3,8 @@ import { currentSession } from '../../api/session.js';
 import { CopyText } from '../../ui/copy.js';
 import { Segments } from '../../ui/field.js';
 import { useClearQuery, useQuery } from '../../ui/query.js';
-import { Empty, FaultState, Loading, NoMatch } from '../../ui/states.js';
+import { Loaded } from '../../ui/loaded.js';
+import { Empty, NoMatch } from '../../ui/states.js';
 import { Button } from '../../ui/button.js';
 import { KeyTable } from './key-table.js';
 import { useKeys } from './keys.js';
@@ -20,7 +21,6 @@ const ROWS = 100;
 /** The keys that one's programs call with. */
 export function Token({ onNewKey }: PartProps) {
   const keys = useKeys();
-  const { data, fault } = keys;
   return (
     <div class="stack">
       <p class="base-url">
@@ -28,12 +28,15 @@ export function Token({ onNewKey }: PartProps) {
         <CopyText text={currentSession().gateway.base_url} label="Copy the base URL" />
         <span class="soft">with one of these keys. OpenAI clients work as they are.</span>
       </p>
-      {data === undefined && fault !== null && (
-        <FaultState fault={fault} onRetry={() => void keys.refresh()} />
-      )}
-      {data === undefined && fault === null && <Loading rows={4} />}
-      {data?.length === 0 && <NoKeys onNewKey={onNewKey} />}
-      {data !== undefined && data.length > 0 && <Keys keys={data} onNewKey={onNewKey} />}
+      <Loaded of={keys} rows={4}>
+        {(all) =>
+          all.length === 0 ? (
+            <NoKeys onNewKey={onNewKey} />
+          ) : (
+            <Keys keys={all} onNewKey={onNewKey} />
+          )
+        }
+      </Loaded>
     </div>
   );
 }

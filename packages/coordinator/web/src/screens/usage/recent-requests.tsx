@@ -5,8 +5,8 @@ import type { Page } from '../../api/pages.js';
 import { Badge } from '../../ui/badge.js';
 import { CopyIcon } from '../../ui/copy.js';
 import { formatMs, formatShort, plural } from '../../ui/format.js';
+import { Loaded } from '../../ui/loaded.js';
 import { LoadMore } from '../../ui/load-more.js';
-import { FaultState, Loading } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import type { Column } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
@@ -26,19 +26,26 @@ export function RecentRequests() {
     { ...first, data: first.data && toPage(first.data), refresh: () => first.refresh() },
     async (after) => toPage(await readMy('usage.recent', { limit: LIMIT, after })),
   );
-  const { rows, fault } = pages;
   return (
     <section class="section">
       <h2>Latest requests</h2>
-      {rows === undefined && fault !== null && <FaultState fault={fault} />}
-      {rows === undefined && fault === null && <Loading />}
-      {rows?.length === 0 && <p class="soft">None yet.</p>}
-      {rows !== undefined && rows.length > 0 && (
-        <>
-          <Table caption="Latest requests" columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />
-          <LoadMore pages={pages} what="request" />
-        </>
-      )}
+      <Loaded of={pages}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <p class="soft">None yet.</p>
+          ) : (
+            <>
+              <Table
+                caption="Latest requests"
+                columns={COLUMNS}
+                rows={rows}
+                rowKey={({ id }) => id}
+              />
+              <LoadMore pages={pages} what="request" />
+            </>
+          )
+        }
+      </Loaded>
     </section>
   );
 }

@@ -4,7 +4,8 @@ import { Code } from '../../ui/code.js';
 import { sinceOf } from '../../ui/last-days.js';
 import { Page } from '../../ui/page.js';
 import { snippetOf } from '../../ui/snippets.js';
-import { Empty, FaultState, Loading } from '../../ui/states.js';
+import { Loaded } from '../../ui/loaded.js';
+import { Empty } from '../../ui/states.js';
 import { DayByDay } from './day-by-day.js';
 import { Figures } from './figures.js';
 import { GroupTable } from './group-table.js';
@@ -27,13 +28,12 @@ export function Usage() {
   return (
     <Page title="Usage" staleSince={stats.staleSince}>
       <FilterBar filters={filters} />
-      {data === undefined && fault !== null && (
-        <FaultState fault={fault} onRetry={() => void stats.refresh()} />
-      )}
       {(data !== undefined || fault === null) && <Figures stats={data} />}
-      {data === undefined && fault === null && <Loading />}
-      {data?.length === 0 && <NoUsage given={given} />}
-      {data !== undefined && data.length > 0 && <Sums stats={data} filters={filters} />}
+      <Loaded of={stats}>
+        {(rows) =>
+          rows.length === 0 ? <NoUsage given={given} /> : <Sums stats={rows} filters={filters} />
+        }
+      </Loaded>
       {/* What comes above would push it down. */}
       {!given && (data !== undefined || fault !== null) && <RecentRequests />}
     </Page>

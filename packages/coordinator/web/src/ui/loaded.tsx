@@ -1,0 +1,25 @@
+import type { ComponentChildren } from 'preact';
+import type { Fault } from '../api/fault.js';
+import { FaultState, Loading } from './states.js';
+
+interface LoadedProps<T> {
+  /** A snapshot, or pages. */
+  readonly of: {
+    readonly data: T | undefined;
+    readonly fault: Fault | null;
+    readonly refresh: () => Promise<void>;
+  };
+  /** About as many as come. */
+  readonly rows?: number;
+  /** Where what comes does not look like rows. */
+  readonly loading?: ComponentChildren;
+  readonly children: (data: T) => ComponentChildren;
+}
+
+/** What the coordinator has answered; until then that it is coming, or why it is not. */
+export function Loaded<T>({ of, rows = 5, loading, children }: LoadedProps<T>) {
+  const { data, fault, refresh } = of;
+  if (data !== undefined) return <>{children(data)}</>;
+  if (fault !== null) return <FaultState fault={fault} onRetry={() => void refresh()} />;
+  return <>{loading ?? <Loading rows={rows} />}</>;
+}
