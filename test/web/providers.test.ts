@@ -195,7 +195,7 @@ test('one machine: what it is and serves, and what of it is shared', SLOW, async
   await oneLook(page, 'provider-limits');
   await page.getByLabel('Time zone').fill('Europe/Berlin');
   await press(page, 'Save');
-  await page.getByText('2 slots · 22:00-07:00 Europe/Berlin · 4096 tokens').waitFor();
+  await page.getByText('2 slots · 22:00-07:00 Europe/Berlin · 4,096 tokens').waitFor();
   const limited = { slots: 2, max_tokens: 4096, hours: '22:00-07:00 Europe/Berlin' };
   expect((await shown('loft-pc')).shares).toMatchObject([
     { service_id: 'image-0', network: 'friends' },

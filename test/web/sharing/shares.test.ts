@@ -93,4 +93,5 @@ test('limits are read in one line', () => {
   expect(limitsText(share())).toBe('');
   const limits = { slots: 1, hours: '22:00-07:00 Europe/Berlin', max_tokens: 512 };
   expect(limitsText(limits)).toBe('1 slot · 22:00-07:00 Europe/Berlin · 512 tokens');
+  expect(limitsText({ slots: 2, hours: null, max_tokens: 1 })).toBe('2 slots · 1 token');
 });

@@ -27,6 +27,14 @@ interface Cancellation {
   readonly canceled: boolean;
 }
 
+export const JOB_STATUSES: readonly Job['status'][] = [
+  'QUEUED',
+  'PROCESSING',
+  'PROCESSED',
+  'FAILED',
+  'CANCELED',
+];
+
 export function isActive({ status }: Pick<Job, 'status'>): boolean {
   return status === 'QUEUED' || status === 'PROCESSING';
 }

@@ -36,3 +36,12 @@ export function StatusBadge({ status }: { readonly status: string }) {
     </Badge>
   );
 }
+
+/** Of a provider, or of what one shares. */
+export function OnlineBadge({ online }: { readonly online: boolean }) {
+  return (
+    <Badge dot mood={online ? 'good' : 'plain'}>
+      {online ? 'online' : 'offline'}
+    </Badge>
+  );
+}

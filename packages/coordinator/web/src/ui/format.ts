@@ -1,9 +1,8 @@
-/** Numbers and times as people read them. */
+/** Numbers and lengths of time as people read them. */
 
 const LOCALE = 'en';
 const counts = new Intl.NumberFormat(LOCALE);
 const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumFractionDigits: 1 });
-const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** `12,345` */
 export function formatCount(count: number): string {
@@ -28,6 +27,16 @@ export function formatBytes(bytes: number): string {
 /** The same of as many MiB, as agents tell of cards. */
 export function formatMib(mib: number): string {
   return formatBytes(mib * 1024 ** 2);
+}
+
+/** Of a slow card a digit more is worth to be told. */
+const WHOLE_SPEED_FROM = 20;
+
+/** `8.4 tokens/s`, `120 tokens/s` */
+export function formatSpeed(tokensPerSecond: number): string {
+  const isSlow = tokensPerSecond < WHOLE_SPEED_FROM;
+  const amount = isSlow ? tokensPerSecond.toFixed(1) : formatCount(Math.round(tokensPerSecond));
+  return `${amount} tokens/s`;
 }
 
 /** `340 ms`, `4.2 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h` */
@@ -57,12 +66,12 @@ export function formatAgo(at: number, now: number): string {
   return ms > 0 ? `${first} ago` : `in ${first}`;
 }
 
-/** The exact moment, in the reader's own place. */
-export function formatDate(at: number): string {
-  return dates.format(at);
-}
-
 /** `1 job`, `3 jobs` */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+/** `active` as `Active`, where it begins a line. */
+export function capitalized(word: string): string {
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 }

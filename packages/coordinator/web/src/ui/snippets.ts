@@ -7,6 +7,7 @@ import { nodeSnippet } from './snippets/node.js';
 import { pythonSnippet } from './snippets/python.js';
 import type { SnippetCall } from './snippets/call.js';
 
+export { KEY_VARIABLE } from './snippets/call.js';
 export type { SnippetCall } from './snippets/call.js';
 
 export const LANGUAGES = [

@@ -1,5 +1,6 @@
 import { Cell, useCell } from '../api/cell.js';
-import { formatAgo, formatDate } from './format.js';
+import { formatDate } from './dates.js';
+import { formatAgo } from './format.js';
 
 const TICK_MS = 5_000;
 

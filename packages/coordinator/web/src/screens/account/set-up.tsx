@@ -3,13 +3,10 @@ import { asFault } from '../../api/fault.js';
 import type { Fault } from '../../api/fault.js';
 import { postJson, request } from '../../api/request.js';
 import { loadSession } from '../../api/session.js';
-import { useAct } from '../../ui/act.js';
-import { Button, LinkButton } from '../../ui/button.js';
-import { TextField } from '../../ui/field.js';
-import { PASSWORD_HINT, PasswordField } from '../../ui/password-field.js';
+import { LinkButton } from '../../ui/button.js';
 import { Loading } from '../../ui/states.js';
 import { useLinkSecret } from './link-secret.js';
-import { OtherFault, wrongIn } from '../../ui/other-fault.js';
+import { NewMemberForm } from './new-member.js';
 import { Welcome } from './welcome.js';
 
 const PATH = '/api/setup';
@@ -43,65 +40,20 @@ function Closed({ fault }: { readonly fault: Fault }) {
   );
 }
 
-const FIELDS = ['name', 'email', 'password'];
+const LINK = { label: 'Setup link', hint: 'The coordinator printed it when it started.' };
 
 function FirstAdmin({ secret }: { readonly secret: string }) {
-  const [link, setLink] = useState('');
-  const [name, setName] = useState('');
-  const [email, setEmail] = useState('');
-  const [password, setPassword] = useState('');
-  const act = useAct(async () => {
-    await postJson(PATH, { token: secret || link, name, email, password });
-    await loadSession();
-  });
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    void act.run();
-  };
   return (
-    <form class="form" onSubmit={submit}>
-      {secret === '' && (
-        <TextField
-          label="Setup link"
-          hint="The coordinator printed it when it started."
-          required
-          value={link}
-          onValue={setLink}
-        />
-      )}
-      <TextField
-        label="Name"
-        hint="Members see it."
-        autocomplete="nickname"
-        required
-        autofocus
-        maxLength={64}
-        wrong={wrongIn(act.fault, 'name')}
-        value={name}
-        onValue={setName}
-      />
-      <TextField
-        label="E-mail"
-        hint="You log in with it."
-        type="email"
-        autocomplete="username"
-        required
-        wrong={wrongIn(act.fault, 'email')}
-        value={email}
-        onValue={setEmail}
-      />
-      <PasswordField
-        label="Password"
-        hint={PASSWORD_HINT}
-        autocomplete="new-password"
-        wrong={wrongIn(act.fault, 'password')}
-        value={password}
-        onValue={setPassword}
-      />
-      <OtherFault fault={act.fault} fields={FIELDS} />
-      <Button type="submit" tone="primary" busy={act.isBusy}>
-        Create the admin account
-      </Button>
-    </form>
+    <NewMemberForm
+      secret={secret}
+      link={LINK}
+      nameHint="Members see it."
+      needsEmail
+      verb="Create the admin account"
+      action={async (typed) => {
+        await postJson(PATH, typed);
+        await loadSession();
+      }}
+    />
   );
 }

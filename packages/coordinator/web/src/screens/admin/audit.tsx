@@ -1,7 +1,8 @@
 import { useLocation } from 'preact-iso';
 import { useAdmin } from '../../api/commands.js';
 import type { AdminResult } from '../../api/commands.js';
-import { formatDate } from '../../ui/format.js';
+import { formatDate } from '../../ui/dates.js';
+import { capitalized } from '../../ui/format.js';
 import { DAY_S } from '../../ui/last-days.js';
 import { Loaded } from '../../ui/loaded.js';
 import { LoadMore } from '../../ui/load-more.js';
@@ -30,7 +31,7 @@ const ABOUT = {
   label: 'About',
   options: ['asset', 'batch', 'device', 'invite', 'job', 'key', 'limit', 'network', 'provider']
     .concat(['queue', 'session', 'token', 'user'])
-    .map((noun) => ({ value: noun, label: `${noun[0]?.toUpperCase()}${noun.slice(1)}s` })),
+    .map((noun) => ({ value: noun, label: `${capitalized(noun)}s` })),
 };
 /** Those that are no members. */
 const PARTS = ['agent', 'invite', 'setup', 'system'].map((part) => ({ value: part, label: part }));

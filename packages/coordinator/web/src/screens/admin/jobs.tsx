@@ -1,8 +1,9 @@
 import { useLocation } from 'preact-iso';
 import { admin, useAdmin } from '../../api/commands.js';
 import type { AdminResult } from '../../api/commands.js';
-import { isActive, isRetryable } from '../../api/jobs.js';
+import { JOB_STATUSES, isActive, isRetryable } from '../../api/jobs.js';
 import { StatusBadge } from '../../ui/badge.js';
+import { timesIn } from '../../ui/dates.js';
 import { formatMs } from '../../ui/format.js';
 import { Loaded } from '../../ui/loaded.js';
 import { LoadMore } from '../../ui/load-more.js';
@@ -10,7 +11,6 @@ import { useClearQuery } from '../../ui/query.js';
 import { Empty, NoMatch } from '../../ui/states.js';
 import type { Column } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
-import { timesIn } from '../../ui/times-in.js';
 import { PAGE_ROWS, useAdminPages } from './admin-pages.js';
 import { LISTS } from './every.js';
 import { FacetBar, chosenOf } from './facet-bar.js';
@@ -19,13 +19,12 @@ import type { RowAction } from './row-menu.js';
 
 type Job = AdminResult<'job.list'>[number];
 
-const STATUSES = ['QUEUED', 'PROCESSING', 'PROCESSED', 'FAILED', 'CANCELED'] as const;
 const STATUS = {
   name: 'status',
   label: 'Status',
   options: [
     { value: 'active', label: 'Active: queued or processing' },
-    ...STATUSES.map((value) => ({ value, label: value })),
+    ...JOB_STATUSES.map((value) => ({ value, label: value })),
   ],
 };
 
@@ -45,7 +44,7 @@ export function Jobs() {
     'job.list',
     {
       user: user === '' ? null : user,
-      status: STATUSES.find((one) => one === status) ?? null,
+      status: JOB_STATUSES.find((one) => one === status) ?? null,
       active: status === 'active',
       limit: PAGE_ROWS,
     },

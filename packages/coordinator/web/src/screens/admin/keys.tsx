@@ -1,11 +1,12 @@
 import { admin, useAdmin } from '../../api/commands.js';
 import type { AdminResult } from '../../api/commands.js';
-import { Badge } from '../../ui/badge.js';
-import type { Mood } from '../../ui/mood.js';
+import { capitalized } from '../../ui/format.js';
+import { KEY_STATES, KeyState } from '../../ui/key-state.js';
 import type { Column } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
 import { LISTS } from './every.js';
 import { Listing } from './listing.js';
+import { OwnedName } from './owned-name.js';
 import type { RowAction } from './row-menu.js';
 
 type Key = AdminResult<'key.list'>[number];
@@ -26,34 +27,15 @@ export function Keys() {
   );
 }
 
-const MOODS: Readonly<Record<Key['state'], Mood>> = {
-  active: 'good',
-  disabled: 'warn',
-  expired: 'bad',
-  revoked: 'plain',
-};
-
 const COLUMNS: readonly Column<Key>[] = [
   {
     head: 'Name',
     isName: true,
     kind: 'grow',
-    cell: ({ name, owner }) => (
-      <span class="admin-name">
-        {name}
-        <span class="soft small">{owner}</span>
-      </span>
-    ),
+    cell: ({ name, owner }) => <OwnedName name={name} note={owner} />,
   },
   { head: 'Key', ifWide: true, cell: ({ prefix }) => <span class="mono soft">{prefix}…</span> },
-  {
-    head: 'State',
-    cell: ({ state }) => (
-      <Badge dot mood={MOODS[state]}>
-        {state}
-      </Badge>
-    ),
-  },
+  { head: 'State', cell: ({ state }) => <KeyState state={state} /> },
   { head: 'Last used', cell: ({ last_used_at: at }) => <Ago at={at} /> },
   { head: 'Expires', ifWide: true, cell: ({ expires_at: at }) => <Ago at={at} /> },
   { head: 'Created', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
@@ -63,12 +45,7 @@ const FACETS = [
   {
     name: 'state',
     label: 'State',
-    options: [
-      { value: 'active', label: 'Active' },
-      { value: 'disabled', label: 'Disabled' },
-      { value: 'expired', label: 'Expired' },
-      { value: 'revoked', label: 'Revoked' },
-    ],
+    options: KEY_STATES.map((value) => ({ value, label: capitalized(value) })),
     fits: ({ state }: Key, value: string) => state === value,
   },
 ];

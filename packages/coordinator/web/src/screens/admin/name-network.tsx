@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { admin, useAdmin } from '../../api/commands.js';
 import { currentSession } from '../../api/session.js';
-import { SelectField, TextField } from '../../ui/field.js';
+import { SelectField } from '../../ui/field.js';
+import { NameField } from '../../ui/name-field.js';
 import { toast } from '../../ui/toasts.js';
 import { LISTS } from './every.js';
 import { FormDialog } from '../../ui/form-dialog.js';
@@ -22,7 +23,7 @@ export function NewNetwork({ onDone, onClose }: DialogProps) {
   };
   return (
     <FormDialog title="Create a network" verb="Create" action={create} onClose={onClose}>
-      <NameField name={name} onName={setName} />
+      <NameField value={name} onValue={setName} />
       <SelectField
         label="Owner"
         hint="May invite others to it, and remove them."
@@ -48,11 +49,7 @@ export function NameNetwork({ id, name: before, onDone, onClose }: NameNetworkPr
   };
   return (
     <FormDialog title={`Rename ${before}`} verb="Rename" action={rename} onClose={onClose}>
-      <NameField name={name} onName={setName} />
+      <NameField value={name} onValue={setName} />
     </FormDialog>
   );
-}
-
-function NameField({ name, onName }: { name: string; onName: (name: string) => void }) {
-  return <TextField label="Name" required autofocus maxLength={64} value={name} onValue={onName} />;
 }

@@ -1,11 +1,12 @@
 import { useAdmin } from '../../api/commands.js';
-import { Badge } from '../../ui/badge.js';
+import { Badge, OnlineBadge } from '../../ui/badge.js';
 import { formatCount } from '../../ui/format.js';
 import { SlotMeter } from '../../ui/slot-meter.js';
 import type { Column } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
 import { LISTS } from './every.js';
 import { Listing } from './listing.js';
+import { OwnedName } from './owned-name.js';
 import { nameOf } from './provider.js';
 import type { Provider } from './provider.js';
 import { providerActions } from './provider-actions.js';
@@ -31,12 +32,7 @@ const COLUMNS: readonly Column<Provider>[] = [
     head: 'Provider',
     isName: true,
     kind: 'grow',
-    cell: ({ name, owner }) => (
-      <span class="admin-name">
-        {name}
-        <span class="soft small">{owner}</span>
-      </span>
-    ),
+    cell: ({ name, owner }) => <OwnedName name={name} note={owner} />,
   },
   { head: 'State', cell: (provider) => <States provider={provider} /> },
   {
@@ -84,9 +80,7 @@ function States({ provider }: { readonly provider: Provider }) {
   const { online, approved, draining, paused, owner_disabled: isOwnerDisabled } = provider;
   return (
     <span class="admin-states">
-      <Badge dot mood={online ? 'good' : 'plain'}>
-        {online ? 'online' : 'offline'}
-      </Badge>
+      <OnlineBadge online={online} />
       {!approved && <Badge mood="accent">waits for approval</Badge>}
       {draining && <Badge mood="warn">draining</Badge>}
       {paused && <Badge mood="warn">paused</Badge>}

@@ -9,6 +9,7 @@ import { Ago } from '../../ui/time.js';
 import { LISTS } from './every.js';
 import { Listing } from './listing.js';
 import { NewInvite } from './new-invite.js';
+import { OwnedName } from './owned-name.js';
 import type { User } from './user.js';
 import { userActions } from './user-actions.js';
 
@@ -61,11 +62,9 @@ const COLUMNS: readonly Column<User>[] = [
     below: ({ role }) => role,
     kind: 'grow',
     cell: ({ id, name, email }) => (
-      <span class="admin-name">
-        {name}
+      <OwnedName name={name} note={email}>
         {id === currentSession().member.id && <Badge>you</Badge>}
-        <span class="soft small">{email}</span>
-      </span>
+      </OwnedName>
     ),
   },
   {

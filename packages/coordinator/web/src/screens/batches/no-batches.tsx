@@ -1,6 +1,7 @@
 import { currentSession } from '../../api/session.js';
 import { Button } from '../../ui/button.js';
 import { Code } from '../../ui/code.js';
+import { KEY_VARIABLE } from '../../ui/snippets.js';
 import { Empty } from '../../ui/states.js';
 
 interface NoBatchesProps {
@@ -25,7 +26,7 @@ function snippet(baseUrl: string): string {
   const requests = [{ endpoint: '/v1/chat/completions', body }];
   return [
     `curl ${baseUrl}/batches \\`,
-    '  -H "Authorization: Bearer $GATEWAY_KEY" \\',
+    `  -H "Authorization: Bearer ${KEY_VARIABLE}" \\`,
     "  -H 'Content-Type: application/json' \\",
     `  -d '${JSON.stringify({ label: 'first', requests }, null, 2)}'`,
   ].join('\n');

@@ -4,7 +4,7 @@ import { currentSession } from '../../api/session.js';
 import { Code } from '../../ui/code.js';
 import { Segments } from '../../ui/field.js';
 import { useQuery } from '../../ui/query.js';
-import { LANGUAGES, snippetOf } from '../../ui/snippets.js';
+import { KEY_VARIABLE, LANGUAGES, snippetOf } from '../../ui/snippets.js';
 import { CALLS, PLACEHOLDER, callOf } from './calls.js';
 import type { CallName } from './calls.js';
 
@@ -60,7 +60,7 @@ function Call({ baseUrl }: { readonly baseUrl: string }) {
   const call = CALLS.find(({ value }) => value === named) ?? CALLS[0];
   const model = useModel(call.type);
   const shown = callOf(call.value, model?.id ?? PLACEHOLDER);
-  const text = snippetOf(language, { baseUrl, key: '$GATEWAY_KEY', ...shown });
+  const text = snippetOf(language, { baseUrl, key: KEY_VARIABLE, ...shown });
   return (
     <div class="stack">
       <div class="row">

@@ -1,12 +1,13 @@
+import { JOB_STATUSES } from '../../api/jobs.js';
 import { Button } from '../../ui/button.js';
 import { SelectField, TextField } from '../../ui/field.js';
-import { STATUSES, TYPES } from './job-filter.js';
+import { TYPES } from './job-filter.js';
 import type { JobFilter } from './job-filter.js';
 
 const STATUS_OPTIONS = [
   { value: '', label: 'Any status' },
   { value: 'active', label: 'Active: queued or processing' },
-  ...STATUSES.map((value) => ({ value, label: value })),
+  ...JOB_STATUSES.map((value) => ({ value, label: value })),
 ];
 const TYPE_OPTIONS = [
   { value: '', label: 'Any type' },

@@ -1,4 +1,6 @@
 /** The filters of the list, as its address has them. */
+import { ENDPOINTS, ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
+import { JOB_STATUSES } from '../../api/jobs.js';
 import type { Job } from '../../api/jobs.js';
 import { useClearQuery, useQuery } from '../../ui/query.js';
 
@@ -48,12 +50,14 @@ export function useJobFilter(): JobFilter {
   };
 }
 
-export const STATUSES = ['QUEUED', 'PROCESSING', 'PROCESSED', 'FAILED', 'CANCELED'] as const;
-export const TYPES = ['LLM', 'IMAGE', 'VIDEO', 'MUSIC', 'TTS'] as const;
+/** Of what can be a job. */
+export const TYPES = [
+  ...new Set(ENDPOINT_KEYS.flatMap((key) => ENDPOINTS[key].inferenceType ?? [])),
+];
 
 /** An address may have been typed by hand. */
 function statusOf(written: string): string {
-  return STATUSES.find((one) => one === written) ?? '';
+  return JOB_STATUSES.find((one) => one === written) ?? '';
 }
 
 function askedFor(status: string): string {

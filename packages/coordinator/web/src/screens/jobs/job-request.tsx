@@ -4,7 +4,7 @@ import { currentSession } from '../../api/session.js';
 import { Code } from '../../ui/code.js';
 import { CopyButton } from '../../ui/copy.js';
 import { formatBytes } from '../../ui/format.js';
-import { snippetOf } from '../../ui/snippets.js';
+import { KEY_VARIABLE, snippetOf } from '../../ui/snippets.js';
 import { Loading } from '../../ui/states.js';
 import type { JobFacts } from './job-facts.js';
 
@@ -60,7 +60,7 @@ function curlOf({ endpoint: path }: JobDetail, request: string): string | null {
   if (endpoint === undefined || body === null) return null;
   return snippetOf('curl', {
     baseUrl: currentSession().gateway.base_url,
-    key: '$GATEWAY_KEY',
+    key: KEY_VARIABLE,
     endpoint,
     body: { ...body, async: true },
   });

@@ -1,10 +1,10 @@
 import type { Job } from '../../api/jobs.js';
 import { StatusBadge } from '../../ui/badge.js';
+import { timesIn } from '../../ui/dates.js';
 import { formatMs } from '../../ui/format.js';
 import { Table } from '../../ui/table.js';
 import type { Column } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
-import { timesIn } from '../../ui/times-in.js';
 
 export type Choose = (chosen: ReadonlySet<string>) => void;
 

@@ -1,14 +1,14 @@
 import { currentSession } from '../../api/session.js';
 import { LinkButton } from '../../ui/button.js';
 import { Code } from '../../ui/code.js';
-import { snippetOf } from '../../ui/snippets.js';
+import { KEY_VARIABLE, snippetOf } from '../../ui/snippets.js';
 import { Empty } from '../../ui/states.js';
 
 /** The first job is one paste away. */
 export function NoJobs() {
   const text = snippetOf('curl', {
     baseUrl: currentSession().gateway.base_url,
-    key: '$GATEWAY_KEY',
+    key: KEY_VARIABLE,
     endpoint: 'chat',
     body: {
       model: 'MODEL',

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import type { JobDetail } from '../../api/jobs.js';
-import { formatDate, formatMs } from '../../ui/format.js';
+import { formatDate, timesIn } from '../../ui/dates.js';
+import { formatMs } from '../../ui/format.js';
 import { Ago } from '../../ui/time.js';
-import { timesIn } from '../../ui/times-in.js';
 import type { JobFacts } from './job-facts.js';
 
 interface TimelineProps {

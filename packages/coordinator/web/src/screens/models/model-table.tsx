@@ -1,7 +1,7 @@
 import { Badge } from '../../ui/badge.js';
 import { LinkButton } from '../../ui/button.js';
 import { CopyIcon } from '../../ui/copy.js';
-import { formatCount, formatShort } from '../../ui/format.js';
+import { formatCount, formatShort, formatSpeed } from '../../ui/format.js';
 import { Table } from '../../ui/table.js';
 import type { Column } from '../../ui/table.js';
 import type { ModelRow } from './model-rows.js';
@@ -74,9 +74,6 @@ function Slots({ row: { slots, freeSlots } }: { readonly row: ModelRow }) {
   );
 }
 
-/** One is worth to be told with a digit, as of a slow card; a hundred is not. */
-const WHOLE_FROM = 20;
-
 function Speed({ row: { tokensPerSecond: speed } }: { readonly row: ModelRow }) {
   if (speed === null)
     return (
@@ -84,8 +81,7 @@ function Speed({ row: { tokensPerSecond: speed } }: { readonly row: ModelRow }) 
         –
       </span>
     );
-  const shown = speed < WHOLE_FROM ? speed.toFixed(1) : formatCount(Math.round(speed));
-  return <span title="As measured, on the fastest of its providers">{shown} tok/s</span>;
+  return <span title="As measured, on the fastest of its providers">{formatSpeed(speed)}</span>;
 }
 
 function Whose({ row: { isOwn, sharedBy } }: { readonly row: ModelRow }) {

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
-import { TextField } from '../../ui/field.js';
 import { FormDialog } from '../../ui/form-dialog.js';
+import { NameField } from '../../ui/name-field.js';
 import { toast } from '../../ui/toasts.js';
 import type { Network } from './networks.js';
 
@@ -26,13 +26,8 @@ export function InviteMember({ network, onDone, onClose }: InviteMemberProps) {
       action={invite}
       onClose={onClose}
     >
-      <TextField
-        label="Name"
+      <NameField
         hint="As others see them here. Whoever has no account yet needs an invite link."
-        required
-        autofocus
-        autocomplete="off"
-        maxLength={64}
         value={member}
         onValue={setMember}
       />

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { TextField } from '../../ui/field.js';
 import { FormDialog } from '../../ui/form-dialog.js';
+import { NameField } from '../../ui/name-field.js';
 
 interface NameDialogProps {
   readonly title: string;
@@ -16,13 +16,8 @@ export function NameDialog({ title, verb, name: before = '', onName, onClose }: 
   const [name, setName] = useState(before);
   return (
     <FormDialog title={title} verb={verb} action={() => onName(name.trim())} onClose={onClose}>
-      <TextField
-        label="Name"
+      <NameField
         hint="No other network here has the same. Everybody who is in it sees it."
-        required
-        autofocus
-        autocomplete="off"
-        maxLength={64}
         value={name}
         onValue={setName}
       />

@@ -1,5 +1,5 @@
 import type { MyResult } from '../../api/commands.js';
-import { Badge } from '../../ui/badge.js';
+import { OnlineBadge } from '../../ui/badge.js';
 import { Loaded } from '../../ui/loaded.js';
 import { Empty } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
@@ -51,14 +51,7 @@ const COLUMNS: readonly Column<Received>[] = [
       ),
   },
   { head: 'Of', cell: ({ provider }) => provider },
-  {
-    head: 'State',
-    cell: ({ online }) => (
-      <Badge dot mood={online ? 'good' : 'plain'}>
-        {online ? 'online' : 'offline'}
-      </Badge>
-    ),
-  },
+  { head: 'State', cell: ({ online }) => <OnlineBadge online={online} /> },
   { head: 'Through', cell: ({ network }) => network ?? 'you alone' },
   {
     head: 'Limits',

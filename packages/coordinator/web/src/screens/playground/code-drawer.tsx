@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.js';
 import { Code } from '../../ui/code.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Segments } from '../../ui/field.js';
-import { LANGUAGES, snippetOf } from '../../ui/snippets.js';
+import { KEY_VARIABLE, LANGUAGES, snippetOf } from '../../ui/snippets.js';
 import type { Language } from '../../ui/snippets.js';
 import type { ApiRequest } from './call.js';
 import { shortened } from './shortened.js';
@@ -27,8 +27,6 @@ export function CodeButton({ request }: CodeButtonProps) {
   );
 }
 
-const KEY = '$GATEWAY_KEY';
-
 function CodeDrawer({
   request,
   onClose,
@@ -41,7 +39,7 @@ function CodeDrawer({
   const { body, isShortened } = shortened(request.body);
   const text = snippetOf(language, {
     baseUrl: currentSession().gateway.base_url,
-    key: KEY,
+    key: KEY_VARIABLE,
     endpoint,
     body,
     ...(files !== undefined && { files: files.map(({ field, name }) => ({ field, name })) }),

@@ -1,5 +1,5 @@
 import { CopyText } from '../../ui/copy.js';
-import { formatCount, formatMs } from '../../ui/format.js';
+import { formatCount, formatMs, formatSpeed } from '../../ui/format.js';
 import type { RunFacts } from './run-facts.js';
 import './run-facts-row.css';
 
@@ -15,7 +15,7 @@ export function RunFactsRow({ facts, first = 'First token' }: RunFactsRowProps) 
   return (
     <dl class="run-facts small" aria-label="How this answer came about">
       <Fact name={first} value={firstMs === null ? null : formatMs(firstMs)} />
-      <Fact name="Speed" value={tokensPerSecond === null ? null : speed(tokensPerSecond)} />
+      <Fact name="Speed" value={tokensPerSecond === null ? null : formatSpeed(tokensPerSecond)} />
       <Fact
         name="Tokens"
         value={tokens && `${formatCount(tokens.completion)} + ${formatCount(tokens.prompt)} prompt`}
@@ -43,10 +43,4 @@ function Fact({ name, value }: { readonly name: string; readonly value: string |
       <dd>{value}</dd>
     </div>
   );
-}
-
-function speed(perSecond: number): string {
-  return perSecond < 10
-    ? `${perSecond.toFixed(1)} tokens/s`
-    : `${formatCount(Math.round(perSecond))} tokens/s`;
 }

@@ -3,7 +3,7 @@ import { my } from '../../api/commands.js';
 import { useAct } from '../../ui/act.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
-import { TextField } from '../../ui/field.js';
+import { NameField } from '../../ui/name-field.js';
 import { FaultText } from '../../ui/states.js';
 import { Joining } from './joining.js';
 import { TOKEN_LIFE_S } from './join-token.js';
@@ -40,16 +40,7 @@ function NameForm({ onMade, onClose }: NameFormProps) {
   };
   return (
     <form class="form" onSubmit={submit}>
-      <TextField
-        label="Name"
-        hint="What you call the machine, such as den-pc."
-        required
-        autofocus
-        autocomplete="off"
-        maxLength={64}
-        value={name}
-        onValue={setName}
-      />
+      <NameField hint="What you call the machine, such as den-pc." value={name} onValue={setName} />
       <FaultText fault={act.fault} />
       <div class="dialog-foot">
         <Button onClick={onClose}>Cancel</Button>

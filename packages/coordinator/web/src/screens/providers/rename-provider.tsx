@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
-import { TextField } from '../../ui/field.js';
 import { FormDialog } from '../../ui/form-dialog.js';
+import { NameField } from '../../ui/name-field.js';
 import type { OwnProvider } from './own-providers.js';
 
 interface RenameProviderProps {
@@ -18,12 +18,8 @@ export function RenameProvider({ provider, onDone, onClose }: RenameProviderProp
   };
   return (
     <FormDialog title={`Rename ${provider.name}`} verb="Rename" action={rename} onClose={onClose}>
-      <TextField
-        label="Name"
+      <NameField
         hint="Whoever you share it with sees it, with your own name."
-        required
-        autofocus
-        maxLength={64}
         value={name}
         onValue={setName}
       />

@@ -4,6 +4,7 @@ import { usePages } from '../../api/pages.js';
 import { useToastedAct } from '../../ui/act.js';
 import { StatusBadge } from '../../ui/badge.js';
 import { Button, LinkButton } from '../../ui/button.js';
+import { timesIn } from '../../ui/dates.js';
 import { formatCount, plural } from '../../ui/format.js';
 import { Loaded } from '../../ui/loaded.js';
 import { LoadMore } from '../../ui/load-more.js';
@@ -11,7 +12,6 @@ import { Empty } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import type { Column } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
-import { timesIn } from '../../ui/times-in.js';
 import { toast } from '../../ui/toasts.js';
 
 const OWN = ['jobs'] as const;

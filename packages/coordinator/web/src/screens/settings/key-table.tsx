@@ -1,11 +1,13 @@
 import { Badge } from '../../ui/badge.js';
-import { formatCount, formatDate, plural } from '../../ui/format.js';
+import { formatDate } from '../../ui/dates.js';
+import { formatCount, plural } from '../../ui/format.js';
+import { KeyState } from '../../ui/key-state.js';
 import { Sparkline } from '../../ui/sparkline.js';
 import { Table } from '../../ui/table.js';
 import type { Column } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
 import { KeyMenu } from './key-menu.js';
-import { KEY_MOODS, USAGE_DAYS, useKeyUsage } from './keys.js';
+import { USAGE_DAYS, useKeyUsage } from './keys.js';
 import type { Key, KeyUsage } from './keys.js';
 
 export function KeyTable({ keys }: { readonly keys: readonly Key[] }) {
@@ -37,9 +39,7 @@ const COLUMNS: readonly Column<Key>[] = [
     head: 'State',
     cell: ({ state, previous_until: until }) => (
       <span class="key-state">
-        <Badge dot mood={KEY_MOODS[state]}>
-          {state}
-        </Badge>
+        <KeyState state={state} />
         {until !== null && (
           <span class="soft small" title={`Until ${formatDate(until)}`}>
             old one ends <Ago at={until} />

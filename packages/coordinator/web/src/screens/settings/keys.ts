@@ -1,7 +1,6 @@
 /** The member's keys as the screens of Settings share them: one question for all of them. */
 import { useMy } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
-import type { Mood } from '../../ui/mood.js';
 import { lastDays, sinceOf } from '../../ui/last-days.js';
 
 export type Key = MyResult<'key.list'>[number];
@@ -13,13 +12,6 @@ const EVERY_MS = 5_000;
 export function useKeys() {
   return useMy('key.list', {}, { everyMs: EVERY_MS });
 }
-
-export const KEY_MOODS: Readonly<Record<Key['state'], Mood>> = {
-  active: 'good',
-  disabled: 'warn',
-  expired: 'bad',
-  revoked: 'plain',
-};
 
 export const USAGE_DAYS = 30;
 const USAGE_EVERY_MS = 30_000;

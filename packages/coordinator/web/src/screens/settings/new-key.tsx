@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
-import { SelectField, TextField } from '../../ui/field.js';
+import { SelectField } from '../../ui/field.js';
 import { FormDialog } from '../../ui/form-dialog.js';
 import { DAY_S } from '../../ui/last-days.js';
+import { NameField } from '../../ui/name-field.js';
 import { useKeys } from './keys.js';
 import type { WholeKey } from './keys.js';
 import { ShownKey } from './shown-key.js';
@@ -56,12 +57,8 @@ function NewKeyForm({ onMade, onClose }: NewKeyFormProps) {
   };
   return (
     <FormDialog title="Create a key" verb="Create" action={create} onClose={onClose}>
-      <TextField
-        label="Name"
+      <NameField
         hint="What will call with it, such as laptop or notes app."
-        required
-        autofocus
-        maxLength={64}
         value={name}
         onValue={setName}
       />

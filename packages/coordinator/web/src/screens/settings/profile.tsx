@@ -5,7 +5,7 @@ import { useAct } from '../../ui/act.js';
 import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { Facts } from '../../ui/facts.js';
-import { TextField } from '../../ui/field.js';
+import { NameField } from '../../ui/name-field.js';
 import { FaultText } from '../../ui/states.js';
 import { toast } from '../../ui/toasts.js';
 
@@ -24,12 +24,10 @@ export function Profile() {
   return (
     <form class="card form reading" onSubmit={submit}>
       <h2>You</h2>
-      <TextField
-        label="Name"
+      <NameField
+        autofocus={false}
         hint="Everybody in your networks sees it, beside your GPUs as well."
         autocomplete="nickname"
-        required
-        maxLength={64}
         value={name}
         onValue={setName}
       />

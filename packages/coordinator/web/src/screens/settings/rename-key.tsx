@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
-import { TextField } from '../../ui/field.js';
 import { FormDialog } from '../../ui/form-dialog.js';
+import { NameField } from '../../ui/name-field.js';
 import type { Key } from './keys.js';
 
 interface RenameKeyProps {
@@ -18,7 +18,7 @@ export function RenameKey({ subject, onDone, onClose }: RenameKeyProps) {
   };
   return (
     <FormDialog title={`Rename ${subject.name}`} verb="Rename" action={rename} onClose={onClose}>
-      <TextField label="Name" required autofocus maxLength={64} value={name} onValue={setName} />
+      <NameField value={name} onValue={setName} />
     </FormDialog>
   );
 }

@@ -1,6 +1,7 @@
 /** What a member shares and with whom, as the matrix of Network and of each provider shows it. */
 import { useMy } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
+import { plural } from '../../ui/format.js';
 
 export type GivenShare = MyResult<'share.given'>[number];
 export type OwnProvider = MyResult<'provider.list'>[number];
@@ -72,12 +73,12 @@ export function widerShare(
   return shared?.service_id ?? null;
 }
 
-/** `2 slots · 22:00-07:00 Europe/Berlin · 4096 tokens`, or nothing. */
+/** `2 slots · 22:00-07:00 Europe/Berlin · 4,096 tokens`, or nothing. */
 export function limitsText({ slots, hours, max_tokens: tokens }: GivenLimits): string {
   return [
-    slots === null ? '' : `${slots} ${slots === 1 ? 'slot' : 'slots'}`,
+    slots === null ? '' : plural(slots, 'slot'),
     hours ?? '',
-    tokens === null ? '' : `${tokens} tokens`,
+    tokens === null ? '' : plural(tokens, 'token'),
   ]
     .filter(Boolean)
     .join(' · ');

@@ -3,6 +3,7 @@ import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useCell } from '../../api/cell.js';
 import { theme } from '../../shell/theme.js';
+import { formatDay } from '../../ui/dates.js';
 import { formatShort } from '../../ui/format.js';
 import { DAY_S } from '../../ui/last-days.js';
 import type { Chart } from './usage-data.js';
@@ -66,7 +67,11 @@ function draw(element: HTMLElement, { days, lines }: Chart): UPlot {
     cursor: { show: false },
     scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.05)] } },
     axes: [
-      { ...axis, incrs: DAY_STEPS_S, values: (_, splits) => splits.map(dayText) },
+      {
+        ...axis,
+        incrs: DAY_STEPS_S,
+        values: (_, splits) => splits.map((seconds) => formatDay(seconds * 1_000)),
+      },
       { ...axis, size: 56, values: (_, splits) => splits.map(formatShort) },
     ],
     series: [
@@ -80,11 +85,6 @@ function draw(element: HTMLElement, { days, lines }: Chart): UPlot {
   };
   const seconds = days.map((day) => Date.parse(day) / 1_000);
   return new UPlot(options, [seconds, ...lines.map(({ amounts }) => [...amounts])], element);
-}
-
-function dayText(seconds: number): string {
-  const day = new Date(seconds * 1_000);
-  return day.toLocaleDateString('en', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 }
 
 /** A canvas knows no tokens: what one is now, in this theme. */

@@ -3,7 +3,7 @@ import { currentSession } from '../../api/session.js';
 import { Code } from '../../ui/code.js';
 import { sinceOf } from '../../ui/last-days.js';
 import { Page } from '../../ui/page.js';
-import { snippetOf } from '../../ui/snippets.js';
+import { KEY_VARIABLE, snippetOf } from '../../ui/snippets.js';
 import { Loaded } from '../../ui/loaded.js';
 import { Empty } from '../../ui/states.js';
 import { DayByDay } from './day-by-day.js';
@@ -74,7 +74,7 @@ function NoUsage({ given }: { readonly given: boolean }) {
   }
   const { base_url: baseUrl } = currentSession().gateway;
   const body = { model: 'MODEL', messages: [{ role: 'user', content: 'Hello' }] };
-  const call = { baseUrl, key: '$GATEWAY_KEY', endpoint: 'chat', body } as const;
+  const call = { baseUrl, key: KEY_VARIABLE, endpoint: 'chat', body } as const;
   return (
     <Empty icon="chart-column" title="No calls in this time." text="A first one, as pasted:">
       <Code text={snippetOf('curl', call)} label="Copy the command" />

@@ -2,10 +2,13 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 
+/** The variable that holds the key, where the key itself is not to be seen. */
+export const KEY_VARIABLE = '$GATEWAY_KEY';
+
 export interface SnippetCall {
   /** With `/v1`. */
   readonly baseUrl: string;
-  /** The key itself, or the variable of the environment that holds it: `$GATEWAY_KEY`. */
+  /** The key itself, or `KEY_VARIABLE`. */
   readonly key: string;
   readonly endpoint: EndpointKey;
   /** The fields of the JSON body, of the form beside its files, or of the query. */

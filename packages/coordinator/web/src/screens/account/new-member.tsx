@@ -1,0 +1,75 @@
+import { useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useAct } from '../../ui/act.js';
+import { Button } from '../../ui/button.js';
+import { TextField } from '../../ui/field.js';
+import { NameField } from '../../ui/name-field.js';
+import { OtherFault, wrongIn } from '../../ui/other-fault.js';
+import { PASSWORD_HINT, PasswordField } from '../../ui/password-field.js';
+
+export interface NewMember {
+  /** The secret of the link, or the whole link. */
+  readonly token: string;
+  readonly name: string;
+  /** Empty where the link says it. */
+  readonly email: string;
+  readonly password: string;
+}
+
+interface NewMemberFormProps {
+  /** Empty where somebody came without the link: then it is asked for. */
+  readonly secret: string;
+  readonly link: { readonly label: string; readonly hint: string };
+  readonly nameHint: string;
+  readonly needsEmail?: boolean;
+  /** On its button. */
+  readonly verb: string;
+  readonly action: (typed: NewMember) => Promise<void>;
+  readonly children?: ComponentChildren;
+}
+
+/** What everybody chooses who comes in by a link: how others see them, and a password. */
+export function NewMemberForm(props: NewMemberFormProps) {
+  const { secret, link, nameHint, needsEmail = false, verb, action, children } = props;
+  const [typed, setTyped] = useState({ token: secret, name: '', email: '', password: '' });
+  const act = useAct(() => action(typed));
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    void act.run();
+  };
+  const field = (name: keyof NewMember) => ({
+    wrong: wrongIn(act.fault, name),
+    value: typed[name],
+    onValue: (value: string) => setTyped({ ...typed, [name]: value }),
+  });
+  return (
+    <form class="form" onSubmit={submit}>
+      {secret === '' && <TextField {...link} required {...field('token')} wrong={null} />}
+      <NameField hint={nameHint} autocomplete="nickname" {...field('name')} />
+      {needsEmail && (
+        <TextField
+          label="E-mail"
+          hint="You log in with it."
+          type="email"
+          autocomplete="username"
+          required
+          {...field('email')}
+        />
+      )}
+      <PasswordField
+        label="Password"
+        hint={PASSWORD_HINT}
+        autocomplete="new-password"
+        {...field('password')}
+      />
+      <OtherFault fault={act.fault} fields={FIELDS} />
+      <Button type="submit" tone="primary" busy={act.isBusy}>
+        {verb}
+      </Button>
+      {children}
+    </form>
+  );
+}
+
+/** Those that say themselves what is wrong with them. */
+const FIELDS = ['name', 'email', 'password'];

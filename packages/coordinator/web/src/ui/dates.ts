@@ -1,0 +1,35 @@
+/** Days and times as the reader writes them. */
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+const soon = new Intl.DateTimeFormat(undefined, {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+});
+const utcDay = new Intl.DateTimeFormat(undefined, {
+  day: 'numeric',
+  month: 'short',
+  timeZone: 'UTC',
+});
+
+/** `31 May 2026, 14:05:09`: the exact moment, in the reader's own place. */
+export function formatDate(at: number): string {
+  return exact.format(at);
+}
+
+/** `31 May`: usage is counted by days in UTC. */
+export function formatDay(at: number): string {
+  return utcDay.format(at);
+}
+
+const STAMP = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z/g;
+
+/** A sentence of the coordinator, with its times as `14:05`, or `1 Jun, 14:05` on other days. */
+export function timesIn(text: string): string {
+  return text.replaceAll(STAMP, (stamp) => {
+    const at = new Date(stamp);
+    const isToday = at.toDateString() === new Date().toDateString();
+    return (isToday ? clock : soon).format(at);
+  });
+}

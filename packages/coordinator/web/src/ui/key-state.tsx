@@ -1,0 +1,23 @@
+import type { MyResult } from '../api/commands.js';
+import { Badge } from './badge.js';
+import type { Mood } from './mood.js';
+
+type State = MyResult<'key.list'>[number]['state'];
+
+const MOODS: Readonly<Record<State, Mood>> = {
+  active: 'good',
+  disabled: 'warn',
+  expired: 'bad',
+  revoked: 'plain',
+};
+
+export const KEY_STATES = Object.keys(MOODS);
+
+/** Whether an API key works, and why not. */
+export function KeyState({ state }: { readonly state: State }) {
+  return (
+    <Badge dot mood={MOODS[state]}>
+      {state}
+    </Badge>
+  );
+}
