@@ -50,7 +50,11 @@ const SCREENS = [
   '/settings/security',
   '/settings/appearance',
   '/admin',
+  '/admin/users',
+  '/admin/system',
   '/docs',
+  '/docs/endpoints',
+  '/docs/errors',
   '/device',
 ];
 const OPEN_SCREENS = ['/login'];

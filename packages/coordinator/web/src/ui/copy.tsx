@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { Button } from './button.js';
 import { IconButton } from './icon-button.js';
 import { toast } from './toasts.js';
+import './copy.css';
 
 const SHOWN_MS = 1_500;
 
@@ -32,8 +33,10 @@ export function CopyButton({ text, label }: CopyProps) {
 /** Something that people paste elsewhere, in the type of code, with its button. */
 export function CopyText({ text, label }: CopyProps) {
   return (
-    <span class="row">
-      <span class="mono">{text}</span>
+    <span class="copy-text">
+      <span class="mono" title={text}>
+        {text}
+      </span>
       <CopyIcon text={text} label={label} />
     </span>
   );
