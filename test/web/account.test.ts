@@ -117,6 +117,26 @@ test('an invite makes a member, whose link leaves the address bar at once', asyn
   expect(users.find(({ email }) => email === 'iris@example.org')?.name).toBe('Iris');
 });
 
+test('an invite that somebody opens who is logged in waits until they have logged out', async () => {
+  const page = await browser.newPage();
+  await logIn(page, gateway, gateway.anna);
+  const invite = { email: 'juno@example.org', admin: false, network: null, expires_in_s: 3_600 };
+  const { secret } = await gateway.admin('user.invite', invite);
+  await page.goto(`/join#${secret}`);
+  await page.getByText('You are logged in as Anna. Log out to accept this invite').waitFor();
+  expect(page.url()).toBe(`${gateway.address}/join`);
+  await everyLook(page, 'join-logged-in');
+  await page.getByRole('link', { name: 'Stay logged in' }).click();
+  await page.getByRole('heading', { name: 'Home' }).waitFor();
+
+  await page.goto(`/join#${secret}`);
+  await press(page, 'Log out');
+  await type(page, { Name: 'Juno', Password: 'twelve characters' });
+  await press(page, 'Join');
+  await page.getByRole('heading', { name: 'Home' }).waitFor();
+  await page.locator('.sidebar-foot .name', { hasText: 'Juno' }).waitFor({ state: 'attached' });
+});
+
 test('an invite that is not good says what to do, and one may be pasted', async () => {
   const page = await stranger();
   expectProblem(page, /401.*\/api\/join/);

@@ -69,6 +69,27 @@ test('an answer that comes after its member has left is shown to nobody', async 
   expect(await page.getByText('Anna has a secret.').count()).toBe(0);
 });
 
+test('what was spoken cannot be heard any more, even by whoever knows its address', async () => {
+  const page = await browser.newPage();
+  expectProblem(page, /blob:/);
+  await logIn(page, gateway, gateway.anna);
+  await page.goto('/playground/speech');
+  await speak(page, 'For me alone.');
+  const url = await page.locator('audio').getAttribute('src');
+  const canPlay = (): Promise<boolean> =>
+    page.evaluate(
+      `new Promise((done) => {
+        const player = new Audio('${url}');
+        player.onloadedmetadata = () => done(true);
+        player.onerror = () => done(false);
+      })`,
+    );
+  expect(url).toMatch(/^blob:/);
+  expect(await canPlay()).toBe(true);
+  await becomeBen(page);
+  expect(await canPlay()).toBe(false);
+});
+
 test('a tab follows who logs in at another one, and keeps nothing of the one before', async () => {
   const page = await browser.newPage();
   page.setDefaultTimeout(5_000);

@@ -196,6 +196,18 @@ test('what is recorded in the browser is transcribed', async () => {
   expect(sound.subarray(0, 4).toString('hex')).toBe('1a45dfa3');
 });
 
+test('a recording that nobody ends does so after half an hour, and says it', async () => {
+  const page = await playground.open('transcribe');
+  await page.clock.install();
+  await page.getByRole('button', { name: 'Record' }).click();
+  await page.getByRole('button', { name: 'Stop recording' }).waitFor();
+  await page.clock.fastForward('30:00');
+  await page.getByText('The recording has ended by itself after 30 min.').waitFor();
+  await page.getByText('recording.webm').waitFor();
+  await page.getByRole('button', { name: 'Record' }).click();
+  await page.getByText('ended by itself').waitFor({ state: 'detached' });
+});
+
 test('where the microphone is refused, the page says how it is had', async () => {
   const page = await playground.open('transcribe');
   const refuse = `navigator.mediaDevices.getUserMedia = () =>

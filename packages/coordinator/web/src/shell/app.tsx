@@ -72,10 +72,14 @@ const WAYS_IN = ['/login', '/join', '/setup'];
 
 function Inside() {
   const { path, query, route } = useLocation();
-  const isWayIn = WAYS_IN.includes(path);
+  // Its page takes the invite out of the address.
+  const [hasInvite] = useState(location.hash !== '');
+  const isInvited = hasInvite && path === '/join';
+  const isWayIn = WAYS_IN.includes(path) && !isInvited;
   useEffect(() => {
     if (isWayIn) route(ownPage(query['next']), true);
   }, [isWayIn]);
+  if (isInvited) return <Outside />;
   return isWayIn ? null : <Frame />;
 }
 

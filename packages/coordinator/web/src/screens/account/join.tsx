@@ -1,6 +1,10 @@
 import { logIn } from '../../api/log-in.js';
 import { postJson } from '../../api/request.js';
-import { useLinkSecret } from './link-secret.js';
+import { logOut, session } from '../../api/session.js';
+import { useAct } from '../../ui/act.js';
+import { Button, LinkButton } from '../../ui/button.js';
+import { FaultText } from '../../ui/states.js';
+import { dropSecret, useLinkSecret } from './link-secret.js';
 import { NewMemberForm } from './new-member.js';
 import type { NewMember } from './new-member.js';
 import { Welcome } from './welcome.js';
@@ -10,6 +14,8 @@ const LINK = { label: 'Invite link', hint: 'The whole link from your invite. It 
 /** With an invite one becomes a member, and is in. */
 export function Join() {
   const secret = useLinkSecret();
+  const member = session.value?.member;
+  if (member !== undefined) return <InAlready name={member.name} />;
   return (
     <Welcome title="Join" lead="You are invited. Choose how others see you, and a password.">
       <NewMemberForm
@@ -27,11 +33,26 @@ export function Join() {
   );
 }
 
+/** The invite is for somebody else, or was opened by a slip: it is good as long as it is unused. */
+function InAlready({ name }: { readonly name: string }) {
+  const leave = useAct(logOut);
+  const lead = `You are logged in as ${name}. Log out to accept this invite as somebody new.`;
+  return (
+    <Welcome title="Join" lead={lead}>
+      <FaultText fault={leave.fault} />
+      <div class="row">
+        <Button tone="primary" icon="log-out" busy={leave.isBusy} onClick={() => void leave.run()}>
+          Log out
+        </Button>
+        <LinkButton href="/">Stay logged in</LinkButton>
+      </div>
+    </Welcome>
+  );
+}
+
 async function join({ token, name, password }: NewMember): Promise<void> {
-  const { email } = await postJson<{ readonly email: string }>('/api/join', {
-    token,
-    name,
-    password,
-  });
+  const joining = { token, name, password };
+  const { email } = await postJson<{ readonly email: string }>('/api/join', joining);
+  dropSecret();
   await logIn(email, password);
 }

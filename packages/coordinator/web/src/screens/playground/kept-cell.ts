@@ -2,9 +2,21 @@
 import { Cell } from '../../api/cell.js';
 import { session } from '../../api/session.js';
 
-/** Made anew when somebody logs out: whoever comes next sees nothing of it. */
-export function keptCell<T>(make: () => T): Cell<T> {
+/**
+ * Made anew when somebody logs out: whoever comes next sees nothing of it. Of the `blob:` addresses
+ * that `blobsOf` tells, each is revoked as soon as the cell has it no more.
+ */
+export function keptCell<T>(
+  make: () => T,
+  blobsOf: (value: T) => readonly string[] = () => [],
+): Cell<T> {
   const cell = new Cell(make());
+  let blobs = blobsOf(cell.value);
+  cell.watch(() => {
+    const left = blobsOf(cell.value);
+    for (const url of blobs) if (!left.includes(url)) URL.revokeObjectURL(url);
+    blobs = left;
+  });
   session.watch(() => {
     if (session.value === null) cell.value = make();
   });

@@ -35,7 +35,7 @@ export interface ImageResult {
 /** Older ones are in the library. */
 const MAX_RESULTS = 20;
 
-export const images = keptCell<Images>(() => ({
+const EMPTY: Images = {
   mode: 'generate',
   model: '',
   prompt: '',
@@ -46,15 +46,18 @@ export const images = keptCell<Images>(() => ({
   mask: [],
   run: IDLE,
   results: [],
-}));
+};
+
+export const images = keptCell(
+  () => EMPTY,
+  ({ source }) => (source === null ? [] : [source.url]),
+);
 
 export function changeImages(changes: Partial<Images>): void {
   change(images, changes);
 }
 
 export function setSource(source: Source | null): void {
-  const { source: former } = images.value;
-  if (former !== null) URL.revokeObjectURL(former.url);
   changeImages({ source, mask: [], ...(source !== null && { mode: 'edit' }) });
 }
 

@@ -36,7 +36,7 @@ export interface Spoken {
 /** Older ones are in the library. */
 const MAX_SPOKEN = 20;
 
-export const speech = keptCell<SpeechState>(() => ({
+const EMPTY: SpeechState = {
   model: '',
   text: '',
   voice: '',
@@ -44,7 +44,12 @@ export const speech = keptCell<SpeechState>(() => ({
   isAsync: false,
   run: IDLE,
   spoken: [],
-}));
+};
+
+export const speech = keptCell(
+  () => EMPTY,
+  ({ spoken }) => spoken.map(({ url }) => url),
+);
 
 export function changeSpeech(changes: Partial<SpeechState>): void {
   change(speech, changes);
@@ -74,6 +79,5 @@ export async function speak(): Promise<void> {
     fileName: sound.type.includes('ogg') ? 'speech.ogg' : 'speech.wav',
     facts,
   };
-  for (const old of spoken.slice(MAX_SPOKEN - 1)) URL.revokeObjectURL(old.url);
   changeSpeech({ spoken: [one, ...spoken].slice(0, MAX_SPOKEN) });
 }

@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAct } from '../../../ui/act.js';
 import { Button } from '../../../ui/button.js';
+import { formatMs } from '../../../ui/format.js';
 import { FaultText } from '../../../ui/states.js';
 import { useSeconds } from '../use-seconds.js';
-import { startRecording } from './recorder.js';
+import { MAX_RECORDING_MS, startRecording } from './recorder.js';
 import type { Recording } from './recorder.js';
 import { clock } from './transcript.js';
 
@@ -20,7 +21,9 @@ export function RecordButton({ onFile }: { readonly onFile: (file: File) => void
     },
     [],
   );
+  const [isCut, setCut] = useState(false);
   const act = useAct(async () => {
+    setCut(false);
     const started = await startRecording();
     // The browser asks first, and who answers it may have left meanwhile.
     if (isGone.current) await started.stop();
@@ -31,6 +34,14 @@ export function RecordButton({ onFile }: { readonly onFile: (file: File) => void
     setRecording(null);
     onFile(await recording.stop());
   };
+  useEffect(() => {
+    if (recording === null) return undefined;
+    const timer = setTimeout(() => {
+      setCut(true);
+      void stop();
+    }, MAX_RECORDING_MS);
+    return () => clearTimeout(timer);
+  }, [recording]);
   return (
     <div class="stack tight">
       <div class="row">
@@ -47,6 +58,12 @@ export function RecordButton({ onFile }: { readonly onFile: (file: File) => void
           </>
         )}
       </div>
+      {isCut && (
+        <p class="soft small" role="status">
+          The recording has ended by itself after {formatMs(MAX_RECORDING_MS)}. Record the rest as
+          another one.
+        </p>
+      )}
       <FaultText fault={act.fault} />
     </div>
   );

@@ -6,6 +6,11 @@ export interface Recording {
   stop(): Promise<File>;
 }
 
+/** Whoever forgets it is not recorded all day, and nobody has to cut what is too long to send. */
+export const MAX_RECORDING_MS = 30 * 60_000;
+/** Enough for speech: the longest recording has 14 MB, well below the largest upload. */
+const BITS_A_SECOND = 64_000;
+
 /** Of those that every browser makes one of. */
 const TYPES = [
   { type: 'audio/webm', ending: 'webm' },
@@ -23,7 +28,10 @@ export async function startRecording(): Promise<Recording> {
     throw refusal(REFUSALS[name] ?? OTHERWISE);
   });
   const kind = TYPES.find(({ type }) => MediaRecorder.isTypeSupported(type));
-  const recorder = new MediaRecorder(stream, kind === undefined ? {} : { mimeType: kind.type });
+  const recorder = new MediaRecorder(stream, {
+    audioBitsPerSecond: BITS_A_SECOND,
+    ...(kind !== undefined && { mimeType: kind.type }),
+  });
   const parts: Blob[] = [];
   recorder.addEventListener('dataavailable', ({ data }) => parts.push(data));
   recorder.start();

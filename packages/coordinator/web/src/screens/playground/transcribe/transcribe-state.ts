@@ -21,21 +21,18 @@ interface Sound {
   readonly url: string;
 }
 
-export const transcription = keptCell<TranscribeState>(() => ({
-  model: '',
-  language: '',
-  sound: null,
-  run: IDLE,
-  heard: null,
-}));
+const EMPTY: TranscribeState = { model: '', language: '', sound: null, run: IDLE, heard: null };
+
+export const transcription = keptCell(
+  () => EMPTY,
+  ({ sound }) => (sound === null ? [] : [sound.url]),
+);
 
 export function changeTranscription(changes: Partial<TranscribeState>): void {
   change(transcription, changes);
 }
 
 export function setSound(file: File): void {
-  const { sound } = transcription.value;
-  if (sound !== null) URL.revokeObjectURL(sound.url);
   const next = { file, url: URL.createObjectURL(file) };
   changeTranscription({ sound: next, heard: null, run: IDLE });
 }
