@@ -1,23 +1,5 @@
 /** Admin in the browser: how its lists are worked. */
 import type { Page } from 'playwright-core';
-import type { TestBrowser } from './browser.js';
-import type { TestGateway } from './gateway.js';
-import { logIn } from './page-session.js';
-import type { WithPassword } from './page-session.js';
-
-interface AdminStage {
-  readonly gateway: TestGateway;
-  readonly browser: TestBrowser;
-  readonly admin: WithPassword;
-}
-
-export async function openAdmin(stage: AdminStage, path: string): Promise<Page> {
-  const page = await stage.browser.newPage();
-  await logIn(page, stage.gateway, stage.admin);
-  await page.goto(path);
-  await page.locator('main h1').waitFor();
-  return page;
-}
 
 export function rowOf(page: Page, text: RegExp) {
   return page.getByRole('row', { name: text });

@@ -49,7 +49,7 @@ export async function onEveryLook(page: Page, check: (look: Look) => Promise<voi
 }
 
 const DEFAULT_LOOK: Look = { width: 1440, theme: 'light' };
-const HEIGHTS = { 360: 780, 1440: 900 } as const;
+export const HEIGHTS = { 360: 780, 1440: 900 } as const;
 const TWO_FRAMES =
   'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 /** It beeps once a second, and nobody is asked whether it may. */

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { onEveryLook } from './browser.js';
+import { HEIGHTS, onEveryLook } from './browser.js';
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const ALL_RULES = { type: 'tag', values: TAGS } as const;
@@ -20,6 +20,16 @@ export async function expectSound(page: Page, name: string): Promise<void> {
     await expectAccessible(page, theme === 'light' ? ALL_RULES : COLOUR_RULES);
     await shoot(page, `${name}-${width}-${theme}`);
   });
+}
+
+/** All of it once, where it is tightest; the page is as wide as before afterwards. */
+export async function expectSoundNarrow(page: Page, name: string): Promise<void> {
+  const before = page.viewportSize();
+  await page.setViewportSize({ width: 360, height: HEIGHTS[360] });
+  await shoot(page, name);
+  await expectNoSideways(page);
+  await expectAccessible(page);
+  if (before !== null) await page.setViewportSize(before);
 }
 
 /** Says of each rule that is broken which elements break it, and how to mend them. */

@@ -1,5 +1,6 @@
 /** Members at the dashboard, without the log-in page in between. */
 import type { Page } from 'playwright-core';
+import type { TestBrowser } from './browser.js';
 import { MEMBER_PASSWORD } from './gateway.js';
 import type { TestGateway } from './gateway.js';
 
@@ -20,6 +21,20 @@ export async function logIn(page: Page, gateway: TestGateway, who: WithPassword)
   const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
   const rules = { httpOnly: true, sameSite: 'Lax' } as const;
   await page.context().addCookies([{ name, value, url: gateway.address, ...rules }]);
+}
+
+interface Stage {
+  readonly gateway: TestGateway;
+  readonly browser: TestBrowser;
+}
+
+/** A page of theirs, as soon as the screen at the path has its heading. */
+export async function openPage(stage: Stage, who: WithPassword, path: string): Promise<Page> {
+  const page = await stage.browser.newPage();
+  await logIn(page, stage.gateway, who);
+  await page.goto(path);
+  await page.locator('main h1').waitFor();
+  return page;
 }
 
 /** One more member, who may do everything. */

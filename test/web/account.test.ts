@@ -4,11 +4,11 @@ import { newSecret } from '@inference-gateway/shared/ids';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { onEveryLook, openBrowser } from '../support/browser.js';
+import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import { MEMBER_PASSWORD, openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
-import { expectAccessible, expectNoSideways, shoot } from '../support/page-checks.js';
+import { expectAccessible, expectSound } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
 import { logIn } from '../support/page-session.js';
 
@@ -42,21 +42,13 @@ async function type(page: Page, fields: Readonly<Record<string, string>>): Promi
   }
 }
 
-async function everyLook(page: Page, name: string): Promise<void> {
-  await onEveryLook(page, async ({ width, theme }) => {
-    await shoot(page, `${name}-${width}-${theme}`);
-    await expectNoSideways(page);
-    await expectAccessible(page);
-  });
-}
-
 test('whoever opens a deep link logs in, and is there', async () => {
   const page = await stranger();
   await page.goto('/settings/security?x=1');
   await type(page, { 'E-mail': gateway.anna.email, Password: 'not my password' });
   await press(page, 'Log in');
   await page.getByText('do not belong together').waitFor();
-  await everyLook(page, 'log-in');
+  await expectSound(page, 'log-in');
   await type(page, { Password: MEMBER_PASSWORD });
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Where you are logged in' }).waitFor();
@@ -100,7 +92,7 @@ test('an invite makes a member, whose link leaves the address bar at once', asyn
   await page.goto(`/join#${secret}`);
   await page.getByRole('heading', { name: 'Join' }).waitFor();
   expect(page.url()).toBe(`${gateway.address}/join`);
-  await everyLook(page, 'join');
+  await expectSound(page, 'join');
 
   expectProblem(page, /(400|409).*\/api\/join/);
   await type(page, { Name: 'Anna', Password: 'short' });
@@ -125,7 +117,7 @@ test('an invite that somebody opens who is logged in waits until they have logge
   await page.goto(`/join#${secret}`);
   await page.getByText('You are logged in as Anna. Log out to accept this invite').waitFor();
   expect(page.url()).toBe(`${gateway.address}/join`);
-  await everyLook(page, 'join-logged-in');
+  await expectSound(page, 'join-logged-in');
   await page.getByRole('link', { name: 'Stay logged in' }).click();
   await page.getByRole('heading', { name: 'Home' }).waitFor();
 
@@ -154,7 +146,7 @@ test('a gateway that is set up already sends the setup page to log in', async ()
   expectProblem(page, /404.*\/api\/setup/);
   await page.goto(`/setup#${newSecret('gwf')}`);
   await page.getByText('This gateway is set up already.').waitFor();
-  await everyLook(page, 'set-up-closed');
+  await expectSound(page, 'set-up-closed');
   await page.getByRole('link', { name: 'Log in' }).click();
   await page.getByRole('heading', { name: 'Log in' }).waitFor();
 });
@@ -206,17 +198,17 @@ test('a machine is let in by its code, and is awaited until it is online', async
   const { device_code, user_code, verification_uri_complete: link } = await askIn('attic-pc');
   await page.goto(link);
   await page.getByRole('heading', { name: 'Let a machine in' }).waitFor();
-  await everyLook(page, 'device-code');
+  await expectSound(page, 'device-code');
   expect(await page.getByLabel('Code').inputValue()).toBe(user_code);
   await press(page, 'Continue');
   await page.getByRole('heading', { name: 'Is this your machine?' }).waitFor();
   for (const fact of [user_code, 'attic-pc', 'attic', '127.0.0.1', 'Anna (you)']) {
     await page.getByRole('definition').filter({ hasText: fact }).first().waitFor();
   }
-  await everyLook(page, 'device-asking');
+  await expectSound(page, 'device-asking');
   await press(page, 'Approve attic-pc');
   await page.getByText('Approved. Waiting for attic-pc to connect…').waitFor();
-  await everyLook(page, 'device-waiting');
+  await expectSound(page, 'device-waiting');
 
   const collected = await collect(device_code);
   expect(collected.status).toBe(200);

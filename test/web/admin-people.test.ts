@@ -1,14 +1,14 @@
 /** Admin: the overview, and whoever is here: users, invites, networks. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { choose, confirm, openAdmin, press, rowOf } from '../support/admin-page.js';
+import { choose, confirm, press, rowOf } from '../support/admin-page.js';
 import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import { MEMBER_PASSWORD, openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectSound } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
-import { addAdmin, logIn } from '../support/page-session.js';
+import { addAdmin, logIn, openPage } from '../support/page-session.js';
 import type { WithPassword } from '../support/page-session.js';
 import { until } from '../support/until.js';
 
@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 function open(path: string): Promise<Page> {
-  return openAdmin({ gateway, browser, admin }, path);
+  return openPage({ gateway, browser }, admin, path);
 }
 
 function show(member: string) {

@@ -2,14 +2,14 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ended, getJob, pauseQueue, resumeQueue, submitted } from '../api/job-calls.js';
-import { choose, confirm, openAdmin, press, rowOf } from '../support/admin-page.js';
+import { choose, confirm, press, rowOf } from '../support/admin-page.js';
 import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import { answer } from '../support/fake-behaviours.js';
 import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectSound } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
-import { addAdmin } from '../support/page-session.js';
+import { addAdmin, openPage } from '../support/page-session.js';
 import type { WithPassword } from '../support/page-session.js';
 import { openServedGateway } from '../support/served-gateway.js';
 import type { ServedGateway } from '../support/served-gateway.js';
@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 function open(path: string): Promise<Page> {
-  return openAdmin({ gateway, browser, admin }, path);
+  return openPage({ gateway, browser }, admin, path);
 }
 
 async function provider() {

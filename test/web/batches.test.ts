@@ -11,7 +11,7 @@ import type { Behaviour } from '../support/fake-model-server.js';
 import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectSound, shoot } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
-import { logIn } from '../support/page-session.js';
+import { logIn, openPage } from '../support/page-session.js';
 import { openServedGateway } from '../support/served-gateway.js';
 import type { ServedGateway } from '../support/served-gateway.js';
 import { until } from '../support/until.js';
@@ -41,12 +41,8 @@ function saying(content: string): object {
   return chatItem({ messages: [{ role: 'user', content }] });
 }
 
-async function open(path: string, who = gateway.anna): Promise<Page> {
-  const page = await browser.newPage();
-  await logIn(page, gateway, who);
-  await page.goto(path);
-  await page.locator('main h1').waitFor();
-  return page;
+function open(path: string, who = gateway.anna): Promise<Page> {
+  return openPage({ gateway, browser }, who, path);
 }
 
 function batchOf(page: Page): Promise<BatchBody> {

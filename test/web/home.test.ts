@@ -9,7 +9,7 @@ import { MEMBER_PASSWORD } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectSound } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
-import { logIn } from '../support/page-session.js';
+import { logIn, openPage } from '../support/page-session.js';
 import { openServedGateway } from '../support/served-gateway.js';
 import type { ServedGateway } from '../support/served-gateway.js';
 
@@ -28,12 +28,8 @@ afterAll(async () => {
   await served.stop();
 });
 
-async function open(who: { readonly email: string }): Promise<Page> {
-  const page = await browser.newPage();
-  await logIn(page, gateway, who);
-  await page.goto('/');
-  await page.locator('main h1').waitFor();
-  return page;
+function open(who: { readonly email: string }): Promise<Page> {
+  return openPage({ gateway, browser }, who, '/');
 }
 
 function tile(page: Page, name: RegExp) {

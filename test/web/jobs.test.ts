@@ -8,7 +8,7 @@ import { answer, reply } from '../support/fake-behaviours.js';
 import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectNoSideways, expectSound, shoot } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
-import { logIn } from '../support/page-session.js';
+import { logIn, openPage } from '../support/page-session.js';
 import { openServedGateway } from '../support/served-gateway.js';
 import type { ServedGateway } from '../support/served-gateway.js';
 
@@ -29,12 +29,8 @@ afterAll(async () => {
   await served.stop();
 });
 
-async function open(path: string, who = gateway.anna): Promise<Page> {
-  const page = await browser.newPage();
-  await logIn(page, gateway, who);
-  await page.goto(path);
-  await page.locator('main h1').waitFor();
-  return page;
+function open(path: string, who = gateway.anna): Promise<Page> {
+  return openPage({ gateway, browser }, who, path);
 }
 
 async function processed(text: string): Promise<JobBody> {

@@ -7,7 +7,7 @@ import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectSound } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
-import { logIn } from '../support/page-session.js';
+import { logIn, openPage } from '../support/page-session.js';
 import { MODELS, startStudio } from '../support/studio.js';
 import type { Studio } from '../support/studio.js';
 
@@ -40,12 +40,8 @@ async function listed(): Promise<readonly { readonly id: string }[]> {
   return ((await answer.json()) as { data: { id: string }[] }).data;
 }
 
-async function open(path: string, who = gateway.anna): Promise<Page> {
-  const page = await browser.newPage();
-  await logIn(page, gateway, who);
-  await page.goto(path);
-  await page.locator('main h1').waitFor();
-  return page;
+function open(path: string, who = gateway.anna): Promise<Page> {
+  return openPage({ gateway, browser }, who, path);
 }
 
 test('an empty library says what comes here', async () => {

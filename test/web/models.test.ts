@@ -6,9 +6,9 @@ import type { TestBrowser } from '../support/browser.js';
 import { answer } from '../support/fake-behaviours.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import type { TestGateway } from '../support/gateway.js';
-import { expectAccessible, expectNoSideways, expectSound, shoot } from '../support/page-checks.js';
+import { expectSound, expectSoundNarrow } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
-import { logIn } from '../support/page-session.js';
+import { logIn, openPage } from '../support/page-session.js';
 import { connectRawAgent, HELLO } from '../support/raw-agent.js';
 import { openServedGateway } from '../support/served-gateway.js';
 import type { ServedGateway } from '../support/served-gateway.js';
@@ -28,20 +28,8 @@ afterAll(async () => {
   await served.stop();
 });
 
-async function atModels(who: { readonly email: string }, filter = ''): Promise<Page> {
-  const page = await browser.newPage();
-  await logIn(page, gateway, who);
-  await page.goto(`/models${filter}`);
-  await page.getByRole('heading', { name: 'Models', level: 1 }).waitFor();
-  return page;
-}
-
-/** Where it is tightest. */
-async function oneLook(page: Page, name: string): Promise<void> {
-  await page.setViewportSize({ width: 360, height: 780 });
-  await shoot(page, name);
-  await expectNoSideways(page);
-  await expectAccessible(page);
+function atModels(who: { readonly email: string }, filter = ''): Promise<Page> {
+  return openPage({ gateway, browser }, who, `/models${filter}`);
 }
 
 function row(page: Page, id: string) {
@@ -154,7 +142,7 @@ test('500 models are searched in the address, and drawn a hundred at a time', as
   await page.waitForURL('**/models?search=model-&type=llm');
   await page.getByRole('searchbox', { name: 'Search' }).fill('nothing like it');
   await page.getByText('No models match these filters.').waitFor();
-  await oneLook(page, 'models-no-match');
+  await expectSoundNarrow(page, 'models-no-match');
   await page.getByRole('button', { name: 'Clear the filters' }).click();
   await page.waitForURL('**/models');
   await agent.stop();
@@ -170,7 +158,7 @@ test('without an answer it says so, and comes back', async () => {
   await page.route(url, (route) => route.fulfill({ status: 503, json: { error } }));
   await page.goto('/models');
   await page.getByText('Not now.').waitFor();
-  await oneLook(page, 'models-error');
+  await expectSoundNarrow(page, 'models-error');
   await page.unroute(url);
   await page.getByRole('button', { name: 'Try again' }).click();
   await row(page, 'tiny').waitFor();

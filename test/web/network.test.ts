@@ -6,9 +6,9 @@ import type { TestBrowser } from '../support/browser.js';
 import { MEMBER_PASSWORD, openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { connectGpuMachine } from '../support/gpu-machine.js';
-import { expectAccessible, expectNoSideways, expectSound, shoot } from '../support/page-checks.js';
+import { expectSound, expectSoundNarrow } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
-import { logIn } from '../support/page-session.js';
+import { openPage } from '../support/page-session.js';
 
 /** Every look of a full screen takes a while where many tests run at once. */
 const SLOW = { timeout: 60_000 };
@@ -26,21 +26,8 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-async function atNetwork(who: { readonly email: string }): Promise<Page> {
-  const page = await browser.newPage();
-  await logIn(page, gateway, who);
-  await page.goto('/network');
-  await page.getByRole('heading', { name: 'Network', level: 1 }).waitFor();
-  return page;
-}
-
-/** Where it is tightest. */
-async function oneLook(page: Page, name: string): Promise<void> {
-  await page.setViewportSize({ width: 360, height: 780 });
-  await shoot(page, name);
-  await expectNoSideways(page);
-  await expectAccessible(page);
-  await page.setViewportSize({ width: 1440, height: 900 });
+function atNetwork(who: { readonly email: string }): Promise<Page> {
+  return openPage({ gateway, browser }, who, '/network');
 }
 
 function press(page: Page, name: string): Promise<void> {
@@ -86,7 +73,7 @@ test('whoever is in no network makes one, and invites somebody', SLOW, async () 
   const link = page.getByRole('group', { name: 'invite link' });
   const url = (await link.textContent()) ?? '';
   expect(url).toMatch(new RegExp(`^${gateway.address}/join#gwi_`));
-  await oneLook(page, 'network-invite');
+  await expectSoundNarrow(page, 'network-invite');
   // A slip does not lose it.
   await page.keyboard.press('Escape');
   await page.getByText('Have you copied the link?').waitFor();
@@ -143,7 +130,7 @@ test('the owner invites and removes members, and blocks one of them', async () =
   await pressInDialog(page, 'Invite');
   const ben = page.getByRole('row', { name: /^Ben/ });
   await page.getByRole('row', { name: /^Ben invited not yet/ }).waitFor();
-  await oneLook(page, 'network-invited');
+  await expectSoundNarrow(page, 'network-invited');
   const bens = await atNetwork(gateway.ben);
   await press(bens, 'Accept');
   await page.getByRole('row', { name: /^Ben member/ }).waitFor({ timeout: 10_000 });
@@ -246,7 +233,7 @@ test('the matrix shares and unshares at once, and it is seen', SLOW, async () =>
   await received.getByRole('row', { name: /qwen3:8b Anna\/den-pc online friends/ }).waitFor();
   await received.getByRole('row', { name: /llama3.2:3b .* you alone/ }).waitFor();
   expect(await received.getByRole('row').count()).toBe(1 + 2);
-  await oneLook(bens, 'network-received');
+  await expectSoundNarrow(bens, 'network-received');
 
   await tick('qwen3:8b', 'friends').uncheck();
   await page.getByText('No longer shared with friends.').waitFor();
@@ -272,7 +259,7 @@ test('a member leaves, and what waits for an answer says so', async () => {
   await page.route(url, (route) => route.fulfill({ status: 503, json: { error } }));
   await page.reload();
   await page.getByText('Not now.').waitFor();
-  await oneLook(page, 'network-error');
+  await expectSoundNarrow(page, 'network-error');
   await page.unroute(url);
   await press(page, 'Try again');
   await page.getByText('You are in no network yet.').waitFor();

@@ -8,9 +8,9 @@ import type { TestBrowser } from '../support/browser.js';
 import { MEMBER_PASSWORD, openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { connectGpuMachine } from '../support/gpu-machine.js';
-import { expectAccessible, expectNoSideways, expectSound, shoot } from '../support/page-checks.js';
+import { expectSound, expectSoundNarrow } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
-import { logIn } from '../support/page-session.js';
+import { logIn, openPage } from '../support/page-session.js';
 import { runProgram } from '../support/program.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
@@ -32,20 +32,8 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-async function open(path: string, who: { readonly email: string }): Promise<Page> {
-  const page = await browser.newPage();
-  await logIn(page, gateway, who);
-  await page.goto(path);
-  await page.locator('main h1').waitFor();
-  return page;
-}
-
-/** Where it is tightest. */
-async function oneLook(page: Page, name: string): Promise<void> {
-  await page.setViewportSize({ width: 360, height: 780 });
-  await shoot(page, name);
-  await expectNoSideways(page);
-  await expectAccessible(page);
+function open(path: string, who: { readonly email: string }): Promise<Page> {
+  return openPage({ gateway, browser }, who, path);
 }
 
 function press(page: Page, name: string): Promise<void> {
@@ -91,12 +79,12 @@ test('the first GPU: a command that runs as pasted, then what to share', SLOW, a
   const page = await open('/providers', cleo);
   await page.getByText('You have no GPU here yet.').waitFor();
   await page.getByText(`npx gateway-agent login --url ${gateway.address}`).waitFor();
-  await oneLook(page, 'providers-empty');
+  await expectSoundNarrow(page, 'providers-empty');
   await press(page, 'Add your first GPU');
   await page.getByRole('textbox', { name: 'Name' }).fill('attic-pc');
   await page.keyboard.press('Enter');
   await page.getByText('Waiting for the first command…').waitFor();
-  await oneLook(page, 'providers-waiting');
+  await expectSoundNarrow(page, 'providers-waiting');
   const token = await runShown(page);
   await page.getByText('attic-pc is enrolled. Waiting for its agent to connect…').waitFor();
   await connectGpuMachine(gateway.address, token);
@@ -192,7 +180,7 @@ test('one machine: what it is and serves, and what of it is shared', SLOW, async
   expectProblem(page, /400/);
   await press(page, 'Save');
   await page.getByText(/is no time zone/).waitFor();
-  await oneLook(page, 'provider-limits');
+  await expectSoundNarrow(page, 'provider-limits');
   await page.getByLabel('Time zone').fill('Europe/Berlin');
   await press(page, 'Save');
   await page.getByText('2 slots · 22:00-07:00 Europe/Berlin · 4,096 tokens').waitFor();
@@ -228,7 +216,7 @@ test('a person gets a column of their own; pause and removal are here as well', 
   await page.getByRole('heading', { name: 'Providers', level: 1 }).waitFor();
   await page.goto(`/providers/${id}`);
   await page.getByText('You have no provider at this address.').waitFor();
-  await oneLook(page, 'provider-gone');
+  await expectSoundNarrow(page, 'provider-gone');
 });
 
 test('a new token takes the place of the old one as it is used', async () => {
@@ -238,7 +226,7 @@ test('a new token takes the place of the old one as it is used', async () => {
   await choose(page, 'shed-pc', 'New token…');
   await press(page, 'Make a token');
   await page.getByText('Stop the agent on the machine').waitFor();
-  await oneLook(page, 'provider-token');
+  await expectSoundNarrow(page, 'provider-token');
   const token = await runShown(page);
   await page.getByText('shed-pc has its new token. The old one has ended.').waitFor();
   await connectGpuMachine(gateway.address, token);
@@ -254,7 +242,7 @@ test('without an answer it says so, and comes back', async () => {
   await page.route(url, (route) => route.fulfill({ status: 503, json: { error } }));
   await page.goto('/providers');
   await page.getByText('Not now.').waitFor();
-  await oneLook(page, 'providers-error');
+  await expectSoundNarrow(page, 'providers-error');
   await page.unroute(url);
   await press(page, 'Try again');
   await page.getByRole('table', { name: 'Your providers' }).waitFor();

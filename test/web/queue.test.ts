@@ -8,7 +8,7 @@ import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectSound } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
-import { addAdmin, logIn } from '../support/page-session.js';
+import { addAdmin, logIn, openPage } from '../support/page-session.js';
 import { openServedGateway } from '../support/served-gateway.js';
 import type { ServedGateway } from '../support/served-gateway.js';
 import { until } from '../support/until.js';
@@ -30,12 +30,8 @@ afterAll(async () => {
   await served.stop();
 });
 
-async function openQueue(who: { readonly email: string } = gateway.anna): Promise<Page> {
-  const page = await browser.newPage();
-  await logIn(page, gateway, who);
-  await page.goto('/queue');
-  await page.locator('main h1').waitFor();
-  return page;
+function openQueue(who: { readonly email: string } = gateway.anna): Promise<Page> {
+  return openPage({ gateway, browser }, who, '/queue');
 }
 
 test('an idle queue says so, and how many slots are free', async () => {

@@ -1,13 +1,13 @@
 /** Settings beside the keys: who one is, where one is logged in, how it looks. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { onEveryLook, openBrowser } from '../support/browser.js';
+import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import { MEMBER_PASSWORD, openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
-import { expectAccessible, expectNoSideways, shoot } from '../support/page-checks.js';
+import { expectAccessible, expectSound } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
-import { logIn } from '../support/page-session.js';
+import { openPage } from '../support/page-session.js';
 
 const NEW_PASSWORD = 'a longer one than before';
 const LAPTOP = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0';
@@ -25,11 +25,8 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-async function open(path: string, who: { readonly email: string }): Promise<Page> {
-  const page = await browser.newPage();
-  await logIn(page, gateway, who);
-  await page.goto(path);
-  return page;
+function open(path: string, who: { readonly email: string }): Promise<Page> {
+  return openPage({ gateway, browser }, who, path);
 }
 
 function press(page: Page, name: string): Promise<void> {
@@ -47,18 +44,10 @@ async function sessionOf(email: string, password = MEMBER_PASSWORD): Promise<Res
   return fetch(`${gateway.address}/api/console/v1/session`, { method: 'POST', headers, body });
 }
 
-async function everyLook(page: Page, name: string): Promise<void> {
-  await onEveryLook(page, async ({ width, theme }) => {
-    await shoot(page, `${name}-${width}-${theme}`);
-    await expectNoSideways(page);
-    await expectAccessible(page);
-  });
-}
-
 test('the profile has the name to change, and what only an admin changes', async () => {
   const page = await open('/settings', gateway.ben);
   await page.getByText('ben@example.org').waitFor();
-  await everyLook(page, 'profile');
+  await expectSound(page, 'profile');
   await page.getByLabel('Name').fill('Benedict');
   await press(page, 'Save');
   await page.getByText('Your name is changed.').waitFor();
@@ -78,7 +67,7 @@ test('browsers that are logged in are listed and ended, one or all others', asyn
   const laptop = page.getByRole('row', { name: /Firefox on Linux/ });
   await laptop.waitFor();
   await page.getByRole('row', { name: /this browser/ }).waitFor();
-  await everyLook(page, 'security');
+  await expectSound(page, 'security');
   await laptop.getByRole('button').click();
   await laptop.waitFor({ state: 'detached' });
 
@@ -143,7 +132,7 @@ test('the theme is chosen, and kept in this browser', async () => {
   const page = await open('/settings/appearance', gateway.anna);
   const theme = () => page.evaluate<string>('getComputedStyle(document.body).colorScheme');
   await page.getByText('As the system').waitFor();
-  await everyLook(page, 'appearance');
+  await expectSound(page, 'appearance');
   await page.getByText('Dark', { exact: true }).click();
   expect(await theme()).toBe('dark');
   await page.reload();

@@ -3,15 +3,15 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { onEveryLook, openBrowser } from '../support/browser.js';
+import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import type { FakeModelServer } from '../support/fake-model-server.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import { MEMBER_PASSWORD, openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
-import { expectAccessible, expectNoSideways, shoot } from '../support/page-checks.js';
+import { expectAccessible, expectSound } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
-import { logIn } from '../support/page-session.js';
+import { logIn, openPage } from '../support/page-session.js';
 import { until } from '../support/until.js';
 
 const run = promisify(execFile);
@@ -33,11 +33,8 @@ afterAll(async () => {
 });
 
 /** Who they are, at their keys. */
-async function atKeys(who: { readonly email: string }): Promise<Page> {
-  const page = await browser.newPage();
-  await logIn(page, gateway, who);
-  await page.goto('/settings/token');
-  return page;
+function atKeys(who: { readonly email: string }): Promise<Page> {
+  return openPage({ gateway, browser }, who, '/settings/token');
 }
 
 /** A member who has nothing yet. */
@@ -83,21 +80,13 @@ async function opens(key: string): Promise<number> {
   return (await fetch(`${gateway.baseUrl}/models`, { headers })).status;
 }
 
-async function everyLook(page: Page, name: string): Promise<void> {
-  await onEveryLook(page, async ({ width, theme }) => {
-    await shoot(page, `${name}-${width}-${theme}`);
-    await expectNoSideways(page);
-    await expectAccessible(page);
-  });
-}
-
 test('whoever has no key is led to their first one, which is shown once', async () => {
   const page = await atKeys(await newcomer('Nora'));
   await page.getByText('You have no key yet.').waitFor();
-  await everyLook(page, 'token-empty');
+  await expectSound(page, 'token-empty');
   await press(page, 'Create your first key');
   await page.getByRole('dialog', { name: 'Create a key' }).waitFor();
-  await everyLook(page, 'token-create');
+  await expectSound(page, 'token-create');
   await nameField(page).fill('laptop');
   await press(page, 'Create');
   const key = await readKey(page);
@@ -128,7 +117,7 @@ test('what is shown is copied, tested with the key itself, and runs as pasted', 
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(key);
   await press(page, 'Test');
   await page.getByText('It works, and sees 1 model.').waitFor();
-  await everyLook(page, 'token-shown');
+  await expectSound(page, 'token-shown');
 
   await press(page, 'Copy the call');
   const call = await until(async () => {
@@ -213,7 +202,7 @@ test('many keys are a table; a view without one leads back', async () => {
   const page = await atKeys(who);
   await page.getByLabel('Actions for notes app').click();
   await page.getByRole('button', { name: 'Revoke…' }).waitFor();
-  await everyLook(page, 'token-many');
+  await expectSound(page, 'token-many');
   await page.keyboard.press('Escape');
   await page.getByText('Revoked', { exact: true }).click();
   await page.getByText('No keys match these filters.').waitFor();

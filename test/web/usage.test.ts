@@ -11,7 +11,7 @@ import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectSound } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
-import { logIn } from '../support/page-session.js';
+import { logIn, openPage } from '../support/page-session.js';
 import { until } from '../support/until.js';
 import { usageRows } from '../support/usage-rows.js';
 
@@ -35,12 +35,8 @@ afterAll(async () => {
   await fake.close();
 });
 
-async function open(path: string, who = gateway.anna): Promise<Page> {
-  const page = await browser.newPage();
-  await logIn(page, gateway, who);
-  await page.goto(path);
-  await page.locator('main h1').waitFor();
-  return page;
+function open(path: string, who = gateway.anna): Promise<Page> {
+  return openPage({ gateway, browser }, who, path);
 }
 
 async function call(model = 'tiny'): Promise<void> {
