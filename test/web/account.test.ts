@@ -109,7 +109,7 @@ test('an invite makes a member, whose link leaves the address bar at once', asyn
   expect(users.find(({ email }) => email === 'iris@example.org')?.name).toBe('Iris');
 });
 
-test('an invite that somebody opens who is logged in waits until they have logged out', async () => {
+test('an invite that is opened by somebody who is logged in waits for their log-out', async () => {
   const page = await browser.newPage();
   await logIn(page, gateway, gateway.anna);
   const invite = { email: 'juno@example.org', admin: false, network: null, expires_in_s: 3_600 };

@@ -6,11 +6,11 @@ import type { Coordinator } from '@inference-gateway/coordinator/coordinator';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { onEveryLook, openBrowser } from '../support/browser.js';
+import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import { configuredServer } from '../support/configured-server.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
-import { expectAccessible, expectNoSideways, shoot } from '../support/page-checks.js';
+import { expectSound } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
 import { hasPython, runSnippet } from '../support/run-snippet.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -71,11 +71,7 @@ async function becomeAdmin(coordinator: Coordinator): Promise<Page> {
   await page.goto(coordinator.setupLink ?? '');
   await page.getByText('You are the first here').waitFor();
   expect(page.url()).toBe(`${coordinator.address}/setup`);
-  await onEveryLook(page, async ({ width, theme }) => {
-    await shoot(page, `set-up-${width}-${theme}`);
-    await expectNoSideways(page);
-    await expectAccessible(page);
-  });
+  await expectSound(page, 'set-up');
   await page.setViewportSize({ width: 1440, height: 900 });
   const root = { Name: 'Ada', 'E-mail': 'ada@example.org', Password: 'one long enough for me' };
   await type(page, root);

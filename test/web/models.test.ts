@@ -98,7 +98,7 @@ test('each row tells what a model can do, where it runs, and whose it is', async
   for (const part of ['llm', 'text, image → text', 'tools', '128K', '2 of 2', 'yours']) {
     expect(text).toContain(part);
   }
-  expect(await row(page, 'tiny').textContent()).toMatch(/4 of 4[\d,.]+ tok\/s/);
+  expect(await row(page, 'tiny').textContent()).toMatch(/4 of 4[\d,.]+ tokens\/s/);
   expect(await row(page, 'wan-2.2').getByRole('link').count()).toBe(0);
   await expectSound(page, 'models-full');
 

@@ -1,41 +1,30 @@
-import { useState } from 'preact/hooks';
 import { admin, useAdmin } from '../../api/commands.js';
 import type { AdminResult } from '../../api/commands.js';
 import { Badge } from '../../ui/badge.js';
 import type { Mood } from '../../ui/mood.js';
-import { Button } from '../../ui/button.js';
 import type { Column } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
 import { LISTS } from './every.js';
 import { Listing } from './listing.js';
-import { NewInvite } from './new-invite.js';
+import { InviteButton } from './new-invite.js';
 import type { RowAction } from './row-menu.js';
 
 type Invite = AdminResult<'user.invites'>[number];
 
 export function Invites() {
-  const [isInviting, setInviting] = useState(false);
-  const invite = (
-    <Button tone="primary" icon="user-plus" onClick={() => setInviting(true)}>
-      Invite somebody
-    </Button>
-  );
   return (
-    <>
-      <Listing
-        caption="Invites"
-        what="invite"
-        list={useAdmin('user.invites', {}, LISTS)}
-        columns={COLUMNS}
-        nameOf={({ email }) => `the invite for ${email}`}
-        wordsOf={({ email, network }) => [email, network]}
-        facets={FACETS}
-        actionsOf={actionsOf}
-        action={invite}
-        emptyText="A link lets one person in, once."
-      />
-      {isInviting && <NewInvite onClose={() => setInviting(false)} />}
-    </>
+    <Listing
+      caption="Invites"
+      what="invite"
+      list={useAdmin('user.invites', {}, LISTS)}
+      columns={COLUMNS}
+      nameOf={({ email }) => `the invite for ${email}`}
+      wordsOf={({ email, network }) => [email, network]}
+      facets={FACETS}
+      actionsOf={actionsOf}
+      action={<InviteButton />}
+      emptyText="A link lets one person in, once."
+    />
   );
 }
 

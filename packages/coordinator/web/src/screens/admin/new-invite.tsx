@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { admin, useAdmin } from '../../api/commands.js';
+import { Button } from '../../ui/button.js';
 import { Code } from '../../ui/code.js';
 import { SelectField, TextField } from '../../ui/field.js';
 import { LISTS } from './every.js';
@@ -17,6 +18,19 @@ const LIVES = [
   { value: '30', label: 'In 30 days' },
 ] as const;
 
+/** Beside the list of users, and that of invites. */
+export function InviteButton() {
+  const [isInviting, setInviting] = useState(false);
+  return (
+    <>
+      <Button tone="primary" icon="user-plus" onClick={() => setInviting(true)}>
+        Invite somebody
+      </Button>
+      {isInviting && <NewInvite onClose={() => setInviting(false)} />}
+    </>
+  );
+}
+
 interface NewInviteProps {
   readonly onClose: () => void;
 }
@@ -27,7 +41,7 @@ interface Made {
 }
 
 /** Asks whom, and shows the link this once. */
-export function NewInvite({ onClose }: NewInviteProps) {
+function NewInvite({ onClose }: NewInviteProps) {
   const [made, setMade] = useState<Made | null>(null);
   if (made === null) return <InviteForm onMade={setMade} onClose={onClose} />;
   return (

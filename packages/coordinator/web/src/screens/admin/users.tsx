@@ -1,42 +1,31 @@
-import { useState } from 'preact/hooks';
 import { useAdmin } from '../../api/commands.js';
 import { currentSession } from '../../api/session.js';
 import { Badge } from '../../ui/badge.js';
-import { Button } from '../../ui/button.js';
 import { formatCount } from '../../ui/format.js';
 import type { Column } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
 import { LISTS } from './every.js';
 import { Listing } from './listing.js';
-import { NewInvite } from './new-invite.js';
+import { InviteButton } from './new-invite.js';
 import { OwnedName } from './owned-name.js';
 import type { User } from './user.js';
 import { userActions } from './user-actions.js';
 
 export function Users() {
-  const [isInviting, setInviting] = useState(false);
   const list = useUsers();
-  const invite = (
-    <Button tone="primary" icon="user-plus" onClick={() => setInviting(true)}>
-      Invite somebody
-    </Button>
-  );
   return (
-    <>
-      <Listing
-        caption="Users"
-        what="user"
-        list={list}
-        columns={COLUMNS}
-        nameOf={({ name }) => name}
-        wordsOf={({ name, email }) => [name, email]}
-        facets={FACETS}
-        actionsOf={userActions}
-        action={invite}
-        emptyText="Invite somebody."
-      />
-      {isInviting && <NewInvite onClose={() => setInviting(false)} />}
-    </>
+    <Listing
+      caption="Users"
+      what="user"
+      list={list}
+      columns={COLUMNS}
+      nameOf={({ name }) => name}
+      wordsOf={({ name, email }) => [name, email]}
+      facets={FACETS}
+      actionsOf={userActions}
+      action={<InviteButton />}
+      emptyText="Invite somebody."
+    />
   );
 }
 
