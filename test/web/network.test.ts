@@ -9,6 +9,7 @@ import { connectGpuMachine } from '../support/gpu-machine.js';
 import { expectSound, expectSoundNarrow } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
 import { openPage } from '../support/page-session.js';
+import { until } from '../support/until.js';
 
 /** Every look of a full screen takes a while where many tests run at once. */
 const SLOW = { timeout: 60_000 };
@@ -227,6 +228,14 @@ test('the matrix shares and unshares at once, and it is seen', SLOW, async () =>
     { model: 'llama3.2:3b', member: 'Ben' },
   ]);
   await expectSound(page, 'network-full');
+  // On a phone the keys move it, and what a row is about stays in sight.
+  const matrix = page.getByRole('region', { name: 'What is shared with whom' });
+  const what = matrix.getByRole('columnheader', { name: 'What', exact: true });
+  const place = await what.boundingBox();
+  await matrix.focus();
+  await page.keyboard.press('ArrowRight');
+  await until(() => page.evaluate<boolean>('document.activeElement.scrollLeft > 0'));
+  expect((await what.boundingBox())?.x).toBe(place?.x);
 
   const bens = await atNetwork(gateway.ben);
   const received = bens.getByRole('table', { name: 'Shared with you' });
