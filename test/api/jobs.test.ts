@@ -68,6 +68,21 @@ describe('GET /jobs', () => {
     expect(await listJobs(gateway, '?after=unknown')).toMatchObject({ data: [], has_more: false });
   });
 
+  it('order=asc: the oldest first, page by page, whatever their status', async () => {
+    const newestFirst = (await listJobs(gateway, '?limit=500')).data.map(({ id }) => id);
+    const oldestFirst = newestFirst.toReversed();
+    const only = async (query: string) => (await listJobs(gateway, query)).data.map(({ id }) => id);
+    expect(await only('?order=asc&limit=500')).toEqual(oldestFirst);
+    expect(await only(`?order=asc&limit=3&after=${oldestFirst[1]}`)).toEqual(
+      oldestFirst.slice(2, 5),
+    );
+    const { id: processing } = await stage.running();
+    await stage.holdQueue();
+    const { id: queued } = await submitted(gateway);
+    expect(await only('?order=asc&active=1')).toEqual([processing, queued]);
+    expect(await only('?order=desc&active=1')).toEqual([queued, processing]);
+  });
+
   it('limit has the default 50', async () => {
     await stage.holdQueue();
     await Promise.all(Array.from({ length: 51 }, () => submitted(gateway)));
@@ -86,6 +101,7 @@ describe('GET /jobs', () => {
     ['status=', 'status'],
     ['active=2', 'active'],
     ['active=true', 'active'],
+    ['order=up', 'order'],
   ])('?%s is 400 invalid_value', async (query, param) => {
     const failure = await failureOf(await gateway.fetch(`${JOBS}?${query}`));
     expect(failure).toMatchObject({ status: 400, code: 'invalid_value', param });

@@ -24,7 +24,7 @@ test('the seeded table is one that the store itself could have left', async () =
   onTestFinished(() => store.close());
   const [queue] = await store.modelQueues(null);
   expect(queue).toMatchObject({ queued: ROWS / 10, processing: 0 });
-  const page = { memberId, statuses: null, after: null, limit: ROWS };
+  const page = { memberId, statuses: null, after: null, limit: ROWS, order: 'desc' } as const;
   const jobs = await store.listJobs(page);
   expect(jobs).toHaveLength(ROWS / MEMBERS);
   const statuses = jobs.slice(0, 10).map(({ status }) => status);
@@ -77,7 +77,7 @@ test("the gateway's queue adds, claims and finishes every job", async () => {
   await queue.close();
   const store = await openStore(folder);
   onTestFinished(() => store.close());
-  const page = { memberId: null, after: null, limit: 500 };
+  const page = { memberId: null, after: null, limit: 500, order: 'desc' } as const;
   expect(await store.listJobs({ ...page, statuses: ['PROCESSED'] })).toHaveLength(300);
   expect(await store.listJobs({ ...page, statuses: null })).toHaveLength(300);
 });

@@ -72,7 +72,7 @@ export function describeBatches(adapter: string, store: () => Store): void {
       await expect(attempt).rejects.toThrow('createBatch failed');
       const query = { memberId: anna, after: null, limit: 10 };
       expect(await store().listBatches(query)).toEqual([]);
-      expect(await store().listJobs({ ...query, statuses: null })).toEqual([]);
+      expect(await store().listJobs({ ...query, statuses: null, order: 'desc' })).toEqual([]);
       expect(await store().modelQueues(anna)).toEqual([]);
     });
 

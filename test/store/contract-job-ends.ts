@@ -250,7 +250,13 @@ export function describeJobEnds(adapter: string, store: () => Store): void {
       await store().cancelJob(late ?? '', anna, NOW + 3);
       await claimJob(store(), running ?? '', NOW + 1);
       expect(await store().deleteOldJobs(NOW + 3, 10)).toBe(2);
-      const query = { memberId: anna, statuses: null, after: null, limit: 10 };
+      const query = {
+        memberId: anna,
+        statuses: null,
+        after: null,
+        limit: 10,
+        order: 'desc',
+      } as const;
       const left = (await store().listJobs(query)).map(({ id }) => id);
       expect(left.toSorted()).toEqual([late, running, queued].map(String).toSorted());
       expect(await store().findJob(done ?? '', anna)).toBeNull();

@@ -20,8 +20,8 @@ export function describeJobs(adapter: string, store: () => Store): void {
   const submit = (member: string, job: JobOverrides = {}): Promise<Job> =>
     submitJob(store(), member, job);
   const idsOf = async (query: Partial<JobQuery>): Promise<string[]> => {
-    const page = { memberId: null, statuses: null, after: null, limit: 100, ...query };
-    return (await store().listJobs(page)).map(({ id }) => id);
+    const start = { memberId: null, statuses: null, after: null, order: 'desc' } as const;
+    return (await store().listJobs({ ...start, limit: 100, ...query })).map(({ id }) => id);
   };
 
   describe(`${adapter}: submission of jobs`, () => {
@@ -59,6 +59,7 @@ export function describeJobs(adapter: string, store: () => Store): void {
       expect(outcome).toEqual({ kind: 'created', value: job });
       const [listed] = await store().listJobs({
         memberId: anna,
+        order: 'desc',
         statuses: null,
         after: null,
         limit: 1,
@@ -148,6 +149,8 @@ export function describeJobs(adapter: string, store: () => Store): void {
       expect(await idsOf({ memberId: anna })).toEqual([third.id, first.id]);
       expect(await idsOf({})).toEqual([third.id, second.id, first.id]);
       expect(await idsOf({ limit: 2 })).toEqual([third.id, second.id]);
+      expect(await idsOf({ limit: 2, order: 'asc' })).toEqual([first.id, second.id]);
+      expect(await idsOf({ order: 'asc', after: second.id })).toEqual([third.id]);
       expect(await idsOf({ memberId: NO_ID })).toEqual([]);
     });
 
@@ -170,6 +173,8 @@ export function describeJobs(adapter: string, store: () => Store): void {
         const page = { memberId: reader, statuses: ['QUEUED', 'PROCESSING'] as const, limit: 3 };
         expect(await idsOf({ ...page, after: queued[1] ?? '' })).toEqual([queued[0], d, a]);
         expect(await idsOf({ ...page, after: queued[2] ?? '' })).toEqual([queued[1], queued[0], d]);
+        expect(await idsOf({ ...page, order: 'asc' })).toEqual([a, d, queued[0]]);
+        expect(await idsOf({ ...page, order: 'asc', after: d ?? '' })).toEqual(queued.slice(0, 3));
       }
     });
 

@@ -20,7 +20,7 @@ export function describeQueuePlaces(adapter: string, store: () => Store): void {
   const submit = (member: string, job: JobOverrides = {}): Promise<Job> =>
     submitJob(store(), member, job);
   const idsOf = async (limit: number): Promise<string[]> => {
-    const page = { memberId: null, statuses: null, after: null, limit };
+    const page = { memberId: null, statuses: null, after: null, limit, order: 'desc' } as const;
     return (await store().listJobs(page)).map(({ id }) => id);
   };
   const placesOf = async (...jobs: readonly Job[]) => {

@@ -28,8 +28,8 @@ export function describeSubmissions(adapter: string, store: () => Store): void {
     return store().createJob(submission, limits, NOW);
   };
   const countOf = async (member: string): Promise<number> => {
-    const query = { memberId: member, statuses: null, after: null, limit: 1_000 };
-    return (await store().listJobs(query)).length;
+    const first = { statuses: null, after: null, limit: 1_000, order: 'desc' } as const;
+    return (await store().listJobs({ memberId: member, ...first })).length;
   };
 
   describe(`${adapter}: idempotency keys`, () => {

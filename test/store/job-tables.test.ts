@@ -136,7 +136,13 @@ const TABLES = [
 ];
 
 const unfinished = (store: Store) =>
-  store.listJobs({ memberId: null, statuses: ['QUEUED', 'PROCESSING'], after: null, limit: 100 });
+  store.listJobs({
+    memberId: null,
+    statuses: ['QUEUED', 'PROCESSING'],
+    after: null,
+    limit: 100,
+    order: 'desc',
+  });
 
 /** A store with five queued jobs of one member, and a second connection to its tables. */
 async function stage() {

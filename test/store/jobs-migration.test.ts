@@ -27,7 +27,7 @@ test('a database of the second schema has no job, and an open queue', async () =
   const store = await openStore(await secondSchema());
   onTestFinished(() => store.close());
   const page = { memberId: null, after: null, limit: 10 };
-  expect(await store.listJobs({ ...page, statuses: null })).toEqual([]);
+  expect(await store.listJobs({ ...page, statuses: null, order: 'desc' })).toEqual([]);
   expect(await store.listBatches(page)).toEqual([]);
   expect(await store.laneHeads(1)).toEqual([]);
   expect(await store.nextWebhookAt()).toBeNull();

@@ -59,7 +59,8 @@ async function times(place: Place, act: (index: number) => Promise<unknown>): Pr
 
 async function list({ store, table }: Place, query: Partial<JobQuery>): Promise<void> {
   const { memberId } = table;
-  const page = { memberId, statuses: null, after: null, limit: LIMIT, ...query };
+  const start = { statuses: null, after: null, limit: LIMIT, order: 'desc' } as const;
+  const page = { memberId, ...start, ...query };
   const jobs = await store.listJobs(page);
   if (jobs.length === 0) throw new Error(`the list of ${JSON.stringify(page)} is empty`);
 }

@@ -13,7 +13,13 @@ async function idle() {
 test('only queued jobs wait, each where the queue has it, because nothing runs', async () => {
   const { store, desk } = await idle();
   const { queued, running, processed } = await fillWithJobs(store);
-  const all = await store.listJobs({ memberId: null, statuses: null, limit: 10, after: null });
+  const all = await store.listJobs({
+    memberId: null,
+    statuses: null,
+    limit: 10,
+    after: null,
+    order: 'desc',
+  });
   expect(all.map(({ id }) => id)).toEqual(expect.arrayContaining([running.id, processed.id]));
   const reason = 'No coordinator is running.';
   expect([...(await desk.waiting(all))]).toEqual([[queued.id, { position: 1, reason }]]);

@@ -30,6 +30,7 @@ export const listJobs = adminCommand(listing, async (context, args) => {
     statuses: statusesOf(args),
     limit: args.limit,
     after: args.after,
+    order: 'desc',
   });
   return viewJobs(context, jobs);
 });

@@ -33,6 +33,10 @@ export const PARAMETERS = {
     description: 'Only jobs that are QUEUED or PROCESSING.',
     schema: { type: 'string', const: '1' },
   }),
+  Order: query('order', {
+    description: 'By age; `asc` begins with the oldest.',
+    schema: { type: 'string', enum: ['asc', 'desc'], default: 'desc' },
+  }),
   Wait: query('wait', {
     description: 'Seconds to wait for the job to end; it is answered as it then is.',
     schema: { type: 'number', minimum: 0, maximum: MAX_WAIT_SECONDS, default: 0 },

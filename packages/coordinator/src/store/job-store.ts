@@ -117,13 +117,17 @@ export interface PageQuery {
   /** Null: everybody's. */
   readonly memberId: string | null;
   readonly limit: number;
-  /** The id of the last one seen; null begins at the newest. */
+  /** The id of the last one seen; null begins at the first. */
   readonly after: string | null;
 }
+
+/** By age: `asc` begins with the oldest. */
+export type ListOrder = 'asc' | 'desc';
 
 export interface JobQuery extends PageQuery {
   /** Null: every status. */
   readonly statuses: readonly JobStatus[] | null;
+  readonly order: ListOrder;
 }
 
 /** Where a queued job stands. */

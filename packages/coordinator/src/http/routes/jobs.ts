@@ -4,7 +4,7 @@ import type Router from '@koa/router';
 import { JOB_STATUSES, isFinished } from '../../core/job.js';
 import type { JobStatus } from '../../core/job.js';
 import type { JobDesk } from '../../dispatch/job-desk.js';
-import type { JobDetail, Store } from '../../store/port.js';
+import type { JobDetail, ListOrder, Store } from '../../store/port.js';
 import { callerOf } from '../context.js';
 import type { Context, RequestState } from '../context.js';
 import { presentJob, presentJobDetail } from '../present-job.js';
@@ -29,8 +29,9 @@ export function jobRoutes(router: Router<RequestState>, parts: JobRouteParts): v
     const { limit, after } = readPage(ctx, MAX_LIMIT);
     const statuses = readStatuses(ctx);
     // One more than asked for tells whether there are more.
-    const query = { memberId: callerOf(ctx).memberId, statuses, limit: limit + 1, after };
-    const jobs = await store.listJobs(query);
+    const { memberId } = callerOf(ctx);
+    const order = readOrder(ctx);
+    const jobs = await store.listJobs({ memberId, statuses, limit: limit + 1, after, order });
     const presentation = await presentationOf(jobs.slice(0, limit), desk, publicUrl());
     ctx.body = listOf(jobs, limit, (job) => presentJob(job, presentation));
   });
@@ -103,6 +104,13 @@ function readActive(ctx: Context): boolean {
   if (written === '0' || written === '1') return written === '1';
   const message = `active is '${written}': it must be 1, for what has not ended, or 0, for all.`;
   throw new ApiError('invalid_value', message, { param: 'active' });
+}
+
+function readOrder(ctx: Context): ListOrder {
+  const written = queryText(ctx, 'order') ?? 'desc';
+  if (written === 'asc' || written === 'desc') return written;
+  const message = `order is '${written}': it must be desc, the newest first, or asc, the oldest.`;
+  throw new ApiError('invalid_value', message, { param: 'order' });
 }
 
 function readWaitMs(ctx: Context): number {

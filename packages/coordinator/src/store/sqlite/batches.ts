@@ -86,16 +86,16 @@ function batchFinder(database: Database): (id: string, memberId: string | null) 
 }
 
 function batchLister(database: Database): Operations['listBatches'] {
-  const page = 'id < @before order by id desc limit @limit';
-  type Page = Omit<PageQuery, 'after'> & { readonly before: string };
+  const page = 'id < @start order by id desc limit @limit';
+  type Page = Omit<PageQuery, 'after'> & { readonly start: string };
   const own = database.prepare<Page, Row>(counted(`where member_id = @memberId and ${page}`));
   const all = database.prepare<Page, Row>(counted(`where ${page}`));
   const startOf = pageStart(database, 'batches');
   return (query) => {
     const { memberId, limit } = query;
-    const before = startOf(query);
-    if (before === null) return [];
-    return (memberId === null ? all : own).all({ memberId, limit, before }).map(toBatch);
+    const start = startOf(query, 'desc');
+    if (start === null) return [];
+    return (memberId === null ? all : own).all({ memberId, limit, start }).map(toBatch);
   };
 }
 
