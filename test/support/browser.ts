@@ -38,14 +38,19 @@ export async function openBrowser(gateway: { readonly address: string }): Promis
   };
 }
 
-/** The same page, wide and narrow, in light and dark, without loading it anew. */
+/** The same page, narrow and wide, in dark and light, without loading it anew; then as it began. */
 export async function onEveryLook(page: Page, check: (look: Look) => Promise<void>): Promise<void> {
   for (const look of EVERY_LOOK) {
-    await page.setViewportSize({ width: look.width, height: HEIGHTS[look.width] });
-    await page.emulateMedia({ colorScheme: look.theme, reducedMotion: 'reduce' });
-    await page.evaluate(TWO_FRAMES);
+    await show(page, look);
     await check(look);
   }
+  await show(page, DEFAULT_LOOK);
+}
+
+async function show(page: Page, { width, theme }: Look): Promise<void> {
+  await page.setViewportSize({ width, height: HEIGHTS[width] });
+  await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+  await page.evaluate(TWO_FRAMES);
 }
 
 const DEFAULT_LOOK: Look = { width: 1440, theme: 'light' };

@@ -17,6 +17,7 @@ type Rules = typeof ALL_RULES | typeof COLOUR_RULES;
 export async function expectSound(page: Page, name: string): Promise<void> {
   await onEveryLook(page, async ({ width, theme }) => {
     await expectNoSideways(page);
+    await expectWholeTables(page);
     await expectAccessible(page, theme === 'light' ? ALL_RULES : COLOUR_RULES);
     await shoot(page, `${name}-${width}-${theme}`);
   });
@@ -28,6 +29,7 @@ export async function expectSoundNarrow(page: Page, name: string): Promise<void>
   await page.setViewportSize({ width: 360, height: HEIGHTS[360] });
   await shoot(page, name);
   await expectNoSideways(page);
+  await expectWholeTables(page);
   await expectAccessible(page);
   if (before !== null) await page.setViewportSize(before);
 }
@@ -58,6 +60,15 @@ export async function expectNoSideways(page: Page): Promise<void> {
         .map((element) => element.cloneNode(false).outerHTML));
   })()`);
   if (wide.length > 0) throw new Error(`${page.url()} is too wide\n${wide.join('\n')}`);
+}
+
+/** No table hides a column behind its edge, but for those that say that they may. */
+async function expectWholeTables(page: Page): Promise<void> {
+  const cut = await page.evaluate<readonly string[]>(`
+    [...document.querySelectorAll('.table-scroll:not(.wide)')]
+      .filter((box) => box.scrollWidth > box.clientWidth + 1)
+      .map((box) => box.ariaLabel + ': ' + box.scrollWidth + ' px of ' + box.clientWidth)`);
+  if (cut.length > 0) throw new Error(`${page.url()} cuts tables\n${cut.join('\n')}`);
 }
 
 /** Of the whole page, into the folder that GATEWAY_SHOTS names; without one, nothing. */

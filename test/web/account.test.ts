@@ -53,7 +53,7 @@ test('whoever opens a deep link logs in, and is there', async () => {
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Where you are logged in' }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/settings/security');
-  await press(page, 'Log out');
+  await page.locator('.sidebar-foot').getByRole('button', { name: 'Log out' }).click();
   await page.getByRole('heading', { name: 'Log in' }).waitFor();
 });
 
@@ -103,7 +103,7 @@ test('an invite makes a member, whose link leaves the address bar at once', asyn
   await page.getByText("There is a member 'Anna' already.").waitFor();
   await type(page, { Name: 'Iris' });
   await press(page, 'Join');
-  await page.getByRole('button', { name: 'Menu' }).waitFor();
+  await page.getByRole('navigation', { name: 'Screens' }).waitFor();
   expect(page.url()).toBe(`${gateway.address}/`);
   const users = await gateway.admin('user.list', {});
   expect(users.find(({ email }) => email === 'iris@example.org')?.name).toBe('Iris');

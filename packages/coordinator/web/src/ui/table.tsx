@@ -23,14 +23,22 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
+  /** Whether it may be wider than the screen: it has as many columns as its reader has things. */
+  readonly isWide?: boolean;
 }
 
 /** A real table, which scrolls by itself where it is too wide. */
-export function Table<Row>({ caption, columns: all, rows, rowKey }: TableProps<Row>) {
+export function Table<Row>(props: TableProps<Row>) {
+  const { caption, columns: all, rows, rowKey, isWide = false } = props;
   const isNarrow = useNarrow();
   const columns = isNarrow ? all.filter(({ ifWide = false }) => !ifWide).map(folded) : all;
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label={caption}>
+    <div
+      class={isWide ? 'table-scroll wide' : 'table-scroll'}
+      tabIndex={0}
+      role="region"
+      aria-label={caption}
+    >
       <table class="table">
         <caption class="unseen">{caption}</caption>
         <thead>

@@ -90,15 +90,43 @@ export function Audit() {
 }
 
 const COLUMNS: readonly Column<Entry>[] = [
-  { head: 'When', cell: ({ at }) => <Ago at={at} /> },
-  { head: 'By', cell: ({ actor, actor_name: name }) => <span title={actor}>{name ?? actor}</span> },
-  { head: 'Action', isName: true, cell: ({ action }) => <span class="mono">{action}</span> },
-  { head: 'On', cell: ({ subject: { id, name } }) => <span title={id}>{name}</span> },
-  { head: 'Change', kind: 'grow', cell: (entry) => <Change entry={entry} /> },
+  { head: 'When', ifWide: true, cell: ({ at }) => <Ago at={at} /> },
+  { head: 'By', ifWide: true, cell: (entry) => <Actor entry={entry} /> },
+  {
+    head: 'Action',
+    isName: true,
+    below: (entry) => <Below entry={entry} />,
+    cell: ({ action }) => <span class="mono">{action}</span>,
+  },
+  { head: 'On', ifWide: true, cell: (entry) => <Subject entry={entry} /> },
+  { head: 'Change', kind: 'grow', ifWide: true, cell: (entry) => <Change entry={entry} /> },
 ];
 
+interface EntryProps {
+  readonly entry: Entry;
+}
+
+function Actor({ entry: { actor, actor_name: name } }: EntryProps) {
+  return <span title={actor}>{name ?? actor}</span>;
+}
+
+function Subject({ entry: { subject } }: EntryProps) {
+  return <span title={subject.id}>{subject.name}</span>;
+}
+
+/** On what, by whom and when, and what it changed. */
+function Below({ entry }: EntryProps) {
+  return (
+    <>
+      <Subject entry={entry} />, by <Actor entry={entry} />, <Ago at={entry.at} />
+      <br />
+      <Change entry={entry} />
+    </>
+  );
+}
+
 /** What is the same before and after is left out. */
-function Change({ entry: { before, after } }: { readonly entry: Entry }) {
+function Change({ entry: { before, after } }: EntryProps) {
   const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const changed = fields.filter((field) => told(before?.[field]) !== told(after?.[field]));
   const text = changed

@@ -36,9 +36,24 @@ const MOODS: Readonly<Record<Invite['state'], Mood>> = {
 };
 
 const COLUMNS: readonly Column<Invite>[] = [
-  { head: 'For', isName: true, kind: 'grow', cell: ({ email }) => email },
-  { head: 'Role', cell: ({ role }) => <Badge>{role}</Badge> },
-  { head: 'Network', cell: ({ network }) => network ?? <span class="soft">none</span> },
+  {
+    head: 'For',
+    isName: true,
+    kind: 'grow',
+    below: ({ role, network, expires_at: at }) => (
+      <>
+        {role}
+        {network !== null && `, ${network}`}, expires <Ago at={at} />
+      </>
+    ),
+    cell: ({ email }) => email,
+  },
+  { head: 'Role', ifWide: true, cell: ({ role }) => <Badge>{role}</Badge> },
+  {
+    head: 'Network',
+    ifWide: true,
+    cell: ({ network }) => network ?? <span class="soft">none</span>,
+  },
   {
     head: 'State',
     cell: ({ state }) => (
@@ -48,7 +63,7 @@ const COLUMNS: readonly Column<Invite>[] = [
     ),
   },
   { head: 'Created', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
-  { head: 'Expires', cell: ({ expires_at: at }) => <Ago at={at} /> },
+  { head: 'Expires', ifWide: true, cell: ({ expires_at: at }) => <Ago at={at} /> },
 ];
 
 const FACETS = [

@@ -2,6 +2,7 @@ import { admin, useAdmin } from '../../api/commands.js';
 import type { AdminResult } from '../../api/commands.js';
 import { capitalized } from '../../ui/format.js';
 import { KEY_STATES, KeyState } from '../../ui/key-state.js';
+import { KeyTimes } from '../../ui/key-times.js';
 import type { Column } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
 import { LISTS } from './every.js';
@@ -32,11 +33,12 @@ const COLUMNS: readonly Column<Key>[] = [
     head: 'Name',
     isName: true,
     kind: 'grow',
+    below: (key) => <KeyTimes {...key} />,
     cell: ({ name, owner }) => <OwnedName name={name} note={owner} />,
   },
   { head: 'Key', ifWide: true, cell: ({ prefix }) => <span class="mono soft">{prefix}…</span> },
   { head: 'State', cell: ({ state }) => <KeyState state={state} /> },
-  { head: 'Last used', cell: ({ last_used_at: at }) => <Ago at={at} /> },
+  { head: 'Last used', ifWide: true, cell: ({ last_used_at: at }) => <Ago at={at} /> },
   { head: 'Expires', ifWide: true, cell: ({ expires_at: at }) => <Ago at={at} /> },
   { head: 'Created', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
 ];

@@ -40,10 +40,21 @@ export function Networks() {
 }
 
 const COLUMNS: readonly Column<Network>[] = [
-  { head: 'Name', isName: true, kind: 'grow', cell: ({ name }) => name },
-  { head: 'Owner', cell: ({ owner }) => owner },
+  {
+    head: 'Name',
+    isName: true,
+    kind: 'grow',
+    below: ({ owner, shares }) => `${owner}’s, ${plural(shares, 'share')}`,
+    cell: ({ name }) => name,
+  },
+  { head: 'Owner', ifWide: true, cell: ({ owner }) => owner },
   { head: 'Members', kind: 'number', cell: ({ members }) => formatCount(members) },
-  { head: 'Shares', kind: 'number', cell: ({ shares }) => formatCount(shares) },
+  {
+    head: 'Shares',
+    kind: 'number',
+    ifWide: true,
+    cell: ({ shares }) => formatCount(shares),
+  },
   { head: 'Created', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
 ];
 

@@ -1,6 +1,6 @@
 import { useAdmin } from '../../api/commands.js';
 import { Badge, OnlineBadge } from '../../ui/badge.js';
-import { formatCount } from '../../ui/format.js';
+import { formatCount, plural } from '../../ui/format.js';
 import { SlotMeter } from '../../ui/slot-meter.js';
 import type { Column } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
@@ -32,21 +32,25 @@ const COLUMNS: readonly Column<Provider>[] = [
     head: 'Provider',
     isName: true,
     kind: 'grow',
+    below: (provider) => <Below provider={provider} />,
     cell: ({ name, owner }) => <OwnedName name={name} note={owner} />,
   },
   { head: 'State', cell: (provider) => <States provider={provider} /> },
   {
     head: 'Slots',
+    ifWide: true,
     cell: ({ online, slots, busy }) =>
       online ? <SlotMeter slots={slots} free={slots - busy} /> : <span class="soft">–</span>,
   },
   {
     head: 'Models',
     kind: 'number',
+    ifWide: true,
     cell: ({ models }) => <span title={models.join('\n')}>{formatCount(models.length)}</span>,
   },
   {
     head: 'Seen',
+    ifWide: true,
     cell: ({ online, last_seen_at: at }) => (online ? 'now' : <Ago at={at} />),
   },
   { head: 'Added', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
@@ -73,6 +77,23 @@ function statesOf(provider: Provider): readonly (typeof STATES)[number][] {
   const { online, approved, draining, paused } = provider;
   return STATES.filter(
     (state) => ({ online, offline: !online, waiting: !approved, draining, paused })[state],
+  );
+}
+
+/** How busy it is, what it serves, and since when it is gone. */
+function Below({ provider }: { readonly provider: Provider }) {
+  const { online, slots, busy, models, last_seen_at: at } = provider;
+  return (
+    <>
+      {online ? (
+        `${formatCount(busy)} of ${plural(slots, 'slot')} busy`
+      ) : (
+        <>
+          seen <Ago at={at} />
+        </>
+      )}
+      , {plural(models.length, 'model')}
+    </>
   );
 }
 

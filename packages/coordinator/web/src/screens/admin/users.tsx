@@ -69,8 +69,13 @@ const COLUMNS: readonly Column<User>[] = [
       </Badge>
     ),
   },
-  { head: 'Limits', cell: ({ limits }) => <Limits limits={limits} /> },
-  { head: 'Browsers', kind: 'number', cell: ({ sessions }) => formatCount(sessions) },
+  { head: 'Limits', ifWide: true, cell: ({ limits }) => <Limits limits={limits} /> },
+  {
+    head: 'Browsers',
+    kind: 'number',
+    ifWide: true,
+    cell: ({ sessions }) => formatCount(sessions),
+  },
   { head: 'Joined', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
 ];
 

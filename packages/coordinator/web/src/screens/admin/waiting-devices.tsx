@@ -43,11 +43,21 @@ function machineOf({ name, host, address }: Device): string {
 }
 
 const COLUMNS: readonly Column<Device>[] = [
-  { head: 'Machine', isName: true, kind: 'grow', cell: machineOf },
+  {
+    head: 'Machine',
+    isName: true,
+    kind: 'grow',
+    below: ({ address, expires_at: at }) => (
+      <>
+        {address}, ends <Ago at={at} />
+      </>
+    ),
+    cell: machineOf,
+  },
   { head: 'Code', cell: ({ code }) => <span class="mono">{code}</span> },
   { head: 'Address', ifWide: true, cell: ({ address }) => <span class="mono">{address}</span> },
   { head: 'Asked', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
-  { head: 'Ends', cell: ({ expires_at: at }) => <Ago at={at} /> },
+  { head: 'Ends', ifWide: true, cell: ({ expires_at: at }) => <Ago at={at} /> },
 ];
 
 function actionsOf(device: Device, refresh: () => Promise<void>): readonly RowAction[] {

@@ -24,6 +24,12 @@ const COLUMNS: readonly Column<SchemaField>[] = [
   {
     head: 'Field',
     isName: true,
+    below: ({ type, notes }) => (
+      <>
+        {type}
+        <Notes notes={notes} />
+      </>
+    ),
     cell: ({ name, isRequired }) => (
       <span class="docs-field">
         <span class="mono">{name}</span>
@@ -31,14 +37,19 @@ const COLUMNS: readonly Column<SchemaField>[] = [
       </span>
     ),
   },
-  { head: 'Type', cell: ({ type }) => <span class="docs-type">{type}</span> },
+  { head: 'Type', ifWide: true, cell: ({ type }) => <span class="docs-type">{type}</span> },
   {
     head: 'Notes',
     kind: 'grow',
-    cell: ({ notes }) => (
-      <span class="docs-note small">
-        <Prose text={notes.join(' ')} />
-      </span>
-    ),
+    ifWide: true,
+    cell: ({ notes }) => <Notes notes={notes} />,
   },
 ];
+
+function Notes({ notes }: Pick<SchemaField, 'notes'>) {
+  return (
+    <span class="docs-note small">
+      <Prose text={notes.join(' ')} />
+    </span>
+  );
+}

@@ -15,6 +15,11 @@ const COLUMNS: readonly Column<ModelRow>[] = [
     head: 'Id',
     isName: true,
     kind: 'grow',
+    below: (row) => (
+      <>
+        {row.type} <Whose row={row} />
+      </>
+    ),
     cell: ({ id }) => (
       <span class="model-id">
         <span class="mono">{id}</span>
@@ -22,14 +27,24 @@ const COLUMNS: readonly Column<ModelRow>[] = [
       </span>
     ),
   },
-  { head: 'Type', cell: ({ type }) => type },
+  { head: 'Type', ifWide: true, cell: ({ type }) => type },
   { head: 'Free slots', kind: 'number', cell: (row) => <Slots row={row} /> },
-  { head: 'Speed', kind: 'number', cell: (row) => <Speed row={row} /> },
-  { head: 'Context', kind: 'number', cell: ({ context }) => <Context tokens={context} /> },
-  { head: 'Providers', kind: 'number', cell: ({ providers }) => formatCount(providers) },
+  { head: 'Speed', kind: 'number', ifWide: true, cell: (row) => <Speed row={row} /> },
+  {
+    head: 'Context',
+    kind: 'number',
+    ifWide: true,
+    cell: ({ context }) => <Context tokens={context} />,
+  },
+  {
+    head: 'Providers',
+    kind: 'number',
+    ifWide: true,
+    cell: ({ providers }) => formatCount(providers),
+  },
   { head: 'In → out', ifWide: true, cell: (row) => <Modalities row={row} /> },
   { head: 'Features', ifWide: true, cell: ({ features }) => <Features names={features} /> },
-  { head: 'Whose', cell: (row) => <Whose row={row} /> },
+  { head: 'Whose', ifWide: true, cell: (row) => <Whose row={row} /> },
   { head: 'Actions', unseenHead: true, kind: 'end', cell: (row) => <Try row={row} /> },
 ];
 

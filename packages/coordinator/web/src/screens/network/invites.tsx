@@ -43,10 +43,20 @@ export function Invites() {
 
 function columnsOf(revoke: (invite: Invite) => void): readonly Column<Invite>[] {
   return [
-    { head: 'For', isName: true, kind: 'grow', cell: ({ email }) => email },
-    { head: 'Network', cell: ({ network }) => network },
+    {
+      head: 'For',
+      isName: true,
+      kind: 'grow',
+      below: ({ network, expires_at: at }) => (
+        <>
+          {network}, ends <Ago at={at} />
+        </>
+      ),
+      cell: ({ email }) => email,
+    },
+    { head: 'Network', ifWide: true, cell: ({ network }) => network },
     { head: 'Made', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
-    { head: 'Ends', cell: ({ expires_at: at }) => <Ago at={at} /> },
+    { head: 'Ends', ifWide: true, cell: ({ expires_at: at }) => <Ago at={at} /> },
     {
       head: 'Actions',
       unseenHead: true,

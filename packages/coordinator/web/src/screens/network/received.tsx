@@ -43,6 +43,7 @@ const COLUMNS: readonly Column<Received>[] = [
     head: 'What',
     isName: true,
     kind: 'grow',
+    below: (share) => belowOf(share),
     cell: ({ model, service_id: service }) =>
       model === null && service === null ? (
         'Everything'
@@ -50,12 +51,20 @@ const COLUMNS: readonly Column<Received>[] = [
         <span class="mono">{model ?? service}</span>
       ),
   },
-  { head: 'Of', cell: ({ provider }) => provider },
+  { head: 'Of', ifWide: true, cell: ({ provider }) => provider },
   { head: 'State', cell: ({ online }) => <OnlineBadge online={online} /> },
-  { head: 'Through', cell: ({ network }) => network ?? 'you alone' },
+  { head: 'Through', ifWide: true, cell: ({ network }) => network ?? 'you alone' },
   {
     head: 'Limits',
+    ifWide: true,
     cell: (share) => limitsText(share) || <span class="soft">none</span>,
   },
   { head: 'Since', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
 ];
+
+/** Whose it is, and with how much of it. */
+function belowOf(share: Received): string {
+  const { provider, network } = share;
+  const way = network === null ? 'with you alone' : `through ${network}`;
+  return [provider, way, limitsText(share)].filter((part) => part !== '').join(', ');
+}

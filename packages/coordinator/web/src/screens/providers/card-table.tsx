@@ -24,12 +24,38 @@ export function CardTable({ gpus }: Pick<OwnProvider, 'gpus'>) {
 }
 
 const COLUMNS: readonly Column<Card & { readonly number: number }>[] = [
-  { head: '#', kind: 'number', cell: ({ number }) => <span class="soft">{number}</span> },
-  { head: 'Card', isName: true, kind: 'grow', cell: ({ name }) => <Name name={name} /> },
+  {
+    head: '#',
+    kind: 'number',
+    ifWide: true,
+    cell: ({ number }) => <span class="soft">{number}</span>,
+  },
+  {
+    head: 'Card',
+    isName: true,
+    kind: 'grow',
+    below: (card) => (
+      <>
+        {figure(card.use_percent, '%')} in use, {figure(card.power_watts, 'W')}{' '}
+        <Memory card={card} />
+      </>
+    ),
+    cell: ({ name }) => <Name name={name} />,
+  },
   { head: 'Temperature', kind: 'number', cell: ({ temperature_c: c }) => figure(c, '°C') },
-  { head: 'In use', kind: 'number', cell: ({ use_percent: percent }) => figure(percent, '%') },
-  { head: 'Memory used', cell: (card) => <Memory card={card} /> },
-  { head: 'Power', kind: 'number', cell: ({ power_watts: watts }) => figure(watts, 'W') },
+  {
+    head: 'In use',
+    kind: 'number',
+    ifWide: true,
+    cell: ({ use_percent: percent }) => figure(percent, '%'),
+  },
+  { head: 'Memory used', ifWide: true, cell: (card) => <Memory card={card} /> },
+  {
+    head: 'Power',
+    kind: 'number',
+    ifWide: true,
+    cell: ({ power_watts: watts }) => figure(watts, 'W'),
+  },
 ];
 
 function Name({ name }: Pick<Card, 'name'>) {

@@ -39,6 +39,11 @@ const COLUMNS: readonly Column<Service>[] = [
   {
     head: 'Service',
     isName: true,
+    below: ({ service_type: type, models }) => (
+      <>
+        {type} <ModelList models={models} />
+      </>
+    ),
     cell: ({ service_id: id, foreign }) => (
       <span class="provider-state">
         <span class="mono">{id}</span>
@@ -46,8 +51,13 @@ const COLUMNS: readonly Column<Service>[] = [
       </span>
     ),
   },
-  { head: 'Type', cell: ({ service_type: type }) => type },
-  { head: 'Models', kind: 'grow', cell: ({ models }) => <ModelList models={models} /> },
+  { head: 'Type', ifWide: true, cell: ({ service_type: type }) => type },
+  {
+    head: 'Models',
+    kind: 'grow',
+    ifWide: true,
+    cell: ({ models }) => <ModelList models={models} />,
+  },
   {
     head: 'Slots busy',
     cell: ({ slots, busy }) => <SlotMeter slots={slots} free={Math.max(0, slots - busy)} />,

@@ -54,8 +54,18 @@ const COLUMNS: readonly Column<OwnProvider>[] = [
     cell: ({ slots, busy, online }) =>
       online ? <SlotMeter slots={slots} free={Math.max(0, slots - busy)} /> : <None />,
   },
-  { head: 'Models', kind: 'number', cell: ({ models }) => formatCount(models.length) },
-  { head: 'Served today', kind: 'number', cell: ({ served_today: n }) => formatCount(n) },
+  {
+    head: 'Models',
+    kind: 'number',
+    ifWide: true,
+    cell: ({ models }) => formatCount(models.length),
+  },
+  {
+    head: 'Served today',
+    kind: 'number',
+    ifWide: true,
+    cell: ({ served_today: n }) => formatCount(n),
+  },
   { head: 'Last error', ifWide: true, cell: (provider) => <ProviderError provider={provider} /> },
 ];
 

@@ -22,11 +22,11 @@ interface MyQueueProps {
   readonly onChange: () => Promise<void>;
 }
 
-/** The member's own jobs that have not ended, with what each waits for. */
+/** The member's own jobs that have not ended, the next first, with what each waits for. */
 export function MyQueue({ summary, onChange }: MyQueueProps) {
   // What others do moves only the places of those that wait.
   const topics = summary.queued > 0 ? MOVED : OWN;
-  const pages = usePages<Job>(`${JOBS}?active=1&limit=50`, { topics });
+  const pages = usePages<Job>(`${JOBS}?active=1&order=asc&limit=50`, { topics });
   const cancel = async (id: string): Promise<void> => {
     const { canceled, status } = await cancelJob(id);
     await Promise.all([pages.refresh(), onChange()]);

@@ -2,6 +2,7 @@ import { Badge } from '../../ui/badge.js';
 import { formatDate } from '../../ui/dates.js';
 import { formatCount, plural } from '../../ui/format.js';
 import { KeyState } from '../../ui/key-state.js';
+import { KeyTimes } from '../../ui/key-times.js';
 import { Sparkline } from '../../ui/sparkline.js';
 import { Table } from '../../ui/table.js';
 import type { Column } from '../../ui/table.js';
@@ -27,6 +28,7 @@ const COLUMNS: readonly Column<Key>[] = [
     head: 'Name',
     isName: true,
     kind: 'grow',
+    below: (key) => <KeyTimes {...key} />,
     cell: ({ name, scope }) => (
       <span class="key-name">
         {name}
@@ -48,8 +50,8 @@ const COLUMNS: readonly Column<Key>[] = [
       </span>
     ),
   },
-  { head: 'Last used', cell: ({ last_used_at }) => <Ago at={last_used_at} /> },
-  { head: 'Expires', cell: ({ expires_at }) => <Ago at={expires_at} /> },
+  { head: 'Last used', ifWide: true, cell: ({ last_used_at }) => <Ago at={last_used_at} /> },
+  { head: 'Expires', ifWide: true, cell: ({ expires_at }) => <Ago at={expires_at} /> },
   { head: 'Created', ifWide: true, cell: ({ created_at }) => <Ago at={created_at} /> },
   {
     head: 'Actions',

@@ -43,14 +43,13 @@ export function ShareMatrix({ providers, audiences, shares, onChange }: ShareMat
           <IconButton icon="x" label="Close the note" onClick={() => setWarning(null)} />
         </Banner>
       )}
-      <div class="share-matrix">
-        <Table
-          caption="What is shared with whom"
-          columns={[nameColumn(providers.length > 1), ...audiences.map(withColumn)]}
-          rows={rows}
-          rowKey={({ key }) => key}
-        />
-      </div>
+      <Table
+        caption="What is shared with whom"
+        columns={[nameColumn(providers.length > 1), ...audiences.map(withColumn)]}
+        rows={rows}
+        rowKey={({ key }) => key}
+        isWide
+      />
       {(hidden > 0 || isWhole) && (
         <p class="list-foot soft small">
           {hidden > 0 && `${plural(hidden, 'model')} more`}

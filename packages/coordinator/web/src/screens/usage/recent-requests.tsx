@@ -57,24 +57,22 @@ function toPage({ requests, has_more }: Answer): Page<Request> {
 const MOODS = { ok: 'good', failed: 'bad', canceled: 'warn' } as const;
 
 const COLUMNS: readonly Column<Request>[] = [
-  { head: 'When', cell: ({ at }) => <Ago at={at} /> },
+  { head: 'When', ifWide: true, cell: ({ at }) => <Ago at={at} /> },
   {
     head: 'Model',
     isName: true,
     kind: 'grow',
-    cell: ({ model }) => <span class="mono whole">{model}</span>,
+    below: (request) => <Below request={request} />,
+    cell: ({ model }) => <span class="mono">{model}</span>,
   },
   {
     head: 'Outcome',
-    cell: ({ outcome, error_code: code }) => (
-      <Badge dot mood={MOODS[outcome]}>
-        {code ?? outcome}
-      </Badge>
-    ),
+    ifWide: true,
+    cell: (request) => <Outcome request={request} />,
   },
   { head: 'From', ifWide: true, cell: ({ source, key }) => key ?? source },
   { head: 'Provider', ifWide: true, cell: ({ provider }) => provider ?? '–' },
-  { head: 'Amount', kind: 'number', cell: amountText },
+  { head: 'Amount', kind: 'number', ifWide: true, cell: amountText },
   {
     head: 'Queued',
     kind: 'number',
@@ -95,6 +93,28 @@ const COLUMNS: readonly Column<Request>[] = [
     cell: ({ id }) => <CopyIcon text={id} label={`Copy the request id ${id}`} />,
   },
 ];
+
+interface RequestProps {
+  readonly request: Request;
+}
+
+function Outcome({ request: { outcome, error_code: code } }: RequestProps) {
+  return (
+    <Badge dot mood={MOODS[outcome]}>
+      {code ?? outcome}
+    </Badge>
+  );
+}
+
+/** How it ended, when, how much it was and how long it took. */
+function Below({ request }: RequestProps) {
+  return (
+    <>
+      <Outcome request={request} /> <Ago at={request.at} />, {amountText(request)},{' '}
+      {formatMs(request.total_ms)}
+    </>
+  );
+}
 
 function amountText(one: Request): string {
   const tokens = one.prompt_tokens + one.completion_tokens;
