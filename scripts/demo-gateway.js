@@ -1,4 +1,5 @@
 // A coordinator and a demo agent as processes of their own, for quickstart.js and dev.js.
+import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +9,9 @@ const packages = join(dirname(dirname(fileURLToPath(import.meta.url))), 'package
 const COORDINATOR = join(packages, 'coordinator', 'bin', 'gateway-coordinator.js');
 const AGENT = join(packages, 'agent', 'bin', 'gateway-agent.js');
 const OWNER = 'you@example.com';
+const PASSWORD_BYTES = 12;
+
+/** @typedef {{ email: string, password: string, key: string }} Member Who logs in, and calls. */
 
 /** @param {string} folder @param {number} port 0 for a free one */
 export function startCoordinator(folder, port) {
@@ -16,14 +20,16 @@ export function startCoordinator(folder, port) {
 }
 
 /**
- * Creates a member with a key, and enrolls an agent for them. The coordinator must be running.
+ * Creates an admin with a key, and enrolls an agent for them. The coordinator must be running.
  * @param {string} folder
  * @param {string} url
- * @returns {Promise<string>} the member's API key
+ * @returns {Promise<Member>}
  */
 export async function setUpMember(folder, url) {
   const data = ['--data', dataFolder(folder)];
-  await runToEnd([COORDINATOR, 'user', 'create', '--email', OWNER, '--name', 'you', ...data]);
+  const password = randomBytes(PASSWORD_BYTES).toString('base64url');
+  const create = [COORDINATOR, 'user', 'create', '--admin', '--password-file', '-'];
+  await runToEnd([...create, '--email', OWNER, '--name', 'you', ...data], password);
   const key = await runToEnd([
     COORDINATOR,
     'key',
@@ -38,7 +44,7 @@ export async function setUpMember(folder, url) {
   const config = ['--config', agentConfig(folder)];
   const enroll = [AGENT, 'enroll', '--url', url, '--token-file', '-', '--name', 'demo-pc'];
   await runToEnd([...enroll, ...config], token);
-  return key;
+  return { email: OWNER, password, key };
 }
 
 /** @param {string} folder */

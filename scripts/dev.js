@@ -1,5 +1,5 @@
 // Rebuilds on change, and restarts a coordinator and a demo agent after each build. Their data
-// stays in data/dev, so that the key printed at the first start keeps working.
+// stays in data/dev, so that the key and the password of the first start keep working.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import { stopPrograms } from './program.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const folder = join(root, 'data', 'dev');
-const keyFile = join(folder, 'api-key');
+const memberFile = join(folder, 'member.json');
 const PORT = 7070;
 /** A build writes many files: what comes within this time of the last one is one change. */
 const SETTLE_MS = 400;
@@ -45,11 +45,14 @@ async function restart() {
   await stopPrograms();
   try {
     const { ready: url } = await startCoordinator(folder, PORT);
-    if (!existsSync(keyFile)) {
-      writeFileSync(keyFile, await setUpMember(folder, url), { mode: 0o600 });
+    if (!existsSync(memberFile)) {
+      const member = await setUpMember(folder, url);
+      writeFileSync(memberFile, JSON.stringify(member), { mode: 0o600 });
     }
     await startDemoAgent(folder);
-    console.log(`dev: ${url}/v1 with the key ${readFileSync(keyFile, 'utf8')}`);
+    /** @type {import('./demo-gateway.js').Member} */
+    const { email, password, key } = JSON.parse(readFileSync(memberFile, 'utf8'));
+    console.log(`dev: ${url} for ${email} with ${password}, ${url}/v1 with the key ${key}`);
   } catch (error) {
     console.error(`dev: ${error instanceof Error ? error.message : String(error)}`);
     console.error('dev: waiting for the next change.');

@@ -31,8 +31,8 @@ process.exit(exitCode);
 
 async function tour() {
   console.log('Inference Gateway: a coordinator, an agent at home, and a stock OpenAI client.\n');
-  const { url, key, failed } = await start();
-  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key });
+  const { url, member, failed } = await start();
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: member.key });
   const models = await modelsByType(client);
   await plainChat(client, models.llm);
   await streamedChat(client, models.llm);
@@ -42,7 +42,7 @@ async function tour() {
   await batch(client, models);
   if (once) return;
   console.log('\nAll of it worked. Both files can be opened while this runs; Ctrl-C removes them.');
-  printUsage(url, key, models.llm);
+  printUsage(url, member, models.llm);
   throw new Error(await failed);
 }
 
@@ -50,11 +50,11 @@ async function start() {
   folder = await mkdtemp(join(tmpdir(), 'inference-gateway-'));
   const { ready: url, ended: coordinatorEnded } = await startCoordinator(folder, 0);
   field('coordinator', url);
-  const key = await setUpMember(folder, url);
-  field('API key', key);
+  const member = await setUpMember(folder, url);
+  field('API key', member.key);
   const { ready: name, ended: agentEnded } = await startDemoAgent(folder);
   field('agent', `${name}, online with demo models`);
-  return { url, key, failed: Promise.race([coordinatorEnded, agentEnded]) };
+  return { url, member, failed: Promise.race([coordinatorEnded, agentEnded]) };
 }
 
 /** @param {OpenAI} client */
@@ -175,8 +175,8 @@ async function keep(name, model, bytes) {
   return path;
 }
 
-/** @param {string} url @param {string} key @param {string} model */
-function printUsage(url, key, model) {
+/** @param {string} url @param {import('./demo-gateway.js').Member} member @param {string} model */
+function printUsage(url, { email, password, key }, model) {
   const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] });
   console.log('Any OpenAI client works now, too:\n');
   field('base URL', `${url}/v1`);
@@ -184,6 +184,10 @@ function printUsage(url, key, model) {
   console.log(`\n  curl ${url}/v1/chat/completions \\`);
   console.log(`    -H 'Authorization: Bearer ${key}' \\`);
   console.log(`    -H 'Content-Type: application/json' -d '${body}'`);
+  console.log('\nAnd the dashboard, with these calls in it:\n');
+  field('address', url);
+  field('e-mail', email);
+  field('password', password);
   console.log('\nPress Ctrl-C to stop. Nothing is left behind.');
 }
 

@@ -37,6 +37,13 @@ test('without it, it serves until Ctrl-C, then stops both and leaves nothing', a
   const key = /API key +(\S+)/.exec(output.text)?.[1] ?? '';
   const models = await fetch(`${url}/models`, { headers: { authorization: `Bearer ${key}` } });
   expect(models.status).toBe(200);
+  const told = (name: string) => new RegExp(`${name} +(\\S+)\n`).exec(output.text)?.[1] ?? '';
+  const login = await fetch(`${told('address')}/api/console/v1/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: told('address') },
+    body: JSON.stringify({ email: told('e-mail'), password: told('password') }),
+  });
+  expect(login.status).toBe(204);
   const [recording, picture] = ['demo-voice', 'demo-painter'].map(
     (model) => new RegExp(`${model} +(\\S+) \\(`).exec(output.text)?.[1] ?? '',
   );
