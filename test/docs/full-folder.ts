@@ -33,7 +33,9 @@ export async function fillWithEverything(store: Store): Promise<Full> {
   const { anna, ben, failed } = jobs;
   const stuck = await submit(store, anna);
   await fail(store, await claim(store, stuck, jobs.provider), true);
-  await spoil(store, await claim(store, await submit(store, anna), jobs.provider));
+  await spoil(store, await claim(store, await submit(store, anna), jobs.provider), false);
+  const odd = await submit(store, anna);
+  await spoil(store, await claim(store, odd, jobs.provider), true);
   const spoken = await submit(store, anna, { endpoint: 'speech', model: 'kokoro' });
   const sound = { ...newAsset(anna.id), providerId: jobs.provider.id, seconds: 1.5 };
   await finish(store, await claim(store, spoken, jobs.provider), { assets: [sound] });
@@ -53,15 +55,15 @@ export async function fillWithEverything(store: Store): Promise<Full> {
     before: null,
     after: null,
   });
-  const asked = [jobs.processed, failed, jobs.canceled, jobs.running, jobs.queued, stuck];
+  const asked = [jobs.processed, failed, jobs.canceled, jobs.running, jobs.queued, stuck, odd];
   return { jobs: [...asked.map(({ id }) => id), ...batch.jobs], batch: batch.id, provider };
 }
 
 /** Ends a run whose request was wrong. */
-async function spoil(store: Store, claimId: string): Promise<void> {
+async function spoil(store: Store, claimId: string, retryable: boolean): Promise<void> {
   const type = 'invalid_request_error';
   const error = { message: 'Not so.', type, code: 'provider_rejected', param: 'stop' } as const;
-  await store.failJob({ claimId, retryable: false, error, random: 1 }, Date.now());
+  await store.failJob({ claimId, retryable, error, random: 1 }, Date.now());
 }
 
 /** With all that is optional, shared in every way. */

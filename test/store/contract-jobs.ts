@@ -66,7 +66,7 @@ export function describeJobs(adapter: string, store: () => Store): void {
       });
       expect(listed).toEqual(job);
       const found = await store().findJob(listed?.id ?? '', anna);
-      expect(found).toEqual({ job: listed, result: null, assets: [] });
+      expect(found).toEqual({ job: listed, failedAttempts: [], result: null, assets: [] });
     });
 
     test('its body is what a provider gets, byte for byte', async () => {

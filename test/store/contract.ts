@@ -13,6 +13,7 @@ import { describeQueuePlaces } from './contract-queue-places.js';
 import { describeKeyRotation } from './contract-key-rotation.js';
 import { describeKeys } from './contract-keys.js';
 import { describeClaimEnds } from './contract-claim-ends.js';
+import { describeFailedAttempts } from './contract-failed-attempts.js';
 import { describeClaims } from './contract-claims.js';
 import { describeJoinTokens } from './contract-join-tokens.js';
 import { describeLimits } from './contract-limits.js';
@@ -59,6 +60,7 @@ export function describeStore(adapter: string, open: () => Promise<StoreHarness>
   describeConsole(adapter, () => store);
   describeClaims(adapter, () => harness);
   describeClaimEnds(adapter, () => store);
+  describeFailedAttempts(adapter, () => store);
   describeResults(adapter, () => harness);
   describeResumes(adapter, () => store);
   describeSubmissions(adapter, () => store);

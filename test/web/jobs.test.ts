@@ -143,6 +143,21 @@ test('a failed job says why and what to do, gives its request, and is retried', 
   expect((await getJob(gateway, job.id)).status).toBe('PROCESSED');
 });
 
+test('each attempt is told with who made it and why it failed', async () => {
+  served.fake.behave(reply(503, { error: { message: 'The model server is starting.' } }));
+  const { id } = await submitted(gateway);
+  const page = await open(`/jobs/${id}`);
+  const steps = page.locator('.timeline li');
+  const first = steps.filter({ hasText: 'Attempt 1 failed' });
+  await first.filter({ hasText: /by Anna\/den-pc, after .*: .*is starting/ }).waitFor();
+  served.fake.behave(answer({ text: 'Now.' }));
+  await gateway.admin('queue.requeue-stuck', {});
+  await steps.filter({ hasText: 'Processed' }).waitFor({ timeout: 10_000 });
+  await steps.filter({ hasText: 'Attempt 2 of 3' }).filter({ hasText: 'by Anna/den-pc' }).waitFor();
+  expect(await first.count()).toBe(1);
+  await expectSound(page, 'job-attempts');
+});
+
 test('a waiting job is canceled after a question, by keyboard alone', async () => {
   await pauseQueue(gateway);
   const job = await submitted(gateway);

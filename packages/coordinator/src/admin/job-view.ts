@@ -1,7 +1,7 @@
 /** Jobs as administrators see them: who, what and how far, never what was asked or answered. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { Waiting } from '../dispatch/job-desk.js';
-import type { Job } from '../store/port.js';
+import type { Job, JobDetail } from '../store/port.js';
 import type { AdminContext } from './admin-context.js';
 import { memberNames, providerNames } from './names.js';
 
@@ -12,6 +12,20 @@ export async function viewJobs(context: AdminContext, jobs: readonly Job[]) {
 
 export async function viewJob(context: AdminContext, job: Job) {
   return present(job, await surroundingsOf(context, [job]));
+}
+
+/** Those that another attempt came after, the oldest first. */
+export function viewFailedAttempts(
+  { failedAttempts }: Pick<JobDetail, 'failedAttempts'>,
+  providers: ReadonlyMap<string, string>,
+) {
+  return failedAttempts.map(({ attempt, providerId, startedAt, failedAt, error }) => ({
+    attempt,
+    provider: providers.get(providerId ?? '') ?? null,
+    started_at: startedAt,
+    failed_at: failedAt,
+    error,
+  }));
 }
 
 interface Surroundings {

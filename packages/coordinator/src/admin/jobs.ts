@@ -4,7 +4,7 @@ import { JOB_STATUSES, isFinished } from '../core/job.js';
 import type { JobStatus } from '../core/job.js';
 import type { Job, JobDetail, QueueFull } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
-import { viewJob, viewJobs } from './job-view.js';
+import { viewFailedAttempts, viewJob, viewJobs } from './job-view.js';
 import { listLimit } from './list-limit.js';
 import { providerNames } from './names.js';
 import { resolveMember, unknownId } from './references.js';
@@ -38,7 +38,8 @@ export const listJobs = adminCommand(listing, async (context, args) => {
 export const showJob = adminCommand(oneJob, async (context, args) => {
   const detail = await context.store.findJob(args.job, null);
   if (detail === null) throw unknownId('job', args.job);
-  return { ...(await viewJob(context, detail.job)), ...details(detail) };
+  const providers = await providerNames(context.store);
+  return { ...(await viewJob(context, detail.job)), ...details(detail, providers) };
 });
 
 export const cancelJob = adminCommand(oneJob, async ({ store, desk }, args) => {
@@ -74,12 +75,14 @@ function statusesOf({ status, active }: z.output<typeof listing>): readonly JobS
 }
 
 /** What one job's record has beyond a row of the list. */
-function details({ job, assets }: JobDetail) {
+function details(detail: JobDetail, providers: ReadonlyMap<string, string>) {
+  const { job, assets } = detail;
   return {
     endpoint: job.endpoint,
     scope: job.scope,
     generation: job.generation,
     not_before: job.notBefore,
+    failed_attempts: viewFailedAttempts(detail, providers),
     batch_index: job.batchIndex,
     key_id: job.keyId,
     request_id: job.requestId,

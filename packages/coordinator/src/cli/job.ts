@@ -5,7 +5,7 @@ import type { AdminResult } from '../admin/commands.js';
 import { JOB_STATUSES } from '../core/job.js';
 import type { JobStatus } from '../core/job.js';
 import { admin } from './client.js';
-import { dataOption, example, jsonOption } from './options.js';
+import { dataOption, example, isoTime, jsonOption } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
 import { parseCount } from './parse-count.js';
 import { withReadableTimes } from './readable-times.js';
@@ -85,9 +85,17 @@ async function show(job: string, options: DataOption & JsonOption): Promise<void
 }
 
 function readable(record: AdminResult<'job.show'>): Record<string, unknown> {
-  const { error } = record;
-  const told = error === null ? null : `${error.code}: ${error.message}`;
-  return withReadableTimes({ ...record, error: told });
+  const { error, failed_attempts: failures } = record;
+  return withReadableTimes({
+    ...record,
+    error: error === null ? null : `${error.code}: ${error.message}`,
+    failed_attempts: failures.map(failureText),
+  });
+}
+
+function failureText(failure: AdminResult<'job.show'>['failed_attempts'][number]): string {
+  const { attempt, provider, failed_at: at, error } = failure;
+  return `${attempt} ${provider ?? '-'} ${isoTime(at)} ${error.code}: ${error.message}`;
 }
 
 async function cancel(job: string, options: DataOption): Promise<void> {

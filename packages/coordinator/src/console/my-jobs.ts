@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { viewFailedAttempts } from '../admin/job-view.js';
 import { providerNames } from '../admin/names.js';
 import { read } from './my-command.js';
 import { notYours } from './own.js';
@@ -14,15 +15,15 @@ export const MY_JOBS = {
     if (detail === null) throw notYours('job', id);
     const body = await store.findJobBody(id, mine.member.id);
     const { job } = detail;
+    const providers = await providerNames(store);
     return {
       /** Who has it, or had it last. */
-      provider: (await providerNames(store)).get(job.providerId ?? '') ?? null,
+      provider: providers.get(job.providerId ?? '') ?? null,
       request_id: job.requestId,
       /** 1, and one more with every retry. */
       generation: job.generation,
       not_before: job.notBefore,
-      /** Of the last attempt, while another one is to come. */
-      last_error: job.status === 'QUEUED' ? job.error : null,
+      failed_attempts: viewFailedAttempts(detail, providers),
       /** JSON; null once the job is PROCESSED, and where it is too long to be shown. */
       request: body === null || body.byteLength > MAX_SHOWN_BYTES ? null : textOf(body),
       request_bytes: body?.byteLength ?? null,

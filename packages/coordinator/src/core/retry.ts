@@ -14,6 +14,9 @@ export const RELEASE_EXCLUSION_MS = 30_000;
 /** A job that is given back more often than this has failed. */
 export const MAX_RELEASES = 10;
 
+/** So many of a job's failed attempts are kept: an agent may lose its link over and over. */
+export const MAX_FAILED_ATTEMPTS = 20;
+
 /** The error of a job whose attempts are spent: what the last one said, and how many there were. */
 export function retriesExhausted({ message, param }: JobError, attempts: number): JobError {
   const code = 'max_retries_exhausted';

@@ -42,9 +42,21 @@ export interface Job {
   readonly firstAssetId: string | null;
 }
 
+/** One that another attempt came after. */
+export interface FailedAttempt {
+  /** From 1. The same twice where its agent came back to it, and it failed again. */
+  readonly attempt: number;
+  readonly providerId: string | null;
+  readonly startedAt: number | null;
+  readonly failedAt: number;
+  readonly error: JobError;
+}
+
 /** One job with all that belongs to it. */
 export interface JobDetail {
   readonly job: Job;
+  /** Since its submission or its last retry, the oldest first; the last `MAX_FAILED_ATTEMPTS`. */
+  readonly failedAttempts: readonly FailedAttempt[];
   /** JSON of a PROCESSED text job; null otherwise. */
   readonly result: string | null;
   /** In the order in which they were made; deleted and expired ones are left out. */

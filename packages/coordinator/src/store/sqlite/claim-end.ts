@@ -3,12 +3,13 @@ import type { Database } from 'better-sqlite3';
 import type { JobError } from '../../core/job.js';
 import type { Needs } from '../../core/match.js';
 import {
+  MAX_FAILED_ATTEMPTS,
   MAX_RELEASES,
   RELEASE_EXCLUSION_MS,
   backoffMs,
   retriesExhausted,
 } from '../../core/retry.js';
-import type { EndOutcome, Failure, Release } from '../port.js';
+import type { EndOutcome, FailedAttempt, Failure, Release } from '../port.js';
 import { jobEnds } from './job-end.js';
 import { JOB_COLUMNS, laneKey, toJob } from './job-rows.js';
 import type { JobRow } from './job-rows.js';
@@ -58,6 +59,7 @@ export function claimEnds(database: Database): ClaimEnds {
       avoided: withProvider(standing.avoided, row),
       notBefore: now + backoffMs(row.attempt, random),
       error: JSON.stringify(error),
+      failedAttempts: [...standing.failedAttempts, failedAttempt(row, error, now)],
       leaseBefore,
     });
   }
@@ -74,6 +76,7 @@ interface Standing {
   readonly excluded: readonly string[];
   readonly excludedUntil: number | null;
   readonly avoided: readonly string[];
+  readonly failedAttempts: readonly FailedAttempt[];
   readonly leaseBefore?: number | undefined;
 }
 
@@ -89,7 +92,13 @@ function standingOf(row: JobRow, now: number): Standing {
     excluded: lasts ? (JSON.parse(row.excluded) as string[]) : [],
     excludedUntil: lasts ? row.excluded_until : null,
     avoided: JSON.parse(row.avoided) as string[],
+    failedAttempts: JSON.parse(row.failed_attempts) as FailedAttempt[],
   };
+}
+
+function failedAttempt(row: JobRow, error: JobError, now: number): FailedAttempt {
+  const { attempt, provider_id: providerId, started_at: startedAt } = row;
+  return { attempt, providerId, startedAt, failedAt: now, error };
 }
 
 function withProvider(ids: readonly string[], { provider_id: id }: JobRow): readonly string[] {
@@ -113,7 +122,7 @@ function requeuer(database: Database): (row: JobRow, standing: Standing) => EndO
   const update = database.prepare<object, JobRow>(
     `update jobs set status = 'QUEUED', ${UNCLAIMED},
        attempt = @attempt, attempt_counted = @counted, releases = @releases,
-       not_before = @notBefore, error = @error,
+       not_before = @notBefore, error = @error, failed_attempts = @failedAttempts,
        excluded = @excluded, excluded_until = @excludedUntil, avoided = @avoided, lane = @lane
      where ${IS_CURRENT} returning ${JOB_COLUMNS}`,
   );
@@ -125,6 +134,7 @@ function requeuer(database: Database): (row: JobRow, standing: Standing) => EndO
       leaseBefore,
       excluded: JSON.stringify(standing.excluded),
       avoided: JSON.stringify(standing.avoided),
+      failedAttempts: JSON.stringify(standing.failedAttempts.slice(-MAX_FAILED_ATTEMPTS)),
       lane: laneOf(row, standing),
     });
     return requeued === undefined ? STALE : { kind: 'requeued', job: toJob(requeued) };

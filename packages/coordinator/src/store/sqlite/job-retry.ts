@@ -13,7 +13,7 @@ const RETRY = `update jobs set
     excluded_until = null, avoided = '[]', not_before = null, started_at = null,
     finished_at = null, claim_id = null, last_claim_id = null, provider_id = null,
     session_id = null, service_id = null, accepted_at = null, lease_until = null,
-    run_deadline = null, error = null
+    run_deadline = null, error = null, failed_attempts = '[]'
   where id = @id and status in ('FAILED', 'CANCELED')`;
 
 export function jobRetry(database: Database): Operations['retryJob'] {

@@ -44,6 +44,8 @@ export interface JobRow {
   lease_until: number | null;
   run_deadline: number | null;
   error: string | null;
+  /** JSON: `FailedAttempt[]` */
+  failed_attempts: string;
   first_asset_id: string | null;
 }
 

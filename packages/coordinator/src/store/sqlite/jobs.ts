@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Job } from '../port.js';
+import type { FailedAttempt, Job } from '../port.js';
 import { toAsset } from './assets.js';
 import type { AssetRow } from './assets.js';
 import { jobCanceller } from './job-cancel.js';
@@ -88,8 +88,12 @@ function jobReader(database: Database): Operations['findJob'] {
   return (id, memberId) => {
     const row = find(id, memberId);
     if (row === undefined) return null;
-    const assets = assetsOf.all(id).map(toAsset);
-    return { job: toJob(row), result: resultOf.get(id) ?? null, assets };
+    return {
+      job: toJob(row),
+      failedAttempts: JSON.parse(row.failed_attempts) as FailedAttempt[],
+      result: resultOf.get(id) ?? null,
+      assets: assetsOf.all(id).map(toAsset),
+    };
   };
 }
 

@@ -2,3 +2,4 @@ import type { MyResult } from '../../api/commands.js';
 
 /** What the coordinator tells of a job beside the API. */
 export type JobFacts = MyResult<'job.facts'>;
+export type FailedAttempt = JobFacts['failed_attempts'][number];

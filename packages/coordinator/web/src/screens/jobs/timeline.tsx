@@ -3,7 +3,7 @@ import type { JobDetail } from '../../api/jobs.js';
 import { formatDate, timesIn } from '../../ui/dates.js';
 import { formatMs } from '../../ui/format.js';
 import { Ago } from '../../ui/time.js';
-import type { JobFacts } from './job-facts.js';
+import type { FailedAttempt, JobFacts } from './job-facts.js';
 
 interface TimelineProps {
   readonly job: JobDetail;
@@ -52,8 +52,8 @@ function momentsOf(job: JobDetail, facts: JobFacts | undefined): readonly Moment
       ? [{ key: 'created', mood: 'past', title: 'Submitted', at: createdAt } as const]
       : []),
     queuedOf(job, { at: queuedAt, isRetried }),
+    ...(facts?.failed_attempts ?? []).map(failedOf),
     ...(started === null ? [] : [started]),
-    ...(job.status === 'QUEUED' && facts?.last_error ? [failedBefore(facts)] : []),
     ...(finished === null ? [] : [finished]),
   ];
 }
@@ -69,9 +69,21 @@ function queuedOf(
   return { key: 'queued', mood: 'now', title: `${title}${place}`, at, note };
 }
 
-/** Only the last claim is kept, with the number of its attempt. */
+/** One after which another one came, or comes. */
+function failedOf(failure: FailedAttempt): Moment {
+  const { attempt, provider, started_at: from, failed_at: at, error } = failure;
+  const tookMs = from === null ? null : Math.max(0, at - from);
+  const where = [
+    ...(provider === null ? [] : [`by ${provider}`]),
+    ...(tookMs === null ? [] : [`after ${formatMs(tookMs)}`]),
+  ].join(', ');
+  const note = where === '' ? error.message : `${where}: ${error.message}`;
+  return { key: `failed ${at}`, mood: 'bad', title: `Attempt ${attempt} failed`, at, note };
+}
+
+/** The last claim, unless its failure is told already. */
 function startedOf(job: JobDetail, facts: JobFacts | undefined): Moment | null {
-  if (job.started_at === null) return null;
+  if (job.started_at === null || job.status === 'QUEUED') return null;
   const at = Date.parse(job.started_at);
   const isNow = job.status === 'PROCESSING';
   const attempt = job.attempts > 1 ? `Attempt ${job.attempts} of ${job.max_attempts}` : 'Claimed';
@@ -81,16 +93,6 @@ function startedOf(job: JobDetail, facts: JobFacts | undefined): Moment | null {
   const waited = `after ${formatMs(waitedMs)} in the queue`;
   const note = provider === null ? waited : `by ${provider}, ${waited}`;
   return { key: 'started', mood: isNow ? 'now' : 'past', title, at, note };
-}
-
-function failedBefore({ last_error: error }: JobFacts): Moment {
-  return {
-    key: 'failed',
-    mood: 'bad',
-    title: 'The last attempt failed',
-    at: null,
-    note: error?.message,
-  };
 }
 
 const ENDS = {
