@@ -11,16 +11,26 @@ const ALL_RULES = { type: 'tag', values: TAGS } as const;
 /** All that differs between light and dark is colours: the others hold in both or in neither. */
 const COLOUR_RULES = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } as const;
 
+/** Up to here a page is good (web.dev, Cumulative Layout Shift). */
+const MAX_SHIFT = 0.1;
+
 type Rules = typeof ALL_RULES | typeof COLOUR_RULES;
 
 /** All of it, wide and narrow, in light and dark. */
 export async function expectSound(page: Page, name: string): Promise<void> {
+  await expectStill(page);
   await onEveryLook(page, async ({ width, theme }) => {
     await expectNoSideways(page);
     await expectWholeTables(page);
     await expectAccessible(page, theme === 'light' ? ALL_RULES : COLOUR_RULES);
     await shoot(page, `${name}-${width}-${theme}`);
   });
+}
+
+/** What loads takes the place that was kept for it: less than what counts as moving at all. */
+async function expectStill(page: Page): Promise<void> {
+  const shifted = await page.evaluate<number>('window.shifted');
+  if (shifted > MAX_SHIFT) throw new Error(`${page.url()} moved by ${shifted} while it loaded`);
 }
 
 /** All of it once, where it is tightest; the page is as wide as before afterwards. */

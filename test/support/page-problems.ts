@@ -24,6 +24,7 @@ export async function watchPage(page: Page): Promise<Problems> {
   page.on('pageerror', (error) => found.push(`uncaught ${error.stack ?? error.message}`));
   page.on('requestfailed', (request) => found.push(...describeFailure(request)));
   await page.addInitScript(REPORT_VIOLATIONS);
+  await page.addInitScript(COUNT_SHIFTS);
   return {
     judge() {
       const surprises = found.filter((one) => !patterns.some((pattern) => pattern.test(one)));
@@ -37,6 +38,20 @@ export async function watchPage(page: Page): Promise<Problems> {
 const REPORT_VIOLATIONS =
   `addEventListener('securitypolicyviolation', (event) => ` +
   `console.error('CSP violation', event.violatedDirective, event.blockedURI));`;
+
+/**
+ * What has moved by itself since the page was opened, as the browser scores it. After the first key,
+ * click or other width, things move because somebody wants them to.
+ */
+const COUNT_SHIFTS = `
+  window.shifted = 0;
+  const observer = new PerformanceObserver((list) => {
+    for (const { value } of list.getEntries()) window.shifted += value;
+  });
+  observer.observe({ type: 'layout-shift', buffered: true });
+  for (const type of ['keydown', 'pointerdown', 'input', 'resize']) {
+    addEventListener(type, () => observer.disconnect(), { capture: true, once: true });
+  }`;
 
 function describeMessage(message: ConsoleMessage): string {
   const { url } = message.location();

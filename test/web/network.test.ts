@@ -109,7 +109,7 @@ test('an open invite is revoked', async () => {
   await choose(page, 'cellar', 'Rename…');
   await page.getByRole('textbox', { name: 'Name' }).fill('vault');
   await press(page, 'Rename');
-  await page.getByRole('heading', { name: /vault/ }).waitFor();
+  await page.getByRole('heading', { name: 'vault yours' }).waitFor();
   expect(await gateway.admin('network.show', { network: id })).toMatchObject({ name: 'vault' });
   // Its members may be asked for once more before the page knows that it is gone.
   expectProblem(page, /404.*network\.show/);
@@ -231,6 +231,7 @@ test('the matrix shares and unshares at once, and it is seen', SLOW, async () =>
   ]);
   await expectSound(page, 'network-full');
   // On a phone the keys move it, and what a row is about stays in sight.
+  await page.setViewportSize({ width: 360, height: 780 });
   const matrix = page.getByRole('region', { name: 'What is shared with whom' });
   const what = matrix.getByRole('columnheader', { name: 'What', exact: true });
   const place = await what.boundingBox();
@@ -238,6 +239,7 @@ test('the matrix shares and unshares at once, and it is seen', SLOW, async () =>
   await page.keyboard.press('ArrowRight');
   await until(() => page.evaluate<boolean>('document.activeElement.scrollLeft > 0'));
   expect((await what.boundingBox())?.x).toBe(place?.x);
+  await page.setViewportSize({ width: 1440, height: 900 });
 
   const bens = await atNetwork(gateway.ben);
   const received = bens.getByRole('table', { name: 'Shared with you' });
