@@ -56,6 +56,37 @@ describe('GET /jobs', () => {
     expect(await only('?active=0&limit=1')).toEqual([queued]);
   });
 
+  it('type: only jobs of this inference_type', async () => {
+    const image = await accepted<JobBody>(await draw(gateway, { async: true }));
+    const text = await submitted(gateway);
+    const only = async (query: string) => (await listJobs(gateway, query)).data;
+    const images = await only('?type=IMAGE');
+    expect(images[0]?.id).toBe(image.id);
+    expect(new Set(images.map((job) => job.inference_type))).toEqual(new Set(['IMAGE']));
+    expect((await only('?type=LLM&limit=1'))[0]?.id).toBe(text.id);
+    expect(await only('?type=TTS')).toEqual([]);
+  });
+
+  it('model: only jobs with this part of a model’s id, whatever its case', async () => {
+    await ended(gateway, (await submitted(gateway)).id);
+    const failed = await stage.failed();
+    const all = (await listJobs(gateway, '?type=LLM&limit=500')).data.map(({ id }) => id);
+    const only = async (query: string) => (await listJobs(gateway, query)).data.map(({ id }) => id);
+    expect(all.length).toBeGreaterThan(3);
+    expect(await only('?model=IN&limit=500')).toEqual(all);
+    expect(await only('?model=t%25y')).toEqual([]);
+    expect(await only('?model=t_ny')).toEqual([]);
+    expect(await only('?model=tiny&status=FAILED&limit=1')).toEqual([failed.id]);
+    expect(await only('?model=tiny&type=IMAGE')).toEqual([]);
+    expect(await only('?model=tiny&active=1')).toEqual([]);
+    const [, second, third] = all.toReversed();
+    expect(await only(`?model=tiny&type=LLM&order=asc&limit=1&after=${second}`)).toEqual([third]);
+    const some = await listJobs(gateway, '?model=tiny&limit=1');
+    expect(some).toMatchObject({ data: [{ id: failed.id }], has_more: true });
+    const bens = await gateway.fetch(`${JOBS}?model=tiny`, { headers: keyOf(gateway.ben) });
+    expect(await bens.json()).toMatchObject({ data: [] });
+  });
+
   it('limit: maximum results, and has_more; after: what follows', async () => {
     await Promise.all(Array.from({ length: 4 }, () => submitted(gateway)));
     const all = (await listJobs(gateway, '?limit=500')).data.map(({ id }) => id);
@@ -102,10 +133,27 @@ describe('GET /jobs', () => {
     ['active=2', 'active'],
     ['active=true', 'active'],
     ['order=up', 'order'],
+    ['type=llm', 'type'],
+    ['type=STT', 'type'],
+    ['type=', 'type'],
+    ['model=', 'model'],
+    [`model=${'x'.repeat(257)}`, 'model'],
   ])('?%s is 400 invalid_value', async (query, param) => {
     const failure = await failureOf(await gateway.fetch(`${JOBS}?${query}`));
     expect(failure).toMatchObject({ status: 400, code: 'invalid_value', param });
   });
+});
+
+it('what is wrong with a type or a model is said with what it may be', async () => {
+  const saying = async (query: string) =>
+    (await failureOf(await gateway.fetch(`${JOBS}?${query}`))).message;
+  expect(await saying('type=STT')).toBe(
+    "type is 'STT': it must be one of LLM, IMAGE, VIDEO, MUSIC, TTS.",
+  );
+  expect(await saying('model=')).toBe(
+    "model has 0 characters: it must be a part of a model's id, from 1 to 256.",
+  );
+  expect((await gateway.fetch(`${JOBS}?model=${'x'.repeat(256)}`)).status).toBe(200);
 });
 
 describe('GET /jobs/{id}', () => {

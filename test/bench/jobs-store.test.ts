@@ -13,6 +13,7 @@ import { MEMBERS, seed } from '../../bench/jobs/tables/seed.js';
 import { measureStores } from '../../bench/jobs/tables/store-calls.js';
 import { idAt } from '../../bench/jobs/tables/table-round.js';
 import { Samples } from '../../bench/samples.js';
+import { NEWEST_JOBS } from '../store/job-rows.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const ROWS = 1_000;
@@ -24,7 +25,7 @@ test('the seeded table is one that the store itself could have left', async () =
   onTestFinished(() => store.close());
   const [queue] = await store.modelQueues(null);
   expect(queue).toMatchObject({ queued: ROWS / 10, processing: 0 });
-  const page = { memberId, statuses: null, after: null, limit: ROWS, order: 'desc' } as const;
+  const page = { ...NEWEST_JOBS, memberId, limit: ROWS };
   const jobs = await store.listJobs(page);
   expect(jobs).toHaveLength(ROWS / MEMBERS);
   const statuses = jobs.slice(0, 10).map(({ status }) => status);
@@ -77,9 +78,9 @@ test("the gateway's queue adds, claims and finishes every job", async () => {
   await queue.close();
   const store = await openStore(folder);
   onTestFinished(() => store.close());
-  const page = { memberId: null, after: null, limit: 500, order: 'desc' } as const;
+  const page = { ...NEWEST_JOBS, limit: 500 };
   expect(await store.listJobs({ ...page, statuses: ['PROCESSED'] })).toHaveLength(300);
-  expect(await store.listJobs({ ...page, statuses: null })).toHaveLength(300);
+  expect(await store.listJobs(page)).toHaveLength(300);
 });
 
 test('a queue that has fewer jobs than are to be run says so, and does not wait', async () => {

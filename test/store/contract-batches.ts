@@ -4,6 +4,7 @@ import { ulid } from '@inference-gateway/shared/ids';
 import { describe, expect, test } from 'vitest';
 import {
   BROKEN,
+  NEWEST_JOBS,
   NO_ID,
   claimJob,
   failJob,
@@ -72,7 +73,7 @@ export function describeBatches(adapter: string, store: () => Store): void {
       await expect(attempt).rejects.toThrow('createBatch failed');
       const query = { memberId: anna, after: null, limit: 10 };
       expect(await store().listBatches(query)).toEqual([]);
-      expect(await store().listJobs({ ...query, statuses: null, order: 'desc' })).toEqual([]);
+      expect(await store().listJobs({ ...NEWEST_JOBS, memberId: anna })).toEqual([]);
       expect(await store().modelQueues(anna)).toEqual([]);
     });
 

@@ -3,6 +3,7 @@ import type { Job, Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
 import {
   BROKEN,
+  NEWEST_JOBS,
   NO_ID,
   ROOMY,
   claimJob,
@@ -250,14 +251,8 @@ export function describeJobEnds(adapter: string, store: () => Store): void {
       await store().cancelJob(late ?? '', anna, NOW + 3);
       await claimJob(store(), running ?? '', NOW + 1);
       expect(await store().deleteOldJobs(NOW + 3, 10)).toBe(2);
-      const query = {
-        memberId: anna,
-        statuses: null,
-        after: null,
-        limit: 10,
-        order: 'desc',
-      } as const;
-      const left = (await store().listJobs(query)).map(({ id }) => id);
+      const mine = { ...NEWEST_JOBS, memberId: anna };
+      const left = (await store().listJobs(mine)).map(({ id }) => id);
       expect(left.toSorted()).toEqual([late, running, queued].map(String).toSorted());
       expect(await store().findJob(done ?? '', anna)).toBeNull();
       expect(await store().deleteOldJobs(NOW + 3, 10)).toBe(0);

@@ -3,6 +3,7 @@ import type { Job, JobQuery, Store } from '@inference-gateway/coordinator/store/
 import { ulid } from '@inference-gateway/shared/ids';
 import { describe, expect, test } from 'vitest';
 import {
+  NEWEST_JOBS,
   NO_ID,
   ROOMY,
   claimJob,
@@ -20,8 +21,7 @@ export function describeJobs(adapter: string, store: () => Store): void {
   const submit = (member: string, job: JobOverrides = {}): Promise<Job> =>
     submitJob(store(), member, job);
   const idsOf = async (query: Partial<JobQuery>): Promise<string[]> => {
-    const start = { memberId: null, statuses: null, after: null, order: 'desc' } as const;
-    return (await store().listJobs({ ...start, limit: 100, ...query })).map(({ id }) => id);
+    return (await store().listJobs({ ...NEWEST_JOBS, ...query })).map(({ id }) => id);
   };
 
   describe(`${adapter}: submission of jobs`, () => {
@@ -57,13 +57,7 @@ export function describeJobs(adapter: string, store: () => Store): void {
         firstAssetId: null,
       };
       expect(outcome).toEqual({ kind: 'created', value: job });
-      const [listed] = await store().listJobs({
-        memberId: anna,
-        order: 'desc',
-        statuses: null,
-        after: null,
-        limit: 1,
-      });
+      const [listed] = await store().listJobs({ ...NEWEST_JOBS, memberId: anna });
       expect(listed).toEqual(job);
       const found = await store().findJob(listed?.id ?? '', anna);
       expect(found).toEqual({ job: listed, failedAttempts: [], result: null, assets: [] });
@@ -176,6 +170,43 @@ export function describeJobs(adapter: string, store: () => Store): void {
         expect(await idsOf({ ...page, order: 'asc' })).toEqual([a, d, queued[0]]);
         expect(await idsOf({ ...page, order: 'asc', after: d ?? '' })).toEqual(queued.slice(0, 3));
       }
+    });
+
+    test('a list holds the endpoints and models that are asked for', async () => {
+      const [anna, ben] = [await memberId('anna'), await memberId('ben')];
+      const made = new Map<string, string>();
+      const make = async (name: string, member: string, item: JobOverrides['item'] = {}) =>
+        made.set(name, (await submit(member, { item, now: NOW + made.size })).id);
+      await make('qwen', anna, { model: 'Qwen/Qwen3:8b' });
+      await make('flux', anna, { endpoint: 'images', model: 'flux_1' });
+      await make('text', anna, { endpoint: 'completions', model: 'qwen3:8b' });
+      await make('bens', ben, { model: 'qwen3:8b' });
+      await make('odd', anna, { model: '100%-Ä' });
+      await failJob(store(), made.get('text') ?? '');
+      const list = async (query: Partial<JobQuery>): Promise<(string | undefined)[]> => {
+        const ids = await idsOf({ memberId: anna, ...query });
+        return ids.map((id) => [...made].find((entry) => entry[1] === id)?.[0]);
+      };
+      expect(await list({ endpoints: ['chat', 'completions'] })).toEqual(['odd', 'text', 'qwen']);
+      expect(await list({ endpoints: ['images'] })).toEqual(['flux']);
+      expect(await list({ endpoints: ['music'] })).toEqual([]);
+      expect(await list({ endpoints: [] })).toEqual([]);
+      expect(await list({ model: 'QWEN' })).toEqual(['text', 'qwen']);
+      expect(await list({ model: 'qwen', memberId: null })).toEqual(['bens', 'text', 'qwen']);
+      expect(await list({ model: 'wen3', endpoints: ['chat'] })).toEqual(['qwen']);
+      expect(await list({ model: 'wen3', statuses: ['QUEUED', 'PROCESSING'] })).toEqual(['qwen']);
+      expect(await list({ model: 'wen3', statuses: ['FAILED'], memberId: null })).toEqual(['text']);
+      // What is a wildcard elsewhere is itself here, and so is what has no case in ASCII.
+      expect(await list({ model: '_' })).toEqual(['flux']);
+      expect(await list({ model: '%' })).toEqual(['odd']);
+      expect(await list({ model: "' or 1" })).toEqual([]);
+      expect(await list({ model: 'Ä' })).toEqual(['odd']);
+      const page = { model: 'qwen', limit: 1 };
+      expect(await list(page)).toEqual(['text']);
+      expect(await list({ ...page, after: made.get('text') ?? '' })).toEqual(['qwen']);
+      expect(await list({ ...page, order: 'asc' })).toEqual(['qwen']);
+      // The last one seen may be one that the filter leaves out.
+      expect(await list({ ...page, after: made.get('flux') ?? '' })).toEqual(['qwen']);
     });
 
     test('pages miss nothing and repeat nothing while new jobs come in', async () => {

@@ -3,6 +3,7 @@ import type { Job, QueuePosition, Store } from '@inference-gateway/coordinator/s
 import { describe, expect, test } from 'vitest';
 import {
   BROKEN,
+  NEWEST_JOBS,
   NO_ID,
   claimJob,
   newItem,
@@ -20,8 +21,7 @@ export function describeQueuePlaces(adapter: string, store: () => Store): void {
   const submit = (member: string, job: JobOverrides = {}): Promise<Job> =>
     submitJob(store(), member, job);
   const idsOf = async (limit: number): Promise<string[]> => {
-    const page = { memberId: null, statuses: null, after: null, limit, order: 'desc' } as const;
-    return (await store().listJobs(page)).map(({ id }) => id);
+    return (await store().listJobs({ ...NEWEST_JOBS, limit })).map(({ id }) => id);
   };
   const placesOf = async (...jobs: readonly Job[]) => {
     const places = await store().queuePositions(jobs.map(({ id }) => id));

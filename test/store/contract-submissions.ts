@@ -3,6 +3,7 @@ import { ulid } from '@inference-gateway/shared/ids';
 import type { Job, SubmitOutcome, Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
 import {
+  NEWEST_JOBS,
   ROOMY,
   claimJob,
   failJob,
@@ -28,8 +29,8 @@ export function describeSubmissions(adapter: string, store: () => Store): void {
     return store().createJob(submission, limits, NOW);
   };
   const countOf = async (member: string): Promise<number> => {
-    const first = { statuses: null, after: null, limit: 1_000, order: 'desc' } as const;
-    return (await store().listJobs({ memberId: member, ...first })).length;
+    const query = { ...NEWEST_JOBS, memberId: member, limit: 1_000 };
+    return (await store().listJobs(query)).length;
   };
 
   describe(`${adapter}: idempotency keys`, () => {

@@ -10,6 +10,7 @@ import { webhookOperations } from '@inference-gateway/coordinator/store/sqlite/w
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { NEWEST_JOBS } from './job-rows.js';
 
 type Database = ReturnType<typeof openDatabase>;
 
@@ -81,6 +82,22 @@ test('lists, queue positions and counts come from their index in its order', asy
   }
 });
 
+test('a list that is filtered by model is read along the index of its order', async () => {
+  const database = await emptyDatabase();
+  const lists = statementsOf(database, jobOperations).filter((sql) => sql.includes('@endpoints'));
+  const searches = lists.flatMap((sql) =>
+    planOf(database, sql).filter((step) => /^(SEARCH|SCAN) jobs\b/.test(step)),
+  );
+  expect(searches.toSorted()).toEqual(
+    [
+      ...along('jobs_member', 'member_id=? AND '),
+      ...along('jobs_member_status', 'member_id=? AND status=? AND '),
+      ...along('jobs_status', 'status=? AND '),
+      ...along('sqlite_autoindex_jobs_1', ''),
+    ].toSorted(),
+  );
+});
+
 test('due webhooks are found member by member, by their index', async () => {
   const database = await emptyDatabase();
   const statements = statementsOf(database, webhookOperations);
@@ -100,7 +117,7 @@ test('every statement is prepared once: operations themselves prepare none', asy
   const [batches, webhooks] = [batchOperations(counting), webhookOperations(counting)];
   const before = prepared;
   const page = { memberId: null, after: null, limit: 1 };
-  jobs.listJobs({ ...page, statuses: ['QUEUED'], order: 'asc' });
+  jobs.listJobs({ ...NEWEST_JOBS, statuses: ['QUEUED'], order: 'asc' });
   jobs.findJob('id', null);
   jobs.queuePositions(['id']);
   jobs.cancelJob('id', null, 1);
@@ -111,6 +128,11 @@ test('every statement is prepared once: operations themselves prepare none', asy
   webhooks.dueWebhooks(1, 1);
   expect([prepared, before > 30]).toEqual([before, true]);
 });
+
+/** Along an index in both orders, behind columns that are fixed. */
+function along(index: string, fixed: string): string[] {
+  return ['<', '>'].map((behind) => `SEARCH jobs USING INDEX ${index} (${fixed}id${behind}?)`);
+}
 
 async function emptyDatabase(): Promise<Database> {
   const database = openDatabase(join(await temporaryFolder(), 'gateway.db'));

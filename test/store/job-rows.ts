@@ -3,6 +3,7 @@ import type {
   Asset,
   Batch,
   Job,
+  JobQuery,
   NewJobItem,
   Store,
   Submission,
@@ -14,6 +15,17 @@ export const ROOMY = { jobs: 1_000, bytes: 1_000_000 };
 export const NO_NEEDS = { features: [], voices: [], format: null };
 /** No job and no batch has it: a ULID never begins so. */
 export const NO_ID = 'Z'.repeat(26);
+
+/** The newest of everybody's. */
+export const NEWEST_JOBS = {
+  memberId: null,
+  statuses: null,
+  endpoints: null,
+  model: null,
+  after: null,
+  limit: 100,
+  order: 'desc',
+} as const satisfies JobQuery;
 
 export const BROKEN = {
   message: 'The local server answered 500.',

@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import {
   BROKEN,
+  NEWEST_JOBS,
   ROOMY,
   claimJob,
   failJob,
@@ -136,13 +137,7 @@ const TABLES = [
 ];
 
 const unfinished = (store: Store) =>
-  store.listJobs({
-    memberId: null,
-    statuses: ['QUEUED', 'PROCESSING'],
-    after: null,
-    limit: 100,
-    order: 'desc',
-  });
+  store.listJobs({ ...NEWEST_JOBS, statuses: ['QUEUED', 'PROCESSING'] });
 
 /** A store with five queued jobs of one member, and a second connection to its tables. */
 async function stage() {

@@ -2,7 +2,7 @@ import { openStore } from '@inference-gateway/coordinator/store/open';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { finishJob, submitBatch, submitJob } from './job-rows.js';
+import { NEWEST_JOBS, finishJob, submitBatch, submitJob } from './job-rows.js';
 import { ANNA, ASSET, secondSchema } from './second-schema.js';
 import { newAsset } from './store-rows.js';
 
@@ -27,7 +27,7 @@ test('a database of the second schema has no job, and an open queue', async () =
   const store = await openStore(await secondSchema());
   onTestFinished(() => store.close());
   const page = { memberId: null, after: null, limit: 10 };
-  expect(await store.listJobs({ ...page, statuses: null, order: 'desc' })).toEqual([]);
+  expect(await store.listJobs(NEWEST_JOBS)).toEqual([]);
   expect(await store.listBatches(page)).toEqual([]);
   expect(await store.laneHeads(1)).toEqual([]);
   expect(await store.nextWebhookAt()).toBeNull();

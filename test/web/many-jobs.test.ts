@@ -55,6 +55,10 @@ test.each([
   '/v1/jobs?limit=100',
   '/v1/jobs?limit=50&active=1',
   '/v1/jobs?limit=100&status=FAILED',
+  // Nothing fits, so that every one is looked at.
+  '/v1/jobs?limit=100&model=nothing-has-it',
+  '/v1/jobs?limit=100&type=IMAGE',
+  '/v1/jobs?limit=100&active=1&type=LLM&model=nothing-has-it',
   '/v1/batches?limit=50',
   '/api/inference/queue/summary',
 ])('of 10,000 jobs %s is answered within 50 ms', async (path) => {

@@ -8,7 +8,14 @@ import type { Seeded } from './seed.js';
 import { idAt } from './table-round.js';
 import type { TableRound, Tables } from './table-round.js';
 
-const LIMIT = 50;
+const FIRST_PAGE = {
+  statuses: null,
+  endpoints: null,
+  model: null,
+  after: null,
+  limit: 50,
+  order: 'desc',
+} as const;
 /** Of each member's lane: less than the small table has queued. */
 const PER_LANE = 5;
 const LEASE_MS = 60_000;
@@ -59,8 +66,7 @@ async function times(place: Place, act: (index: number) => Promise<unknown>): Pr
 
 async function list({ store, table }: Place, query: Partial<JobQuery>): Promise<void> {
   const { memberId } = table;
-  const start = { statuses: null, after: null, limit: LIMIT, order: 'desc' } as const;
-  const page = { memberId, ...start, ...query };
+  const page = { ...FIRST_PAGE, memberId, ...query };
   const jobs = await store.listJobs(page);
   if (jobs.length === 0) throw new Error(`the list of ${JSON.stringify(page)} is empty`);
 }

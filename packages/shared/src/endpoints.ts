@@ -10,7 +10,9 @@ export const SERVICE_TYPES = ['llm', 'stt', 'image', 'tts', 'video', 'music'] as
  */
 export type ServiceType = (typeof SERVICE_TYPES)[number];
 
-export type InferenceType = 'LLM' | 'IMAGE' | 'VIDEO' | 'MUSIC' | 'TTS';
+/** What a job does, as the specification, section 2, names it. */
+export const INFERENCE_TYPES = ['LLM', 'IMAGE', 'VIDEO', 'MUSIC', 'TTS'] as const;
+export type InferenceType = (typeof INFERENCE_TYPES)[number];
 
 /** How a request body arrives, and where the model's name is found in it. */
 export type BodyKind = 'json' | 'multipart' | 'query';

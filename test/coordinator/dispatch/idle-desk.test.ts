@@ -2,6 +2,7 @@ import { createIdleDesk } from '@inference-gateway/coordinator/dispatch/idle-des
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.js';
+import { NEWEST_JOBS } from '../../store/job-rows.js';
 import { fillWithJobs } from '../cli/jobs-in-store.js';
 
 async function idle() {
@@ -13,13 +14,7 @@ async function idle() {
 test('only queued jobs wait, each where the queue has it, because nothing runs', async () => {
   const { store, desk } = await idle();
   const { queued, running, processed } = await fillWithJobs(store);
-  const all = await store.listJobs({
-    memberId: null,
-    statuses: null,
-    limit: 10,
-    after: null,
-    order: 'desc',
-  });
+  const all = await store.listJobs(NEWEST_JOBS);
   expect(all.map(({ id }) => id)).toEqual(expect.arrayContaining([running.id, processed.id]));
   const reason = 'No coordinator is running.';
   expect([...(await desk.waiting(all))]).toEqual([[queued.id, { position: 1, reason }]]);

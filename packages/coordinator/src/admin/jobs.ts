@@ -28,6 +28,8 @@ export const listJobs = adminCommand(listing, async (context, args) => {
   const jobs = await context.store.listJobs({
     memberId: owner?.id ?? null,
     statuses: statusesOf(args),
+    endpoints: null,
+    model: null,
     limit: args.limit,
     after: args.after,
     order: 'desc',

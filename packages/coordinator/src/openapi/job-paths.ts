@@ -26,7 +26,7 @@ export function jobPaths(): Paths {
 function listJobs(): Operation {
   return job('listJobs', [], {
     summary: 'List your jobs, the newest first',
-    parameters: ['JobStatus', 'Active', 'Order', 'JobLimit', 'After'],
+    parameters: ['JobStatus', 'Active', 'JobType', 'JobModel', 'Order', 'JobLimit', 'After'],
     answers: {
       200: jsonAnswer({
         schema: 'JobList',

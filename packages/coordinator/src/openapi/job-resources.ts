@@ -1,5 +1,10 @@
 /** Jobs, batches and the queue, as their callers see them (specification, sections 2 and 4). */
-import { ENDPOINTS, ENDPOINT_KEYS, SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
+import {
+  ENDPOINTS,
+  ENDPOINT_KEYS,
+  INFERENCE_TYPES,
+  SERVICE_TYPES,
+} from '@inference-gateway/shared/endpoints';
 import * as z from 'zod';
 import { JOB_STATUSES } from '../core/job.js';
 import { errorDetail } from './error-resource.js';
@@ -10,8 +15,6 @@ import { chatCompletion, completion } from './text-resources.js';
 const JOB_PATHS = ENDPOINT_KEYS.map((key) => ENDPOINTS[key])
   .filter(({ inferenceType }) => inferenceType !== null)
   .map(({ path }) => `/v1${path}`);
-
-const INFERENCE_TYPES = ['LLM', 'IMAGE', 'VIDEO', 'MUSIC', 'TTS'] as const;
 
 const count = z.int().min(0);
 const time = z.iso.datetime();

@@ -1,4 +1,5 @@
 /** What callers may say outside the body. */
+import { INFERENCE_TYPES } from '@inference-gateway/shared/endpoints';
 import { JOB_STATUSES } from '../core/job.js';
 import type { Parameter, Reference } from './open-api.js';
 
@@ -32,6 +33,14 @@ export const PARAMETERS = {
   Active: query('active', {
     description: 'Only jobs that are QUEUED or PROCESSING.',
     schema: { type: 'string', const: '1' },
+  }),
+  JobType: query('type', {
+    description: 'Only jobs of this `inference_type`.',
+    schema: { type: 'string', enum: [...INFERENCE_TYPES] },
+  }),
+  JobModel: query('model', {
+    description: 'Only jobs whose model has this in its id; A and a are the same.',
+    schema: { ...id, maxLength: 256, examples: ['qwen'] },
   }),
   Order: query('order', {
     description: 'By age; `asc` begins with the oldest.',

@@ -139,6 +139,10 @@ export type ListOrder = 'asc' | 'desc';
 export interface JobQuery extends PageQuery {
   /** Null: every status. */
   readonly statuses: readonly JobStatus[] | null;
+  /** Null: every endpoint. */
+  readonly endpoints: readonly EndpointKey[] | null;
+  /** A part of the model's id, the case of ASCII letters aside; null: every model. */
+  readonly model: string | null;
   readonly order: ListOrder;
 }
 

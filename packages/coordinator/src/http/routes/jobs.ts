@@ -1,21 +1,20 @@
 /** `/v1/jobs`: a member's own asynchronous requests. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type Router from '@koa/router';
-import { JOB_STATUSES, isFinished } from '../../core/job.js';
+import { isFinished } from '../../core/job.js';
 import type { JobStatus } from '../../core/job.js';
 import type { JobDesk } from '../../dispatch/job-desk.js';
-import type { JobDetail, ListOrder, Store } from '../../store/port.js';
+import type { JobDetail, Store } from '../../store/port.js';
 import { callerOf } from '../context.js';
 import type { Context, RequestState } from '../context.js';
 import { presentJob, presentJobDetail } from '../present-job.js';
-import { listOf, queryText, readPage } from '../read-query.js';
+import { readJobQuery } from '../read-job-query.js';
+import { listOf, queryText } from '../read-query.js';
 import { answerJob, presentationOf, queueFull } from '../submit-job.js';
 import type { SubmissionParts } from '../submit-job.js';
 
-const MAX_LIMIT = 500;
 /** Whoever waits longer is likely to be cut off by a proxy, or by their own client. */
 const MAX_WAIT_S = 60;
-const ACTIVE: readonly JobStatus[] = ['QUEUED', 'PROCESSING'];
 
 export interface JobRouteParts extends Pick<SubmissionParts, 'publicUrl' | 'queueLimits'> {
   readonly desk: JobDesk;
@@ -26,12 +25,9 @@ export function jobRoutes(router: Router<RequestState>, parts: JobRouteParts): v
   const { desk, store, publicUrl } = parts;
 
   router.get('/v1/jobs', async (ctx) => {
-    const { limit, after } = readPage(ctx, MAX_LIMIT);
-    const statuses = readStatuses(ctx);
+    const { limit, ...query } = readJobQuery(ctx);
     // One more than asked for tells whether there are more.
-    const { memberId } = callerOf(ctx);
-    const order = readOrder(ctx);
-    const jobs = await store.listJobs({ memberId, statuses, limit: limit + 1, after, order });
+    const jobs = await store.listJobs({ ...query, limit: limit + 1 });
     const presentation = await presentationOf(jobs.slice(0, limit), desk, publicUrl());
     ctx.body = listOf(jobs, limit, (job) => presentJob(job, presentation));
   });
@@ -82,35 +78,6 @@ async function findJob(ctx: Context, store: JobRouteParts['store']): Promise<Job
   const detail = await store.findJob(id, callerOf(ctx).memberId);
   if (detail === null) throw jobNotFound(id);
   return detail;
-}
-
-/** Null: every status. Both filters at once are what both let through. */
-function readStatuses(ctx: Context): readonly JobStatus[] | null {
-  const asked = readStatus(ctx);
-  if (!readActive(ctx)) return asked === null ? null : [asked];
-  return ACTIVE.filter((status) => asked === null || status === asked);
-}
-
-function readStatus(ctx: Context): JobStatus | null {
-  const written = queryText(ctx, 'status');
-  const status = JOB_STATUSES.find((one) => one === written);
-  if (written === null || status !== undefined) return status ?? null;
-  const message = `status is '${written}': it must be one of ${JOB_STATUSES.join(', ')}.`;
-  throw new ApiError('invalid_value', message, { param: 'status' });
-}
-
-function readActive(ctx: Context): boolean {
-  const written = queryText(ctx, 'active') ?? '0';
-  if (written === '0' || written === '1') return written === '1';
-  const message = `active is '${written}': it must be 1, for what has not ended, or 0, for all.`;
-  throw new ApiError('invalid_value', message, { param: 'active' });
-}
-
-function readOrder(ctx: Context): ListOrder {
-  const written = queryText(ctx, 'order') ?? 'desc';
-  if (written === 'asc' || written === 'desc') return written;
-  const message = `order is '${written}': it must be desc, the newest first, or asc, the oldest.`;
-  throw new ApiError('invalid_value', message, { param: 'order' });
 }
 
 function readWaitMs(ctx: Context): number {
