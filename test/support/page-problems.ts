@@ -40,8 +40,8 @@ const REPORT_VIOLATIONS =
   `console.error('CSP violation', event.violatedDirective, event.blockedURI));`;
 
 /**
- * What has moved by itself since the page was opened, as the browser scores it. After the first key,
- * click or other width, things move because somebody wants them to.
+ * What has moved by itself since the page was opened, as the browser scores it. After the first
+ * key, click or other width, things move because somebody wants them to.
  */
 const COUNT_SHIFTS = `
   window.shifted = 0;

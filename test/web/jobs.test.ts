@@ -73,12 +73,35 @@ test('lists jobs and keeps its filters in the address', async () => {
 
   await page.getByLabel('Type').selectOption('IMAGE');
   await page.getByText('No jobs match these filters.').waitFor();
+  expect(new URL(page.url()).search).toBe('?type=IMAGE');
   await page.getByLabel('Type').selectOption('LLM');
   await page.getByLabel('Model').fill('TIN');
   await linkTo(page, broken).waitFor();
   await page.reload();
   expect(await page.getByLabel('Model').inputValue()).toBe('TIN');
   await linkTo(page, done).waitFor();
+});
+
+test('a model that is being typed is asked for when it has been, not at every letter', async () => {
+  const job = await processed('All is well.');
+  const page = await open('/jobs?type=WRONG');
+  await linkTo(page, job).waitFor();
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    const model = searchParams.get('model');
+    if (pathname.endsWith('/jobs') && model !== null) asked.push(model);
+  });
+  await page.getByLabel('Model').pressSequentially('big & 100%', { delay: 40 });
+  await page.getByText('No jobs match these filters.').waitFor();
+  expect(asked.at(-1)).toBe('big & 100%');
+  // A slow machine may pause between letters as people do, but not at each.
+  expect(new Set(asked).size).toBeLessThan(4);
+  expect(new URL(page.url()).searchParams.get('model')).toBe('big & 100%');
+  await page.getByRole('button', { name: 'Clear the filters' }).click();
+  await linkTo(page, job).waitFor();
+  await page.goto('/jobs?model=iny');
+  await linkTo(page, job).waitFor();
 });
 
 test('a finished job shows what the model wrote, as it is meant', async () => {

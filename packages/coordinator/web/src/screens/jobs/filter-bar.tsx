@@ -1,7 +1,7 @@
+import { INFERENCE_TYPES } from '@inference-gateway/shared/endpoints';
 import { JOB_STATUSES } from '../../api/jobs.js';
 import { Button } from '../../ui/button.js';
 import { SelectField, TextField } from '../../ui/field.js';
-import { TYPES } from './job-filter.js';
 import type { JobFilter } from './job-filter.js';
 
 const STATUS_OPTIONS = [
@@ -11,8 +11,11 @@ const STATUS_OPTIONS = [
 ];
 const TYPE_OPTIONS = [
   { value: '', label: 'Any type' },
-  ...TYPES.map((value) => ({ value, label: value })),
+  ...INFERENCE_TYPES.map((value) => ({ value, label: value })),
 ];
+
+/** What the coordinator looks for at most. */
+const MAX_MODEL_CHARACTERS = 256;
 
 export function FilterBar({ filter }: { readonly filter: JobFilter }) {
   const { status, type, model, setStatus, setType, setModel } = filter;
@@ -24,10 +27,16 @@ export function FilterBar({ filter }: { readonly filter: JobFilter }) {
         label="Model"
         type="search"
         placeholder="Part of its name"
+        maxLength={MAX_MODEL_CHARACTERS}
         value={model}
         onValue={setModel}
       />
-      <Button tone="quiet" icon="x" disabled={!filter.isSet} onClick={filter.clear}>
+      <Button
+        tone="quiet"
+        icon="x"
+        disabled={filter.asked === '' && model === ''}
+        onClick={filter.clear}
+      >
         Clear
       </Button>
     </search>

@@ -1,39 +1,37 @@
 /** The filters of the list, as its address has them. */
-import { ENDPOINTS, ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
+import { INFERENCE_TYPES } from '@inference-gateway/shared/endpoints';
 import { JOB_STATUSES } from '../../api/jobs.js';
-import type { Job } from '../../api/jobs.js';
 import { useClearQuery, useQuery } from '../../ui/query.js';
+import { useSettled } from '../../ui/settled.js';
 
 export interface JobFilter {
   /** A status, `active`, or empty for every one. */
   readonly status: string;
+  /** Empty for every one. */
   readonly type: string;
+  /** As it is being typed. */
   readonly model: string;
   readonly setStatus: (value: string) => void;
   readonly setType: (value: string) => void;
   readonly setModel: (value: string) => void;
   readonly clear: () => void;
-  /** What the coordinator is asked, to follow the limit. */
+  /** What the coordinator is asked, to follow the limit; empty where every job is wanted. */
   readonly asked: string;
-  /** Of what the coordinator cannot be asked. */
-  readonly fits: (job: Job) => boolean;
-  readonly isSet: boolean;
-  /** By type or model, which looks only through the jobs that are loaded. */
-  readonly isOfLoaded: boolean;
 }
 
 export function useJobFilter(): JobFilter {
   const [written, setWritten] = useQuery('status');
   const [active, setActive] = useQuery('active');
-  const [type, setType] = useQuery('type');
+  const [writtenType, setType] = useQuery('type');
   const [model, setModel] = useQuery('model');
   const clear = useClearQuery();
-  const status = active === '1' ? 'active' : statusOf(written);
+  const status = active === '1' ? 'active' : known(JOB_STATUSES, written);
   const setStatus = (value: string): void => {
     setActive(value === 'active' ? '1' : '');
     setWritten(value === 'active' ? '' : value);
   };
-  const wanted = model.trim().toLowerCase();
+  const type = known(INFERENCE_TYPES, writtenType);
+  const part = useSettled(model).trim();
   return {
     status,
     type,
@@ -42,25 +40,20 @@ export function useJobFilter(): JobFilter {
     setType,
     setModel,
     clear,
-    asked: askedFor(status),
-    fits: (job) =>
-      (type === '' || job.inference_type === type) && job.model.toLowerCase().includes(wanted),
-    isSet: status !== '' || type !== '' || wanted !== '',
-    isOfLoaded: type !== '' || wanted !== '',
+    asked: askedFor({ status, type, model: part }),
   };
 }
 
-/** Of what can be a job. */
-export const TYPES = [
-  ...new Set(ENDPOINT_KEYS.flatMap((key) => ENDPOINTS[key].inferenceType ?? [])),
-];
-
 /** An address may have been typed by hand. */
-function statusOf(written: string): string {
-  return JOB_STATUSES.find((one) => one === written) ?? '';
+function known(values: readonly string[], written: string): string {
+  return values.includes(written) ? written : '';
 }
 
-function askedFor(status: string): string {
-  if (status === 'active') return '&active=1';
-  return status === '' ? '' : `&status=${status}`;
+function askedFor({ status, type, model }: Pick<JobFilter, 'status' | 'type' | 'model'>): string {
+  const asked = new URLSearchParams();
+  if (status === 'active') asked.set('active', '1');
+  else if (status !== '') asked.set('status', status);
+  if (type !== '') asked.set('type', type);
+  if (model !== '') asked.set('model', model);
+  return asked.size === 0 ? '' : `&${asked}`;
 }

@@ -40,33 +40,14 @@ interface JobListProps {
 
 function JobList({ jobs, filter, pages }: JobListProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  if (jobs.length === 0 && !filter.isSet) return <NoJobs />;
-  const shown = jobs.filter(filter.fits);
-  const picked = shown.filter(({ id }) => chosen.has(id));
+  if (jobs.length === 0 && filter.asked === '') return <NoJobs />;
+  if (jobs.length === 0) return <NoMatch what="jobs" onClear={filter.clear} />;
+  const picked = jobs.filter(({ id }) => chosen.has(id));
   return (
     <>
       {picked.length > 0 && <BulkBar jobs={picked} onChoose={setChosen} onChange={pages.refresh} />}
-      {shown.length === 0 ? (
-        <NoMatch what="jobs" onClear={filter.clear} />
-      ) : (
-        <JobTable jobs={shown} chosen={chosen} onChoose={setChosen} />
-      )}
-      <ListFoot jobs={jobs} filter={filter} pages={pages} shown={shown.length} />
+      <JobTable jobs={jobs} chosen={chosen} onChoose={setChosen} />
+      <LoadMore pages={pages} what="job" />
     </>
   );
-}
-
-function ListFoot({ jobs, filter, pages, shown }: JobListProps & { readonly shown: number }) {
-  // What the coordinator is not asked for is looked for in what is here, and that is said.
-  if (filter.isOfLoaded && pages.hasMore) {
-    return (
-      <>
-        <p class="soft small list-foot">
-          {shown} of the {jobs.length} jobs loaded so far match. Older ones may match too.
-        </p>
-        <LoadMore pages={pages} what="job" />
-      </>
-    );
-  }
-  return shown === 0 ? null : <LoadMore pages={pages} what="job" />;
 }
