@@ -8,9 +8,9 @@ import type { TestBrowser } from '../support/browser.js';
 import { answer } from '../support/fake-behaviours.js';
 import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectSound } from '../support/page-checks.js';
-import { expectProblem } from '../support/page-problems.js';
 import { addAdmin, openPage } from '../support/page-session.js';
 import type { WithPassword } from '../support/page-session.js';
+import { refuseUntilRetry } from '../support/refused-requests.js';
 import { openServedGateway } from '../support/served-gateway.js';
 import type { ServedGateway } from '../support/served-gateway.js';
 import { until } from '../support/until.js';
@@ -161,13 +161,10 @@ test('the system tells of itself, and its queue is paused there', async () => {
 
 test('what is refused, or not answered, is said', async () => {
   const page = await open('/admin/users');
-  expectProblem(page, /503/);
-  const error = { message: 'The coordinator is being restarted.', code: 'shutting_down' };
-  await page.route(/key\.list/, (route) => route.fulfill({ status: 503, json: { error } }));
+  await refuseUntilRetry(page, /key\.list/, 'The coordinator is being restarted.');
   await page.getByRole('link', { name: 'Keys', exact: true }).click();
   await page.getByText('The coordinator is being restarted.').waitFor();
   await expectAccessible(page);
-  await page.unroute(/key\.list/);
   await press(page, 'Try again');
   await rowOf(page, /anna@example\.org/).waitFor();
   await page.goto('/admin/nowhere');

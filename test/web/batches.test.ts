@@ -12,6 +12,7 @@ import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectSound, shoot } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
 import { logIn, openPage } from '../support/page-session.js';
+import { refuseUntilRetry } from '../support/refused-requests.js';
 import { openServedGateway } from '../support/served-gateway.js';
 import type { ServedGateway } from '../support/served-gateway.js';
 import { until } from '../support/until.js';
@@ -136,13 +137,12 @@ test('a file of lines is read, and a batch is canceled after a question', async 
 
 test('a batch that is not there, and a list that cannot be loaded, say so', async () => {
   const page = await browser.newPage();
-  expectProblem(page, /404|503/);
+  expectProblem(page, /404/);
   await logIn(page, gateway, gateway.anna);
   await page.goto('/batches/01ARZ3NDEKTSV4RRFFQ69G5FAV');
   await page.getByText('There is no batch 01ARZ3NDEKTSV4RRFFQ69G5FAV of yours.').waitFor();
   await expectAccessible(page);
-  const error = { message: 'The database is full.', code: 'storage_unavailable', param: null };
-  await page.route(/\/v1\/batches\?/, (route) => route.fulfill({ status: 503, json: { error } }));
+  await refuseUntilRetry(page, /\/v1\/batches\?/, 'The database is full.');
   await page.getByRole('link', { name: 'All batches' }).click();
   await page.getByText('The database is full.').waitFor();
   await expectAccessible(page);

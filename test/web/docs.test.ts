@@ -6,8 +6,8 @@ import { openBrowser } from '../support/browser.js';
 import type { TestBrowser } from '../support/browser.js';
 import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectSound } from '../support/page-checks.js';
-import { expectProblem } from '../support/page-problems.js';
 import { logIn, openPage } from '../support/page-session.js';
+import { refuseUntilRetry } from '../support/refused-requests.js';
 import { runSnippet } from '../support/run-snippet.js';
 import { openServedGateway } from '../support/served-gateway.js';
 import type { ServedGateway } from '../support/served-gateway.js';
@@ -104,13 +104,10 @@ test('every error is there with what to do, and is found by a word', async () =>
 test('without the document it says why, and tries again', async () => {
   const page = await browser.newPage();
   await logIn(page, gateway, gateway.ben);
-  expectProblem(page, /503/);
-  const error = { message: 'The coordinator is being restarted.', code: 'shutting_down' };
-  await page.route('**/openapi.json', (route) => route.fulfill({ status: 503, json: { error } }));
+  await refuseUntilRetry(page, '**/openapi.json', 'The coordinator is being restarted.');
   await page.goto('/docs/endpoints');
   await page.getByText('The coordinator is being restarted.').waitFor();
   await expectAccessible(page);
-  await page.unroute('**/openapi.json');
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByText('/v1/models', { exact: true }).waitFor();
   await page.goto('/docs/nowhere');

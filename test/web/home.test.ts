@@ -8,8 +8,8 @@ import { reply } from '../support/fake-behaviours.js';
 import { MEMBER_PASSWORD } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectSound } from '../support/page-checks.js';
-import { expectProblem } from '../support/page-problems.js';
 import { logIn, openPage } from '../support/page-session.js';
+import { refuseUntilRetry } from '../support/refused-requests.js';
 import { openServedGateway } from '../support/served-gateway.js';
 import type { ServedGateway } from '../support/served-gateway.js';
 
@@ -105,13 +105,10 @@ test('each thing that needs attention leads to where it is mended', async () => 
 test('without an answer it says why, and tries again', async () => {
   const page = await browser.newPage();
   await logIn(page, gateway, gateway.ben);
-  expectProblem(page, /503/);
-  const error = { message: 'The coordinator is being restarted.', code: 'shutting_down' };
-  await page.route(/home\.show/, (route) => route.fulfill({ status: 503, json: { error } }));
+  await refuseUntilRetry(page, /home\.show/, 'The coordinator is being restarted.');
   await page.goto('/');
   await page.getByText('The coordinator is being restarted.').waitFor();
   await expectAccessible(page);
-  await page.unroute(/home\.show/);
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByText('Get going').waitFor();
 });

@@ -9,6 +9,7 @@ import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectNoSideways, expectSound, shoot } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
 import { logIn, openPage } from '../support/page-session.js';
+import { refuseUntilRetry } from '../support/refused-requests.js';
 import { openServedGateway } from '../support/served-gateway.js';
 import type { ServedGateway } from '../support/served-gateway.js';
 
@@ -235,18 +236,12 @@ test("another member's job looks as if it were not there", async () => {
 
 test('a list that cannot be loaded says why', async () => {
   const page = await browser.newPage();
-  expectProblem(page, /503/);
   await logIn(page, gateway, gateway.anna);
-  const error = { message: 'The database is full.', code: 'storage_unavailable', param: null };
-  let isDown = true;
-  await page.route(/\/api\/console\/v1\/jobs\?/, (route) =>
-    isDown ? route.fulfill({ status: 503, json: { error } }) : route.continue(),
-  );
+  await refuseUntilRetry(page, /\/api\/console\/v1\/jobs\?/, 'The database is full.');
   await page.goto('/jobs');
   await page.getByText('The database is full.').waitFor();
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Try again' }).click();
-  isDown = false;
   await page.getByRole('region', { name: 'Jobs' }).waitFor();
 });
 

@@ -6,8 +6,8 @@ import type { TestBrowser } from '../support/browser.js';
 import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectSound } from '../support/page-checks.js';
-import { expectProblem } from '../support/page-problems.js';
 import { logIn, openPage } from '../support/page-session.js';
+import { refuseUntilRetry } from '../support/refused-requests.js';
 import { MODELS, startStudio } from '../support/studio.js';
 import type { Studio } from '../support/studio.js';
 
@@ -121,12 +121,8 @@ test('one is deleted after a question, and several at once', async () => {
 
 test('a list that cannot be loaded says why', async () => {
   const page = await browser.newPage();
-  expectProblem(page, /503/);
   await logIn(page, gateway, gateway.anna);
-  const error = { message: 'The database is full.', code: 'storage_unavailable', param: null };
-  await page.route(/inference\/assets\?/, (route) =>
-    route.fulfill({ status: 503, json: { error } }),
-  );
+  await refuseUntilRetry(page, /inference\/assets\?/, 'The database is full.');
   await page.goto('/library');
   await page.getByText('The database is full.').waitFor();
   await expectAccessible(page);

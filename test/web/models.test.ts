@@ -7,9 +7,9 @@ import { answer } from '../support/fake-behaviours.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import type { TestGateway } from '../support/gateway.js';
 import { expectSound, expectSoundNarrow } from '../support/page-checks.js';
-import { expectProblem } from '../support/page-problems.js';
 import { logIn, openPage } from '../support/page-session.js';
 import { connectRawAgent, HELLO } from '../support/raw-agent.js';
+import { refuseUntilRetry } from '../support/refused-requests.js';
 import { openServedGateway } from '../support/served-gateway.js';
 import type { ServedGateway } from '../support/served-gateway.js';
 
@@ -152,14 +152,10 @@ test('500 models are searched in the address, and drawn a hundred at a time', as
 test('without an answer it says so, and comes back', async () => {
   const page = await browser.newPage();
   await logIn(page, gateway, gateway.anna);
-  expectProblem(page, /503/);
-  const error = { message: 'Not now.', type: 'server_error', code: 'busy', param: null };
-  const url = '**/my/model.list*';
-  await page.route(url, (route) => route.fulfill({ status: 503, json: { error } }));
+  await refuseUntilRetry(page, '**/my/model.list*', 'Not now.');
   await page.goto('/models');
   await page.getByText('Not now.').waitFor();
   await expectSoundNarrow(page, 'models-error');
-  await page.unroute(url);
   await page.getByRole('button', { name: 'Try again' }).click();
   await row(page, 'tiny').waitFor();
 });

@@ -9,6 +9,7 @@ import { connectGpuMachine } from '../support/gpu-machine.js';
 import { expectSound, expectSoundNarrow } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
 import { openPage } from '../support/page-session.js';
+import { refuseUntilRetry } from '../support/refused-requests.js';
 import { until } from '../support/until.js';
 
 /** Every look of a full screen takes a while where many tests run at once. */
@@ -266,14 +267,10 @@ test('a member leaves, and what waits for an answer says so', async () => {
   const { members } = await gateway.admin('network.show', { network: id });
   expect(members.map(({ name }) => name)).toEqual(['Anna']);
 
-  expectProblem(page, /503/);
-  const error = { message: 'Not now.', type: 'server_error', code: 'busy', param: null };
-  const url = '**/my/network.list';
-  await page.route(url, (route) => route.fulfill({ status: 503, json: { error } }));
+  await refuseUntilRetry(page, '**/my/network.list', 'Not now.');
   await page.reload();
   await page.getByText('Not now.').waitFor();
   await expectSoundNarrow(page, 'network-error');
-  await page.unroute(url);
   await press(page, 'Try again');
   await page.getByText('You are in no network yet.').waitFor();
 });

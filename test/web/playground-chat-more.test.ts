@@ -8,6 +8,7 @@ import { logIn } from '../support/page-session.js';
 import { picture } from '../support/pictures.js';
 import { answerOf, openPlayground, say, sent } from '../support/playground.js';
 import type { Playground } from '../support/playground.js';
+import { refuseUntilRetry } from '../support/refused-requests.js';
 
 let playground: Playground;
 
@@ -146,11 +147,9 @@ test('where no model is online, the page leads to one', async () => {
 test('where the models cannot be asked for, that is said, and asked again', async () => {
   const page = await playground.browser.newPage();
   await logIn(page, playground.gateway, playground.gateway.anna);
-  expectProblem(page, /models/);
-  await page.route('**/api/console/v1/models', (route) => route.abort());
+  await refuseUntilRetry(page, '**/api/console/v1/models', 'Not now.');
   await page.goto('/playground');
   await page.getByText('This could not be loaded.').waitFor();
-  await page.unroute('**/api/console/v1/models');
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByRole('textbox', { name: 'Message' }).waitFor();
 });

@@ -12,6 +12,7 @@ import { expectSound, expectSoundNarrow } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
 import { logIn, openPage } from '../support/page-session.js';
 import { runProgram } from '../support/program.js';
+import { refuseUntilRetry } from '../support/refused-requests.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 
@@ -236,14 +237,10 @@ test('a new token takes the place of the old one as it is used', async () => {
 test('without an answer it says so, and comes back', async () => {
   const page = await browser.newPage();
   await logIn(page, gateway, gateway.anna);
-  expectProblem(page, /503/);
-  const error = { message: 'Not now.', type: 'server_error', code: 'busy', param: null };
-  const url = '**/my/provider.list';
-  await page.route(url, (route) => route.fulfill({ status: 503, json: { error } }));
+  await refuseUntilRetry(page, '**/my/provider.list', 'Not now.');
   await page.goto('/providers');
   await page.getByText('Not now.').waitFor();
   await expectSoundNarrow(page, 'providers-error');
-  await page.unroute(url);
   await press(page, 'Try again');
   await page.getByRole('table', { name: 'Your providers' }).waitFor();
 });

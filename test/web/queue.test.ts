@@ -7,8 +7,8 @@ import { answer, hangBeforeHeaders } from '../support/fake-behaviours.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectSound } from '../support/page-checks.js';
-import { expectProblem } from '../support/page-problems.js';
 import { addAdmin, logIn, openPage } from '../support/page-session.js';
+import { refuseUntilRetry } from '../support/refused-requests.js';
 import { openServedGateway } from '../support/served-gateway.js';
 import type { ServedGateway } from '../support/served-gateway.js';
 import { until } from '../support/until.js';
@@ -122,17 +122,11 @@ test('says when nothing is handed out, and when jobs are switched off', async ()
 test('without an answer says why, and tries again when it is asked to', async () => {
   const page = await browser.newPage();
   await logIn(page, gateway, gateway.anna);
-  expectProblem(page, /503|summary/);
-  const error = { message: 'The database is full.', code: 'storage_unavailable', param: null };
-  let isDown = true;
-  await page.route(`**${SUMMARY}`, (route) =>
-    isDown ? route.fulfill({ status: 503, json: { error } }) : route.continue(),
-  );
+  await refuseUntilRetry(page, `**${SUMMARY}`, 'The database is full.');
   await page.goto('/queue');
   await page.getByText('The database is full.').waitFor();
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Try again' }).first().click();
-  isDown = false;
   await page.getByText('Nothing queued.').waitFor();
 });
 

@@ -12,6 +12,7 @@ import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectSound } from '../support/page-checks.js';
 import { expectProblem } from '../support/page-problems.js';
 import { logIn, openPage } from '../support/page-session.js';
+import { refuseUntilRetry } from '../support/refused-requests.js';
 import { until } from '../support/until.js';
 
 const run = promisify(execFile);
@@ -214,16 +215,10 @@ test('many keys are a table; a view without one leads back', async () => {
 test('keys that cannot be loaded say why, and are asked for again', async () => {
   const page = await browser.newPage();
   await logIn(page, gateway, gateway.anna);
-  expectProblem(page, /503/);
-  const error = { message: 'The database is busy. Try again.', type: 'server_error', code: 'x' };
-  const body = JSON.stringify({ error });
-  await page.route('**/my/key.list*', (route) =>
-    route.fulfill({ status: 503, contentType: 'application/json', body }),
-  );
+  await refuseUntilRetry(page, '**/my/key.list*', 'The database is busy.');
   await page.goto('/settings/token');
   await page.getByText('The database is busy.').waitFor();
   await expectAccessible(page);
-  await page.unroute('**/my/key.list*');
   await press(page, 'Try again');
   await row(page, /test/).waitFor();
 });

@@ -10,8 +10,8 @@ import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { expectAccessible, expectSound } from '../support/page-checks.js';
-import { expectProblem } from '../support/page-problems.js';
 import { logIn, openPage } from '../support/page-session.js';
+import { refuseUntilRetry } from '../support/refused-requests.js';
 import { until } from '../support/until.js';
 import { usageRows } from '../support/usage-rows.js';
 
@@ -134,13 +134,10 @@ test('the file has the table’s numbers, and no formula', async () => {
 test('without an answer it says why', async () => {
   const page = await browser.newPage();
   await logIn(page, gateway, gateway.anna);
-  expectProblem(page, /503/);
-  const error = { message: 'The coordinator is being restarted.', code: 'shutting_down' };
-  await page.route(/stats\.show/, (route) => route.fulfill({ status: 503, json: { error } }));
+  await refuseUntilRetry(page, /stats\.show/, 'The coordinator is being restarted.');
   await page.goto('/usage');
   await page.getByText('The coordinator is being restarted.').waitFor();
   await expectAccessible(page);
-  await page.unroute(/stats\.show/);
   await page.getByRole('button', { name: 'Try again' }).click();
   await table(page, 'By model').waitFor();
 });

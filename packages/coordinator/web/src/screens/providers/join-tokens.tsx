@@ -35,9 +35,19 @@ export function JoinTokens() {
 
 function columnsOf(end: (token: JoinToken) => void): readonly Column<JoinToken>[] {
   return [
-    { head: 'For', isName: true, kind: 'grow', cell: (token) => forText(token) },
+    {
+      head: 'For',
+      isName: true,
+      kind: 'grow',
+      below: ({ expires_at: at }) => (
+        <>
+          ends <Ago at={at} />
+        </>
+      ),
+      cell: (token) => forText(token),
+    },
     { head: 'Created', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
-    { head: 'Ends', cell: ({ expires_at: at }) => <Ago at={at} /> },
+    { head: 'Ends', ifWide: true, cell: ({ expires_at: at }) => <Ago at={at} /> },
     {
       head: 'Actions',
       unseenHead: true,
