@@ -1,7 +1,6 @@
 /** `gateway-agent doctor`: looks for what is wrong on this machine and on its way out. */
 import { reportChecks } from '@inference-gateway/shared/program/check';
 import type { Command } from 'commander';
-import { examine } from '../checks/examine.js';
 import type { TestCall } from '../checks/patient.js';
 import { locateConfig } from '../config.js';
 import { askAgent } from '../state/control.js';
@@ -22,6 +21,8 @@ export function addDoctor(program: Command): void {
 }
 
 async function doctor({ config, json }: ConfigOption & JsonOption): Promise<void> {
+  // Loaded here: it looks at everything, and no other command needs it.
+  const { examine } = await import('../checks/examine.js');
   const location = locateConfig(config);
   const answer = await askAgent(location.stateDir, 'status');
   const running = answer === null ? null : decodeStatusReport(answer.result);

@@ -2,7 +2,6 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { printJson, printRecord } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
-import { Catalog } from '../backends/catalog/catalog.js';
 import { loadConfig, locateConfig } from '../config.js';
 import type { ConfigLocation } from '../config-location.js';
 import { findFfmpeg } from '../media/ffmpeg.js';
@@ -49,6 +48,8 @@ async function test(model: string, options: TestOptions): Promise<void> {
 
 /** Where no agent runs. What it shows is not remembered. */
 async function testHere(location: ConfigLocation, wanted: Wanted): Promise<TestReport> {
+  // Loaded here, so that every other command starts without what proves models.
+  const { Catalog } = await import('../backends/catalog/catalog.js');
   const config = await loadConfig(location);
   const tools = { ffmpeg: await findFfmpeg(config.ffmpeg) };
   const catalog = new Catalog(config.services, { tools, firstRoundMs: FIRST_ROUND_MS });
