@@ -24,7 +24,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
 }
 
 if (!existsSync(installed) || isOlder(installed, lock)) {
-  run('npm', ['ci', '--no-audit', '--no-fund']);
+  // What has to be compiled, for want of a ready one, is compiled on all cores.
+  run('npm', ['ci', '--no-audit', '--no-fund'], { JOBS: 'max' });
 }
 run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b']);
 if (!existsSync(page) || isOlder(page, lock) || isOlderThanSources()) buildWeb();
@@ -84,9 +85,11 @@ function isOlder(file, reference) {
 /**
  * @param {string} command
  * @param {string[]} args
+ * @param {Record<string, string>} env Beside what stands there.
  */
-function run(command, args) {
-  const options = { cwd: root, stdio: /** @type {const} */ ('inherit') };
+function run(command, args, env = {}) {
+  const stdio = /** @type {const} */ ('inherit');
+  const options = { cwd: root, stdio, env: { ...process.env, ...env } };
   const { status, error } = spawnSync(command, args, {
     ...options,
     shell: process.platform === 'win32',
