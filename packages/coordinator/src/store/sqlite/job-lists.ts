@@ -7,12 +7,11 @@ import type { Operations } from './operations.js';
 import { pageStart } from './page-start.js';
 
 /**
- * Holds for every job where nothing is asked for. It is looked at row by row along the index of the
- * list, until a page is full. At worst nothing fits, and every job of the member is read while the
- * one thread that writes waits: 11 to 22 ms for 10,000 of them among 100,000 of ten members, which
- * test/web/many-jobs.test.ts keeps under 50 ms, and 120 to 310 ms for ten times as many. `instr`
- * knows no wildcards. Both sides are `lower` as SQLite has it, which leaves all but A to Z alone:
- * with JavaScript's, Ä would not find itself.
+ * Holds for every job where nothing is asked for. It is looked at along the index of the list until
+ * a page is full: at worst nothing fits, and the index of all of a member's jobs is read, which
+ * test/web/many-jobs.test.ts keeps under 50 ms for 10,000 of them. `instr` knows no wildcards. Both
+ * sides are `lower` as SQLite has it, which leaves all but A to Z alone: with JavaScript's, Ä would
+ * not find itself.
  */
 const FITS = `(@endpoints is null or endpoint in (select value from json_each(@endpoints)))
        and (@model is null or instr(lower(model), lower(@model)) > 0)`;
