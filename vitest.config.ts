@@ -10,6 +10,8 @@ export default defineConfig({
     // A process runs many files, and `clean-slate.ts` fails whichever leaves something behind;
     // `vitest run --isolate` gives each a process of its own, which takes minutes longer.
     isolate: false,
+    // What tsc has built is loaded as Node loads it: vitest would compile it once more, for slower.
+    server: { deps: { external: [/\/packages\/[^/]+\/dist\//] } },
     // Tests wait for processes and sockets a third of their time: three at once keep two cores
     // busy, and each still has the time that it needs.
     maxWorkers: 3,

@@ -1,3 +1,4 @@
+import { newestSchemaVersion } from '@inference-gateway/coordinator/store/sqlite/migrations';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openGateway, startGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
@@ -59,7 +60,7 @@ describe('what administrators do', () => {
     expect(system).toMatchObject({
       address: gateway.address,
       public_url: null,
-      schema_version: 5,
+      schema_version: newestSchemaVersion(),
       async_enabled: true,
       retention_days: 30,
     });

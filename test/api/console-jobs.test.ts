@@ -26,7 +26,8 @@ describe('what a page tells of a job beside the API', () => {
     served.fake.behave(reply(400, { error: { message: 'No.' } }));
     const { id } = await ended(gateway, (await submitted(gateway)).id);
     const facts = await readMy(anna, 'job.facts', { job: id });
-    expect(facts).toMatchObject({ provider: 'Anna/den-pc', generation: 1, last_error: null });
+    const told = { provider: 'Anna/den-pc', generation: 1, failed_attempts: [] };
+    expect(facts).toMatchObject(told);
     const request = JSON.parse(facts.request ?? '') as object;
     expect(request).toMatchObject({ model: 'tiny', messages: [{ content: 'hello' }] });
     // It is as a provider gets it.

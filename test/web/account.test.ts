@@ -68,23 +68,6 @@ test('the log-in page leads to what it is told, and never to another site', asyn
   }
 });
 
-test('too many wrong passwords must wait, and the button says how long', async () => {
-  const page = await stranger();
-  expectProblem(page, /429/);
-  await page.goto('/login');
-  await type(page, { 'E-mail': 'nobody@example.org', Password: 'wrong wrong wrong' });
-  const headers = { 'content-type': 'application/json', origin: gateway.address };
-  const body = JSON.stringify({ email: 'nobody@example.org', password: 'wrong wrong wrong' });
-  const url = `${gateway.address}/api/console/v1/session`;
-  for (let tries = 0; tries < 8; tries++) await fetch(url, { method: 'POST', headers, body });
-  await press(page, 'Log in');
-  await page.getByText('Too many wrong passwords in a row.').waitFor();
-  const wait = page.getByRole('button', { name: /Wait \d+ s/ });
-  await wait.waitFor();
-  expect(await wait.isDisabled()).toBe(true);
-  await page.getByRole('button', { name: 'Log in' }).waitFor();
-});
-
 test('an invite makes a member, whose link leaves the address bar at once', async () => {
   const page = await stranger();
   const invite = { email: 'iris@example.org', admin: false, network: null, expires_in_s: 3_600 };
@@ -242,4 +225,22 @@ test('a machine that is not one’s own is denied, and a wrong code is told', as
   });
   await press(page, 'Type another code');
   await page.getByLabel('Code').waitFor();
+});
+
+// The last one: whoever comes from the same address has to wait with it.
+test('too many wrong passwords must wait, and the button says how long', async () => {
+  const page = await stranger();
+  expectProblem(page, /429/);
+  await page.goto('/login');
+  await type(page, { 'E-mail': 'nobody@example.org', Password: 'wrong wrong wrong' });
+  const headers = { 'content-type': 'application/json', origin: gateway.address };
+  const body = JSON.stringify({ email: 'nobody@example.org', password: 'wrong wrong wrong' });
+  const url = `${gateway.address}/api/console/v1/session`;
+  for (let tries = 0; tries < 8; tries++) await fetch(url, { method: 'POST', headers, body });
+  await press(page, 'Log in');
+  await page.getByText('Too many wrong passwords in a row.').waitFor();
+  const wait = page.getByRole('button', { name: /Wait \d+ s/ });
+  await wait.waitFor();
+  expect(await wait.isDisabled()).toBe(true);
+  await page.getByRole('button', { name: 'Log in' }).waitFor();
 });
