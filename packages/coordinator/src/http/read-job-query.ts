@@ -16,14 +16,11 @@ const ACTIVE: readonly JobStatus[] = ['QUEUED', 'PROCESSING'];
 
 /** Throws `invalid_value` where a field of the query is none of what it may be. */
 export function readJobQuery(ctx: Context): JobQuery {
-  const statuses = readStatuses(ctx);
-  const [endpoints, model] = [readEndpoints(ctx), readModel(ctx)];
-  const { memberId } = callerOf(ctx);
   return {
-    memberId,
-    statuses,
-    endpoints,
-    model,
+    memberId: callerOf(ctx).memberId,
+    statuses: readStatuses(ctx),
+    endpoints: readEndpoints(ctx),
+    model: readModel(ctx),
     order: readOrder(ctx),
     ...readPage(ctx, MAX_LIMIT),
   };
@@ -56,8 +53,9 @@ function readEndpoints(ctx: Context): readonly EndpointKey[] | null {
   const written = queryText(ctx, 'type');
   if (written === null) return null;
   const type = INFERENCE_TYPES.find((one) => one === written);
-  if (type !== undefined)
+  if (type !== undefined) {
     return ENDPOINT_KEYS.filter((key) => ENDPOINTS[key].inferenceType === type);
+  }
   const message = `type is '${written}': it must be one of ${INFERENCE_TYPES.join(', ')}.`;
   throw new ApiError('invalid_value', message, { param: 'type' });
 }
