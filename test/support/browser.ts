@@ -47,14 +47,15 @@ export async function onEveryLook(page: Page, check: (look: Look) => Promise<voi
   await show(page, DEFAULT_LOOK);
 }
 
-async function show(page: Page, { width, theme }: Look): Promise<void> {
+/** And waits until the page has followed. */
+export async function show(page: Page, { width, theme }: Look): Promise<void> {
   await page.setViewportSize({ width, height: HEIGHTS[width] });
   await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
   await page.evaluate(TWO_FRAMES);
 }
 
 const DEFAULT_LOOK: Look = { width: 1440, theme: 'light' };
-export const HEIGHTS = { 360: 780, 1440: 900 } as const;
+const HEIGHTS = { 360: 780, 1440: 900 } as const;
 const TWO_FRAMES =
   'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 /** It beeps once a second, and nobody is asked whether it may. */

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { HEIGHTS, onEveryLook } from './browser.js';
+import { onEveryLook, show } from './browser.js';
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const ALL_RULES = { type: 'tag', values: TAGS } as const;
@@ -33,15 +33,14 @@ async function expectStill(page: Page): Promise<void> {
   if (shifted > MAX_SHIFT) throw new Error(`${page.url()} moved by ${shifted} while it loaded`);
 }
 
-/** All of it once, where it is tightest; the page is as wide as before afterwards. */
+/** All of it once, where it is tightest. */
 export async function expectSoundNarrow(page: Page, name: string): Promise<void> {
-  const before = page.viewportSize();
-  await page.setViewportSize({ width: 360, height: HEIGHTS[360] });
+  await show(page, { width: 360, theme: 'light' });
   await shoot(page, name);
   await expectNoSideways(page);
   await expectWholeTables(page);
   await expectAccessible(page);
-  if (before !== null) await page.setViewportSize(before);
+  await show(page, { width: 1440, theme: 'light' });
 }
 
 /** Says of each rule that is broken which elements break it, and how to mend them. */
