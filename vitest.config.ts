@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { LongFirst } from './test/support/long-first.js';
 
 export default defineConfig({
   test: {
@@ -15,5 +16,6 @@ export default defineConfig({
     // Tests wait for processes and sockets a third of their time: three at once keep two cores
     // busy, and each still has the time that it needs.
     maxWorkers: 3,
+    sequence: { sequencer: LongFirst },
   },
 });
