@@ -2,6 +2,7 @@ import type { Job } from '../../api/jobs.js';
 import { StatusBadge } from '../../ui/badge.js';
 import { timesIn } from '../../ui/dates.js';
 import { formatMs } from '../../ui/format.js';
+import { jobColumns } from '../../ui/job-columns.js';
 import { Table } from '../../ui/table.js';
 import type { Column } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
@@ -60,17 +61,7 @@ function chooseColumn(chosen: ReadonlySet<string>, onChoose: Choose): Column<Job
 }
 
 const COLUMNS: readonly Column<Job>[] = [
-  { head: 'Status', ifWide: true, cell: ({ status }) => <StatusBadge status={status} /> },
-  {
-    head: 'Model',
-    isName: true,
-    below: (job) => <Below job={job} />,
-    cell: ({ id, model }) => (
-      <a class="mono" href={`/jobs/${id}`}>
-        {model}
-      </a>
-    ),
-  },
+  ...jobColumns((job) => <Below job={job} />),
   { head: 'Type', ifWide: true, cell: ({ inference_type: type }) => type },
   { head: 'Note', kind: 'grow', ifWide: true, cell: (job) => <Note job={job} /> },
   { head: 'Took', kind: 'number', ifWide: true, cell: (job) => tookOf(job) },

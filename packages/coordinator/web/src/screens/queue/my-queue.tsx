@@ -6,6 +6,7 @@ import { StatusBadge } from '../../ui/badge.js';
 import { Button, LinkButton } from '../../ui/button.js';
 import { timesIn } from '../../ui/dates.js';
 import { formatCount, plural } from '../../ui/format.js';
+import { jobColumns } from '../../ui/job-columns.js';
 import { Loaded } from '../../ui/loaded.js';
 import { LoadMore } from '../../ui/load-more.js';
 import { Empty } from '../../ui/states.js';
@@ -70,17 +71,7 @@ function NothingQueued({ summary }: { readonly summary: QueueSummary }) {
 }
 
 const COLUMNS: readonly Column<Job>[] = [
-  { head: 'Status', ifWide: true, cell: ({ status }) => <StatusBadge status={status} /> },
-  {
-    head: 'Model',
-    isName: true,
-    below: (job) => <Below job={job} />,
-    cell: ({ id, model }) => (
-      <a class="mono" href={`/jobs/${id}`}>
-        {model}
-      </a>
-    ),
-  },
+  ...jobColumns((job) => <Below job={job} />),
   { head: 'Place', kind: 'number', ifWide: true, cell: (job) => placeOf(job) },
   { head: 'Waits for', kind: 'grow', ifWide: true, cell: (job) => <Waits job={job} /> },
   { head: 'Queued', ifWide: true, cell: ({ queued_at: at }) => <Ago at={Date.parse(at)} /> },

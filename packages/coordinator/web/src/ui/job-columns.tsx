@@ -1,0 +1,21 @@
+import type { ComponentChildren } from 'preact';
+import type { Job } from '../api/jobs.js';
+import { StatusBadge } from './badge.js';
+import type { Column } from './table.js';
+
+/** How every table of jobs begins; `below` stands under the model where the screen is narrow. */
+export function jobColumns(below: (job: Job) => ComponentChildren): readonly Column<Job>[] {
+  return [
+    { head: 'Status', ifWide: true, cell: ({ status }) => <StatusBadge status={status} /> },
+    {
+      head: 'Model',
+      isName: true,
+      below,
+      cell: ({ id, model }) => (
+        <a class="mono" href={`/jobs/${id}`}>
+          {model}
+        </a>
+      ),
+    },
+  ];
+}
