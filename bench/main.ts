@@ -3,6 +3,7 @@
  * `options.ts` and `docs/performance.md`.
  */
 import { writeFileSync } from 'node:fs';
+import { bodies, report as bodiesReport } from './bodies/bodies.js';
 import { dashboard } from './dashboard/dashboard.js';
 import { report as dashboardReport } from './dashboard/report.js';
 import { measureFleet } from './fleet/measure-fleet.js';
@@ -16,14 +17,17 @@ import { relay } from './relay/relay.js';
 import { report as relayReport } from './relay/report.js';
 import { report as scheduleReport } from './schedule/report.js';
 import { schedule } from './schedule/schedule.js';
+import { report as soundsReport, sounds } from './sounds.js';
 
 const BENCHES = {
   relay: { run: relay, report: relayReport },
+  bodies: { run: bodies, report: bodiesReport },
   media: { run: media, report: mediaReport },
   jobs: { run: jobs, report: jobsReport },
   schedule: { run: schedule, report: scheduleReport },
   fleet: { run: measureFleet, report: fleetReport },
   dashboard: { run: dashboard, report: dashboardReport },
+  sounds: { run: sounds, report: soundsReport },
 };
 
 const { name, options } = readOptions(process.argv.slice(2));

@@ -30,11 +30,11 @@ describe('the repository', () => {
     expect(importCycles(all)).toEqual([]);
   });
 
-  test('keeps files to 300 lines and lines to 100 columns', () => {
+  test('keeps files to 500 lines and lines to 100 columns', () => {
     expect(all.flatMap(textFaults)).toEqual([]);
   });
 
-  test('keeps functions to 60 lines, three parameters and a nesting of three', () => {
+  test('keeps functions to 100 lines, three parameters and a nesting of three', () => {
     expect(product.flatMap(functionFaults)).toEqual([]);
   });
 
@@ -146,22 +146,22 @@ describe('the rules refuse', () => {
 
 describe('the budgets refuse', () => {
   test.each([
-    ['a file of 301 lines', 'x;\n'.repeat(301)],
+    ['a file of 501 lines', 'x;\n'.repeat(501)],
     ['a line of 101 columns', `//${'x'.repeat(99)}`],
   ])('%s', (_, text) => {
     expect(textFaults(parse('a.ts', text))).toHaveLength(1);
   });
 
   test.each([
-    ['a file of 300 lines', 'x;\n'.repeat(300)],
+    ['a file of 500 lines', 'x;\n'.repeat(500)],
     ['a line of 100 columns', `//${'ä'.repeat(98)}`],
   ])('not %s', (_, text) => {
     expect(textFaults(parse('a.ts', text))).toEqual([]);
   });
 
   test.each([
-    ['a function of 61 lines', `function f() {\n${'x;\n'.repeat(59)}}`],
-    ['a method of 61 lines', `class A { f() {\n${'x;\n'.repeat(59)}} }`],
+    ['a function of 101 lines', `function f() {\n${'x;\n'.repeat(99)}}`],
+    ['a method of 101 lines', `class A { f() {\n${'x;\n'.repeat(99)}} }`],
     ['an arrow function of four parameters', 'const f = (a, b, c, d) => a;'],
     ['a constructor of four parameters', 'class A { constructor(a, b, c, d) {} }'],
     ['a nesting of four', 'for (;;) { while (a) { if (b) { try { c; } catch { d; } } } }'],
@@ -171,7 +171,7 @@ describe('the budgets refuse', () => {
   });
 
   test.each([
-    ['a function of 60 lines', `function f() {\n${'x;\n'.repeat(58)}}`],
+    ['a function of 100 lines', `function f() {\n${'x;\n'.repeat(98)}}`],
     ['three parameters and this', 'function f(this: X, a, b, c) {}'],
     ['a chain of else if', 'if (a) {} else if (b) {} else if (c) {} else if (d) {} else if (e) {}'],
     ['three levels twice', 'for (;;) if (a) { g(() => { for (;;) { if (b) { if (c) {} } } }); }'],

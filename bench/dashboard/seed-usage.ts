@@ -56,6 +56,7 @@ function drawRow({ memberIds, homes }: Town, random: Random, at: number): UsageR
     endpoint: 'chat',
     promptTokens: 100 + random.below(900),
     completionTokens: isFailed ? 0 : random.below(500),
+    estimated: false,
     audioMs: 0,
     images: 0,
     queueMs: 0,

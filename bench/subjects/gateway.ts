@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { BENCH_MODEL } from '../load/job.js';
 import { repositoryFile, runToEnd, start } from '../processes.js';
 import type { Started } from '../processes.js';
+import { freePort } from './free-port.js';
 import type { Subject, Surroundings } from './subject.js';
 
 const COORDINATOR = repositoryFile('packages/coordinator/bin/gateway-coordinator.js');
@@ -51,12 +52,14 @@ export async function startGateway(
     log: join(folder, 'coordinator.log'),
   });
   const key = await setUp({ url: coordinator.ready, data, config });
-  addServices(config, mock, services);
+  const statusPort = await freePort();
+  configure(config, { services: servicesOn(mock, services), status_port: statusPort });
   const agent = await startAgent({ nodeFlags, config, log: join(folder, 'agent.log') });
   return {
     name: 'gateway',
     origin: coordinator.ready,
     headers: { authorization: `Bearer ${key}` },
+    home: `http://127.0.0.1:${statusPort}`,
     pids: { coordinator: coordinator.pid, agent: agent.pid },
     isPeer: false,
   };
@@ -110,8 +113,7 @@ export function servicesOn(mock: string, services: GatewayServices): object[] {
   }));
 }
 
-function addServices(config: string, mock: string, services: GatewayServices): void {
+function configure(config: string, added: object): void {
   const settings = JSON.parse(readFileSync(config, 'utf8')) as object;
-  const list = servicesOn(mock, services);
-  writeFileSync(config, JSON.stringify({ ...settings, services: list }));
+  writeFileSync(config, JSON.stringify({ ...settings, ...added }));
 }

@@ -5,6 +5,8 @@ export interface Subject extends Target {
   readonly name: string;
   /** The processes on the way whose CPU time counts, by what they are called in the table. */
   readonly pids: Readonly<Record<string, number>>;
+  /** Where a home's own program on the way answers `/readyz`. */
+  readonly home?: string;
   /** Somebody else's proxy. */
   readonly isPeer: boolean;
 }

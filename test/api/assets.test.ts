@@ -32,6 +32,7 @@ describe('GET /api/inference/assets/<id>/', () => {
       'content-disposition': `inline; filename="${asset?.id}.png"`,
       'content-security-policy': "default-src 'none'; sandbox",
       'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
       'cross-origin-resource-policy': 'same-origin',
       vary: 'Cookie, Authorization',
       'access-control-allow-origin': '*',
@@ -170,19 +171,80 @@ describe('without a key', () => {
     expect((await server.fetch(LIST, { key: null })).status).toBe(401);
   });
 
-  test('with access by link one file can be fetched, and nothing else done', async () => {
+  test('the setting that would open it is named', async () => {
     const server = await startAssetServer({ settings: { assetsAccess: 'link' } });
+    const failure = await errorOf(await server.fetch(server.path, { key: null }));
+    expect(failure).toMatchObject({ code: 'missing_api_key' });
+    expect(failure).toMatchObject({
+      message: expect.stringContaining('GATEWAY_ASSETS_ACCESS=link') as string,
+    });
+  });
+});
+
+/** The link to the newest file, below the server's address. */
+async function linkOf(server: AssetServer): Promise<string> {
+  const { data } = (await (await server.fetch(LIST)).json()) as { data: { url: string }[] };
+  const { pathname, search } = new URL(data[0]?.url ?? '');
+  return pathname + search;
+}
+
+describe('whoever holds a link', () => {
+  const settings = { assetsAccess: 'link', assetsLinkMs: 3_600_000 } as const;
+
+  test('fetches that one file, and does nothing else', async () => {
+    const server = await startAssetServer({ settings, files: [A, A] });
+    const link = await linkOf(server);
     for (const key of [null, 'gwk_wrong', server.benKey, server.annaKey]) {
-      const response = await server.fetch(server.path, { key });
+      const response = await server.fetch(link, { key });
       expect(response.status).toBe(200);
-      expect(response.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
-      expect(response.headers.get('cache-control')).toMatch(/^private, /);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'cross-origin-resource-policy': 'cross-origin',
+        'referrer-policy': 'no-referrer',
+        'content-security-policy': "default-src 'none'; sandbox",
+        'x-content-type-options': 'nosniff',
+        'cache-control': expect.stringMatching(/^private, max-age=3[56]\d\d, immutable$/) as string,
+      });
       expect(await bytesOf(response)).toEqual(PICTURE);
     }
-    expect((await server.fetch(server.path, { method: 'HEAD', key: null })).status).toBe(200);
-    expect((await server.fetch(server.path, { method: 'DELETE', key: null })).status).toBe(401);
-    expect((await server.fetch(`${LIST}/`, { key: null })).status).toBe(401);
-    expect((await server.fetch(`${LIST}/${randomId()}`, { key: null })).status).toBe(404);
+    const asked = { key: null, headers: { range: 'bytes=10-19' } };
+    const part = await server.fetch(link, asked);
+    expect([part.status, await bytesOf(part)]).toEqual([206, PICTURE.subarray(10, 20)]);
+    expect((await server.fetch(link, { method: 'HEAD', key: null })).status).toBe(200);
+    expect((await server.fetch(link, { method: 'DELETE', key: null })).status).toBe(401);
+    const query = new URL(link, PUBLIC_URL).search;
+    expect((await server.fetch(`${LIST}/${query}`, { key: null })).status).toBe(401);
+    expect((await server.fetch(`/v1/models${query}`, { key: null })).status).toBe(401);
+    const other = server.assets.find(({ id }) => !link.includes(id))?.id;
+    expect((await server.fetch(`${LIST}/${other}/${query}`, { key: null })).status).toBe(401);
+  });
+
+  test('is told that it was changed, or is over, and not whether there is a file', async () => {
+    const server = await startAssetServer({ settings: { ...settings, assetsLinkMs: 1_000 } });
+    const link = await linkOf(server);
+    const id = server.assets[0]?.id ?? '';
+    const changed = link.replace(/.$/, (last) => (last === 'A' ? 'E' : 'A'));
+    const told = await Promise.all(
+      [changed, changed.replace(id, randomId())].map(async (path) =>
+        errorOf(await server.fetch(path, { key: null })),
+      ),
+    );
+    expect(told[0]).toMatchObject({ code: 'invalid_asset_link', type: 'not_authenticated' });
+    expect(told[1]).toEqual(told[0]);
+    const over = await until(async () => {
+      const response = await server.fetch(link, { key: null });
+      return response.status === 401 ? response : null;
+    });
+    expect(await errorOf(over)).toMatchObject({ code: 'expired_asset_link' });
+    // It is no longer needed where there is a key.
+    for (const path of [link, changed]) expect((await server.fetch(path)).status).toBe(200);
+    expect((await server.fetch(link, { key: server.benKey })).status).toBe(404);
+  });
+
+  test('holds it still after the next start', async () => {
+    const server = await startAssetServer({ settings });
+    const link = await linkOf(server);
+    const again = await server.restart();
+    expect((await again.fetch(link, { key: null })).status).toBe(200);
   });
 });
 

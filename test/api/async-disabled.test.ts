@@ -69,7 +69,18 @@ it('synchronous calls, async: false among them, work as ever', async () => {
   expect(fake.requests).toHaveLength(2);
 });
 
-it('a malformed request is told what is wrong with it first', async () => {
-  const failure = await failureOf(await post(gateway, chat({ async: true, messages: [] })));
-  expect(failure).toMatchObject({ status: 400, param: 'messages' });
+it.each([
+  ['a missing field', { async: true }],
+  ['a field of a wrong type', chat({ async: true, messages: 'hello' })],
+  ['a webhook that is none', chat({ async: true, webhook: { url: 'ftp://example.org' } })],
+  ['a model that nobody has', chat({ async: true, model: 'gone' })],
+])('503 comes before %s is told', async (_, body) => {
+  expect(await failureOf(await post(gateway, body))).toMatchObject(DISABLED);
+});
+
+it.each([
+  ['async is no boolean', { async: 'true' }, 'async'],
+  ['async is false', { async: false, messages: [] }, 'messages'],
+])('where %s, a request is told what is wrong with it', async (_, fields, param) => {
+  expect(await failureOf(await post(gateway, chat(fields)))).toMatchObject({ status: 400, param });
 });

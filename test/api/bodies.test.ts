@@ -1,3 +1,5 @@
+import { Agent, request } from 'node:http';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hangBeforeHeaders } from '../support/fake-behaviours.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
@@ -36,6 +38,104 @@ type BodyForm = Pick<RequestInit, 'body' | 'duplex'>;
 function chunked(text: string): BodyForm {
   return { body: new Blob([text]).stream(), duplex: 'half' };
 }
+
+const ENCODERS = {
+  gzip: gzipSync,
+  'x-gzip': gzipSync,
+  deflate: deflateSync,
+  br: brotliCompressSync,
+};
+type Encoding = keyof typeof ENCODERS;
+const ENCODINGS = Object.keys(ENCODERS) as Encoding[];
+
+/** Posts these bytes as a body that is said to be encoded so. */
+function postEncoded(bytes: Uint8Array, encoding: string, at = gateway): Promise<Response> {
+  const headers = { 'content-encoding': encoding };
+  return post(at, '', { body: new Uint8Array(bytes), headers });
+}
+
+describe('a compressed body', () => {
+  it.each(ENCODINGS)('in %s is read as what it was', async (encoding) => {
+    const text = chatOf(LIMIT);
+    const response = await postEncoded(ENCODERS[encoding](text), encoding.toUpperCase());
+    expect(response.status).toBe(200);
+    expect(fake.lastRequest.body['padding']).toBe(
+      (JSON.parse(text) as { padding: string }).padding,
+    );
+    expect(fake.lastRequest.headers).not.toHaveProperty('content-encoding');
+  });
+
+  it('that is said to be as it is, is', async () => {
+    expect((await postEncoded(Buffer.from(chatOf(200)), 'identity')).status).toBe(200);
+  });
+
+  it.each(ENCODINGS)(
+    'in %s is limited by what comes out: one byte more is 413',
+    async (encoding) => {
+      const response = await postEncoded(ENCODERS[encoding](chatOf(LIMIT + 1)), encoding);
+      expect(await failureOf(response)).toMatchObject({ status: 413, code: 'body_too_large' });
+    },
+  );
+
+  it('that grows without end is stopped early', async () => {
+    // Decoded it has 2 GiB, which takes a second and more.
+    const bomb = Buffer.concat(Array<Buffer>(256).fill(gzipSync(Buffer.alloc(8 * 1024 * 1024))));
+    const headers = { 'content-encoding': 'gzip' };
+    const before = process.cpuUsage();
+    const body = new Blob([new Uint8Array(bomb)]).stream();
+    const response = await post(gateway, '', { body, duplex: 'half', headers });
+    const { user, system } = process.cpuUsage(before);
+    expect(await failureOf(response)).toMatchObject({ status: 413, code: 'body_too_large' });
+    expect(user + system).toBeLessThan(500_000);
+  });
+
+  it.each([
+    ['is not in its encoding', Buffer.from(chatOf(200)), 'gzip'],
+    ['ends early', gzipSync(chatOf(20_000)).subarray(0, -12), 'gzip'],
+    ['is broken inside', brotliCompressSync(chatOf(20_000)).fill(0xff, 10, 30), 'br'],
+  ])('that %s is 400', async (_, bytes, encoding) => {
+    const failure = await failureOf(await postEncoded(bytes, encoding));
+    expect(failure).toMatchObject({ status: 400, code: 'invalid_json' });
+    expect(failure.message).toContain(`it is not ${encoding}, as Content-Encoding says`);
+  });
+
+  it.each(['zstd', 'compress', 'gzip, gzip', 'odd'])('in %s is 415', async (encoding) => {
+    const response = await postEncoded(Buffer.from(chatOf(200)), encoding);
+    expect(response.headers.get('accept-encoding')).toBe('gzip, deflate, br');
+    const failure = await failureOf(response);
+    expect(failure).toMatchObject({ status: 415, code: 'unsupported_content_type' });
+    expect(failure.message).toContain(JSON.stringify(encoding));
+  });
+
+  it('leaves its connection usable', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const statusOf = (body: Buffer) =>
+      new Promise<number>((resolve, reject) => {
+        const headers = {
+          authorization: `Bearer ${gateway.anna.key}`,
+          'content-type': 'application/json',
+          'content-encoding': 'gzip',
+        };
+        const url = `${gateway.baseUrl}/chat/completions`;
+        const sending = request(url, { method: 'POST', agent, headers }, (response) => {
+          response.resume().once('end', () => resolve(response.statusCode ?? 0));
+        });
+        sending.once('error', reject).end(body);
+      });
+    const good = gzipSync(chatOf(200));
+    const statuses = [];
+    for (const body of [
+      good,
+      Buffer.from('odd'),
+      good,
+      Buffer.concat([good, Buffer.from('odd')]),
+      good,
+    ])
+      statuses.push(await statusOf(body));
+    expect(statuses).toEqual([200, 400, 200, 400, 200]);
+    agent.destroy();
+  });
+});
 
 describe('the JSON limit', () => {
   it('lets a body through that is exactly as long', async () => {

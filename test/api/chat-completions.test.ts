@@ -5,7 +5,7 @@ import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import type { FakeModelServer } from '../support/fake-model-server.js';
 import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
-import { chat, eventsOf, post, textOf } from './requests.js';
+import { chat, eventsOf, failureOf, post, textOf } from './requests.js';
 import { connect, STOCK_CLIENTS } from './stock-clients.js';
 
 let gateway: TestGateway;
@@ -23,6 +23,10 @@ afterAll(async () => {
   await gateway.stop();
   await fake.close();
 });
+
+interface Answered {
+  readonly choices: readonly { readonly message?: object; readonly delta?: object }[];
+}
 
 const TOOLS = [
   {
@@ -242,20 +246,34 @@ describe('the answer', () => {
     });
   });
 
-  it.each([
-    ['reasoning', 'reasoning_content'],
-    ['reasoning_content', 'reasoning'],
-  ])('passes %s as it comes, with its twin %s', async (given, twin) => {
-    const message = { role: 'assistant', content: 'yes', [given]: 'because' };
-    fake.once(reply(200, { choices: [{ index: 0, message, finish_reason: 'stop' }] }));
-    const plain = JSON.parse((await readAll(chat())).text) as { choices: object[] };
-    expect(plain.choices[0]).toMatchObject({ message: { ...message, [twin]: 'because' } });
-    const delta = { [given]: 'because' };
-    fake.once(events({ delta }, { delta: { content: 'yes' }, finish_reason: 'stop' }));
-    const [first = ''] = eventsOf((await readAll(chat({ stream: true }))).text);
-    expect(JSON.parse(first)).toMatchObject({
-      choices: [{ delta: { reasoning: 'because', reasoning_content: 'because' } }],
-    });
+  describe.each(['reasoning', 'reasoning_content'])(
+    'sends %s of the local server once',
+    (given) => {
+      it.each([
+        [{}, 'reasoning_content', 'reasoning'],
+        [{ 'x-reasoning-field': 'reasoning_content' }, 'reasoning_content', 'reasoning'],
+        [{ 'x-reasoning-field': 'reasoning' }, 'reasoning', 'reasoning_content'],
+      ])('to a request with %j as %s', async (headers, name, other) => {
+        const message = { role: 'assistant', content: 'yes', [given]: 'because' };
+        fake.once(reply(200, { choices: [{ index: 0, message, finish_reason: 'stop' }] }));
+        const whole = (await (await post(gateway, chat(), { headers })).json()) as Answered;
+        expect(whole.choices[0]?.message).toMatchObject({ content: 'yes', [name]: 'because' });
+        expect(whole.choices[0]?.message).not.toHaveProperty(other);
+        const delta = { [given]: 'because' };
+        fake.once(events({ delta }, { delta: { content: 'yes' }, finish_reason: 'stop' }));
+        const stream = await (await post(gateway, chat({ stream: true }), { headers })).text();
+        const [first = ''] = eventsOf(stream);
+        const [choice] = (JSON.parse(first) as Answered).choices;
+        expect(choice?.delta).toMatchObject({ [name]: 'because' });
+        expect(choice?.delta).not.toHaveProperty(other);
+      });
+    },
+  );
+
+  it('a header x-reasoning-field that is neither is 400', async () => {
+    const headers = { 'x-reasoning-field': 'thinking' };
+    const failure = await failureOf(await post(gateway, chat(), { headers }));
+    expect(failure).toMatchObject({ status: 400, param: 'x-reasoning-field' });
   });
 
   it('is a stream where one was asked for, though the local server answers JSON', async () => {

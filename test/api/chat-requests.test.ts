@@ -3,6 +3,7 @@ import { startFakeLlamaServer, startFakeOpenAi } from '../support/fake-openai-se
 import type { FakeModelServer } from '../support/fake-model-server.js';
 import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
 import { chat, failureOf, post } from './requests.js';
 
 let gateway: TestGateway;
@@ -55,6 +56,32 @@ describe('temperature', () => {
   });
 });
 
+describe('a limit of -1 tokens is none', () => {
+  it.each(['max_tokens', 'max_completion_tokens'])('%s', async (name) => {
+    expect(await sent({ [name]: -1, top_k: -1 })).not.toHaveProperty(name);
+    expect(fake.lastRequest.body).toMatchObject({ top_k: -1 });
+  });
+
+  it('as a job, in a batch and for a completion as well', async () => {
+    const [none, completion] = [
+      { max_tokens: -1 },
+      { model: 'tiny', prompt: 'Once', max_tokens: -1 },
+    ];
+    const bodies = async (count: number) => {
+      await until(() => fake.requests.length >= count);
+      return fake.requests.slice(-1)[0]?.body;
+    };
+    const before = fake.requests.length;
+    expect((await post(gateway, completion, { path: '/v1/completions' })).status).toBe(200);
+    expect(await bodies(before + 1)).not.toHaveProperty('max_tokens');
+    expect((await post(gateway, chat({ ...none, async: true }))).status).toBe(202);
+    expect(await bodies(before + 2)).not.toHaveProperty('max_tokens');
+    const requests = [{ endpoint: '/v1/chat/completions', body: chat(none) }];
+    expect((await post(gateway, { requests }, { path: '/v1/batches' })).status).toBe(202);
+    expect(await bodies(before + 3)).not.toHaveProperty('max_tokens');
+  });
+});
+
 it('nothing else is injected', async () => {
   const body = await sent({});
   expect(Object.keys(body).toSorted()).toEqual(['messages', 'model', 'temperature']);
@@ -67,7 +94,6 @@ it('additional properties are accepted, and pass unchanged', async () => {
     response_format: { type: 'json_object' },
     logit_bias: { 5: -1 },
     chat_template_kwargs: { enable_thinking: false },
-    n: 2,
   };
   expect(await sent(fields)).toMatchObject(fields);
 });
@@ -121,6 +147,9 @@ describe('the local server sees', () => {
   });
 });
 
+const CALLED = { name: 'weather', arguments: '{"city":"Bern"}' };
+const CITATION = { type: 'url_citation', url_citation: { url: 'https://example.org', title: 'x' } };
+
 describe('roles', () => {
   it.each([
     ['system', { role: 'system', content: 'x' }],
@@ -130,6 +159,14 @@ describe('roles', () => {
     [
       'assistant without content but with tool_calls',
       { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'function' }] },
+    ],
+    ['assistant with a function_call', { role: 'assistant', function_call: CALLED, content: null }],
+    ['assistant with a refusal', { role: 'assistant', content: null, refusal: 'I cannot.' }],
+    ['assistant with audio', { role: 'assistant', content: null, audio: { id: 'audio_1' } }],
+    ['assistant with sources', { role: 'assistant', content: 'x', annotations: [CITATION] }],
+    [
+      'assistant with sources of a part',
+      { role: 'assistant', content: [{ type: 'text', text: 'x', annotations: [CITATION] }] },
     ],
   ])('%s is accepted', async (_, message) => {
     const messages = [{ role: 'user', content: 'hello' }, message];
@@ -157,6 +194,16 @@ describe('known fields are checked', () => {
     [
       'an assistant without content and tool_calls',
       { messages: [{ role: 'assistant', content: null }] },
+      'missing_required_parameter messages[0].content',
+    ],
+    [
+      'an assistant whose refusal is null',
+      { messages: [{ role: 'assistant', content: null, refusal: null, audio: null }] },
+      'missing_required_parameter messages[0].content',
+    ],
+    [
+      'a user with a refusal',
+      { messages: [{ role: 'user', refusal: 'no' }] },
       'missing_required_parameter messages[0].content',
     ],
     [

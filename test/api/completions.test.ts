@@ -73,10 +73,26 @@ it('additional properties are accepted, and no temperature is injected', async (
   expect(fake.lastRequest.body).toEqual({ ...PROMPT, ...fields });
 });
 
+const MANY = Array.from({ length: 1_025 }, () => 'a');
+
 it.each<[string, object, string]>([
   ['model absent', { model: undefined }, 'missing_required_parameter model'],
   ['prompt absent', { prompt: undefined }, 'missing_required_parameter prompt'],
   ['prompt a number', { prompt: 1 }, 'invalid_type prompt'],
+  ['prompt an empty list', { prompt: [] }, 'invalid_type prompt'],
+  ['a text among token ids', { prompt: [1, 'a'] }, 'invalid_type prompt[1]'],
+  ['a number among texts', { prompt: ['a', 1] }, 'invalid_type prompt[1]'],
+  ['a negative token id', { prompt: [[1], [2, -1]] }, 'invalid_type prompt[1][1]'],
+  ['an empty list of token ids', { prompt: [[1], []] }, 'invalid_type prompt[1]'],
+  ['more prompts than one request may have', { prompt: MANY }, 'invalid_value prompt'],
+  [
+    'more answers than one request may have',
+    { prompt: ['a', 'b'], n: 513 },
+    'invalid_value prompt',
+  ],
+  ['n zero', { n: 0 }, 'invalid_value n'],
+  ['n a string', { n: '4' }, 'invalid_type n'],
+  ['echo a string', { echo: 'yes' }, 'invalid_type echo'],
   ['stream a string', { stream: 'yes' }, 'invalid_type stream'],
   ['max_tokens zero', { max_tokens: 0 }, 'invalid_value max_tokens'],
   ['temperature negative', { temperature: -1 }, 'invalid_value temperature'],

@@ -1,3 +1,4 @@
+import { AssetLinks, assetLinkSecret } from '@inference-gateway/coordinator/assets/asset-links';
 import { createRouter } from '@inference-gateway/coordinator/http/app';
 import type { AppParts } from '@inference-gateway/coordinator/http/app';
 import { newSecret } from '@inference-gateway/shared/ids';
@@ -82,12 +83,15 @@ describe('without a session nothing is told', () => {
     }
   });
 
-  it('a file may be open to whoever knows its address, and then takes no cookie', async () => {
+  it('a file is open to whoever holds a link to it, and then takes no cookie', async () => {
     const own = await startGateway({ assetsAccess: 'link' });
     const over = visitorWith(own, `gateway_session=${newSecret('gws')}`);
-    const response = await over.fetch(`${ASSETS}/nothing`);
+    const secret = await assetLinkSecret(own.dataDir);
+    const parts = { secret, access: 'link', lifetimeMs: 60_000, publicUrl: () => '' } as const;
+    const response = await over.fetch(new AssetLinks(parts).urlsFor(null)('nothing'));
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(await failureOf(response)).toMatchObject({ status: 404, code: 'asset_not_found' });
+    expect((await over.fetch(`${ASSETS}/nothing`)).status).toBe(401);
   });
 });
 

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { MY_COMMANDS } from '@inference-gateway/coordinator/console/my-commands';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
-import { my, readMy } from './console-calls.js';
-import { visit } from './visitor.js';
+import { ask, my, readMy, refusal } from './console-calls.js';
+import { visit, visitAgain } from './visitor.js';
 import type { Visitor } from './visitor.js';
 
 let gateway: TestGateway;
@@ -24,6 +25,13 @@ beforeAll(async () => {
 
 afterAll(() => gateway.stop());
 
+/** What the network's own page tells one of its members of what is shared with it. */
+async function sharedWith(visitor: Visitor) {
+  const [listed] = await readMy(visitor, 'network.list', {});
+  const { shares } = await readMy(visitor, 'network.show', { network });
+  return { counted: listed?.shares, models: shares.map(({ model }) => model) };
+}
+
 const CAPS = { slots: 1, hours: null, time_zone: null, max_tokens: null };
 
 it('what is shared is told to both sides, and to nobody who is blocked', async () => {
@@ -41,9 +49,44 @@ it('what is shared is told to both sides, and to nobody who is blocked', async (
   expect(await readMy(ben, 'share.received', {})).toMatchObject([{ ...told, online: false }]);
   expect(await readMy(anna, 'share.received', {})).toEqual([]);
 
+  expect(await sharedWith(ben)).toEqual({ counted: 1, models: ['tiny'] });
+
   await my(anna, 'provider.block', { member: gateway.ben.id });
   expect(await readMy(ben, 'share.received', {})).toEqual([]);
+  expect(await sharedWith(ben)).toEqual({ counted: 0, models: [] });
+  expect(await sharedWith(anna)).toEqual({ counted: 1, models: ['tiny'] });
   await my(anna, 'provider.unblock', { member: gateway.ben.id });
   await my(ben, 'network.leave', { network });
   expect(await readMy(ben, 'share.received', {})).toEqual([]);
+});
+
+it('what is asked of the console names no e-mail address of another member', async () => {
+  const own = await openGateway();
+  onTestFinished(() => own.stop());
+  const [owner, friend] = [
+    await visitAgain(own, 'anna@example.org'),
+    await visitAgain(own, 'ben@example.org'),
+  ];
+  await own.anna.enroll('den-pc');
+  await own.ben.enroll('bens-pc');
+  const { id } = await my(owner, 'network.create', { name: 'friends' });
+  await my(owner, 'network.add', { network: id, member: 'Ben' });
+  const answers = [JSON.stringify(await readMy(friend, 'network.invitations', {}))];
+  await my(friend, 'network.accept', { network: id });
+  const [machine] = await readMy(owner, 'provider.list', {});
+  const shared = { service: null, model: null, network: id, user: null, ...CAPS };
+  await my(owner, 'provider.share', { ...shared, provider: machine?.id ?? '' });
+  for (const [name, { kind }] of Object.entries(MY_COMMANDS)) {
+    for (const args of [{}, { network: id }, { since_s: null, by: 'member', given: true }]) {
+      const asked = kind === 'read' ? ask(friend, ['my', name], args) : null;
+      answers.push((await (await asked)?.text()) ?? '');
+    }
+  }
+  // What is not known is told without what is: an address is nobody's to try.
+  for (const member of ['anna', 'anna@example.or', 'Ann']) {
+    const { message } = await refusal(owner, 'network.add', { network: id, member });
+    answers.push(message.replace(member, ''));
+  }
+  expect(answers.join('\n')).toContain('Anna');
+  expect(answers.join('\n')).not.toContain('anna@example.org');
 });

@@ -7,7 +7,9 @@ import { connectRawAgent } from '../support/raw-agent.js';
 import type { Sent } from './account-calls.js';
 import { approve, asking, polling } from './device-calls.js';
 import type { DeviceLogIn } from './device-calls.js';
+import { act } from './console-calls.js';
 import { failureOf } from './requests.js';
+import { visit } from './visitor.js';
 
 let gateway: TestGateway;
 /** Each machine has an address of its own, or they would share its ten tries a minute. */
@@ -48,11 +50,14 @@ async function collect({ device_code: code }: DeviceLogIn, to = gateway): Promis
   return (await response.json()) as Enrolled;
 }
 
-async function refusal(deviceCode: unknown): Promise<readonly unknown[]> {
-  const { status, type, code } = await failureOf(await send(polling(deviceCode)));
+async function refusal(deviceCode: unknown, to = gateway): Promise<readonly unknown[]> {
+  const { status, type, code } = await failureOf(await send(polling(deviceCode), to));
   return [status, type, code];
 }
 
+const ANY = { since_s: null, actor: null, subject: null, limit: 10 };
+const LOCK_OUTS = { ...ANY, action: 'device.lockout' };
+const NOBODYS = { code: 'ZZZZ-ZZZZ' };
 const bad = (code: string) => [400, 'invalid_request_error', code];
 
 describe('a machine that asks', () => {
@@ -155,22 +160,44 @@ describe('the token', () => {
     expect(failure).toMatchObject({ status: 409, code: 'name_taken' });
   });
 
-  it('is refused to all who waited while five wrong codes were typed', async () => {
-    const own = await startGateway({ trustProxy: 1 });
-    const [told, other] = [await ask({}, own), await ask({}, own)];
+  it('waits on, whoever types wrong codes, and they are locked out', async () => {
+    const own = await openGateway({ trustProxy: 1 });
+    const told = await ask({}, own);
     for (const left of [4, 3, 2, 1]) {
       const wrong = approve(own, 'ZZZZ-ZZZZ');
-      await expect(wrong).rejects.toThrow(`Wrong codes until log-ins end: ${left}.`);
+      await expect(wrong).rejects.toThrow(
+        `Wrong codes until you have to wait 15 minutes: ${left}.`,
+      );
     }
     const fifth = approve(own, 'ZZZZ-ZZZZ');
-    await expect(fifth).rejects.toThrow('Log-ins that it has ended, as their fifth wrong code: 2.');
-    await expect(approve(own, told.user_code)).rejects.toThrow('is denied already');
-    for (const { device_code: code } of [told, other]) {
-      const failure = await failureOf(await send(polling(code), own));
-      expect([failure.code, failure.message]).toEqual([
-        'access_denied',
-        expect.stringContaining('Too many wrong codes'),
-      ]);
+    await expect(fifth).rejects.toThrow('wait 15 minutes before the next one');
+    await expect(approve(own, told.user_code)).rejects.toThrow('this one was not looked at');
+    expect(await refusal(told.device_code, own)).toEqual(bad('authorization_pending'));
+    await own.stop();
+  });
+
+  it('a member who guesses has to wait, and another one lets the machine in', async () => {
+    const own = await openGateway({ trustProxy: 1 });
+    const told = await ask({}, own);
+    const [guesser, owner] = await Promise.all([
+      visit(own, 'ben@example.org'),
+      visit(own, 'anna@example.org'),
+    ]);
+    for (let i = 0; i < 5; i++) {
+      const wrong = await failureOf(await act(guesser, ['my', 'device.find'], NOBODYS));
+      expect(wrong).toMatchObject({ status: 404, code: 'not_found' });
     }
+    const code = { code: told.user_code };
+    for (const command of ['device.find', 'device.approve', 'device.deny']) {
+      const locked = await act(guesser, ['my', command], code);
+      expect(locked.headers.get('retry-after')).toBe('60');
+      expect(await failureOf(locked)).toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
+    }
+    const approved = await act(owner, ['my', 'device.approve'], code);
+    expect(approved.status).toBe(200);
+    await collect(told, own);
+    const [entry] = await own.admin('audit.list', LOCK_OUTS);
+    expect(entry).toMatchObject({ subject: { kind: 'user', name: 'Ben' } });
+    await own.stop();
   });
 });

@@ -201,6 +201,48 @@ describe('a path that is not there', () => {
     },
   );
 
+  it.each([
+    ['/chat/completions', '/v1/chat/completions'],
+    ['/models', '/v1/models'],
+    ['/v1/v1/chat/completions', '/v1/chat/completions'],
+    ['/v1/chat/completion', '/v1/chat/completions'],
+    ['/v1/image/generations', '/v1/images/generations'],
+    ['/v1/audio/transcription', '/v1/audio/transcriptions'],
+    ['/v1/chat/completions/x', '/v1/chat/completions'],
+    ['/v1/batch', '/v1/batches'],
+    ['/api/inference/asset', '/api/inference/assets'],
+  ])('%s is told that %s is near', async (path, near) => {
+    const { message } = await failureOf(await gateway.fetch(path, { method: 'POST' }));
+    expect(message).toBe(`There is nothing at ${path}. Did you mean ${near}?`);
+  });
+
+  it.each([
+    ['/v1/assistants', 'Use /v1/chat/completions.'],
+    ['/v1/threads/t_1/runs', 'Use /v1/chat/completions.'],
+    ['/threads', 'Use /v1/chat/completions.'],
+    ['/v1/files', 'Use /v1/batches'],
+    ['/v1/fine_tuning/jobs', 'GET /v1/models'],
+    ['/v1/moderations', 'GET /v1/models'],
+    ['/v1/realtime/sessions', 'Use /v1/chat/completions.'],
+    ['/v1/vector_stores', 'GET /v1/models'],
+    ['/v1/audio/translations', 'Use /v1/audio/transcriptions.'],
+    ['/v1/images/variations', 'Use /v1/images/edits.'],
+    ['/v1/videos', 'Use /v1/videos/generations.'],
+    ['/api/chat', 'Use /v1/chat/completions.'],
+  ])('%s is known from elsewhere, and not served', async (path, remedy) => {
+    const failure = await failureOf(await gateway.fetch(path, { method: 'POST' }));
+    expect(failure).toMatchObject({ status: 404, code: 'unknown_url' });
+    expect(failure.message).toMatch(/^This gateway does not serve \/(v1|api)\/\w+/);
+    expect(failure.message).toContain(remedy);
+  });
+
+  it.each(STOCK_CLIENTS)('is told to $version in words', async ({ Sdk }) => {
+    const asked = connect(Sdk, gateway).moderations.create({ input: 'x' });
+    const failure = await asked.catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(Sdk.NotFoundError);
+    expect(String(failure)).toContain('This gateway does not serve /v1/moderations.');
+  });
+
   it('says where the API is', async () => {
     const { message } = await failureOf(await gateway.fetch('/models'));
     expect(message).toContain('/models');

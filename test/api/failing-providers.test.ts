@@ -25,6 +25,7 @@ async function provider(
   return fake;
 }
 
+const NO_IMAGES = 'image input is not supported - hint: you may need to provide the mmproj';
 const broken = reply(500, { error: { message: 'CUDA out of memory' } });
 
 it('beside a good one, all callers are answered and it gets no more than its tries', async () => {
@@ -52,7 +53,11 @@ it('alone, its callers are told at once, and in how many seconds it is tried aga
     const { message } = await failureOf(await post(gateway, chat()));
     expect(message).toContain('CUDA out of memory');
   }
-  const told = await failureOf(await post(gateway, chat()));
+  const response = await post(gateway, chat());
+  const wait = Number(response.headers.get('retry-after'));
+  expect(wait).toBeGreaterThanOrEqual(29);
+  expect(wait).toBeLessThanOrEqual(30);
+  const told = await failureOf(response);
   expect(told).toMatchObject({ status: 502, code: 'provider_error', retry: 'false' });
   expect(told.message).toMatch(
     /^Every provider that serves the model 'tiny' failed lately; one is tried again in (30|29) s/,
@@ -99,6 +104,8 @@ it('a probe that fails leaves it alone for as long again', async () => {
 
 it.each([
   ['its caller’s errors', reply(400, { error: { message: 'bad tool' } }), 400],
+  ['input that its model does not take', reply(500, { error: { message: NO_IMAGES } }), 400],
+  ['a body that is too large for it', reply(413, { error: { message: 'too large' } }), 413],
   ['being busy', reply(429, { error: { message: 'slow down' } }), 503],
 ])('%s never count against it', async (_, behaviour, status) => {
   const gateway = await startGateway({ syncWaitMs: 0 });

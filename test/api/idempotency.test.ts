@@ -21,6 +21,12 @@ beforeAll(async () => {
 
 let keys = 0;
 
+const ELSEWHERE = 'http://192.0.2.1/cat.png';
+
+function imageAt(url: string) {
+  return [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
+}
+
 /** Headers with a key that no other test has used. */
 function fresh(): { 'Idempotency-Key': string } {
   keys += 1;
@@ -62,6 +68,34 @@ describe('a second submission with the same key', () => {
     const replayed = await submit(gateway, { top_k: 1 }, { headers });
     expect(isReplay(replayed)).toBe('true');
     expect(await accepted<JobBody>(replayed)).toMatchObject({ id });
+  });
+
+  it.each<[string, unknown]>([
+    ['lacks its messages', { model: 'tiny', async: true }],
+    ['has fields of a wrong type', chat({ async: true, max_tokens: 'many', temperature: 9 })],
+    ['names a webhook that is none', chat({ async: true, webhook: 'x' })],
+    [
+      'names a medium that a server would fetch',
+      chat({ async: true, messages: imageAt(ELSEWHERE) }),
+    ],
+    ['is not JSON', '{"model": "tiny", '],
+    ['is empty', ''],
+  ])('is a replay where its body %s', async (_, body) => {
+    const headers = fresh();
+    const { id } = await accepted<JobBody>(await submit(gateway, {}, { headers }));
+    const replayed = await post(gateway, body, { headers });
+    expect([replayed.status, isReplay(replayed)]).toEqual([202, 'true']);
+    expect(await replayed.json()).toMatchObject({ id });
+  });
+
+  it.each([
+    ['lacks its messages', { model: 'tiny', async: true }, 'missing_required_parameter'],
+    ['is not JSON', '{"model": "tiny", ', 'invalid_json'],
+  ])('a key that is not known saves no body that %s', async (_, body, code) => {
+    expect(await failureOf(await post(gateway, body, { headers: fresh() }))).toMatchObject({
+      status: 400,
+      code,
+    });
   });
 
   it('sent 50 times at once is one job', async () => {
@@ -124,6 +158,19 @@ describe('the key', () => {
     expect(await accepted<BatchBody>(second)).toMatchObject({ id, total: 2 });
     const { data } = await getJson<{ data: BatchBody[] }>(gateway, BATCHES);
     expect(data.filter((batch) => batch.id === id)).toHaveLength(1);
+  });
+
+  it.each<[string, unknown]>([
+    ['malformed items', { requests: [{ endpoint: '/v1/nowhere' }] }],
+    ['no items', { requests: [] }],
+    ['nothing that is JSON', '{'],
+  ])('of a batch is looked up before a body with %s is judged', async (_, body) => {
+    const headers = fresh();
+    const { id } = await accepted<BatchBody>(await submitBatch(gateway, [chatItem()], { headers }));
+    const replayed = await post(gateway, body, { path: BATCHES, headers });
+    expect([replayed.status, isReplay(replayed)]).toEqual([202, 'true']);
+    expect(await replayed.json()).toMatchObject({ id, total: 1 });
+    expect((await post(gateway, body, { path: BATCHES, headers: fresh() })).status).toBe(400);
   });
 
   it.each(['x', 'x'.repeat(255), 'a b~!"', '7b1c2f4e-1d8b-4c43-9a53-0a6f6e3f0a11'])(

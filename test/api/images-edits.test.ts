@@ -21,7 +21,7 @@ let fake: FakeMediaServer;
 beforeAll(async () => {
   gateway = await openGateway();
   fake = await startFakeMedia();
-  await gateway.startAgent({ services: [fake.service('image', { sd: [] })] });
+  await gateway.startAgent({ services: [fake.service('image', { sd: [], 'gpt-image-1': [] })] });
   return async () => {
     await gateway.stop();
     await fake.close();
@@ -69,6 +69,34 @@ describe.each(STOCK_CLIENTS)('$version edits', ({ Sdk }) => {
     const hashes = files.filter(({ name }) => name !== 'mask').map(({ sha256 }) => sha256);
     expect(hashes).toEqual([sha256Of(first), sha256Of(second)]);
     expect(files.find(({ name }) => name === 'mask')?.sha256).toBe(sha256Of(mask));
+  });
+
+  it('with partial_images, which only streams have: there are none', async () => {
+    const image = await toFile(first, 'cat.png');
+    for (const partial_images of [0, 2]) {
+      const { data } = await images().edit({ ...common, image, partial_images });
+      expect(data).toHaveLength(1);
+      expect(fake.last.fields).not.toHaveProperty('partial_images');
+    }
+  });
+
+  it('as a stream is refused, and asks no GPU', async () => {
+    const image = await toFile(first, 'cat.png');
+    const asked = images().edit({ ...common, image, stream: true });
+    const failure = await asked.catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(Sdk.BadRequestError);
+    expect(failure).toMatchObject({ code: 'unsupported_value', param: 'stream' });
+    expect(String(failure)).toContain('leave it away');
+    expect(fake.heard).toEqual([]);
+  });
+
+  it('with a model whose callers expect b64_json unasked: both forms', async () => {
+    const image = await toFile(first, 'cat.png');
+    const { data } = await images().edit({ ...common, model: 'gpt-image-1', image });
+    const [made] = data ?? [];
+    const asset = await gateway.fetch(new URL(made?.url ?? '').pathname);
+    const bytes = Buffer.from(await asset.arrayBuffer());
+    expect(Buffer.from(made?.b64_json ?? '', 'base64')).toEqual(bytes);
   });
 
   it('and takes b64_json instead of a url', async () => {

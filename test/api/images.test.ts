@@ -102,6 +102,23 @@ describe('b64_json is base64 image bytes, present when response_format is b64_js
   });
 });
 
+describe('a model whose callers expect b64_json unasked carries both forms', () => {
+  it.each([
+    ['gpt-image-1', {}, ['url', 'b64_json']],
+    ['gpt-image-1', { response_format: null }, ['url', 'b64_json']],
+    ['gpt-image-1', { response_format: 'url' }, ['url']],
+    ['gpt-image-1', { response_format: 'b64_json' }, ['b64_json']],
+    ['my-gpt-image-1', {}, ['url']],
+  ])('%s with %j: %j', async (model, fields, forms) => {
+    const { data } = await listOf(await draw(gateway, { model, n: 2, ...fields }));
+    expect(data.map((item) => Object.keys(item))).toEqual([forms, forms]);
+    const [{ url, b64_json: base64 } = {}] = data;
+    if (url === undefined || base64 === undefined) return;
+    const image = await bytesOf(await fetchAsset(url, gateway.anna.key));
+    expect(Buffer.from(base64, 'base64')).toEqual(image);
+  });
+});
+
 it.each(['url', 'b64_json'])('the generated image is stored once: %s', async (format) => {
   const before = (await listAssets(gateway)).length;
   await listOf(await draw(gateway, { response_format: format }));

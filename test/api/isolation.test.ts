@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import type { FakeModelServer } from '../support/fake-model-server.js';
-import { openGateway } from '../support/gateway.js';
+import { openGateway, startGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
+import { connectRawAgent } from '../support/raw-agent.js';
 import { administer, chat, failureOf, post } from './requests.js';
 
 let gateway: TestGateway;
@@ -69,6 +70,23 @@ describe('models and providers visible to a call depend on the authenticated cal
     expect(bens.requests).toHaveLength(1);
     expect(annas.requests).toHaveLength(before);
     expect((await post(gateway, chat())).headers.get('x-provider')).toBe('den-pc');
+  });
+
+  it('nor by time: only a caller who may use a lost provider waits for it', async () => {
+    const own = await startGateway({ reconnectWaitMs: 60_000 });
+    const agent = await connectRawAgent(own.address, await own.anna.enroll('den-pc'));
+    agent.socket.terminate();
+    const departure = new AbortController();
+    const { signal } = departure;
+    const [annas, bens] = [own.anna, own.ben].map(({ key }) =>
+      post(own, chat({ model: 'm' }), { headers: { authorization: `Bearer ${key}` }, signal }).then(
+        ({ status }) => status,
+        () => 'left',
+      ),
+    );
+    expect(await bens).toBe(404);
+    departure.abort();
+    expect(await annas).toBe('left');
   });
 
   it('owned_by is never an e-mail address', async () => {

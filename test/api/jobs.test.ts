@@ -202,6 +202,16 @@ describe('GET /jobs/{id}', () => {
     expect((await file.arrayBuffer()).byteLength).toBe(job.assets?.[0]?.bytes);
   });
 
+  it.each([{ model: 'gpt-image-1' }, { response_format: 'b64_json' }])(
+    'an image job has addresses and no base64, as the specification has it: %j',
+    async (fields) => {
+      const { id } = await accepted<JobBody>(await draw(gateway, { ...fields, async: true }));
+      const job = await ended(gateway, id);
+      expect(job).toMatchObject({ status: 'PROCESSED', result_url: job.assets?.[0]?.url });
+      expect(JSON.stringify(job)).not.toContain('b64_json');
+    },
+  );
+
   it('an asset that was deleted is in it no more', async () => {
     const { id } = await accepted<JobBody>(await draw(gateway, { async: true }));
     const { assets = [] } = await ended(gateway, id);

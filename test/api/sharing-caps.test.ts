@@ -146,6 +146,8 @@ describe('max_tokens', () => {
     ['absent: the cap is asked for', {}, { sent: 50, told: '50' }],
     ['greater: it is lowered', { max_tokens: 100 }, { sent: 50, told: '50' }],
     ['greater by its newer name', { max_completion_tokens: 100 }, { sent: 50, told: '50' }],
+    ['-1, which is none', { max_tokens: -1 }, { sent: 50, told: '50' }],
+    ['-1 by its newer name', { max_completion_tokens: -1 }, { sent: 50, told: '50' }],
     ['less: it stays', { max_tokens: 10 }, { sent: 10, told: null }],
     ['greater, streamed', { max_tokens: 100, stream: true }, { sent: 50, told: '50' }],
   ])('%s', async (_, fields, expected) => {

@@ -117,6 +117,16 @@ describe('the Vercel AI SDK', () => {
     expect(asked?.body).toMatchObject({ input: 'Hello there.', voice: 'af_sky' });
   });
 
+  it('draws with a gpt-image model, of which it never asks for a form', async () => {
+    const { image } = await generateImage({
+      model: provider().image('gpt-image-1'),
+      prompt: 'a cat',
+      maxRetries: 0,
+    });
+    expect(Buffer.from(image.uint8Array).subarray(0, 8)).toEqual(picture().subarray(0, 8));
+    expect(fake.lastRequest.body).toMatchObject({ response_format: 'b64_json' });
+  });
+
   it('draws several images', async () => {
     const { images } = await generateImage({
       model: provider().image('sd'),

@@ -29,7 +29,7 @@ beforeAll(async () => {
   fake = await startFakeMedia();
   timed = await startFakeMedia();
   await gateway.startAgent({ services: [fake.service('stt', { whisper: [], plain: [] })] });
-  const services = [timed.service('stt', { whisper: ['timestamps'] })];
+  const services = [timed.service('stt', { whisper: ['timestamps'], large: ['timestamps'] })];
   await gateway.startAgent({ name: 'attic-pc', services });
   wav = await audioFile('wav');
   return async () => {
@@ -94,6 +94,17 @@ describe.each(STOCK_CLIENTS)('$version transcribes', ({ Sdk }) => {
     const file = await toFile(wav, 'speech.wav');
     const response_format = 'text' as const;
     expect(await transcriptions().create({ file, model: 'plain', response_format })).toBe('Hello');
+  });
+
+  it('as a stream is refused: it would be a silent, empty one', async () => {
+    const file = await toFile(wav, 'speech.wav');
+    const asked = transcriptions().create({ file, model: 'plain', stream: true });
+    const failure = await asked.catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(Sdk.BadRequestError);
+    expect(failure).toMatchObject({ code: 'unsupported_value', param: 'stream' });
+    expect(fake.heard).toEqual([]);
+    const whole = await transcriptions().create({ file, model: 'plain', stream: false });
+    expect(whole.text).toBe('Hello');
   });
 
   it('to words and segments with their times', async () => {
@@ -193,8 +204,10 @@ describe('the fields of the form', () => {
 
   it.each<[string, readonly Entry[], object]>([
     ['no file', [['model', 'plain']], { param: 'file', code: 'missing_required_parameter' }],
-    ['a wrong format', [['response_format', 'srt']], { param: 'response_format' }],
+    ['a wrong format', [['response_format', 'ass']], { param: 'response_format' }],
     ['a wrong granularity', [['timestamp_granularities', 'line']], { code: 'invalid_value' }],
+    ['a stream, as Python writes it', [['stream', 'True']], { param: 'stream' }],
+    ['a stream that is neither', [['stream', 'yes']], { code: 'invalid_type', param: 'stream' }],
     ['async', [['async', 'true']], { code: 'async_not_supported', param: 'async' }],
   ])('with %s are 400', async (_, fields, expected) => {
     const file: Entry[] = fields[0]?.[0] === 'model' ? [] : [['model', 'plain']];
@@ -210,6 +223,38 @@ describe('the fields of the form', () => {
     const code = 'missing_required_parameter';
     expect(failure).toMatchObject({ status: 400, code, param: 'model' });
   });
+});
+
+describe('subtitles', () => {
+  it.each([
+    ['srt', 'application/x-subrip', '1\n00:00:00,000 --> 00:00:01,000\nHello\n\n'],
+    ['vtt', 'text/vtt', 'WEBVTT\n\n00:00:00.000 --> 00:00:01.000\nHello\n\n'],
+  ])('%s come of a server that makes none', async (format, type, body) => {
+    const response = await plain(['response_format', format]);
+    expect(response.headers.get('content-type')).toBe(`${type}; charset=utf-8`);
+    expect(await response.text()).toBe(body);
+    expect(fake.last.fields).toMatchObject({ response_format: ['verbose_json'] });
+  });
+
+  it('of a server that tells no times are 400, and no failure of the provider', async () => {
+    fake.behave((_heard, response) => void response.end('{"text":"Hello"}'));
+    for (let i = 0; i < 6; i++) {
+      const response = await plain(['response_format', 'vtt']);
+      const expected = { status: 400, code: 'unsupported_value', param: 'response_format' };
+      expect(await failureOf(response)).toMatchObject(expected);
+    }
+    fake.reset();
+    expect((await plain()).status).toBe(200);
+  });
+});
+
+it('json tells the language of a server that tells it beside times alone', async () => {
+  timed.behave(({ fields }, response) => {
+    const isVerbose = fields['response_format']?.[0] === 'verbose_json';
+    response.end(JSON.stringify({ text: 'Hallo', ...(isVerbose && { language: 'german' }) }));
+  });
+  const response = await send(['model', 'large'], ['file', wav]);
+  expect(await response.json()).toEqual({ text: 'Hallo', language: 'de', duration, usage });
 });
 
 describe('verbose_json with timestamp granularities', () => {

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { toFile } from 'openai';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { answerWell, sha256Of, startFakeMedia } from '../support/fake-media-server.js';
@@ -61,6 +62,46 @@ function transcribe(file: Buffer, init: RequestInit = {}, at = gateway): Promise
 
 const removed = (at = gateway) =>
   until(async () => (await spooled(at.dataDir)) === 0, { what: 'no file on disk' });
+
+/** The form of a transcription, as it is before it is compressed. */
+async function formOf(file: Buffer) {
+  const body = new FormData();
+  body.append('model', 'plain');
+  body.append('file', new Blob([new Uint8Array(file)]), 'a.wav');
+  const form = new Response(body);
+  const type = form.headers.get('content-type') ?? '';
+  return { form: Buffer.from(await form.arrayBuffer()), type };
+}
+
+function sendAs(body: Buffer, type: string, encoding: string): Promise<Response> {
+  const headers = { 'content-type': type, 'content-encoding': encoding };
+  return gateway.fetch(TRANSCRIPTIONS, { method: 'POST', body: new Uint8Array(body), headers });
+}
+
+describe('a compressed form', () => {
+  it('is read as what it was', async () => {
+    const { form, type } = await formOf(WAV);
+    expect((await sendAs(gzipSync(form), type, 'gzip')).status).toBe(200);
+    expect(fake.last.files).toMatchObject([{ sha256: sha256Of(WAV) }]);
+  });
+
+  it('is limited by what comes out, and nothing of it stays', async () => {
+    const { form, type } = await formOf(tooLarge);
+    expect(await failureOf(await sendAs(gzipSync(form), type, 'gzip'))).toMatchObject(TOO_LARGE);
+    await removed();
+  });
+
+  it.each([
+    ['that ends early is 400', 'gzip', { status: 400, code: 'invalid_multipart' }],
+    ['in an unknown encoding is 415', 'zstd', { status: 415, code: 'unsupported_content_type' }],
+  ])('%s', async (_, encoding, expected) => {
+    const { form, type } = await formOf(WAV);
+    const failure = await failureOf(await sendAs(gzipSync(form).subarray(0, -20), type, encoding));
+    expect(failure).toMatchObject(expected);
+    expect(failure.message).toContain(encoding);
+    await removed();
+  });
+});
 
 const ENDPOINTS = [
   { path: TRANSCRIPTIONS, type: 'stt', file: 'file', bytes: WAV, fields: {} },

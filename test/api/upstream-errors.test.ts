@@ -41,6 +41,22 @@ const UPSTREAM: readonly [string, Behaviour, object][] = [
     { status: 400, code: 'provider_rejected', message: 'body.top_k: not an integer' },
   ],
   [
+    'its 500 that says that it takes no images is a refusal',
+    refusing(500, 'image input is not supported - hint: you may need to provide the mmproj'),
+    {
+      status: 400,
+      type: 'invalid_request_error',
+      code: 'provider_rejected',
+      message: 'image input is not supported - hint: you may need to provide the mmproj',
+      retry: null,
+    },
+  ],
+  [
+    'its 413 stays one',
+    refusing(413, 'Payload too large'),
+    { status: 413, type: 'request_too_large', code: 'body_too_large', retry: null },
+  ],
+  [
     'a prompt that is too long',
     refusing(400, 'the request exceeds the available context size', {
       type: 'exceed_context_size_error',
@@ -104,6 +120,15 @@ describe.each([false, true])('what the local server does wrong (stream: %s)', (s
     fake.behave(behaviour);
     expect(await failureOf(await post(gateway, chat({ stream })))).toMatchObject(expected);
   });
+});
+
+it('a stream that begins with a refusal is answered with its status', async () => {
+  const error = { code: 500, message: 'image input is not supported', type: 'server_error' };
+  fake.behave(reply(200, `data: ${JSON.stringify({ error })}\n\n`, 'text/event-stream'));
+  for (const stream of [true, false]) {
+    const told = await failureOf(await post(gateway, chat({ stream })));
+    expect(told).toMatchObject({ status: 400, code: 'provider_rejected', message: error.message });
+  }
 });
 
 it('a provider’s trouble names the provider and says what happened', async () => {

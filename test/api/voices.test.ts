@@ -112,6 +112,7 @@ describe('Errors: 401, 404', () => {
   it.each(['', '?model='])('400 without a model: %s', async (query) => {
     const failure = await failureOf(await gateway.fetch(PATH + query));
     expect(failure).toMatchObject({ status: 400, param: 'model' });
+    expect(failure.message).not.toContain('body');
   });
 
   it('404 of an unknown model, with one that is near', async () => {

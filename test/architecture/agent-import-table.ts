@@ -84,7 +84,10 @@ export const AGENT_TABLE: Readonly<Record<string, Row>> = {
     packages: ['node-fetch', 'undici', 'zod'],
   },
   // Files of sound and images, whoever made them.
-  'agent/src/media': { may: ['agent/src/backends/backend.ts'] },
+  'agent/src/media': {
+    may: ['agent/src/backends/backend.ts'],
+    packages: ['libopus-wasm', 'mpg123-decoder'],
+  },
   'agent/src/openai-wire': { may: ['agent/src/backends/backend.ts'], packages: ['zod'] },
   'agent/src/demo': { may: ['agent/src/media', 'agent/src/openai-wire'] },
   // What the owner's own programs may ask, and nobody else's.

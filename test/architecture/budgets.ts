@@ -5,7 +5,7 @@
 import { lineOf, property, walk } from './source-file.js';
 import type { Node, SourceFile } from './source-file.js';
 
-const BUDGET = { fileLines: 300, functionLines: 60, parameters: 3, nesting: 3, columns: 100 };
+const BUDGET = { fileLines: 500, functionLines: 100, parameters: 3, nesting: 3, columns: 100 };
 
 /** Files too long, and lines too wide. */
 export function textFaults({ path, text }: SourceFile): string[] {

@@ -78,7 +78,7 @@ test('the defaults are those of the documentation', () => {
     publicUrl: null,
     logLevel: 'info',
     trustProxy: 0,
-    rateLimitRequests: 60,
+    rateLimitRequests: 600,
     rateLimitWindowMs: 60_000,
     maxConcurrent: 256,
     maxJsonBytes: 33_554_432,
@@ -112,8 +112,11 @@ test('the defaults are those of the documentation', () => {
     maxImages: 4,
     maxSpeechCharacters: 5_000,
     assetsAccess: 'private',
+    assetsLinkMs: 3_600_000,
     assetsMaxBytes: 20 * 1024 ** 3,
     retentionMs: 30 * 86_400_000,
+    usageRetentionMs: 90 * 86_400_000,
+    auditRetentionMs: 1_095 * 86_400_000,
   } satisfies Config);
 });
 

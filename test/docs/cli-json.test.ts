@@ -1,5 +1,11 @@
 /** What the programs print as JSON is what `docs/cli.md` says, field by field. */
+import { checkSpool } from '@inference-gateway/agent/checks/files';
+import { configLocation } from '@inference-gateway/agent/config-location';
+import { checkFreeSpace } from '@inference-gateway/coordinator/cli/checks/folder';
 import type { ProviderView } from '@inference-gateway/coordinator/core/sessions';
+import { openStore } from '@inference-gateway/coordinator/store/open';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { answer, reply } from '../support/fake-behaviours.js';
 import { fakeNvidiaSmi } from '../support/fake-nvidia-smi.js';
@@ -7,6 +13,7 @@ import { startKoboldCpp } from '../support/local-servers/koboldcpp.js';
 import { leafCommands } from '../support/command-tree.js';
 import { manyCommands } from '../support/many-commands.js';
 import type { ProgramName } from '../support/program.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 import { jobHome } from '../agent/cli/job-home.js';
 import { LLM, daemonStage } from '../agent/cli/daemon-stage.js';
@@ -45,6 +52,7 @@ function lines({ jobs, batch, provider }: Full): readonly Line[] {
     ['audit list', 'audit list --limit 500'],
     ...groups.map((by): Line => ['stats', `stats --by ${by}`]),
     ['prune', 'prune --dry-run'],
+    ['prune', 'prune --yes'],
   ];
 }
 
@@ -56,8 +64,9 @@ test('gateway-coordinator prints what docs/cli.md says, and all of it', async ()
   const seen = new Seen('gateway-coordinator');
   await seeRunning(seen);
   await seeStopped(seen);
+  await seeShort(seen);
   expect(seen.report()).toEqual([]);
-}, 60_000);
+}, 120_000);
 
 /** Beside a coordinator, to which one of the machines is connected. */
 async function seeRunning(seen: Seen): Promise<void> {
@@ -74,7 +83,24 @@ async function seeRunning(seen: Seen): Promise<void> {
   for (const [shape, line] of [created, ...lines(full)]) {
     const { stdout, stderr } = await commands.run(wordsOf(line, folder.path));
     seen.add(shape, stdout, stderr);
+    if (shape === 'user create') continue;
+    expectReadable(line, await commands.run(wordsOf(line, folder.path).filter(isNoFlag)));
   }
+}
+
+function isNoFlag(word: string): boolean {
+  return word !== '--json';
+}
+
+/** Without --json nothing is written as programs write it. */
+function expectReadable(
+  line: string,
+  { stdout, stderr }: { stdout: string; stderr: string },
+): void {
+  const text = stdout + stderr;
+  expect(text, line).not.toMatch(/[[{]["{]|"[}\]]|\[object /);
+  expect(text, line).not.toMatch(/\b1[5-9]\d{11}\b/);
+  expect(text, line).not.toMatch(/(^|[\t ])(null|undefined|NaN|true|false)($|[\t ,;])/m);
 }
 
 /** Of two cards one tells all, and of the other nothing is known. */
@@ -98,6 +124,9 @@ async function seeStopped(seen: Seen): Promise<void> {
   const run = async (shape: string, line: string, path = folder.path): Promise<void> => {
     const { stdout, stderr } = await runCoordinator(wordsOf(line, path));
     seen.add(shape, stdout, stderr);
+    // Each is a process of its own, and the others are looked at beside a coordinator.
+    if (shape !== 'backup' && shape !== 'migrate --status') return;
+    expectReadable(line, await runCoordinator(wordsOf(line, path).filter(isNoFlag)));
   };
   await run('provider show', `provider show ${full.provider}`);
   await run('asset verify', 'asset verify');
@@ -121,6 +150,7 @@ test('gateway-agent prints what docs/cli.md says, and all of it', async () => {
   const see = async (shape: string, ...words: string[]): Promise<void> => {
     const { stdout, stderr } = await home.run(...words, '--json');
     seen.add(shape, stdout, stderr);
+    if (shape !== 'test') expectReadable(words.join(' '), await home.run(...words));
   };
   await see('status, where no agent runs', 'status');
   const { link } = await home.startAgent();
@@ -138,6 +168,7 @@ test('gateway-agent prints what docs/cli.md says, and all of it', async () => {
   await see('test', 'test', 'tiny');
   await see('test', 'test', 'tiny');
   await see('doctor', 'doctor');
+  await seeShortOfAgent(seen);
   await home.run('services', 'remove', 'llm-1', '--yes');
   const add = '--type llm --backend openai --slots 2 --slot-group gpu0 --model tiny --base-url';
   await home.run('services', 'add', ...add.split(' '), home.server.baseUrl);
@@ -153,6 +184,22 @@ test('gateway-agent prints what docs/cli.md says, and all of it', async () => {
   expect(seen.report()).toEqual([]);
 }, 60_000);
 
+/** Doctors on a disk without space, of which a part can be freed. */
+async function seeShort(seen: Seen): Promise<void> {
+  const dataDir = await temporaryFolder();
+  await (await openStore(dataDir)).close();
+  await writeFile(join(dataDir, 'gateway.db.schema-1.backup'), Buffer.alloc(100_000));
+  const patient = { dataDir, isRunning: false, retention: null };
+  seen.add('doctor', JSON.stringify([await checkFreeSpace(patient, 0)]), '');
+}
+
+async function seeShortOfAgent(seen: Seen): Promise<void> {
+  const location = configLocation(join(await temporaryFolder(), 'agent.json'), true);
+  await mkdir(location.stateDir);
+  await writeFile(join(location.stateDir, 'agent.log'), Buffer.alloc(100_000));
+  seen.add('doctor', JSON.stringify([await checkSpool(location, null, 0)]), '');
+}
+
 /** What a coordinator knows of the agent. */
 async function seeShared(seen: Seen): Promise<void> {
   const { agent } = await sharingHome();
@@ -161,6 +208,7 @@ async function seeShared(seen: Seen): Promise<void> {
   for (const [shape, line] of [itself('services list'), itself('version --check')]) {
     const { stdout, stderr } = await agent(`${line} --json`);
     seen.add(shape, stdout, stderr);
+    expectReadable(line, await agent(line));
   }
 }
 

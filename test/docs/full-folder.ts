@@ -141,12 +141,16 @@ async function fillAccounts(store: Store, { anna, ben, provider }: Ids): Promise
 
 async function fillKeys(store: Store, anna: string): Promise<void> {
   const now = Date.now();
-  const { key } = await createKey(store, anna, { name: 'laptop', expiresAt: now + 1_000_000 });
+  const { key } = await createKey(store, anna, {
+    name: 'laptop',
+    assets: 'link',
+    expiresAt: now + 1_000_000,
+  });
   const rotation = { prefix: 'gwk_00000001', hash: sha256('n'), previousUntil: now + 1_000_000 };
   await store.rotateKey(key.id, rotation, now);
   await store.touchKeys([key.id], now);
   const off = await createKey(store, anna, { name: 'off' });
   await store.setKeyState(off.key.id, 'disabled', now);
-  const gone = await createKey(store, anna, { name: 'gone', scope: 'own' });
+  const gone = await createKey(store, anna, { name: 'gone', scope: 'own', assets: 'private' });
   await store.setKeyState(gone.key.id, 'revoked', now);
 }

@@ -41,6 +41,8 @@ it('both logs name the request, and neither holds a prompt, an output or a key',
     await response.text();
     return response.headers.get('x-request-id') ?? '';
   };
+  const path = '/api/inference/assets/aaaaaaaaaaaaaaaaaaaaaa/';
+  await fetch(`${gateway.url}${path}?expires=1&signature=${SECRET}`);
   const served = await ask('demo-chat');
   const refused = await ask('no-such-model');
   await until(() => linesOf(coordinator.output.stderr).some(({ req }) => req === refused));

@@ -71,6 +71,8 @@ function newUpkeep(leaseMs: number): Upkeep {
     leaseMs,
     noProviderMs: HOUR_MS,
     retentionMs: 30 * 24 * HOUR_MS,
+    usageRetentionMs: 30 * 24 * HOUR_MS,
+    auditRetentionMs: 30 * 24 * HOUR_MS,
     onChange: (job) => ended.push(job),
     logger: createLogger('silent'),
   });

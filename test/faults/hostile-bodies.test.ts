@@ -2,9 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { PASSWORD, SAME_ORIGIN, SESSION_PATH } from '../api/account-calls.js';
 import { RawCaller } from '../api/raw-caller.js';
 import { CHAT, chat, failureOf, post } from '../api/requests.js';
+import { visit } from '../api/visitor.js';
 import { startGateway } from '../support/gateway.js';
+import type { TestGateway } from '../support/gateway.js';
 import { startProcessGateway } from '../support/process-gateway.js';
 import { until } from '../support/until.js';
 
@@ -33,7 +36,7 @@ describe.runIf(process.platform === 'linux')('the memory of the coordinator stay
   it('where everything in a body is wrong', { timeout: 60_000 }, async () => {
     const { gateway, coordinator } = await startProcessGateway([]);
     const before = await rssOf(coordinator.child.pid);
-    const ones = `[${'1,'.repeat(2 * MIB)}1]`;
+    const ones = `[${'1,'.repeat(1.9 * MIB)}1]`;
     for (const body of [
       `{"model":"m","messages":${ones}}`,
       `{"model":"m","messages":[{"role":"user","content":${ones}}]}`,
@@ -50,14 +53,32 @@ describe.runIf(process.platform === 'linux')('the memory of the coordinator stay
   });
 });
 
-it('a body that is nested too deeply is the fault of its caller', async () => {
-  const gateway = await startGateway();
-  const deep = '['.repeat(100_000) + ']'.repeat(100_000);
-  const unknownField = `{"model":"m","messages":[{"role":"user","content":"x"}],"extra":${deep}}`;
-  const inUnknown = await failureOf(await post(gateway, unknownField));
-  expect(inUnknown).toMatchObject({ status: 400, code: 'invalid_json' });
-  const inKnown = await failureOf(await post(gateway, `{"model":${deep}}`));
-  expect(inKnown).toMatchObject({ status: 400, code: 'invalid_type', param: 'model' });
+describe('a body that is more work than its bytes tell is refused while it comes', () => {
+  const announced = 28 * MIB;
+
+  it.each<[string, [string, string], RegExp]>([
+    ['objects', ['[', '{},'], /300000 values/],
+    ['names', ['{', '"k":0,'], /10000 names/],
+    ['levels', ['', '['], /64 levels/],
+    ['levels of objects', ['', '{"a":'], /64 levels/],
+    ['numbers', ['[', '1,'], /2000000 numbers/],
+    ['short texts', ['[', '"",'], /300000 values/],
+  ])('of too many %s', { timeout: 30_000 }, async (_what, [head, item], told) => {
+    const gateway = await startGateway();
+    const caller = new RawCaller(gateway);
+    caller.post(gateway.anna.key, { 'content-length': announced });
+    caller.socket.write(head);
+    const piece = item.repeat(10_000);
+    let sent = head.length;
+    while (!caller.received.includes('invalid_json') && sent + piece.length < announced) {
+      if (!caller.socket.write(piece)) await once(caller.socket, 'drain');
+      sent += piece.length;
+      await new Promise(setImmediate);
+    }
+    expect(await caller.status()).toBe(400);
+    expect(caller.received).toMatch(told);
+    expect(sent).toBeLessThan(announced / 2);
+  });
 });
 
 it('strangers who enrol cannot use up the memory for the bodies of callers', async () => {
@@ -71,6 +92,58 @@ it('strangers who enrol cannot use up the memory for the bodies of callers', asy
   for (const stranger of strangers) expect(await stranger.status()).toBe(413);
   const response = await post(gateway, chat({ padding: 'x'.repeat(0.9 * MIB) }));
   expect(response.status).toBe(404);
+});
+
+const padded = (body: object): string => JSON.stringify(body).padEnd(60_000);
+const isRefused = ({ received }: RawCaller): boolean => received.includes(' 503 ');
+
+describe('slow bodies of one sender leave the memory of small bodies to the others', () => {
+  /** What 4 MiB hold, and some more; each comes up to its last byte. */
+  const SENDERS = 75;
+  const BYTES = 65_000;
+  const json = { 'content-type': 'application/json' };
+
+  /** Until the memory is full, or the sender's part of it. */
+  async function fill(
+    gateway: TestGateway,
+    path: string,
+    headersOf: (index: number) => Readonly<Record<string, string>>,
+  ): Promise<void> {
+    const senders = Array.from({ length: SENDERS }, (_, index) => {
+      const headers = { ...json, ...SAME_ORIGIN, ...headersOf(index), 'content-length': BYTES };
+      const sender = new RawCaller(gateway).head(`POST ${path}`, headers);
+      sender.socket.write(' '.repeat(BYTES - 1));
+      return sender;
+    });
+    await until(() => senders.filter(isRefused).length >= 10, { what: 'refused bodies' });
+  }
+
+  it.each<[string, (index: number) => string]>([
+    ['an address', () => '203.0.113.9'],
+    ['an IPv6 network', (index) => `2001:db8:7:${index.toString(16)}::1`],
+  ])('where strangers at %s log in', { timeout: 30_000 }, async (_what, addressOf) => {
+    const gateway = await startGateway({ trustProxy: 1 });
+    await fill(gateway, SESSION_PATH, (index) => ({ 'x-forwarded-for': addressOf(index) }));
+    const response = await fetch(gateway.address + SESSION_PATH, {
+      method: 'POST',
+      headers: { ...json, ...SAME_ORIGIN, 'x-forwarded-for': '198.51.100.1' },
+      body: padded({ email: 'anna@example.org', password: PASSWORD }),
+    });
+    expect(response.status).toBe(204);
+  });
+
+  it('where a member changes something', { timeout: 30_000 }, async () => {
+    const gateway = await startGateway();
+    const { cookie } = await visit(gateway, 'anna@example.org');
+    const ben = await visit(gateway, 'ben@example.org');
+    await fill(gateway, '/api/console/v1/my/key.create', () => ({ cookie }));
+    const response = await ben.fetch('/api/console/v1/my/key.create', {
+      method: 'POST',
+      headers: json,
+      body: padded({ name: 'laptop', scope: 'any', expires_in_s: null }),
+    });
+    expect(response.status).toBe(200);
+  });
 });
 
 async function rssOf(pid: number | undefined): Promise<number> {

@@ -26,9 +26,12 @@ describe('a result that the database refuses', () => {
     agent.send({ t: 'END', stream, ok: true });
     const job = await ended(gateway, id);
     expect(job).toMatchObject({ status: 'FAILED', attempts: 1 });
-    expect(job.error).toMatchObject({ code: 'max_retries_exhausted' });
+    expect(job.error).toMatchObject({
+      code: 'max_retries_exhausted',
+      message: expect.stringContaining('it is nested deeper than 128 levels'),
+    });
     expect(JSON.stringify(job.error)).not.toMatch(/json|sqlite|constraint/i);
-    expect(await verdictOf(agent, open)).toBe('stale');
+    expect(await verdictOf(agent, open)).toBe('stored');
     expect(usageRows(gateway)).toMatchObject([{ outcome: 'failed' }]);
     const next = await submitted(gateway, { model: 'm' });
     agent.answer((await agent.nextOpen()).stream, { fine: true });

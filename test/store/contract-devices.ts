@@ -5,16 +5,21 @@ import type {
   NewDeviceLogin,
   NewDeviceProvider,
   Store,
+  TypedCode,
 } from '@inference-gateway/coordinator/store/port';
-import { MAX_PENDING_DEVICES } from '@inference-gateway/coordinator/core/device-limits';
+import {
+  CODE_LOCK_OUT_MS,
+  MAX_PENDING_DEVICES,
+} from '@inference-gateway/coordinator/core/device-limits';
 import { newUserCode } from '@inference-gateway/shared/user-code';
 import { describe, expect, test } from 'vitest';
 import { audited } from './audited.js';
-import { NOW, createMember, createProvider, randomHex, sha256 } from './store-rows.js';
+import { NOW, createMember, randomHex, sha256 } from './store-rows.js';
 
 const LIFETIME_MS = 600_000;
 const HOUR_MS = 3_600_000;
 const END = NOW + LIFETIME_MS;
+const WRONG = { kind: 'wrong' };
 const WAITING: CollectedDevice = { kind: 'waiting' };
 
 /** Drawn once in 26 thousand million times. */
@@ -40,7 +45,7 @@ export function describeDevices(adapter: string, store: () => Store): void {
     return { login, code: login.userCode, deviceHash };
   };
   const approve = (userCode: string, ownerId: string, { vouches = false, now = NOW + 1 } = {}) =>
-    store().approveDevice({ userCode, ownerId, approvesProvider: vouches }, now);
+    store().approveDevice({ ...typed(userCode), ownerId, approvesProvider: vouches }, now);
   const collect = (
     { deviceHash }: Asked,
     fields: Partial<NewDeviceProvider> = {},
@@ -49,6 +54,10 @@ export function describeDevices(adapter: string, store: () => Store): void {
     const provider = { deviceHash, tokenHash: sha256(randomHex()), approved: true, ...fields };
     return store().collectDevice(provider, now);
   };
+  const guess = (member: number, address: string) =>
+    store()
+      .by(`member:${member}`)
+      .findDevice(typed(NOBODYS, address), NOW + 1);
   const anna = async (): Promise<string> => (await createMember(store(), 'anna')).id;
 
   describe(`${adapter}: machines that log in`, () => {
@@ -86,7 +95,7 @@ export function describeDevices(adapter: string, store: () => Store): void {
       expect({ kind: 'created', value: found }).toEqual(first);
       expect(await collect(asked)).toEqual(refused('used'));
       expect(await store().listProviders()).toHaveLength(1);
-      const gone = await store().findDevice(asked.code, NOW + 3);
+      const gone = await store().findDevice(typed(asked.code), NOW + 3);
       expect(gone).toMatchObject({ kind: 'over', value: { state: 'done', providerId: found?.id } });
     });
 
@@ -112,7 +121,7 @@ export function describeDevices(adapter: string, store: () => Store): void {
 
     test('denied, it is refused, and cannot be approved any more', async () => {
       const [ownerId, asked] = [await anna(), await ask()];
-      const denied = await store().denyDevice(asked.code, NOW + 1);
+      const denied = await store().denyDevice(typed(asked.code), NOW + 1);
       expect(denied).toMatchObject({ kind: 'changed', value: { state: 'denied' } });
       expect(await approve(asked.code, ownerId)).toMatchObject({ kind: 'over' });
       expect(await collect(asked)).toEqual(refused('denied'));
@@ -121,7 +130,7 @@ export function describeDevices(adapter: string, store: () => Store): void {
     test('approved, it cannot be denied; and an approval lapses with its time', async () => {
       const [ownerId, asked] = [await anna(), await ask()];
       await approve(asked.code, ownerId);
-      expect(await store().denyDevice(asked.code, NOW + 1)).toMatchObject({ kind: 'over' });
+      expect(await store().denyDevice(typed(asked.code), NOW + 1)).toMatchObject({ kind: 'over' });
       expect(await collect(asked, {}, END)).toEqual(refused('expired'));
       expect(await store().listProviders()).toEqual([]);
     });
@@ -177,40 +186,76 @@ export function describeDevices(adapter: string, store: () => Store): void {
   });
 
   describe(`${adapter}: what keeps log-ins from being guessed`, () => {
-    test('the fifth wrong code ends what waits, whichever way it is tried', async () => {
+    test('the fifth wrong code locks out who types them, and the machine waits on', async () => {
       const [ownerId, asked] = [await anna(), await ask()];
+      const [guesser, other] = [store().by('member:guesser'), store().by('cli:root')];
+      const guess = { ...typed(NOBODYS), ownerId, approvesProvider: true };
       const tries = [
-        await store().findDevice(NOBODYS, NOW + 1),
-        await approve(NOBODYS, ownerId),
-        await store().denyDevice(NOBODYS, NOW + 1),
-        await approve(NOBODYS, ownerId),
+        await guesser.findDevice(typed(NOBODYS), NOW + 1),
+        await guesser.approveDevice(guess, NOW + 1),
+        await guesser.denyDevice(typed(NOBODYS), NOW + 1),
+        await guesser.approveDevice(guess, NOW + 1),
+        await guesser.findDevice(typed(NOBODYS), NOW + 1),
       ];
-      expect(tries).toEqual([4, 3, 2, 1].map(wrongOfOne));
-      expect(await store().findDevice(asked.code, NOW + 1)).toMatchObject({ kind: 'pending' });
-      const fifth = await approve(NOBODYS, ownerId);
-      expect(fifth).toEqual({ kind: 'wrong', waiting: 1, ended: 1, triesLeft: 0 });
-      expect(await approve(asked.code, ownerId)).toMatchObject({ kind: 'over' });
-      expect(await collect(asked)).toEqual(refused('guessed'));
-      const none = await store().findDevice(NOBODYS, NOW + 1);
-      expect(none).toEqual({ kind: 'wrong', waiting: 0, ended: 0, triesLeft: 0 });
+      expect(tries).toEqual([4, 3, 2, 1, 0].map(wrongOfOne));
+      const locked = { kind: 'locked', retryAfterMs: CODE_LOCK_OUT_MS - 1 };
+      // Nor is a code that is right looked at: else the guessing would go on.
+      expect(await guesser.findDevice(typed(asked.code), NOW + 2)).toEqual(locked);
+      expect(await guesser.denyDevice(typed(asked.code), NOW + 2)).toEqual(locked);
+      expect(await guesser.approveDevice({ ...guess, ...typed(asked.code) }, NOW + 2)).toEqual(
+        locked,
+      );
+      expect(await collect(asked)).toEqual(WAITING);
+      const right = { ...typed(asked.code), ownerId, approvesProvider: true };
+      expect(await other.approveDevice(right, NOW + 2)).toMatchObject({ kind: 'changed' });
+      expect(await collect(asked)).toMatchObject({ kind: 'created' });
     });
 
-    test('a wrong code counts against those alone that wait then', async () => {
-      const ownerId = await anna();
-      const [approved, old] = [await ask(), await ask({ name: 'old' })];
-      await approve(approved.code, ownerId);
-      for (let i = 0; i < 4; i++) await store().findDevice(NOBODYS, NOW + 1);
-      const young = await ask({ name: 'young' }, NOW + 1);
-      const last = await store().findDevice(NOBODYS, NOW + 1);
-      expect(last).toEqual({ kind: 'wrong', waiting: 2, ended: 1, triesLeft: 4 });
-      expect(await collect(old)).toEqual(refused('guessed'));
-      expect(await collect(young)).toEqual(WAITING);
-      expect(await collect(approved)).toMatchObject({ kind: 'created' });
+    test('however many are locked out, nobody else is, and the machine is not', async () => {
+      const [ownerId, asked] = [await anna(), await ask()];
+      for (let member = 0; member < 20; member++) {
+        const guesser = store().by(`member:${member}`);
+        const from = typed(NOBODYS, `198.51.100.${member}`);
+        for (let i = 0; i < 6; i++) await guesser.findDevice(from, NOW + 1);
+      }
+      expect(await store().listDevices(NOW + 1)).toMatchObject([{ wrongTries: 100 }]);
+      expect(await approve(asked.code, ownerId)).toMatchObject({ kind: 'changed' });
+    });
+
+    test('a lock-out ends, and what was wrong is forgotten with it', async () => {
+      const asked = await ask({ expiresAt: NOW + 3 * CODE_LOCK_OUT_MS });
+      for (let i = 0; i < 5; i++) await store().findDevice(typed(NOBODYS), NOW + i);
+      const last = NOW + 4;
+      const at = (now: number) => store().findDevice(typed(asked.code), now);
+      expect(await at(last + CODE_LOCK_OUT_MS - 1)).toEqual({ kind: 'locked', retryAfterMs: 1 });
+      expect(await at(last + CODE_LOCK_OUT_MS)).toMatchObject({ kind: 'pending' });
+      const again = await store().findDevice(typed(NOBODYS), last + CODE_LOCK_OUT_MS);
+      expect(again).toEqual(wrongOfOne(4));
+      // A clock that is set back locks nobody out for longer.
+      expect(await at(NOW - 1)).toMatchObject({ kind: 'pending' });
+    });
+
+    test('many accounts at one address are locked out together, behind a proxy not', async () => {
+      const asked = await ask();
+      for (const [member, address] of [
+        [1, '2001:db8::1'],
+        [2, '2001:db8::2'],
+        [3, '2001:db8::3:1'],
+        [4, '2001:db8::4'],
+      ] as const) {
+        for (let i = 0; i < 5; i++) expect(await guess(member, address)).toMatchObject(WRONG);
+      }
+      expect(await guess(5, '2001:db8::5')).toMatchObject({ kind: 'locked' });
+      expect(await guess(5, '2001:db8:0:1::5')).toMatchObject(WRONG);
+      for (let i = 0; i < 30; i++) {
+        expect(await guess(100 + i, i % 2 === 0 ? '::1' : '::ffff:127.0.0.1')).toMatchObject(WRONG);
+      }
+      expect(await collect(asked)).toEqual(WAITING);
     });
 
     test('a code that was good an hour ago is no guess', async () => {
       const [past, waits] = [await ask(), await ask({ name: 'b' }, END)];
-      expect(await store().findDevice(past.code, END)).toMatchObject({ kind: 'over' });
+      expect(await store().findDevice(typed(past.code), END)).toMatchObject({ kind: 'over' });
       expect(await collect(waits, {}, END)).toEqual(WAITING);
       expect(await store().listDevices(END)).toMatchObject([{ wrongTries: 0 }]);
     });
@@ -229,7 +274,7 @@ export function describeDevices(adapter: string, store: () => Store): void {
       const rest = Array.from({ length: MAX_PENDING_DEVICES - 1 }, () => tryAsk());
       expect((await Promise.all(rest)).filter((one) => one === null)).toEqual([]);
       expect(await tryAsk()).toBeNull();
-      await store().denyDevice(first.code, NOW + 1);
+      await store().denyDevice(typed(first.code), NOW + 1);
       expect(await tryAsk({ userCode: first.code })).not.toBeNull();
       expect(await tryAsk()).toBeNull();
       expect(await tryAsk({}, END)).not.toBeNull();
@@ -238,9 +283,9 @@ export function describeDevices(adapter: string, store: () => Store): void {
     test('who decided what is in the audit log, and no code that opens anything is', async () => {
       const [ownerId, asked, denied] = [await anna(), await ask(), await ask({ name: null })];
       const admin = store().by('cli:root');
-      const approval = { userCode: asked.code, ownerId, approvesProvider: true };
+      const approval = { ...typed(asked.code), ownerId, approvesProvider: true };
       await admin.approveDevice(approval, NOW + 1);
-      await admin.denyDevice(denied.code, NOW + 1);
+      await admin.denyDevice(typed(denied.code), NOW + 1);
       const made = await collect(asked, { approved: false });
       const subject = { kind: 'device', id: asked.login.id, name: 'den-pc' };
       const who = { host: 'tower', address: '192.0.2.1' };
@@ -267,15 +312,32 @@ export function describeDevices(adapter: string, store: () => Store): void {
       expect(JSON.stringify(entries)).not.toContain(asked.deviceHash);
     });
 
-    test('the ends that wrong codes bring are written down as well', async () => {
-      await createProvider(store());
-      await ask();
-      for (let i = 0; i < 5; i++)
-        await store()
-          .by('cli:root')
-          .findDevice(NOBODYS, NOW + 1);
-      const after = { wrongCodes: 5 };
-      expect(await audited(store(), 'device.deny')).toMatchObject([{ actor: 'cli:root', after }]);
+    test('a lock-out is written down, of the member and of the address', async () => {
+      const { id } = await createMember(store(), 'anna');
+      for (const actor of [`member:${id}`, 'cli:root', 'member:x', 'member:y']) {
+        const guesser = store().by(actor);
+        for (let i = 0; i < 6; i++) await guesser.findDevice(typed(NOBODYS, '192.0.2.9'), NOW + 1);
+      }
+      const entries = await audited(store(), 'device.lockout');
+      const after = { wrongCodes: 5, lockedOutS: CODE_LOCK_OUT_MS / 1_000 };
+      const subject = { kind: 'user', id, name: 'anna' };
+      expect(entries).toContainEqual({
+        action: 'device.lockout',
+        actor: `member:${id}`,
+        subject,
+        before: null,
+        after,
+      });
+      expect(entries).toMatchObject(
+        expect.arrayContaining([
+          expect.objectContaining({ subject: { kind: 'actor', id: 'cli:root', name: 'cli:root' } }),
+          expect.objectContaining({
+            subject: { kind: 'address', id: '192.0.2.9', name: '192.0.2.9' },
+            after: { ...after, wrongCodes: 20 },
+          }),
+        ]),
+      );
+      expect(entries).toHaveLength(5);
     });
   });
 }
@@ -285,5 +347,9 @@ function refused(reason: string): object {
 }
 
 function wrongOfOne(triesLeft: number): object {
-  return { kind: 'wrong', waiting: 1, ended: 0, triesLeft };
+  return { kind: 'wrong', waiting: 1, triesLeft };
+}
+
+function typed(userCode: string, address: string | null = null): TypedCode {
+  return { userCode, address };
 }

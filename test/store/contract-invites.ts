@@ -60,6 +60,33 @@ export function describeInvites(adapter: string, store: () => Store): void {
       expect(await store().findMember('dora')).toBeNull();
     });
 
+    test('an invite of a disabled member is refused until they are enabled', async () => {
+      const anna = await createMember(store(), 'anna');
+      const hash = sha256(randomHex());
+      const told = { email: 'sock@example.org', role: 'member', networkId: null } as const;
+      const own = store().by(`member:${anna.id}`);
+      created(await own.createInvite({ ...told, hash, expiresAt: EXPIRES_AT }, NOW));
+      const accept = () => store().acceptInvite(acceptance(hash, 'sock'), NOW);
+      await store().changeMember(anna.id, { disabled: true }, NOW);
+      expect(await accept()).toEqual({ kind: 'refused', reason: 'of a disabled member' });
+      expect(await store().findMember('sock')).toBeNull();
+      await store().changeMember(anna.id, { disabled: false }, NOW);
+      expect(await accept()).toMatchObject({ kind: 'created' });
+    });
+
+    test('an invite goes with the member who made it, and no other does', async () => {
+      const anna = await createMember(store(), 'anna');
+      const hash = sha256(randomHex());
+      const told = { email: 'sock@example.org', role: 'member', networkId: null } as const;
+      const own = store().by(`member:${anna.id}`);
+      created(await own.createInvite({ ...told, hash, expiresAt: EXPIRES_AT }, NOW));
+      const { hash: other } = await invite();
+      expect(await store().deleteMember(anna.id, NOW)).toMatchObject({ kind: 'deleted' });
+      const refused = await store().acceptInvite(acceptance(hash, 'sock'), NOW);
+      expect(refused).toEqual({ kind: 'refused', reason: 'unknown' });
+      expect(await store().acceptInvite(acceptance(other), NOW)).toMatchObject({ kind: 'created' });
+    });
+
     test('an invite stays open where the name is taken, or the address since', async () => {
       await createMember(store(), 'anna');
       const { invite: open, hash } = await invite();

@@ -159,7 +159,14 @@ export function describeJobEnds(adapter: string, store: () => Store): void {
         result: Buffer.from('{}'),
         assets: [],
         assetLimits: { memberBytes: 1, totalBytes: 1 },
-        usage: { promptTokens: 0, completionTokens: 0, audioMs: 0, images: 0, firstByteMs: null },
+        usage: {
+          promptTokens: 0,
+          completionTokens: 0,
+          estimated: false,
+          audioMs: 0,
+          images: 0,
+          firstByteMs: null,
+        },
       };
       expect(await store().finishJob(finish, LATER)).toEqual({ kind: 'stale' });
       expect(await find(id)).toMatchObject({ status: 'QUEUED', providerId: null, startedAt: null });

@@ -16,6 +16,7 @@ export const LEASE_MS = 60_000;
 export const USAGE = {
   promptTokens: 3,
   completionTokens: 4,
+  estimated: false,
   audioMs: 0,
   images: 0,
   firstByteMs: 5,

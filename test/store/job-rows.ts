@@ -35,7 +35,14 @@ export const BROKEN = {
 } as const;
 
 const ASSET_LIMITS = { memberBytes: 1_000_000, totalBytes: 1_000_000 };
-const USAGE = { promptTokens: 3, completionTokens: 4, audioMs: 0, images: 0, firstByteMs: 5 };
+const USAGE = {
+  promptTokens: 3,
+  completionTokens: 4,
+  estimated: false,
+  audioMs: 0,
+  images: 0,
+  firstByteMs: 5,
+};
 
 export function newItem(item: Partial<NewJobItem> = {}): NewJobItem {
   const body = Buffer.from('{"messages":[]}');

@@ -67,6 +67,6 @@ function holder(id: string): KeyHolder {
   const key = { id, ...owner, name: id, prefix: 'gwk_', ...times, revokedAt: null };
   const limits = { requests: null, concurrent: null };
   const validity = { isMemberDisabled: false, validUntil: null };
-  const held: ApiKey = { ...key, scope: 'any', previousUntil: null };
+  const held: ApiKey = { ...key, scope: 'any', assets: null, previousUntil: null };
   return { key: held, memberName: 'anna', limits, ...validity };
 }

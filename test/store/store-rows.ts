@@ -53,6 +53,7 @@ export function usageRow(index: number): UsageRow {
     endpoint: 'chat',
     promptTokens: 3,
     completionTokens: 4,
+    estimated: false,
     audioMs: 0,
     images: 0,
     queueMs: 0.4,

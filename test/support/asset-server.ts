@@ -33,6 +33,8 @@ export interface AssetServer {
   readonly benKey: string;
   /** Sends Anna's key, or another, or none. */
   fetch(path: string, init?: RequestInit & { key?: string | null }): Promise<Response>;
+  /** Ends it and starts another on the same data. */
+  restart(): Promise<AssetServer>;
 }
 
 export async function startAssetServer(options: Options = {}): Promise<AssetServer> {
@@ -46,7 +48,19 @@ export async function startAssetServer(options: Options = {}): Promise<AssetServ
   const annaKey = await keyOf(open.store, open.anna);
   const benKey = await keyOf(open.store, open.ben);
   await open.close();
-  const { dataDir } = open;
+  return serve({ dataDir: open.dataDir, settings, assets, annaKey, benKey });
+}
+
+interface Kept {
+  readonly dataDir: string;
+  readonly settings: Partial<Config>;
+  readonly assets: readonly Asset[];
+  readonly annaKey: string;
+  readonly benKey: string;
+}
+
+async function serve(kept: Kept): Promise<AssetServer> {
+  const { dataDir, settings, assets, annaKey, benKey } = kept;
   const fixed = { dataDir, port: 0, logLevel: 'silent', publicUrl: PUBLIC_URL } as const;
   const coordinator = await startCoordinator({ ...loadConfig({}, {}), ...fixed, ...settings });
   onTestFinished(() => coordinator.drain());
@@ -62,6 +76,10 @@ export async function startAssetServer(options: Options = {}): Promise<AssetServ
       const headers = new Headers(init.headers);
       if (key !== null) headers.set('authorization', `Bearer ${key}`);
       return fetch(address + path, { ...init, headers });
+    },
+    async restart() {
+      await coordinator.drain();
+      return serve(kept);
     },
   };
 }

@@ -64,6 +64,45 @@ export function stream(
   };
 }
 
+/** A generation of a `computing` server. */
+export interface Computation {
+  readonly streamed: boolean;
+  /** `performance.now()` at which the card was free again; null while it computes. */
+  endedAt: number | null;
+}
+
+/**
+ * A card that computes for `ms`. Like most servers it looks at the connection only where it writes
+ * to it: a stream ends with the token after its caller has left, and a plain call is computed to
+ * its end.
+ */
+export function computing(ms: number): Behaviour & { readonly computations: Computation[] } {
+  const computations: Computation[] = [];
+  const behaviour: Behaviour = async (request, response) => {
+    const streamed = request.body['stream'] === true;
+    const computation: Computation = { streamed, endedAt: null };
+    computations.push(computation);
+    const until = performance.now() + ms;
+    if (streamed) response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const isNoticed = (): boolean => streamed && response.destroyed;
+    while (performance.now() < until && !isNoticed()) {
+      await pause(TOKEN_MS);
+      if (!streamed || response.destroyed) continue;
+      response.write(event({ ...frameOf(request, {}), choices: [delta(request)] }));
+    }
+    computation.endedAt = performance.now();
+    if (!response.destroyed) response.end();
+  };
+  return Object.assign(behaviour, { computations });
+}
+
+const TOKEN_MS = 20;
+
+function delta(request: FakeRequest): object {
+  const piece = isChat(request) ? { delta: { content: 'a' } } : { text: 'a' };
+  return { index: 0, finish_reason: null, ...piece };
+}
+
 /** Reads the request and never answers. */
 export function hangBeforeHeaders(): Behaviour {
   return () => undefined;

@@ -4,7 +4,7 @@
  */
 import { Agent } from '@inference-gateway/agent/agent';
 import type { ServiceConfig } from '@inference-gateway/agent/backends/backend';
-import type { AudioConverter } from '@inference-gateway/agent/media/ffmpeg';
+import type { AudioConverter } from '@inference-gateway/agent/media/audio-converter';
 import type {
   AdminArgs,
   AdminName,

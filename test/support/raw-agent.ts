@@ -45,6 +45,12 @@ export interface RawFile {
   readonly revisedPrompt?: string;
 }
 
+interface RawAgentOptions {
+  readonly perMessageDeflate?: boolean;
+  /** False: whoever opens it sees to its end. */
+  readonly endsWithTest?: boolean;
+}
+
 export class RawAgent {
   readonly socket: WebSocket;
   readonly messages: CoordinatorMessage[] = [];
@@ -57,16 +63,17 @@ export class RawAgent {
   readonly #sent = new Map<number, number>();
   #opensTaken = 0;
 
-  constructor(address: string, token: string, options: { perMessageDeflate?: boolean } = {}) {
+  constructor(address: string, token: string, options: RawAgentOptions = {}) {
+    const { endsWithTest = true, ...told } = options;
     const url = `${address.replace('http', 'ws')}${CONNECT_PATH}`;
     const headers = { authorization: `Bearer ${token}` };
-    this.socket = new WebSocket(url, SUBPROTOCOL, { headers, ...options });
+    this.socket = new WebSocket(url, SUBPROTOCOL, { headers, ...told });
     this.socket.on('error', () => {});
     this.socket.on('close', (code) => {
       this.closeCode = code;
     });
     this.socket.on('message', (data, isBinary) => this.#received(data as Buffer, isBinary));
-    onTestFinished(() => this.socket.terminate());
+    if (endsWithTest) onTestFinished(() => this.socket.terminate());
   }
 
   /** Resolves once the socket is open. */

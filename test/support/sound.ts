@@ -1,7 +1,9 @@
 /** Sounds and films for tests, made by hand or by a real ffmpeg. */
 import ffmpeg from '@ffmpeg-installer/ffmpeg';
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -69,4 +71,49 @@ function wav(samples: Buffer, rate: number, said: SaidLengths = {}): Buffer {
   header.write('data', 36);
   header.writeUInt32LE(said.dataBytes ?? samples.length, 40);
   return Buffer.concat([header, samples]);
+}
+
+/** Any sound as a WAV of 16 bits, by a real ffmpeg. */
+export async function decoded(sound: Buffer): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-sound-'));
+  try {
+    await writeFile(join(folder, 'sound'), sound);
+    await encodeFile(join(folder, 'wav'), ['-i', join(folder, 'sound'), '-f', 'wav']);
+    return await readFile(join(folder, 'wav'));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** What a WAV of 16 bits holds: its facts, its samples channel by channel, and a tone's pitch. */
+export function heard(bytes: Buffer) {
+  const data = bytes.indexOf('data');
+  const channels = bytes.readUInt16LE(22);
+  const sampleRate = bytes.readUInt32LE(24);
+  const frames = bytes.readUInt32LE(data + 4) / (2 * channels);
+  const samples = Array.from({ length: channels }, (_, channel) =>
+    Float32Array.from({ length: frames }, (_sample, i) =>
+      bytes.readInt16LE(data + 8 + (i * channels + channel) * 2),
+    ),
+  );
+  const [first = new Float32Array(0)] = samples;
+  // The middle half: codecs fade in and out.
+  const middle = first.subarray(frames / 4, (frames * 3) / 4);
+  const seconds = frames / sampleRate;
+  const hertz = (crossings(middle) / 2 / (middle.length || 1)) * sampleRate;
+  return { channels, sampleRate, seconds, samples, hertz, loudness: loudness(middle) };
+}
+
+function crossings(samples: Float32Array): number {
+  let count = 0;
+  for (let i = 1; i < samples.length; i++) {
+    if ((samples[i - 1] ?? 0) < 0 !== (samples[i] ?? 0) < 0) count += 1;
+  }
+  return count;
+}
+
+/** The root of the mean square, full scale being 1. */
+function loudness(samples: Float32Array): number {
+  const sum = samples.reduce((total, sample) => total + (sample / 0x8000) ** 2, 0);
+  return Math.sqrt(sum / Math.max(1, samples.length));
 }

@@ -3,7 +3,7 @@
  * and a real agent before it.
  */
 import type { ConfiguredModel, ServiceConfig } from '@inference-gateway/agent/backends/backend';
-import type { AudioConverter } from '@inference-gateway/agent/media/ffmpeg';
+import type { AudioConverter } from '@inference-gateway/agent/media/audio-converter';
 import type { ServerResponse } from 'node:http';
 import { startFakeOpenAi } from './fake-openai-server.js';
 import { sendJson } from './fake-model-server.js';
@@ -14,6 +14,9 @@ import { tone } from './sound.js';
 
 /** The model of each type. */
 export const MODELS = { tts: 'kokoro', image: 'sd', video: 'wan', music: 'ace' } as const;
+
+/** Beside the model of images, under names that some callers treat in their own way. */
+const GPT_IMAGES = ['gpt-image-1', 'my-gpt-image-1'];
 
 export const SPEECH = tone(0.5);
 export const SONG = tone(1.25);
@@ -105,7 +108,8 @@ function serviceOf(
   type: keyof typeof MODELS,
   slots: number,
 ): Partial<ServiceConfig> {
-  return { id: `${type}-0`, type, baseUrl: fake.baseUrl, slots, models: [toModel(MODELS[type])] };
+  const models = [MODELS[type], ...(type === 'image' ? GPT_IMAGES : [])].map(toModel);
+  return { id: `${type}-0`, type, baseUrl: fake.baseUrl, slots, models };
 }
 
 function toModel(id: string): ConfiguredModel {

@@ -10,10 +10,10 @@ export interface UsageError {
 }
 
 export function usageErrors(program: ProgramName): UsageError[] {
-  const nouns = nounCommands(program).flatMap(({ name }) => [
-    { words: [name], says: `Usage: ${program} ${name}` },
-    { words: [name, 'frob'], says: "unknown command 'frob'" },
-  ]);
+  const nouns = nounCommands(program).map(({ name }) => ({
+    words: [name, 'frob'],
+    says: "unknown command 'frob'",
+  }));
   const top = { words: ['frob'], says: "unknown command 'frob'" };
   const all = [top, ...nouns, ...leafCommands(program).flatMap(errorsOf)];
   return all.map(({ words, says }) => ({ words: words.flatMap((word) => word.split(' ')), says }));

@@ -17,6 +17,7 @@ export interface MeteredRow {
   readonly endpoint: string;
   readonly promptTokens: number;
   readonly completionTokens: number;
+  readonly estimated: 0 | 1;
   readonly audioMs: number;
   readonly images: number;
   readonly attempts: number;
@@ -33,6 +34,7 @@ export function usageRows(gateway: WithData): MeteredRow[] {
     `select request_id as requestId, member_id as memberId, key_id as keyId,
        provider_id as providerId, model, service_type as serviceType, endpoint,
        prompt_tokens as promptTokens, completion_tokens as completionTokens,
+       estimated,
        audio_ms as audioMs, images, attempts, outcome, error_code as errorCode
      from usage`,
   );

@@ -106,6 +106,10 @@ test('users are found, limited, made admins, logged out, disabled and enabled', 
   await press(page, 'Save');
   await rowOf(page, /Ben.*2 at once/).waitFor();
   expect((await show('Ben')).limits).toEqual({ requests: null, concurrent: 2 });
+  // Taking one away and giving the other is one change: no call meets half of it.
+  const changes = { since_s: null, actor: null, subject: null, limit: 10 };
+  const entries = await gateway.admin('audit.list', { ...changes, action: 'limit.set' });
+  expect(entries).toHaveLength(2);
 
   await confirm(page, 'Ben', 'Make an admin');
   await rowOf(page, /Ben.*admin/).waitFor();
@@ -145,6 +149,37 @@ test('a new password lets its member in, and one cannot disable oneself', async 
   await page.getByLabel('Actions for root', { exact: true }).click();
   await page.getByRole('button', { name: 'Set limits…' }).waitFor();
   expect(await page.getByRole('button', { name: 'Disable…' }).count()).toBe(0);
+});
+
+test('a user is deleted once it is told what goes with them, and their name is typed', async () => {
+  const email = 'dana@example.org';
+  const password = MEMBER_PASSWORD;
+  await gateway.admin('user.create', { email, name: 'Dana', admin: false, password });
+  await gateway.admin('network.create', { name: 'dana-net', owner: 'Dana' });
+  const page = await open('/admin/users');
+  await choose(page, 'Dana', 'Delete…');
+  const dialog = page.getByRole('dialog', { name: 'Delete Dana?' });
+  const lines = dialog.getByRole('list', { name: 'What it means' }).getByRole('listitem');
+  await lines.first().waitFor();
+  const preview = await gateway.admin('user.delete', { member: 'Dana', dry_run: true });
+  expect(preview.consequences).toContain('networks that they own end: dana-net');
+  expect(await lines.allTextContents()).toEqual(preview.consequences);
+  const last = dialog.getByRole('button', { name: 'Delete', exact: true });
+  const typed = dialog.getByRole('textbox', { name: `Type Dana or ${email} to confirm` });
+  expect(await last.isDisabled()).toBe(true);
+  await typed.fill('Ben');
+  expect(await last.isDisabled()).toBe(true);
+  await expectSound(page, 'admin-delete-user');
+  await typed.fill('Dana@Example.org');
+  await last.click();
+  await page.getByText('Dana is deleted.').waitFor();
+  await rowOf(page, /Dana/).waitFor({ state: 'detached' });
+  const names = (await gateway.admin('user.list', {})).map(({ name }) => name);
+  expect(names).not.toContain('Dana');
+
+  await page.getByLabel('Actions for root', { exact: true }).click();
+  await page.getByRole('button', { name: 'Set limits…' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Delete…' }).count()).toBe(0);
 });
 
 test('an invite is shown once, lets its member in, and is revoked', async () => {

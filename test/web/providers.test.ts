@@ -60,7 +60,8 @@ function shown(name: string) {
 async function runShown(page: Page): Promise<string> {
   const text =
     (await page.getByRole('dialog').getByRole('group', { name: 'commands' }).textContent()) ?? '';
-  const [, token = '', args = ''] = /^echo (\S+) \|\n  npx gateway-agent (.+)$/m.exec(text) ?? [];
+  const [, token = '', args = ''] =
+    /^echo (\S+) \|\n  npx --no-install gateway-agent (.+)$/m.exec(text) ?? [];
   const config = join(await temporaryFolder(), 'config.json');
   const env = { GATEWAY_AGENT_CONFIG: config };
   const run = await runProgram('gateway-agent', args.split(' '), { input: `${token}\n`, env });
@@ -79,7 +80,7 @@ test('the first GPU: a command that runs as pasted, then what to share', SLOW, a
   await gateway.admin('network.create', { name: 'club', owner: cleo.email });
   const page = await open('/providers', cleo);
   await page.getByText('You have no GPU here yet.').waitFor();
-  await page.getByText(`npx gateway-agent login --url ${gateway.address}`).waitFor();
+  await page.getByText(`npx --no-install gateway-agent login --url ${gateway.address}`).waitFor();
   await expectSoundNarrow(page, 'providers-empty');
   await press(page, 'Add your first GPU');
   await page.getByRole('textbox', { name: 'Name' }).fill('attic-pc');

@@ -74,15 +74,32 @@ test('a new call is in the latest requests within five seconds', async () => {
   await rows.filter({ hasText: 'provider_rejected' }).waitFor({ timeout: 5_000 });
 });
 
+test('tokens that were estimated are marked, for the eye and for the ear', async () => {
+  // A server that tells no usage.
+  const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello there.' } }];
+  fake.behave(reply(200, { id: 'x', created: 1, choices }));
+  await call();
+  fake.behave(answer({ text: 'Hello.' }));
+  await call();
+  const page = await open('/usage');
+  const rows = table(page, 'Latest requests').locator('tbody tr');
+  const estimated = rows.nth(1).getByTitle(/^Estimated: the model server told no count/);
+  await estimated.first().waitFor();
+  expect(await estimated.first().textContent()).toMatch(/^estimated ~\d+ tokens$/);
+  expect(await rows.nth(0).textContent()).not.toContain('estimated');
+  expect(await rows.nth(0).textContent()).not.toContain('~');
+  await expectSound(page, 'usage-estimated');
+});
+
 test('figures, sentence and table say the same, and the chart follows the theme', async () => {
   fake.behave(answer({ text: 'Hello.' }));
   await call(FORMULA);
   const page = await open('/usage');
-  await page.getByText(/^4 requests in 7 days, .*; tiny has 75 %\.$/).waitFor();
+  await page.getByText(/^6 requests in 7 days, .*; tiny has 83 %\.$/).waitFor();
   await table(page, 'By model')
-    .getByRole('row', { name: /^tiny 3 1/ })
+    .getByRole('row', { name: /^tiny 5 1/ })
     .waitFor();
-  await page.locator('.tile', { hasText: /Requests\s*4/ }).waitFor();
+  await page.locator('.tile', { hasText: /Requests\s*6/ }).waitFor();
   await page.locator('.tile', { hasText: /Errors\s*1/ }).waitFor();
   await page.locator('.usage-chart canvas').waitFor();
   await expectSound(page, 'usage');
@@ -101,7 +118,7 @@ test('figures, sentence and table say the same, and the chart follows the theme'
 test('filters are in the address, also when it is opened anew', async () => {
   const page = await open('/usage?period=month&by=key');
   await table(page, 'By key')
-    .getByRole('row', { name: /anna@example\.org\/test 4|test 4/ })
+    .getByRole('row', { name: /anna@example\.org\/test 6|test 6/ })
     .waitFor();
   await page.getByText(/in 30 days/).waitFor();
   await page.getByRole('radio', { name: 'Day', exact: true }).check({ force: true });
@@ -111,7 +128,7 @@ test('filters are in the address, also when it is opened anew', async () => {
   await page.getByRole('radio', { name: 'Given' }).check({ force: true });
   await page.getByLabel('By', { exact: true }).selectOption('Member');
   await table(page, 'By member')
-    .getByRole('row', { name: /^Anna 4/ })
+    .getByRole('row', { name: /^Anna 6/ })
     .waitFor();
   await page.goto('/usage?period=aeon&by=nothing&measure=x');
   await table(page, 'By model').waitFor();
@@ -127,7 +144,7 @@ test('the file has the table’s numbers, and no formula', async () => {
   expect(download.suggestedFilename()).toBe('usage-received-month-by-model.csv');
   const lines = (await readFile(await download.path(), 'utf8')).split('\r\n');
   expect(lines[0]).toMatch(/^name,requests,ok,failed,canceled,prompt_tokens,/);
-  expect(lines[1]).toMatch(/^tiny,3,2,1,0,/);
+  expect(lines[1]).toMatch(/^tiny,5,4,1,0,/);
   expect(lines[2]).toMatch(/^"'=HYPERLINK\(""http:\/\/x"",""tiny""\)",1,1,0,0,/);
 });
 

@@ -19,7 +19,14 @@ const BODY = Buffer.from(JSON.stringify(PAYLOAD));
 const RESULT = Buffer.from('{"choices":[]}');
 const LIMITS = { jobs: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_INTEGER };
 const ASSET_LIMITS = { memberBytes: 0, totalBytes: 0 };
-const USAGE = { promptTokens: 0, completionTokens: 0, audioMs: 0, images: 0, firstByteMs: null };
+const USAGE = {
+  promptTokens: 0,
+  completionTokens: 0,
+  estimated: false,
+  audioMs: 0,
+  images: 0,
+  firstByteMs: null,
+};
 
 export async function openGatewayQueue(folder: string): Promise<JobQueue> {
   const store = await openStore(folder);

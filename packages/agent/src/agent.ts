@@ -17,7 +17,7 @@ import type { GpuWatch } from './hardware/gpu-sample.js';
 import { gpuStatus } from './hardware/gpu-status.js';
 import type { GpuStatus } from './hardware/gpu-status.js';
 import { ServerProcesses } from './hardware/server-processes.js';
-import type { AudioConverter } from './media/ffmpeg.js';
+import type { AudioConverter } from './media/audio-converter.js';
 import { PauseFile } from './state/pause-file.js';
 import { ProofFile } from './state/proof-file.js';
 import { TodayFile } from './state/today-file.js';
@@ -121,6 +121,7 @@ export class Agent {
     this.#claims = new HeldClaims(newSpool(options), logger);
     const claims = this.#claims;
     this.ledger = newLedger(options);
+    claims.onUnused = (claimId) => this.ledger.unused(claimId);
     const runner = new WorkRunner({ catalog: this.#catalog, claims, ledger: this.ledger, logger });
     this.#runner = runner;
     const file = stateDir === null ? null : new PauseFile(stateDir);

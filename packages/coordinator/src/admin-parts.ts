@@ -32,6 +32,7 @@ export function partsOfAdmin(running: RunningParts): AdminParts {
     // A link that cannot be removed opens nothing any more.
     onMember: () => void setup.close().catch(() => {}),
     desk: jobs,
+    retention: config,
     asyncEnabled: config.asyncEnabled,
     now: Date.now,
   };
@@ -60,6 +61,7 @@ function systemFacts(config: Config): SystemFacts {
       job_max_attempts: config.jobMaxAttempts,
       provider_approval: config.providerApproval,
       assets_access: config.assetsAccess,
+      assets_link_s: config.assetsLinkMs / 1_000,
     },
   };
 }

@@ -15,7 +15,7 @@ import {
   yesOrNo,
 } from './config-setting-kinds.js';
 import type { Setting } from './config-setting-kinds.js';
-import { ASSETS_ACCESS } from './config-values.js';
+import { ASSETS_ACCESS } from '@inference-gateway/shared/media-types';
 import type { Config } from './config-values.js';
 
 export type { Setting };
@@ -57,7 +57,7 @@ export const SETTINGS: Settings = {
   }),
   rateLimitRequests: whole({
     name: 'RATE_LIMIT_REQUESTS',
-    default: '60',
+    default: '600',
     range: [1, 1_000_000],
     doc: 'Requests that a member may send within the window.',
   }),
@@ -256,9 +256,18 @@ export const SETTINGS: Settings = {
     name: 'ASSETS_ACCESS',
     default: 'private',
     allowed: ASSETS_ACCESS.join(', '),
-    doc: 'Who may fetch a generated file: its owner, or whoever has its link.',
+    doc: 'Who may fetch a generated file: its owner, or whoever has the link that answers carry.',
     parse: (written) => ASSETS_ACCESS.find((access) => access === written) ?? null,
   },
+  assetsLinkMs: scaled(
+    {
+      name: 'ASSETS_LINK_MINUTES',
+      default: '60',
+      range: [0.01, 43_200],
+      doc: 'How long a link to a generated file is good.',
+    },
+    { unit: 'minutes', factor: 60_000 },
+  ),
   assetsMaxBytes: scaled(
     {
       name: 'ASSETS_MAX_GB',
@@ -274,6 +283,24 @@ export const SETTINGS: Settings = {
       default: '30',
       range: [0.001, 36_500],
       doc: 'How long generated files, finished jobs and their results are kept.',
+    },
+    { unit: 'days', factor: DAY_S * 1_000 },
+  ),
+  usageRetentionMs: scaled(
+    {
+      name: 'USAGE_RETENTION_DAYS',
+      default: '90',
+      range: [1, 36_500],
+      doc: 'How long single requests are listed; the sums of their days stay for good.',
+    },
+    { unit: 'days', factor: DAY_S * 1_000 },
+  ),
+  auditRetentionMs: scaled(
+    {
+      name: 'AUDIT_RETENTION_DAYS',
+      default: '1095',
+      range: [1, 36_500],
+      doc: 'How long entries of the audit log are kept.',
     },
     { unit: 'days', factor: DAY_S * 1_000 },
   ),

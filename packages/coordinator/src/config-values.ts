@@ -1,8 +1,5 @@
 import type { LogLevel } from '@inference-gateway/shared/program/logger';
-
-export const ASSETS_ACCESS = ['private', 'link'] as const;
-/** Who may fetch an asset: its owner alone, or whoever knows its address. */
-export type AssetsAccess = (typeof ASSETS_ACCESS)[number];
+import type { AssetsAccess } from '@inference-gateway/shared/media-types';
 
 /** Every setting of a coordinator, with its unit in its name. */
 export interface Config {
@@ -65,8 +62,14 @@ export interface Config {
   /** Null: the metrics have no port of their own; 0 lets the system choose. */
   readonly metricsPort: number | null;
   readonly assetsAccess: AssetsAccess;
+  /** How long a link to an asset is good. */
+  readonly assetsLinkMs: number;
   /** Of all members' assets together; a tenth of it is one member's. */
   readonly assetsMaxBytes: number;
   /** From the making of an asset, or the end of a job, to its deletion. */
   readonly retentionMs: number;
+  /** Of the row of a single request; its day's sums stay. */
+  readonly usageRetentionMs: number;
+  /** Of an entry of the audit log. */
+  readonly auditRetentionMs: number;
 }

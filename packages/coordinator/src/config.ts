@@ -63,6 +63,14 @@ export function readQueueLimits(
   return { jobs: limits.maxQueuedJobs, bytes: limits.maxQueuedBytes };
 }
 
+/** How long what is kept, for a command that prunes; other settings may be wrong. */
+export function readRetention(
+  flags: ConfigFlags,
+  environment: Environment = process.env,
+): Pick<Config, 'retentionMs' | 'usageRetentionMs' | 'auditRetentionMs'> {
+  return readSome(['retentionMs', 'usageRetentionMs', 'auditRetentionMs'], flags, environment);
+}
+
 /** Whether jobs are taken, for a command that only tells; other settings may be wrong. */
 export function readAsyncEnabled(
   flags: ConfigFlags,

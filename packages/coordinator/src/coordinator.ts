@@ -8,10 +8,13 @@ import type { Duplex } from 'node:stream';
 import { SetupDesk } from './accounts/setup-desk.js';
 import { serveAdmin } from './admin/server.js';
 import { partsOfAdmin } from './admin-parts.js';
+import { AssetLinks, assetLinkSecret } from './assets/asset-links.js';
 import { openByteStores } from './byte-stores.js';
 import type { ByteStores } from './byte-stores.js';
 import type { Config } from './config.js';
 import { ConsoleDesk } from './console/console-desk.js';
+import type { Budget } from './core/budget.js';
+import { bodyBudget } from './core/held-document.js';
 import { RateLimit } from './core/rate.js';
 import { resolveSharing } from './core/sharing.js';
 import type { SharingFacts } from './core/sharing.js';
@@ -23,8 +26,10 @@ import { addressOf } from './http/address-of.js';
 import { createApp } from './http/app.js';
 import { Authentication } from './http/authenticate.js';
 import { JsonBodies } from './http/body.js';
+import { LargeBodies } from './http/large-bodies.js';
 import { ConsoleSessions } from './http/console-sessions.js';
 import { LIVE_PATH, LiveHints } from './http/live.js';
+import { MemberReads } from './http/member-reads.js';
 import { DEVICE_TIMES } from './http/routes/devices.js';
 import { SessionCookie } from './http/session-cookie.js';
 import { readWebFiles, WEB_FOLDER } from './http/web-files.js';
@@ -92,7 +97,16 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
   const live = new LiveHints({ ...config, sessions, ownOrigins, logger });
   registry.onCapacity(live.capacityChanged);
   const { library } = stores;
-  const shared = { config, store, logger, exposition, publicUrl };
+  // One for calls and jobs: what an operator allows is allowed once.
+  const budget = bodyBudget(config);
+  const large = new LargeBodies();
+  const assetLinks = new AssetLinks({
+    secret: await assetLinkSecret(config.dataDir),
+    access: config.assetsAccess,
+    lifetimeMs: config.assetsLinkMs,
+    publicUrl,
+  });
+  const shared = { config, store, logger, exposition, publicUrl, assetLinks, budget };
   const onMoved = live.jobsMoved;
   const queued = openQueuedWork({ ...shared, sessions: registry, library, onMoved });
   const { jobs } = queued;
@@ -112,6 +126,7 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
     console: new ConsoleDesk(() => adminParts),
     setup,
     stores,
+    large,
     isDraining,
     ownOrigins,
     web: await readWebFiles(WEB_FOLDER),
@@ -130,7 +145,7 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
     async drain() {
       draining = true;
       await endCalls(parts);
-      for (const part of [setup, admin, exposition, stores, authentication, store])
+      for (const part of [setup, admin, exposition, stores, large, authentication, store])
         await part.close();
     },
   };
@@ -157,6 +172,8 @@ async function followSharing(store: Store, registry: Registry): Promise<void> {
 
 interface HandlerParts {
   readonly config: Config;
+  readonly budget: Budget;
+  readonly large: LargeBodies;
   readonly store: Store;
   readonly logger: Logger;
   readonly registry: Registry;
@@ -170,6 +187,7 @@ interface HandlerParts {
   readonly stores: ByteStores;
   readonly isDraining: () => boolean;
   readonly publicUrl: () => string;
+  readonly assetLinks: AssetLinks;
   readonly ownOrigins: () => readonly string[];
   readonly web: WebFiles | null;
 }
@@ -179,12 +197,13 @@ function handlerOf(parts: HandlerParts): RequestListener {
   const { config, store, logger, registry, direct, exposition, stores } = parts;
   const { authentication, jobs, isDraining, publicUrl } = parts;
   const { uploads, library, durations } = stores;
-  const bodies = new JsonBodies(config);
+  const bodies = new JsonBodies(config, parts);
   const meter = meterInto(store, exposition);
   const app = createApp({
     logger,
     authentication,
     rate: new RateLimit(config.rateLimitRequests, config.rateLimitWindowMs),
+    reads: new MemberReads(),
     onRateLimited: () => exposition.rateLimited(),
     metrics: exposition.onMainPort,
     health: { isDraining, isWritable: () => store.isWritable() },
@@ -194,17 +213,19 @@ function handlerOf(parts: HandlerParts): RequestListener {
       isDraining,
       meter,
       bodies,
+      large: parts.large,
       uploads,
       limits: config,
       timing: config,
       library,
       durations,
-      publicUrl,
+      assetLinks: parts.assetLinks,
       desk: config.asyncEnabled ? jobs : null,
       queueLimits: config,
-      checkWebhook: (url) => refuseAddress(url, config.webhookPrivate),
+      checkWebhook: (url) =>
+        refuseAddress(url, { allowPrivate: config.webhookPrivate, publicUrl: config.publicUrl }),
     },
-    assetsAccess: config.assetsAccess,
+    publicUrl,
     store,
     sessions: parts.sessions,
     console: parts.console,

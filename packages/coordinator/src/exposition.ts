@@ -58,12 +58,7 @@ export class Exposition {
 
   /** The same for the row of a job that has ended. */
   observeJob(row: UsageRow): void {
-    const { promptTokens: input, completionTokens: output } = row;
-    const usage =
-      input + output === 0
-        ? null
-        : { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
-    this.#metrics?.observe({ stream: false }, { usage }, row);
+    this.#metrics?.observe({ stream: false }, row);
   }
 
   rateLimited(): void {

@@ -1,11 +1,13 @@
 /** Joins what runs without a caller on the line: jobs, and the webhooks that tell of their end. */
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { AssetLibrary } from './assets/asset-library.js';
+import type { AssetLinks } from './assets/asset-links.js';
 import type { Config } from './config.js';
+import type { Budget } from './core/budget.js';
 import type { Sessions } from './core/sessions.js';
 import { Jobs } from './dispatch/jobs.js';
 import type { Exposition } from './exposition.js';
-import { presentBatchDetail, presentJobDetail } from './http/present-job.js';
+import { presentBatchDetail, writeJobDetail } from './http/present-job.js';
 import type { Store } from './store/port.js';
 import { openWebhooks } from './webhooks/open-webhooks.js';
 
@@ -15,8 +17,10 @@ interface QueuedWorkParts {
   readonly sessions: Sessions;
   readonly library: AssetLibrary;
   readonly exposition: Exposition;
-  readonly publicUrl: () => string;
+  readonly assetLinks: AssetLinks;
   /** A job of the member is new, runs, or is in another state. */
+  /** Memory for answers, which calls take theirs from, too. */
+  readonly budget: Budget;
   readonly onMoved: (memberId: string | null) => void;
   readonly logger: Logger;
 }
@@ -30,14 +34,16 @@ export interface QueuedWork {
 }
 
 export function openQueuedWork(parts: QueuedWorkParts): QueuedWork {
-  const { config, store, sessions, library, exposition, publicUrl, logger } = parts;
+  const { config, store, sessions, library, budget, exposition, assetLinks, logger } = parts;
   const webhooks = openWebhooks({
     store,
     logger,
     config,
     present: {
-      job: (detail) => presentJobDetail(detail, { publicUrl: publicUrl(), waiting: new Map() }),
-      batch: presentBatchDetail,
+      // As the operator has set: no key asks for it.
+      job: (detail) =>
+        writeJobDetail(detail, { urlOf: assetLinks.urlsFor(null), waiting: new Map() }),
+      batch: (detail) => JSON.stringify(presentBatchDetail(detail)),
     },
   });
   // What an earlier process could not deliver.
@@ -46,6 +52,7 @@ export function openQueuedWork(parts: QueuedWorkParts): QueuedWork {
     store,
     sessions,
     library,
+    budget,
     settings: config,
     logger,
     onMoved: parts.onMoved,

@@ -78,3 +78,7 @@ function matches(bytes: Uint8Array, offset: number, text: string): boolean {
   }
   return true;
 }
+
+export const ASSETS_ACCESS = ['private', 'link'] as const;
+/** Who may fetch a generated file: its owner alone, or whoever holds the link in an answer. */
+export type AssetsAccess = (typeof ASSETS_ACCESS)[number];

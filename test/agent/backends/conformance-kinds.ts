@@ -55,26 +55,51 @@ const USUAL = {
 export const KINDS: readonly Kind[] = [
   kind('openai', startFakeOpenAi),
   kind('ollama', (options) => startFakeOllama({ models: ['tiny'], ...options }), {
-    told: { context_length: 4_096, supported_features: ['tools'], loaded: false },
+    told: {
+      inputs_known: true,
+      context_length: 4_096,
+      supported_features: ['tools'],
+      loaded: false,
+    },
   }),
   kind('llama-server', startFakeLlamaServer, {
-    told: { context_length: 1_024, supported_features: ['tools'], loaded: true },
+    told: {
+      inputs_known: true,
+      context_length: 1_024,
+      supported_features: ['tools'],
+      loaded: true,
+    },
     slots: 2,
   }),
   kind('llama-server', startLlamaServer, {
     name: 'llama-server with a single model',
-    told: { context_length: 1_024, supported_features: ['tools'], loaded: true },
+    told: {
+      inputs_known: true,
+      context_length: 1_024,
+      supported_features: ['tools'],
+      loaded: true,
+    },
     slots: 2,
   }),
   kind('llama-server', startLlamaRouter, {
     name: 'llama-server as a router',
     ids: ['tiny', 'other'],
-    told: { context_length: 1_024, supported_features: ['tools'], loaded: true },
+    told: {
+      inputs_known: true,
+      context_length: 1_024,
+      supported_features: ['tools'],
+      loaded: true,
+    },
     slots: 2,
   }),
   kind('lm-studio', startLmStudio, {
     ids: ['tiny', 'seer'],
-    told: { context_length: 4_096, supported_features: ['tools'], loaded: true },
+    told: {
+      inputs_known: true,
+      context_length: 4_096,
+      supported_features: ['tools'],
+      loaded: true,
+    },
     slots: 4,
   }),
   kind('lm-studio', startLmStudioV0, {
@@ -83,20 +108,31 @@ export const KINDS: readonly Kind[] = [
     told: { context_length: 4_096, supported_features: ['tools'], loaded: true },
   }),
   kind('llama-swap', startLlamaSwap, {
-    told: { context_length: 8_192, supported_features: ['tools'], loaded: true },
+    told: {
+      inputs_known: true,
+      context_length: 8_192,
+      supported_features: ['tools'],
+      loaded: true,
+    },
   }),
   kind('vllm', startVllm, {
     ids: ['tiny', 'tiny-poet'],
     told: { context_length: 8_192, loaded: true },
   }),
   kind('sglang', startSglang, {
-    told: { context_length: 4_096, supported_features: ['tools'], loaded: true },
+    told: {
+      inputs_known: true,
+      context_length: 4_096,
+      supported_features: ['tools'],
+      loaded: true,
+    },
     slots: 16,
   }),
   kind('koboldcpp', startKoboldCpp, {
     served: 'koboldcpp/tiny',
     ids: ['koboldcpp/tiny'],
     told: {
+      inputs_known: true,
       context_length: 8_192,
       input_modalities: ['text', 'image'],
       supported_features: ['tools'],
@@ -106,6 +142,7 @@ export const KINDS: readonly Kind[] = [
   }),
   kind('localai', startLocalAi, {
     told: {
+      inputs_known: true,
       context_length: 8_192,
       input_modalities: ['text', 'image'],
       supported_features: ['tools'],
@@ -114,7 +151,12 @@ export const KINDS: readonly Kind[] = [
   }),
   kind('tabbyapi', startTabbyApi, {
     key: TABBY_KEY,
-    told: { context_length: 4_096, input_modalities: ['text', 'image'], loaded: true },
+    told: {
+      inputs_known: true,
+      context_length: 4_096,
+      input_modalities: ['text', 'image'],
+      loaded: true,
+    },
     slots: 4,
   }),
   kind('text-generation-webui', startTextGenWebUi, {
@@ -127,6 +169,7 @@ export const KINDS: readonly Kind[] = [
   kind('lemonade', startLemonade, {
     ids: ['tiny', 'plain'],
     told: {
+      inputs_known: true,
       context_length: 8_192,
       input_modalities: ['text', 'image'],
       supported_features: ['tools', 'reasoning'],
@@ -143,7 +186,12 @@ export const KINDS: readonly Kind[] = [
     served: 'mlx-community/tiny',
     ids: ['mlx-community/tiny', 'mlx-community/other'],
   }),
-  kind('gpt4all', startGpt4All, { knowsKeys: false, streams: false, slots: 1 }),
+  kind('gpt4all', startGpt4All, {
+    knowsKeys: false,
+    streams: false,
+    told: { inputs_known: true },
+    slots: 1,
+  }),
 ];
 
 function kind(

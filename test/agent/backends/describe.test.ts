@@ -279,6 +279,8 @@ describe('llama-server', () => {
       'cache_prompt',
       'messages',
       'model',
+      'stream',
+      'stream_options',
     ]);
   });
 });

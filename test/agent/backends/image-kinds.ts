@@ -153,15 +153,22 @@ async function comfyUiEdits(changes: Partial<ServiceConfig> = {}): Promise<Stage
   });
 }
 
+/** Of before it had jobs: it computes on, and its slot is taken until it has ended. */
 function sdServer(ask: () => LocalCall): MediaKind['start'] {
   return async (changes) => {
     const fake = await startFakeSdServer();
+    fake.hasJobs = false;
     const { server } = fake;
-    return stage({
+    const set = stage({
       server,
       service: { backend: 'sd-server', type: 'image', baseUrl: `${server.origin}/v1`, ...changes },
       ask,
       behave: (handler) => void (fake.behaviour = handler),
     });
+    return {
+      ...set,
+      hang: () => void (fake.computesMs = 100),
+      stopped: () => fake.computed === 1,
+    };
   };
 }

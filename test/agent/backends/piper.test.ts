@@ -16,10 +16,13 @@ test('is one model with its voices, the one that it began with first', async () 
   expect(slots).toBe(1);
 });
 
-test('says without ffmpeg that WAV is all that it makes', async () => {
+test('makes Opus without ffmpeg, too', async () => {
   const { server } = await startPiper();
-  const { models } = await inFrontOf(server, 'piper', { hasFfmpeg: false }).describe();
-  expect(models[0]?.formats).toEqual(['wav']);
+  const { backend, describe } = inFrontOf(server, 'piper', { hasFfmpeg: false });
+  expect((await describe()).models[0]).not.toHaveProperty('formats');
+  const call = speech('piper', { response_format: 'opus' }, PIPER_VOICES);
+  const { contentType, bytes } = await onlyFile(await backend.call(call));
+  expect([contentType, bytes.toString('latin1', 28, 36)]).toEqual(['audio/ogg', 'OpusHead']);
 });
 
 test.each([

@@ -54,7 +54,7 @@ test('jobs lists what runs and what waits to be fetched', async () => {
   const [first = ''] = (await home.run('jobs')).stdout.split('\n');
   const [id, kind, phase, since = '', model, endpoint, caller, own] = first.split('\t');
   expect([id, kind, phase]).toEqual(['job-of-claim-1', 'job', 'running']);
-  expect([model, endpoint, caller, own]).toEqual(['tiny', 'chat', 'Ben', 'false']);
+  expect([model, endpoint, caller, own]).toEqual(['tiny', 'chat', 'Ben', 'no']);
   expect(new Date(since).toISOString()).toBe(since);
 });
 

@@ -13,12 +13,6 @@ test('version prints the version alone, and with --json the protocol too', async
   expect(json).toEqual({ version: '0.1.0', protocol: 1, node: process.versions.node });
 });
 
-test('without a command it exits 2 and shows the commands', async () => {
-  const { code, stdout, stderr } = await (await agentHome()).run([]);
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toContain('enroll [options]');
-});
-
 test('help exits 0 and every command has an example in it', async () => {
   const commands = manyCommands('gateway-agent');
   for (const { words } of commandsOf(createProgram())) {

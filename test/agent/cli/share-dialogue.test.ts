@@ -1,7 +1,7 @@
 import { askWhatToShare } from '@inference-gateway/agent/cli/share-dialogue';
 import type { Choice, Offer } from '@inference-gateway/agent/cli/share-dialogue';
-import { askYesNo, withTerminal } from '@inference-gateway/agent/cli/terminal';
-import type { Terminal } from '@inference-gateway/agent/cli/terminal';
+import { askYesNo, withTerminal } from '@inference-gateway/shared/program/terminal';
+import type { Terminal } from '@inference-gateway/shared/program/terminal';
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 

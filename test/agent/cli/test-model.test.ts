@@ -33,7 +33,7 @@ test('a model that works is told with what came and how long it took', async () 
     cut: null,
   });
   const readable = await command(home, 'tiny');
-  expect(readable.stdout).toMatch(/^model +tiny\nservice +llm-1 \(llm\)\nok +true\n/);
+  expect(readable.stdout).toMatch(/^model +tiny\nservice +llm-1 \(llm\)\nok +yes\n/);
   expect(readable.stdout).toMatch(/came +2 tokens, \d+ bytes\n/);
 });
 

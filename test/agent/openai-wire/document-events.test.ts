@@ -12,7 +12,7 @@ describe('JSON for a stream', () => {
     const told = await streamed([JSON.stringify(document)], { ...chat, usage: true });
     expect(deltas(told)).toEqual([
       { role: 'assistant', content: '' },
-      { reasoning_content: 'hm', reasoning: 'hm' },
+      { reasoning_content: 'hm' },
       { content: 'hi' },
       { tool_calls: [{ index: 0, ...message.tool_calls[0] }] },
       {},
@@ -38,6 +38,15 @@ describe('JSON for a stream', () => {
     const { chunks } = await streamed([JSON.stringify(document)], completion);
     expect(chunks.map((chunk) => firstChoice(chunk)?.['text'])).toEqual(['hi', '']);
     expect(firstChoice(chunks[1])?.['finish_reason']).toBe('length');
+  });
+
+  test.each([
+    ['beside its text', 'a b', [null, 'all', null]],
+    ['at the end of one without text', '', [null, 'all']],
+  ])('tells logprobs once, as clients add them up: %s', async (_, content, told) => {
+    const choice = { message: { content }, logprobs: 'all', finish_reason: 'stop' };
+    const { chunks } = await streamed([JSON.stringify({ choices: [choice] })]);
+    expect(chunks.map((chunk) => firstChoice(chunk)?.['logprobs'])).toEqual(told);
   });
 
   test('that is an error is an answer with its status', async () => {

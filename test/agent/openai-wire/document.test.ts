@@ -36,7 +36,7 @@ describe('a document', () => {
       object: 'chat.completion',
       model: 'mine',
       choices: [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }],
-      usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+      usage: { prompt_tokens: 0, completion_tokens: 1, total_tokens: 1, estimated: true },
     });
     expect(answer['id']).toMatch(/^chatcmpl-/);
   });
@@ -58,13 +58,27 @@ describe('a document', () => {
   test.each([
     [{ content: null }, { content: '' }],
     [{ content: null, tool_calls: [{ id: 'c' }] }, { content: null }],
+    [{ content: 'a', reasoning: 'hm' }, { reasoning_content: 'hm' }],
+    [{ content: 'a', reasoning_content: 'hm' }, { reasoning_content: 'hm' }],
     [
-      { content: 'a', reasoning: 'hm' },
-      { reasoning: 'hm', reasoning_content: 'hm' },
+      { tool_calls: [{ function: { name: 'f', arguments: { a: 1 } } }] },
+      {
+        tool_calls: [
+          {
+            id: expect.stringMatching(/^call_\w+$/),
+            type: 'function',
+            function: { name: 'f', arguments: '{"a":1}' },
+          },
+        ],
+      },
     ],
     [
-      { content: 'a', reasoning_content: 'hm' },
-      { reasoning: 'hm', reasoning_content: 'hm' },
+      { tool_calls: [{ id: 'c', function: { name: 'f' } }] },
+      { tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+    ],
+    [
+      { function_call: { name: 'f', arguments: { a: 1 } } },
+      { function_call: { name: 'f', arguments: '{"a":1}' } },
     ],
   ])('message %j becomes %j', async (message, wanted) => {
     expect(await json({ choices: [{ message }] })).toMatchObject({
@@ -72,12 +86,20 @@ describe('a document', () => {
     });
   });
 
+  test('keeps a call of a tool of another type', async () => {
+    const custom = { id: 'c', type: 'custom', custom: { name: 'f', input: 'x' } };
+    const answer = await json({ choices: [{ message: { tool_calls: [custom] } }] });
+    expect(answer).toMatchObject({ choices: [{ message: { tool_calls: [custom] } }] });
+  });
+
   test('is metered, with counts that make sense', async () => {
     const choices = [{ message: { content: 'a' } }];
     expect((await read({ choices, usage })).usage).toEqual(usage);
-    expect((await read({ choices })).usage).toBeNull();
+    // What is not told, or told as none, is estimated.
+    const guess = { prompt_tokens: 0, completion_tokens: 1, total_tokens: 1, estimated: true };
+    expect((await read({ choices })).usage).toEqual(guess);
     const partial = await read({ choices, usage: { prompt_tokens: 2.5, completion_tokens: -1 } });
-    expect(partial.usage).toEqual({ prompt_tokens: 2, completion_tokens: 0, total_tokens: 2 });
+    expect(partial.usage).toEqual({ ...guess, prompt_tokens: 2, total_tokens: 3 });
     expect(JSON.parse(partial.json)).toMatchObject({ usage: partial.usage });
   });
 
@@ -130,7 +152,6 @@ describe('SSE for a plain request', () => {
     const message = {
       role: 'assistant',
       content: 'Hello',
-      reasoning: 'hm',
       reasoning_content: 'hm',
     };
     expect(JSON.parse(answer.json)).toEqual({

@@ -29,7 +29,23 @@ describe('a request', () => {
   test('names the model as the local server does and keeps unknown fields', () => {
     const { sent, wish } = shape({ top_k: 3 });
     expect(sent).toEqual({ model: '/models/x.gguf', messages: [], top_k: 3 });
-    expect(wish).toEqual({ kind: 'chat', model: 'mine', stream: false, usage: false });
+    const promptTokens = expect.any(Function) as unknown;
+    expect(wish).toEqual({
+      kind: 'chat',
+      model: 'mine',
+      stream: false,
+      usage: false,
+      promptTokens,
+    });
+  });
+
+  test('loses the fields of the deny-list in any spelling that Go takes for the same', () => {
+    const fields = { Priority: 1, 'TA\u017f\u212a': 2, seed: 5 };
+    expect(Object.keys(shape(fields, ['priority', 'tasK']).sent)).toEqual([
+      'model',
+      'messages',
+      'seed',
+    ]);
   });
 
   test('loses the fields of the deny-list', () => {

@@ -47,21 +47,38 @@ describe('a chat stream', () => {
       {
         role: 'assistant',
         content: '',
-        tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: '{' } }],
+        tool_calls: [
+          { index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: '{' } },
+        ],
       },
     ],
     [
       'reasoning as Ollama names it',
       { reasoning: 'hm' },
-      { role: 'assistant', content: '', reasoning: 'hm', reasoning_content: 'hm' },
+      { role: 'assistant', content: '', reasoning_content: 'hm' },
     ],
     [
       'reasoning as llama-server names it',
       { reasoning_content: 'hm' },
-      { role: 'assistant', content: '', reasoning: 'hm', reasoning_content: 'hm' },
+      { role: 'assistant', content: '', reasoning_content: 'hm' },
+    ],
+    [
+      'reasoning by both names',
+      { reasoning_content: 'hm', reasoning: 'hm' },
+      { role: 'assistant', content: '', reasoning_content: 'hm' },
     ],
   ])('puts the first delta into form: %s', async (_what, sent, wanted) => {
     expect(deltas(await streamed(lines(delta(sent), stop)))[0]).toEqual(wanted);
+  });
+
+  test.each([
+    { reasoning: 'hm' },
+    { reasoning_content: 'hm' },
+    { reasoning: 'hm', reasoning_content: '' },
+  ])('names reasoning as its caller reads it: %j', async (sent) => {
+    const asked = { ...chat, reasoning: 'reasoning' } as const;
+    const [first] = deltas(await streamed(lines(delta(sent), stop), asked));
+    expect(first).toEqual({ role: 'assistant', content: '', reasoning: 'hm' });
   });
 
   test('adds a role to the first delta of each choice, and to no other', async () => {
@@ -211,6 +228,8 @@ describe('a stream that is not whole', () => {
   });
 
   test('is whole with [DONE] alone', async () => {
-    expect((await streamed(lines(hi, '[DONE]'))).chunks).toHaveLength(1);
+    const { chunks } = await streamed(lines(hi, '[DONE]'));
+    const endings = chunks.map((chunk) => firstChoice(chunk)?.['finish_reason']);
+    expect(endings).toEqual([null, 'stop']);
   });
 });

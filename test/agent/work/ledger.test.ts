@@ -18,7 +18,12 @@ test('a run is told from its beginning to its end', () => {
   const record = ledger.begin(opened());
   const facts = { id: 'req_1', kind: 'sync', jobId: null, claimId: null, since: NOON };
   const what = { endpoint: 'chat', serviceId: 'llm-1', model: 'tiny', caller: 'Ben', own: false };
-  const unknown = { promptTokens: null, completionTokens: null, energyWh: null };
+  const unknown = {
+    promptTokens: null,
+    completionTokens: null,
+    estimated: false,
+    energyWh: null,
+  };
   stage.pass(2);
   expect(ledger.now([])).toEqual([
     { ...facts, ...what, ...unknown, phase: 'running', seconds: 2, bytes: 0 },
@@ -52,8 +57,9 @@ test('an answer that waits to be confirmed keeps what its run came to', () => {
 test('of an answer of an earlier process only its facts are known', () => {
   const { ledger } = new LedgerStage();
   const unknown = { serviceId: null, promptTokens: null, completionTokens: null, seconds: null };
+  const none = { estimated: false, energyWh: null };
   expect(ledger.now([{ ...CLAIM, phase: 'spooled', bytes: 3 }])).toEqual([
-    { ...CLAIM, ...unknown, energyWh: null, id: 'job-1', kind: 'job', phase: 'spooled', bytes: 3 },
+    { ...CLAIM, ...unknown, ...none, id: 'job-1', kind: 'job', phase: 'spooled', bytes: 3 },
   ]);
 });
 
@@ -155,4 +161,17 @@ test('where no card tells its power, energy is not known', () => {
   stage.sample(null);
   stage.serve();
   expect(stage.ledger.today.total.energyWh).toBeNull();
+});
+
+test('tokens of a job that nobody takes are taken back, and its time is not', () => {
+  const stage = new LedgerStage();
+  stage.serve(JOB);
+  const { today } = stage.ledger;
+  expect(today.total).toMatchObject({ requests: 1, promptTokens: 7, completionTokens: 5 });
+  const { seconds } = today.total;
+  stage.ledger.unused('claim-1');
+  stage.ledger.unused('claim-1');
+  stage.ledger.unused('another');
+  const none = { promptTokens: 0, completionTokens: 0 };
+  expect(today.total).toMatchObject({ requests: 1, ...none, seconds });
 });

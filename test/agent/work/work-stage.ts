@@ -1,5 +1,6 @@
 /** One piece of work as a coordinator opens it, and what the agent says of it. */
 import { IncomingWork } from '@inference-gateway/agent/work/incoming-work';
+import { decodeFrame } from '@inference-gateway/shared/protocol/frames';
 import type { Message } from '@inference-gateway/shared/protocol/messages';
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import { LinkWriter } from '@inference-gateway/shared/protocol/writer';
@@ -10,8 +11,11 @@ export type Parts = NonNullable<Message<'OPEN'>['parts']>;
 export function openWork(parts: Parts, changes: Partial<Message<'OPEN'>> = {}) {
   const sent: string[] = [];
   let closed = false;
+  const pieces: Uint8Array[] = [];
   const control = (frame: string | Uint8Array): void => {
     sent.push(typeof frame === 'string' ? frame : 'WINDOW');
+    const decoded = typeof frame === 'string' ? null : decodeFrame(frame);
+    if (decoded?.kind === 'data') pieces.push(decoded.bytes);
   };
   const wire = { send: control, bufferedBytes: () => 0, cork: () => {}, uncork: () => {} };
   const send = new LinkWriter(wire, LINK.agentHighWaterBytes).open(1, LINK.windowBytes);
@@ -31,5 +35,6 @@ export function openWork(parts: Parts, changes: Partial<Message<'OPEN'>> = {}) {
     ...changes,
   };
   const work = new IncomingWork(open, send, { control, closed: () => (closed = true) });
-  return { work, sent, isClosed: () => closed };
+  const answered = (): string => Buffer.concat(pieces).toString();
+  return { work, sent, answered, isClosed: () => closed };
 }

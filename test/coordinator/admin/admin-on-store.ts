@@ -9,6 +9,8 @@ import { CommandError } from '@inference-gateway/shared/program/command-error';
 import { onTestFinished } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
+const DAY_MS = 86_400_000;
+
 export interface AdminOnStore {
   readonly store: Store;
   readonly run: <Name extends AdminName>(command: Name, args: object) => Promise<AdminResult<Name>>;
@@ -28,6 +30,7 @@ export async function adminOnStore(): Promise<AdminOnStore> {
     onMember: (): void => {},
     assets: createAdminAssets(folder, store),
     desk: createIdleDesk(store, { jobs: 100, bytes: 1_000_000 }),
+    retention: { retentionMs: DAY_MS, usageRetentionMs: DAY_MS, auditRetentionMs: DAY_MS },
     asyncEnabled: true,
     now: Date.now,
   };

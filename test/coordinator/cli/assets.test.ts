@@ -89,9 +89,18 @@ test('prune counts with --dry-run, deletes with --yes, and asks for one of them'
   expect(bare.stderr).toContain('--dry-run only counts them');
   expect(assets.asked).toEqual([]);
   const before = Date.now();
-  const counts = { expired: 3, orphans: 2, bytes: 4_096 };
-  expect(await folder.json('prune --dry-run')).toEqual({ ...counts, dry_run: true });
-  expect(await folder.json('prune --yes')).toEqual({ ...counts, dry_run: false });
+  const rows = { jobs: 0, usage_rows: 0, audit_entries: 0 };
+  const counts = { expired: 3, orphans: 2, bytes: 4_096, ...rows };
+  expect(await folder.json('prune --dry-run')).toEqual({
+    ...counts,
+    database_bytes: null,
+    dry_run: true,
+  });
+  expect(await folder.json('prune --yes')).toEqual({
+    ...counts,
+    database_bytes: expect.any(Number),
+    dry_run: false,
+  });
   // Whoever asks for both has not decided yet.
   expect(await folder.json('prune --yes --dry-run')).toMatchObject({ dry_run: true });
   expect(assets.asked.map(({ dryRun }) => dryRun)).toEqual([true, false, true]);

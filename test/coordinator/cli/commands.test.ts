@@ -2,8 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
-import { exampleOf, leafCommands } from '../../support/command-tree.js';
+import { openStore } from '@inference-gateway/coordinator/store/open';
+import { describe, expect, test } from 'vitest';
+import { exampleOf, leafCommands, nounCommands } from '../../support/command-tree.js';
+import { manyCommands } from '../../support/many-commands.js';
+import { runProgram } from '../../support/program.js';
+import { dataFolder } from './data-folder.js';
 
 const LEAVES = leafCommands('gateway-coordinator');
 
@@ -119,3 +123,40 @@ async function commandLinesOfTests(): Promise<string> {
   // What a test is called runs nothing.
   return text.replaceAll(/^ *(test|describe)\(.*/gm, '');
 }
+
+describe.each(['gateway-coordinator', 'gateway-agent'] as const)('%s', (program) => {
+  const commands = () => manyCommands(program);
+
+  test('tells its version at -v, -V and --version', async () => {
+    const typed = commands();
+    const told = { ...(await typed.run(['version'])), code: 0 };
+    expect(told.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    for (const flag of ['-v', '-V', '--version'])
+      expect(await typed.run([flag]), flag).toEqual(told);
+  });
+
+  test('prints its help and exits 0 where a command is bare, and lists what there is', async () => {
+    const typed = commands();
+    for (const name of ['', ...nounCommands(program).map((noun) => noun.name)]) {
+      const { code, stdout, stderr } = await typed.run(name === '' ? [] : name.split(' '));
+      expect({ name, code, stderr }).toEqual({ name, code: 0, stderr: '' });
+      expect(stdout).toContain(`Usage: ${[program, name].join(' ').trim()} `);
+      expect(stdout).toContain('Commands:');
+    }
+  });
+});
+
+test('colours are for terminals, and for whom FORCE_COLOR asks; never in JSON', async () => {
+  const folder = await dataFolder();
+  await (await openStore(folder.path)).close();
+  const run = async (line: string, env: Record<string, string> = {}): Promise<string> => {
+    const words = [...line.split(' '), '--data', folder.path];
+    return (await runProgram('gateway-coordinator', words, { env })).stdout;
+  };
+  await run('user create --email anna@example.org');
+  const green = '\u001b[32mactive\u001b[39m';
+  expect(await run('user list')).toContain('\tactive\t');
+  expect(await run('user list', { FORCE_COLOR: '1' })).toContain(`\t${green}\t`);
+  expect(await run('user list', { FORCE_COLOR: '0' })).toContain('\tactive\t');
+  expect(await run('user list --json', { FORCE_COLOR: '1' })).not.toContain('\u001b');
+}, 60_000);

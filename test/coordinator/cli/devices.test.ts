@@ -85,7 +85,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
     ]);
   });
 
-  test('wrong codes are counted, and the fifth ends what waits', async () => {
+  test('wrong codes are counted, and after the fifth whoever typed them has to wait', async () => {
     const folder = await dataFolder();
     await prepare(folder, fillWithDevices);
     await expectFailures(folder, [
@@ -95,11 +95,16 @@ describe.each(WHERE)('%s', (_, prepare) => {
       // What can be no code is no guess.
       ['device deny ABCD-EFGH', 2, "'ABCD-EFGH' can be no code"],
       ['device deny ZZZZ-ZZZZ', 3, left(1)],
-      ['device deny ZZZZ-ZZZZ', 3, 'as their fifth wrong code: 2.'],
-      ['device deny ZZZZ-ZZZZ', 3, 'no machine that waits has the code ZZZZ-ZZZZ: none waits'],
-      [`device approve ${CODE} --owner anna --yes`, 7, 'is denied already'],
+      ['device deny ZZZZ-ZZZZ', 3, 'wait 15 minutes before the next one'],
+      [`device approve ${CODE} --owner anna --yes`, 4, 'Try again in '],
+      [`device deny ${CODE}`, 4, 'The machine waits on.'],
     ]);
-    expect(await folder.json('device list')).toEqual([]);
+    expect(await folder.json('device list')).toMatchObject([
+      { wrong_codes: 5 },
+      { wrong_codes: 5 },
+    ]);
+    const entries = await folder.json('audit list --action device.lockout');
+    expect(entries).toMatchObject([{ after: { wrong_codes: 5, locked_out_s: 900 } }]);
   });
 });
 
@@ -167,5 +172,5 @@ test('whoever collects offline is the one who was approved', async () => {
 });
 
 function left(tries: number): string {
-  return `Wrong codes until log-ins end: ${tries}`;
+  return `Wrong codes until you have to wait 15 minutes: ${tries}`;
 }

@@ -1,17 +1,22 @@
+import { checkFreeSpace } from '@inference-gateway/coordinator/cli/checks/folder';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { chmod, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../../support/process-gateway.js';
 import { startProgram } from '../../support/program.js';
+import { createMember, newAsset, usageRow } from '../../store/store-rows.js';
+import { mountSmallDisk } from '../../support/small-disk.js';
 import { certificatePair } from '../../support/tls-front.js';
 import { dataFolder } from './data-folder.js';
 import type { DataFolder } from './data-folder.js';
+import { runCoordinator, startCoordinatorProcess } from './run-coordinator.js';
 import type { RunOptions } from './run-coordinator.js';
 import { serveAdminOn } from './running-admin.js';
 
@@ -60,6 +65,109 @@ test('a folder that is open to other users fails', async () => {
     advice: `Close it with: chmod 700 ${folder.path}`,
   });
 });
+
+const MIB = 1024 ** 2;
+const DAY_MS = 86_400_000;
+const PLENTY = { memberBytes: 1024 * MIB, totalBytes: 1024 * MIB };
+const RETENTION = { retentionMs: DAY_MS, usageRetentionMs: DAY_MS, auditRetentionMs: DAY_MS };
+
+async function filled(path: string, mebibytes: number, ageMs = 0): Promise<void> {
+  await mkdir(join(path, '..'), { recursive: true });
+  await writeFile(path, Buffer.alloc(mebibytes * MIB));
+  await utimes(path, Date.now() / 1_000, (Date.now() - ageMs) / 1_000);
+}
+
+test('where room is short it names what can go, with bytes and a command that works', async () => {
+  const { path } = await withStore();
+  const store = await openStore(path);
+  const { id } = await createMember(store, 'carla');
+  await store.createAsset(newAsset(id, { bytes: 5 * MIB, expiresAt: 1 }), PLENTY);
+  const at = Date.now() - 2 * DAY_MS;
+  store.recordUsage(Array.from({ length: 500 }, (_, i) => ({ ...usageRow(i), at })));
+  await store.usageStats({ by: 'day', since: null, memberId: null });
+  await store.close();
+  await filled(join(path, 'gateway.db.schema-3.backup'), 4);
+  await filled(join(path, 'before-restore-2026', 'gateway.db'), 3);
+  await filled(join(path, 'restoring-young', 'gateway.db'), 9);
+  await filled(join(path, 'of may.tar.gz.unfinished'), 2, 2 * DAY_MS);
+  await filled(`${path}.before-restore-2025/gateway.db`, 1);
+  await filled(join(path, 'of may.tar.gz'), 7);
+  await filled(join(path, 'uploads', 'one'), 6);
+  await filled(join(path, 'assets', 'ab', `ab${'c'.repeat(20)}`), 8, 2 * DAY_MS);
+  const patient = { dataDir: path, isRunning: false, retention: RETENTION };
+  const look = async (isRunning = false) => {
+    const { status, freeable = [] } = await checkFreeSpace({ ...patient, isRunning }, 0);
+    expect(status).toBe('FAIL');
+    return freeable.map(({ bytes, command }) => [Math.round(bytes / MIB), command]);
+  };
+  const prune = `gateway-coordinator prune --yes --data ${path}`;
+  const uploads = [6, `rm -r ${path}/uploads`];
+  const others = [
+    [7, `mv '${path}/of may.tar.gz' <another disk>`],
+    [4, `rm ${path}/gateway.db.schema-3.backup`],
+    [3, `rm -r ${path}/before-restore-2026`],
+    [2, `rm -r '${path}/of may.tar.gz.unfinished'`],
+    [1, `rm -r ${path}.before-restore-2025`],
+  ];
+  const pruned = [
+    [8, prune],
+    [5, prune],
+    [0, prune],
+  ];
+  expect(await look(true)).toEqual([...others, ...pruned]);
+  expect(await look()).toEqual([others[0], uploads, ...others.slice(1), ...pruned]);
+  const { freeable = [] } = await checkFreeSpace(patient, 0);
+  expect(freeable.map(({ what }) => what)).toContain(
+    'or so of 0 finished jobs, 500 requests, 0 audit entries whose time is over',
+  );
+  for (const { command } of freeable) {
+    if (command.startsWith('rm ')) execFileSync('/bin/sh', ['-c', command]);
+  }
+  expect(await look()).toEqual([others[0], ...pruned]);
+  expect(await checkFreeSpace(patient, 3 * 1024 * MIB)).not.toHaveProperty('freeable');
+});
+
+test.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
+  'on a disk without room for another byte it does so, with the server stopped and running',
+  async () => {
+    const disk = await mountSmallDisk(16);
+    if (disk === null) throw new Error('the disk is not mounted');
+    const path = join(disk.folder, 'data');
+    await (await openStore(path)).close();
+    await filled(join(path, 'gateway.db.schema-3.backup'), 2);
+    await disk.fill();
+    const looked = async () => {
+      const args = ['doctor', '--json', '--data', path];
+      const { code, stdout } = await runCoordinator(args);
+      expect(code).toBe(9);
+      return JSON.parse(stdout) as (Check & { freeable?: unknown })[];
+    };
+    const expected = {
+      status: 'FAIL',
+      found: '0.0 GiB',
+      freeable: [
+        {
+          what: 'of a copy of the database from before a migration',
+          bytes: 2 * MIB,
+          command: `rm ${path}/gateway.db.schema-3.backup`,
+        },
+      ],
+    };
+    const stopped = await looked();
+    expect(stopped.find(({ id }) => id === 'free_space')).toMatchObject(expected);
+    // SQLite cannot read its log now, which is no reason to restore a backup.
+    const database = stopped.find(({ id }) => id === 'database');
+    expect(database?.advice ?? 'read').toMatch(/^read$|Free space first/);
+    await disk.empty();
+    await startCoordinatorProcess(['--data', path]);
+    await disk.fill();
+    const running = await looked();
+    expect(running.find(({ id }) => id === 'free_space')).toMatchObject(expected);
+    execFileSync('/bin/sh', ['-c', expected.freeable[0]?.command ?? '']);
+    // The whole disk is small; but the coordinator can write again.
+    expect(failed(await looked())).toEqual(['free_space']);
+  },
+);
 
 test('a clock that is behind what was written fails', async () => {
   const folder = await withStore();

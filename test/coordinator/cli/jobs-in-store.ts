@@ -23,6 +23,7 @@ const NO_LIMITS = { jobs: 1_000, bytes: 1_000_000_000 };
 const USAGE = {
   promptTokens: 1,
   completionTokens: 2,
+  estimated: false,
   audioMs: 0,
   images: 0,
   firstByteMs: null,

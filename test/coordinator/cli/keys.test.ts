@@ -37,12 +37,21 @@ describe.each(WHERE)('%s', (_, prepare) => {
       prefix: key.slice(0, 12),
       state: 'active',
       scope: 'any',
+      assets: null,
       expires_at: null,
       last_used_at: null,
     });
     expect(await filesThatHold(folder.path, key)).toEqual([]);
     const hash = createHash('sha256').update(key).digest('hex');
     expect(await filesThatHold(folder.path, hash)).not.toEqual([]);
+  });
+
+  test.each(['link', 'private'])('a key says itself that its files are: %s', async (access) => {
+    const folder = await withAnna();
+    await folder.output(`key create --user anna --name n8n --assets ${access}`);
+    expect(await folder.json('key list')).toMatchObject([{ name: 'n8n', assets: access }]);
+    const refused = await folder.run('key create --user anna --name x --assets public');
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('private, link')]);
   });
 
   test('a key is disabled by its prefix and enabled by OWNER/NAME', async () => {

@@ -29,6 +29,19 @@ describe.each(WHERE)('%s', (_, prepare) => {
     expect(await folder.json('limit show anna')).toEqual([cleared]);
     expect(await folder.output('limit show anna')).toBe(`${id}\tAnna\tdefault\tdefault`);
   });
+
+  test('one limit is exchanged for another in one change, which is written down once', async () => {
+    const folder = await dataFolder();
+    await prepare(folder);
+    await folder.output('user create --email anna@example.org --name Anna');
+    await folder.output('limit set anna --requests 7');
+    await folder.output('limit set anna --requests default --concurrent 2');
+    expect(await folder.json('limit show anna')).toMatchObject([{ requests: null, concurrent: 2 }]);
+    expect(await folder.json('audit list --action limit.set')).toMatchObject([
+      { before: { requests: 7, concurrent: null }, after: { requests: null, concurrent: 2 } },
+      { before: { requests: null }, after: { requests: 7 } },
+    ]);
+  });
 });
 
 test('what can be no limit is a usage error and changes nothing', async () => {

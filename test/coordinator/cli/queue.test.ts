@@ -118,7 +118,7 @@ test('a pause outlives the coordinator, and the summary says where jobs are off'
   const summary = {
     async_enabled: false,
     paused: true,
-    worker_stalled: false,
+    worker_stalled: true,
     last_tick_at: expect.any(Number),
   };
   expect(await folder.json('queue summary')).toMatchObject(summary);

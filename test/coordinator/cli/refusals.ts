@@ -56,6 +56,7 @@ export const UNKNOWN: readonly Failure[] = [
     'user role nobody admin',
     'user disable nobody',
     'user enable nobody',
+    'user delete nobody --yes',
     'user password nobody --password-file PASSWORD',
     'user sessions nobody',
     'user logout nobody',

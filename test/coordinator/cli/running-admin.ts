@@ -30,6 +30,7 @@ export interface RunningAdmin {
   readonly desk: MadeUpDesk;
 }
 
+const DAY_MS = 86_400_000;
 const LIMITS: QueueLimits = { jobs: 100, bytes: 1_000_000 };
 
 export async function serveAdminOn(
@@ -40,7 +41,8 @@ export async function serveAdminOn(
   const links = new MadeUpLinks();
   const assets = new MadeUpAssets();
   const desk = madeUpDesk(store);
-  const running = { system: null, onMember: (): void => {}, now: Date.now };
+  const retention = { retentionMs: DAY_MS, usageRetentionMs: DAY_MS, auditRetentionMs: DAY_MS };
+  const running = { retention, system: null, onMember: (): void => {}, now: Date.now };
   const made = { sessions: links, server, assets, desk, asyncEnabled: true, ...running };
   const admin = await serveAdmin(dataDir, { store, ...made });
   onTestFinished(async () => {
@@ -144,9 +146,15 @@ class MadeUpAssets implements AdminAssets {
   checked = 0;
   faults: AssetFault[] = [];
   readonly asked: { readonly now: number; readonly dryRun: boolean }[] = [];
+  readonly removed: string[] = [];
 
   async verify(): Promise<{ checked: number; faults: readonly AssetFault[] }> {
     return { checked: this.checked, faults: this.faults };
+  }
+
+  async removeFiles(ids: readonly string[]): Promise<number> {
+    this.removed.push(...ids);
+    return ids.length;
   }
 
   async prune(now: number, dryRun: boolean): Promise<PruneReport> {

@@ -117,6 +117,35 @@ describe.each(WHERE)('%s', (_, prepare) => {
     expect(taken.stderr).toContain("a member with the name 'Anna-Lee' exists already");
   });
 
+  test('a member is deleted once it is told what goes with them, and asked for', async () => {
+    const folder = await dataFolder();
+    const { anna } = await prepare(folder, fillWithPeople);
+    const told = await folder.run('user delete anna');
+    expect(told).toMatchObject({ code: 2, stdout: '' });
+    expect(told.stderr).toContain('To delete anna for good means:\n  1 API key and 2 sessions end');
+    expect(told.stderr).toContain("  their machines' links end for good: den-pc\n");
+    expect(told.stderr).toContain('  networks that they own end: friends\n');
+    expect(told.stderr).toContain('user delete cannot be taken back: add --yes.');
+    expect(await folder.output('user list')).toContain(anna.id);
+    const deleted = await folder.run('user delete ANNA@example.org --yes');
+    expect(deleted.stderr).toBe('anna is deleted, with 0 files of 0 bytes.\n');
+    expect(deleted.code).toBe(0);
+    expect((await folder.output('user list')).split('\n')).toHaveLength(1);
+    expect(await folder.output('provider list')).toBe('');
+    expect(await folder.output('audit list --limit 500')).not.toMatch(/\banna\b/i);
+    expect(await folder.output('audit list --action user.delete')).toContain('deleted member');
+  });
+
+  test('the last admin is not deleted', async () => {
+    const folder = await dataFolder();
+    await prepare(folder, fillWithPeople);
+    await folder.output('user role ben admin');
+    const refused = await folder.run('user delete ben --yes');
+    expect(refused).toMatchObject({ code: 7, stdout: '' });
+    expect(refused.stderr).toContain('ben is the last admin: make another one with "user role"');
+    expect(await folder.json('user show ben')).toMatchObject({ state: 'active' });
+  });
+
   test('a disabled member is listed as such, with their keys, until enabled', async () => {
     const folder = await dataFolder();
     const { anna } = await prepare(folder, fillWithPeople);

@@ -99,6 +99,7 @@ function key(expiresAt: number | null, rest: Partial<Key> = {}): Key {
     name: 'laptop',
     prefix: 'gwk_1234',
     scope: 'any',
+    assets: null,
     createdAt: 1,
     lastUsedAt: null,
     expiresAt,

@@ -1,4 +1,4 @@
-import { addressGroup } from '@inference-gateway/coordinator/core/address-group';
+import { addressGroup, addressNetwork } from '@inference-gateway/coordinator/core/address-group';
 import { expect, test } from 'vitest';
 
 test.each([
@@ -14,4 +14,14 @@ test.each([
   ['', ''],
 ])('%s counts as %s', (address, group) => {
   expect(addressGroup(address)).toBe(group);
+});
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1'],
+  ['2001:db8:1:ffff::', '2001:db8:1'],
+  ['::1', '0:0:0'],
+])('%s is of the network %s', (address, network) => {
+  expect(addressNetwork(address)).toBe(network);
 });

@@ -1,9 +1,12 @@
 import { Budget } from '@inference-gateway/coordinator/core/budget';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { expect, it } from 'vitest';
-import { chat, post } from '../../api/requests.js';
+import { submitted } from '../../api/job-calls.js';
+import { chat, failureOf, post } from '../../api/requests.js';
 import { startGateway } from '../../support/gateway.js';
+import { connectJobAgent } from '../../support/job-agent.js';
 import { connectRawAgent, HELLO } from '../../support/raw-agent.js';
+import { until } from '../../support/until.js';
 
 const MIB = 1024 * 1024;
 const limits = { totalBytes: 100, memberBytes: 60 };
@@ -69,4 +72,19 @@ it('one member’s slow calls hold half of the memory, and leave the other half'
   expect((await post(gateway, body)).status).toBe(503);
   const authorization = `Bearer ${gateway.ben.key}`;
   expect((await post(gateway, body, { headers: { authorization } })).status).toBe(404);
+});
+
+it('the answers of jobs and the bodies of calls take up the same memory', async () => {
+  const gateway = await startGateway({ maxJsonBytes: MIB, maxBodyMemoryBytes: 1.5 * MIB });
+  const { agent } = await connectJobAgent(gateway);
+  await submitted(gateway, { model: 'm' });
+  const { stream } = await agent.nextOpen();
+  agent.send({ t: 'HEAD', stream, status: 200, content_type: 'application/json' });
+  const body = chat({ model: 'unknown', padding: 'x'.repeat(0.9 * MIB) });
+  expect((await post(gateway, body)).status).toBe(404);
+  const half = Buffer.alloc(64 * 1024, ' ');
+  const granted = (): number => agent.granted.get(stream) ?? 0;
+  for (let i = 1; i <= 12; i++) agent.data(stream, half);
+  await until(() => granted() === 12 * half.length, { what: 'the whole answer is held' });
+  expect(await failureOf(await post(gateway, body))).toMatchObject({ code: 'capacity_exhausted' });
 });

@@ -92,11 +92,24 @@ it('an hour after the last attempt nothing is held against anybody', () => {
   expect(throttle.waitMs(KEY, 60 * MINUTE + 1)).toBe(0);
 });
 
-it('so many are remembered, and the one that has not tried for longest goes first', () => {
+it('so many are remembered, and no flood of others makes one forgotten that has to wait', () => {
   const throttle = new LogInThrottle(FIRM);
-  for (let i = 0; i < FREE_TRIES; i++) throttle.begin('old', 0);
-  for (let i = 0; i < FREE_TRIES; i++) throttle.begin('new', 1);
-  for (let i = 0; i < MAX_TRACKED - 1; i++) throttle.begin(`other ${i}`, 2);
-  expect(throttle.tracked).toBe(MAX_TRACKED);
-  expect([throttle.waitMs('old', 2), throttle.waitMs('new', 2)]).toEqual([0, 999]);
+  for (let i = 0; i < FREE_TRIES; i++) throttle.begin(KEY, 0);
+  for (let i = 0; i < 3 * MAX_TRACKED; i++) {
+    throttle.begin(`other ${i}`, 1);
+    expect(throttle.tracked).toBeLessThanOrEqual(MAX_TRACKED);
+  }
+  expect(throttle.waitMs(KEY, 1)).toBe(999);
+});
+
+it('what is held against nobody any more is forgotten first', () => {
+  const throttle = new LogInThrottle(FIRM);
+  const begin = (key: string, tries: number, now: number): void => {
+    for (let i = 0; i < tries; i++) throttle.begin(key, now);
+  };
+  for (let i = 0; i < MAX_TRACKED - 1; i++) begin(`past ${i}`, FREE_TRIES + 1, 0);
+  begin(KEY, FREE_TRIES, 59 * MINUTE);
+  begin('new', 1, 61 * MINUTE);
+  expect(throttle.tracked).toBeLessThan(MAX_TRACKED);
+  expect(throttle.waitMs(KEY, 59 * MINUTE)).toBe(1_000);
 });

@@ -1,4 +1,12 @@
 import { capTokens } from '@inference-gateway/coordinator/core/token-cap';
+import {
+  CANDIDATE_COUNTS,
+  OPTION_OBJECTS,
+  SEQUENCE_COUNTS,
+  TOKEN_EVADERS,
+  TOKEN_FLOORS,
+  TOKEN_LIMITS,
+} from '@inference-gateway/shared/openai/token-limits';
 import { describe, expect, test } from 'vitest';
 
 const CAP = 50;
@@ -9,7 +17,8 @@ function bytesOf(request: object): Uint8Array {
 
 /** What the provider is asked, less the model. */
 function capped(request: object) {
-  const { body, maxTokens } = capTokens(bytesOf(request), 'chat', CAP);
+  const endpoint = 'prompt' in request ? 'completions' : 'chat';
+  const { body, maxTokens } = capTokens(bytesOf(request), endpoint, CAP);
   const { model, ...sent } = JSON.parse(new TextDecoder().decode(body)) as Record<string, unknown>;
   expect(model).toBe('m');
   return { sent, maxTokens };
@@ -78,11 +87,48 @@ describe('what is asked of a provider that gives 50 tokens', () => {
   });
 
   test('there are no more choices than tokens', () => {
-    const most = { sent: { n: 2, best_of: CAP, max_tokens: 1 }, maxTokens: 1 };
-    expect(capped({ n: 2, best_of: 99 })).toEqual(most);
     const many = { sent: { n: CAP, max_tokens: 1 }, maxTokens: 1 };
     expect(capped({ n: 1_000_000, max_tokens: 1 })).toEqual(many);
     expect(capped({ n: '1e9', max_tokens: 1 })).toEqual(many);
+  });
+
+  test.each(TOKEN_LIMITS)('%s is lowered, on top and in every object of options', (name) => {
+    for (const much of [CAP + 1, -1, 0, '4096', 1e9]) {
+      expect(capped({ [name]: much }).sent).toEqual({ [name]: CAP, max_tokens: CAP });
+      for (const options of OPTION_OBJECTS) {
+        const sent = { [options]: { [name]: CAP, top_k: 1 }, max_tokens: 5 };
+        expect(capped({ [options]: { [name]: much, top_k: 1 }, max_tokens: 5 }).sent).toEqual(sent);
+      }
+    }
+  });
+
+  test.each(TOKEN_FLOORS)('%s is no more than the cap', (name) => {
+    expect(capped({ [name]: 4096 }).sent).toEqual({ [name]: CAP, max_tokens: CAP });
+    expect(capped({ [name]: 0 }).sent).toEqual({ [name]: 0, max_tokens: CAP });
+  });
+
+  test.each([...TOKEN_EVADERS, ...CANDIDATE_COUNTS])('%s is taken out', (name) => {
+    expect(capped({ [name]: true, max_tokens: 5 }).sent).toEqual({ max_tokens: 5 });
+    expect(capped({ [name]: 99 }).sent).toEqual({ max_tokens: CAP });
+    const sent = { options: {}, max_tokens: CAP };
+    expect(capped({ options: { [name]: 99 } }).sent).toEqual(sent);
+  });
+
+  test.each(SEQUENCE_COUNTS)('%s shares the cap, and has no place in options', (name) => {
+    expect(capped({ [name]: 5 }).sent).toEqual({ [name]: 5, max_tokens: 10 });
+    const sent = { extra_body: {}, max_tokens: CAP };
+    expect(capped({ extra_body: { [name]: 5 } }).sent).toEqual(sent);
+  });
+
+  test('every prompt and every answer to it share the cap', () => {
+    const texts = ['a', 'b', 'c', 'd', 'e'];
+    expect(capped({ prompt: texts }).sent).toEqual({ prompt: texts, max_tokens: 10 });
+    expect(capped({ prompt: texts, n: 2 }).sent).toEqual({ prompt: texts, n: 2, max_tokens: 5 });
+    const tokens = [[1, 2], [3]];
+    expect(capped({ prompt: tokens }).sent).toEqual({ prompt: tokens, max_tokens: 25 });
+    expect(capped({ prompt: [1, 2, 3] }).sent).toEqual({ prompt: [1, 2, 3], max_tokens: CAP });
+    const many = Array.from({ length: 60 }, String);
+    expect(capped({ prompt: many, n: 3 }).sent).toEqual({ prompt: many, n: 1, max_tokens: 1 });
   });
 
   test('everything else stays as it was', () => {

@@ -21,6 +21,7 @@ function start(end: () => SinkFault | Promise<SinkFault>) {
     overheadMs: 0,
     maxTokens: null,
     timing: TIMING,
+    allowed: { request: () => null, sequences: 1, maxTokens: null },
   });
   attempt.begin({
     consumed: () => {},
@@ -46,6 +47,8 @@ function imageWork(signal: AbortSignal): Work {
     needs: NO_NEEDS,
     body: Buffer.alloc(0),
     uploads: [],
+    sequences: 1,
+    maxTokens: null,
     stream: false,
     receivedAt: performance.now(),
     limitMs: null,
@@ -70,7 +73,10 @@ test('whoever leaves once all of it is made is answered: the work is done', asyn
   attempt.end(null);
   departure.abort();
   settle(null);
-  expect(await attempt.result).toMatchObject({ kind: 'done', usage: null });
+  expect(await attempt.result).toMatchObject({
+    kind: 'done',
+    tokens: { promptTokens: 0, completionTokens: 0, estimated: false },
+  });
   expect(canceled).toEqual([]);
 });
 

@@ -14,6 +14,8 @@ function chat(messages: unknown, changed: Partial<Work> = {}): Work {
     needs: NO_NEEDS,
     body: Buffer.from(JSON.stringify({ model: 'm', messages })),
     uploads: [],
+    sequences: 1,
+    maxTokens: null,
     stream: false,
     receivedAt: 0,
     limitMs: null,

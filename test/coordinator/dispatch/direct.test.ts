@@ -42,6 +42,8 @@ function abandonedWork(): Work {
     needs: NO_NEEDS,
     body: Buffer.alloc(0),
     uploads: [],
+    sequences: 1,
+    maxTokens: null,
     stream: false,
     receivedAt: performance.now(),
     limitMs: null,

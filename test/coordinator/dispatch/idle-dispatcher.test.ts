@@ -35,7 +35,8 @@ async function stage() {
       return nothing;
     },
   } as unknown as Sessions;
-  const time = { leaseMs: 60_000, noProviderMs: HOUR_MS, retentionMs: HOUR_MS };
+  const retention = { retentionMs: HOUR_MS, usageRetentionMs: HOUR_MS, auditRetentionMs: HOUR_MS };
+  const time = { leaseMs: 60_000, noProviderMs: HOUR_MS, ...retention };
   const onChange = nothing;
   const upkeep = new Upkeep({ store, sessions, clocks: SYSTEM_CLOCKS, ...time, onChange, logger });
   const runs = { unsentBytes: 0 } as JobRuns;

@@ -1,5 +1,5 @@
 /** Claims on their way to a run, and what may overtake them. */
-import { MAX_ANSWER_BYTES } from '@inference-gateway/coordinator/core/held-document';
+import { bodyBudget, MAX_ANSWER_BYTES } from '@inference-gateway/coordinator/core/held-document';
 import type { ExchangeHandler, OpenRequest } from '@inference-gateway/coordinator/core/sessions';
 import { JobRuns } from '@inference-gateway/coordinator/dispatch/job-runs';
 import { JobSinks } from '@inference-gateway/coordinator/dispatch/job-sinks';
@@ -12,6 +12,7 @@ import { openLibrary } from '../../support/open-library.js';
 import { until } from '../../support/until.js';
 
 const DEN = { providerId: 'den', providerName: 'den-pc', sessionId: 'session' };
+const LIMITS = { maxJsonBytes: 1_000, maxBodyMemoryBytes: 1_000_000 };
 const CHOSEN = makeChoice(DEN);
 
 let store: Store;
@@ -25,7 +26,7 @@ beforeEach(async () => {
   runs = new JobRuns({
     store,
     sessions: { report: () => {}, candidates: () => [] },
-    sinks: new JobSinks(library, { maxBodyMemoryBytes: 1_000_000, maxImages: 1 }),
+    sinks: new JobSinks(library, { maxImages: 1 }, bodyBudget(LIMITS)),
     deadlines: { jobDeadlineMs: 60_000, jobImageDeadlineMs: 60_000, jobFilmDeadlineMs: 60_000 },
     logger: createLogger('silent'),
     onStart: () => {},
@@ -60,8 +61,8 @@ it('a claim that is canceled while its agent brings it back is to be dropped', a
 
 it('a member may hold half of the memory for text answers', async () => {
   const { library } = await openLibrary();
-  const maxBodyMemoryBytes = 2 * MAX_ANSWER_BYTES;
-  const sinks = new JobSinks(library, { maxBodyMemoryBytes, maxImages: 1 });
+  const limits = { maxJsonBytes: 0, maxBodyMemoryBytes: 2 * MAX_ANSWER_BYTES };
+  const sinks = new JobSinks(library, { maxImages: 1 }, bodyBudget(limits));
   const other = { ...claimed.job, memberId: 'ben' };
   const [first, second, third] = await Promise.all(
     [claimed.job, claimed.job, other].map((job) => sinks.open(job, null)),
@@ -96,7 +97,7 @@ it('a request counts as held until its agent has accepted it', async () => {
     release: () => {},
   };
   const opened = (): ExchangeHandler | null => handler;
-  runs.start(claimed, Buffer.alloc(1_000), { choice: CHOSEN, reservation });
+  runs.start(claimed, Buffer.from('{}'.padEnd(1_000)), { choice: CHOSEN, reservation });
   const told = await until(() => opened());
   expect(runs.unsentBytes).toBe(1_000);
   told.accepted();

@@ -24,6 +24,8 @@ function workOf(memberId: string, signal: AbortSignal): Work {
     needs: NO_NEEDS,
     body: new Uint8Array(),
     uploads: [],
+    sequences: 1,
+    maxTokens: null,
     stream: false,
     receivedAt: performance.now(),
     limitMs: null,

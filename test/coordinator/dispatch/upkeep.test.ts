@@ -1,12 +1,14 @@
 /** What the upkeep of the queue does while the database is slow, or takes nothing. */
 import { Upkeep } from '@inference-gateway/coordinator/dispatch/upkeep';
+import type { UpkeepParts } from '@inference-gateway/coordinator/dispatch/upkeep';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { jobOf, LEASE_MS, runningJob } from '../../store/dispatch-rows.js';
-import { createMember, NOW } from '../../store/store-rows.js';
-import { makeCandidate } from '../../support/candidate.js';
+import { submitJob } from '../../store/job-rows.js';
+import { createMember, NOW, usageRow } from '../../store/store-rows.js';
+import { advertisedModel, makeCandidate } from '../../support/candidate.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const TICK_MS = 1_000;
@@ -28,7 +30,10 @@ beforeEach(async () => {
   onAsked = NOTHING;
 });
 
-function newUpkeep(overrides: Partial<Store> = {}): Upkeep {
+function newUpkeep(
+  overrides: Partial<Store> = {},
+  sessions: Partial<UpkeepParts['sessions']> = {},
+): Upkeep {
   const isQueuePaused = async (): Promise<boolean> => {
     await onAsked();
     return store.isQueuePaused();
@@ -39,11 +44,14 @@ function newUpkeep(overrides: Partial<Store> = {}): Upkeep {
     sessions: {
       candidates: () => [makeCandidate({ ownerId: anna, lastSeenAt: NOW })],
       formerCandidates: () => [],
+      ...sessions,
     },
     clocks: { wall: () => NOW + passedMs, steady: () => 1_000_000 + passedMs },
     leaseMs: LEASE_MS,
     noProviderMs: 3_600_000,
     retentionMs: 3_600_000,
+    usageRetentionMs: 3_600_000,
+    auditRetentionMs: 2 * 3_600_000,
     onChange: () => {},
     logger: createLogger('silent'),
   });
@@ -109,6 +117,21 @@ it('a database that stood still in a tick has let nobody renew: nothing is swept
   expect((await jobOf(store, job.id)).status).toBe('PROCESSING');
 });
 
+it('a job fails at once and says so, where its model turns out not to take it', async () => {
+  const needs = { features: [], voices: [], format: null, inputs: ['image'] };
+  const job = await submitJob(store, anna, { item: { needs } });
+  const untold = { ...makeCandidate({ ownerId: anna, lastSeenAt: NOW }) };
+  let candidate = untold;
+  const candidates = () => [candidate];
+  const upkeep = newUpkeep({}, { candidates });
+  await ticks(upkeep, TICK_MS);
+  expect((await jobOf(store, job.id)).status).toBe('QUEUED');
+  candidate = { ...untold, model: advertisedModel({ inputs_known: true }) };
+  await ticks(upkeep, TICK_MS);
+  const { status, error } = await jobOf(store, job.id);
+  expect([status, error?.code]).toEqual(['FAILED', 'unsupported_modality']);
+});
+
 it('old jobs are deleted some at a time, and the queue is looked after between', async () => {
   let left = 5_000;
   let deletions = 0;
@@ -126,4 +149,50 @@ it('old jobs are deleted some at a time, and the queue is looked after between',
   const done = deletions;
   await ticks(upkeep, 10 * TICK_MS);
   expect(deletions).toBe(done);
+});
+
+it('single requests and audit entries go by their own retention, some at a time', async () => {
+  const HOUR_MS = 3_600_000;
+  // The audit log has the machine's own clock.
+  const startMs = Date.now() - NOW;
+  const old = Array.from({ length: 2_500 }, (_, i) => ({ ...usageRow(i), at: NOW + startMs }));
+  const young = { ...usageRow(9_999), at: NOW + startMs + HOUR_MS };
+  store.recordUsage([...old, young].map((row) => ({ ...row, memberId: anna })));
+  const subject = { kind: 'queue', id: 'queue', name: 'queue' } as const;
+  const entry = { action: 'queue.pause', subject, before: null, after: null };
+  await Promise.all(Array.from({ length: 2_299 }, () => store.recordAudit(entry)));
+  const usageRows = async () =>
+    (await store.recentUsage({ memberId: anna, limit: 10_000, after: null })).length;
+  // With the entry of its member.
+  const everything = { since: null, action: null, actor: null, subjectId: null, limit: 10_000 };
+  const auditRows = async () => (await store.listAudit(everything)).length;
+  const sums = () => store.usageStats({ by: 'day', since: null, memberId: null });
+  const before = await sums();
+  const steps: number[] = [];
+  const counted =
+    (step: Store['deleteOldUsage']): Store['deleteOldUsage'] =>
+    async (bound, limit) => {
+      const gone = await step(bound, limit);
+      steps.push(gone);
+      return gone;
+    };
+  const upkeep = newUpkeep({
+    deleteOldUsage: counted((bound, limit) => store.deleteOldUsage(bound, limit)),
+    deleteOldAudit: counted((bound, limit) => store.deleteOldAudit(bound, limit)),
+  });
+  passedMs = startMs;
+  await ticks(upkeep, TICK_MS);
+  expect([await usageRows(), await auditRows()]).toEqual([2_501, 2_300]);
+  passedMs = startMs + HOUR_MS + TICK_MS;
+  await ticks(upkeep, TICK_MS);
+  expect([await usageRows(), await auditRows()]).toEqual([501, 2_300]);
+  await ticks(upkeep, 3 * TICK_MS);
+  expect([await usageRows(), await auditRows()]).toEqual([1, 2_300]);
+  passedMs = startMs + 2 * HOUR_MS + 60_000;
+  await ticks(upkeep, TICK_MS);
+  expect([await usageRows(), await auditRows()]).toEqual([0, 300]);
+  await ticks(upkeep, 3 * TICK_MS);
+  expect(await auditRows()).toBe(0);
+  expect(Math.max(...steps)).toBe(200);
+  expect(await sums()).toEqual(before);
 });

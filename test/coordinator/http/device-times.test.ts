@@ -27,14 +27,15 @@ interface Served {
   readonly ask: () => Promise<DeviceLogIn>;
 }
 
+const publicUrl = (): string => 'http://gateway.example.org';
+
 /** The routes alone, on a real store, with times that a test can wait for. */
 async function serve(times: DeviceTimes): Promise<Served> {
   const store = await openStore(await temporaryFolder());
   const app = new Koa<RequestState>();
   const logger = createLogger('silent');
   const enrollment = { providerApproval: false, deviceTimes: times, onReplaced: () => {} };
-  const inference = { publicUrl: () => 'http://gateway.example.org' };
-  const own: Readonly<Record<string, unknown>> = { store, enrollment, inference };
+  const own: Readonly<Record<string, unknown>> = { store, enrollment, publicUrl };
   const parts = new Proxy(own, { get: (_, name) => own[String(name)] ?? anything });
   const router = createRouter(parts as unknown as AppParts);
   app.use(identify(logger)).use(errorBoundary(logger)).use(router.routes());
@@ -66,7 +67,7 @@ test('a log-in ends when its time is over, and cannot be approved any more', asy
   const seen = new Set<string>();
   await until(async () => seen.add(await poll(code)).has('expired_token'));
   expect([...seen]).toEqual(['authorization_pending', 'expired_token']);
-  const approval = { userCode, ownerId: anna.id, approvesProvider: true };
+  const approval = { userCode, address: null, ownerId: anna.id, approvesProvider: true };
   expect(await store.approveDevice(approval, Date.now())).toMatchObject({ kind: 'over' });
   expect(await store.listProviders()).toEqual([]);
 });
@@ -76,7 +77,10 @@ test('whoever asks at the given pace gets the token with the first answer after'
   const anna = await createMember(store, 'anna');
   const { device_code: code, user_code: userCode } = await ask();
   expect(await poll(code)).toBe('authorization_pending');
-  await store.approveDevice({ userCode, ownerId: anna.id, approvesProvider: true }, Date.now());
+  await store.approveDevice(
+    { userCode, address: null, ownerId: anna.id, approvesProvider: true },
+    Date.now(),
+  );
   expect(await poll(code)).toMatch(/^gwa_/);
 });
 
@@ -85,6 +89,9 @@ test('whoever asks too early is told to slow down, approved or not', async () =>
   const anna = await createMember(store, 'anna');
   const { device_code: code, user_code: userCode } = await ask();
   expect([await poll(code), await poll(code)]).toEqual(['authorization_pending', 'slow_down']);
-  await store.approveDevice({ userCode, ownerId: anna.id, approvesProvider: true }, Date.now());
+  await store.approveDevice(
+    { userCode, address: null, ownerId: anna.id, approvesProvider: true },
+    Date.now(),
+  );
   expect(await poll(code)).toBe('slow_down');
 });

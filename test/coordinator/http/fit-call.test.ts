@@ -79,6 +79,15 @@ describe('a transcription', () => {
     expect(transcript).toEqual({ format: 'verbose_json', granularities: ['segment'] });
   });
 
+  it.each(['srt', 'vtt'])('as %s needs segments, from who lists them where one does', (format) => {
+    const timed = transcribe({ response_format: format }, [MODEL, TIMED]);
+    expect(timed.needs.features).toEqual(['timestamps']);
+    const verbose = { response_format: 'verbose_json', timestamp_granularities: ['segment'] };
+    expect(timed.body).toMatchObject(verbose);
+    expect(timed.transcript.format).toBe(format);
+    expect(transcribe({ response_format: format }).needs.features).toEqual([]);
+  });
+
   it('that names timings without verbose_json has none', () => {
     const { body, transcript } = transcribe({ timestamp_granularities: ['word'] }, [TIMED]);
     expect(body).toEqual({ model: 'm', response_format: 'json' });

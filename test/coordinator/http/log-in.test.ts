@@ -62,3 +62,18 @@ test('the owner who gets in ends what was held against the account', async () =>
   );
   expect(more).toEqual(more.map(() => null));
 });
+
+test('a stranger with a whole IPv6 network guesses at all accounts no faster for it', async () => {
+  const logIn = createLogIn();
+  const guess = (n: number): Promise<unknown> =>
+    logIn
+      .attempt({
+        email: `${n}@example.org`,
+        password: 'wrong',
+        address: `2001:db8:7:${n.toString(16)}::1`,
+      })
+      .catch((error: unknown) => (error as ApiError).code);
+  const outcomes = await Promise.all(Array.from({ length: 100 }, (_, n) => guess(n)));
+  expect(outcomes.filter((outcome) => outcome === null)).toHaveLength(20);
+  expect(await attempt(logIn, '2001:db8:8:1::1', RIGHT)).toBe('dora');
+});

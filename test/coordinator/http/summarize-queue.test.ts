@@ -27,9 +27,13 @@ describe('worker_stalled is true when jobs are queued and the dispatcher has not
     });
   });
 
-  test('false: and nothing is dispatched, as it is not enabled', async () => {
-    const summary = await summaryOf('the caller', null);
-    expect(summary).toMatchObject({ async_enabled: false, worker_stalled: false, queued: 1 });
+  test.each<[boolean, Whose]>([
+    [true, 'the caller'],
+    [true, 'another'],
+    [false, 'nobody'],
+  ])('%s: as it is not enabled, and %s has jobs that wait', async (stalled, whose) => {
+    const summary = await summaryOf(whose, null);
+    expect(summary).toMatchObject({ async_enabled: false, worker_stalled: stalled });
   });
 });
 

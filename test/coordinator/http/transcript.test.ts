@@ -1,6 +1,8 @@
 import { renderTranscript } from '@inference-gateway/coordinator/http/answers/transcript';
+import { LargeBodies } from '@inference-gateway/coordinator/http/large-bodies';
 import type { TranscriptForm } from '@inference-gateway/coordinator/http/answers/transcript';
-import { describe, expect, it } from 'vitest';
+import { ApiError } from '@inference-gateway/shared/errors';
+import { afterAll, describe, expect, it } from 'vitest';
 
 const WORD = { word: 'Hi', start: 0, end: 0.4 };
 const SEGMENT = { id: 0, start: 0, end: 0.4, text: 'Hi', avg_logprob: -0.2 };
@@ -21,12 +23,22 @@ const SPOKEN = {
   words: [{ ...WORD, probability: 1 }],
 };
 
+const large = new LargeBodies();
+afterAll(() => large.close());
+
+function shown(form: TranscriptForm, document: Buffer) {
+  const render = renderTranscript(form, (bytes, facts) =>
+    large.renderTranscript(bytes, 'member', facts),
+  );
+  return render(document);
+}
+
 async function render(form: Partial<TranscriptForm>, spoken: unknown = SPOKEN) {
   const seconds = Promise.resolve(3.4567);
   const filled: TranscriptForm = { format: 'json', granularities: [], seconds, ...form };
   const bytes = Buffer.from(typeof spoken === 'string' ? spoken : JSON.stringify(spoken));
-  const rendered = await renderTranscript(filled)(bytes);
-  if (typeof rendered === 'string') return rendered;
+  const rendered = await shown(filled, bytes);
+  if (typeof rendered === 'string' || rendered instanceof ApiError) return rendered;
   const isJson = rendered.contentType.startsWith('application/json');
   const body = rendered.body.toString();
   return { ...rendered, body: isJson ? (JSON.parse(body) as object) : body };
@@ -87,18 +99,65 @@ it('a segment that says little is filled up, so that stock clients take it', asy
   });
 });
 
+describe('subtitles are made of the segments', () => {
+  const segments = [
+    { id: 0, start: 0, end: 1.5, text: ' Fish & chips' },
+    { id: 1, start: 1.5, end: 1.5, text: '  \n ' },
+    { id: 2, start: 3661.0004, end: 3662.9996, text: '<b>two\n\nlines' },
+  ];
+
+  it('as SRT', async () => {
+    expect(await render({ format: 'srt' }, { text: 'x', segments })).toEqual({
+      contentType: 'application/x-subrip; charset=utf-8',
+      body:
+        '1\n00:00:00,000 --> 00:00:01,500\nFish & chips\n\n' +
+        '2\n01:01:01,000 --> 01:01:03,000\n<b>two lines\n\n',
+      measures,
+    });
+  });
+
+  it('as WebVTT, whose marks are escaped', async () => {
+    expect(await render({ format: 'vtt' }, { text: 'x', segments })).toEqual({
+      contentType: 'text/vtt; charset=utf-8',
+      body:
+        'WEBVTT\n\n00:00:00.000 --> 00:00:01.500\nFish &amp; chips\n\n' +
+        '01:01:01.000 --> 01:01:03.000\n&lt;b&gt;two lines\n\n',
+      measures,
+    });
+  });
+
+  it('of silence, which are none', async () => {
+    expect(await render({ format: 'srt' }, { text: ' ' })).toMatchObject({ body: '' });
+    expect(await render({ format: 'vtt' }, { text: '' })).toMatchObject({ body: 'WEBVTT\n\n' });
+  });
+
+  it.each(['srt', 'vtt'] as const)(
+    'where there are none, %s is refused by name',
+    async (format) => {
+      for (const spoken of [{ text: 'x' }, { text: 'x', segments: [{ text: 'x' }] }]) {
+        const refused = await render({ format }, spoken);
+        expect(refused).toMatchObject({ code: 'unsupported_value', param: 'response_format' });
+        expect((refused as ApiError).message).toContain(`'${format}'`);
+      }
+    },
+  );
+});
+
 describe('its duration', () => {
   it('is the provider’s only where the file could not be measured', async () => {
     const seconds = Promise.resolve(null);
     expect(await render({ seconds })).toMatchObject({ body: { duration: 99 } });
-    expect(await render({ seconds }, { text: 'x' })).toMatchObject({ body: { duration: 0 } });
+    const unknown = await render({ seconds }, { text: 'x' });
+    expect(unknown).toMatchObject({ body: { usage: { seconds: 0 } } });
+    expect(unknown).not.toHaveProperty('body.duration');
   });
 
   it('is none of the provider’s where that makes no sense', async () => {
     const seconds = Promise.resolve(null);
     for (const duration of [-1, 'long', 1e12]) {
       const rendered = await render({ seconds }, { text: 'x', duration });
-      expect(rendered).toMatchObject({ body: { duration: 0 }, measures: { audioMs: 0 } });
+      expect(rendered).not.toHaveProperty('body.duration');
+      expect(rendered).toMatchObject({ measures: { audioMs: 0 } });
     }
   });
 });
@@ -117,13 +176,36 @@ describe('what an agent may send instead of a transcript', () => {
   it('a million words that are none are no words, and cost nothing', async () => {
     const words = Array.from({ length: 1_000_000 }, () => 0);
     const document = Buffer.from(JSON.stringify({ text: 'hi', words }));
-    const rendered = await renderTranscript(form)(document);
-    if (typeof rendered === 'string') throw new Error(rendered);
+    const rendered = await shown(form, document);
+    if (typeof rendered === 'string' || rendered instanceof ApiError) throw new Error('refused');
     expect(JSON.parse(rendered.body.toString())).toMatchObject({ text: 'hi', words: [] });
   });
 
   it('more than 8 MiB is none', async () => {
     const document = Buffer.from(JSON.stringify({ text: 'x'.repeat(8 * 1024 * 1024) }));
-    expect(await renderTranscript(form)(document)).toBe('it is longer than 8 MiB');
+    expect(await shown(form, document)).toBe('it is longer than 8 MiB');
+  });
+
+  it('a hundred thousand segments are filled beside the loop, and not on it', async () => {
+    const segments = Array.from({ length: 100_000 }, () => ({}));
+    const document = Buffer.from(JSON.stringify({ text: 'hi', segments }));
+    const wanted = { ...form, granularities: ['segment'] };
+    const before = large.read;
+    const rendered = await shown(wanted, document);
+    if (typeof rendered === 'string' || rendered instanceof ApiError) throw new Error('refused');
+    expect(large.read).toBe(before + 1);
+    const { segments: filled } = JSON.parse(rendered.body.toString()) as { segments: unknown[] };
+    expect(filled).toHaveLength(segments.length);
+    expect(filled.at(-1)).toMatchObject({ id: 99_999, tokens: [] });
+    expect(rendered.measures).toEqual({ audioMs: 1000, images: 0 });
+  });
+
+  it('what is wrong with a large one is said as of a small one', async () => {
+    const words = Array.from({ length: 200_000 }, () => 'x');
+    const wrong = Buffer.from(JSON.stringify({ words }));
+    expect(await shown(form, wrong)).toBe('it is no transcript');
+    const timeless = Buffer.from(JSON.stringify({ text: 'hi', words }));
+    const subtitles = await shown({ ...form, format: 'srt' }, timeless);
+    expect(subtitles).toMatchObject({ code: 'unsupported_value', param: 'response_format' });
   });
 });

@@ -43,6 +43,7 @@ test('a claim that was canceled meanwhile is stopped after WELCOME has named its
     data: nothing,
     end: nothing,
     fail: nothing,
+    stopped: nothing,
   };
   const events = {
     servicesChanged: nothing,

@@ -9,7 +9,7 @@ function service(id: string, slots: number, slotGroup?: string): AdvertisedServi
 }
 
 function useOf(serviceId: string, kind: 'sync' | 'job', shareId: string | null = null): SlotUse {
-  return { serviceId, kind, shareId };
+  return { serviceId, kind, shareId, slots: 1 };
 }
 
 /** Slots left of the first service, with these taken. */

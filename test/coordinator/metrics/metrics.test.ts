@@ -16,6 +16,7 @@ const ROW: UsageRow = {
   endpoint: 'chat',
   promptTokens: 20,
   completionTokens: 101,
+  estimated: false,
   audioMs: 0,
   images: 0,
   queueMs: 300,
@@ -26,7 +27,6 @@ const ROW: UsageRow = {
   errorCode: null,
   source: 'api',
 };
-const TOLD = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
 const DURATION = 'gen_ai_server_request_duration_seconds';
 const FIRST_TOKEN = 'gen_ai_server_time_to_first_token_seconds';
@@ -50,7 +50,7 @@ interface Call extends Partial<UsageRow> {
 }
 
 function observe({ stream = false, told = true, ...fields }: Call = {}): void {
-  metrics.observe({ stream }, { usage: told ? TOLD : null }, { ...ROW, ...fields });
+  metrics.observe({ stream }, { ...ROW, estimated: !told, ...fields });
 }
 
 const scrape = async (): Promise<Exposition> => parsePrometheus(await metrics.text());

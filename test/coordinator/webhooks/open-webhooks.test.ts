@@ -32,10 +32,10 @@ function open(store: Store) {
   const sender = openWebhooks({
     store,
     logger: listeningLogger().logger,
-    config: { webhookPrivate: true },
+    config: { webhookPrivate: true, publicUrl: null },
     present: {
-      job: ({ job, result }) => ({ id: job.id, status: job.status, result }),
-      batch: ({ batch, jobs }) => ({ id: batch.id, jobs: jobs.length }),
+      job: ({ job, result }) => JSON.stringify({ id: job.id, status: job.status, result }),
+      batch: ({ batch, jobs }) => JSON.stringify({ id: batch.id, jobs: jobs.length }),
     },
   });
   onTestFinished(() => sender.close());

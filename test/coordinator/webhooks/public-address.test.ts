@@ -2,6 +2,8 @@ import { isPublicAddress } from '@inference-gateway/coordinator/webhooks/public-
 import { refuseAddress } from '@inference-gateway/coordinator/webhooks/refuse-address';
 import { describe, expect, test } from 'vitest';
 
+const STRICT = { allowPrivate: false, publicUrl: null };
+
 const PRIVATE: readonly (readonly [string, string])[] = [
   ['this network', '0.0.0.0'],
   ['this network, further on', '0.1.2.3'],
@@ -86,15 +88,29 @@ describe('a submission is refused whose URL names', () => {
       param: 'webhook.url',
       message: expect.stringMatching(/not a public address\. .*GATEWAY_WEBHOOK_PRIVATE/),
     };
-    expect(() => refuseAddress(url, false)).toThrow(expect.objectContaining(refused));
-    expect(() => refuseAddress(url, false)).not.toThrow(/in-the-query/);
-    expect(() => refuseAddress(url, true)).not.toThrow();
+    expect(() => refuseAddress(url, STRICT)).toThrow(expect.objectContaining(refused));
+    expect(() => refuseAddress(url, STRICT)).not.toThrow(/in-the-query/);
+    expect(() => refuseAddress(url, { ...STRICT, allowPrivate: true })).not.toThrow();
   });
+
+  test.each(['https://8.8.4.4/', 'http://[::ffff:8.8.4.4]/', 'https://GATEWAY.example.org.:8443/'])(
+    "the gateway's own machine: %s",
+    (url) => {
+      const rule = {
+        allowPrivate: false,
+        publicUrl: 'https://gateway.example.org',
+        interfaces: () => ['8.8.4.4'],
+      };
+      expect(() => refuseAddress(url, rule)).toThrow(/which is this gateway itself/);
+      expect(() => refuseAddress(url, { ...rule, allowPrivate: true })).not.toThrow();
+      expect(() => refuseAddress('https://example.org/', rule)).not.toThrow();
+    },
+  );
 
   test.each(['example.org', '8.8.8.8', '[2606:4700:4700::1111]', 'localhost.example.org'])(
     'but not %s',
     (host) => {
-      expect(() => refuseAddress(`https://${host}/hook`, false)).not.toThrow();
+      expect(() => refuseAddress(`https://${host}/hook`, STRICT)).not.toThrow();
     },
   );
 });

@@ -1,4 +1,5 @@
 /** Which addresses connections are really made to. */
+import { interfaceAddresses } from '@inference-gateway/coordinator/webhooks/public-address';
 import { pinnedTo, resolveReceiver } from '@inference-gateway/coordinator/webhooks/receiver';
 import type { Resolve } from '@inference-gateway/coordinator/webhooks/receiver';
 import type { LookupAddress } from 'node:dns';
@@ -13,8 +14,17 @@ import { MemoryWebhooks, createSender, listeningLogger, startReceiver } from './
 
 const HERE: LookupAddress = { address: '127.0.0.1', family: 4 };
 const PUBLIC: LookupAddress = { address: '8.8.8.8', family: 4 };
+const STRICT = { allowPrivate: false, publicUrl: null };
 const allOf = (addresses: readonly LookupAddress[]): Resolve => {
   return () => Promise.resolve(addresses);
+};
+/** A name that is not among them does not exist. */
+const byName = (addresses: Readonly<Record<string, readonly LookupAddress[]>>): Resolve => {
+  return async (host) => {
+    const found = addresses[host];
+    if (found === undefined) throw Object.assign(new Error(host), { code: 'ENOTFOUND' });
+    return found;
+  };
 };
 /** A name with one address too many, and literal ones. */
 const resolveTwice: Resolve = async (host) => (host === 'hook.example' ? [PUBLIC, HERE] : [HERE]);
@@ -29,7 +39,7 @@ describe('a name is refused that stands for', () => {
   test.each(cases)('%s', async (_, addresses, message) => {
     const resolving = resolveReceiver('https://hook.example/', {
       resolve: allOf(addresses),
-      allowPrivate: false,
+      ...STRICT,
     });
     await expect(resolving).rejects.toThrow(message);
   });
@@ -47,10 +57,66 @@ describe('a name is refused that stands for', () => {
   });
 });
 
+describe("a name is refused that stands for the gateway's own machine:", () => {
+  const GATEWAY = 'gateway.example.org';
+  const hook = { 'hook.example': [PUBLIC] };
+  const mapped = [{ address: '::ffff:8.8.8.8', family: 6 }];
+  const nat64 = [{ address: '64:ff9b::808:808', family: 6 }];
+  const v6 = [{ address: '2606:4700::0:1111', family: 6 }];
+  const rule = { ...STRICT, publicUrl: `https://${GATEWAY}` };
+
+  test.each([
+    ['of an interface', hook, ['8.8.8.8']],
+    ['of an interface, in its IPv6 form', { 'hook.example': mapped }, ['8.8.8.8']],
+    ['of an interface, by NAT64', { 'hook.example': nat64 }, ['8.8.8.8']],
+    ['of an interface, written otherwise', { 'hook.example': v6 }, ['2606:4700::1111']],
+    ['that the public URL resolves to', { ...hook, [GATEWAY]: [PUBLIC] }, ['10.0.0.2']],
+    ['one of those that it resolves to', { ...hook, [GATEWAY]: [...v6, ...mapped] }, []],
+  ])('an address %s', async (_, addresses, interfaces) => {
+    const options = { ...rule, resolve: byName(addresses), interfaces: () => interfaces };
+    const resolving = resolveReceiver('https://hook.example/', options);
+    await expect(resolving).rejects.toThrow(/which is the gateway's own/);
+    const allowed = { ...options, allowPrivate: true };
+    await expect(resolveReceiver('https://hook.example/', allowed)).resolves.toBeDefined();
+  });
+
+  test('an address that an interface has since a moment, and nobody connects to it', async () => {
+    const store = new MemoryWebhooks();
+    const receiver = await startReceiver((_, response) => send(response, 200, ''));
+    const { logger, lines } = listeningLogger();
+    store.add('https://hook.example:9/');
+    let addresses: readonly string[] = [];
+    const resolve: Resolve = async () => {
+      addresses = ['8.8.8.8'];
+      return [PUBLIC];
+    };
+    const interfaces = () => addresses;
+    createSender(store, { logger, ...STRICT, resolve, interfaces }).wake();
+    await until(() => store.postponed.length > 0);
+    expect(lines.join('')).toContain("8.8.8.8, which is the gateway's own");
+    expect(receiver.requests).toEqual([]);
+  });
+
+  test('but a public URL that does not resolve refuses nobody, unless it may later', async () => {
+    const options = { ...rule, resolve: byName(hook), interfaces: () => ['10.0.0.2'] };
+    await expect(resolveReceiver('https://hook.example/', options)).resolves.toEqual([PUBLIC]);
+    const resolve: Resolve = async (host) => {
+      if (host === GATEWAY) throw Object.assign(new Error(host), { code: 'EAI_AGAIN' });
+      return [PUBLIC];
+    };
+    const later = resolveReceiver('https://hook.example/', { ...options, resolve });
+    await expect(later).rejects.toMatchObject({ code: 'EAI_AGAIN' });
+  });
+
+  test('the interfaces of this machine are known as they are now', () => {
+    expect(interfaceAddresses()).toContain('127.0.0.1');
+  });
+});
+
 test('public addresses are handed on, private ones where the operator allows it', async () => {
-  const options = { resolve: allOf([PUBLIC]), allowPrivate: false };
+  const options = { resolve: allOf([PUBLIC]), ...STRICT };
   await expect(resolveReceiver('https://hook.example/', options)).resolves.toEqual([PUBLIC]);
-  const allowed = { resolve: allOf([HERE]), allowPrivate: true };
+  const allowed = { ...STRICT, resolve: allOf([HERE]), allowPrivate: true };
   await expect(resolveReceiver('https://hook.example/', allowed)).resolves.toEqual([HERE]);
 });
 

@@ -213,8 +213,8 @@ test('a subject that cannot be read now is told of later', async () => {
   const receiver = await startReceiver((_, response) => send(response, 200, ''));
   store.add(receiver.origin);
   let reads = 0;
-  const readSubject = (): Promise<object> =>
-    (reads += 1) === 1 ? Promise.reject(new Error('locked')) : Promise.resolve({ id: 'job-1' });
+  const readSubject = (): Promise<string> =>
+    (reads += 1) === 1 ? Promise.reject(new Error('locked')) : Promise.resolve('{"id":"job-1"}');
   createSender(store, { describe: readSubject }).wake();
   await until(() => store.rows.size === 0);
   expect(store.postponed).toHaveLength(1);

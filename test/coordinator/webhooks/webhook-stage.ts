@@ -86,9 +86,10 @@ export function createSender(
   const sender = new WebhookSender({
     store,
     logger: listeningLogger().logger,
-    describe: async ({ subjectId }) => ({ id: subjectId }),
+    describe: async ({ subjectId }) => JSON.stringify({ id: subjectId }),
     userAgent: 'inference-gateway/0.0.0',
     allowPrivate: true,
+    publicUrl: null,
     timings: {
       gapMs: 1,
       tryMs: 2_000,

@@ -4,6 +4,12 @@ import { expect, test } from 'vitest';
 const image = (url: unknown) => ({ type: 'image_url', image_url: { url } });
 const data = 'data:image/png;base64,iVBORw0KGgo=';
 
+/** As OpenAI's Chat Completions and Responses write it. */
+const CITED = [
+  { type: 'url_citation', url_citation: { url: 'https://example.org', title: 'x' } },
+  { type: 'url_citation', url_citation: null },
+];
+
 test.each([
   ['no messages', {}],
   ['messages that are no list', { messages: 'http://x' }],
@@ -14,6 +20,10 @@ test.each([
   ['base64 audio', { messages: [{ content: [{ input_audio: { data: 'AA', format: 'wav' } }] }] }],
   ['null where a URL could be', { messages: [{ content: [image(null)] }, null] }],
   ['a URL outside of the content', { messages: [{ content: 'hi', url: 'http://x' }] }],
+  ['sources beside the content', { messages: [{ content: 'hi', annotations: CITED }] }],
+  ['sources of a text', { messages: [{ content: [{ type: 'text', annotations: CITED }] }] }],
+  ['a source as a part', { messages: [{ content: CITED }] }],
+  ['a list of sources', { messages: [{ content: [{ citations: [{ url: 'https://a' }] }] }] }],
 ])('finds nothing in %s', (_what, body) => {
   expect(findForeignUrl(body)).toBeNull();
 });
@@ -28,6 +38,11 @@ test.each([
   ['messages[0].content[0].image_url.url', [{ content: [image('')] }]],
   ['messages[0].content[0].image_url[1]', [{ content: [{ image_url: [data, 'http://a'] }] }]],
   ['messages[0].content.image_url.url', [{ content: image('http://a') }]],
+  [
+    'messages[0].content[0].image_url.url',
+    [{ content: [{ annotations: [], ...image('http://a') }] }],
+  ],
+  ['messages[0].content[0].citation.url', [{ content: [{ citation: { url: 'http://a' } }] }]],
   ['messages[0].content[0].IMAGE_URL', [{ content: [{ IMAGE_URL: 'http://a' }] }]],
 ])('names the first foreign one: %s', (path, messages) => {
   expect(findForeignUrl({ messages })).toBe(path);
@@ -51,6 +66,10 @@ test.each([
   [{ extra_body: { image: '/etc/passwd' } }, 'extra_body.image'],
   [{ image: { path: '/etc/passwd' } }, 'image.path'],
   [{ control_image: { anything: 'x' } }, 'control_image.anything'],
+  // As a server in Go would read them.
+  [{ '\u017frc': '/etc/passwd' }, '\u017frc'],
+  [{ iMage: '/etc/passwd' }, 'iMage'],
+  [{ 'ma\u017f\u212a': '/etc/passwd' }, 'ma\u017f\u212a'],
   [{ odd: ['a', ' HTTPS://example.org'] }, 'odd[1]'],
   [{ odd: '\\\\server\\share' }, 'odd'],
 ])('%j reaches no model server', (body, path) => {

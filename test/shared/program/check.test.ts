@@ -65,7 +65,7 @@ test.each([
 });
 
 test('an address without TLS needs no certificate; one that should have it fails', async () => {
-  const remedy = { renew: 'Renew it with: certbot renew' };
+  const remedy = { renew: 'Renew it with: certbot renew', trust: 'Trust it' };
   expect(await checkCertificate('http://127.0.0.1:1', remedy)).toMatchObject({ status: 'SKIP' });
   const server = createServer((socket) => socket.on('error', () => {}).end('SSH-2.0-x\r\n'));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));

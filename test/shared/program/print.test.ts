@@ -1,5 +1,13 @@
-import { tableOf } from '@inference-gateway/shared/program/print';
-import { expect, test } from 'vitest';
+import {
+  bytesText,
+  harmlessJson,
+  harmlessText,
+  shorten,
+  tableOf,
+  widthOf,
+  wrap,
+} from '@inference-gateway/shared/program/print';
+import { describe, expect, test } from 'vitest';
 
 interface Row {
   readonly name: string | null;
@@ -35,4 +43,98 @@ test('a name that somebody else chose cannot steer the terminal', () => {
   const [, line] = tableOf([{ name: 'Ben\u001b[2J\u009b1A', count: 1, share: 1 }], COLUMNS);
   expect(line).not.toMatch(/\p{Cc}/u);
   expect(line).toContain('Ben [2J 1A');
+});
+
+test('a name cannot turn the order of what follows it', () => {
+  const [, line] = tableOf([{ name: 'Ben\u202e', count: 1, share: 1 }], COLUMNS);
+  expect(line).toBe('Ben       1      1');
+});
+
+test.each([
+  ['anna', 4],
+  ['日本語', 6],
+  ['한국', 4],
+  ['ｱﾅ', 2],
+  ['Ａb', 3],
+  ['e\u0301', 1],
+  ['👩‍👩‍👧', 2],
+  ['\u001b[31mred\u001b[39m', 3],
+])('%j takes %i columns', (text, width) => {
+  expect(widthOf(text)).toBe(width);
+});
+
+test('wide names are aligned by what they take of a line', () => {
+  const rows = [
+    { name: '日本', count: 1, share: null },
+    { name: 'anna', count: 2, share: null },
+  ];
+  expect(tableOf(rows, COLUMNS).slice(1)).toEqual(['日本      1      -', 'anna      2      -']);
+});
+
+describe('a table that is wider than the terminal', () => {
+  const columns = {
+    id: ({ id }: { id: string }) => id,
+    models: ({ models }: { models: string }) => models,
+    note: ({ note }: { note: string }) => note,
+  };
+  const row = {
+    id: '01K6ZJ3V0Q8W4M2T7R5X9B1C3D',
+    models: 'm'.repeat(90),
+    note: '日本語 '.repeat(9),
+  };
+
+  test.each([60, 80, 120])('fits %i columns, and its id stays whole', (width) => {
+    const lines = tableOf([row], columns, width);
+    expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(width);
+    expect(lines[1]).toContain(`${row.id}  mmm`);
+    expect(lines[1]).toContain('…');
+  });
+
+  test('shortens ids where nothing else is left to shorten, and numbers never', () => {
+    const [, line = ''] = tableOf(
+      [{ ...row, count: 123_456_789_012 }],
+      { ...columns, count: ({ count }: { count: number }) => count },
+      40,
+    );
+    expect(widthOf(line)).toBeLessThanOrEqual(44);
+    expect(line).toMatch(/^01K6ZJ3…  mmmmmmm…  .*  123456789012$/);
+  });
+
+  test('tells times to the minute', () => {
+    const [, line] = tableOf(['2026-10-08T18:21:02.970Z'], { at: (at: string) => at }, 80);
+    expect(line).toBe('2026-10-08T18:21Z');
+  });
+
+  test('is left as it is where it fits, and in a pipe', () => {
+    expect(tableOf([row], columns, 200)).toEqual(tableOf([row], columns));
+    expect(tableOf([row], columns)[1]).toContain(row.models);
+  });
+});
+
+test('shortened text ends in an ellipsis, and never within a character', () => {
+  expect(shorten('den-pc', 6)).toBe('den-pc');
+  expect(shorten('den-pc-attic', 6)).toBe('den-p…');
+  expect(shorten('日本語', 4)).toBe('日…');
+});
+
+test('text is wrapped between words', () => {
+  expect(wrap('one two three', 7)).toEqual(['one two', 'three']);
+  expect(wrap('a-word-that-is-long b', 7)).toEqual(['a-word-that-is-long', 'b']);
+});
+
+test.each([
+  [0, '0 bytes'],
+  [1, '1 byte'],
+  [1_536, '1.5 KiB'],
+  [5 * 1024 ** 3, '5.0 GiB'],
+])('%i bytes read %s', (bytes, text) => {
+  expect(bytesText(bytes)).toBe(text);
+});
+
+test('nor can it in JSON, which means the same as before, or in a message', () => {
+  const name = 'Ben\u001b[2J\u007f\u009b1A\u202e\u2066x';
+  const json = harmlessJson({ name, lines: 'a\nb' }, 2);
+  expect(json.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+  expect(JSON.parse(json)).toEqual({ name, lines: 'a\nb' });
+  expect(harmlessText(`no model ${name}\nsee`)).toBe('no model Ben [2J  1A  x\nsee');
 });

@@ -3,6 +3,7 @@
  * calls `sd-cpp-local` and the second by its name. Whoever says nothing of a seed gets 42.
  */
 import type { ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { picture } from '../pictures.js';
 import { send, startRecordingServer } from '../recording-server.js';
 import type { Handler, RecordedRequest, RecordingServer } from '../recording-server.js';
@@ -24,12 +25,26 @@ export class FakeSdServer {
   behaviour: Handler | null = null;
   /** Old ones know OpenAI's paths alone. */
   hasWebUi = true;
+  /** Since April 2026. */
+  hasJobs = true;
+  /** How long the card computes for a request, whoever has left meanwhile. */
+  computesMs = 0;
+  /** Requests that the card has computed to their end. */
+  computed = 0;
+  /** So many questions about jobs are cut off next, without an answer. */
+  cutsOff = 0;
+  /** By method and path: status and body, instead. */
+  readonly answers = new Map<string, readonly [number, object]>();
+  readonly jobs = new Map<string, SdJob>();
+  #lock: Promise<void> = Promise.resolve();
 
   constructor(server: RecordingServer) {
     this.server = server;
   }
 
   handle(request: RecordedRequest, response: ServerResponse): void | Promise<void> {
+    const set = this.answers.get(`${request.method} ${request.path}`);
+    if (set !== undefined) return send(response, ...set);
     const isWebUi = request.path.startsWith('/sdapi/');
     if (isWebUi && !this.hasWebUi) return void response.writeHead(404).end();
     switch (`${request.method} ${request.path}`) {
@@ -38,7 +53,7 @@ export class FakeSdServer {
       case 'GET /v1/models':
         return send(response, 200, { data: [{ id: 'sd-cpp-local', object: 'model' }] });
       case 'GET /sdcpp/v1/capabilities':
-        return send(response, 200, CAPABILITIES);
+        return send(response, 200, { ...CAPABILITIES, ...(this.hasJobs && JOB_FEATURES) });
       case 'GET /sdapi/v1/sd-models':
         return send(response, 200, [WEB_UI_MODEL]);
       case 'GET /sdapi/v1/options':
@@ -49,8 +64,66 @@ export class FakeSdServer {
           ? this.#make(request, response)
           : this.behaviour(request, response);
       default:
-        return void response.writeHead(404).end();
+        return this.hasJobs && request.path.startsWith('/sdcpp/v1/')
+          ? this.#job(request, response)
+          : void response.writeHead(404).end();
     }
+  }
+
+  /** The jobs, which wait for the same card as all else. A job that is computed goes on. */
+  #job({ method, path, body }: RecordedRequest, response: ServerResponse): void {
+    if (method === 'POST' && path === '/sdcpp/v1/img_gen') {
+      const id = `job_${this.jobs.size}`;
+      const fields = JSON.parse(body.toString()) as Record<string, unknown>;
+      const job: SdJob = { id, fields, status: 'queued', canceledAt: null };
+      this.jobs.set(id, job);
+      void this.#compute(() => this.#begin(job)).then(() => {
+        if (job.status === 'generating') job.status = 'completed';
+      });
+      return send(response, 202, { id, kind: 'img_gen', status: 'queued' });
+    }
+    const [, id = '', verb] = /^\/sdcpp\/v1\/jobs\/(\w+)(\/cancel)?$/.exec(path) ?? [];
+    const job = this.jobs.get(id);
+    if (job === undefined) return send(response, 404, { error: 'job not found' });
+    if (verb === undefined && this.cutsOff > 0) {
+      this.cutsOff -= 1;
+      return void response.destroy();
+    }
+    if (verb === undefined) return send(response, 200, stateOf(job));
+    job.canceledAt = performance.now();
+    if (job.status === 'generating') {
+      return send(response, 409, { error: 'job is currently generating' });
+    }
+    if (job.status === 'queued') job.status = 'cancelled';
+    return send(response, 200, stateOf(job));
+  }
+
+  /** False where it has been taken back. */
+  #begin(job: SdJob): boolean {
+    if (job.status !== 'queued') return false;
+    job.status = 'generating';
+    const { prompt, seed = DEFAULT_SEED, width = 512, batch_count: count } = job.fields;
+    for (let i = 0; i < Number(count ?? 1); i++) {
+      const settings = { prompt: String(prompt), seed: Number(seed) + i, width: Number(width) };
+      this.made.push(settings);
+    }
+    return true;
+  }
+
+  /** The owner's own picture, or whatever keeps the card busy. */
+  occupy(): Promise<void> {
+    return this.#compute(() => true);
+  }
+
+  #compute(begin: () => boolean): Promise<void> {
+    this.#lock = this.#lock.then(() => this.#hold(begin));
+    return this.#lock;
+  }
+
+  async #hold(begin: () => boolean): Promise<void> {
+    if (!begin()) return;
+    await pause(this.computesMs);
+    this.computed++;
   }
 
   async #make(request: RecordedRequest, response: ServerResponse): Promise<void> {
@@ -68,6 +141,7 @@ export class FakeSdServer {
       ...(JSON.parse(hidden) as Partial<SdSettings>),
       prompt: prompt.replace(HIDDEN, ''),
     };
+    await this.#compute(() => true);
     const length = Number(fields['n'] ?? 1);
     const data = Array.from({ length }, (_, i) => {
       this.made.push({ ...settings, seed: settings.seed + i });
@@ -83,6 +157,25 @@ export async function startFakeSdServer(): Promise<FakeSdServer> {
   return fake;
 }
 
+export interface SdJob {
+  readonly id: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  status: 'queued' | 'generating' | 'completed' | 'cancelled';
+  /** `performance.now()` at which somebody asked for it. */
+  canceledAt: number | null;
+}
+
+function stateOf({ id, status, fields }: SdJob): object {
+  const seed = Number(fields['seed'] ?? DEFAULT_SEED);
+  const images = Array.from({ length: Number(fields['batch_count'] ?? 1) }, (_, index) => {
+    return { index, b64_json: picture({ seed: seed + index }).toString('base64') };
+  });
+  const error = status === 'cancelled' ? { code: 'cancelled', message: 'job cancelled' } : null;
+  const result = status === 'completed' ? { output_format: 'png', images } : null;
+  return { id, kind: 'img_gen', status, result, error };
+}
+
+const JOB_FEATURES = { features: { cancel_queued: true, cancel_generating: false } };
 const DEFAULT_SEED = 42;
 const HIDDEN = /<sd_cpp_extra_args>(.*?)<\/sd_cpp_extra_args>/s;
 

@@ -79,6 +79,7 @@ function advertised(id: string, model: ListedModel, type: ServiceType): Advertis
     served_name: model.servedName,
     context_length: readCount(model.contextLength),
     input_modalities: names(model.inputModalities ?? [modalities.input]),
+    ...(model.inputModalities && { inputs_known: true }),
     output_modalities: [modalities.output],
     supported_features: names(model.supportedFeatures ?? []),
     ...(model.voices && { voices: model.voices.filter(isName) }),

@@ -6,6 +6,7 @@ import type { DayHours } from '@inference-gateway/shared/day-hours';
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
 import type {
   AdvertisedModel,
+  ReasoningField,
   ResetCode,
   TokenUsage,
 } from '@inference-gateway/shared/protocol/messages';
@@ -84,6 +85,8 @@ export interface LocalCall {
   readonly uploads: readonly LocalUpload[];
   readonly requestId: string;
   readonly signal: AbortSignal;
+  /** The name under which the caller reads a model's thinking; absent, the usual one. */
+  readonly reasoningField?: ReasoningField;
 }
 
 /**
@@ -105,6 +108,8 @@ export interface DocumentAnswer {
 export interface EventAnswer {
   readonly kind: 'events';
   readonly events: AsyncGenerator<string, TokenUsage | null, void>;
+  /** Of what it has yielded so far: the server's own count where it tells one, else an estimate. */
+  soFar(): TokenUsage | null;
 }
 
 /** One file that a model made. */
@@ -139,6 +144,11 @@ export interface Backend {
   describe(signal: AbortSignal): Promise<Description>;
   /** Runs one request. Throws a `LocalFailure`, or what the signal was aborted with. */
   call(call: LocalCall): Promise<LocalAnswer>;
+  /**
+   * Why the model is not what it seems by its list and by an answer; null where it is. Asked when
+   * the model has answered its first question. Throws as `describe` does.
+   */
+  unfit?(model: AdvertisedModel, signal: AbortSignal): Promise<string | null>;
 }
 
 /** The local server did not do what was asked; the code travels to the coordinator. */
@@ -149,5 +159,24 @@ export class LocalFailure extends Error {
     super(message, options);
     this.name = 'LocalFailure';
     this.code = code;
+  }
+
+  /** The connection was closed before the answer was whole. */
+  get isBrokenOff(): boolean {
+    return this.code === 'LOCAL_ERROR' && this.cause !== undefined;
+  }
+}
+
+/**
+ * A stream that began with an error of the request's own, told as the answer that it would have
+ * been with a status. Once something of the stream is on its way it is a failure like any other.
+ */
+export class LocalRefusal extends LocalFailure {
+  readonly answer: DocumentAnswer;
+
+  constructor(message: string, answer: DocumentAnswer) {
+    super('LOCAL_ERROR', message);
+    this.name = 'LocalRefusal';
+    this.answer = answer;
   }
 }

@@ -1,6 +1,7 @@
 /** Which program makes which local server usable, by the names that the configuration uses. */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
-import type { AudioConverter } from '../media/ffmpeg.js';
+import type { AudioConverter } from '../media/audio-converter.js';
+import { converterOf } from '../media/built-in-converter.js';
 import { AceStepBackend } from './ace-step/ace-step.js';
 import { Automatic1111Backend } from './automatic1111/automatic1111.js';
 import type { Backend, ServiceConfig } from './backend.js';
@@ -34,7 +35,7 @@ import { WhisperServerBackend } from './whisper/whisper-server.js';
 
 /** What a backend may use beside its local server. */
 export interface BackendTools {
-  /** Null where it is not installed. */
+  /** Null where it is not installed: sounds are then converted by what is built in. */
   readonly ffmpeg: AudioConverter | null;
   /** A scan changes nothing on the server, not even by a question: it asks with GET alone. */
   readonly getOnly?: boolean;
@@ -60,7 +61,7 @@ const CREATORS = {
   lemonade: speaking(LEMONADE),
   gpt4all: speaking(GPT4ALL),
   'mlx-lm': speaking(MLX_LM),
-  'whisper-server': (service, { ffmpeg }) => new WhisperServerBackend(service, ffmpeg),
+  'whisper-server': (service, { ffmpeg }) => new WhisperServerBackend(service, converterOf(ffmpeg)),
   'whisper-asr': (service) => new WhisperAsrBackend(service),
   speaches: speaking(SPEACHES),
   kokoro: speaking(KOKORO),
@@ -68,7 +69,7 @@ const CREATORS = {
   chatterbox: speaking(CHATTERBOX),
   'chatterbox-tts-api': speaking(CHATTERBOX_TTS_API),
   'openedai-speech': speaking(OPENEDAI_SPEECH),
-  piper: (service, { ffmpeg }) => new PiperBackend(service, ffmpeg),
+  piper: (service, { ffmpeg }) => new PiperBackend(service, converterOf(ffmpeg)),
   automatic1111: (service) => new Automatic1111Backend(service),
   comfyui: (service) => new ComfyUiBackend(service),
   'sd-server': speaking(sdServer),
@@ -112,7 +113,7 @@ export function createBackend(service: ServiceConfig, tools: BackendTools = NO_T
 
 /** A server that speaks OpenAI's API in its own way. */
 function speaking(dialect: Dialect): Creator {
-  return (service, { ffmpeg }) => new OpenAiBackend(service, ffmpeg, dialect);
+  return (service, { ffmpeg }) => new OpenAiBackend(service, converterOf(ffmpeg), dialect);
 }
 
 function isBackend(name: string): name is BackendName {

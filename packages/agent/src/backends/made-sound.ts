@@ -1,7 +1,7 @@
 /** A sound as a local server made it, in the format that the caller wants. */
 import { contentTypeOf, detectFormat, PCM } from '@inference-gateway/shared/media-types';
 import type { MediaFormat } from '@inference-gateway/shared/media-types';
-import type { AudioConverter, SoundTarget } from '../media/ffmpeg.js';
+import type { AudioConverter, SoundTarget } from '../media/audio-converter.js';
 import { LocalFailure } from './backend.js';
 import type { LocalCall, MediaPart } from './backend.js';
 import { leave } from './openai/openai-answer.js';
@@ -11,8 +11,7 @@ import { sizedWav } from './sized-wav.js';
 /** One request for sound, and what is wanted of it. */
 export interface SoundOrder {
   readonly call: LocalCall;
-  /** Null where ffmpeg is not installed. */
-  readonly ffmpeg: AudioConverter | null;
+  readonly converter: AudioConverter;
   /** Null where whatever the server makes is right. */
   readonly wanted: string | null;
 }
@@ -37,7 +36,7 @@ export async function* madeSound(
 ): AsyncGenerator<MediaPart, void, void> {
   const file = await made.file();
   const { start, bytes } = file;
-  const { wanted, ffmpeg } = order;
+  const { wanted, converter } = order;
   const format = detectFormat(start);
   const contentType = format === null ? null : contentTypeOf(format, 'audio');
   if (format === null || contentType === null) {
@@ -47,12 +46,7 @@ export async function* madeSound(
     throw noSound(start);
   }
   const to = conversionOf(format, start, wanted);
-  if (to !== null && ffmpeg !== null) return yield* converted(ffmpeg, bytes, order);
-  // Other formats are a wish; these two are the specification's.
-  if (to !== null && (wanted === 'wav' || wanted === 'opus')) {
-    await leave(file);
-    throw noConverter(order, format);
-  }
+  if (to !== null) return yield* converted(converter, bytes, order);
   const sized = format === 'wav' ? sizedWav(bytes) : bytes;
   return yield { contentType, revisedPrompt: null, bytes: sized };
 }
@@ -71,11 +65,11 @@ function conversionOf(
 }
 
 async function* converted(
-  ffmpeg: AudioConverter,
+  converter: AudioConverter,
   bytes: AsyncIterable<Uint8Array>,
   { wanted, call }: SoundOrder,
 ): AsyncGenerator<MediaPart, void, void> {
-  const file = await ffmpeg.convert(bytes, wanted === 'opus' ? 'opus' : 'wav', call.signal);
+  const file = await converter.convert(bytes, wanted === 'opus' ? 'opus' : 'wav', call.signal);
   try {
     yield { contentType: file.contentType, revisedPrompt: null, bytes: file.read() };
   } finally {
@@ -86,12 +80,4 @@ async function* converted(
 function noSound(start: Buffer): LocalFailure {
   const what = start.length === 0 ? 'nothing' : 'something that is no sound';
   return new LocalFailure('LOCAL_ERROR', `the local server answered ${what}.`);
-}
-
-function noConverter({ call, wanted }: SoundOrder, format: MediaFormat): LocalFailure {
-  return new LocalFailure(
-    'LOCAL_ERROR',
-    `${call.model.id} makes no ${wanted} here but ${format}, and ffmpeg is not installed on its ` +
-      'machine. Install ffmpeg beside the agent, or ask for another response_format.',
-  );
 }

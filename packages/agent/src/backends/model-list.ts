@@ -41,6 +41,8 @@ const item = z.object({
     .catch(null),
   input_modalities: names,
   output_modalities: names,
+  /** llama-server. */
+  aliases: names,
   supported_features: names,
   features: names,
   supported_parameters: names,

@@ -84,7 +84,7 @@ export class OllamaBackend implements Backend {
     return {
       servedName: name,
       contextLength: this.#contexts.get(name) ?? guess,
-      inputModalities: [
+      inputModalities: told.capabilities && [
         'text',
         ...(can('vision') ? ['image'] : []),
         ...(can('audio') ? ['audio'] : []),

@@ -2,7 +2,7 @@
  * piper's own HTTP server. Today's takes JSON and tells its voices; before, it had one path, which
  * speaks whatever text is sent to it.
  */
-import type { AudioConverter } from '../media/ffmpeg.js';
+import type { AudioConverter } from '../media/audio-converter.js';
 import { errorDocument, notServed, refusal } from '../openai-wire/error-document.js';
 import { asObject, asText } from '../openai-wire/json.js';
 import { lengthScale, piperFields } from '../openai-wire/piper-request.js';
@@ -27,22 +27,21 @@ import { readText } from './openai/openai-send.js';
 import { plainBody } from './plain-body.js';
 import { probe } from './probe.js';
 import { serverRoot } from './server-root.js';
-import { withoutFields } from './without-fields.js';
+import { withoutFields } from '../openai-wire/without-fields.js';
 
 /** Its voices are its models; to callers they are voices of one. */
 const MODEL = 'piper';
 
 export class PiperBackend implements Backend {
   readonly #service: ServiceConfig;
-  readonly #ffmpeg: AudioConverter | null;
+  readonly #converter: AudioConverter;
   readonly #root: string;
   /** Null until it has been asked. */
   #isOlder: boolean | null = null;
 
-  /** Without ffmpeg it speaks WAV only. */
-  constructor(service: ServiceConfig, ffmpeg: AudioConverter | null) {
+  constructor(service: ServiceConfig, converter: AudioConverter) {
     this.#service = service;
-    this.#ffmpeg = ffmpeg;
+    this.#converter = converter;
     this.#root = serverRoot(service.baseUrl).replace(/\/synthesize$/, '');
   }
 
@@ -51,10 +50,7 @@ export class PiperBackend implements Backend {
     const names = this.#service.models?.map(({ servedName }) => servedName) ?? [MODEL];
     const facts = { loaded: true, ...(voices.length > 0 && { voices }) };
     const listed = names.map((servedName) => ({ servedName, ...facts }));
-    const models = advertise(listed, this.#service);
-    const makesOpus = this.#ffmpeg !== null && this.#ffmpeg.makesOpus !== false;
-    const shown = makesOpus ? models : models.map((model) => ({ ...model, formats: ['wav'] }));
-    return { models: shown, slots: 1 };
+    return { models: advertise(listed, this.#service), slots: 1 };
   }
 
   async call(call: LocalCall): Promise<LocalAnswer> {
@@ -68,7 +64,7 @@ export class PiperBackend implements Backend {
     if (made.kind === 'list') {
       throw new LocalFailure('LOCAL_ERROR', 'the local server answered JSON instead of a sound.');
     }
-    const order = { call, ffmpeg: this.#ffmpeg, wanted: wantedFormat(call) };
+    const order = { call, converter: this.#converter, wanted: wantedFormat(call) };
     const sound = { file: () => Promise.resolve(made), isPcm: false };
     return { kind: 'media', parts: madeSound(order, sound) };
   }

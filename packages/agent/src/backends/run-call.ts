@@ -16,6 +16,8 @@ export interface CallTarget {
   readonly dropFields: ReadonlySet<string>;
   /** What is special about the server; absent where nothing is. */
   readonly dialect?: Dialect;
+  /** Of a server that names its own model in answers: what it may call it. */
+  readonly names?: ReadonlySet<string> | null;
 }
 
 /** Chat and completions. Throws a `LocalFailure`, or what the call's signal was aborted with. */
@@ -30,7 +32,9 @@ export async function runCall(target: CallTarget, call: LocalCall): Promise<Loca
     signal: call.signal,
   });
   try {
-    return await readAnswer(raw, request.wish);
+    // Some versions name what they were asked for.
+    const names = target.names && new Set([...target.names, call.model.served_name]);
+    return await readAnswer(raw, { ...request.wish, ...(names && { names }) });
   } catch (error) {
     // What makes no sense is not read to its end, which may never come.
     raw.body.abandon();

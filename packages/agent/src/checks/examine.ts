@@ -29,7 +29,7 @@ export async function examine(patient: Patient): Promise<Check[]> {
     ...(await examineServers(patient, config)),
     await checkGpu(),
     await checkFfmpeg({ configured: config?.ffmpeg ?? null, isNeeded: hasSounds(config) }),
-    await checkSpool(location),
+    await checkSpool(location, running),
   ];
 }
 
@@ -48,7 +48,7 @@ async function examineWay({ configuration, token, config, running }: Way): Promi
   }
   const dns = await checkDns(url);
   const tls = await unless(checking('tls'), [dns], () =>
-    checkCertificate(url, { renew: CERTIFICATE_REMEDY }),
+    checkCertificate(url, { renew: RENEW, trust: TRUST }),
   );
   const { check: reachable, clockLeadMs } = isFit(dns)
     ? await checkReachable(url)
@@ -60,9 +60,12 @@ async function examineWay({ configuration, token, config, running }: Way): Promi
 
 const WAY = ['dns', 'tls', 'proxy', 'coordinator', 'websocket upgrade', 'authorisation', 'clock'];
 
-const CERTIFICATE_REMEDY =
-  'Whoever runs the coordinator renews its certificate. One that only your network knows is ' +
-  'trusted with: NODE_EXTRA_CA_CERTS=<file of the authority> gateway-agent start';
+const RENEW =
+  "Whoever runs the coordinator renews its certificate; if this machine's clock is wrong, set " +
+  'that. Look there with: gateway-coordinator doctor';
+const TRUST =
+  'If it is meant so, because only your network knows it, it is trusted with: ' +
+  'NODE_EXTRA_CA_CERTS=<file of the authority> gateway-agent start';
 
 interface LinkNeeds {
   readonly url: string;

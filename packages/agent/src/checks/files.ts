@@ -1,10 +1,17 @@
 /** What lies beside the configuration: whose it is, and who else can look into it. */
 import { constants } from 'node:fs';
 import type { Stats } from 'node:fs';
-import { access, stat, statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { access, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { checking } from '@inference-gateway/shared/program/check';
 import type { Check, Checking } from '@inference-gateway/shared/program/check';
+import {
+  bytesBelow,
+  freeBytesOf,
+  inShell,
+  worthFreeing,
+} from '@inference-gateway/shared/program/disk-space';
+import type { Freeable } from '@inference-gateway/shared/program/disk-space';
 import type { ConfigLocation } from '../config-location.js';
 import { SPOOL_MAX_BYTES } from '../work/spool-room.js';
 import { configFlag } from './patient.js';
@@ -78,17 +85,49 @@ async function openToOthers(
 }
 
 /** Room for the answers of jobs that the coordinator has not confirmed. */
-export async function checkSpool({ stateDir }: ConfigLocation): Promise<Check> {
+export async function checkSpool(
+  location: ConfigLocation,
+  running: RunningAgent | null,
+  freeBytes: number | null = null,
+): Promise<Check> {
+  const { stateDir } = location;
   const { pass, warn, fail, skip } = checking('spool space');
   const folder = await nearestFolder(stateDir);
   if (folder === null) return skip(`no folder above ${stateDir}`);
-  const { bavail, bsize } = await statfs(folder);
-  const free = bavail * bsize;
+  const free = freeBytes ?? freeBytesOf(folder);
   const found = `${(free / GIB).toFixed(1)} GiB free; it takes up to ${SPOOL_MAX_BYTES / GIB} GiB`;
-  const look = `du -xh ${dirname(stateDir)} | sort -h | tail`;
+  if (free >= SPOOL_MAX_BYTES) return pass(found);
+  const look = `du -xh ${inShell(dirname(stateDir))} | sort -h | tail`;
   const advice = `Free space; what takes it is told by: ${look}`;
-  if (free < SCARCE_BYTES) return fail(found, advice);
-  return free < SPOOL_MAX_BYTES ? warn(found, advice) : pass(found);
+  const freeable = worthFreeing(await whatCanGo(location, running));
+  return free < SCARCE_BYTES ? fail(found, advice, freeable) : warn(found, advice, freeable);
+}
+
+/** Of the agent's own files. */
+async function whatCanGo(
+  location: ConfigLocation,
+  running: RunningAgent | null,
+): Promise<Freeable[]> {
+  const { stateDir } = location;
+  const [spool, log, proofs] = [
+    join(stateDir, 'spool'),
+    join(stateDir, 'agent.log'),
+    join(stateDir, 'proofs.json'),
+  ];
+  // A running agent sends its answers by itself; only what it does not hold open can be removed.
+  const send = running === null ? `start${configFlag(location)}` : `jobs${configFlag(location)}`;
+  const empty = HAS_MODES ? `: > ${inShell(log)}` : `Clear-Content ${inShell(log)}`;
+  const found = [
+    {
+      what: 'of answers that the coordinator has not taken yet; they go when it has them',
+      bytes: await bytesBelow(spool),
+      command: `gateway-agent ${send}`,
+    },
+    { what: 'of log', bytes: await bytesBelow(log), command: empty },
+  ];
+  if (running !== null) return found;
+  const what = 'of what the models have shown; they are asked again';
+  return [...found, { what, bytes: await bytesBelow(proofs), command: `rm ${inShell(proofs)}` }];
 }
 
 async function nearestFolder(path: string): Promise<string | null> {

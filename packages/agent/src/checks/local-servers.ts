@@ -40,10 +40,22 @@ export async function checkLocalServers({ services, busy, test }: LocalServers):
   return checks;
 }
 
-function checkAnswers({ id, state, reason, models }: SeenService): Check {
+function checkAnswers({ id, state, reason, models, held_back: held = [] }: SeenService): Check {
   const { pass, warn, fail } = checking(`server ${id}`);
   const advice = 'Start it. What answers on this machine is shown by: gateway-agent services scan';
   if (state !== 'up') return fail(reason ?? 'it does not answer', advice);
+  const failed = held.find((one) => one.state === 'failed');
+  const tested = held.find((one) => one.state !== 'failed');
+  if (models.length === 0 && failed !== undefined) {
+    const found = `${failed.id} failed its test: ${failed.reason ?? 'it does not say why'}`;
+    const command = `gateway-agent test ${failed.id} --service ${id}`;
+    return fail(found, `See the server's log, and ask again with: ${command}`);
+  }
+  if (models.length === 0 && tested !== undefined) {
+    const patience =
+      'It is offered once it has answered. See how it goes with: gateway-agent status';
+    return warn(`${tested.id} is being tested`, patience);
+  }
   if (models.length === 0) {
     return warn('it answers, and offers no model', 'Load one, and see: gateway-agent status');
   }

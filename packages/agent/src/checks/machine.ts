@@ -44,7 +44,7 @@ interface FfmpegNeeds {
 }
 
 export async function checkFfmpeg({ configured, isNeeded }: FfmpegNeeds): Promise<Check> {
-  const { pass, warn, fail, skip } = checking('ffmpeg');
+  const { pass, fail, skip } = checking('ffmpeg');
   const found = await findFfmpeg(configured);
   if (found === null && configured !== null) {
     return fail(`${configured} does not run`, `Correct "ffmpeg", or install it: ${INSTALL}`);
@@ -52,13 +52,12 @@ export async function checkFfmpeg({ configured, isNeeded }: FfmpegNeeds): Promis
   if (found === null) {
     const missing = 'not installed';
     return isNeeded
-      ? warn(missing, `Sounds are not converted: ${INSTALL}`)
+      ? pass(`${missing}: sounds are converted by what is built in`)
       : skip(`${missing}, not needed`);
   }
   const version = found.version ?? found.path;
   if (found.makesOpus) return pass(`${version}, with Opus`);
-  const advice = `Install a build that has libopus: ${INSTALL}`;
-  return isNeeded ? warn(`${version}, makes no Opus`, advice) : pass(`${version}, without Opus`);
+  return pass(`${version}, without Opus, which is built in`);
 }
 
 const INSTALL =

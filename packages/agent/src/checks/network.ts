@@ -7,20 +7,44 @@ import { orTimeout } from './or-timeout.js';
 /** A system's name server may be silent for half a minute. */
 const LOOKUP_TIMEOUT_MS = 5_000;
 
-export async function checkDns(url: string): Promise<Check> {
+type LookUp = (name: string) => Promise<readonly { readonly address: string }[]>;
+
+export async function checkDns(
+  url: string,
+  lookUp: LookUp = (name) => orTimeout(LOOKUP_TIMEOUT_MS, lookup(name, { all: true })),
+): Promise<Check> {
   const { pass, fail } = checking('dns');
   const { hostname } = new URL(url);
   const name = hostname.replace(/^\[|\]$/g, '');
   try {
-    const found = await orTimeout(LOOKUP_TIMEOUT_MS, lookup(name, { all: true }));
+    const found = await lookUp(name);
     return pass(`${name} is ${found.map(({ address }) => address).join(', ')}`);
   } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
-    return fail(`${name} is not found (${reason})`, `${ASK_ABOUT_NAME}: nslookup ${name}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    const { why, ask } = (code !== undefined && LOOKUP_FAULTS[code]) || {
+      why: code ?? message,
+      ask: 'Look whether this machine is online and the name is right, with',
+    };
+    return fail(`${name} is not found: ${why}`, `${ask}: nslookup ${name}`);
   }
 }
 
-const ASK_ABOUT_NAME = 'Look whether this machine is online and the name is right, with';
+interface LookupFault {
+  readonly why: string;
+  readonly ask: string;
+}
+
+/** By the code of Node. A name server that is silent for longer than our limit has none. */
+const LOOKUP_FAULTS: Readonly<Record<string, LookupFault>> = {
+  ENOTFOUND: {
+    why: 'no DNS server knows the name (ENOTFOUND)',
+    ask: 'Look whether the name is right, and whether it is known elsewhere, with',
+  },
+  EAI_AGAIN: {
+    why: 'no DNS server answers (EAI_AGAIN)',
+    ask: 'Look whether this machine is online and its DNS server is there, with',
+  },
+};
 
 /**
  * Node and the ws library leave proxies out of account, unless Node is told otherwise. `set` are

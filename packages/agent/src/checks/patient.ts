@@ -23,6 +23,12 @@ export interface SeenService {
   /** Why it is down. */
   readonly reason: string | null;
   readonly models: readonly string[];
+  /** Not offered: `proving`, or `failed` with the reason. Absent where no agent runs. */
+  readonly held_back?: readonly {
+    readonly id: string;
+    readonly state: string;
+    readonly reason: string | null;
+  }[];
 }
 
 export interface TestCall {

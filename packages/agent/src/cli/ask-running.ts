@@ -1,8 +1,8 @@
 /** What commands ask of the running agent, which must run. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { locateConfig } from '../config.js';
 import { readConfigFile } from '../config-file.js';
 import { askAgent } from '../state/control.js';
+import { enterConfig } from './options.js';
 
 /** Throws with exit code 9 where no agent runs on this configuration. */
 export async function askRunning(
@@ -10,7 +10,7 @@ export async function askRunning(
   command: string,
   args: unknown = null,
 ): Promise<unknown> {
-  const location = locateConfig(config);
+  const location = enterConfig(config);
   const answer = await askAgent(location.stateDir, command, args);
   if (answer !== null) return answer.result;
   // A named file that is missing is the better reason.

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { print, printRecord, say } from '@inference-gateway/shared/program/print';
+import { print, printJson, printRecord, say } from '@inference-gateway/shared/program/print';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { loadConfig, locateConfig } from '../config.js';
@@ -84,7 +84,7 @@ async function stop({ config, ...scope }: DaemonOptions): Promise<void> {
 async function status({ config, json, ...scope }: DaemonOptions & JsonOption): Promise<void> {
   const service = await installedDaemon(config, scope);
   const { running, detail } = await service.state();
-  printRecord({ file: service.file, running, detail }, json === true);
+  (json === true ? printJson : printRecord)({ file: service.file, running, detail });
   if (!running) {
     throw new CommandError(EXIT.checkFailed, 'it does not run: see "gateway-agent logs" for why.');
   }

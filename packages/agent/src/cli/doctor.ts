@@ -2,10 +2,9 @@
 import { reportChecks } from '@inference-gateway/shared/program/check';
 import type { Command } from 'commander';
 import type { TestCall } from '../checks/patient.js';
-import { locateConfig } from '../config.js';
 import { askAgent } from '../state/control.js';
 import { askRunning } from './ask-running.js';
-import { configOption, example, jsonOption } from './options.js';
+import { configOption, enterConfig, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
 import { decodeStatusReport } from './status-report.js';
 import { decodeTestReport } from './test-report.js';
@@ -23,7 +22,7 @@ export function addDoctor(program: Command): void {
 async function doctor({ config, json }: ConfigOption & JsonOption): Promise<void> {
   // Loaded here: it looks at everything, and no other command needs it.
   const { examine } = await import('../checks/examine.js');
-  const location = locateConfig(config);
+  const location = enterConfig(config);
   const answer = await askAgent(location.stateDir, 'status');
   const running = answer === null ? null : decodeStatusReport(answer.result);
   const test = async (service: string, limitMs: number): Promise<TestCall> =>

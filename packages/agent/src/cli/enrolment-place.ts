@@ -4,13 +4,14 @@ import { access, constants, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { print, say } from '@inference-gateway/shared/program/print';
-import { locateConfig, readEnvironment } from '../config.js';
+import { readEnvironment } from '../config.js';
 import { editConfigFile, readSoundConfig, writePrivateFile } from '../config-file.js';
 import type { ConfigLocation } from '../config-location.js';
 import { configError, problem } from '../config-problems.js';
 import { coordinatorUrl, coordinatorUrlFault } from '../config-url.js';
 import type { Enrolment } from '../coordinator-api/enrolment.js';
 import type { ConfigOption } from './options.js';
+import { enterConfig } from './options.js';
 
 export interface EnrolmentOptions extends ConfigOption {
   readonly url?: string;
@@ -29,7 +30,7 @@ export interface EnrolmentPlace {
 /** Throws a `CommandError` where there is an enrolment already, unless it is to be replaced. */
 export async function findPlace(options: EnrolmentOptions): Promise<EnrolmentPlace> {
   // A file that is named here need not exist: enrolling creates it.
-  const location = { ...locateConfig(options.config), named: false };
+  const location = { ...enterConfig(options.config), named: false };
   const target = await targetOf(options, location);
   if (options.force !== true && existsSync(location.tokenFile)) throw alreadyEnrolled(location);
   return { location, ...target };

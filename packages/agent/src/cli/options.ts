@@ -1,5 +1,8 @@
 /** Options that several commands have. */
+import { becomeOwnerOf } from '@inference-gateway/shared/program/owner';
 import { InvalidArgumentError, Option } from 'commander';
+import { locateConfig } from '../config.js';
+import type { ConfigLocation } from '../config-location.js';
 
 export interface ConfigOption {
   readonly config?: string;
@@ -11,6 +14,16 @@ export interface JsonOption {
 
 export function configOption(): Option {
   return new Option('--config <file>', 'the configuration (GATEWAY_AGENT_CONFIG)');
+}
+
+/**
+ * Where the configuration is, for a command that works with it. Root becomes its owner, who runs
+ * the agent: what the command leaves beside it is theirs.
+ */
+export function enterConfig(flag: string | undefined): ConfigLocation {
+  const location = locateConfig(flag);
+  becomeOwnerOf(location.file);
+  return location;
 }
 
 export function jsonOption(): Option {

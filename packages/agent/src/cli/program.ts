@@ -13,6 +13,7 @@ import { addStart } from './start.js';
 import { addStatus } from './status.js';
 import { addTest } from './test-model.js';
 import { addVersion } from './version.js';
+import { AGENT_VERSION } from '../agent-version.js';
 import { addWait } from './wait.js';
 
 export function createProgram(): Command {
@@ -27,6 +28,8 @@ function createCommands(): Command {
     // Before the commands are added: they take it over as they are made.
     .exitOverride()
     .showHelpAfterError('(--help shows what there is)')
+    .version(AGENT_VERSION, '-V, --version', 'print the version')
+    .version(AGENT_VERSION, '-v', 'the same')
     .addHelpText(
       'after',
       '\nFirst steps: enroll or login, start --yes, status; then service install.',

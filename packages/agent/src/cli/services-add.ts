@@ -11,7 +11,7 @@ import type { ConfigLocation } from '../config-location.js';
 import type { Backend, ServiceConfig } from '../backends/backend.js';
 import { BACKENDS, createBackend } from '../backends/create-backend.js';
 import { TRIAL_LIMITS_MS, tryModel } from '../backends/proving/try-model.js';
-import { loadConfig, locateConfig } from '../config.js';
+import { loadConfig } from '../config.js';
 import { editConfigFile, readSoundConfig } from '../config-file.js';
 import { configError } from '../config-problems.js';
 import { parseConfig, serviceId } from '../config-schema.js';
@@ -19,7 +19,7 @@ import type { FileService } from '../config-schema.js';
 import { loadServices } from '../config-services.js';
 import { findFfmpeg } from '../media/ffmpeg.js';
 import type { Ffmpeg } from '../media/ffmpeg.js';
-import { configOption, example } from './options.js';
+import { configOption, enterConfig, example } from './options.js';
 import type { ConfigOption } from './options.js';
 
 const CHECK_TIMEOUT_MS = 5_000;
@@ -69,7 +69,7 @@ function oneOf(flags: string, description: string, values: readonly string[]): O
 }
 
 async function add(options: AddOptions): Promise<void> {
-  const location = locateConfig(options.config);
+  const location = enterConfig(options.config);
   await readSoundConfig(location);
   const entry = newEntry(options, location.file);
   const { services, problems, wrong } = await loadServices([entry], location.file);

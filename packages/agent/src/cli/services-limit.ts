@@ -4,9 +4,8 @@ import { say } from '@inference-gateway/shared/program/print';
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { locateConfig } from '../config.js';
 import { editConfigFile, readSoundConfig } from '../config-file.js';
-import { configOption, countTo, example } from './options.js';
+import { configOption, countTo, enterConfig, example } from './options.js';
 import type { ConfigOption } from './options.js';
 import { serviceIndex } from './services-index.js';
 import { RESTART } from './services-add.js';
@@ -39,7 +38,7 @@ export function addServicesLimit(services: Command): void {
 }
 
 async function limit(id: string, options: LimitOptions): Promise<void> {
-  const location = locateConfig(options.config);
+  const location = enterConfig(options.config);
   const { services = [] } = await readSoundConfig(location);
   const index = serviceIndex(id, services);
   const changes = changesOf(options);

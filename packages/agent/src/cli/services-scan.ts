@@ -2,13 +2,12 @@
 import { printRows, say } from '@inference-gateway/shared/program/print';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import type { Command } from 'commander';
-import { locateConfig } from '../config.js';
 import type { ConfigLocation } from '../config-location.js';
 import { serviceId } from '../config-schema.js';
 import type { FileService } from '../config-schema.js';
 import { describeServers, findServers } from './found-servers.js';
 import type { DescribedServer, FoundServer } from './found-servers.js';
-import { MAX_PORT, configOption, countTo, example, jsonOption } from './options.js';
+import { MAX_PORT, configOption, countTo, enterConfig, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
 import { RESTART, appendServices } from './services-add.js';
 
@@ -30,7 +29,7 @@ export function addServicesScan(services: Command): void {
 }
 
 async function scan({ config, json, add, port }: ScanOptions): Promise<void> {
-  const location = locateConfig(config);
+  const location = enterConfig(config);
   const found = await findServers(location, port);
   const added = add === true ? await addNew(location, found) : [];
   const described = await describeServers(location, found);

@@ -5,7 +5,7 @@ import { print, say } from '@inference-gateway/shared/program/print';
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import { loadConfig, locateConfig } from '../config.js';
+import { loadConfig } from '../config.js';
 import { readSoundConfig } from '../config-file.js';
 import { dayHours } from '../config-schema.js';
 import type { FileService } from '../config-schema.js';
@@ -18,7 +18,7 @@ import {
 import type { OwnShare } from '../coordinator-api/own-provider.js';
 import { requireEnrolled } from './enrolled.js';
 import type { Coordinator } from './enrolled.js';
-import { configOption, countTo, example } from './options.js';
+import { configOption, countTo, enterConfig, example } from './options.js';
 import type { ConfigOption } from './options.js';
 import { serviceIndex } from './services-index.js';
 import { shareText, sharesText } from './share-text.js';
@@ -110,7 +110,7 @@ async function prepare(
   service: string,
   { config, model }: Pick<UnshareOptions, 'config' | 'model'>,
 ): Promise<Prepared> {
-  const location = locateConfig(config);
+  const location = enterConfig(config);
   const coordinator = requireEnrolled(await loadConfig(location));
   if (service !== ALL && model !== undefined) {
     const message =

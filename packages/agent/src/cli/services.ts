@@ -2,14 +2,14 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { printRows, say } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
-import { loadConfig, locateConfig } from '../config.js';
+import { loadConfig } from '../config.js';
 import type { ConfigLocation } from '../config-location.js';
 import { editConfigFile, readSoundConfig } from '../config-file.js';
 import { serviceId } from '../config-schema.js';
 import type { FileService } from '../config-schema.js';
 import { askOwnProvider } from '../coordinator-api/own-provider.js';
 import type { OwnShare } from '../coordinator-api/own-provider.js';
-import { configOption, example, jsonOption } from './options.js';
+import { configOption, enterConfig, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
 import { serviceIndex } from './services-index.js';
 import { addServicesAdd } from './services-add.js';
@@ -45,7 +45,7 @@ export function addServices(program: Command): void {
 }
 
 async function list({ config, json }: ConfigOption & JsonOption): Promise<void> {
-  const location = locateConfig(config);
+  const location = enterConfig(config);
   const { services = [] } = await readSoundConfig(location);
   const shares = await sharesOf(location);
   const rows = services.map((service) => row(service, shares));
@@ -108,7 +108,7 @@ async function remove(
   id: string,
   options: ConfigOption & { readonly yes?: boolean },
 ): Promise<void> {
-  const location = locateConfig(options.config);
+  const location = enterConfig(options.config);
   const { services = [] } = await readSoundConfig(location);
   const index = serviceIndex(id, services);
   if (options.yes !== true) {

@@ -1,7 +1,7 @@
 /** What a first start on a terminal asks: what of this machine to share, and with whom. */
 import type { OwnProvider } from '../coordinator-api/own-provider.js';
-import { askYesNo } from './terminal.js';
-import type { Terminal } from './terminal.js';
+import { askYesNo } from '@inference-gateway/shared/program/terminal';
+import type { Terminal } from '@inference-gateway/shared/program/terminal';
 
 export interface Offer {
   readonly services: readonly OfferedService[];

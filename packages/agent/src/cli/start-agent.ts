@@ -8,7 +8,7 @@ import { print, say } from '@inference-gateway/shared/program/print';
 import { onShutdown } from '@inference-gateway/shared/program/shutdown';
 import { Agent } from '../agent.js';
 import type { ServiceConfig } from '../backends/backend.js';
-import { loadConfig, locateConfig } from '../config.js';
+import { loadConfig } from '../config.js';
 import type { AgentConfig } from '../config.js';
 import { toService } from '../config-services.js';
 import { DEMO_SERVICES } from '../demo/models.js';
@@ -29,7 +29,12 @@ import type { ConfigOption } from './options.js';
 import { addFound } from './services-scan.js';
 import { refuseUnasked, settleSharing } from './start-sharing.js';
 import type { SharingFlags } from './start-sharing.js';
-import { askYesNo, terminalStreams, withTerminal } from './terminal.js';
+import { enterConfig } from './options.js';
+import {
+  askYesNo,
+  terminalStreams,
+  withTerminal,
+} from '@inference-gateway/shared/program/terminal';
 
 export interface StartOptions extends ConfigOption, SharingFlags {
   readonly once?: boolean;
@@ -41,7 +46,7 @@ export interface StartOptions extends ConfigOption, SharingFlags {
 const DEMO_SLOTS = 4;
 
 export async function startAgent(options: StartOptions): Promise<void> {
-  const config = await loadConfig(locateConfig(options.config));
+  const config = await loadConfig(enterConfig(options.config));
   const coordinator = requireEnrolled(config);
   refuseUnasked(options, terminalStreams());
   const demo = options.demo === true ? await startDemoServer() : null;
@@ -136,14 +141,14 @@ async function serve(plan: Plan): Promise<void> {
   }
 }
 
-/** Without ffmpeg all is served that the local servers can do by themselves. */
+/** Without ffmpeg sounds are converted by what is built in. */
 async function findConverter(config: AgentConfig, logger: Logger): Promise<Ffmpeg | null> {
   const found = await findFfmpeg(config.ffmpeg);
   if (found === null && config.ffmpeg !== null) {
     const message = `${config.ffmpeg} does not run. Correct "ffmpeg" in the configuration.`;
     throw new CommandError(EXIT.notFound, message);
   }
-  logger.info({ ffmpeg: found?.path ?? null }, 'converter of audio');
+  logger.info({ ffmpeg: found?.path ?? null, builtIn: found === null }, 'converter of audio');
   return found;
 }
 

@@ -10,8 +10,8 @@ import type { Coordinator } from './enrolled.js';
 import { shareText } from './share-text.js';
 import { askWhatToShare } from './share-dialogue.js';
 import type { OfferedService } from './share-dialogue.js';
-import { askYesNo, withTerminal } from './terminal.js';
-import type { Streams } from './terminal.js';
+import { askYesNo, withTerminal } from '@inference-gateway/shared/program/terminal';
+import type { Streams } from '@inference-gateway/shared/program/terminal';
 
 export interface SharingFlags {
   /** Name or id. */

@@ -8,12 +8,11 @@ import {
 } from '@inference-gateway/shared/program/print';
 import type { Columns } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
-import { locateConfig } from '../config.js';
 import { readConfigFile } from '../config-file.js';
 import type { ConfigLocation } from '../config-location.js';
 import { askAgent } from '../state/control.js';
 import { notRunning } from './ask-running.js';
-import { configOption, example, jsonOption } from './options.js';
+import { configOption, enterConfig, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
 import { ownerReasonText } from './owner-reason.js';
 import { decodeStatusReport } from './status-report.js';
@@ -32,7 +31,7 @@ export function addStatus(program: Command): void {
 }
 
 async function showStatus({ config, json }: StatusOptions): Promise<void> {
-  const location = locateConfig(config);
+  const location = enterConfig(config);
   const answer = await askAgent(location.stateDir, 'status');
   if (answer === null) return reportStopped(location, json === true);
   const report = decodeStatusReport(answer.result);
@@ -51,17 +50,14 @@ async function reportStopped(location: ConfigLocation, json: boolean): Promise<n
 
 function showReport(report: StatusReport, nowMs: number): void {
   const reason = report.reason === null ? '' : `: ${report.reason}`;
-  printRecord(
-    {
-      connection: `${report.connection} for ${ago(report.since, nowMs)}${reason}`,
-      name: report.name,
-      coordinator: report.url,
-      working_on: report.streams,
-      lets_in: letsIn(report),
-      today: todayLine(report.today),
-    },
-    false,
-  );
+  printRecord({
+    connection: `${report.connection} for ${ago(report.since, nowMs)}${reason}`,
+    name: report.name,
+    coordinator: report.url,
+    working_on: report.streams,
+    lets_in: letsIn(report),
+    today: todayLine(report.today),
+  });
   printBelow(report.services, serviceColumns(nowMs));
   if (report.gpus.length > 0) printBelow(report.gpus, GPU_COLUMNS);
 }

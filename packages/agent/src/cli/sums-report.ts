@@ -7,6 +7,8 @@ export const sums = z.object({
   failed: z.number(),
   prompt_tokens: z.number(),
   completion_tokens: z.number(),
+  /** Of the requests: those whose tokens the local server did not count. */
+  estimated: z.number().default(0),
   /** That the runs took. */
   seconds: z.number(),
   /** Null where no card tells its power. */
@@ -19,6 +21,7 @@ export function sumsReport(of: AgentStatus['today']): z.infer<typeof sums> {
     failed: of.failed,
     prompt_tokens: of.promptTokens,
     completion_tokens: of.completionTokens,
+    estimated: of.estimated,
     seconds: rounded(of.seconds),
     energy_wh: of.energyWh === null ? null : rounded(of.energyWh),
   };

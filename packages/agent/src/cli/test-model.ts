@@ -1,12 +1,13 @@
 /** `gateway-agent test`: one tiny real request to a model, now. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { printJson, printRecord } from '@inference-gateway/shared/program/print';
+import type { Fields } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
-import { loadConfig, locateConfig } from '../config.js';
+import { loadConfig } from '../config.js';
 import type { ConfigLocation } from '../config-location.js';
 import { findFfmpeg } from '../media/ffmpeg.js';
 import { askAgent } from '../state/control.js';
-import { configOption, example, jsonOption } from './options.js';
+import { configOption, enterConfig, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
 import { decodeTestReport, testReport } from './test-report.js';
 import type { TestReport } from './test-report.js';
@@ -36,13 +37,13 @@ export function addTest(program: Command): void {
 }
 
 async function test(model: string, options: TestOptions): Promise<void> {
-  const location = locateConfig(options.config);
+  const location = enterConfig(options.config);
   const wanted = { model, service: options.service ?? null };
   const answer = await askAgent(location.stateDir, 'test', { ...wanted, limit_ms: null });
   const report =
     answer === null ? await testHere(location, wanted) : decodeTestReport(answer.result);
   if (options.json === true) printJson(report);
-  else printRecord(readable(report), false);
+  else printRecord(readable(report));
   if (!report.ok) throw failureOf(report);
 }
 
@@ -61,7 +62,7 @@ async function testHere(location: ConfigLocation, wanted: Wanted): Promise<TestR
   }
 }
 
-function readable(report: TestReport): Record<string, unknown> {
+function readable(report: TestReport): Fields {
   const { model, service, type, ok, ms, reason } = report;
   return {
     model,

@@ -27,6 +27,7 @@ export function decodeTestReport(value: unknown): TestReport {
   return decodeAnswer(report, value);
 }
 
-export function testReport({ firstByteMs, ...rest }: TestedModel): TestReport {
+/** Without `early`, which is of use to the prover alone. */
+export function testReport({ firstByteMs, early: _early, ...rest }: TestedModel): TestReport {
   return { ...rest, first_byte_ms: firstByteMs };
 }

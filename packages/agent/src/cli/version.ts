@@ -1,14 +1,14 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { printVersion } from '@inference-gateway/shared/program/package-version';
-import { print, printJson } from '@inference-gateway/shared/program/print';
+import { printJson, printRows } from '@inference-gateway/shared/program/print';
 import { PROTOCOL_VERSION, SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
 import type { Command } from 'commander';
 import { AGENT_VERSION } from '../agent-version.js';
-import { loadConfig, locateConfig } from '../config.js';
+import { loadConfig } from '../config.js';
 import { askOwnProvider } from '../coordinator-api/own-provider.js';
 import type { OwnProvider } from '../coordinator-api/own-provider.js';
 import { requireEnrolled } from './enrolled.js';
-import { configOption, example, jsonOption } from './options.js';
+import { configOption, enterConfig, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
 
 interface VersionOptions extends ConfigOption, JsonOption {
@@ -28,7 +28,7 @@ export function addVersion(program: Command): void {
 
 async function showVersion({ check, json, config }: VersionOptions): Promise<void> {
   if (check !== true) return printVersion(AGENT_VERSION, json === true);
-  const coordinator = requireEnrolled(await loadConfig(locateConfig(config)));
+  const coordinator = requireEnrolled(await loadConfig(enterConfig(config)));
   const { version, protocols } = await askOwnProvider(coordinator);
   const fault = versionFault(AGENT_VERSION, { version, protocols });
   if (json === true) {
@@ -39,9 +39,19 @@ async function showVersion({ check, json, config }: VersionOptions): Promise<voi
       coordinator: { url: coordinator.url, version, protocols },
       fits: fault === null,
     });
-  } else print(`${AGENT_VERSION}\t${version}`);
+  } else printRows([{ agent: AGENT_VERSION, coordinator: version }], COLUMNS, false);
   if (fault !== null) throw new CommandError(EXIT.checkFailed, fault);
 }
+
+interface Versions {
+  readonly agent: string;
+  readonly coordinator: string;
+}
+
+const COLUMNS = {
+  agent: ({ agent }: Versions) => agent,
+  coordinator: ({ coordinator }: Versions) => coordinator,
+};
 
 /** Why this agent does not fit its coordinator, and how it is updated; null where it does. */
 export function versionFault(

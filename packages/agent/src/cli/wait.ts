@@ -4,11 +4,10 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import { print } from '@inference-gateway/shared/program/print';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { locateConfig } from '../config.js';
 import { readSoundConfig } from '../config-file.js';
 import { askAgent } from '../state/control.js';
 import { parseDuration } from './duration.js';
-import { configOption, example } from './options.js';
+import { configOption, enterConfig, example } from './options.js';
 import type { ConfigOption } from './options.js';
 import { decodeStatusReport } from './status-report.js';
 import type { StatusReport } from './status-report.js';
@@ -35,7 +34,7 @@ export function addWait(program: Command): void {
 }
 
 async function wait({ config, timeout }: WaitOptions): Promise<void> {
-  const location = locateConfig(config);
+  const location = enterConfig(config);
   const { stateDir } = location;
   await readSoundConfig(location);
   const end = performance.now() + timeout;

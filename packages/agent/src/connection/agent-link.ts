@@ -169,7 +169,7 @@ export class AgentLink {
       case 'HEARTBEAT_OK':
         return this.#parts.claims.lost(message.lost_claims);
       case 'RESULT_ACK':
-        return this.#parts.claims.acknowledged(message.claim_id);
+        return this.#parts.claims.acknowledged(message.claim_id, message.verdict);
       case 'SERVICES_OK':
       case 'DRAIN':
         return undefined;

@@ -1,4 +1,5 @@
 /** Whose matter it is that ffmpeg failed: the sound's, or the machine's that it runs on. */
+import { INPUT, OUTPUT } from './audio-converter.js';
 
 export interface Complaint {
   /** Only an `input` is its sender's matter; another machine may do what this one could not. */
@@ -6,10 +7,6 @@ export interface Complaint {
   /** One line, without its full stop and without paths of this machine. */
   readonly text: string;
 }
-
-/** The name that the input has in each run, and the output's. */
-export const INPUT = 'input';
-export const OUTPUT = 'output';
 
 /**
  * Complaints of the machine are looked for first: a damaged sound is often complained of on the

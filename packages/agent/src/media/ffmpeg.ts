@@ -4,58 +4,24 @@
  * open addresses or other files.
  */
 import { execFile } from 'node:child_process';
-import { createReadStream } from 'node:fs';
-import { open, rm, stat, writeFile } from 'node:fs/promises';
-import { join, resolve, sep } from 'node:path';
+import { resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
-import { DETECT_BYTES, detectFormat } from '@inference-gateway/shared/media-types';
 import type { MediaFormat } from '@inference-gateway/shared/media-types';
 import { LocalFailure } from '../backends/backend.js';
-import { INPUT, OUTPUT } from './ffmpeg-complaint.js';
+import {
+  CONVERT_TIMEOUT_MS,
+  ConversionError,
+  INPUT,
+  MAX_OUTPUT_BYTES,
+  OUTPUT,
+  convertInFolder,
+} from './audio-converter.js';
+import type { AudioConverter, Converted, SoundTarget } from './audio-converter.js';
 import type { Complaint } from './ffmpeg-complaint.js';
 import { runFfmpeg } from './ffmpeg-process.js';
-import { openScratchFolder, sweepScratchFolders } from './scratch-folder.js';
-
-/** `wav` is PCM of 16 bits, `opus` is Opus in Ogg, `wav16k` is `wav` as speech models hear it. */
-export type SoundTarget = 'wav' | 'opus' | 'wav16k';
-
-/** A file that is there as long as it is needed. */
-export interface Converted {
-  readonly contentType: string;
-  readonly bytes: number;
-  read(): AsyncIterable<Uint8Array>;
-  /** Removes the file. */
-  dispose(): Promise<void>;
-}
-
-/** The sound is broken or too long; the message tells which, and goes to the coordinator. */
-export class ConversionError extends LocalFailure {
-  constructor(why: string, options?: ErrorOptions) {
-    super('LOCAL_ERROR', `the sound could not be converted: ${why}.`, options);
-    this.name = 'ConversionError';
-  }
-}
-
-export interface AudioConverter {
-  /** False: its build has no encoder for `opus`. */
-  readonly makesOpus?: boolean;
-  /**
-   * Throws a `ConversionError`, another `LocalFailure`, what the signal was aborted with, or what
-   * reading the input throws. Nothing is left behind then.
-   */
-  convert(
-    input: AsyncIterable<Uint8Array>,
-    to: SoundTarget,
-    signal: AbortSignal,
-  ): Promise<Converted>;
-}
+import { sweepScratchFolders } from './scratch-folder.js';
 
 const FIND_TIMEOUT_MS = 5_000;
-/** More than any upload, and half an hour of speech as WAV. */
-const MAX_INPUT_BYTES = 64 * 1024 * 1024;
-const MAX_OUTPUT_BYTES = 1024 * 1024 * 1024;
-const CONVERT_TIMEOUT_MS = 120_000;
-
 /** Null where it is not installed: `configured`, or else what PATH finds, does not run. */
 export async function findFfmpeg(configured?: string | null): Promise<Ffmpeg | null> {
   await sweepScratchFolders();
@@ -98,26 +64,12 @@ export class Ffmpeg implements AudioConverter {
     signal: AbortSignal,
   ): Promise<Converted> {
     if (to === 'opus' && !this.makesOpus) throw new LocalFailure('LOCAL_ERROR', NO_OPUS);
-    const { path: folder, remove } = await openScratchFolder();
-    try {
-      const format = await save(input, join(folder, INPUT), signal);
-      const args = [...readArgs(format), ...TARGETS[to].args, ...WRITE_ARGS];
+    return convertInFolder({ input, to, signal }, async ({ folder, format }) => {
+      const args = [...readArgs(format), ...TARGETS[to], ...WRITE_ARGS];
       const run = { path: this.path, args, folder, limitMs: CONVERT_TIMEOUT_MS, signal };
-      // ffmpeg writes into the file that is there, and keeps its mode.
-      await writeFile(join(folder, OUTPUT), '', { mode: 0o600 });
       const complaint = await runFfmpeg(run);
       if (complaint !== null) throw failureOf(complaint);
-      await rm(join(folder, INPUT), { force: true });
-      const { size: bytes } = await stat(join(folder, OUTPUT));
-      if (bytes >= MAX_OUTPUT_BYTES) {
-        throw new ConversionError(`it makes more than ${MAX_OUTPUT_BYTES} bytes`);
-      }
-      const read = () => piecesOf(join(folder, OUTPUT));
-      return { contentType: TARGETS[to].contentType, bytes, read, dispose: remove };
-    } catch (error) {
-      await remove();
-      throw error;
-    }
+    });
   }
 }
 
@@ -133,13 +85,10 @@ const DEMUXERS: Partial<Record<MediaFormat, string>> = {
 };
 
 const TARGETS = {
-  wav: { contentType: 'audio/wav', args: ['-c:a', 'pcm_s16le', '-f', 'wav'] },
-  opus: { contentType: 'audio/ogg', args: ['-c:a', 'libopus', '-b:a', '64k', '-f', 'ogg'] },
-  wav16k: {
-    contentType: 'audio/wav',
-    args: ['-ac', '1', '-ar', '16000', '-c:a', 'pcm_s16le', '-f', 'wav'],
-  },
-} as const satisfies Record<SoundTarget, { contentType: string; args: readonly string[] }>;
+  wav: ['-c:a', 'pcm_s16le', '-f', 'wav'],
+  opus: ['-c:a', 'libopus', '-b:a', '64k', '-f', 'ogg'],
+  wav16k: ['-ac', '1', '-ar', '16000', '-c:a', 'pcm_s16le', '-f', 'wav'],
+} as const satisfies Record<SoundTarget, readonly string[]>;
 
 const NO_OPUS =
   'ffmpeg was built without libopus, and makes no Opus. Install a build that has libopus.';
@@ -163,33 +112,4 @@ function readArgs(format: MediaFormat | null): string[] {
   if (demuxer === undefined) throw new ConversionError('it is no sound file');
   const only = `-protocol_whitelist file -format_whitelist ${demuxer} -f ${demuxer}`;
   return `${QUIET} ${only} -i file:${INPUT} ${FIRST_SOUND}`.split(' ');
-}
-
-/** Opened only when it is read, so that a file that nobody reads is not left open. */
-async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
-  yield* createReadStream(path) as AsyncIterable<Buffer>;
-}
-
-/** Writes the input to its file, and tells its format by its first bytes. */
-async function save(
-  input: AsyncIterable<Uint8Array>,
-  path: string,
-  signal: AbortSignal,
-): Promise<MediaFormat | null> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    let start = Buffer.alloc(0);
-    let bytes = 0;
-    for await (const piece of input) {
-      signal.throwIfAborted();
-      bytes += piece.length;
-      if (bytes > MAX_INPUT_BYTES)
-        throw new ConversionError(`it has more than ${MAX_INPUT_BYTES} bytes`);
-      if (start.length < DETECT_BYTES) start = Buffer.concat([start, piece]);
-      await file.writeFile(piece);
-    }
-    return detectFormat(start);
-  } finally {
-    await file.close();
-  }
 }

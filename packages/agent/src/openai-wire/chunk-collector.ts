@@ -1,4 +1,8 @@
-/** A stream told as one document, for local servers that stream whatever was asked. */
+/**
+ * A stream told as one document, for local servers that stream whatever was asked, and for those
+ * that are asked to stream so that they notice when the caller leaves. The document is the one
+ * that a plain call would have been answered with.
+ */
 import { asObject, asObjects, asText } from './json.js';
 import type { JsonObject } from './json.js';
 
@@ -8,8 +12,11 @@ export class ChunkCollector {
   readonly #choices = new Map<unknown, JsonObject>();
 
   add(chunk: JsonObject): void {
-    const { choices, ...frame } = chunk;
-    this.#frame = { ...this.#frame, ...frame };
+    const { choices, usage, ...frame } = chunk;
+    // Chunk after chunk the frame is the same few fields.
+    Object.assign(this.#frame, frame);
+    const counts = asObject(usage);
+    if (counts !== null) this.#frame['usage'] = { ...asObject(this.#frame['usage']), ...counts };
     for (const choice of asObjects(choices)) this.#choice(choice);
   }
 
@@ -18,15 +25,29 @@ export class ChunkCollector {
     return { ...this.#frame, choices: [...this.#choices.values()] };
   }
 
-  #choice({ index, delta, text, finish_reason: ending, ...rest }: JsonObject): void {
+  #choice(read: JsonObject): void {
+    const { index, delta, text, finish_reason: ending, logprobs, ...rest } = read;
     const choice = this.#choices.get(index) ?? { index, finish_reason: null };
     this.#choices.set(index, choice);
     Object.assign(choice, rest);
     choice['finish_reason'] = ending ?? choice['finish_reason'];
     if (typeof text === 'string') append(choice, 'text', text);
+    if (logprobs !== undefined) choice['logprobs'] = withLogprobs(choice['logprobs'], logprobs);
     const piece = asObject(delta);
     if (piece !== null) choice['message'] = withDelta(asObject(choice['message']) ?? {}, piece);
   }
+}
+
+/** Each chunk has those of its own tokens, in lists: `content`, or `tokens` and its like. */
+function withLogprobs(before: unknown, piece: unknown): unknown {
+  const [known, added] = [asObject(before), asObject(piece)];
+  if (known === null || added === null) return added ?? before ?? null;
+  for (const [key, value] of Object.entries(added)) {
+    const list = known[key];
+    if (Array.isArray(list) && Array.isArray(value)) for (const one of value) list.push(one);
+    else known[key] = value ?? list;
+  }
+  return known;
 }
 
 /** The fields whose pieces follow one another; of the others the last one counts. */

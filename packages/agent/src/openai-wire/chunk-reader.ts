@@ -3,15 +3,18 @@
  * promised: a stream is whole when every choice that it began has a `finish_reason`, or when it
  * said `[DONE]`.
  */
+import { TextTokens } from '@inference-gateway/shared/openai/token-estimate';
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
-import { LocalFailure } from '../backends/backend.js';
+import { LocalFailure, LocalRefusal } from '../backends/backend.js';
+import { errorInSuccess } from './error-document.js';
 import { asObject, asObjects, parseJson } from './json.js';
 import type { JsonObject } from './json.js';
-import { addReasoningTwin } from './reasoning.js';
+import { nameReasoning } from './reasoning.js';
 import { readReportedError } from './reported-error.js';
 import type { SseEvent } from './sse-parser.js';
-import { readUsage } from './usage.js';
-import { frameOf } from './wish.js';
+import { endingOf, StreamedCalls } from './tool-calls.js';
+import { completeUsage, countMessage, readUsage } from './usage.js';
+import { frameOf, requireModel } from './wish.js';
 import { withoutPaths } from './without-paths.js';
 import type { Frame, Wish } from './wish.js';
 
@@ -22,11 +25,16 @@ export class ChunkReader {
   readonly #wish: Wish;
   readonly #object: string;
   #frame: Frame | null = null;
+  /** As the server told it last. */
   #usage: TokenUsage | null = null;
+  readonly #written = new TextTokens();
   /** The usage chunk is held back: it goes out once and last, even where a server repeats it. */
   #usageChunk: JsonObject | null = null;
+  #details: JsonObject | null = null;
   /** Each choice seen so far, with whether it has ended. */
   readonly #choices = new Map<number, boolean>();
+  /** Of those choices that call tools. */
+  readonly #calls = new Map<number, StreamedCalls>();
   #done = false;
 
   constructor(wish: Wish) {
@@ -39,8 +47,14 @@ export class ChunkReader {
     return this.#done;
   }
 
-  get usage(): TokenUsage | null {
-    return this.#usage;
+  /** Of what has been read so far: the server's own count where it has told one. */
+  get usage(): TokenUsage {
+    return completeUsage(this.#usage, this.#written, this.#wish.promptTokens);
+  }
+
+  /** With what else the server told of its tokens. */
+  get detailedUsage(): JsonObject {
+    return { ...this.#details, ...this.usage };
   }
 
   /** The chunk to pass on, or null where the event holds none. Throws a `LocalFailure`. */
@@ -58,36 +72,50 @@ export class ChunkReader {
   }
 
   /**
-   * The end of the stream: the usage chunk that is still owed. Throws where the answer is not
-   * whole.
+   * The end of the stream: the chunks that are still owed, which are the endings of choices that
+   * `[DONE]` alone has ended, and the usage chunk. Throws where the answer is not whole.
    */
-  finish(): JsonObject | null {
+  finish(): JsonObject[] {
     if (this.#choices.size === 0) throw new LocalFailure('LOCAL_ERROR', EMPTY);
     const isWhole = this.#done || [...this.#choices.values()].every((ended) => ended);
     if (!isWhole) throw new LocalFailure('LOCAL_ERROR', BROKEN_OFF);
-    if (!this.#wish.usage || this.#usage === null) return null;
-    return this.#usageChunk ?? this.#framed({ choices: [], usage: this.#usage });
+    const owed: JsonObject[] = [];
+    for (const [index, ended] of this.#choices) if (!ended) owed.push(this.#ending(index));
+    if (this.#wish.usage) {
+      const chunk = this.#usageChunk ?? this.#framed({ choices: [] });
+      owed.push({ ...chunk, usage: this.detailedUsage });
+    }
+    return owed;
+  }
+
+  #ending(index: number): JsonObject {
+    const choice = this.#wish.kind === 'chat' ? { index, delta: {} } : { index, text: '' };
+    const finish_reason = endingOf(null, this.#calls.get(index)?.count ?? 0);
+    return this.#framed({ choices: [{ ...choice, finish_reason }] });
   }
 
   #normalise(chunk: JsonObject): JsonObject | null {
     this.#framed(chunk);
     const usage = readUsage(chunk['usage']);
-    if (usage !== null) this.#usage = usage;
+    if (usage !== null) {
+      this.#usage = usage;
+      this.#details = asObject(chunk['usage']);
+    }
     const choices = asObjects(chunk['choices']);
     if (choices.length === 0) {
       // Without choices a chunk is the usage chunk, or a server's own sign of life.
-      if (usage !== null)
-        this.#usageChunk = { ...chunk, usage: { ...asObject(chunk['usage']), ...usage } };
+      if (usage !== null) this.#usageChunk = chunk;
       return null;
     }
     chunk['choices'] = choices;
     for (const [position, choice] of choices.entries()) this.#choice(choice, position);
-    // Not `delete`, which would make the object slow to write out.
-    if (!this.#wish.usage && 'usage' in chunk) chunk['usage'] = undefined;
+    // It goes out once, at the end. Not `delete`, which would make the object slow to write out.
+    if ('usage' in chunk) chunk['usage'] = undefined;
     return chunk;
   }
 
   #framed(chunk: JsonObject): JsonObject {
+    if (this.#frame === null) requireModel(chunk, this.#wish);
     this.#frame ??= frameOf(chunk, this.#wish);
     chunk['id'] = this.#frame.id;
     chunk['object'] = this.#object;
@@ -101,7 +129,11 @@ export class ChunkReader {
     choice['index'] = index;
     choice['finish_reason'] ??= null;
     if (this.#wish.kind === 'chat') choice['delta'] = this.#delta(choice, index);
-    else if (typeof choice['text'] !== 'string') choice['text'] = '';
+    else if (typeof choice['text'] === 'string') this.#written.add(choice['text']);
+    else choice['text'] = '';
+    if (choice['finish_reason'] === 'stop') {
+      choice['finish_reason'] = endingOf('stop', this.#calls.get(index)?.count ?? 0);
+    }
     const ended = this.#choices.get(index) === true || choice['finish_reason'] !== null;
     this.#choices.set(index, ended);
     if (this.#choices.size > MAX_CHOICES) {
@@ -119,22 +151,22 @@ export class ChunkReader {
       delta['role'] = 'assistant';
       if (typeof delta['content'] !== 'string') delta['content'] = '';
     }
-    addReasoningTwin(delta);
-    if (Array.isArray(delta['tool_calls'])) delta['tool_calls'] = indexed(delta['tool_calls']);
+    countMessage(delta, this.#written);
+    nameReasoning(delta, this.#wish.reasoning);
+    if (Array.isArray(delta['tool_calls'])) this.#toolCalls(delta, index);
     return delta;
+  }
+
+  #toolCalls(delta: JsonObject, index: number): void {
+    const calls = this.#calls.get(index) ?? new StreamedCalls();
+    this.#calls.set(index, calls);
+    delta['tool_calls'] = calls.read(delta['tool_calls']);
   }
 }
 
 const NOT_JSON = 'the local server sent an event that is not a JSON object.';
 const EMPTY = 'the local server ended its stream without a single choice.';
 const BROKEN_OFF = 'the local server ended its stream without a finish_reason or [DONE].';
-
-/** Tool calls with the index by which clients join their pieces. */
-export function indexed(toolCalls: unknown): JsonObject[] {
-  return asObjects(toolCalls).map((call, position) =>
-    typeof call['index'] === 'number' ? call : { index: position, ...call },
-  );
-}
 
 function rejectErrors(chunk: JsonObject): void {
   if (readReportedError(chunk) !== null) throw failed(chunk);
@@ -145,6 +177,8 @@ function failed(said: unknown): LocalFailure {
   const flat = asObject(said);
   const reported = readReportedError(said) ?? (flat && readReportedError({ error: flat }));
   const message = typeof said === 'string' ? said.slice(0, 2_000) : reported?.message;
-  const told = message === undefined ? 'the local server reported a failure.' : message;
-  return new LocalFailure('LOCAL_ERROR', withoutPaths(told));
+  const told = withoutPaths(message ?? 'the local server reported a failure.');
+  const answer = reported && errorInSuccess(reported);
+  const isRefused = answer !== null && (answer.status < 500 || answer.status === 503);
+  return isRefused ? new LocalRefusal(told, answer) : new LocalFailure('LOCAL_ERROR', told);
 }

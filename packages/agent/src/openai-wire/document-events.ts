@@ -3,7 +3,6 @@
  * (GPT4All).
  */
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
-import { indexed } from './chunk-reader.js';
 import type { Document } from './document.js';
 import { asObject, asObjects, asText } from './json.js';
 import type { JsonObject } from './json.js';
@@ -22,12 +21,16 @@ export async function* documentEvents(
   const object = wish.kind === 'chat' ? 'chat.completion.chunk' : 'text_completion';
   const frame = { ...rest, object };
   for (const choice of asObjects(choices)) {
-    const { index, logprobs = null } = choice;
-    for (const piece of wish.kind === 'chat' ? chatPieces(choice) : textPieces(choice)) {
+    const { index, logprobs: all = null } = choice;
+    const told = wish.kind === 'chat' ? chatPieces(choice) : textPieces(choice);
+    // Clients add them up: they go out once.
+    const bearer = told.find(isText) ?? told.at(-1);
+    for (const piece of told) {
+      const logprobs = piece === bearer ? all : null;
       yield eventOf({ ...frame, choices: [{ index, logprobs, finish_reason: null, ...piece }] });
     }
   }
-  if (wish.usage && document.usage !== null) yield eventOf({ ...frame, choices: [], usage });
+  if (wish.usage) yield eventOf({ ...frame, choices: [], usage });
   return document.usage;
 }
 
@@ -37,14 +40,15 @@ function chatPieces(choice: JsonObject): JsonObject[] {
     role,
     content,
     reasoning,
-    reasoning_content: _twin,
+    reasoning_content: usual,
     tool_calls: calls,
     ...rest
   } = message;
   const deltas: JsonObject[] = [{ role, content: '', ...rest }];
-  for (const part of pieces(reasoning)) deltas.push({ reasoning_content: part, reasoning: part });
+  for (const part of pieces(reasoning)) deltas.push({ reasoning: part });
+  for (const part of pieces(usual)) deltas.push({ reasoning_content: part });
   for (const part of pieces(content)) deltas.push({ content: part });
-  const toolCalls = indexed(calls);
+  const toolCalls = asObjects(calls).map((call, index) => ({ ...call, index }));
   if (toolCalls.length > 0) deltas.push({ tool_calls: toolCalls });
   const last = { delta: {}, finish_reason: choice['finish_reason'] };
   return [...deltas.map((delta) => ({ delta })), last];
@@ -53,6 +57,10 @@ function chatPieces(choice: JsonObject): JsonObject[] {
 function textPieces(choice: JsonObject): JsonObject[] {
   const last = { text: '', finish_reason: choice['finish_reason'] };
   return [...pieces(choice['text']).map((text) => ({ text })), last];
+}
+
+function isText({ text, delta }: JsonObject): boolean {
+  return asText(text ?? asObject(delta)?.['content']) !== null;
 }
 
 /** Cuts between characters, never between the halves of one outside the basic plane. */

@@ -1,17 +1,19 @@
 /** A whole JSON answer as clean OpenAI wire. */
+import { TextTokens } from '@inference-gateway/shared/openai/token-estimate';
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
 import { LocalFailure } from '../backends/backend.js';
 import { asObject, asObjects } from './json.js';
 import type { JsonObject } from './json.js';
-import { addReasoningTwin } from './reasoning.js';
-import { NO_USAGE, readUsage } from './usage.js';
-import { frameOf } from './wish.js';
+import { nameReasoning } from './reasoning.js';
+import { endingOf, wholeCalls, withText } from './tool-calls.js';
+import { completeUsage, countMessage, readUsage } from './usage.js';
+import { frameOf, requireModel } from './wish.js';
 import type { Wish } from './wish.js';
 
 export interface Document {
   readonly json: JsonObject;
-  /** Null where the local server counted nothing; the document then says zero. */
-  readonly usage: TokenUsage | null;
+  /** Estimated where the local server counted nothing. */
+  readonly usage: TokenUsage;
 }
 
 /** Fills what the specification promises and a local server left out. Throws without choices. */
@@ -20,16 +22,25 @@ export function readDocument(answer: JsonObject, wish: Wish): Document {
   if (choices.length === 0) {
     throw new LocalFailure('LOCAL_ERROR', 'the local server answered JSON without choices.');
   }
-  const usage = readUsage(answer['usage']);
+  requireModel(answer, wish);
+  const read = choices.map((choice, position) => readChoice(choice, position, wish));
+  const written = new TextTokens();
+  for (const choice of read) countChoice(choice, written);
+  const usage = completeUsage(readUsage(answer['usage']), written, wish.promptTokens);
   const json = {
     ...answer,
     ...frameOf(answer, wish),
     object: wish.kind === 'chat' ? 'chat.completion' : 'text_completion',
     model: wish.model,
-    choices: choices.map((choice, position) => readChoice(choice, position, wish)),
-    usage: { ...asObject(answer['usage']), ...(usage ?? NO_USAGE) },
+    choices: read,
+    usage: { ...asObject(answer['usage']), ...usage },
   };
   return { json, usage };
+}
+
+function countChoice({ message, text }: JsonObject, written: TextTokens): void {
+  if (typeof text === 'string') written.add(text);
+  countMessage(asObject(message) ?? {}, written);
 }
 
 function readChoice(choice: JsonObject, position: number, wish: Wish): JsonObject {
@@ -38,17 +49,19 @@ function readChoice(choice: JsonObject, position: number, wish: Wish): JsonObjec
     const text = typeof choice['text'] === 'string' ? choice['text'] : '';
     return { ...choice, index, text, finish_reason: choice['finish_reason'] ?? 'stop' };
   }
-  const message = readMessage(choice['message']);
-  const ending = asObjects(message['tool_calls']).length > 0 ? 'tool_calls' : 'stop';
-  return { ...choice, index, message, finish_reason: choice['finish_reason'] ?? ending };
+  const message = readMessage(choice['message'], wish);
+  const calls = asObjects(message['tool_calls']).length;
+  return { ...choice, index, message, finish_reason: endingOf(choice['finish_reason'], calls) };
 }
 
-function readMessage(value: unknown): JsonObject {
+function readMessage(value: unknown, wish: Wish): JsonObject {
   const message: JsonObject = { ...asObject(value), role: 'assistant' };
-  addReasoningTwin(message);
+  nameReasoning(message, wish.reasoning);
+  const calls = wholeCalls(message['tool_calls']);
+  const called = asObject(message['function_call']);
+  if (called !== null) message['function_call'] = withText(called, '{}');
   // Beside tool calls a null content is OpenAI's own form; alone it would break clients.
-  const hasToolCalls = asObjects(message['tool_calls']).length > 0;
-  if (hasToolCalls) message['content'] ??= null;
-  else message['content'] ??= '';
+  if (calls === undefined) message['content'] ??= '';
+  else Object.assign(message, { tool_calls: calls, content: message['content'] ?? null });
   return message;
 }

@@ -1,5 +1,7 @@
 /** A local server's refusal, whatever its shape, as OpenAI's error object. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { MisspelledName } from '@inference-gateway/shared/openai/field-names';
+import { messageFor } from '@inference-gateway/shared/openai/field-names';
 import type { DocumentAnswer, LocalCall } from '../backends/backend.js';
 import { asObject, asText, parseJson } from './json.js';
 import { MAX_MESSAGE_CHARACTERS, readReportedError } from './reported-error.js';
@@ -43,9 +45,20 @@ export function foreignUrl(param: string): DocumentAnswer {
   });
 }
 
+/** A name that a server in Go would read as another one. */
+export function misspelledName(found: MisspelledName): DocumentAnswer {
+  const { path: param } = found;
+  return refusal(400, messageFor(found), { code: 'invalid_value', param });
+}
+
 function documentOf(status: number, reported: ReportedError): DocumentAnswer {
   if (isContextOverflow(status, reported)) {
     return refusal(400, withoutPaths(reported.message), { code: 'context_length_exceeded' });
+  }
+  if (saysCallersMistake(status, reported)) {
+    const { param } = reported;
+    const detail = { code: 'provider_rejected', ...(param !== null && { param }) };
+    return refusal(400, withoutPaths(reported.message), detail);
   }
   const { param } = reported;
   const message = withoutPaths(reported.message);
@@ -87,6 +100,50 @@ function isContextOverflow(status: number, { message, type, code }: ReportedErro
   if (OVERFLOW_NAMES.has(type) || OVERFLOW_NAMES.has(code)) return true;
   const text = message.toLowerCase();
   return OVERFLOW_PHRASES.some((phrase) => text.includes(phrase));
+}
+
+/**
+ * What servers say with a status of their own failure where the request is what is wrong. Told as
+ * their failure, five of these would close the model to its callers, and a job would send them
+ * again. One row a server; a message that is merely likely to mean it has no place here.
+ */
+const CALLERS_MISTAKES: readonly RegExp[] = [
+  // llama-server, and what has one behind it: input that its model does not take, media that it
+  // cannot read, tools and schemas that its template or grammar has no form for.
+  /\b(?:image|audio|video) input is not supported\b/i,
+  /^Invalid url (?:value|format)|^url must be base64 encoded/i,
+  /\bfailed to load (?:image|audio)\b/i,
+  /\b(?:tools|tool_choice) param requires --jinja\b/i,
+  /^Cannot use (?:both json_schema and grammar|custom grammar)/i,
+  /\bfailed to parse (?:messages|tools|grammar)\b/i,
+  /\bJSON schema conversion failed\b/i,
+  /\bJinja exception\b|\bconversation roles must alternate\b|\braise_exception\b/i,
+  // nlohmann's JSON library reads the request with these (llama-server, sd-server, whisper-server);
+  // 316, text that is no UTF-8, is of its own answer.
+  /\[json\.exception\.(?:parse_error|out_of_range|type_error\.30\d)/,
+  /^sto(?:f|i|l|ul|ull)$/,
+  // Ollama.
+  /\bmissing data required for (?:image|audio) input\b/i,
+  /\bimage: unknown format\b/i,
+  // vLLM and SGLang: refusals, which a proxy before them tells as its own failure.
+  /\bAt most \d+ (?:image|audio|video)\(s\) may be provided\b/i,
+  /\bis not a multi-?modal model\b/i,
+  // LM Studio, LocalAI, Lemonade: of the model, or of this server.
+  /\bvision add-on is not loaded\b/i,
+  /\bdoes(?: not|n't) support (?:image|audio|video|vision|multi-?modal|tool)(?:s|\b)/i,
+  /\b(?:images?|audio|vision|multi-?modal) (?:is|are|inputs? is|inputs? are) not supported\b/i,
+  // whisper-server with --convert, and Stable Diffusion's web UI.
+  /\bFFmpeg conversion failed\b/,
+  /\bInvalid encoded image\b/i,
+];
+/** KoboldCpp's type of what it cannot read. */
+const MISTAKE_TYPE = 'bad_input';
+
+/** 503 is "not now", whatever is said with it. */
+function saysCallersMistake(status: number, { message, type }: ReportedError): boolean {
+  if (status < 500 || status === 503) return false;
+  if (type === MISTAKE_TYPE) return true;
+  return CALLERS_MISTAKES.some((said) => said.test(message));
 }
 
 function plainError(status: number, value: unknown, text: string): ReportedError {

@@ -1,14 +1,24 @@
 /** JSON of a local server, read without trust and without a schema: chunks come 25,000 a second. */
 
+import { ANSWER_LIMITS, jsonFault } from '@inference-gateway/shared/json-scan';
+
 export type JsonObject = Record<string, unknown>;
 
-/** Undefined where the text is not JSON. */
+/** Shorter texts hold too little to be counted. */
+const MAX_UNCOUNTED_CHARACTERS = 16_384;
+
+/** Undefined where the text is not JSON, or holds more than an answer does. */
 export function parseJson(text: string): unknown {
+  if (text.length > MAX_UNCOUNTED_CHARACTERS && isTooMuch(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+function isTooMuch(text: string): boolean {
+  return jsonFault(Buffer.from(text), ANSWER_LIMITS) !== null;
 }
 
 export function asObject(value: unknown): JsonObject | null {

@@ -1,17 +1,20 @@
 /**
- * The thinking text has two names in the field; clients know one or the other, so both are sent.
+ * The thinking text has two names in the field, `reasoning_content` (llama-server, SGLang, older
+ * vLLM) and `reasoning` (Ollama, LM Studio, newer vLLM). It is sent once: clients that read both
+ * would show it twice.
  */
+import type { ReasoningField } from '@inference-gateway/shared/protocol/messages';
 import type { JsonObject } from './json.js';
 
-/**
- * Adds the missing one of `reasoning_content` (llama-server, SGLang, older vLLM) and `reasoning`
- * (Ollama, LM Studio, newer vLLM) to a message or delta.
- */
-export function addReasoningTwin(message: JsonObject): void {
-  const { reasoning, reasoning_content: content } = message;
-  if (typeof reasoning === 'string' && typeof content !== 'string') {
-    message['reasoning_content'] = reasoning;
-  } else if (typeof content === 'string' && typeof reasoning !== 'string') {
-    message['reasoning'] = content;
-  }
+/** What the most clients read. */
+const USUAL: ReasoningField = 'reasoning_content';
+
+/** Brings the text of a message or delta under the name that the caller reads. */
+export function nameReasoning(message: JsonObject, field: ReasoningField = USUAL): void {
+  const other = field === USUAL ? 'reasoning' : USUAL;
+  if (typeof message[other] !== 'string') return;
+  // Of both, the one that says something; servers that write both write the same.
+  if (typeof message[field] !== 'string' || message[field] === '') message[field] = message[other];
+  // Not `delete`, which would make the object slow to write out.
+  message[other] = undefined;
 }

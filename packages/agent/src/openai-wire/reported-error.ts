@@ -22,7 +22,7 @@ export function readReportedError(value: unknown): ReportedError | null {
   const body = asObject(value);
   if (body === null) return null;
   const { error, detail } = body;
-  if (typeof error === 'string') return reported({ ...body, message: error });
+  if (typeof error === 'string') return reported({ ...body, message: sentenceOf(error, body) });
   const nested = asObject(error);
   if (nested !== null) return reported(nested);
   const isFlat = error === true || body['object'] === 'error';
@@ -31,6 +31,11 @@ export function readReportedError(value: unknown): ReportedError | null {
   const inner = asObject(asObject(detail)?.['error']);
   if (inner !== null) return reported(inner);
   return reported({ ...asObject(detail), message: detailText(detail) });
+}
+
+/** sd-server's `error` is a word such as `server_error`, and what went wrong stands beside it. */
+function sentenceOf(error: string, { message }: JsonObject): string {
+  return /^\w+$/.test(error) ? (asText(message) ?? error) : error;
 }
 
 function reported(error: JsonObject): ReportedError {

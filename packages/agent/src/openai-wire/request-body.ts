@@ -1,9 +1,12 @@
 /** What the local server is sent: the caller's body, less what must not reach it. */
 import { findForeignUrl } from '@inference-gateway/shared/openai/media-urls';
+import { estimatePromptTokens } from '@inference-gateway/shared/openai/token-estimate';
 import type { DocumentAnswer, LocalCall } from '../backends/backend.js';
+import { withoutFields } from './without-fields.js';
 import { foreignUrl } from './error-document.js';
 import { asObject } from './json.js';
 import type { JsonObject } from './json.js';
+import { withCleanHistory } from './tool-calls.js';
 import type { Wish } from './wish.js';
 
 export type ShapedRequest =
@@ -14,6 +17,11 @@ export type ShapedRequest =
 export interface RequestWays {
   /** False: it refuses to stream, so its whole answer is told as a stream. */
   readonly streams?: false;
+  /**
+   * Whether a plain call is asked for as a stream, whose chunks are folded: its server notices at
+   * the next token of a stream that the caller has left, and of a plain call later, or never.
+   */
+  folds?(fields: Readonly<Record<string, unknown>>): boolean;
   shape?(fields: Readonly<Record<string, unknown>>, call: LocalCall): object;
 }
 
@@ -25,8 +33,8 @@ export function shapeRequest(
 ): ShapedRequest {
   const param = findForeignUrl(call.body);
   if (param !== null) return { kind: 'refused', answer: foreignUrl(param) };
-  const kept = Object.entries(call.body).filter(([field]) => !dropFields.has(field));
-  const { stream_options: given, stream: asked, ...body } = Object.fromEntries(kept);
+  const kept = withoutFields(call.body, dropFields);
+  const { stream_options: given, stream: asked, ...body } = kept;
   const stream = asked === true;
   const options = asObject(given);
   const wish: Wish = {
@@ -34,12 +42,14 @@ export function shapeRequest(
     model: call.model.id,
     stream,
     usage: stream && options?.['include_usage'] === true,
+    promptTokens: () => estimatePromptTokens(call.body),
+    ...(call.reasoningField !== undefined && { reasoning: call.reasoningField }),
   };
-  const fields = { ...withoutTemplate(body), model: call.model.served_name };
+  const fields = { ...withCleanHistory(withoutTemplate(body)), model: call.model.served_name };
+  const asStream = stream || ways.folds?.(fields) === true;
   const sent = {
     ...(ways.shape?.(fields, call) ?? fields),
-    ...(ways.streams !== false &&
-      asked !== undefined && { stream: asked, ...usageOf(wish, options) }),
+    ...(ways.streams !== false && streaming(asStream || asked, options)),
   };
   return { kind: 'send', body: JSON.stringify(sent), wish };
 }
@@ -57,7 +67,8 @@ function withoutTemplate(body: JsonObject): JsonObject {
   return { ...body, chat_template_kwargs: Object.fromEntries(kept) };
 }
 
-/** vLLM refuses the options on a request that does not stream, which a job never does. */
-function usageOf({ stream }: Wish, options: JsonObject | null): object {
-  return stream ? { stream_options: { ...options, include_usage: true } } : {};
+/** vLLM refuses the options on a request that does not stream. */
+function streaming(stream: unknown, options: JsonObject | null): object {
+  if (stream !== true) return stream === undefined ? {} : { stream };
+  return { stream, stream_options: { ...options, include_usage: true } };
 }

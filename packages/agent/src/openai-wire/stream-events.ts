@@ -1,10 +1,9 @@
 /** A local server's event stream as the events that the coordinator passes on. */
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
-import { ChunkReader } from './chunk-reader.js';
+import type { ChunkReader } from './chunk-reader.js';
 import type { JsonObject } from './json.js';
 import { SseParser } from './sse-parser.js';
 import type { SseEvent } from './sse-parser.js';
-import type { Wish } from './wish.js';
 
 /** The bytes of an answer's body. */
 export interface ByteSource extends AsyncIterable<Uint8Array> {
@@ -18,10 +17,9 @@ export interface ByteSource extends AsyncIterable<Uint8Array> {
  */
 export async function* streamEvents(
   source: ByteSource,
-  wish: Wish,
+  reader: ChunkReader,
 ): AsyncGenerator<string, TokenUsage | null, void> {
   const parser = new SseParser();
-  const reader = new ChunkReader(wish);
   for await (const bytes of source) {
     const { text, failure } = translate(reader, () => parser.push(bytes));
     if (text !== '') yield text;
@@ -32,8 +30,8 @@ export async function* streamEvents(
   const { text, failure } = translate(reader, () => parser.end());
   if (text !== '') yield text;
   if (failure !== null) throw failure.error;
-  const usageChunk = reader.finish();
-  if (usageChunk !== null) yield eventOf(usageChunk);
+  const owed = reader.finish();
+  if (owed.length > 0) yield owed.map(eventOf).join('');
   return reader.usage;
 }
 

@@ -16,6 +16,8 @@ export function whisperFields(body: Readonly<JsonObject>): Field[] {
     ['language', knownLanguage(asText(body['language']))],
     // They would cost a second pass through the encoder.
     ['no_language_probabilities', 'true'],
+    // Its segments end after 60 characters, without this in the middle of a word.
+    ['split_on_word', 'true'],
     ...(prompt === null ? [] : ([['prompt', prompt]] satisfies Field[])),
     ...numeric(body, 'temperature'),
     ...numeric(body, 'temperature_inc'),

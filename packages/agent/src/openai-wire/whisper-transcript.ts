@@ -32,7 +32,7 @@ function transcript(said: JsonObject, text: string): JsonObject {
   const pieces = segments.flatMap((segment) => asObjects(segment['words']));
   const spaced = !UNSPACED.has(language ?? '');
   return {
-    text: text.trim(),
+    text: runningText(text, spaced),
     ...(language !== null && { language }),
     ...(duration !== null && { duration }),
     segments: segments.map((segment, id) => ({
@@ -41,6 +41,17 @@ function transcript(said: JsonObject, text: string): JsonObject {
     })),
     words: readWords(pieces, { limit, spaced }),
   };
+}
+
+/**
+ * It puts each segment on a line of its own, and cuts segments at 60 characters, older versions in
+ * the middle of a word. A line begins with a space where a word begins; where no line does, the
+ * spaces were trimmed, and words end with the lines.
+ */
+function runningText(text: string, spaced: boolean): string {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  const isTrimmed = spaced && lines.every((line) => !line.startsWith(' '));
+  return lines.join(isTrimmed ? ' ' : '').trim();
 }
 
 const FACTS = ['tokens', 'temperature', 'avg_logprob', 'compression_ratio', 'no_speech_prob'];

@@ -6,6 +6,7 @@ import {
   localSocketPath,
   serveLocal,
 } from '@inference-gateway/shared/program/local-socket';
+import { actAsOwnerOf } from '@inference-gateway/shared/program/owner';
 import { lockState } from './lock.js';
 
 /** One row a command; its answer must survive JSON. */
@@ -37,18 +38,24 @@ export async function openControl(stateDir: string, table: ControlTable): Promis
   };
 }
 
-/** Asks the running agent; null where none runs. `notAuthorised` where it is another user's. */
+/**
+ * Asks the running agent; null where none runs. `notAuthorised` where it is another user's, except
+ * to root.
+ */
 export async function askAgent(
   stateDir: string,
   command: string,
   args: unknown = null,
 ): Promise<{ readonly result: unknown } | null> {
+  const becomeRoot = actAsOwnerOf(stateDir);
   try {
     return await callLocal(controlSocket(stateDir), { command, args });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
     const message = `the agent on ${stateDir} belongs to another user: run this as that one.`;
     throw new CommandError(EXIT.notAuthorised, message, { cause: error });
+  } finally {
+    becomeRoot();
   }
 }
 

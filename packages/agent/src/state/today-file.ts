@@ -12,6 +12,8 @@ const sums = z.object({
   failed: amount,
   promptTokens: amount,
   completionTokens: amount,
+  /** Requests whose tokens were not counted by the local server. */
+  estimated: amount.default(0),
   /** That the runs took. */
   seconds: amount,
   /** Null while no card has told its power. */

@@ -61,6 +61,16 @@ export class DayBook {
   add(use: Use, outcome: RunOutcome): void {
     this.#turnPage();
     this.#sums.add(use, outcome);
+    this.#changed();
+  }
+
+  /** The tokens of a run that ended today do not count after all. */
+  takeBack(use: Use): void {
+    this.#sums.takeBack(use);
+    this.#changed();
+  }
+
+  #changed(): void {
     this.#isWritten = false;
     const { writeEveryMs = WRITE_EVERY_MS } = this.#options;
     this.#timer ??= setTimeout(() => void this.#write(), writeEveryMs).unref();

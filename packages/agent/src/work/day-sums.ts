@@ -10,6 +10,7 @@ export const NO_SUMS: Sums = {
   failed: 0,
   promptTokens: 0,
   completionTokens: 0,
+  estimated: 0,
   seconds: 0,
   energyWh: null,
 };
@@ -36,6 +37,15 @@ export class DaySums {
     this.#count({ caller, own, model }, sumsOf(use, outcome));
   }
 
+  takeBack({ caller, own, model, promptTokens, completionTokens, estimated }: Use): void {
+    const tokens = {
+      promptTokens: -(promptTokens ?? 0),
+      completionTokens: -(completionTokens ?? 0),
+      estimated: estimated ? -1 : 0,
+    };
+    this.#count({ caller, own, model }, { ...NO_SUMS, ...tokens });
+  }
+
   #count({ caller, own, model }: Pick<DayRow, 'caller' | 'own' | 'model'>, sums: Sums): void {
     const key = JSON.stringify([caller, own, model]);
     const isRest = this.#rows.size >= MAX_DAY_ROWS - 1 && !this.#rows.has(key);
@@ -46,7 +56,7 @@ export class DaySums {
 }
 
 export function sumsOf(
-  use: Pick<Use, 'promptTokens' | 'completionTokens' | 'seconds' | 'energyWh'>,
+  use: Pick<Use, 'promptTokens' | 'completionTokens' | 'estimated' | 'seconds' | 'energyWh'>,
   outcome: RunOutcome,
 ): Sums {
   return {
@@ -54,6 +64,7 @@ export function sumsOf(
     failed: outcome === 'failed' ? 1 : 0,
     promptTokens: use.promptTokens ?? 0,
     completionTokens: use.completionTokens ?? 0,
+    estimated: use.estimated ? 1 : 0,
     seconds: use.seconds ?? 0,
     energyWh: use.energyWh,
   };
@@ -65,6 +76,7 @@ export function plus(a: Sums, b: Sums): Sums {
     failed: a.failed + b.failed,
     promptTokens: a.promptTokens + b.promptTokens,
     completionTokens: a.completionTokens + b.completionTokens,
+    estimated: a.estimated + b.estimated,
     seconds: a.seconds + b.seconds,
     energyWh: a.energyWh === null ? b.energyWh : a.energyWh + (b.energyWh ?? 0),
   };

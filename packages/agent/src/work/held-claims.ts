@@ -33,6 +33,8 @@ export interface Resumer {
 }
 
 export class HeldClaims {
+  /** Told where the answer of a claim is nobody's after all. */
+  onUnused: (claimId: string) => void = () => {};
   readonly #spool: Spool;
   readonly #logger: Logger;
   readonly #jobs = new Map<string, HeldJob>();
@@ -106,8 +108,8 @@ export class HeldClaims {
     for (const job of detached.values()) job.drop('canceled');
   }
 
-  acknowledged(claimId: string): void {
-    this.#jobs.get(claimId)?.acknowledged();
+  acknowledged(claimId: string, verdict: Message<'RESULT_ACK'>['verdict']): void {
+    this.#jobs.get(claimId)?.acknowledged(verdict);
   }
 
   /** The answer to a heartbeat. What is finished meanwhile waits for its acknowledgement. */
@@ -128,7 +130,11 @@ export class HeldClaims {
   }
 
   #host() {
-    return { logger: this.#logger, forget: (job: HeldJob) => this.#forget(job) };
+    return {
+      logger: this.#logger,
+      forget: (job: HeldJob) => this.#forget(job),
+      unused: ({ facts }: HeldJob) => this.onUnused(facts.claimId),
+    };
   }
 
   #forget(job: HeldJob): void {

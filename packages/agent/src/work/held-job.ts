@@ -33,8 +33,11 @@ export interface HeldJobHost {
   readonly logger: Logger;
   /** The claim is no longer held. */
   forget(job: HeldJob): void;
+  /** The whole answer counts nowhere. */
+  unused(job: HeldJob): void;
 }
 
+type ResultVerdict = Message<'RESULT_ACK'>['verdict'];
 export type ClaimPhase = Message<'HEARTBEAT'>['claims'][number]['phase'];
 
 /** A whole answer that nobody has acknowledged so long is brought to disk. */
@@ -88,14 +91,16 @@ export class HeldJob {
 
   /** Nobody wants the answer any more. A run says the last word when it has stopped. */
   drop(reason: 'canceled' | 'link lost'): void {
+    if (this.#isAnswered && !this.#dropped) this.#host.unused(this);
     this.#forget();
     if (this.#run === null) this.#over();
     else this.#run.stop(reason);
   }
 
   /** The coordinator has the last word. */
-  acknowledged(): void {
+  acknowledged(verdict: ResultVerdict): void {
     if (!this.log.isWhole) return;
+    if (verdict === 'stale' && this.#isAnswered) this.#host.unused(this);
     this.#forget();
     this.#over();
   }
@@ -132,6 +137,10 @@ export class HeldJob {
     clearTimeout(this.#keepSoon);
     if (this.log.isWhole) await this.#keep();
     await this.log.close().catch((error: unknown) => this.#diskFailed(error));
+  }
+
+  get #isAnswered(): boolean {
+    return this.log.isWhole && this.log.failure === null;
   }
 
   async #keep(): Promise<void> {

@@ -4,6 +4,7 @@
  * for what has been taken, so that a file waits at the coordinator and not in this memory.
  */
 import { GatheredBytes } from '@inference-gateway/shared/gathered-bytes';
+import { JsonScan } from '@inference-gateway/shared/json-scan';
 import type { LocalUpload } from '../backends/backend.js';
 
 /** Pieces are joined up to this size; frames of the usual size stay as they came. */
@@ -20,7 +21,10 @@ export class IncomingBody {
   /** Resolves with the JSON body. */
   readonly body: Promise<Buffer>;
   readonly uploads: readonly LocalUpload[];
+  /** Why the body is not to be parsed; null while there is no reason. */
+  fault: string | null = null;
   readonly #body = new GatheredBytes();
+  readonly #scan = new JsonScan();
   readonly #consumed: (bytes: number) => void;
   readonly #files: readonly FileQueue[];
   #bodyMissing: number;
@@ -60,9 +64,15 @@ export class IncomingBody {
     if (this.#bodyMissing === 0) return bytes;
     const taken = bytes.subarray(0, this.#bodyMissing);
     this.#bodyMissing -= taken.length;
-    this.#body.append(taken);
+    // What is refused is taken, and not kept.
+    if (this.fault === null) {
+      this.#body.append(taken);
+      this.fault = this.#scan.add(taken);
+    }
     this.#consumed(taken.length);
-    if (this.#bodyMissing === 0) this.#bodyArrived(this.#body.bytes);
+    if (this.#bodyMissing > 0) return bytes.subarray(taken.length);
+    this.fault ??= this.#scan.end();
+    this.#bodyArrived(this.#body.bytes);
     return bytes.subarray(taken.length);
   }
 }

@@ -30,6 +30,8 @@ export class IncomingWork implements Work, StreamWork {
   #answered = false;
   #closed = false;
   #parts = 0;
+  /** Of the whole answer, once it is said. */
+  #usage: TokenUsage | null = null;
 
   constructor(open: Message<'OPEN'>, send: SendStream, link: WorkLink) {
     this.open = open;
@@ -56,7 +58,7 @@ export class IncomingWork implements Work, StreamWork {
   receive(bytes: Uint8Array): void {
     if (this.#closed) return;
     if (this.#window.receive(bytes.length)) return this.request.receive(bytes);
-    this.fail('FLOW_CONTROL', 'more bytes than credit');
+    this.fail('FLOW_CONTROL', 'more bytes than credit', null);
     this.stop('canceled');
     return undefined;
   }
@@ -70,7 +72,7 @@ export class IncomingWork implements Work, StreamWork {
    * already.
    */
   cancel(): void {
-    if (this.#answered) this.#reset('CANCELED', '');
+    if (this.#answered) this.#reset('CANCELED', '', this.#usage);
     else this.stop('canceled');
   }
 
@@ -126,13 +128,14 @@ export class IncomingWork implements Work, StreamWork {
   /** The answer is whole. The stream stays open until its last byte has found credit. */
   end(usage: TokenUsage | null): void {
     this.#answered = true;
+    this.#usage = usage;
     this.#inOrder(usage === null ? { t: 'END', ok: true } : { t: 'END', ok: true, usage });
     void this.#send.emptied().then(() => this.#close());
   }
 
   /** There will be no answer, or no more of it. */
-  fail(code: ResetCode, message: string): void {
-    if (!this.#closed) this.#reset(code, message);
+  fail(code: ResetCode, message: string, usage: TokenUsage | null = null): void {
+    if (!this.#closed) this.#reset(code, message, usage);
   }
 
   #consumed(bytes: number): void {
@@ -140,9 +143,10 @@ export class IncomingWork implements Work, StreamWork {
     if (credit > 0 && !this.#closed) this.#link.control(encodeWindow(this.open.stream, credit));
   }
 
-  #reset(code: ResetCode, message: string): void {
+  #reset(code: ResetCode, message: string, usage: TokenUsage | null): void {
     this.#send.discard();
-    this.#control({ t: 'RESET', code, message: message.slice(0, 2_000) });
+    const word = { t: 'RESET', code, message: message.slice(0, 2_000) } as const;
+    this.#control(usage === null ? word : { ...word, usage });
     this.#close();
   }
 

@@ -92,6 +92,7 @@ export class JobRun implements Work, HeldRun {
     this.#job.ended();
   }
 
+  /** Nothing of an answer counts before it is whole: that of a job is never a stream. */
   fail(code: ResetCode, message: string): void {
     this.#job.failed(code, message);
   }

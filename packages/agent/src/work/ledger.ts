@@ -36,7 +36,7 @@ export class Ledger {
   readonly #energy: EnergyMeter;
   readonly #running = new Set<RunRecord>();
   /** By claim: their answers may wait to be confirmed. The oldest goes first. */
-  readonly #endedJobs = new Map<string, Use>();
+  readonly #endedJobs = new Map<string, { readonly use: Use; readonly day: string }>();
 
   constructor({ clock = () => performance.now(), wallClock = Date.now, ...rest }: LedgerOptions) {
     this.#clock = clock;
@@ -70,6 +70,18 @@ export class Ledger {
     this.#energy.sampled(sample);
   }
 
+  /** A job's answer was for nobody: its tokens do not count, and its time was spent. */
+  unused(claimId: string): void {
+    const ended = this.#endedJobs.get(claimId);
+    if (ended === undefined) return;
+    const { use, day } = ended;
+    this.#endedJobs.set(claimId, {
+      day,
+      use: { ...use, promptTokens: null, completionTokens: null },
+    });
+    if (day === this.today.day) this.today.takeBack(use);
+  }
+
   #ended(record: RunRecord, outcome: RunOutcome): void {
     this.#energy.end(record);
     this.#running.delete(record);
@@ -81,7 +93,7 @@ export class Ledger {
 
   #keep(claimId: string, use: Use): void {
     this.#endedJobs.delete(claimId);
-    this.#endedJobs.set(claimId, use);
+    this.#endedJobs.set(claimId, { use, day: this.today.day });
     const [oldest] = this.#endedJobs.keys();
     if (this.#endedJobs.size > MAX_ENDED_JOBS && oldest !== undefined) {
       this.#endedJobs.delete(oldest);
@@ -91,7 +103,7 @@ export class Ledger {
   /** Of an earlier process's run only what was written beside its answer is known. */
   #useOf({ bytes, ...facts }: ClaimView): Use {
     const ended = this.#endedJobs.get(facts.claimId);
-    if (ended !== undefined) return { ...ended, bytes };
+    if (ended !== undefined) return { ...ended.use, bytes };
     return {
       ...facts,
       id: facts.jobId,
@@ -99,6 +111,7 @@ export class Ledger {
       serviceId: null,
       promptTokens: null,
       completionTokens: null,
+      estimated: false,
       seconds: null,
       energyWh: null,
       bytes,

@@ -66,8 +66,8 @@ export class MeteredWork implements Work {
     this.#work.end(usage);
   }
 
-  fail(code: ResetCode, message: string): void {
-    this.#record.failed(code);
-    this.#work.fail(code, message);
+  fail(code: ResetCode, message: string, usage: TokenUsage | null = null): void {
+    this.#record.failed(code, usage);
+    this.#work.fail(code, message, usage);
   }
 }

@@ -26,6 +26,8 @@ export interface Use {
   /** Null while the local server has not told. */
   readonly promptTokens: number | null;
   readonly completionTokens: number | null;
+  /** The local server did not count them. */
+  readonly estimated: boolean;
   /** That the run has taken, up to its end. */
   readonly seconds: number | null;
   /** Null where no card tells its power. */
@@ -79,6 +81,7 @@ export class RunRecord {
       since: this.#options.since,
       promptTokens: this.#usage?.prompt_tokens ?? null,
       completionTokens: this.#usage?.completion_tokens ?? null,
+      estimated: this.#usage?.estimated === true,
       seconds: this.#seconds(),
       energyWh: this.joules === null ? null : this.joules / JOULES_A_WH,
       bytes: this.#bytes,
@@ -106,8 +109,9 @@ export class RunRecord {
   }
 
   /** What fails after the last word changes nothing. */
-  failed(code: ResetCode): void {
+  failed(code: ResetCode, usage: TokenUsage | null = null): void {
     if (this.#endedAt !== null) return;
+    this.#usage = usage;
     if (code === 'YIELDED') this.#end('yielded');
     else this.#end(code === 'CANCELED' ? 'canceled' : 'failed');
   }

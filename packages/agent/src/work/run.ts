@@ -3,10 +3,12 @@
  * RESET.
  */
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
-import { LocalFailure } from '../backends/backend.js';
-import type { EventAnswer, LocalAnswer, MediaAnswer } from '../backends/backend.js';
+import type { AdvertisedModel, TokenUsage } from '@inference-gateway/shared/protocol/messages';
+import { LocalFailure, LocalRefusal } from '../backends/backend.js';
+import type { DocumentAnswer, EventAnswer, LocalAnswer, MediaAnswer } from '../backends/backend.js';
 import type { CatalogEntry } from '../backends/catalog/catalog.js';
+import { refuseNames, tooMuchJson } from '../backends/check-call.js';
+import { callInSequences } from '../backends/sequences.js';
 import { SpoolFull } from './spool-room.js';
 import type { StopReason, Work } from './work.js';
 
@@ -21,8 +23,13 @@ const PROGRESS_MS = 10_000;
  */
 export const LONGEST_RUN_MS = 6 * 3_600_000;
 
+/** Up to so much is parsed, checked and written again at once: some milliseconds. */
+const MAX_AT_ONCE_BYTES = 256 * 1024;
+
 export interface RunHost {
   readonly logger: Logger;
+  /** Slots that were taken for it. */
+  readonly slots: number;
   /** The local server refused the connection: what it serves leaves the list at once. */
   unreachable(reason: string): void;
 }
@@ -31,13 +38,14 @@ export async function run(work: Work, entry: CatalogEntry, host: RunHost): Promi
   const { open } = work;
   const deadline = setTimeout(() => work.stop('deadline'), limitOf(open.deadline_ms));
   const startedAt = performance.now();
+  const sent: Sent = { usage: () => null };
   try {
-    await answer(work, entry);
+    await answer(work, entry, { slots: host.slots, sent });
     const ms = Math.round(performance.now() - startedAt);
     const { request_id: req, model, caller } = open;
     host.logger.info({ req, model, caller: caller.name, ms }, 'served');
   } catch (error) {
-    report(work, error, host);
+    report(work, error, { host, usage: sent.usage() });
   } finally {
     clearTimeout(deadline);
   }
@@ -48,42 +56,74 @@ export function limitOf(deadlineMs: number): number {
   return Math.min(deadlineMs || LONGEST_RUN_MS, LONGEST_RUN_MS);
 }
 
-async function answer(work: Work, entry: CatalogEntry): Promise<void> {
+/** What has been sent of an answer that is not whole. */
+interface Sent {
+  usage: () => TokenUsage | null;
+}
+
+async function answer(
+  work: Work,
+  entry: CatalogEntry,
+  { slots, sent }: { readonly slots: number; readonly sent: Sent },
+): Promise<void> {
   const { open, signal } = work;
   const model = entry.models.find((candidate) => candidate.id === open.model);
   if (model === undefined) throw new LocalFailure('LOCAL_ERROR', `${open.model} is gone`);
-  const body = parseBody(await bodyUnlessStopped(work));
+  const bytes = await bodyUnlessStopped(work);
+  // The coordinator has looked, too; this machine does not have to trust it.
+  const { fault } = work.request;
+  if (fault !== null) return send(work, tooMuchJson(fault), () => {});
+  const body = parseBody(bytes);
   const { uploads } = work.request;
-  const { endpoint, request_id: requestId } = open;
-  const call = { endpoint, model, body, uploads, requestId, signal };
+  const { endpoint, request_id: requestId, reasoning_field: reasoningField } = open;
+  const asked = reasoningField === undefined ? {} : { reasoningField };
+  const call = { endpoint, model, body, uploads, requestId, signal, ...asked };
+  await turn(bytes);
+  const refused = refuseNames(call);
+  if (refused !== null) return send(work, refused, () => {});
+  await turn(bytes);
   const stopProgress = reportLoading(work, model);
   try {
-    await send(work, await entry.backend.call(call), stopProgress);
+    const reply = await callInSequences(entry.backend, call, slots);
+    if (reply.kind === 'events') await sendEvents(work, reply, { begun: stopProgress, sent });
+    else await send(work, reply, stopProgress);
   } finally {
     stopProgress();
   }
 }
 
-async function send(work: Work, reply: LocalAnswer, begun: () => void): Promise<void> {
-  if (reply.kind === 'events') return sendEvents(work, reply, begun);
+async function send(
+  work: Work,
+  reply: Exclude<LocalAnswer, EventAnswer>,
+  begun: () => void,
+): Promise<void> {
   if (reply.kind === 'media') return sendMedia(work, reply, begun);
-  work.head(reply.status, 'application/json');
-  await work.data(Buffer.from(reply.json));
+  return sendDocument(work, reply);
+}
+
+async function sendDocument(work: Work, { status, json, usage }: DocumentAnswer): Promise<void> {
+  work.head(status, 'application/json');
+  await work.data(Buffer.from(json));
   work.signal.throwIfAborted();
-  work.end(reply.usage);
-  return undefined;
+  work.end(usage);
 }
 
 /** HEAD goes out with the first event: until then another provider can take over. */
-async function sendEvents(work: Work, reply: EventAnswer, begun: () => void): Promise<void> {
+async function sendEvents(
+  work: Work,
+  reply: EventAnswer,
+  { begun, sent }: { readonly begun: () => void; readonly sent: Sent },
+): Promise<void> {
   const { events } = reply;
   try {
-    let next = await events.next();
+    let next = await events.next().catch(refusalIn);
+    if ('kind' in next) return await sendDocument(work, next);
     if (next.done === true) {
       throw new LocalFailure('LOCAL_ERROR', 'the stream ended before its first event');
     }
     begun();
     work.head(200, 'text/event-stream');
+    sent.usage = () => reply.soFar();
     for (; next.done !== true; next = await events.next()) {
       await work.data(Buffer.from(next.value));
       work.signal.throwIfAborted();
@@ -92,6 +132,12 @@ async function sendEvents(work: Work, reply: EventAnswer, begun: () => void): Pr
   } finally {
     await events.return(null);
   }
+}
+
+/** Throws what is none. */
+function refusalIn(error: unknown): DocumentAnswer {
+  if (error instanceof LocalRefusal) return error.answer;
+  throw error;
 }
 
 /** HEAD goes out with the first file, for the same reason. */
@@ -125,6 +171,11 @@ function bodyUnlessStopped(work: Work): Promise<Buffer> {
   });
 }
 
+/** Between two steps of a large body, of which each takes its time, others have theirs. */
+async function turn({ length }: Buffer): Promise<void> {
+  if (length > MAX_AT_ONCE_BYTES) await new Promise(setImmediate);
+}
+
 function parseBody(bytes: Buffer): Record<string, unknown> {
   const value: unknown = JSON.parse(bytes.toString());
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -140,19 +191,25 @@ function reportLoading(work: Work, model: AdvertisedModel): () => void {
   return () => clearInterval(timer);
 }
 
-function report(work: Work, error: unknown, host: RunHost): void {
-  if (work.signal.aborted) return work.fail(...stopCode(work.signal.reason as StopReason));
+function report(
+  work: Work,
+  error: unknown,
+  { host, usage }: { readonly host: RunHost; readonly usage: TokenUsage | null },
+): void {
+  if (work.signal.aborted) {
+    return work.fail(...stopCode(work.signal.reason as StopReason), usage);
+  }
   if (error instanceof LocalFailure) {
     host.logger.warn({ req: work.open.request_id, reason: error.message }, 'local server failed');
     if (error.code === 'LOCAL_UNREACHABLE') host.unreachable(error.message);
-    return work.fail(error.code, error.message);
+    return work.fail(error.code, error.message, usage);
   }
   if (error instanceof SpoolFull) {
     host.logger.warn({ err: error, req: work.open.request_id }, 'the spool takes no more');
-    return work.fail('INTERNAL', error.message);
+    return work.fail('INTERNAL', error.message, usage);
   }
   host.logger.error({ err: error, req: work.open.request_id }, 'run failed');
-  return work.fail('INTERNAL', 'the agent failed');
+  return work.fail('INTERNAL', 'the agent failed', usage);
 }
 
 function stopCode(reason: StopReason): ['CANCELED' | 'DEADLINE' | 'YIELDED', string] {

@@ -69,16 +69,17 @@ export class WorkRunner {
     const entry = this.#catalog.find(work.open.service_id);
     const refusal = this.#refusal(work.open, entry);
     if (refusal !== null || entry === undefined) return work.reject(refusal ?? 'no_model');
-    const slot = this.#slots.take(toOwner(entry), this.#catalog.entries().map(toOwner));
-    if (slot === null) return work.reject('busy');
+    const slots = this.#takeSlots(entry, work.open.parallel ?? 1);
+    if (slots.length === 0) return work.reject('busy');
     const metered = new MeteredWork(work, this.#ledger.begin(work.open));
     work.accept();
     this.#running.add(work);
     void run(metered, entry, {
       logger: this.#logger,
+      slots: slots.length,
       unreachable: (reason) => this.#catalog.lost(entry.config.id, reason),
     }).finally(() => {
-      slot.release();
+      for (const slot of slots) slot.release();
       this.#ended(work);
     });
     return undefined;
@@ -110,6 +111,17 @@ export class WorkRunner {
   /** Resolves once nothing runs. */
   async drained(): Promise<void> {
     if (this.#running.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  /** As many as are free, up to what was asked for: with fewer, answers are made in turn. */
+  #takeSlots(entry: CatalogEntry, most: number): { release(): void }[] {
+    const taken: { release(): void }[] = [];
+    while (taken.length < most) {
+      const slot = this.#slots.take(toOwner(entry), this.#catalog.entries().map(toOwner));
+      if (slot === null) break;
+      taken.push(slot);
+    }
+    return taken;
   }
 
   #refusal(open: Message<'OPEN'>, entry: CatalogEntry | undefined): RejectReason | null {

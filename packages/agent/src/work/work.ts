@@ -17,6 +17,8 @@ export interface Work {
   readonly request: {
     /** Resolves with the JSON body. */
     readonly body: Promise<Buffer>;
+    /** Why the body is not to be parsed, told when it has come; null where it is. */
+    readonly fault: string | null;
     readonly uploads: readonly LocalUpload[];
   };
   readonly signal: AbortSignal;
@@ -32,8 +34,8 @@ export interface Work {
   data(bytes: Uint8Array): Promise<void>;
   /** The answer is whole. */
   end(usage: TokenUsage | null): void;
-  /** There will be no answer, or no more of it. */
-  fail(code: ResetCode, message: string): void;
+  /** There will be no answer, or no more of it: `usage` is that of what was sent of it. */
+  fail(code: ResetCode, message: string, usage?: TokenUsage | null): void;
 }
 
 /** What a link needs of the work on one of its streams. */

@@ -25,11 +25,17 @@ export interface SystemFacts {
   readonly limits: Readonly<Record<string, number | string | boolean>>;
 }
 
+export type Retention = Readonly<
+  Record<'retentionMs' | 'usageRetentionMs' | 'auditRetentionMs', number>
+>;
+
 export interface AdminContext {
   /** What it changes is written down as `by`'s. */
   readonly store: Store;
   /** Who asks: `cli:` and a user of this machine. */
   readonly by: string;
+  /** Where somebody's browser asks from; null where a command line of this machine does. */
+  readonly address: string | null;
   /**
    * The running coordinator's links, or null where the command line itself has opened the store.
    */
@@ -41,13 +47,15 @@ export interface AdminContext {
   readonly onMember: () => void;
   readonly assets: AdminAssets;
   readonly desk: JobDesk;
+  /** From a row's making, or a job's end, to its deletion. */
+  readonly retention: Retention;
   /** Whether jobs are taken, or would be where no coordinator runs. */
   readonly asyncEnabled: boolean;
   readonly now: () => number;
 }
 
 /** What there is before anybody asks. */
-export type AdminParts = Omit<AdminContext, 'by'>;
+export type AdminParts = Omit<AdminContext, 'by' | 'address'>;
 
 export interface AdminCommand<Schema extends z.ZodType, Result> {
   readonly args: Schema;

@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import type { Asset } from '../store/port.js';
+import type { Asset, OldRows } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
+import type { AdminContext } from './admin-context.js';
 import { memberNames } from './names.js';
 import { resolveMember } from './references.js';
 
@@ -22,10 +23,18 @@ export const listAssets = adminCommand(listing, async ({ store }, { user, limit 
 
 export const verifyAssets = adminCommand(z.strictObject({}), ({ assets }) => assets.verify());
 
+/** Rows deleted, and pages given back, in one operation of the store. */
+const AT_ONCE = 500;
+
 export const pruneAssets = adminCommand(
   z.strictObject({ dry_run: z.boolean() }),
-  async ({ store, assets, now }, { dry_run }) => {
-    const report = await assets.prune(now(), dry_run);
+  async (context, { dry_run }) => {
+    const { store, assets, now } = context;
+    const files = await assets.prune(now(), dry_run);
+    const rows = dry_run
+      ? { ...presentOld(await store.countOld(boundsOf(context))), database_bytes: null }
+      : await pruneDatabase(context);
+    const report = { ...files, ...rows };
     if (!dry_run) {
       const change = { before: null, after: { ...report } };
       await store.recordAudit({ action: 'asset.prune', subject: ASSETS, ...change });
@@ -33,6 +42,46 @@ export const pruneAssets = adminCommand(
     return { ...report, dry_run };
   },
 );
+
+function boundsOf({ now, retention }: AdminContext): Record<OldRows, number> {
+  const at = now();
+  return {
+    jobs: at - retention.retentionMs,
+    usage: at - retention.usageRetentionMs,
+    audit: at - retention.auditRetentionMs,
+  };
+}
+
+async function pruneDatabase(context: AdminContext) {
+  const { store } = context;
+  const before = boundsOf(context);
+  const jobs = await all(() => store.deleteOldJobs(before.jobs, AT_ONCE));
+  const usage = await all(() => store.deleteOldUsage(before.usage, AT_ONCE));
+  const audit = await all(() => store.deleteOldAudit(before.audit, AT_ONCE));
+  // Bit by bit, so that calls under way are not kept waiting for the whole of it.
+  const pages = await all(() => store.releasePages(AT_ONCE));
+  const { freedBytes, lacksRoom } = await store.compact();
+  return {
+    ...presentOld({ jobs, usage, audit }),
+    database_bytes: lacksRoom ? null : Math.max(freedBytes, pages * PAGE_BYTES),
+  };
+}
+
+/** SQLite's own, which nothing here changes. */
+const PAGE_BYTES = 4_096;
+
+/** Until a step does less than it may. */
+async function all(step: () => Promise<number>): Promise<number> {
+  for (let sum = 0; ;) {
+    const done = await step();
+    sum += done;
+    if (done < AT_ONCE) return sum;
+  }
+}
+
+function presentOld({ jobs, usage, audit }: Readonly<Record<OldRows, number>>) {
+  return { jobs, usage_rows: usage, audit_entries: audit };
+}
 
 /** All files together, as the audit log names them. */
 const ASSETS = { kind: 'assets', id: 'assets', name: 'assets' } as const;

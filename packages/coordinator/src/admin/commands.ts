@@ -29,6 +29,7 @@ import {
 import { clearLimits, setLimits, showLimits } from './limits.js';
 import {
   createUser,
+  deleteUser,
   disableUser,
   enableUser,
   listUsers,
@@ -74,6 +75,7 @@ export const ADMIN_COMMANDS = {
   'user.role': setRole,
   'user.disable': disableUser,
   'user.enable': enableUser,
+  'user.delete': deleteUser,
   'user.password': setPassword,
   'user.invite': createInvite,
   'user.invites': listInvites,
@@ -140,7 +142,10 @@ export const ADMIN_COMMANDS = {
   'queue.resume': resumeQueue,
   'queue.requeue-stuck': requeueStuck,
   /** Null where no coordinator runs. */
-  'server.status': adminCommand(z.strictObject({}), async ({ server }) => server),
+  'server.status': adminCommand(z.strictObject({}), async ({ server, retention }) => {
+    const { retentionMs, usageRetentionMs, auditRetentionMs } = retention;
+    return server && { ...server, retention: { retentionMs, usageRetentionMs, auditRetentionMs } };
+  }),
 };
 
 type Commands = typeof ADMIN_COMMANDS;
@@ -203,5 +208,5 @@ export async function runAdmin(parts: AdminParts, call: LocalCall): Promise<unkn
   }
   const args = readArgs(command.args, call.args);
   const by = call.by ?? SOMEBODY;
-  return command.run({ ...parts, by, store: parts.store.by(by) }, args);
+  return command.run({ ...parts, by, address: null, store: parts.store.by(by) }, args);
 }

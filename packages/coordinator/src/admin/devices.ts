@@ -1,8 +1,17 @@
-import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { assertNever } from '@inference-gateway/shared/assert';
+import { CommandError, EXIT, TooManyTries } from '@inference-gateway/shared/program/command-error';
 import { isSecret } from '@inference-gateway/shared/ids';
 import { readUserCode } from '@inference-gateway/shared/user-code';
 import * as z from 'zod';
-import type { DeviceLogin, Member, Store, WrongCode } from '../store/port.js';
+import { CODE_LOCK_OUT_MS } from '../core/device-limits.js';
+import type {
+  DeviceLogin,
+  FoundDevice,
+  LockedOut,
+  Member,
+  Store,
+  WrongCode,
+} from '../store/port.js';
 import { adminCommand } from './admin-context.js';
 import { resolveMember, secretInArgument } from './references.js';
 
@@ -17,12 +26,11 @@ export const listDevices = adminCommand(z.strictObject({}), async ({ store, now 
 );
 
 /** What `device.approve` would approve. A wrong code counts here, too. */
-export const findDevice = adminCommand(decision, async ({ store, now }, args) => {
+export const findDevice = adminCommand(decision, async ({ store, address, now }, args) => {
   const code = requireCode(args.code);
   const owner = await resolveOwner(store, args.owner);
-  const found = await store.findDevice(code, now());
-  if (found.kind === 'wrong') throw wrong(code, found);
-  if (found.kind === 'over') throw over(found.value);
+  const found = await store.findDevice({ userCode: code, address }, now());
+  if (found.kind !== 'pending') throw undecidable(code, found);
   return { ...present(found.value), owner: owner.name };
 });
 
@@ -33,16 +41,15 @@ const approval = decision.extend({
   vouches: z.boolean().default(true),
 });
 
-export const approveDevice = adminCommand(approval, async ({ store, now }, args) => {
+export const approveDevice = adminCommand(approval, async ({ store, address, now }, args) => {
   const code = requireCode(args.code);
   const owner = await resolveOwner(store, args.owner);
   const approved = await store.approveDevice(
-    { userCode: code, ownerId: owner.id, approvesProvider: args.vouches },
+    { userCode: code, address, ownerId: owner.id, approvesProvider: args.vouches },
     now(),
   );
-  if (approved.kind === 'wrong') throw wrong(code, approved);
-  if (approved.kind === 'over') throw over(approved.value);
   if (approved.kind === 'changed') return { ...present(approved.value), owner: owner.name };
+  if (approved.kind !== 'taken') throw undecidable(code, approved);
   const message =
     `${owner.name} has a provider of this name already: nothing has changed. Deny this log-in, ` +
     'and log in again with another --name.';
@@ -51,11 +58,10 @@ export const approveDevice = adminCommand(approval, async ({ store, now }, args)
 
 export const denyDevice = adminCommand(
   z.strictObject({ code: z.string() }),
-  async ({ store, now }, args) => {
+  async ({ store, address, now }, args) => {
     const code = requireCode(args.code);
-    const denied = await store.denyDevice(code, now());
-    if (denied.kind === 'wrong') throw wrong(code, denied);
-    if (denied.kind === 'over') throw over(denied.value);
+    const denied = await store.denyDevice({ userCode: code, address }, now());
+    if (denied.kind !== 'changed') throw undecidable(code, denied);
     return present(denied.value);
   },
 );
@@ -79,17 +85,40 @@ async function resolveOwner(store: Store, reference: string): Promise<Member> {
   throw new CommandError(EXIT.conflict, message);
 }
 
+type Undecidable = Exclude<FoundDevice, { kind: 'pending' }>;
+
+function undecidable(code: string, found: Undecidable): CommandError {
+  switch (found.kind) {
+    case 'wrong':
+      return wrong(code, found);
+    case 'locked':
+      return locked(found);
+    case 'over':
+      return over(found.value);
+    default:
+      return assertNever(found);
+  }
+}
+
 /** Whoever types codes is told what it costs: a guess, or a slip. */
-function wrong(code: string, { waiting, ended, triesLeft }: WrongCode): CommandError {
-  const what = `no machine that waits has the code ${code}`;
-  if (waiting === 0) return new CommandError(EXIT.notFound, `${what}: none waits.`);
-  const over =
-    ended === 0 ? '' : ` Log-ins that it has ended, as their fifth wrong code: ${ended}.`;
-  const left =
+function wrong(code: string, { waiting, triesLeft }: WrongCode): CommandError {
+  const none = waiting === 0 ? ': none waits' : '';
+  const cost =
     triesLeft === 0
-      ? ''
-      : ` Wrong codes until log-ins end: ${triesLeft}. "device list" shows what waits.`;
-  return new CommandError(EXIT.notFound, `${what}.${over}${left}`);
+      ? `That was one wrong code too many: wait ${LOCK_OUT_MINUTES} minutes before the next one.`
+      : `Wrong codes until you have to wait ${LOCK_OUT_MINUTES} minutes: ${triesLeft}.`;
+  const message = `no machine that waits has the code ${code}${none}. ${cost}`;
+  return new CommandError(EXIT.notFound, `${message} The code is shown where "login" runs.`);
+}
+
+const LOCK_OUT_MINUTES = CODE_LOCK_OUT_MS / 60_000;
+
+function locked({ retryAfterMs }: LockedOut): CommandError {
+  const retryAfterS = Math.ceil(retryAfterMs / 1_000);
+  const message =
+    'too many wrong codes came from you or from your address, and this one was not looked at. ' +
+    `The machine waits on. Try again in ${retryAfterS} seconds.`;
+  return new TooManyTries(message, retryAfterS);
 }
 
 function over({ userCode, state }: DeviceLogin): CommandError {

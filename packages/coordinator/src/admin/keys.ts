@@ -1,6 +1,7 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
 import { newKeySecret } from '../accounts/key-secret.js';
+import { ASSETS_ACCESS } from '@inference-gateway/shared/media-types';
 import { NAME_PATTERN, NAME_RULE } from '../core/name.js';
 import type { ApiKey, Store } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
@@ -13,6 +14,7 @@ const newKey = z.strictObject({
   user: z.string(),
   name: z.string().regex(NAME_PATTERN, NAME_RULE),
   scope: z.enum(['own', 'any']),
+  assets: z.enum(ASSETS_ACCESS).nullish(),
   expires_in_s: lifeSeconds.nullable(),
 });
 
@@ -27,6 +29,7 @@ export const createKey = adminCommand(newKey, async ({ store, now }, args) => {
       name: args.name,
       ...kept,
       scope: args.scope,
+      assets: args.assets ?? null,
       expiresAt: args.expires_in_s === null ? null : at + args.expires_in_s * 1_000,
     },
     at,
@@ -131,6 +134,7 @@ function present(key: ApiKey, now: number, disabled: ReadonlySet<string> = new S
     prefix: key.prefix,
     state: state === 'active' && disabled.has(key.memberId) ? 'disabled' : state,
     scope: key.scope,
+    assets: key.assets,
     created_at: key.createdAt,
     last_used_at: key.lastUsedAt,
     expires_at: key.expiresAt,

@@ -11,7 +11,7 @@ const MAX_CONCURRENT = 100_000;
 const newLimits = z
   .strictObject({
     member: z.string(),
-    /** What is absent stays as it is. */
+    /** What is absent stays as it is; null goes back to the configured one. */
     requests: limitUpTo(MAX_REQUESTS),
     concurrent: limitUpTo(MAX_CONCURRENT),
   })
@@ -52,7 +52,7 @@ async function change(
 
 function limitUpTo(most: number) {
   const rule = `a limit is a whole number from 1 to ${most}`;
-  return z.int(rule).min(1, rule).max(most, rule).optional();
+  return z.int(rule).min(1, rule).max(most, rule).nullable().optional();
 }
 
 /** Null is the configured default. */

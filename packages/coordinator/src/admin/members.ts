@@ -1,9 +1,10 @@
 import { assertNever } from '@inference-gateway/shared/assert';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { bytesText } from '@inference-gateway/shared/program/print';
 import * as z from 'zod';
 import { hashPassword, newPassword } from '../accounts/password.js';
 import { NAME_PATTERN, NAME_RULE } from '../core/name.js';
-import type { Created, Member, MemberChange, Network } from '../store/port.js';
+import type { Created, Job, Member, MemberChange, MemberHoldings, Network } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
 import type { AdminContext } from './admin-context.js';
 import { emailAddress } from '../accounts/email-address.js';
@@ -84,6 +85,127 @@ export const disableUser = adminCommand(oneMember, async (context, args) => {
   return { ...changed, links_closed: closed.length };
 });
 
+/** Ended jobs deleted in one operation of the store: more would hold its only writer. */
+const JOBS_AT_ONCE = 200;
+
+/** With `dry_run`, only what would become of what is theirs. */
+export const deleteUser = adminCommand(
+  z.strictObject({ member: z.string(), dry_run: z.boolean() }),
+  async (context, { member, dry_run }) => {
+    const { store, assets, now } = context;
+    const { id, name } = await resolveMember(store, member);
+    const holdings = await store.memberHoldings(id);
+    if (holdings === null) throw memberGone(name);
+    if (dry_run) return { name, deleted: false, ...presentHoldings(holdings) };
+    await requireAnotherAdmin(context, id);
+    // First, so that nothing new begins; where this ends half-way, it is to be asked for again.
+    await store.changeMember(id, { disabled: true }, now());
+    await endJobs(context, id);
+    while ((await store.deleteMemberJobs(id, JOBS_AT_ONCE)) === JOBS_AT_ONCE);
+    const deleted = await store.deleteMember(id, now());
+    if (deleted.kind === 'last_admin') {
+      // Two admins who delete each other at once are both disabled by now: neither may stay so.
+      await store.changeMember(id, { disabled: false }, now());
+      throw lastAdmin(name);
+    }
+    if (deleted.kind === 'unknown') throw memberGone(name);
+    for (const providerId of deleted.providerIds) context.sessions?.remove(providerId);
+    // A file that stays is an orphan, which the sweep removes.
+    await assets.removeFiles(deleted.assetIds);
+    return { name, deleted: true, ...presentHoldings(holdings) };
+  },
+);
+
+function presentHoldings(of: MemberHoldings) {
+  return {
+    keys: of.keys,
+    sessions: of.sessions,
+    invites: of.invites,
+    device_logins: of.deviceLogins,
+    join_tokens: of.joinTokens,
+    jobs_queued: of.jobsQueued,
+    jobs_running: of.jobsRunning,
+    jobs_ended: of.jobsEnded,
+    batches: of.batches,
+    assets: of.assets,
+    asset_bytes: of.assetBytes,
+    providers: of.providers,
+    networks: of.networks,
+    memberships: of.memberships,
+    shares_given: of.sharesGiven,
+    shares_received: of.sharesReceived,
+    blocks: of.blocks,
+    webhooks: of.webhooks,
+    usage_rows: of.usageRows,
+    consequences: consequences(of),
+  };
+}
+
+/** What becomes of what is theirs, as people read it; what there is none of is left out. */
+function consequences(of: MemberHoldings): string[] {
+  const lines: readonly (readonly [count: number, line: string])[] = [
+    [
+      of.keys + of.sessions,
+      `${counted(of.keys, 'API key')} and ${counted(of.sessions, 'session')} end`,
+    ],
+    [of.jobsRunning, `${counted(of.jobsRunning, 'running job')} stopped on the GPU`],
+    [of.jobsQueued, `${counted(of.jobsQueued, 'queued job')} canceled`],
+    [of.jobsEnded, `${counted(of.jobsEnded, 'finished job')} deleted with their results`],
+    [of.batches, `${counted(of.batches, 'batch', 'batches')} deleted`],
+    [of.webhooks, `${counted(of.webhooks, 'webhook message')} not sent`],
+    [of.assets, `${counted(of.assets, 'file')} of ${bytesText(of.assetBytes)} deleted`],
+    [of.providers.length, `their machines' links end for good: ${of.providers.join(', ')}`],
+    [of.networks.length, `networks that they own end: ${of.networks.join(', ')}`],
+    [of.memberships, `they leave ${counted(of.memberships, 'network')}`],
+    [of.sharesGiven, `${counted(of.sharesGiven, 'share')} of their machines end`],
+    [of.sharesReceived, `${counted(of.sharesReceived, 'share')} with them end`],
+    [of.invites + of.joinTokens, 'their open invites and join tokens are useless'],
+    [1, 'what they used stays in the sums, under an id alone; the audit log names them no more'],
+  ];
+  return lines.flatMap(([count, line]) => (count > 0 ? line : []));
+}
+
+function counted(count: number, one: string, several = `${one}s`): string {
+  return `${count} ${count === 1 ? one : several}`;
+}
+
+async function requireAnotherAdmin({ store }: AdminContext, id: string): Promise<void> {
+  const members = await store.listMembers();
+  const member = members.find((one) => one.id === id);
+  if (member?.role !== 'admin' || members.some((one) => one.id !== id && isActiveAdmin(one)))
+    return;
+  throw lastAdmin(member.name);
+}
+
+function isActiveAdmin({ role, disabledAt }: Member): boolean {
+  return role === 'admin' && disabledAt === null;
+}
+
+/** Those that wait, and those that run, on the GPU too. */
+async function endJobs({ store, desk }: AdminContext, memberId: string): Promise<void> {
+  const question = { endpoints: null, model: null, limit: JOBS_AT_ONCE, order: 'desc' } as const;
+  for (let after: string | null = null; ;) {
+    const jobs: readonly Job[] = await store.listJobs({
+      memberId,
+      statuses: ['QUEUED', 'PROCESSING'],
+      after,
+      ...question,
+    });
+    for (const { id } of jobs) await desk.cancel(id, memberId);
+    if (jobs.length < JOBS_AT_ONCE) return;
+    after = jobs.at(-1)?.id ?? null;
+  }
+}
+
+function lastAdmin(name: string): CommandError {
+  const message = `${name} is the last admin: make another one with "user role" first.`;
+  return new CommandError(EXIT.conflict, message);
+}
+
+function memberGone(name: string): CommandError {
+  return new CommandError(EXIT.notFound, `the member ${name} is not there any more.`);
+}
+
 export const enableUser = adminCommand(oneMember, (context, args) =>
   change(context, args.member, { disabled: false }),
 );
@@ -104,7 +226,7 @@ async function change({ store, now }: AdminContext, reference: string, to: Membe
     case 'taken':
       throw memberExists(changed.field, to.name ?? name);
     case 'unknown':
-      throw new CommandError(EXIT.notFound, `the member ${name} is not there any more.`);
+      throw memberGone(name);
     default:
       return assertNever(changed);
   }

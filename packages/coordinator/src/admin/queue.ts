@@ -18,7 +18,8 @@ export const summarizeQueue = adminCommand(nothing, async (context) => {
     processing: sum(queues.map(({ processing }) => processing)),
     oldest_queued_at: oldest.length === 0 ? null : Math.min(...oldest),
     last_tick_at: desk.lastTickAt,
-    worker_stalled: isStalled(queued, desk.lastTickAt, now()),
+    // Nothing is dispatched where it is not enabled, whatever else ticks.
+    worker_stalled: isStalled(queued, context.asyncEnabled ? desk.lastTickAt : null, now()),
     by_model: queues.map((queue) => present(queue, sessions)),
   };
 });

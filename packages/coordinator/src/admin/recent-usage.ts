@@ -44,6 +44,7 @@ function present(row: UsageRow, { keys, providers }: Names) {
     provider: providers.get(row.providerId ?? '') ?? null,
     prompt_tokens: row.promptTokens,
     completion_tokens: row.completionTokens,
+    estimated: row.estimated,
     audio_ms: row.audioMs,
     images: row.images,
     queue_ms: row.queueMs,

@@ -15,6 +15,14 @@ export function createAdminAssets(dataDir: string, store: Store): AdminAssets {
   const files = new AssetFiles(assetsFolder(dataDir));
   return {
     verify: () => verify(files, store),
+    removeFiles: async (ids) => {
+      let bytes = 0;
+      for (const id of ids) {
+        bytes += (await files.bytes(id)) ?? 0;
+        await files.remove(id);
+      }
+      return bytes;
+    },
     prune: async (now, dryRun) => {
       if (dryRun) return count(files, store, now);
       const expired = await removeExpired(files, store, now);

@@ -114,6 +114,12 @@ export class AssetLibrary {
     return memberId === null || asset.memberId === memberId ? asset : null;
   }
 
+  /** For whoever holds a link to it. */
+  async findLinked(id: string): Promise<Asset | null> {
+    const asset = isAssetId(id) ? await this.#parts.store.findLinkedAsset(id) : null;
+    return asset === null || isOver(asset) ? null : asset;
+  }
+
   /** Newest first. Fewer than the limit are all that there are. */
   async list(
     memberId: string,

@@ -4,6 +4,7 @@
  * in the archive unless it was deleted since.
  */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { actAsOwnerOf } from '@inference-gateway/shared/program/owner';
 import type { FileHandle } from 'node:fs/promises';
 import { open, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -55,7 +56,13 @@ async function writeTo(target: Target, request: BackupRequest): Promise<ArchiveO
     const parts = { database, copy, files, version, createdAt, stillStored, onAsset };
     const archive = remember(writeArchive(parts));
     const zip = /\.(gz|tgz)$/.test(output) ? [createGzip()] : [];
-    await pipeline([Readable.from(archive.pieces), ...zip, target.stream], { signal });
+    // A link that the owner has made among the files leads root to nothing that only root may read.
+    const becomeRoot = actAsOwnerOf(dataDir);
+    try {
+      await pipeline([Readable.from(archive.pieces), ...zip, target.stream], { signal });
+    } finally {
+      becomeRoot();
+    }
     return archive.outcome();
   } finally {
     await database.close();

@@ -1,9 +1,11 @@
 /** The place of a data folder that is to be restored: kept from others, and exchanged whole. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { syncFolder } from '@inference-gateway/shared/program/sync-folder';
-import { readdir, realpath, rename, rm } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-import { LOCK_FILE, lockStore } from '../store/open.js';
+import { mkdir, mkdtemp, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { DATABASE_FILE, LOCK_FILE, lockStore } from '../store/open.js';
+
+const PRIVATE_FOLDER = 0o700;
 
 export interface TakenFolder {
   /** Links resolved: what is exchanged is the folder and not a link to it. */
@@ -32,10 +34,48 @@ export async function takeFolder(dataDir: string, replace: boolean): Promise<Tak
   throw full(path);
 }
 
-/** Moves a folder into the place. Returns where what lay there is now; null where it was empty. */
+/**
+ * A folder on the disk of the place, so that what is in it can be moved there: beside it, or in it
+ * where this user may not write beside it, and where it is a disk of its own.
+ */
+export async function makeFresh({ path, state }: TakenFolder): Promise<string> {
+  const parent = dirname(path);
+  if (state !== 'absent' && (await isMountPoint(path))) return makeInside(path);
+  try {
+    await mkdir(parent, { recursive: true });
+    return await mkdtemp(join(parent, `${basename(path)}.restoring-`));
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    if (state !== 'absent' && NOT_WRITABLE.has(code)) return makeInside(path);
+    throw new CommandError(
+      EXIT.failure,
+      `cannot make a folder beside ${path}: ${message}. Name another place with --data, or make ` +
+        'it, as a folder of the user whom the coordinator runs as.',
+      { cause: error },
+    );
+  }
+}
+
+const NOT_WRITABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
+
+function makeInside(path: string): Promise<string> {
+  return mkdtemp(join(path, FRESH_PREFIX));
+}
+
+async function isMountPoint(path: string): Promise<boolean> {
+  return (await stat(path)).dev !== (await stat(dirname(path))).dev;
+}
+
+/** Moves what is fresh into the place. Returns where what lay there is now; null for nothing. */
 export async function moveIn(fresh: string, folder: TakenFolder): Promise<string | null> {
   const { path, state } = folder;
-  const aside = `${path}.before-restore-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
+  const time = new Date().toISOString().replaceAll(/[:.]/g, '-');
+  if (dirname(fresh) === path) {
+    const aside = join(path, `${ASIDE_PREFIX}${time}`);
+    await exchangeContents({ fresh, path, aside });
+    return state === 'full' ? aside : null;
+  }
+  const aside = `${path}.${ASIDE_PREFIX}${time}`;
   // Windows moves no folder in which a file is open.
   if (process.platform === 'win32') folder.release();
   try {
@@ -66,6 +106,53 @@ async function exchange({ fresh, path, aside }: Exchange): Promise<void> {
   }
 }
 
+const FRESH_PREFIX = 'restoring-';
+const ASIDE_PREFIX = 'before-restore-';
+
+/**
+ * The files first and the database last: whatever stops this half-way, the database that lies there
+ * is a whole one. The lock stays where it is, and what fails is taken back.
+ */
+async function exchangeContents({ fresh, path, aside }: Exchange): Promise<void> {
+  const old = (await readdir(path)).filter((name) => !staysInPlace(name));
+  const [oldFiles, oldDatabase] = [old.filter((name) => !isDatabase(name)), old.filter(isDatabase)];
+  const made = await readdir(fresh);
+  const out = (name: string): Move => [join(path, name), join(aside, name)];
+  const back = (name: string): Move => [join(fresh, name), join(path, name)];
+  if (old.length > 0) await mkdir(aside, { mode: PRIVATE_FOLDER });
+  await moveAll([
+    ...oldFiles.map(out),
+    ...made.filter((name) => !isDatabase(name)).map(back),
+    ...oldDatabase.map(out),
+    ...made.filter(isDatabase).map(back),
+  ]);
+  await syncFolder(path);
+}
+
+/** With what SQLite keeps beside it. */
+function isDatabase(name: string): boolean {
+  return name.startsWith(DATABASE_FILE);
+}
+
+function staysInPlace(name: string): boolean {
+  return name === LOCK_FILE || name.startsWith(FRESH_PREFIX) || name.startsWith(ASIDE_PREFIX);
+}
+
+type Move = readonly [from: string, to: string];
+
+async function moveAll(moves: readonly Move[]): Promise<void> {
+  const done: Move[] = [];
+  try {
+    for (const move of moves) {
+      await rename(...move);
+      done.unshift(move);
+    }
+  } catch (error) {
+    for (const [from, to] of done) await rename(to, from);
+    throw error;
+  }
+}
+
 /** Null where there is no such folder. */
 async function entriesOf(path: string): Promise<readonly string[] | null> {
   try {
@@ -80,7 +167,7 @@ async function entriesOf(path: string): Promise<readonly string[] | null> {
 function full(path: string): CommandError {
   const message =
     `${path} holds data. Name a new folder with --data, or add --yes: then the data is moved ` +
-    'aside, to a folder beside it.';
+    'aside, to a folder that is named then.';
   return new CommandError(EXIT.usage, message);
 }
 

@@ -1,7 +1,8 @@
 /** Reads the entries of an archive one after the other, unpacking nothing by itself. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { once } from 'node:events';
-import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { Parser } from 'tar';
 import type { ReadEntry } from 'tar';
 import { MAX_ARCHIVE_ENTRIES, kindOf } from './archive-entry.js';
@@ -17,21 +18,43 @@ export interface ArchiveEntry {
   readonly pieces: AsyncIterable<Buffer>;
 }
 
+/** An archive that is open to be read once, from its beginning. */
+export interface ArchiveFile {
+  readonly path: string;
+  readonly handle: FileHandle;
+}
+
+/**
+ * Whoever opens it closes its handle, read or not. Throws a `CommandError` where it cannot be
+ * opened.
+ */
+export async function openArchive(path: string): Promise<ArchiveFile> {
+  try {
+    return { path, handle: await open(path) };
+  } catch (error) {
+    throw asCommandError(error, path);
+  }
+}
+
 type Take = (entry: ArchiveEntry) => Promise<void>;
 
 /**
  * Hands the entries to `take`, each when it has done with the one before. Throws a `CommandError`
- * where the file is missing, cannot be read, or is not what a backup is.
+ * where the file cannot be read, or is not what a backup is.
  */
-export async function readArchive(file: string, take: Take, signal: AbortSignal): Promise<void> {
+export async function readArchive(
+  { path, handle }: ArchiveFile,
+  take: Take,
+  signal: AbortSignal,
+): Promise<void> {
   const reading = new Reading(take);
   const stop = (): void => reading.fail(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
   try {
     signal.throwIfAborted();
-    await reading.run(createReadStream(file, { highWaterMark: PIECE_BYTES }));
+    await reading.run(handle.createReadStream({ highWaterMark: PIECE_BYTES }));
   } catch (error) {
-    throw asCommandError(error, file);
+    throw asCommandError(error, path);
   } finally {
     signal.removeEventListener('abort', stop);
   }

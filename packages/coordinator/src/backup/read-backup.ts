@@ -7,7 +7,7 @@ import type { EntryKind } from './archive-entry.js';
 import { decodeManifest } from './manifest.js';
 import type { Manifest } from './manifest.js';
 import { damaged, readArchive } from './read-archive.js';
-import type { ArchiveEntry } from './read-archive.js';
+import type { ArchiveEntry, ArchiveFile } from './read-archive.js';
 
 const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
@@ -29,9 +29,9 @@ export interface BackupContents {
 /** Where a file is to be written; null for nowhere. */
 export type Place = (kind: EntryKind) => string | null;
 
-/** Throws a `CommandError` where the file is missing or no whole backup. */
+/** Throws a `CommandError` where the file is no whole backup. */
 export async function readBackup(
-  file: string,
+  file: ArchiveFile,
   place: Place,
   signal: AbortSignal,
 ): Promise<BackupContents> {
@@ -48,7 +48,7 @@ export async function readBackup(
     else database = facts;
   };
   await readArchive(file, take, signal);
-  return whole(file, { manifest, database, assets });
+  return whole(file.path, { manifest, database, assets });
 }
 
 type Found = {

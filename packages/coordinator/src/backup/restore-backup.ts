@@ -1,16 +1,18 @@
 /**
- * Makes a data folder of a backup: beside its place, examined there, and then moved in whole. What
- * lay there is moved aside and never deleted.
+ * Makes a data folder of a backup: in a fresh folder, examined there, and then moved in. What lay
+ * there is moved aside and never deleted. All of it belongs to the owner of the data folder.
  */
-import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { actAsOwnerOf } from '@inference-gateway/shared/program/owner';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { AssetFiles, assetsFolder } from '../assets/asset-files.js';
 import { DATABASE_FILE } from '../store/open.js';
 import type { EntryKind } from './archive-entry.js';
 import { examineBackup } from './examine-backup.js';
 import type { BackupFault, BackupReport } from './examine-backup.js';
-import { moveIn, takeFolder } from './place-folder.js';
+import { makeFresh, moveIn, takeFolder } from './place-folder.js';
+import { openArchive } from './read-archive.js';
+import type { ArchiveFile } from './read-archive.js';
 import { readBackup } from './read-backup.js';
 import { syncTree } from './sync-tree.js';
 
@@ -37,13 +39,24 @@ export interface RestoreOutcome {
  * data that may not be replaced.
  */
 export async function restoreBackup(request: RestoreRequest): Promise<RestoreOutcome> {
-  const { file, signal } = request;
-  await expectFile(file);
+  const archive = await openArchive(request.file);
+  // The archive may be one that only root reads; the folder's files are to be its owner's.
+  const becomeRoot = actAsOwnerOf(request.dataDir);
+  try {
+    return await restoreFrom(archive, request);
+  } finally {
+    becomeRoot();
+    await archive.handle.close();
+  }
+}
+
+async function restoreFrom(archive: ArchiveFile, request: RestoreRequest): Promise<RestoreOutcome> {
+  const { signal } = request;
   const folder = await takeFolder(request.dataDir, request.replace);
   try {
-    const fresh = await besideOf(folder.path);
+    const fresh = await makeFresh(folder);
     try {
-      const contents = await readBackup(file, placeIn(fresh), signal);
+      const contents = await readBackup(archive, placeIn(fresh), signal);
       const report = examineBackup(contents, fresh);
       if (!isRestorable(report, request.partial)) return { report, restored: false, movedTo: null };
       await removeDamaged(fresh, report.faults);
@@ -55,25 +68,6 @@ export async function restoreBackup(request: RestoreRequest): Promise<RestoreOut
     }
   } finally {
     folder.release();
-  }
-}
-
-/** Before anything is made for it. */
-async function expectFile(file: string): Promise<void> {
-  const found = await stat(file).catch(() => null);
-  if (found === null) throw new CommandError(EXIT.notFound, `there is no file ${file}.`);
-}
-
-/** On the same disk as its place, so that it can be moved in. */
-async function besideOf(path: string): Promise<string> {
-  try {
-    await mkdir(dirname(path), { recursive: true });
-    return await mkdtemp(join(dirname(path), `${basename(path)}.restoring-`));
-  } catch (error) {
-    const message = `cannot make a folder beside ${path}: ${(error as Error).message}`;
-    throw new CommandError(EXIT.failure, `${message}. Name another place with --data.`, {
-      cause: error,
-    });
   }
 }
 

@@ -1,4 +1,5 @@
-import { printRows } from '@inference-gateway/shared/program/print';
+import { fieldText, printRows } from '@inference-gateway/shared/program/print';
+import type { Cell } from '@inference-gateway/shared/program/print';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { AdminResult } from '../admin/commands.js';
@@ -7,11 +8,8 @@ import { parseDuration } from './duration.js';
 import { dataOption, example, isoTime, jsonOption } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
 import { parseCount } from './parse-count.js';
-import { withReadableTimes } from './readable-times.js';
 
 const DEFAULT_LIMIT = 50;
-/** In a table; JSON has all of it. */
-const CHANGE_CHARACTERS = 120;
 
 interface ListOptions extends DataOption, JsonOption {
   /** Seconds. */
@@ -25,7 +23,7 @@ interface ListOptions extends DataOption, JsonOption {
 export function addAudit(program: Command): void {
   const audit = program
     .command('audit')
-    .description('who changed what; nothing of it is ever changed or deleted')
+    .description('who changed what; written by the store, changed by nobody')
     .addHelpText('after', example('audit list --since 7d'));
   audit
     .command('list')
@@ -59,18 +57,19 @@ type Row = AdminResult<'audit.list'>[number];
 
 /** `role: member → admin`; of what is new or gone, only what it is or was. */
 function changeOf({ before, after }: Row): string {
-  const sides = [before, after].flatMap((side) => (side === null ? [] : [withReadableTimes(side)]));
+  const sides = [before, after].filter((side) => side !== null);
   const fields = new Set(sides.flatMap((side) => Object.keys(side)));
-  const changes = [...fields].map((field) => {
-    return `${field}: ${sides.map((side) => valueText(side[field])).join(' → ')}`;
-  });
-  const line = changes.join(', ');
-  return line.length <= CHANGE_CHARACTERS ? line : `${line.slice(0, CHANGE_CHARACTERS - 1)}…`;
+  const changes = [...fields].map(
+    (field) => `${field}: ${sides.map((side) => valueText(field, side[field])).join(' → ')}`,
+  );
+  return changes.join(', ');
 }
 
-function valueText(value: unknown): string {
-  if (value === null || value === undefined) return '-';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+function valueText(field: string, value: unknown): string {
+  if (Array.isArray(value)) return value.map((one) => valueText(field, one)).join(' and ');
+  if (typeof value !== 'object' || value === null) return fieldText(field, value as Cell);
+  const inner = Object.entries(value).map(([name, one]) => `${name} ${valueText(name, one)}`);
+  return inner.length === 0 ? '-' : `(${inner.join(', ')})`;
 }
 
 const COLUMNS = {

@@ -1,15 +1,15 @@
-import { resolve } from 'node:path';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { interruption } from '@inference-gateway/shared/program/interruption';
-import { printRecord, say } from '@inference-gateway/shared/program/print';
-import type { Row } from '@inference-gateway/shared/program/print';
+import { bytesText, printJson, printRecord, say } from '@inference-gateway/shared/program/print';
+import type { Fields } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
 import { createBackup } from '../backup/create-backup.js';
 import { STDOUT } from '../backup/target.js';
 import type { ArchiveOutcome } from '../backup/write-archive.js';
 import { locateData } from '../config.js';
 import { hasStore } from '../store/open.js';
-import { noStore } from './client.js';
+import { enterData, noStore } from './client.js';
 import { dataOption, example, jsonOption } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
 import { programVersion } from '../program-version.js';
@@ -35,6 +35,8 @@ async function backup(options: BackupOptions): Promise<void> {
   const { output, json } = options;
   if (output === STDOUT) prepareStdout(json === true);
   const dataDir = locateData(options);
+  // Root stays root, for an archive where only root may write; not in the data folder itself.
+  if (output !== STDOUT && isInside(dataDir, output)) enterData(options);
   if (!hasStore(dataDir)) throw noStore(dataDir);
   const progress = progressLine();
   const outcome = await createBackup({
@@ -42,12 +44,12 @@ async function backup(options: BackupOptions): Promise<void> {
     output,
     version: programVersion(),
     signal: interruption(),
-    onAsset: ({ count, bytes }) => progress.show(`${count} assets, ${mebibytes(bytes)} MiB`),
+    onAsset: ({ count, bytes }) => progress.show(`${count} assets, ${bytesText(bytes)}`),
   }).finally(() => progress.clear());
   const { database, assets } = outcome.manifest;
   const target = output === STDOUT ? 'stdout' : resolve(output);
   await recordBackup(options, { target, bytes: database.bytes + assets.bytes });
-  if (output !== STDOUT) printRecord(record(output, outcome), json === true);
+  if (output !== STDOUT) (json === true ? printJson : printRecord)(record(output, outcome));
   if (outcome.missing > 0) {
     say(`${outcome.missing} assets had no file to back up: "asset verify" names them.`);
   }
@@ -66,7 +68,7 @@ function prepareStdout(json: boolean): void {
   });
 }
 
-function record(file: string, { manifest, skipped, missing }: ArchiveOutcome): Row {
+function record(file: string, { manifest, skipped, missing }: ArchiveOutcome): Fields {
   return {
     file,
     created_at: manifest.created_at,
@@ -79,6 +81,7 @@ function record(file: string, { manifest, skipped, missing }: ArchiveOutcome): R
   };
 }
 
-function mebibytes(bytes: number): number {
-  return Math.round(bytes / 1024 ** 2);
+function isInside(folder: string, file: string): boolean {
+  const way = relative(folder, resolve(file));
+  return way !== '' && way.split(sep)[0] !== '..' && !isAbsolute(way);
 }

@@ -6,14 +6,16 @@ import { userInfo } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { callLocal } from '@inference-gateway/shared/program/local-socket';
+import { becomeOwnerOf } from '@inference-gateway/shared/program/owner';
 import { runAdmin } from '../admin/commands.js';
 import type { AdminArgs, AdminName, AdminResult } from '../admin/commands.js';
 import { adminSocketPath } from '../admin/server.js';
 import { createAdminAssets } from '../assets/admin-assets.js';
-import { locateData, readAsyncEnabled, readQueueLimits } from '../config.js';
+import { locateData, readAsyncEnabled, readQueueLimits, readRetention } from '../config.js';
+import type { ConfigFlags } from '../config.js';
 import { createIdleDesk } from '../dispatch/idle-desk.js';
 import { hasStore, openStore } from '../store/open.js';
-import type { Store } from '../store/port.js';
+import type { QueueLimits, Store } from '../store/port.js';
 import type { DataOption } from './options.js';
 
 /**
@@ -28,16 +30,50 @@ export async function admin<Name extends AdminName>(
   command: Name,
   args: AdminArgs<Name>,
 ): Promise<AdminResult<Name>> {
-  const dataDir = locateData(options);
+  const offline = readOffline(options);
+  const dataDir = enterData(options);
   for (let tries = 1; ; tries++) {
     const running = await callRunning(dataDir, command, args);
     if (running !== null) return running.result;
     // A mistyped folder must not become an empty one; the first member is what makes a new one.
     if (command !== 'user.create' && !hasStore(dataDir)) throw noStore(dataDir);
     const store = await openUnlessLocked(dataDir, tries);
-    if (store !== null) return runHere({ options, dataDir, store }, command, args);
+    if (store !== null) return runHere({ offline, dataDir, store }, command, args);
     await setTimeout(LOCK_RETRY_MS);
   }
+}
+
+/**
+ * Where the data folder is, for a command that works in it. Root becomes its owner, so that what
+ * the command leaves there is the owner's; what only root can read is read before.
+ */
+export function enterData(options: ConfigFlags): string {
+  const dataDir = locateData(options);
+  becomeOwnerOf(dataDir);
+  return dataDir;
+}
+
+/**
+ * What the configuration says for an operation that is carried out here. It is read at once, while
+ * root is root; what is wrong with it matters only to whoever asks.
+ */
+export function readOffline(options: ConfigFlags): () => OfflineSettings {
+  try {
+    const queueLimits = readQueueLimits(options);
+    const asyncEnabled = readAsyncEnabled(options);
+    const retention = readRetention(options);
+    return () => ({ queueLimits, asyncEnabled, retention });
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
+
+interface OfflineSettings {
+  readonly queueLimits: QueueLimits;
+  readonly asyncEnabled: boolean;
+  readonly retention: ReturnType<typeof readRetention>;
 }
 
 /** Null where no coordinator runs on this folder. */
@@ -47,7 +83,7 @@ export async function callRunning<Name extends AdminName>(
   args: AdminArgs<Name>,
 ): Promise<{ readonly result: AdminResult<Name> } | null> {
   try {
-    const reply = await callLocal(adminSocketPath(dataDir), { command, args, by: actor() });
+    const reply = await callLocal(adminSocketPath(dataDir), { command, args, by: ACTOR });
     return reply as { result: AdminResult<Name> } | null;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
@@ -57,28 +93,31 @@ export async function callRunning<Name extends AdminName>(
 }
 
 interface OpenFolder {
-  readonly options: DataOption;
+  readonly offline: () => OfflineSettings;
   readonly dataDir: string;
   readonly store: Store;
 }
 
 /** For whoever has opened the store; closes it. */
 export async function runHere<Name extends AdminName>(
-  { options, dataDir, store }: OpenFolder,
+  { offline, dataDir, store }: OpenFolder,
   command: Name,
   args: AdminArgs<Name>,
 ): Promise<AdminResult<Name>> {
   try {
     const assets = createAdminAssets(dataDir, store);
-    const desk = createIdleDesk(store, readQueueLimits(options));
-    const asyncEnabled = readAsyncEnabled(options);
-    const offline = { sessions: null, server: null, system: null, onMember: (): void => {} };
-    const context = { store, assets, desk, asyncEnabled, now: Date.now, ...offline };
-    return (await runAdmin(context, { command, args, by: actor() })) as AdminResult<Name>;
+    const { queueLimits, ...settings } = offline();
+    const desk = createIdleDesk(store, queueLimits);
+    const nobody = { sessions: null, server: null, system: null, onMember: (): void => {} };
+    const context = { store, assets, desk, now: Date.now, ...settings, ...nobody };
+    return (await runAdmin(context, { command, args, by: ACTOR })) as AdminResult<Name>;
   } finally {
     await store.close();
   }
 }
+
+/** Asked for before root becomes the owner of a data folder: the audit log names who types. */
+const ACTOR = actor();
 
 /** Whoever of this machine's users types, as the audit log names them. */
 function actor(): string {

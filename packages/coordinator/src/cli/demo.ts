@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { newSecret, randomCharacters } from '@inference-gateway/shared/ids';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { inShell } from '@inference-gateway/shared/program/disk-space';
 import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
 import { say } from '@inference-gateway/shared/program/print';
 import { emailOf } from '../demo/cast.js';
@@ -74,8 +75,8 @@ interface Announced {
 
 /** Tells, on stderr, where to log in, and what to paste into another terminal. */
 export function announceDemo({ dataDir, url, isTemporary, password }: Announced): void {
-  const [key, token] = [fileOf(dataDir, 'key'), fileOf(dataDir, 'token')].map(quoted);
-  const config = quoted(join(resolve(dataDir), 'demo-agent.json'));
+  const [key, token] = [fileOf(dataDir, 'key'), fileOf(dataDir, 'token')].map(inShell);
+  const config = inShell(join(resolve(dataDir), 'demo-agent.json'));
   const body = { model: 'demo-chat', messages: [{ role: 'user', content: 'Hello' }] };
   const lines = [
     'A demo with five members, their machines and a month of history. Log in as its admin:',
@@ -91,7 +92,7 @@ export function announceDemo({ dataDir, url, isTemporary, password }: Announced)
       `-H 'content-type: application/json' -d '${JSON.stringify(body)}'`,
     isTemporary
       ? 'All of this is removed when the coordinator ends; --data DIR keeps it.'
-      : `To go on with it later: gateway-coordinator start --data ${quoted(dataDir)}`,
+      : `To go on with it later: gateway-coordinator start --data ${inShell(dataDir)}`,
   ];
   say(lines.join('\n'));
 }
@@ -106,9 +107,4 @@ function hasMembers(dataDir: string): CommandError {
 /** Absolute: the commands are pasted elsewhere. */
 function fileOf(dataDir: string, secret: 'key' | 'token'): string {
   return join(resolve(dataDir), `${NAME}.${secret}`);
-}
-
-/** For a shell. */
-function quoted(path: string): string {
-  return /^[\w./:-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,4 +1,11 @@
-import { ago, printRecord, printRows, say } from '@inference-gateway/shared/program/print';
+import {
+  ago,
+  nested,
+  printJson,
+  printRecord,
+  printRows,
+  say,
+} from '@inference-gateway/shared/program/print';
 import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
 import type { AdminResult } from '../admin/commands.js';
@@ -8,7 +15,6 @@ import { admin } from './client.js';
 import { dataOption, example, isoTime, jsonOption } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
 import { parseCount } from './parse-count.js';
-import { withReadableTimes } from './readable-times.js';
 
 const DEFAULT_ROWS = 50;
 
@@ -80,22 +86,14 @@ async function list(options: ListOptions): Promise<void> {
 
 async function show(job: string, options: DataOption & JsonOption): Promise<void> {
   const record = await admin(options, 'job.show', { job });
-  const json = options.json === true;
-  printRecord(json ? record : readable(record), json);
-}
-
-function readable(record: AdminResult<'job.show'>): Record<string, unknown> {
-  const { error, failed_attempts: failures } = record;
-  return withReadableTimes({
-    ...record,
-    error: error === null ? null : `${error.code}: ${error.message}`,
-    failed_attempts: failures.map(failureText),
+  if (options.json === true) return printJson(record);
+  const { error, failed_attempts: failures, assets, ...rest } = record;
+  printRecord({
+    ...rest,
+    error: error && `${error.code}: ${error.message}`,
+    failed_attempts: nested(failures, FAILURE_COLUMNS),
+    assets: nested(assets, ASSET_COLUMNS),
   });
-}
-
-function failureText(failure: AdminResult<'job.show'>['failed_attempts'][number]): string {
-  const { attempt, provider, failed_at: at, error } = failure;
-  return `${attempt} ${provider ?? '-'} ${isoTime(at)} ${error.code}: ${error.message}`;
 }
 
 async function cancel(job: string, options: DataOption): Promise<void> {
@@ -120,4 +118,21 @@ const COLUMNS = {
   attempts: ({ attempts, max_attempts }: Row) => `${attempts}/${max_attempts}`,
   provider: ({ provider }: Row) => provider,
   reason: ({ waiting_reason: reason, error }: Row) => reason ?? error?.code,
+};
+
+type Shown = AdminResult<'job.show'>;
+type Failure = Shown['failed_attempts'][number];
+type Asset = Shown['assets'][number];
+
+const FAILURE_COLUMNS = {
+  attempt: ({ attempt }: Failure) => attempt,
+  provider: ({ provider }: Failure) => provider,
+  failed: ({ failed_at: at }: Failure) => isoTime(at),
+  error: ({ error }: Failure) => `${error.code}: ${error.message}`,
+};
+
+const ASSET_COLUMNS = {
+  id: ({ id }: Asset) => id,
+  type: ({ content_type: type }: Asset) => type,
+  bytes: ({ bytes }: Asset) => bytes,
 };

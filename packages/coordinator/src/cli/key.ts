@@ -2,6 +2,8 @@ import { ago, print, printRows, say } from '@inference-gateway/shared/program/pr
 import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
 import type { AdminResult } from '../admin/commands.js';
+import { ASSETS_ACCESS } from '@inference-gateway/shared/media-types';
+import type { AssetsAccess } from '@inference-gateway/shared/media-types';
 import { admin } from './client.js';
 import { parseDuration } from './duration.js';
 import { dataOption, example, isoTime, jsonOption, requireYes, yesOption } from './options.js';
@@ -11,6 +13,7 @@ interface CreateOptions extends DataOption {
   readonly user: string;
   readonly name: string;
   readonly scope: 'own' | 'any';
+  readonly assets?: AssetsAccess;
   /** Seconds. */
   readonly expires?: number;
 }
@@ -38,6 +41,12 @@ export function addKey(program: Command): void {
       new Option('--scope <scope>', "own: calls never leave the member's own machines")
         .choices(['own', 'any'])
         .default('any'),
+    )
+    .addOption(
+      new Option(
+        '--assets <access>',
+        'link: generated files have links that open without a key, for a while',
+      ).choices(ASSETS_ACCESS),
     )
     .option('--expires <duration>', '90d, 12h or 30m; without it the key stays', parseDuration)
     .addOption(dataOption())
@@ -116,11 +125,12 @@ function reference(): Argument {
 }
 
 async function create(options: CreateOptions): Promise<void> {
-  const { user, name, scope, expires } = options;
+  const { user, name, scope, assets, expires } = options;
   const created = await admin(options, 'key.create', {
     user,
     name,
     scope,
+    assets: assets ?? null,
     expires_in_s: expires ?? null,
   });
   print(created.key);
@@ -168,6 +178,7 @@ const COLUMNS = {
   prefix: ({ prefix }: Row) => prefix,
   state: ({ state }: Row) => state,
   scope: ({ scope }: Row) => scope,
+  assets: ({ assets }: Row) => assets,
   'last used': ({ last_used_at: at }: Row) => ago(at, Date.now()),
   expires: ({ expires_at: at }: Row) => (at === null ? 'never' : isoTime(at)),
   'previous until': ({ previous_until: at }: Row) => (at === null ? null : isoTime(at)),

@@ -7,9 +7,12 @@ import { dataOption, example, jsonOption } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
 import { parseCount } from './parse-count.js';
 
+/** In place of a number: the configured limit. */
+const DEFAULT = 'default';
+
 interface SetOptions extends DataOption {
-  readonly requests?: number;
-  readonly concurrent?: number;
+  readonly requests?: number | typeof DEFAULT;
+  readonly concurrent?: number | typeof DEFAULT;
 }
 
 export function addLimit(program: Command): void {
@@ -21,8 +24,8 @@ export function addLimit(program: Command): void {
     .command('set')
     .description('give a member limits; they hold from the next request on')
     .addArgument(new Argument('<member>', MEMBER))
-    .option('--requests <n>', 'requests in a window of the rate limit', parseCount)
-    .option('--concurrent <n>', 'synchronous calls at once', parseCount)
+    .option('--requests <n>', 'requests in a window of the rate limit, or default', parseLimit)
+    .option('--concurrent <n>', 'synchronous calls at once, or default', parseLimit)
     .addOption(dataOption())
     .addHelpText('after', example('limit set anna --requests 600 --concurrent 32'))
     .action(set);
@@ -49,8 +52,8 @@ async function set(member: string, options: SetOptions): Promise<void> {
   const { requests, concurrent } = options;
   const limits = await admin(options, 'limit.set', {
     member,
-    ...(requests === undefined ? {} : { requests }),
-    ...(concurrent === undefined ? {} : { concurrent }),
+    ...(requests === undefined ? {} : { requests: limitOf(requests) }),
+    ...(concurrent === undefined ? {} : { concurrent: limitOf(concurrent) }),
   });
   tell(limits);
 }
@@ -62,6 +65,14 @@ async function show(member: string | undefined, options: DataOption & JsonOption
 
 async function clear(member: string, options: DataOption): Promise<void> {
   tell(await admin(options, 'limit.clear', { member }));
+}
+
+function parseLimit(text: string): number | typeof DEFAULT {
+  return text === DEFAULT ? DEFAULT : parseCount(text);
+}
+
+function limitOf(written: number | typeof DEFAULT): number | null {
+  return written === DEFAULT ? null : written;
 }
 
 type Row = AdminResult<'limit.show'>[number];
@@ -77,6 +88,6 @@ const COLUMNS = {
   concurrent: ({ concurrent }: Row) => orDefault(concurrent),
 };
 
-function orDefault(limit: number | null): number | 'default' {
-  return limit ?? 'default';
+function orDefault(limit: number | null): number | typeof DEFAULT {
+  return limit ?? DEFAULT;
 }

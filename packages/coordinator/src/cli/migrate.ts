@@ -1,10 +1,9 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { printRecord } from '@inference-gateway/shared/program/print';
+import { printJson, printRecord } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
-import { locateData } from '../config.js';
 import { hasStore, migrationsOf, openStore } from '../store/open.js';
 import type { MigrationStatus } from '../store/open.js';
-import { noStore } from './client.js';
+import { enterData, noStore } from './client.js';
 import { dataOption, example, jsonOption } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
 
@@ -24,19 +23,19 @@ export function addMigrate(program: Command): void {
 }
 
 async function migrate(options: MigrateOptions): Promise<void> {
-  const dataDir = locateData(options);
+  const dataDir = enterData(options);
   if (!hasStore(dataDir)) throw noStore(dataDir);
   const isJson = options.json === true;
   if (options.status === true) return showStatus(migrationsOf(dataDir), isJson);
   const { pending } = migrationsOf(dataDir);
   await (await openStore(dataDir)).close();
   const { schemaVersion, backups } = migrationsOf(dataDir);
-  printRecord({ schema_version: schemaVersion, applied: pending, backups }, isJson);
+  (isJson ? printJson : printRecord)({ schema_version: schemaVersion, applied: pending, backups });
 }
 
 function showStatus(status: MigrationStatus, isJson: boolean): void {
   const { schemaVersion, newestSchemaVersion: newest, pending, backups } = status;
-  printRecord({ schema_version: schemaVersion, newest, pending, backups }, isJson);
+  (isJson ? printJson : printRecord)({ schema_version: schemaVersion, newest, pending, backups });
   if (schemaVersion > newest) {
     const message = `the database has schema ${schemaVersion}, this program knows up to ${newest}.`;
     throw new CommandError(EXIT.schemaNewer, `${message} Run the newer program.`);

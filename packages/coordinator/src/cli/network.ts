@@ -1,12 +1,18 @@
-import { print, printRecord, printRows, say } from '@inference-gateway/shared/program/print';
+import {
+  nested,
+  print,
+  printJson,
+  printRecord,
+  printRows,
+  say,
+} from '@inference-gateway/shared/program/print';
 import { Argument } from 'commander';
 import type { Command } from 'commander';
 import type { AdminResult } from '../admin/commands.js';
 import { admin } from './client.js';
 import { dataOption, example, jsonOption, requireYes, yesOption } from './options.js';
 import type { DataOption, JsonOption, YesOption } from './options.js';
-import { withReadableTimes } from './readable-times.js';
-import { sharesText } from './share-text.js';
+import { SHARE_COLUMNS } from './share-text.js';
 
 export function addNetwork(program: Command): void {
   const network = program
@@ -98,10 +104,9 @@ async function list(options: DataOption & JsonOption): Promise<void> {
 
 async function show(network: string, options: DataOption & JsonOption): Promise<void> {
   const shown = await admin(options, 'network.show', { network });
-  if (options.json === true) return printRecord(shown, true);
-  const members = shown.members.map(({ name }) => name).join(', ');
-  const shares = sharesText(shown.shares);
-  printRecord({ ...withReadableTimes(shown), members, shares }, false);
+  if (options.json === true) return printJson(shown);
+  const members = shown.members.map(({ name }) => name);
+  printRecord({ ...shown, members, shares: nested(shown.shares, SHARE_COLUMNS) });
 }
 
 async function join(network: string, member: string, options: DataOption): Promise<void> {

@@ -22,6 +22,7 @@ import { addStats } from './stats.js';
 import { addToken } from './token.js';
 import { addUser } from './user.js';
 import { addVersion } from './version.js';
+import { programVersion } from '../program-version.js';
 
 export function createProgram(): Command {
   const program = createCommands();
@@ -35,6 +36,8 @@ function createCommands(): Command {
     // Before the commands are added: they take it over as they are made.
     .exitOverride()
     .showHelpAfterError('(--help shows what there is)')
+    .version(programVersion(), '-V, --version', 'print the version')
+    .version(programVersion(), '-v', 'the same')
     .addHelpText('after', '\nFirst steps: start, user create, key create, token create.');
   const parts = [
     addStart,

@@ -1,14 +1,20 @@
-import { ago, printRecord, printRows, say } from '@inference-gateway/shared/program/print';
+import {
+  ago,
+  nested,
+  printJson,
+  printRecord,
+  printRows,
+  say,
+} from '@inference-gateway/shared/program/print';
 import { Argument } from 'commander';
 import type { Command } from 'commander';
 import type { AdminResult } from '../admin/commands.js';
 import { admin } from './client.js';
-import { dataOption, example, jsonOption, requireYes, yesOption } from './options.js';
+import { dataOption, example, isoTime, jsonOption, requireYes, yesOption } from './options.js';
 import type { DataOption, JsonOption, YesOption } from './options.js';
 import { providerReference } from './provider-reference.js';
 import { addShareCommands } from './provider-share.js';
-import { withReadableTimes } from './readable-times.js';
-import { sharesText } from './share-text.js';
+import { SHARE_COLUMNS } from './share-text.js';
 
 export function addProvider(program: Command): void {
   const provider = program
@@ -92,10 +98,16 @@ async function list(options: DataOption & JsonOption): Promise<void> {
 
 async function show(provider: string, options: DataOption & JsonOption): Promise<void> {
   const record = await admin(options, 'provider.show', { provider });
-  if (options.json === true) return printRecord(record, true);
-  const blocked = record.blocked.join(', ');
-  const shares = sharesText(record.shares);
-  printRecord({ ...withReadableTimes(record), shares, blocked }, false);
+  if (options.json === true) return printJson(record);
+  const { gpus, host, last_error: error, services, shares, ...rest } = record;
+  printRecord({
+    ...rest,
+    host: host === null ? null : `${host.os} ${host.arch}`,
+    last_error: error && `${isoTime(error.at)} ${error.code}, ${error.model}, ${error.request_id}`,
+    gpus: nested(gpus, GPU_COLUMNS),
+    services: nested(services, SERVICE_COLUMNS),
+    shares: nested(shares, SHARE_COLUMNS),
+  });
 }
 
 async function drain(provider: string, options: DataOption): Promise<void> {
@@ -139,6 +151,27 @@ const COLUMNS = {
   busy: ({ busy, slots }: Row) => `${busy}/${slots}`,
   models: ({ models }: Row) => models.join(', '),
   'last seen': ({ online, last_seen_at: at }: Row) => (online ? 'now' : ago(at, Date.now())),
+};
+
+type Shown = AdminResult<'provider.show'>;
+type Gpu = Shown['gpus'][number];
+type Service = Shown['services'][number];
+
+/** What is not known reads -. */
+const GPU_COLUMNS = {
+  gpu: ({ name }: Gpu) => name,
+  'use %': ({ use_percent: use }: Gpu) => use,
+  'memory mib': ({ memory_used_mib: used }: Gpu) => used,
+  'of mib': ({ memory_mib: mib }: Gpu) => mib,
+  '°c': ({ temperature_c: celsius }: Gpu) => celsius,
+  watts: ({ power_watts: watts }: Gpu) => watts,
+};
+
+const SERVICE_COLUMNS = {
+  id: ({ service_id: id }: Service) => id,
+  type: ({ service_type: type }: Service) => type,
+  busy: ({ busy, slots }: Service) => `${busy}/${slots}`,
+  models: ({ models }: Service) => models.map(({ id }) => id).join(', '),
 };
 
 /** All that keeps it from work, beside its not being there. */

@@ -1,4 +1,4 @@
-import { printRecord } from '@inference-gateway/shared/program/print';
+import { printJson, printRecord } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
 import { admin } from './client.js';
 import { dataOption, example, jsonOption, requireYes, yesOption } from './options.js';
@@ -24,5 +24,5 @@ async function prune(options: PruneOptions): Promise<void> {
   const isDryRun = options.dryRun === true;
   if (!isDryRun) requireYes(options, 'prune deletes files for good; --dry-run only counts them');
   const report = await admin(options, 'asset.prune', { dry_run: isDryRun });
-  printRecord(report, options.json === true);
+  (options.json === true ? printJson : printRecord)(report);
 }

@@ -2,9 +2,8 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { say } from '@inference-gateway/shared/program/print';
 import type { AdminArgs } from '../admin/commands.js';
-import { locateData } from '../config.js';
 import { migrationsOf, openStore } from '../store/open.js';
-import { callRunning, runHere } from './client.js';
+import { callRunning, enterData, readOffline, runHere } from './client.js';
 import type { DataOption } from './options.js';
 
 /** The archive is whole by now: whatever keeps it from being written down does not fail it. */
@@ -22,7 +21,8 @@ export async function recordBackup(
 
 /** Tried once: a backup from a timer does not wait for whoever holds the lock. */
 async function record(options: DataOption, backup: AdminArgs<'backup.record'>): Promise<void> {
-  const dataDir = locateData(options);
+  const offline = readOffline(options);
+  const dataDir = enterData(options);
   if ((await callRunning(dataDir, 'backup.record', backup)) !== null) return;
   // To open it would migrate it: a backup is made before an upgrade so that nothing changes.
   const { pending } = migrationsOf(dataDir);
@@ -30,5 +30,5 @@ async function record(options: DataOption, backup: AdminArgs<'backup.record'>): 
     throw new CommandError(EXIT.conflict, 'the database waits for its migration.');
   }
   const store = await openStore(dataDir);
-  await runHere({ options, dataDir, store }, 'backup.record', backup);
+  await runHere({ offline, dataDir, store }, 'backup.record', backup);
 }

@@ -10,6 +10,15 @@ export function sharesText(shares: readonly ShareView[]): string {
   return shares.map((share) => `${share.id}: ${shareText(share)}`).join('; ');
 }
 
+/** Of a table: the id is what `unshare` ends it by. */
+export const SHARE_COLUMNS = {
+  id: ({ id }: ShareView) => id,
+  share: subjectText,
+  of: ({ provider }: ShareView) => provider,
+  with: audienceText,
+  caps: (share: ShareView) => capsOf(share).join(', '),
+};
+
 function subjectText({ service_id: service, model }: ShareView): string {
   if (service !== null) return `service ${service}`;
   return model === null ? 'all' : `model ${model}`;
@@ -19,12 +28,16 @@ function audienceText({ network, member }: ShareView): string {
   return network === null ? `the member ${member}` : `the network ${network}`;
 }
 
-function capsText({ slots, hours, max_tokens: tokens }: ShareView): string {
-  const caps = [
+function capsOf({ slots, hours, max_tokens: tokens }: ShareView): readonly string[] {
+  return [
     slots === null ? [] : counted(slots, 'slot'),
     tokens === null ? [] : counted(tokens, 'token'),
     hours ?? [],
   ].flat();
+}
+
+function capsText(share: ShareView): string {
+  const caps = capsOf(share);
   return caps.length === 0 ? '' : ` (${caps.join(', ')})`;
 }
 

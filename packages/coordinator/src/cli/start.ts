@@ -1,4 +1,5 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { becomeOwnerOf } from '@inference-gateway/shared/program/owner';
 import { print } from '@inference-gateway/shared/program/print';
 import { onShutdown } from '@inference-gateway/shared/program/shutdown';
 import type { Command } from 'commander';
@@ -34,6 +35,7 @@ export function addStart(program: Command): void {
 
 async function start({ demo, ...flags }: StartOptions): Promise<void> {
   const config = loadConfig(flags);
+  if (demo !== true || flags.data !== undefined) becomeOwnerOf(config.dataDir);
   if (demo === true) return startDemo(config, flags.data === undefined);
   await serve(config);
 }

@@ -39,7 +39,8 @@ async function stats(options: StatsOptions): Promise<void> {
     user: user ?? null,
   });
   const json = options.json === true;
-  printRows(rows, { [by]: labelOf, ...SUMS }, json);
+  const label = by === 'member' ? memberOf : labelOf;
+  printRows(rows, { [by]: label, ...SUMS }, json);
   if (!json && rows.length > 1) say(totalsOf(rows));
 }
 
@@ -48,6 +49,11 @@ type Row = AdminResult<'stats.show'>[number];
 /** A name that is gone leaves the id. */
 function labelOf({ id, name }: Row): string | null {
   return name ?? id;
+}
+
+/** Of a member who was deleted the sums stay. */
+function memberOf({ id, name }: Row): string | null {
+  return name ?? `deleted member ${id}`;
 }
 
 const SUMS = {

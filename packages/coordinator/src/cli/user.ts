@@ -1,4 +1,5 @@
 import {
+  bytesText,
   print,
   printJson,
   printRecord,
@@ -6,13 +7,25 @@ import {
   say,
 } from '@inference-gateway/shared/program/print';
 import { readSecret } from '@inference-gateway/shared/program/secret';
+import {
+  askYesNo,
+  terminalStreams,
+  withTerminal,
+} from '@inference-gateway/shared/program/terminal';
 import { Argument } from 'commander';
 import type { Command } from 'commander';
 import type { AdminResult } from '../admin/commands.js';
 import { admin } from './client.js';
-import { dataOption, example, isoTime, jsonOption, memberArgument } from './options.js';
-import type { DataOption, JsonOption } from './options.js';
-import { withReadableTimes } from './readable-times.js';
+import {
+  dataOption,
+  example,
+  isoTime,
+  jsonOption,
+  memberArgument,
+  requireYes,
+  yesOption,
+} from './options.js';
+import type { DataOption, JsonOption, YesOption } from './options.js';
 import { addUserInvites } from './user-invites.js';
 import { addUserSessions } from './user-sessions.js';
 
@@ -102,6 +115,31 @@ function addStateCommands(user: Command): void {
     .addOption(dataOption())
     .addHelpText('after', example('user enable anna'))
     .action(enable);
+  user
+    .command('delete')
+    .description('delete a member with all that is theirs; told and asked, unless --yes')
+    .addArgument(memberArgument())
+    .addOption(yesOption())
+    .addOption(dataOption())
+    .addHelpText('after', example('user delete anna --yes'))
+    .action(remove);
+}
+
+async function remove(member: string, options: DataOption & YesOption): Promise<void> {
+  if (options.yes !== true) {
+    const preview = await admin(options, 'user.delete', { member, dry_run: true });
+    say(`To delete ${preview.name} for good means:`);
+    for (const line of preview.consequences) say(`  ${line}`);
+    const streams = terminalStreams();
+    if (streams === null) return requireYes(options, 'user delete cannot be taken back');
+    const question = `Delete ${preview.name}?`;
+    if (!(await withTerminal(streams, (terminal) => askYesNo(terminal, question, false)))) {
+      return say('Nothing was changed.');
+    }
+  }
+  const gone = await admin(options, 'user.delete', { member, dry_run: false });
+  const files = `${gone.assets} ${gone.assets === 1 ? 'file' : 'files'}`;
+  say(`${gone.name} is deleted, with ${files} of ${bytesText(gone.asset_bytes)}.`);
 }
 
 async function create(options: CreateOptions): Promise<void> {
@@ -124,8 +162,13 @@ async function list(options: DataOption & JsonOption): Promise<void> {
 
 async function show(member: string, options: DataOption & JsonOption): Promise<void> {
   const record = await admin(options, 'user.show', { member });
-  const json = options.json === true;
-  printRecord(json ? record : withReadableTimes(record), json);
+  if (options.json === true) return printJson(record);
+  const { limits, ...rest } = record;
+  printRecord({
+    ...rest,
+    'limits.requests': limits.requests ?? 'default',
+    'limits.concurrent': limits.concurrent ?? 'default',
+  });
 }
 
 async function rename(member: string, name: string, options: DataOption): Promise<void> {

@@ -12,6 +12,8 @@ export type Area = 'my' | 'admin';
 interface Asking {
   readonly member: Member;
   readonly session: { readonly id: string };
+  /** Where they ask from. */
+  readonly address: string;
 }
 
 export interface ConsoleCommand {
@@ -36,8 +38,9 @@ export class ConsoleDesk {
   #findMine(name: string): ConsoleCommand | null {
     const command = findMyCommand(name);
     if (command === null) return null;
-    const run: ConsoleCommand['run'] = ({ member, session }, args) => {
-      const mine = { context: this.#contextOf(member), member, sessionId: session.id };
+    const run: ConsoleCommand['run'] = (asking, args) => {
+      const { member, session } = asking;
+      const mine = { context: this.#contextOf(asking), member, sessionId: session.id };
       return command.run(mine, readArgs(command.args, args));
     };
     const inTurn: ConsoleCommand['run'] = (asking, args) =>
@@ -50,17 +53,17 @@ export class ConsoleDesk {
     if (command === null) return null;
     return {
       kind: isAdminRead(name) ? 'read' : 'change',
-      run: async ({ member }, args) => {
-        const result = await command.run(this.#contextOf(member), readArgs(command.args, args));
+      run: async (asking, args) => {
+        const result = await command.run(this.#contextOf(asking), readArgs(command.args, args));
         return result ?? {};
       },
     };
   }
 
   /** What it changes is written down as theirs. */
-  #contextOf({ id }: Member) {
+  #contextOf({ member, address }: Asking) {
     const parts = this.#parts();
-    const by = `member:${id}`;
-    return { ...parts, by, store: parts.store.by(by) };
+    const by = `member:${member.id}`;
+    return { ...parts, by, address, store: parts.store.by(by) };
   }
 }

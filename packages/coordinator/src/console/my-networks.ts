@@ -14,6 +14,7 @@ import { requireRoom } from './caps.js';
 import { invitedTo } from './my-invitations.js';
 import { change, guardedChange, read } from './my-command.js';
 import type { Mine } from './my-command.js';
+import { visibleShares } from './my-shares.js';
 import {
   joinedNetwork,
   joinedNetworks,
@@ -38,9 +39,14 @@ export const MY_NETWORKS = {
   'network.list': read(nothing, async (mine) => {
     const joined = new Map((await joinedNetworks(mine)).map((one) => [one.id, one.ownerId]));
     const networks = await listNetworks.run(mine.context, {});
+    const visible = await visibleShares(mine);
     return networks
       .filter(({ id }) => joined.has(id))
-      .map((network) => ({ ...network, own: joined.get(network.id) === mine.member.id }));
+      .map((network) => ({
+        ...network,
+        shares: visible.filter(({ audience }) => audience.id === network.id).length,
+        own: joined.get(network.id) === mine.member.id,
+      }));
   }),
   'network.show': read(oneNetwork, async (mine, args) => {
     const { ownerId } = await joinedNetwork(mine, args);
@@ -48,7 +54,9 @@ export const MY_NETWORKS = {
     const own = ownerId === mine.member.id;
     // Whom the owner would like to have in it is nobody else's business.
     const invited = own ? await invitedTo(mine, network.id) : [];
-    return { ...network, owner_id: ownerId, own, invited };
+    const visible = new Set((await visibleShares(mine)).map(({ id }) => id));
+    const shares = network.shares.filter(({ id }) => visible.has(id));
+    return { ...network, shares, owner_id: ownerId, own, invited };
   }),
   'network.create': change(createNetwork.args.omit({ owner: true }), async (mine, { name }) => {
     const { context, member } = mine;

@@ -13,6 +13,15 @@ export function addressGroup(address: string): string {
   return [...before, ...zeros, ...after].slice(0, 4).join(':');
 }
 
+/**
+ * What has many such groups: of IPv6 the first 48 bits, which one site may hold whole, or a
+ * provider split among many homes; an IPv4 address is itself.
+ */
+export function addressNetwork(address: string): string {
+  const group = addressGroup(address);
+  return group.includes(':') ? group.split(':').slice(0, 3).join(':') : group;
+}
+
 function groupsOf(part: string): readonly string[] {
   return part === '' ? [] : part.split(':').map((group) => group.toLowerCase());
 }

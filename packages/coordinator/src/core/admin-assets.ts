@@ -17,6 +17,8 @@ export interface PruneReport {
 export interface AdminAssets {
   /** Reads every file whole and compares it with its row. */
   verify(): Promise<{ readonly checked: number; readonly faults: readonly AssetFault[] }>;
+  /** Deletes files whose rows have gone; returns their bytes. */
+  removeFiles(ids: readonly string[]): Promise<number>;
   /** Deletes what expired by `now`, and orphans; with `dryRun` it only counts them. */
   prune(now: number, dryRun: boolean): Promise<PruneReport>;
 }

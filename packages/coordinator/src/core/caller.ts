@@ -1,4 +1,5 @@
 /** Who calls: a member, through one of their keys or the dashboard. */
+import type { AssetsAccess } from '@inference-gateway/shared/media-types';
 
 /** Whose machines may serve a call: the member's own, or any that they can see. */
 export type ProviderScope = 'own' | 'any';
@@ -21,6 +22,8 @@ export interface Caller {
   /** `CONSOLE` where it is the dashboard, whose calls have no key. */
   readonly keyId: string;
   readonly scope: ProviderScope;
+  /** How the addresses of their files are written; absent or null, as the operator has set. */
+  readonly assets?: AssetsAccess | null;
   readonly limits: MemberLimits;
 }
 

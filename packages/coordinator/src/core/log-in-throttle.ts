@@ -4,6 +4,8 @@
  * hundred at once are a hundred.
  */
 
+import { forgetLeast } from './forget-least.js';
+
 export interface Patience {
   /** Typing errors that cost nothing. */
   readonly freeTries: number;
@@ -18,10 +20,16 @@ export const FIRM: Patience = { freeTries: 5, maxWaitMs: 15 * 60_000 };
  */
 export const GENTLE: Patience = { freeTries: 50, maxWaitMs: 10_000 };
 
+/**
+ * For an IPv6 network, whose holder has 65,536 addresses to guess from: too few at once to fill the
+ * line of passwords that are checked, and too short to keep the other homes in it out.
+ */
+export const SHARED: Patience = { freeTries: 20, maxWaitMs: 10_000 };
+
 const FIRST_WAIT_MS = 1_000;
 /** After which nothing is held against anybody; longer than any wait. */
 const MEMORY_MS = 60 * 60_000;
-/** Some 200 bytes each. Beyond it those go whose last attempt is the oldest. */
+/** Some 200 bytes each. Beyond it those with the fewest wrong attempts are forgotten. */
 export const MAX_TRACKED = 10_000;
 
 interface Tries {
@@ -50,8 +58,11 @@ export class LogInThrottle {
 
   /** An attempt begins, and counts as wrong until it is taken back or forgotten. */
   begin(key: string, now: number): void {
-    this.#write(key, { wrong: this.#read(key, now).wrong + 1, lastAt: now });
-    if (this.#tries.size > MAX_TRACKED) this.#forgetOldest();
+    const wrong = this.#read(key, now).wrong + 1;
+    if (!this.#tries.has(key) && this.#tries.size >= MAX_TRACKED) {
+      forgetLeast(this.#tries, (tries) => (isPast(tries, now) ? 0 : tries.wrong));
+    }
+    this.#write(key, { wrong, lastAt: now });
   }
 
   /** It was wrong: the next one waits from now on, however long this one took. */
@@ -75,23 +86,20 @@ export class LogInThrottle {
 
   #read(key: string, now: number): Tries {
     const tries = this.#tries.get(key);
-    return tries === undefined || now - tries.lastAt > MEMORY_MS ? NONE : tries;
+    return tries === undefined || isPast(tries, now) ? NONE : tries;
   }
 
   #write(key: string, tries: Tries): void {
     this.#tries.delete(key);
     this.#tries.set(key, tries);
   }
-
-  #forgetOldest(): void {
-    for (const oldest of this.#tries.keys()) {
-      this.#tries.delete(oldest);
-      return;
-    }
-  }
 }
 
 const NONE: Tries = { wrong: 0, lastAt: Number.NEGATIVE_INFINITY };
+
+function isPast({ lastAt }: Tries, now: number): boolean {
+  return now - lastAt > MEMORY_MS;
+}
 
 function waitAfter(wrong: number, { freeTries, maxWaitMs }: Patience): number {
   if (wrong < freeTries) return 0;

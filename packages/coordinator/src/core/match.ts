@@ -59,6 +59,8 @@ export interface Needs {
   readonly voices: readonly string[];
   /** The format of the upload or of the answer: who surely handles it comes first. */
   readonly format: string | null;
+  /** What the request holds beside text, such as `image`; absent: nothing. */
+  readonly inputs?: readonly string[];
 }
 
 export const NO_NEEDS: Needs = { features: [], voices: [], format: null };
@@ -137,6 +139,14 @@ export function fittingModels(
 ): readonly AdvertisedModel[] {
   const serving = servingModels(candidates, caller);
   if (serving.length > 0) return serving;
+  return knownModels(candidates, caller);
+}
+
+/** The models, one a provider, that the caller may use, online or not. */
+export function knownModels(
+  candidates: readonly Candidate[],
+  caller: Asking,
+): readonly AdvertisedModel[] {
   return offersTo(caller, candidates).map(({ candidate }) => candidate.model);
 }
 
@@ -222,7 +232,17 @@ function capableOffers(
 function isCapable({ model }: Candidate, needs: Needs): boolean {
   const { supported_features: features, voices = [] } = model;
   if (!needs.features.every((feature) => features.includes(feature))) return false;
+  if (!mayTake(model, needs.inputs)) return false;
   return needs.voices.every((voice) => voices.includes(voice));
+}
+
+/** False only where it is known that the model does not take all of these kinds of input. */
+export function mayTake(model: AdvertisedModel, inputs: readonly string[] = []): boolean {
+  return model.inputs_known !== true || surelyTakes(model, inputs);
+}
+
+function surelyTakes({ input_modalities: taken }: AdvertisedModel, inputs: readonly string[] = []) {
+  return inputs.every((input) => taken.includes(input));
 }
 
 function letsIn({ online, draining, accepts }: Candidate, grant: Grant): boolean {
@@ -280,7 +300,8 @@ function compare(one: Offer, other: Offer, { needs, preferred, best }: Order): n
   );
 }
 
-function handles({ model }: Candidate, { format }: Needs): boolean {
+function handles({ model }: Candidate, { format, inputs }: Needs): boolean {
+  if (!surelyTakes(model, inputs)) return false;
   return format === null || (model.formats?.includes(format) ?? true);
 }
 

@@ -4,6 +4,8 @@
  * than it must: no stretch of one window ever holds more than the limit.
  */
 
+import { forgetLeast } from './forget-least.js';
+
 const SLICES = 60;
 
 export interface RateStanding {
@@ -29,11 +31,14 @@ interface MemberWindow {
 export class RateLimit {
   readonly #limit: number;
   readonly #sliceMs: number;
+  readonly #maxMembers: number;
   readonly #windows = new Map<string, MemberWindow>();
   #sweptAt = 0;
 
-  constructor(limit: number, windowMs: number) {
+  /** Beyond `maxMembers`, those with the fewest requests are forgotten. */
+  constructor(limit: number, windowMs: number, maxMembers = Infinity) {
     this.#limit = limit;
+    this.#maxMembers = maxMembers;
     this.#sliceMs = windowMs / SLICES;
   }
 
@@ -49,6 +54,7 @@ export class RateLimit {
   take(memberId: string, now: number, limit: number | null = null): RateStanding {
     this.#forgetIdle(now);
     const window = this.#windowAt(memberId, now);
+    if (!this.#windows.has(memberId)) this.#makeRoom(now);
     this.#windows.set(memberId, window);
     const most = limit ?? this.#limit;
     if (window.total >= most) return this.#standing(window, now, { most, allowed: false });
@@ -84,6 +90,12 @@ export class RateLimit {
     for (const [memberId, { newest }] of this.#windows) {
       if (slice - newest > SLICES) this.#windows.delete(memberId);
     }
+  }
+
+  #makeRoom(now: number): void {
+    if (this.#windows.size < this.#maxMembers) return;
+    const slice = this.#sliceAt(now);
+    forgetLeast(this.#windows, ({ newest, total }) => (slice - newest > SLICES ? 0 : total));
   }
 
   #sliceAt(now: number): number {

@@ -9,6 +9,7 @@ import type {
   AdvertisedService,
   AgentHost,
   Message,
+  ReasoningField,
   RejectReason,
   ResetCode,
   TokenUsage,
@@ -76,9 +77,13 @@ export interface OpenRequest {
   readonly memberId: string;
   readonly body: Uint8Array;
   readonly uploads: readonly Upload[];
+  /** Answers that it asks for: so many slots are taken, where they are free. */
+  readonly sequences: number;
   readonly deadlineMs: number;
   readonly attempt: number;
   readonly requestId: string;
+  /** Absent: the usual one. */
+  readonly reasoningField?: ReasoningField;
 }
 
 export interface AnswerHead {
@@ -95,7 +100,13 @@ export interface AnswerPart {
 /** Why an exchange ended without an answer. */
 export type ExchangeFailure =
   | { readonly kind: 'rejected'; readonly reason: RejectReason }
-  | { readonly kind: 'reset'; readonly code: ResetCode; readonly message: string }
+  | {
+      readonly kind: 'reset';
+      readonly code: ResetCode;
+      readonly message: string;
+      /** Of what was sent of the answer. */
+      readonly usage?: TokenUsage | null;
+    }
   /** Our own disk's fault, and no provider's. */
   | { readonly kind: 'upload_unreadable'; readonly cause: unknown }
   | { readonly kind: 'not_accepted' }
@@ -116,6 +127,11 @@ export interface ExchangeHandler {
   data(bytes: Uint8Array): void;
   end(usage: TokenUsage | null): void;
   fail(failure: ExchangeFailure): void;
+  /**
+   * After `cancel`: the agent's last word, or null where none comes in time; the first counts.
+   * `bytes` are those of the answer that came meanwhile.
+   */
+  stopped(usage: TokenUsage | null, bytes: number): void;
 }
 
 /** One piece of work under way on an agent. */
@@ -123,8 +139,8 @@ export interface Exchange {
   /** Grants the agent new credit for bytes that have been passed on. */
   consumed(bytes: number): void;
   /**
-   * Stops the work on the GPU. The handler hears nothing more; the slot stays taken until the agent
-   * confirms, or 15 s.
+   * Stops the work on the GPU. The handler hears nothing more but `stopped`; the slot stays taken
+   * until the agent confirms, or 15 s.
    */
   cancel(code: ResetCode): void;
   /**

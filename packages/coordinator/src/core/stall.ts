@@ -3,7 +3,7 @@
 /** Longer than any tick takes. */
 const STALLED_AFTER_MS = 60_000;
 
-/** `lastTickAt` is null where no dispatcher has ticked yet, or none runs. */
+/** `lastTickAt` is null where no dispatcher has ticked yet, or none runs: then jobs only wait. */
 export function isStalled(queued: number, lastTickAt: number | null, now: number): boolean {
   return queued > 0 && (lastTickAt === null || now - lastTickAt > STALLED_AFTER_MS);
 }

@@ -1,15 +1,17 @@
 /** The most tokens that a share gives for one answer, written into the request of that provider. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
-
-/**
- * The names of a limit. Every local server reads the first. Ollama does not know the second, and
- * for llama-server the third comes before both, where a negative number is no limit at all.
- */
-const LIMITS = ['max_tokens', 'max_completion_tokens', 'n_predict'] as const;
-
-/** The names of a number of texts. llama-server knows the last, and takes it for the first. */
-const COUNTS = ['n', 'best_of', 'n_cmpl'] as const;
+import {
+  answersEach,
+  CANDIDATE_COUNTS,
+  OPTION_OBJECTS,
+  promptsOf,
+  SEQUENCE_COUNTS,
+  TOKEN_EVADERS,
+  TOKEN_FLOORS,
+  TOKEN_LIMITS,
+} from '@inference-gateway/shared/openai/token-limits';
+import { readSparse, writeSparse } from './sparse-json.js';
 
 export interface CappedBody {
   readonly body: Uint8Array;
@@ -17,9 +19,12 @@ export interface CappedBody {
   readonly maxTokens: number | null;
 }
 
+type Fields = Record<string, unknown>;
+
 /**
  * `body` is the JSON of a checked request. Lowers what it asks for to the cap, or asks for the cap
  * where it asks for none: an answer that reaches it says so itself, with `finish_reason: length`.
+ * The cap is that of all answers together, and each prompt has one token at least.
  */
 export function capTokens(
   body: Uint8Array,
@@ -28,33 +33,60 @@ export function capTokens(
 ): CappedBody {
   const makesText = ENDPOINTS[endpoint].serviceType === 'llm';
   if (most === null || !makesText) return { body, maxTokens: null };
-  const request = JSON.parse(new TextDecoder().decode(body)) as Record<string, unknown>;
-  // None has less than one token: more texts than tokens would be more tokens than the cap.
-  const tooMany = COUNTS.filter((name) => countOf(request[name]) > most);
-  for (const name of tooMany) request[name] = most;
-  const cap = Math.floor(most / choicesOf(request));
-  const asked = LIMITS.filter((name) => (request[name] ?? null) !== null);
-  const tooMuch = asked.filter((name) => !isWithin(request[name], cap));
-  const isGranted = asked.length > 0 && tooMuch.length === 0 && tooMany.length === 0;
-  if (isGranted && asked.includes('max_tokens')) return { body, maxTokens: null };
-  for (const name of tooMuch) request[name] = cap;
+  const request = readSparse(body);
+  const prompts = promptsOf(endpoint, request).length;
+  const isThinned = limitAnswers(request, Math.max(1, Math.floor(most / prompts)));
+  const cap = Math.max(1, Math.floor(most / (prompts * answersEach(request))));
+  const isLowered = lowerLimits(request, cap) || isThinned;
+  const isTidied = [dropFrom(request, CANDIDATE_COUNTS), lowerOptions(request, cap)].includes(true);
+  if (!isLowered && !isTidied && isNumber(request['max_tokens'])) return { body, maxTokens: null };
+  const asked = TOKEN_LIMITS.filter((name) => isNumber(request[name]));
   // Of several, the server may read the one that allows most: this one allows no more than any.
   request['max_tokens'] ??= Math.min(cap, ...asked.map((name) => Number(request[name])));
-  const capped = new TextEncoder().encode(JSON.stringify(request));
-  return { body: capped, maxTokens: isGranted ? null : cap };
+  const capped = writeSparse(request);
+  return { body: capped, maxTokens: isLowered || asked.length === 0 ? cap : null };
 }
 
-/** How many texts are computed: the cap is that of all of them together. */
-function choicesOf(request: Record<string, unknown>): number {
-  return Math.max(1, ...COUNTS.map((name) => countOf(request[name])));
+/** No prompt has more answers than tokens. True where one was to have more. */
+function limitAnswers(request: Fields, most: number): boolean {
+  const tooMany = SEQUENCE_COUNTS.filter((name) => answersEach({ n: request[name] }) > most);
+  for (const name of tooMany) request[name] = most;
+  return tooMany.length > 0;
 }
 
-/** Some servers read `"4"` as 4. What is no number at all they refuse. */
-function countOf(value: unknown): number {
-  const count = Number(value ?? 1);
-  return Number.isNaN(count) ? 1 : count;
+/** True where anything was more than the cap, or put it out of force. */
+function lowerLimits(fields: Fields, cap: number): boolean {
+  const isNamed = (name: string): boolean => (fields[name] ?? null) !== null;
+  const limits = TOKEN_LIMITS.filter((name) => isNamed(name) && !isWithin(fields[name], 1, cap));
+  const floors = TOKEN_FLOORS.filter((name) => isNamed(name) && !isWithin(fields[name], 0, cap));
+  for (const name of [...limits, ...floors]) fields[name] = cap;
+  return dropFrom(fields, TOKEN_EVADERS) || limits.length + floors.length > 0;
 }
 
-function isWithin(limit: unknown, cap: number): boolean {
-  return typeof limit === 'number' && limit >= 1 && limit <= cap;
+/** The same in the objects in which a server may look. Numbers of answers have no place there. */
+function lowerOptions(request: Fields, cap: number): boolean {
+  const found = OPTION_OBJECTS.map((name) => request[name]).filter(isFields);
+  const lowered = found.map((options) => {
+    const isDropped = dropFrom(options, [...SEQUENCE_COUNTS, ...CANDIDATE_COUNTS]);
+    return lowerLimits(options, cap) || isDropped;
+  });
+  return lowered.includes(true);
+}
+
+function dropFrom(fields: Fields, names: readonly string[]): boolean {
+  const found = names.filter((name) => name in fields);
+  for (const name of found) delete fields[name];
+  return found.length > 0;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number';
+}
+
+function isWithin(limit: unknown, least: number, cap: number): boolean {
+  return typeof limit === 'number' && limit >= least && limit <= cap;
 }

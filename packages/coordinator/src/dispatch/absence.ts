@@ -47,10 +47,27 @@ export function modelOffline(sought: Sought, sessions: Sessions): ApiError {
   return new ApiError('model_offline', message, { param: 'model' });
 }
 
+/**
+ * Everybody who serves the model is known not to take what the request holds. `param` is the part;
+ * of a job whose request was read long ago, the field.
+ */
+export function inputNotTaken(
+  { model }: Pick<Sought, 'model'>,
+  inputs: readonly string[],
+  param = 'messages',
+): ApiError {
+  const message =
+    `'${param}' holds ${inputs.join(' and ')}, which the model '${model}' does not take. ` +
+    "Leave it out, or choose a model whose 'input_modalities' in GET /v1/models has it.";
+  return new ApiError('unsupported_modality', message, { param });
+}
+
 /** They are left alone until then, and nothing is gained by waiting for them. */
 export function modelBroken({ model }: Pick<Sought, 'model'>, retryInMs: number): ApiError {
   const failed = `Every provider that serves the model '${model}' failed lately`;
-  return new ApiError('provider_error', `${failed}; ${nextTry(retryInMs)}.`, { param: 'model' });
+  const retryAfterS = Math.max(1, Math.ceil(retryInMs / 1_000));
+  const message = `${failed}; ${nextTry(retryInMs)}.`;
+  return new ApiError('provider_error', message, { param: 'model', retryAfterS });
 }
 
 /** Those who could serve it, are online, and take no work of this caller's now. */

@@ -12,6 +12,8 @@ import type {
   ExchangeFailure,
   ExchangeHandler,
 } from '../core/sessions.js';
+import { meteredTokens, NO_TOKENS } from '../core/usage-bounds.js';
+import type { MeteredTokens, WireCount } from '../core/usage-bounds.js';
 import type { AttemptFailure } from './failure.js';
 import { CALLER_STALLED, JOB_CANCELED } from './work.js';
 import type { Sink, SinkFault, Work } from './work.js';
@@ -31,7 +33,7 @@ export interface AttemptTiming {
 export type AttemptResult =
   | {
       readonly kind: 'done';
-      readonly usage: TokenUsage | null;
+      readonly tokens: MeteredTokens;
       readonly measured: Measured;
     }
   | { readonly kind: 'failed'; readonly failure: AttemptFailure }
@@ -47,6 +49,8 @@ interface AttemptOptions {
   /** What the share lowered the answer's tokens to; null where it lowered nothing. */
   readonly maxTokens: number | null;
   readonly timing: AttemptTiming;
+  /** What its tokens are held to. */
+  readonly allowed: Pick<WireCount, 'request' | 'sequences' | 'maxTokens'>;
   /** The agent has taken the work. */
   readonly onAccepted?: () => void;
   /** The answer has begun, and is none of an error. */
@@ -56,6 +60,11 @@ interface AttemptOptions {
 export class Attempt implements ExchangeHandler {
   /** Rejected where the sink breaks: that is our own fault, and not the provider's. */
   readonly result: Promise<AttemptResult>;
+  /**
+   * The tokens of what was sent, once the agent has said its last word: where it was canceled, a
+   * moment after the result. What is no text has none, and waits for no word.
+   */
+  readonly tokens: Promise<MeteredTokens>;
   /** Monotonic time of the first byte, or null. */
   firstByteAt: number | null = null;
   readonly #options: AttemptOptions;
@@ -63,6 +72,8 @@ export class Attempt implements ExchangeHandler {
   #sentAt = 0;
   #endedAt = 0;
   #parts = 0;
+  #answerBytes = 0;
+  #countTokens: (tokens: MeteredTokens) => void = () => {};
   #settle: (result: AttemptResult) => void = () => {};
   #reject: (error: unknown) => void = () => {};
   #exchange: Exchange | null = null;
@@ -78,6 +89,9 @@ export class Attempt implements ExchangeHandler {
       this.#settle = resolve;
       this.#reject = reject;
     });
+    const makesText = ENDPOINTS[options.work.endpoint].serviceType === 'llm';
+    this.tokens = new Promise((resolve) => (this.#countTokens = resolve));
+    if (!makesText) this.#countTokens(NO_TOKENS);
   }
 
   /** Starts the clocks of work that has been sent. */
@@ -135,46 +149,72 @@ export class Attempt implements ExchangeHandler {
 
   data(bytes: Uint8Array): void {
     if (this.#errorStatus !== null) return this.#errorData(bytes);
+    this.#answerBytes += bytes.length;
     this.#silence?.touch();
     return this.#refuse(this.#options.sink.data(bytes, this.#consumed));
   }
 
   end(usage: TokenUsage | null): void {
     this.#endedAt = performance.now();
+    const tokens = this.#meteredOf(usage);
+    this.#countTokens(tokens);
     if (this.#errorStatus !== null) {
       const body = Buffer.concat(this.#errorBody).toString();
       return this.fail({ kind: 'status', status: this.#errorStatus, body });
     }
-    return this.#concluded(this.#options.sink.end(), usage);
+    return this.#concluded(this.#options.sink.end(tokens), tokens);
   }
 
   fail(failure: ExchangeFailure | AttemptFailure): void {
+    if (ENDINGS.has(failure.kind)) {
+      const usage = failure.kind === 'reset' ? (failure.usage ?? null) : null;
+      this.#countTokens(this.#partOf(usage));
+    }
     this.#finish({ kind: 'failed', failure });
+  }
+
+  stopped(usage: TokenUsage | null, bytes: number): void {
+    // Without a word of its agent's only what was passed on counts.
+    if (usage !== null) this.#answerBytes += bytes;
+    this.#countTokens(this.#partOf(usage));
+  }
+
+  /** Of a document nothing is passed on before it is whole: it counts if its agent says so. */
+  #partOf(told: TokenUsage | null): MeteredTokens {
+    return told === null && !this.#options.work.stream ? NO_TOKENS : this.#meteredOf(told);
+  }
+
+  #meteredOf(told: TokenUsage | null): MeteredTokens {
+    const { work, allowed } = this.#options;
+    if (ENDPOINTS[work.endpoint].serviceType !== 'llm') return NO_TOKENS;
+    if (this.#errorStatus !== null) return NO_TOKENS;
+    const answerBytes = this.#answerBytes;
+    return meteredTokens({ ...allowed, told, answerBytes, stream: work.stream });
   }
 
   /**
    * Answers of which files are kept take a moment to be whole. The work on the GPU is done by then:
    * whoever leaves only now is answered as far as the meter is concerned.
    */
-  #concluded(fault: SinkFault | Promise<SinkFault>, usage: TokenUsage | null): void {
+  #concluded(fault: SinkFault | Promise<SinkFault>, tokens: MeteredTokens): void {
     this.#stopListening();
     if (fault instanceof Promise) {
-      void fault.then((settled) => this.#concluded(settled, usage), this.#reject);
-    } else if (fault === null) this.#finish(this.#done(usage));
+      void fault.then((settled) => this.#concluded(settled, tokens), this.#reject);
+    } else if (fault === null) this.#finish(this.#done(tokens));
     else if (this.#options.work.signal.aborted) this.#finish({ kind: 'gone' });
     else this.fail(failureOf(fault));
   }
 
-  #done(usage: TokenUsage | null): AttemptResult {
+  #done(tokens: MeteredTokens): AttemptResult {
     const { endpoint, stream: streamed } = this.#options.work;
     const measured = {
       streamed,
       firstByteMs: (this.firstByteAt ?? this.#endedAt) - this.#sentAt,
       totalMs: this.#endedAt - this.#sentAt,
-      tokens: usage?.completion_tokens ?? 0,
+      tokens: tokens.completionTokens,
       images: ENDPOINTS[endpoint].serviceType === 'image' ? this.#parts : 0,
     };
-    return { kind: 'done', usage, measured };
+    return { kind: 'done', tokens, measured };
   }
 
   /** Stops an answer in which something is wrong. */
@@ -241,6 +281,9 @@ export class Attempt implements ExchangeHandler {
     this.#settle(result);
   }
 }
+
+/** Failures after which the agent says nothing more: after all others it is told to stop. */
+const ENDINGS: ReadonlySet<AttemptFailure['kind']> = new Set(['rejected', 'reset', 'disconnected']);
 
 function failureOf(fault: string | ApiError): AttemptFailure {
   return typeof fault === 'string' ? unusable(fault) : { kind: 'gateway', error: fault };

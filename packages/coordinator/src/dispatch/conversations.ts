@@ -6,12 +6,13 @@ import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import { prefixDigests } from '../core/affinity.js';
 import type { RunningDigest } from '../core/affinity.js';
+import { readSparse } from '../core/sparse-json.js';
 import type { Work } from './work.js';
 
 /** The conversations that have been quiet for longest are forgotten first. */
 const MAX_ENTRIES = 10_000;
-/** Reading a longer body takes milliseconds in which every other call waits. */
-const MAX_BODY_BYTES = 1024 * 1024;
+/** Reading a longer body takes too long for a hint. */
+export const MAX_CONVERSATION_BYTES = 1024 * 1024;
 /** Of a digest: enough that no two of ten thousand are ever the same. */
 const DIGEST_LENGTH = 22;
 
@@ -53,16 +54,19 @@ export class Conversations {
   }
 }
 
-function digestsOf({ endpoint, caller, model, body }: Work): readonly string[] {
-  if (endpoint !== 'chat' || body.length > MAX_BODY_BYTES) return [];
-  const { memberId } = caller;
-  return prefixDigests({ memberId, model, messages: readMessages(body) }, new Sha256());
+function digestsOf({ endpoint, caller, model, body, prefixes }: Work): readonly string[] {
+  if (prefixes !== undefined) return prefixes;
+  if (endpoint !== 'chat' || body.length > MAX_CONVERSATION_BYTES) return [];
+  return digestsOfMessages(caller.memberId, model, readSparse(body)['messages']);
 }
 
-/** Of a body that has been checked and written again by ourselves. */
-function readMessages(body: Uint8Array): readonly unknown[] {
-  const { messages } = JSON.parse(new TextDecoder().decode(body)) as { messages?: unknown };
-  return Array.isArray(messages) ? messages : [];
+export function digestsOfMessages(
+  memberId: string,
+  model: string,
+  messages: unknown,
+): readonly string[] {
+  const listed = Array.isArray(messages) ? messages : [];
+  return prefixDigests({ memberId, model, messages: listed }, new Sha256());
 }
 
 class Sha256 implements RunningDigest {

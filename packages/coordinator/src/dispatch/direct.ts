@@ -7,6 +7,8 @@ import { setMaxListeners } from 'node:events';
 import type { Choice } from '../core/match.js';
 import type { Sessions } from '../core/sessions.js';
 import { capTokens } from '../core/token-cap.js';
+import { NO_TOKENS, sizeOf } from '../core/usage-bounds.js';
+import type { RequestSize } from '../core/usage-bounds.js';
 import { Attempt } from './attempt.js';
 import type { AttemptTiming } from './attempt.js';
 import { Conversations } from './conversations.js';
@@ -123,19 +125,21 @@ export class Direct {
       progress.firstByteAt = attempt.firstByteAt;
       if (result.kind === 'gone') {
         this.#sessions.report(choice, { kind: 'nothing' });
-        return conclude(work, progress, { kind: 'canceled' });
+        return conclude(work, progress, { kind: 'canceled', tokens: attempt.tokens });
       }
       if (result.kind === 'done') {
         this.#sessions.report(choice, { kind: 'ok', measured: result.measured });
         this.#conversations.served(work, choice.providerId);
-        return conclude(work, progress, { kind: 'ok', usage: result.usage });
+        return conclude(work, progress, { kind: 'ok', tokens: result.tokens });
       }
       const { blame, error } = judge(result.failure, choice.providerName);
       this.#sessions.report(choice, reportOf(result.failure, blame, work.endpoint));
       noteFailure(progress, blame, choice);
       if (blame === 'failed' || blame === 'wait') progress.lastError = error;
       if (blame === 'final' || sink.committed || this.#isSpent(work, progress, blame)) {
-        return conclude(work, progress, { kind: 'failed', error });
+        // Of an answer that nobody was given nothing counts.
+        const tokens = sink.committed ? attempt.tokens : NO_TOKENS;
+        return conclude(work, progress, { kind: 'failed', error, tokens });
       }
     }
   }
@@ -185,7 +189,17 @@ export class Direct {
     const onAnswer = (): void => {
       if (choice.health === 'probe') this.#sessions.report(choice, { kind: 'ok', measured: null });
     };
-    const attempt = new Attempt({ ...call, candidate: choice, maxTokens, timing, onAnswer });
+    const { sequences } = work;
+    const request = (): RequestSize => sizeOf(body);
+    const allowed = { request, sequences, maxTokens: maxTokens ?? work.maxTokens };
+    const attempt = new Attempt({
+      ...call,
+      candidate: choice,
+      maxTokens,
+      timing,
+      allowed,
+      onAnswer,
+    });
     const own = grant.shareId === null;
     const exchange = this.#sessions.open(
       choice,
@@ -197,9 +211,11 @@ export class Direct {
         memberId: work.caller.memberId,
         body,
         uploads: work.uploads,
+        sequences: work.sequences,
         deadlineMs: attempt.agentDeadlineMs,
         attempt: call.attempt,
         requestId: work.requestId,
+        ...(work.reasoningField !== undefined && { reasoningField: work.reasoningField }),
       },
       attempt,
     );
@@ -245,13 +261,14 @@ function newProgress(): Progress {
 function conclude(
   work: Work,
   progress: Progress,
-  end: { kind: Outcome['kind']; error?: ApiError; usage?: Outcome['usage'] },
+  end: { kind: Outcome['kind']; error?: ApiError; tokens?: Outcome['tokens'] },
 ): Outcome {
   const { attempts, queueMs, providerId, firstByteAt } = progress;
   return {
     kind: end.kind,
     error: end.error ?? null,
-    usage: end.usage ?? null,
+    totalMs: Math.round(performance.now() - work.receivedAt),
+    tokens: end.tokens ?? NO_TOKENS,
     providerId,
     attempts,
     queueMs: Math.round(queueMs),

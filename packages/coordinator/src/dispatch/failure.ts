@@ -159,6 +159,7 @@ function judgeStatus(status: number, body: string, providerName: string): Verdic
   if (status === 404) return failed('provider_error', said);
   if (status === 408 || status === 425 || status === 429 || status === 503) return notNow(said);
   if (status >= 500) return failed('provider_error', said);
+  if (status === 413) return { blame: 'final', error: new ApiError('body_too_large', said) };
   return { blame: 'final', error: new ApiError(code, message, param === null ? {} : { param }) };
 }
 
@@ -178,7 +179,7 @@ function notNow(message: string): Verdict {
 function readError(body: string): { message: string; code: ErrorCode; param: string | null } {
   const error = errorObject(body);
   const message = typeof error['message'] === 'string' ? error['message'] : 'no reason given';
-  const passed = ['context_length_exceeded', 'unsupported_value'] as const;
+  const passed = ['context_length_exceeded', 'unsupported_value', 'unsupported_file_type'] as const;
   const code = passed.find((known) => known === error['code']) ?? 'provider_rejected';
   return { message, code, param: typeof error['param'] === 'string' ? error['param'] : null };
 }

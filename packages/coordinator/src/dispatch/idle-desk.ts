@@ -9,6 +9,7 @@ import type { JobDesk, Waiting } from './job-desk.js';
 export function createIdleDesk(store: Store, limits: QueueLimits): JobDesk {
   return {
     findSubmitted: (memberId, key) => store.findSubmittedJob(memberId, key),
+    findSubmittedBatch: (memberId, key) => store.findSubmittedBatch(memberId, key),
     submit: takesNothing,
     submitBatch: takesNothing,
     cancel: (jobId, memberId) => store.cancelJob(jobId, memberId, Date.now()),

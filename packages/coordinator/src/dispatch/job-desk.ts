@@ -27,6 +27,8 @@ export interface Submitted {
 export interface JobDesk {
   /** The job that was submitted under this idempotency key; null where there is none. */
   findSubmitted(memberId: string, idempotencyKey: string): Promise<Job | null>;
+  /** The same of a batch. */
+  findSubmittedBatch(memberId: string, idempotencyKey: string): Promise<Batch | null>;
   submit(submitter: Submitter, item: NewJobItem): Promise<SubmitOutcome<Submitted>>;
   submitBatch(
     submitter: Submitter & { readonly label: string | null },

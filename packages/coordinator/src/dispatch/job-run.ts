@@ -1,5 +1,7 @@
 /** One run of one claimed job: the Work that a synchronous call would be, and its sink. */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
+import { limitOf, sequencesOf } from '@inference-gateway/shared/openai/token-limits';
 import type { Candidate } from '../core/match.js';
 import type {
   CallReport,
@@ -8,6 +10,9 @@ import type {
   LinkedProvider,
   OpenRequest,
 } from '../core/sessions.js';
+import { readSparse } from '../core/sparse-json.js';
+import { sizeOf } from '../core/usage-bounds.js';
+import type { RequestSize } from '../core/usage-bounds.js';
 import type { ClaimedJob } from '../store/port.js';
 import { Attempt } from './attempt.js';
 import type { AttemptResult } from './attempt.js';
@@ -24,6 +29,8 @@ interface JobRunParts {
   /** Aborted when the job is canceled. */
   readonly canceling: AbortController;
   readonly limitMs: number;
+  /** Null where only its agent still has it. */
+  readonly body: Uint8Array | null;
   readonly onAccepted?: () => void;
 }
 
@@ -47,7 +54,7 @@ export class JobRun {
     this.claimId = parts.claimed.claimId;
     this.sink = parts.sink;
     this.#work = toWork(parts);
-    const { claimed, provider, sink, limitMs, onAccepted } = parts;
+    const { claimed, provider, sink, limitMs, body, onAccepted } = parts;
     this.#attempt = new Attempt({
       work: this.#work,
       sink,
@@ -58,6 +65,7 @@ export class JobRun {
       // The result says itself where it was cut.
       maxTokens: null,
       // A local call is silent while it computes: only the whole of it has a limit.
+      allowed: allowedOf(claimed, body),
       timing: { syncDeadlineMs: limitMs, firstByteMs: limitMs, idleMs: limitMs },
       ...(onAccepted !== undefined && { onAccepted }),
     });
@@ -94,6 +102,8 @@ export class JobRun {
       memberId: job.memberId,
       body,
       uploads: [],
+      // One after another: a batch is the way to have many at once.
+      sequences: 1,
       deadlineMs: Math.ceil(limitMs),
       attempt: job.attempts,
       requestId: job.requestId,
@@ -120,6 +130,20 @@ export class JobRun {
 /** Its request is the agent's by the time that anything could be sent again. */
 const NOTHING = new Uint8Array();
 
+function allowedOf({ job }: ClaimedJob, body: Uint8Array | null): Allowed {
+  if (body === null || ENDPOINTS[job.endpoint].serviceType !== 'llm') {
+    return { request: () => null, sequences: 1, maxTokens: null };
+  }
+  // The body itself is not kept.
+  const size = sizeOf(body);
+  const request = (): RequestSize => size;
+  const fields = readSparse(body);
+  const sequences = sequencesOf(job.endpoint, fields);
+  return { request, sequences, maxTokens: limitOf(fields) };
+}
+
+type Allowed = ConstructorParameters<typeof Attempt>[0]['allowed'];
+
 function toWork({ claimed, canceling }: JobRunParts): Work {
   const { job, memberName } = claimed;
   const { memberId, keyId, scope } = job;
@@ -132,6 +156,8 @@ function toWork({ claimed, canceling }: JobRunParts): Work {
     needs: job.needs,
     body: NOTHING,
     uploads: [],
+    sequences: 1,
+    maxTokens: null,
     stream: false,
     receivedAt: performance.now(),
     limitMs: null,

@@ -100,7 +100,8 @@ export class JobRuns {
     const canceling = this.#enter(claimId);
     // It was claimed and never heard of again until now.
     if (runDeadline === null) this.#ends.accepted(claimId, limitMs);
-    const run = new JobRun({ claimed, canceling, provider: linked, sink, limitMs });
+    const body = null;
+    const run = new JobRun({ claimed, canceling, provider: linked, sink, limitMs, body });
     // It is over, too, where the link is given up before it was begun.
     this.#track(claimId, canceling, this.#follow(run, null));
     const begin = (exchange: Exchange): void => run.begin(exchange);
@@ -148,7 +149,7 @@ export class JobRuns {
       this.#ends.accepted(claimId, limitMs);
     };
     const provider = choice;
-    const run = new JobRun({ claimed, canceling, provider, sink, limitMs, onAccepted });
+    const run = new JobRun({ claimed, canceling, provider, sink, limitMs, body, onAccepted });
     const exchange = reservation.open(run.openRequest(body), run.handler);
     if (exchange === null) {
       sent();

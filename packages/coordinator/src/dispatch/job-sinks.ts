@@ -2,16 +2,14 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { AnswerFiles } from '../assets/answer-files.js';
 import type { AssetLibrary } from '../assets/asset-library.js';
-import { MAX_ANSWER_BYTES } from '../core/held-document.js';
-import { Budget } from '../core/budget.js';
+import type { Budget } from '../core/budget.js';
+import { readSparse } from '../core/sparse-json.js';
 import type { Job } from '../store/port.js';
 import { FileResult } from './sinks/file-result.js';
 import type { JobSink } from './sinks/job-sink.js';
 import { TextResult } from './sinks/text-result.js';
 
 export interface JobSinkLimits {
-  /** Of text answers that are held at once; a member may hold half of it, or the largest one. */
-  readonly maxBodyMemoryBytes: number;
   readonly maxImages: number;
 }
 
@@ -20,12 +18,11 @@ export class JobSinks {
   readonly #limits: JobSinkLimits;
   readonly #budget: Budget;
 
-  constructor(library: AssetLibrary, limits: JobSinkLimits) {
+  /** `budget` is the memory for answers, which synchronous calls take theirs from, too. */
+  constructor(library: AssetLibrary, limits: JobSinkLimits, budget: Budget) {
     this.library = library;
     this.#limits = limits;
-    const totalBytes = limits.maxBodyMemoryBytes;
-    const memberBytes = Math.max(totalBytes / 2, MAX_ANSWER_BYTES);
-    this.#budget = new Budget({ totalBytes, memberBytes });
+    this.#budget = budget;
   }
 
   /**
@@ -45,7 +42,7 @@ export class JobSinks {
 
   #imagesIn(body: Uint8Array | null): number {
     if (body === null) return this.#limits.maxImages;
-    const { n } = JSON.parse(Buffer.from(body).toString()) as { readonly n?: number | null };
-    return n ?? 1;
+    const { n } = readSparse(body);
+    return typeof n === 'number' ? n : 1;
   }
 }

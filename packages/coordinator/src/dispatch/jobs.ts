@@ -3,6 +3,7 @@ import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { AssetLibrary } from '../assets/asset-library.js';
+import type { Budget } from '../core/budget.js';
 import { isFinished } from '../core/job.js';
 import type { LaneHead } from '../core/lane.js';
 import type {
@@ -43,6 +44,8 @@ export interface JobSettings extends JobDeadlines, JobSinkLimits {
   readonly jobLeaseMs: number;
   readonly jobNoProviderMs: number;
   readonly retentionMs: number;
+  readonly usageRetentionMs: number;
+  readonly auditRetentionMs: number;
   readonly maxQueuedJobs: number;
   readonly maxQueuedBytes: number;
 }
@@ -51,6 +54,8 @@ export interface JobsParts {
   readonly store: Store;
   readonly sessions: Sessions;
   readonly library: AssetLibrary;
+  /** Memory for answers, which synchronous calls take theirs from, too. */
+  readonly budget: Budget;
   readonly settings: JobSettings;
   readonly logger: Logger;
   /** A job has ended. `usage` is what was metered of it, where that is known here. */
@@ -68,15 +73,16 @@ export class Jobs implements JobDesk, ClaimKeeper {
 
   constructor(parts: JobsParts) {
     this.#parts = parts;
-    const { store, sessions, library, settings, logger } = parts;
-    const { jobLeaseMs: leaseMs, jobNoProviderMs: noProviderMs, retentionMs } = settings;
+    const { store, sessions, library, budget, settings, logger } = parts;
+    const { jobLeaseMs: leaseMs, jobNoProviderMs: noProviderMs } = settings;
+    const { retentionMs, usageRetentionMs, auditRetentionMs } = settings;
     const onChange = (job: Job, usage: UsageRow | null): void => this.#changed(job, usage);
     this.#endings = new Endings(store);
-    const sinks = new JobSinks(library, settings);
+    const sinks = new JobSinks(library, settings, budget);
     const onStart = (job: Job): void => parts.onMoved(job.memberId);
     const run = { store, sessions, sinks, deadlines: settings, logger };
     this.#runs = new JobRuns({ ...run, onStart, onChange });
-    const time = { leaseMs, noProviderMs, retentionMs };
+    const time = { leaseMs, noProviderMs, retentionMs, usageRetentionMs, auditRetentionMs };
     const clocks = SYSTEM_CLOCKS;
     this.#upkeep = new Upkeep({ store, sessions, clocks, ...time, onChange, logger });
     const { asyncEnabled } = settings;
@@ -87,6 +93,10 @@ export class Jobs implements JobDesk, ClaimKeeper {
 
   findSubmitted(memberId: string, idempotencyKey: string): Promise<Job | null> {
     return this.#parts.store.findSubmittedJob(memberId, idempotencyKey);
+  }
+
+  findSubmittedBatch(memberId: string, idempotencyKey: string): Promise<Batch | null> {
+    return this.#parts.store.findSubmittedBatch(memberId, idempotencyKey);
   }
 
   async submit(submitter: Submitter, item: NewJobItem): Promise<SubmitOutcome<Submitted>> {

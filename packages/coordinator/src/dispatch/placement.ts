@@ -177,6 +177,6 @@ export class Placement {
 function keyOf({ work, excluded }: Sought<unknown>): string {
   const { caller, endpoint, model, needs } = work;
   const { serviceType } = ENDPOINTS[endpoint];
-  const wanted = [...needs.features, ...needs.voices];
+  const wanted = [...needs.features, ...needs.voices, ...(needs.inputs ?? [])];
   return [caller.memberId, caller.scope, serviceType, model, ...wanted, ...excluded].join(' ');
 }

@@ -12,6 +12,7 @@ import type {
   JobUsage,
   UsageRow,
 } from '../store/port.js';
+import type { MeteredTokens } from '../core/usage-bounds.js';
 import type { JobRun, RunEnd } from './job-run.js';
 import type { JobSinks } from './job-sinks.js';
 import type { JobVerdict } from './job-verdict.js';
@@ -51,7 +52,7 @@ export class RunEnds {
   }
 
   async write(run: JobRun, end: RunEnd): Promise<void> {
-    if (end.kind === 'done') return this.#finish(run, toUsage(run, end.usage));
+    if (end.kind === 'done') return this.#finish(run, toUsage(run, end.tokens));
     await run.sink.drop();
     // A canceled job is not this run's any more, and one whose link is lost may go on.
     if (end.kind === 'canceled' || end.verdict.kind === 'leave') return undefined;
@@ -163,10 +164,9 @@ export class RunEnds {
   }
 }
 
-function toUsage(run: JobRun, usage: { prompt_tokens: number; completion_tokens: number } | null) {
+function toUsage(run: JobRun, tokens: MeteredTokens): JobUsage {
   return {
-    promptTokens: usage?.prompt_tokens ?? 0,
-    completionTokens: usage?.completion_tokens ?? 0,
+    ...tokens,
     ...run.sink.result.measures,
     firstByteMs: run.firstByteMs,
   };

@@ -8,8 +8,9 @@ import type { Logger } from '@inference-gateway/shared/program/logger';
 import { lastReach } from '../core/match.js';
 import type { Lane, LaneHead } from '../core/lane.js';
 import type { Sessions } from '../core/sessions.js';
-import type { EndOutcome, Job, JobStore, DispatchStore, UsageRow } from '../store/port.js';
+import type { EndOutcome, Job, JobStore, DispatchStore, Store, UsageRow } from '../store/port.js';
 import { ableProviders } from './able-providers.js';
+import { inputNotTaken } from './absence.js';
 
 /** A tick that comes this late, or a clock that went on by so much less or more, is a jump. */
 const JUMP_MS = 15_000;
@@ -40,12 +41,16 @@ export const SYSTEM_CLOCKS: Clocks = {
 };
 
 export interface UpkeepParts {
-  readonly store: DispatchStore & Pick<JobStore, 'deleteOldJobs'>;
+  readonly store: DispatchStore &
+    Pick<JobStore, 'deleteOldJobs'> &
+    Pick<Store, 'deleteOldUsage' | 'deleteOldAudit' | 'releasePages'>;
   readonly sessions: Pick<Sessions, 'candidates' | 'formerCandidates'>;
   readonly clocks: Clocks;
   readonly leaseMs: number;
   readonly noProviderMs: number;
   readonly retentionMs: number;
+  readonly usageRetentionMs: number;
+  readonly auditRetentionMs: number;
   readonly onChange: (job: Job, usage: UsageRow | null) => void;
   readonly logger: Logger;
 }
@@ -149,11 +154,19 @@ export class Upkeep {
       // What was queued before the start may have been served before it, too.
       const isOld = jobs.some(({ queuedAt }) => queuedAt < this.#awakeSince);
       if (isOld && now < expectedAt) return null;
-      return { queuedBefore: now, error: nobodyServes(lane, null), wasServed: false };
+      return { queuedBefore: now, error: this.#unservable(lane), wasServed: false };
     }
     if (now - Math.max(seenAt, expectedAt) < noProviderMs) return null;
     const error = nobodyServes(lane, noProviderMs);
     return { queuedBefore: now - noProviderMs, error, wasServed: true };
+  }
+
+  /** Nobody serves it at all, or nobody who takes what the jobs hold. */
+  #unservable(lane: Lane): ApiError {
+    const { inputs = [], ...needs } = lane.needs;
+    const serving = ableProviders(this.#parts.sessions, { ...lane, needs });
+    const isRefused = inputs.length > 0 && serving.length > 0;
+    return isRefused ? inputNotTaken(lane, inputs) : nobodyServes(lane, null);
   }
 
   async #expireLane(laneKey: string, end: PatienceEnd | null): Promise<void> {
@@ -169,12 +182,17 @@ export class Upkeep {
 
   /** True once nothing old is left. */
   async #deleteOld(): Promise<boolean> {
-    const { store, retentionMs } = this.#parts;
-    for (let i = 0; i < MAX_DELETIONS; i++) {
-      const deleted = await store.deleteOldJobs(this.#now - retentionMs, BATCH);
-      if (deleted < BATCH) return true;
-    }
-    return false;
+    const { store, retentionMs, usageRetentionMs, auditRetentionMs } = this.#parts;
+    const now = this.#now;
+    const steps = [
+      () => store.deleteOldJobs(now - retentionMs, BATCH),
+      () => store.deleteOldUsage(now - usageRetentionMs, BATCH),
+      () => store.deleteOldAudit(now - auditRetentionMs, BATCH),
+      () => store.releasePages(BATCH),
+    ];
+    let isDone = true;
+    for (const step of steps) isDone = (await upTo(MAX_DELETIONS, step)) && isDone;
+    return isDone;
   }
 
   get #now(): number {
@@ -187,6 +205,12 @@ export class Upkeep {
       this.#parts.onChange(outcome.job, outcome.kind === 'failed' ? outcome.usage : null);
     }
   }
+}
+
+/** False where more may be left: each step does a batch. */
+async function upTo(steps: number, step: () => Promise<number>): Promise<boolean> {
+  for (let i = 0; i < steps; i++) if ((await step()) < BATCH) return true;
+  return false;
 }
 
 /** Jobs that were queued by then have waited for too long, and are told this. */

@@ -4,10 +4,11 @@
  */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import type { ApiError } from '@inference-gateway/shared/errors';
-import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
+import type { ReasoningField } from '@inference-gateway/shared/protocol/messages';
 import type { Caller } from '../core/caller.js';
 import type { Needs } from '../core/match.js';
 import type { AnswerPart, Upload } from '../core/sessions.js';
+import type { MeteredTokens } from '../core/usage-bounds.js';
 
 /** The reason with which `Work.signal` is aborted where the caller is there, but reads nothing. */
 export const CALLER_STALLED = 'CALLER_STALLED';
@@ -23,11 +24,19 @@ export interface Work {
   readonly needs: Needs;
   readonly body: Uint8Array;
   readonly uploads: readonly Upload[];
+  /** Answers that it asks for: `n` of a text, times its prompts. */
+  readonly sequences: number;
+  /** The most tokens of each, where the request says it; null otherwise. */
+  readonly maxTokens: number | null;
   readonly stream: boolean;
+  /** The conversation that it belongs to; absent: it is read from the body. */
+  readonly prefixes?: readonly string[];
   /** Monotonic ms (`performance.now`): of the whole request where it held files. */
   readonly receivedAt: number;
   /** The caller's own time limit, where it named one; null otherwise. */
   readonly limitMs: number | null;
+  /** The name under which the caller reads a model's thinking; absent, the usual one. */
+  readonly reasoningField?: ReasoningField;
   /** Aborted when the caller leaves. */
   readonly signal: AbortSignal;
 }
@@ -58,13 +67,13 @@ export interface Sink {
   part(part: AnswerPart): SinkFault;
   /** Takes bytes and calls `consumed` with their number once they are passed on. */
   data(bytes: Uint8Array, consumed: (bytes: number) => void): SinkFault;
-  /** The answer is whole. */
-  end(): SinkFault | Promise<SinkFault>;
+  /** The answer is whole, and had these tokens. */
+  end(tokens: MeteredTokens): SinkFault | Promise<SinkFault>;
 }
 
 /**
- * What is wrong with an answer, or null. An `ApiError` is the gateway's own failure: no other
- * provider would fare better.
+ * What is wrong with an answer, or null. An `ApiError` is no failure of the provider's, but the
+ * gateway's own or the caller's: no other provider would fare better.
  */
 export type SinkFault = string | ApiError | null;
 
@@ -76,5 +85,11 @@ export interface Outcome {
   readonly attempts: number;
   readonly queueMs: number;
   readonly firstByteMs: number | null;
-  readonly usage: TokenUsage | null;
+  /** From the request's arrival to its end. */
+  readonly totalMs: number;
+  /**
+   * Of what was sent, in part or whole: a promise where work is being stopped whose agent is still
+   * to tell. It is never rejected.
+   */
+  readonly tokens: MeteredTokens | Promise<MeteredTokens>;
 }

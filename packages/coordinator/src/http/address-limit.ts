@@ -1,29 +1,42 @@
 import { ApiError } from '@inference-gateway/shared/errors';
-import { addressGroup } from '../core/address-group.js';
+import { addressGroup, addressNetwork } from '../core/address-group.js';
 import { RateLimit } from '../core/rate.js';
+import type { RateStanding } from '../core/rate.js';
 
 const WINDOW_MS = 60_000;
-/** Some 600 bytes each. Where there are more, all begin anew. */
-const MAX_ADDRESSES = 10_000;
+/** Some 600 bytes each. Beyond it, those with the fewest tries are forgotten. */
+export const MAX_ADDRESSES = 10_000;
+/**
+ * A network has a multiple of the tries of one of its 65,536 addresses, so that nobody who holds
+ * it whole evades the limit, and one home in it does not use up the tries of the others.
+ */
+const NETWORK_FACTOR = 4;
 
-/** What one address may try within a minute, of what takes no key. */
+/** What one address, and one IPv6 network, may try within a minute, of what takes no key. */
 export class AddressLimit {
-  readonly #tries: number;
-  #limit: RateLimit;
+  readonly #addresses: RateLimit;
+  readonly #networks: RateLimit;
 
   constructor(tries: number) {
-    this.#tries = tries;
-    this.#limit = new RateLimit(tries, WINDOW_MS);
+    this.#addresses = new RateLimit(tries, WINDOW_MS, MAX_ADDRESSES);
+    this.#networks = new RateLimit(NETWORK_FACTOR * tries, WINDOW_MS, MAX_ADDRESSES);
   }
 
   /** Throws `rate_limit_exceeded` where it is one too many. */
   take(address: string): void {
-    if (this.#limit.members >= MAX_ADDRESSES) this.#limit = new RateLimit(this.#tries, WINDOW_MS);
-    const { allowed, retryAfterS } = this.#limit.take(addressGroup(address), performance.now());
-    if (allowed) return;
-    const message =
-      `Your address has tried ${this.#tries} times within a minute, which is all it may. ` +
-      `Try again in ${retryAfterS} seconds.`;
-    throw new ApiError('rate_limit_exceeded', message, { retryAfterS });
+    const now = performance.now();
+    const group = addressGroup(address);
+    // What an address is refused does not count against its network.
+    const isSpent = this.#addresses.look(group, now).remaining === 0;
+    if (!isSpent) refuse(this.#networks.take(addressNetwork(address), now), 'network');
+    refuse(this.#addresses.take(group, now), 'address');
   }
+}
+
+function refuse({ allowed, limit, retryAfterS }: RateStanding, what: string): void {
+  if (allowed) return;
+  const message =
+    `Your ${what} has tried ${limit} times within a minute, which is all it may. ` +
+    `Try again in ${retryAfterS} seconds.`;
+  throw new ApiError('rate_limit_exceeded', message, { retryAfterS });
 }

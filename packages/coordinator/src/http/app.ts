@@ -1,23 +1,22 @@
 /** The HTTP side, in the order in which a request passes through it. */
-import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import { PasswordDesk } from '../accounts/password-desk.js';
 import type { SetupDesk } from '../accounts/setup-desk.js';
-import type { AssetsAccess } from '../config-values.js';
 import type { ConsoleDesk } from '../console/console-desk.js';
 import type { RateLimit } from '../core/rate.js';
 import type { Store } from '../store/port.js';
-import { mayFetchUnauthenticated } from './asset-access.js';
+import { isOpenedByLink, readAssetLink } from './asset-access.js';
 import type { Authentication } from './authenticate.js';
 import { consoleCalls } from './console-calls.js';
 import type { ConsoleSessions } from './console-sessions.js';
-import type { Context, Middleware, RequestState } from './context.js';
+import type { Middleware, RequestState } from './context.js';
 import { cors, hintAtProxy, identify, isPublicApi, tidyPath } from './edge.js';
 import { entityTags } from './entity-tags.js';
 import { errorBoundary } from './errors.js';
 import { LogIn } from './log-in.js';
+import type { MemberReads } from './member-reads.js';
 import { narrowScope } from './provider-scope.js';
 import { rateLimit } from './rate-limit.js';
 import { agentRoutes } from './routes/agents.js';
@@ -44,6 +43,7 @@ import { passwordRoutes } from './routes/password.js';
 import { queueRoutes } from './routes/queue.js';
 import { sessionRoutes } from './routes/sessions.js';
 import { setupRoutes } from './routes/setup.js';
+import { unrouted } from './routes/unrouted.js';
 import { web } from './routes/web.js';
 import { sameOrigin } from './same-origin.js';
 import { asyncDisabled } from './submit-job.js';
@@ -62,12 +62,14 @@ export interface AppParts {
   readonly logger: Logger;
   readonly authentication: Authentication;
   readonly rate: RateLimit;
+  readonly reads: MemberReads;
   /** A request was one too many. */
   readonly onRateLimited: () => void;
   /** Null: there is no `/metrics` here. */
   readonly metrics: MetricsAccess | null;
   readonly inference: InferenceParts;
-  readonly assetsAccess: AssetsAccess;
+  /** The origin that callers use. Asked for late: the port is known once the server listens. */
+  readonly publicUrl: () => string;
   readonly health: Health;
   readonly store: Accounts & AgentAccess & JobReads;
   /** The browsers that are logged in; the live hints ask for them, too. */
@@ -102,16 +104,19 @@ export function createApp(parts: AppParts): Koa<RequestState> {
   app.use(sameOrigin(parts.ownOrigins));
   app.use(web({ files: parts.web, ownOrigins: parts.ownOrigins }));
   app.use(entityTags);
+  app.use(readAssetLink(parts.inference.assetLinks));
   app.use(consoleCalls(parts));
   for (const middleware of [
     parts.authentication.middleware,
     rateLimit(parts.rate, parts.onRateLimited),
     narrowScope,
+    parts.reads.middleware,
   ]) {
-    app.use(forCallers(middleware, parts.assetsAccess));
+    app.use(forCallers(middleware));
   }
-  app.use(createRouter(parts).routes());
-  app.use(unrouted);
+  const router = createRouter(parts);
+  app.use(router.routes());
+  app.use(unrouted(router));
   return app;
 }
 
@@ -125,14 +130,15 @@ export function createRouter(parts: AppParts): Router<RequestState> {
   enrollRoutes(router, { ...parts.enrollment, store: parts.store });
   const { providerApproval, deviceTimes: times } = parts.enrollment;
   const { store, version, inference } = parts;
-  deviceRoutes(router, { store, providerApproval, times, publicUrl: inference.publicUrl });
+  deviceRoutes(router, { store, providerApproval, times, publicUrl: parts.publicUrl });
   agentRoutes(router, { store, version, sessions: inference.sessions });
   accountRoutes(router, parts);
-  consoleRoutes(router, { sessions: parts.sessions, desk: parts.console });
-  openapiRoutes(router, parts.inference.publicUrl);
+  const { sessions, console: desk, reads } = parts;
+  consoleRoutes(router, { sessions, desk, reads });
+  openapiRoutes(router, parts.publicUrl);
   modelRoutes(router, parts.inference.sessions);
   inferenceRoutes(router, parts.inference);
-  assetRoutes(router, { ...parts.inference, access: parts.assetsAccess });
+  assetRoutes(router, parts.inference);
   queueRoutes(router, { ...parts.inference, store: parts.store });
   asyncRoutes(router, parts);
   return router;
@@ -145,7 +151,7 @@ function accountRoutes(router: Router<RequestState>, parts: AppParts): void {
   const logIn = new LogIn(store, desk);
   joinRoutes(router, { store, desk, setup });
   setupRoutes(router, { store, desk, sessions, setup });
-  sessionRoutes(router, { logIn, sessions, version, publicUrl: parts.inference.publicUrl });
+  sessionRoutes(router, { logIn, sessions, version, publicUrl: parts.publicUrl });
   passwordRoutes(router, { store, desk, logIn, sessions });
 }
 
@@ -162,22 +168,10 @@ function asyncRoutes(router: Router<RequestState>, { inference, store }: AppPart
   batchRoutes(router, { ...inference, desk, store });
 }
 
-/** Whoever calls has a key, or a session; but an asset may be open to whoever knows its address. */
-function forCallers(middleware: Middleware, access: AssetsAccess): Middleware {
+/** Whoever calls has a key, or a session; but an asset is open to whoever holds a link to it. */
+function forCallers(middleware: Middleware): Middleware {
   return (ctx, next) => {
-    const isCall = isPublicApi(ctx.path) && !mayFetchUnauthenticated(ctx, access);
+    const isCall = isPublicApi(ctx.path) && !isOpenedByLink(ctx);
     return isCall ? middleware(ctx, next) : next();
   };
 }
-
-/** No route took the request: the path is unknown, or known by other methods. */
-const unrouted: Middleware = (ctx: Context & { matched?: readonly { methods: string[] }[] }) => {
-  const methods = new Set((ctx.matched ?? []).flatMap((layer) => layer.methods));
-  if (methods.size === 0) {
-    const message = `There is nothing at ${ctx.path}. The API is below /v1; see GET /v1/models.`;
-    throw new ApiError('unknown_url', message);
-  }
-  const allowed = [...methods].join(', ');
-  const message = `${ctx.method} is not possible on ${ctx.path}. Use ${allowed}.`;
-  throw new ApiError('method_not_allowed', message, { headers: { Allow: allowed } });
-};

@@ -8,6 +8,7 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import { isSecret } from '@inference-gateway/shared/ids';
 import type { Caller } from '../core/caller.js';
 import type { KeyHolder, Store } from '../store/port.js';
+import { assetRefusal } from './asset-access.js';
 import type { Context, Middleware } from './context.js';
 
 type KeyStore = Pick<Store, 'findKeyHolder' | 'touchKeys'>;
@@ -37,13 +38,14 @@ export class Authentication {
   }
 
   async #identify(ctx: Context): Promise<Caller> {
-    const secret = readKey(ctx.get('authorization'));
+    const secret = readKey(ctx);
     const holder = isSecret('gwk', secret) ? await this.#find(secret) : null;
     if (holder === null || holder.key.revokedAt !== null) throw invalidKey(secret);
     refuseEnded(holder, secret);
     const { key, memberName, limits } = holder;
     this.#used.add(key.id);
-    return { memberId: key.memberId, memberName, keyId: key.id, scope: key.scope, limits };
+    const { id: keyId, memberId, scope, assets } = key;
+    return { memberId, memberName, keyId, scope, assets, limits };
   }
 
   #find(secret: string): Promise<KeyHolder | null> {
@@ -59,9 +61,11 @@ export class Authentication {
   }
 }
 
-function readKey(header: string): string {
-  const secret = readBearer(header);
+function readKey(ctx: Context): string {
+  const secret = readBearer(ctx.get('authorization'));
   if (secret !== null) return secret;
+  const { assetLink } = ctx.state;
+  if (assetLink !== undefined && assetLink.kind !== 'good') throw assetRefusal(assetLink);
   const message =
     "No API key. Send the header 'Authorization: Bearer gwk_…'; keys are made in the dashboard " +
     'under Settings, Token.';

@@ -1,70 +1,108 @@
 /** JSON bodies: held whole, up to their limit, within one budget of memory for all callers. */
 import { ApiError } from '@inference-gateway/shared/errors';
-import { MAX_ANSWER_BYTES } from '../core/held-document.js';
-import { Budget } from '../core/budget.js';
-import type { Share } from '../core/budget.js';
+import type { RequestLimits } from '@inference-gateway/shared/openai/requests';
+import { JsonScan } from '@inference-gateway/shared/json-scan';
+import type { Readable } from 'node:stream';
+import { addressNetwork } from '../core/address-group.js';
+import type { Budget, Share } from '../core/budget.js';
+import { callerOf } from './context.js';
 import type { Context } from './context.js';
+import { decodedBody, decodingFault } from './decoded-body.js';
+import { judgeBatch, judgeRequest, parseJson } from './judge-body.js';
+import type { Judged, JudgedBatch, JudgedRequest, Question } from './judge-body.js';
+import { MAX_SMALL_BYTES, MAX_SMALL_VALUES } from './large-bodies.js';
+import type { LargeBodies } from './large-bodies.js';
 import { GatheredBytes } from '@inference-gateway/shared/gathered-bytes';
 
-export interface BodyLimits {
-  readonly maxJsonBytes: number;
-  /**
-   * Bytes of JSON bodies and answers held at once; a member may hold half of it, and always the
-   * largest body together with the largest answer to it.
-   */
-  readonly maxBodyMemoryBytes: number;
-}
+type RequestAsked = Omit<Extract<Question, { kind: 'request' }>, 'kind' | 'memberId'>;
 
 export class JsonBodies {
-  readonly #limits: BodyLimits;
+  readonly #maxBytes: number;
   readonly #budget: Budget;
+  readonly #large: LargeBodies | null;
 
-  constructor(limits: BodyLimits) {
-    const { maxJsonBytes, maxBodyMemoryBytes } = limits;
-    this.#limits = limits;
-    this.#budget = new Budget({
-      totalBytes: maxBodyMemoryBytes,
-      memberBytes: Math.max(maxBodyMemoryBytes / 2, maxJsonBytes + MAX_ANSWER_BYTES),
-    });
+  /**
+   * `budget` is the memory for bodies and answers, which jobs take theirs from, too; `large` the
+   * thread for large bodies, null where none can be large.
+   */
+  constructor(
+    { maxJsonBytes }: { readonly maxJsonBytes: number },
+    { budget, large }: { readonly budget: Budget; readonly large: LargeBodies | null },
+  ) {
+    this.#maxBytes = maxJsonBytes;
+    this.#budget = budget;
+    this.#large = large;
   }
 
-  /** Reads and parses the body. Its memory counts as held until the answer has ended. */
-  async read(ctx: Context): Promise<unknown> {
-    requireJson(ctx);
-    const announced = Number(ctx.get('content-length') || 0);
-    if (announced > this.#limits.maxJsonBytes) throw this.#tooLarge();
-    return parseJson(await this.#collect(ctx));
+  /**
+   * Reads and parses a body of at most some kilobytes, whose memory counts as that of `holder`: of
+   * the member or provider that is known to send it, else of the sender's network.
+   */
+  async read(ctx: Context, holder = holderOf(ctx)): Promise<unknown> {
+    return parseJson((await this.#collect(ctx, holder)).bytes);
+  }
+
+  /** Reads and checks the request. Its memory counts as held until the answer has ended. */
+  async readRequest(ctx: Context, asked: RequestAsked): Promise<Judged<JudgedRequest>> {
+    const { bytes, values } = await this.#collect(ctx);
+    const question = { kind: 'request', ...asked, memberId: callerOf(ctx).memberId } as const;
+    if (this.#large !== null && isLarge(bytes, values)) {
+      return this.#large.judgeRequest(bytes, question);
+    }
+    return judgeRequest(parseJson(bytes), question);
+  }
+
+  async readBatch(ctx: Context, limits: RequestLimits): Promise<JudgedBatch> {
+    const { bytes, values } = await this.#collect(ctx);
+    const question = { kind: 'batch', limits } as const;
+    if (this.#large !== null && isLarge(bytes, values)) {
+      return this.#large.judgeBatch(bytes, callerOf(ctx).memberId, question);
+    }
+    return judgeBatch(parseJson(bytes), question);
   }
 
   /** For an answer that is held whole; given back when it has ended. */
-  shareOf(ctx: Context): Share {
-    const share = this.#budget.open(ctx.state.caller?.memberId ?? NOBODY);
+  shareOf(ctx: Context, holder = holderOf(ctx)): Share {
+    const share = this.#budget.open(holder);
     ctx.res.once('close', () => share.release());
     return share;
   }
 
-  async #collect(ctx: Context): Promise<Buffer> {
+  async #collect(
+    ctx: Context,
+    holder?: string,
+  ): Promise<{ readonly bytes: Buffer; readonly values: number }> {
+    requireJson(ctx);
+    const announced = Number(ctx.get('content-length') || 0);
+    if (announced > this.#maxBytes) throw this.#tooLarge();
     const body = new GatheredBytes();
-    const share = this.shareOf(ctx);
+    const scan = new JsonScan();
+    const { stream, stop } = decodedBody(ctx);
+    const share = this.shareOf(ctx, holder);
     try {
-      for await (const chunk of piecesOf(ctx)) {
+      for await (const chunk of piecesOf(stream)) {
         body.append(chunk);
-        if (body.length > this.#limits.maxJsonBytes) throw this.#tooLarge();
+        if (body.length > this.#maxBytes) throw this.#tooLarge();
         share.add(chunk.length);
+        refuse(scan.add(chunk));
       }
+      refuse(scan.end());
     } catch (error) {
       // A refused caller's connection may linger, and must not hold memory that is free again.
       share.release();
       body.clear();
-      ctx.req.resume();
+      stop();
       if (error instanceof ApiError) throw error;
+      const fault = decodingFault(error, ctx);
+      if (fault !== null)
+        throw new ApiError('invalid_json', `The request body is unreadable: ${fault}.`);
       throw new ApiError('invalid_json', 'The request body ended early. Send it again.');
     }
-    return body.bytes;
+    return { bytes: body.bytes, values: scan.count };
   }
 
   #tooLarge(): ApiError {
-    const limitMiB = this.#limits.maxJsonBytes / 1024 / 1024;
+    const limitMiB = this.#maxBytes / 1024 / 1024;
     return new ApiError(
       'body_too_large',
       `The JSON body is larger than ${limitMiB} MiB. Send less.`,
@@ -72,12 +110,20 @@ export class JsonBodies {
   }
 }
 
-/** Whoever enrols an agent is no member yet. */
-const NOBODY = '';
+/** Before anything is parsed: its values, not its bytes, are what time and memory go by. */
+function refuse(fault: string | null): void {
+  if (fault === null) return;
+  throw new ApiError('invalid_json', `The request body is refused: ${fault}. Send less at once.`);
+}
+
+/** A stranger is told by the network: all of them together would be kept out by one. */
+function holderOf({ state: { caller, ip } }: Context): string {
+  return caller?.memberId ?? addressNetwork(ip);
+}
 
 /** A refused body is read on and dropped: destroyed, it would block or reset the connection. */
-function piecesOf(ctx: Context): AsyncIterable<Buffer> {
-  return ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+function piecesOf(body: Readable): AsyncIterable<Buffer> {
+  return body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
 }
 
 /** `application/json`, with or without parameters; what is labelled as nothing is read as JSON. */
@@ -88,22 +134,6 @@ function requireJson(ctx: Context): void {
   throw new ApiError('unsupported_content_type', message);
 }
 
-function parseJson(bytes: Buffer): unknown {
-  const text = bytes.toString();
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    const reason = text.trim() === '' ? 'it is empty' : (cause as Error).message;
-    throw new ApiError('invalid_json', `The request body is not valid JSON: ${reason}.`);
-  }
-}
-
-/** What was parsed, for the agent. `JSON.parse` reads deeper nesting than can be written again. */
-export function writeJson(body: object): Buffer {
-  try {
-    return Buffer.from(JSON.stringify(body));
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    throw new ApiError('invalid_json', 'The request body is nested too deeply. Flatten it.');
-  }
+function isLarge(bytes: Buffer, values: number): boolean {
+  return bytes.length > MAX_SMALL_BYTES || values > MAX_SMALL_VALUES;
 }

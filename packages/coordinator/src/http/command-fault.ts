@@ -1,7 +1,7 @@
 /** What a command refuses, as the API's own error. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { ErrorCode } from '@inference-gateway/shared/errors';
-import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { CommandError, EXIT, TooManyTries } from '@inference-gateway/shared/program/command-error';
 import type { ExitCode } from '@inference-gateway/shared/program/command-error';
 import { fieldAtFault } from '../console/field-at-fault.js';
 
@@ -15,6 +15,10 @@ const CODES: Partial<Readonly<Record<ExitCode, ErrorCode>>> = {
 /** Everything else stays what it is. */
 export function commandFault(error: unknown): unknown {
   if (!(error instanceof CommandError)) return error;
+  if (error instanceof TooManyTries) {
+    const { message, retryAfterS } = error;
+    return new ApiError('rate_limit_exceeded', asSentence(message), { retryAfterS });
+  }
   const code = CODES[error.exitCode];
   if (code === undefined) return error;
   const param = fieldAtFault(error);

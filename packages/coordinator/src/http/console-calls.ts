@@ -4,11 +4,10 @@
  */
 import { readBearer } from '@inference-gateway/shared/bearer';
 import { ENDPOINT_KEYS, ENDPOINTS } from '@inference-gateway/shared/endpoints';
-import type { AssetsAccess } from '../config-values.js';
 import { CONSOLE } from '../core/caller.js';
 import type { Caller } from '../core/caller.js';
 import type { Member } from '../store/port.js';
-import { mayFetchUnauthenticated } from './asset-access.js';
+import { isOpenedByLink } from './asset-access.js';
 import type { ConsoleSessions } from './console-sessions.js';
 import type { Context, Middleware } from './context.js';
 import { forbidOtherOrigins } from './edge.js';
@@ -28,11 +27,10 @@ const CALLS = new Set([
 export interface ConsoleCallParts {
   readonly sessions: ConsoleSessions;
   readonly ownOrigins: () => readonly string[];
-  readonly assetsAccess: AssetsAccess;
 }
 
 /** Sets the caller where a session is what the request acts through. Throws `not_logged_in`. */
-export function consoleCalls({ sessions, ownOrigins, assetsAccess }: ConsoleCallParts): Middleware {
+export function consoleCalls({ sessions, ownOrigins }: ConsoleCallParts): Middleware {
   const identify = async (ctx: Context): Promise<void> => {
     ctx.state.caller = toCaller((await sessions.identify(ctx)).member);
   };
@@ -41,7 +39,7 @@ export function consoleCalls({ sessions, ownOrigins, assetsAccess }: ConsoleCall
     if (call !== null) {
       await identify(ctx);
       ctx.path = call;
-    } else if (takesEither(ctx) && !mayFetchUnauthenticated(ctx, assetsAccess)) {
+    } else if (takesEither(ctx) && !isOpenedByLink(ctx)) {
       ctx.vary('Cookie, Authorization');
       if (!hasKey(ctx) && sessions.isNamedBy(ctx)) {
         forbidOtherOrigins(ctx);
@@ -72,5 +70,7 @@ function hasKey(ctx: Context): boolean {
 }
 
 function toCaller({ id, name, limits }: Member): Caller {
-  return { memberId: id, memberName: name, keyId: CONSOLE, scope: 'any', limits };
+  // Its cookie opens files; a link that changes would make a page load each again.
+  const assets = 'private';
+  return { memberId: id, memberName: name, keyId: CONSOLE, scope: 'any', assets, limits };
 }

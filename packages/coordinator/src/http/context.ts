@@ -1,5 +1,6 @@
 /** What the middleware knows of a request, and hands on. */
 import type Koa from 'koa';
+import type { LinkVerdict } from '../assets/asset-links.js';
 import type { Caller } from '../core/caller.js';
 import type { Outcome } from '../dispatch/work.js';
 
@@ -11,6 +12,8 @@ export interface RequestState {
   ip: string;
   /** Set once the key, or the session, is known to be good. */
   caller?: Caller;
+  /** What a fetch of one asset says of its right; absent where it is no such fetch. */
+  assetLink?: LinkVerdict;
   /** What the log line adds of an inference call. */
   inference?: { model: string; outcome?: Outcome };
 }

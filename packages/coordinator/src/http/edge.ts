@@ -16,6 +16,7 @@ const EXPOSED_HEADERS = [
   'x-queue-ms',
   'x-gateway-overhead-ms',
   'x-max-tokens',
+  'x-usage',
   'x-asset-url',
   'x-downgraded',
   'x-voice-fallback',

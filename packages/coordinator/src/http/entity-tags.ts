@@ -24,13 +24,18 @@ export const entityTags: Middleware = async (ctx, next) => {
 /** What is streamed has no body here, and what must not be kept needs no name. */
 function isJson(ctx: Context): boolean {
   const { body } = ctx;
-  const isWhole = typeof body === 'object' && body !== null && ctx.type === 'application/json';
+  const isText = typeof body === 'string';
+  const isWhole = (isText || isObject(body)) && ctx.type === 'application/json';
   const isKept = !ctx.response.get('Cache-Control').includes('no-store');
   return ctx.status === 200 && ctx.respond !== false && isWhole && isKept;
 }
 
+function isObject(body: unknown): boolean {
+  return typeof body === 'object' && body !== null;
+}
+
 function tag(ctx: Context): void {
-  const text = JSON.stringify(ctx.body);
+  const text = typeof ctx.body === 'string' ? ctx.body : JSON.stringify(ctx.body);
   const named = text.replace(MOVING, '');
   const hash = createHash('sha256').update(named).digest('base64url').slice(0, TAG_CHARACTERS);
   const etag = `W/"${hash}"`;

@@ -8,10 +8,12 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import { formatOf } from '@inference-gateway/shared/media-types';
 import { nearest } from '@inference-gateway/shared/nearest';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
-import { NO_NEEDS } from '../core/match.js';
-import type { Needs } from '../core/match.js';
+import { fittingModels, knownModels, mayTake, NO_NEEDS } from '../core/match.js';
+import type { Asking, Candidate, Needs } from '../core/match.js';
 import { chooseVoice } from '../core/voices.js';
+import { inputNotTaken } from '../dispatch/absence.js';
 import type { TranscriptForm } from './answers/transcript.js';
+import { mediaIn } from './judge-body.js';
 import type { ReadCall } from './read-call.js';
 
 export interface FittedCall {
@@ -35,7 +37,19 @@ export function fitCall(
   if (media === 'audio' && endpoint !== 'music') {
     return fitSpeech(call, models(), uploads.length > 0 ? ['voice-cloning'] : []);
   }
-  return asItIs(call);
+  return endpoint === 'chat' ? fitChat(call, models) : asItIs(call);
+}
+
+/**
+ * The models to which a call is fitted. What a chat holds is refused only where nobody takes it,
+ * those who are offline now among them.
+ */
+export function modelsToFit(
+  endpoint: EndpointKey,
+  candidates: readonly Candidate[],
+  caller: Asking,
+): readonly AdvertisedModel[] {
+  return endpoint === 'chat' ? knownModels(candidates, caller) : fittingModels(candidates, caller);
 }
 
 /** Every voice that one of the models has. */
@@ -49,6 +63,21 @@ function asItIs({ request }: ReadCall): FittedCall {
   return { body: request.body, needs: NO_NEEDS, headers: {}, transcript: PLAIN };
 }
 
+/** Throws `unsupported_modality` at the first part that takes the request beyond every model. */
+function fitChat(call: ReadCall, models: () => readonly AdvertisedModel[]): FittedCall {
+  const inputs: string[] = [];
+  let known: readonly AdvertisedModel[] | null = null;
+  for (const { input, param } of call.reading?.media ?? mediaIn(call.request.body['messages'])) {
+    if (inputs.includes(input)) continue;
+    inputs.push(input);
+    known ??= models();
+    const isTaken = known.length === 0 || known.some((model) => mayTake(model, inputs));
+    if (!isTaken) throw inputNotTaken(call.request, [input], param);
+  }
+  const fitted = asItIs(call);
+  return inputs.length === 0 ? fitted : { ...fitted, needs: { ...NO_NEEDS, inputs } };
+}
+
 /**
  * Specification: `verbose_json` with granularities is downgraded to plain text, without an error,
  * where the model does not list support.
@@ -60,15 +89,26 @@ function fitTranscription(
   const { timestamp_granularities: asked, response_format: _format, ...body } = request.body;
   const format = formatOf(files[0]?.contentType ?? '');
   const plain = { body: { ...body, response_format: 'json' }, needs: { ...NO_NEEDS, format } };
-  if (request.responseFormat === 'text') {
+  const supported = models.some((model) => model.supported_features.includes('timestamps'));
+  const { responseFormat } = request;
+  if (responseFormat === 'text') {
     return { ...plain, headers: {}, transcript: { format: 'text', granularities: [] } };
   }
-  if (request.responseFormat !== 'verbose_json') {
+  if (responseFormat === 'srt' || responseFormat === 'vtt') {
+    const granularities = ['segment'];
+    return {
+      body: { ...body, response_format: 'verbose_json', timestamp_granularities: granularities },
+      // Where no model lists them its server may tell times all the same.
+      needs: { features: supported ? ['timestamps'] : [], voices: [], format },
+      headers: {},
+      transcript: { format: responseFormat, granularities },
+    };
+  }
+  if (responseFormat !== 'verbose_json') {
     return { ...plain, headers: {}, transcript: PLAIN };
   }
   const named = Array.isArray(asked) && asked.length > 0;
   const granularities = named ? asked.map(String) : ['segment'];
-  const supported = models.some((model) => model.supported_features.includes('timestamps'));
   if (named && !supported) {
     const transcript = { format: 'downgraded', granularities: [] } as const;
     return { ...plain, headers: { 'x-downgraded': 'verbose_json' }, transcript };
@@ -100,11 +140,16 @@ function fitSpeech(
         ...fitted,
         body: { ...request.body, voice: choice.voice },
         needs: { features, voices: [choice.voice], format },
-        headers: { 'x-voice-fallback': encodeURIComponent(choice.voice) },
+        headers: { 'x-voice-fallback': encodeURIComponent(wellFormed(choice.voice)) },
       };
     case 'unknown':
       throw unknownVoice(String(asked), request.model, offered);
   }
+}
+
+/** An agent names its voices: half of a surrogate pair would throw, and fail others' calls. */
+function wellFormed(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 const MAX_NAMED = 8;

@@ -1,8 +1,8 @@
 /** Whether somebody is who they say they are: address and password, tried slowly. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { PasswordDesk } from '../accounts/password-desk.js';
-import { addressGroup } from '../core/address-group.js';
-import { FIRM, GENTLE, LogInThrottle } from '../core/log-in-throttle.js';
+import { addressGroup, addressNetwork } from '../core/address-group.js';
+import { FIRM, GENTLE, LogInThrottle, SHARED } from '../core/log-in-throttle.js';
 import type { Store } from '../store/port.js';
 import type { Proven } from './console-sessions.js';
 
@@ -24,6 +24,7 @@ export class LogIn {
   readonly #desk: Pick<PasswordDesk, 'check'>;
   readonly #pairs = new LogInThrottle(FIRM);
   readonly #addresses = new LogInThrottle(FIRM);
+  readonly #networks = new LogInThrottle(SHARED);
   readonly #accounts = new LogInThrottle(GENTLE);
 
   constructor(store: Pick<Store, 'findPassword'>, desk: Pick<PasswordDesk, 'check'>) {
@@ -36,8 +37,8 @@ export class LogIn {
    * time that it takes, tells whether somebody has the address.
    */
   async attempt(credentials: Credentials): Promise<Proven | null> {
-    const { ofAccount, ofAddress } = this.#countsOf(credentials);
-    const counts = [...ofAccount, ofAddress];
+    const { ofAccount, ofOrigin } = this.#countsOf(credentials);
+    const counts = [...ofAccount, ...ofOrigin];
     const now = performance.now();
     const waitMs = Math.max(...counts.map(({ throttle, key }) => throttle.waitMs(key, now)));
     if (waitMs > 0) throw tooSoon(waitMs);
@@ -64,7 +65,11 @@ export class LogIn {
       { throttle: this.#pairs, key: `${address} ${account}` },
       { throttle: this.#accounts, key: account },
     ];
-    return { ofAccount, ofAddress: { throttle: this.#addresses, key: address } };
+    const ofOrigin: readonly Count[] = [
+      { throttle: this.#addresses, key: address },
+      { throttle: this.#networks, key: addressNetwork(from) },
+    ];
+    return { ofAccount, ofOrigin };
   }
 
   async #check({ email, password }: Credentials): Promise<Proven | null> {

@@ -1,7 +1,6 @@
 /** Inside to outside: jobs and batches as the specification, section 2, has them. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey, InferenceType } from '@inference-gateway/shared/endpoints';
-import { assetUrl } from '../assets/asset-url.js';
 import { batchStatus } from '../core/batch.js';
 import type { BatchStatus } from '../core/batch.js';
 import type { JobError, JobStatus } from '../core/job.js';
@@ -33,7 +32,7 @@ export interface JobResource {
   readonly result_url?: string;
 }
 
-interface JobDetailResource extends JobResource {
+export interface JobDetailResource extends JobResource {
   /** Of a PROCESSED text job. */
   readonly result?: unknown;
   readonly assets: readonly {
@@ -67,7 +66,8 @@ interface BatchJobResource {
 }
 
 export interface Presentation {
-  readonly publicUrl: string;
+  /** Where a file is fetched. */
+  readonly urlOf: (assetId: string) => string;
   /** Where the QUEUED ones stand, by id. */
   readonly waiting: ReadonlyMap<string, Waiting>;
 }
@@ -75,7 +75,7 @@ export interface Presentation {
 /** Of a job that was claimed between two looks at it. */
 const LEFT_THE_QUEUE: Waiting = { position: null, reason: 'It is about to start.' };
 
-export function presentJob(job: Job, { publicUrl, waiting }: Presentation): JobResource {
+export function presentJob(job: Job, { urlOf, waiting }: Presentation): JobResource {
   const { position, reason } = waiting.get(job.id) ?? LEFT_THE_QUEUE;
   return {
     id: job.id,
@@ -94,20 +94,28 @@ export function presentJob(job: Job, { publicUrl, waiting }: Presentation): JobR
     // The row of any other job may tell of an attempt that is over.
     error: job.status === 'FAILED' ? job.error : null,
     ...(job.status === 'QUEUED' && { position, waiting_reason: reason }),
-    ...(job.firstAssetId !== null && { result_url: assetUrl(publicUrl, job.firstAssetId) }),
+    ...(job.firstAssetId !== null && { result_url: urlOf(job.firstAssetId) }),
   };
 }
 
 /** With its result and its files, as the single get has them. */
-export function presentJobDetail(
-  { job, result, assets }: JobDetail,
+function presentJobDetail(
+  { job, assets }: JobDetail,
   presentation: Presentation,
 ): JobDetailResource {
   return {
     ...presentJob(job, presentation),
-    ...(result !== null && { result: JSON.parse(result) as unknown }),
-    assets: assets.map((asset) => presentAsset(asset, presentation.publicUrl)),
+    assets: assets.map((asset) => presentAsset(asset, presentation.urlOf)),
   };
+}
+
+/**
+ * The same as JSON. The result goes into it as the JSON that it was when it was kept: parsed and
+ * written again, a long one would hold up everybody else.
+ */
+export function writeJobDetail(detail: JobDetail, presentation: Presentation): string {
+  const text = JSON.stringify(presentJobDetail(detail, presentation));
+  return detail.result === null ? text : `${text.slice(0, -1)},"result":${detail.result}}`;
 }
 
 export function presentBatch({ id, label, createdAt, counts }: Batch): BatchResource {
@@ -135,8 +143,8 @@ function presentBatchJob({ id, status, endpoint, index }: BatchJob): BatchJobRes
   return { id, status, inference_type: inferenceType(endpoint), index };
 }
 
-function presentAsset({ id, contentType, bytes }: Asset, publicUrl: string) {
-  return { id, url: assetUrl(publicUrl, id), content_type: contentType, bytes };
+function presentAsset({ id, contentType, bytes }: Asset, urlOf: Presentation['urlOf']) {
+  return { id, url: urlOf(id), content_type: contentType, bytes };
 }
 
 function inferenceType(endpoint: EndpointKey): InferenceType | null {

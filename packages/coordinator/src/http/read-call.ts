@@ -5,11 +5,14 @@ import { parseForm, parseRequest } from '@inference-gateway/shared/openai/reques
 import type { ParsedRequest, RequestLimits } from '@inference-gateway/shared/openai/requests';
 import type { JsonBodies } from './body.js';
 import type { Context } from './context.js';
+import type { JudgedRequest, Reading } from './judge-body.js';
 import type { UploadedFile, Uploads } from './upload.js';
 
 /** A checked request and its files. */
 export interface ReadCall {
   readonly request: ParsedRequest;
+  /** What was read of its messages, where they are no values of the body. */
+  readonly reading?: Reading;
   readonly files: readonly UploadedFile[];
   /** Removes the files. */
   remove(): Promise<void>;
@@ -29,9 +32,9 @@ export async function readCall(
 ): Promise<ReadCall> {
   switch (ENDPOINTS[endpoint].body) {
     case 'json':
-      return withoutFiles(parseRequest(endpoint, await bodies.read(ctx), limits));
+      return callOf((await bodies.readRequest(ctx, { endpoint, limits })).take());
     case 'query':
-      return withoutFiles(parseRequest(endpoint, ctx.query, limits));
+      return callOf({ request: parseRequest(endpoint, ctx.query, limits) });
     case 'multipart': {
       const form = await uploads.read(ctx, endpoint);
       try {
@@ -47,6 +50,7 @@ export async function readCall(
   }
 }
 
-export function withoutFiles(request: ParsedRequest): ReadCall {
-  return { request, files: [], remove: () => Promise.resolve() };
+/** A request without files. */
+export function callOf(judged: JudgedRequest): ReadCall {
+  return { ...judged, files: [], remove: () => Promise.resolve() };
 }

@@ -18,13 +18,16 @@ interface HttpFailure extends Error {
 interface Sent {
   readonly asset: Asset;
   readonly path: string;
+  /** Unix ms: a copy is good no longer than its reader's right. */
+  readonly untilMs: number;
   /** A caller that takes no byte for this long loses the connection. */
   readonly stallMs: number;
 }
 
 /** Throws `asset_not_found` where the file has gone meanwhile. */
-export async function sendAsset(ctx: Context, { asset, path, stallMs }: Sent): Promise<void> {
-  setHeaders(ctx, asset);
+export async function sendAsset(ctx: Context, sent: Sent): Promise<void> {
+  const { asset, path, stallMs } = sent;
+  setHeaders(ctx, sent);
   correctRequest(ctx, asset);
   ctx.res.setTimeout(stallMs, () => ctx.res.destroy());
   const failure = await stream(ctx, path);
@@ -43,9 +46,10 @@ export function assetNotFound(id: string): ApiError {
   return new ApiError('asset_not_found', message);
 }
 
-function setHeaders(ctx: Context, asset: Asset): void {
+function setHeaders(ctx: Context, { asset, untilMs }: Sent): void {
   const { id, contentType, sha256, createdAt, expiresAt } = asset;
-  const leftS = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000));
+  const endMs = Math.min(untilMs, expiresAt);
+  const leftS = Math.max(0, Math.floor((endMs - Date.now()) / 1000));
   ctx.set({
     'Content-Type': contentType,
     ETag: `"${sha256}"`,
@@ -54,6 +58,8 @@ function setHeaders(ctx: Context, asset: Asset): void {
     'Content-Disposition': `inline; filename="${id}.${extensionOf(contentType)}"`,
     'Content-Security-Policy': NO_SCRIPTS,
     'X-Content-Type-Options': 'nosniff',
+    // The address may be a link that opens it.
+    'Referrer-Policy': 'no-referrer',
   });
   // One browser, two members: the copy of one is not an answer to the other.
   ctx.vary('Cookie, Authorization');

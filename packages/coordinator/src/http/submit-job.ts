@@ -4,17 +4,19 @@ import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { WebhookWish } from '@inference-gateway/shared/openai/webhook';
 import type { AssetLibrary } from '../assets/asset-library.js';
+import type { AssetLinks } from '../assets/asset-links.js';
 import { fittingModels } from '../core/match.js';
 import type { Sessions } from '../core/sessions.js';
 import { modelNotFound } from '../dispatch/absence.js';
-import type { JobDesk, Submitter } from '../dispatch/job-desk.js';
+import type { JobDesk, Submitter, Waiting } from '../dispatch/job-desk.js';
 import type { Job, NewJobItem, QueueFull, SubmitOutcome } from '../store/port.js';
-import { writeJson } from './body.js';
+import { writeSparse } from '../core/sparse-json.js';
 import { callerOf } from './context.js';
 import type { Context } from './context.js';
-import { fitCall } from './fit-call.js';
+import { fitCall, modelsToFit } from './fit-call.js';
 import { presentJob } from './present-job.js';
 import type { Presentation } from './present-job.js';
+import type { Judged, JudgedRequest } from './judge-body.js';
 import type { ReadCall } from './read-call.js';
 
 export interface SubmissionParts {
@@ -26,8 +28,7 @@ export interface SubmissionParts {
   readonly checkWebhook: (url: string) => void;
   readonly sessions: Sessions;
   readonly library: AssetLibrary;
-  /** Asked for at each answer: the port is known only once the server listens. */
-  readonly publicUrl: () => string;
+  readonly assetLinks: AssetLinks;
 }
 
 /** A request and the endpoint that it is for. */
@@ -44,12 +45,6 @@ export async function submitJob(ctx: Context, asked: Asked, parts: SubmissionPar
   const { endpoint } = asked;
   const { model } = asked.call.request;
   const caller = callerOf(ctx);
-  // It is there whatever has become of the model, or of the caller's space, since.
-  const earlier = await findEarlier(submitter, desk);
-  if (earlier !== null) {
-    ctx.set(REPLAYED, 'true');
-    return answerJob(ctx, earlier, { desk, publicUrl: parts.publicUrl });
-  }
   // Offline or not: what was never there will hardly come, and a wrong name is told at once.
   const models = fittingModels(candidatesFor(asked, sessions), caller);
   if (models.length === 0) throw modelNotFound({ caller, endpoint, model }, sessions);
@@ -58,15 +53,57 @@ export async function submitJob(ctx: Context, asked: Asked, parts: SubmissionPar
   const { job, waiting } = acceptedOf(ctx, await desk.submit(submitter, item), parts);
   ctx.set(headers);
   const places = waiting === null ? [] : [[job.id, waiting] as const];
-  answer(ctx, job, { publicUrl: parts.publicUrl(), waiting: new Map(places) });
+  answer(ctx, job, { urlOf: urlsOf(ctx, parts), waiting: new Map(places) });
+}
+
+/**
+ * The body of a request that may be a submission, before anything is said against it. Null where
+ * there is nothing to judge: its `Idempotency-Key` made a job before, which is answered, whatever
+ * the body is now. Throws `async_disabled` before anything else that is wrong with a submission.
+ */
+export async function readSubmission(
+  ctx: Context,
+  judge: () => Promise<Judged<JudgedRequest>>,
+  { desk, assetLinks }: Pick<SubmissionParts, 'desk' | 'assetLinks'>,
+): Promise<Judged<JudgedRequest> | null> {
+  const read = await readOrFault(judge);
+  const isReadable = 'take' in read;
+  if (isReadable && !read.isSubmission) return read;
+  if (isReadable && desk === null) throw asyncDisabled();
+  // Whether something unreadable was a submission, only a key that is known can tell.
+  if (desk !== null && (isReadable || hasUsableKey(ctx))) {
+    const earlier = await earlierOf(ctx, (memberId, key) => desk.findSubmitted(memberId, key));
+    if (earlier !== null) {
+      await answerJob(ctx, earlier, { desk, assetLinks });
+      return null;
+    }
+  }
+  if (isReadable) return read;
+  throw read.fault;
+}
+
+/** What the caller submitted under this request's `Idempotency-Key`, and is told so. */
+export async function earlierOf<T>(
+  ctx: Context,
+  find: (memberId: string, key: string) => Promise<T | null>,
+): Promise<T | null> {
+  const key = readIdempotencyKey(ctx);
+  const earlier = key === null ? null : await find(callerOf(ctx).memberId, key);
+  if (earlier !== null) ctx.set(REPLAYED, 'true');
+  return earlier;
+}
+
+type Read = Judged<JudgedRequest> | { readonly fault: unknown };
+
+async function readOrFault(judge: () => Promise<Judged<JudgedRequest>>): Promise<Read> {
+  try {
+    return await judge();
+  } catch (fault) {
+    return { fault };
+  }
 }
 
 const REPLAYED = 'Idempotency-Replayed';
-
-async function findEarlier(submitter: Submitter, desk: JobDesk): Promise<Job | null> {
-  const { memberId, idempotencyKey: key } = submitter;
-  return key === null ? null : desk.findSubmitted(memberId, key);
-}
 
 /** The item of a job, and what its caller is told of how it was fitted to the models there are. */
 export function toJobItem(
@@ -76,10 +113,10 @@ export function toJobItem(
 ): { readonly item: NewJobItem; readonly headers: Readonly<Record<string, string>> } {
   const { endpoint, call } = asked;
   const { body, needs, headers } = fitCall(endpoint, call, () =>
-    fittingModels(candidatesFor(asked, sessions), callerOf(ctx)),
+    modelsToFit(endpoint, candidatesFor(asked, sessions), callerOf(ctx)),
   );
   const { stream: _stream, stream_options: _options, ...whole } = body;
-  const item = { endpoint, model: call.request.model, needs, body: writeJson(whole) };
+  const item = { endpoint, model: call.request.model, needs, body: writeSparse(whole) };
   return { item, headers };
 }
 
@@ -107,12 +144,8 @@ export function acceptedOf<T>(
 }
 
 /** 202 with the job as it is now. */
-export async function answerJob(
-  ctx: Context,
-  job: Job,
-  { desk, publicUrl }: { readonly desk: JobDesk; readonly publicUrl: () => string },
-): Promise<void> {
-  answer(ctx, job, await presentationOf([job], desk, publicUrl()));
+export async function answerJob(ctx: Context, job: Job, parts: PresentingParts): Promise<void> {
+  answer(ctx, job, await presentationOf(ctx, [job], parts));
 }
 
 function answer(ctx: Context, job: Job, presentation: Presentation): void {
@@ -120,14 +153,24 @@ function answer(ctx: Context, job: Job, presentation: Presentation): void {
   ctx.body = presentJob(job, presentation);
 }
 
+export interface PresentingParts {
+  readonly desk: JobDesk;
+  readonly assetLinks: AssetLinks;
+}
+
 /** Asks the desk only where one of them is QUEUED. */
 export async function presentationOf(
+  ctx: Context,
   jobs: readonly Job[],
-  desk: JobDesk,
-  publicUrl: string,
+  { desk, assetLinks }: PresentingParts,
 ): Promise<Presentation> {
   const queued = jobs.filter(({ status }) => status === 'QUEUED');
-  return { publicUrl, waiting: queued.length === 0 ? new Map() : await desk.waiting(queued) };
+  const waiting = queued.length === 0 ? new Map<string, Waiting>() : await desk.waiting(queued);
+  return { urlOf: urlsOf(ctx, { assetLinks }), waiting };
+}
+
+function urlsOf(ctx: Context, { assetLinks }: Pick<PresentingParts, 'assetLinks'>) {
+  return assetLinks.urlsFor(callerOf(ctx).assets ?? null);
 }
 
 /** Specification, Async submission 7. */
@@ -152,7 +195,7 @@ export function queueFull(
 }
 
 const MAX_KEY_CHARACTERS = 255;
-const PRINTABLE = /^[\x20-\x7e]+$/;
+const USABLE_KEY = new RegExp(`^[\\x20-\\x7e]{1,${MAX_KEY_CHARACTERS}}$`);
 /** Characters of a wrong key that are told back. */
 const MAX_SHOWN = 80;
 
@@ -160,12 +203,16 @@ function readIdempotencyKey(ctx: Context): string | null {
   const written = ctx.headers['idempotency-key'];
   if (written === undefined) return null;
   const key = String(written);
-  if (key.length <= MAX_KEY_CHARACTERS && PRINTABLE.test(key)) return key;
+  if (USABLE_KEY.test(key)) return key;
   const shown = JSON.stringify(key.slice(0, MAX_SHOWN));
   const message =
     `The header Idempotency-Key is ${shown} (${key.length} characters): ` +
     `it must be 1 to ${MAX_KEY_CHARACTERS} printable ASCII characters, for example a UUID.`;
   throw new ApiError('invalid_value', message, { param: 'Idempotency-Key' });
+}
+
+function hasUsableKey(ctx: Context): boolean {
+  return USABLE_KEY.test(ctx.get('idempotency-key'));
 }
 
 function candidatesFor({ endpoint, call }: Asked, sessions: Sessions) {

@@ -29,7 +29,7 @@ export async function summarizeQueue(parts: QueueParts, caller: Caller, now: num
   return {
     async_enabled: desk !== null,
     // Judged here, and not by the dispatcher: a stalled one would not say so.
-    worker_stalled: desk !== null && isStalled(queuedByAll, lastTickAt, now),
+    worker_stalled: isStalled(queuedByAll, lastTickAt, now),
     paused,
     queued: sum(own.map(({ queued }) => queued)),
     processing: sum(own.map(({ processing }) => processing)),

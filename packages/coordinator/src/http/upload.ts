@@ -8,13 +8,13 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import { missingParameter } from '@inference-gateway/shared/openai/check';
 import type { FormFields } from '@inference-gateway/shared/openai/requests';
 import busboy from 'busboy';
-import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
 import type { Readable } from 'node:stream';
 import type { Upload } from '../core/sessions.js';
 import { Budget } from '../core/budget.js';
 import { callerOf } from './context.js';
 import type { Context } from './context.js';
+import { decodedBody, decodingFault } from './decoded-body.js';
 import { FileInspector } from './file-inspector.js';
 import { readSpooled, removeSpooled, writeSpooled } from './spool.js';
 import type { Spool } from './spool.js';
@@ -58,7 +58,7 @@ export class Uploads {
       share: this.#budget.open(callerOf(ctx).memberId),
     });
     try {
-      await reading.run(ctx.req, createParser(ctx));
+      await reading.run(ctx, createParser(ctx));
       return reading.form();
     } catch (error) {
       await reading.remove();
@@ -88,21 +88,23 @@ class FormReading {
   }
 
   /** Resolves when every field is read and every file is written; the first fault ends it. */
-  run(request: IncomingMessage, parser: busboy.Busboy): Promise<void> {
+  run(ctx: Context, parser: busboy.Busboy): Promise<void> {
+    const { stream, stop } = decodedBody(ctx);
     return new Promise((resolve, reject) => {
       const fail = (error: unknown): void => {
         this.#hasFailed = true;
         // Not `pipeline`: it destroys the request, and the caller's next one on it would wait.
-        request.unpipe(parser).resume();
+        stream.unpipe(parser);
+        stop();
         parser.destroy();
-        reject(asApiError(error));
+        reject(asApiError(error, ctx));
       };
       this.#listen(parser, fail);
       parser.once('close', () => void Promise.all(this.#writes).then(() => resolve(), fail));
       // A caller who has left already says nothing more: a listener for `error` would wait on.
-      finished(request, { writable: false }, (error) => error && fail(error));
-      limitBytes(request, this.#parts.rules, fail);
-      request.pipe(parser);
+      finished(stream, { writable: false }, (error) => error && fail(error));
+      limitBytes(stream, this.#parts.rules, fail);
+      stream.pipe(parser);
     });
   }
 
@@ -213,13 +215,13 @@ function refuseLargest(ctx: Context, rules: readonly UploadField[]): void {
 
 /** What announces no size may hold an endless field, which the parser drops and tells nobody of. */
 function limitBytes(
-  request: IncomingMessage,
+  body: Readable,
   rules: readonly UploadField[],
   fail: (error: unknown) => void,
 ): void {
   const most = mostBytes(rules);
   let bytes = 0;
-  request.on('data', (piece: Buffer) => {
+  body.on('data', (piece: Buffer) => {
     bytes += piece.length;
     if (bytes <= most) return;
     fail(new ApiError('body_too_large', `The form is larger than ${most} bytes. Send less.`));
@@ -259,8 +261,10 @@ function tooManyParts(): ApiError {
 }
 
 /** A full disk is the gateway's fault, a broken form the caller's. */
-function asApiError(error: unknown): ApiError {
+function asApiError(error: unknown, ctx: Context): ApiError {
   if (error instanceof ApiError) return error;
+  const fault = decodingFault(error, ctx);
+  if (fault !== null) return new ApiError('invalid_multipart', `The form is unreadable: ${fault}.`);
   const { message, errno } = error as NodeJS.ErrnoException;
   // Of all that can go wrong here, only the disk's errors have a number.
   if (errno !== undefined) {

@@ -127,7 +127,7 @@ export class AgentSession implements StreamHost {
     if (this.#socket.readyState !== this.#socket.OPEN) return null;
     if (this.#streams.size >= LINK.maxStreams) return null;
     const stream = this.#newStream({ use, handler });
-    const open = openMessage(request, { stream: stream.id, serviceId: use.serviceId });
+    const open = openMessage(request, { stream: stream.id, use });
     stream.start(JSON.stringify(open), request);
     return stream;
   }
@@ -250,7 +250,7 @@ export class AgentSession implements StreamHost {
     const { claimId, action } = resumption;
     if (action === 'discard') return { told: { claim_id: claimId, action }, begin: () => {} };
     const { serviceId, shareId, handler } = resumption;
-    const stream = this.#newStream({ use: { serviceId, kind: 'job', shareId }, handler });
+    const stream = this.#newStream({ use: { serviceId, kind: 'job', shareId, slots: 1 }, handler });
     stream.resume(action === 'upload');
     const told = { claim_id: claimId, action, stream: stream.id };
     return { told, begin: () => resumption.begin(stream) };

@@ -4,7 +4,11 @@
  */
 import { ReceiveWindow } from '@inference-gateway/shared/protocol/credit';
 import { encodeWindow } from '@inference-gateway/shared/protocol/frames';
-import type { AgentMessage, ResetCode } from '@inference-gateway/shared/protocol/messages';
+import type {
+  AgentMessage,
+  ResetCode,
+  TokenUsage,
+} from '@inference-gateway/shared/protocol/messages';
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import type { SendStream } from '@inference-gateway/shared/protocol/writer';
 import type {
@@ -60,6 +64,8 @@ export class AgentStream implements Exchange {
   readonly #send: SendStream;
   readonly #window = new ReceiveWindow(LINK.windowBytes);
   #phase: Phase = 'opening';
+  /** Of the answer, that came after it was canceled. */
+  #lateBytes = 0;
   #timer: NodeJS.Timeout;
 
   constructor(host: StreamHost, send: SendStream, work: StreamWork) {
@@ -113,7 +119,7 @@ export class AgentStream implements Exchange {
       case 'ACCEPT':
         return this.#accepted();
       case 'REJECT':
-        return this.#fail({ kind: 'rejected', reason: message.reason });
+        return this.#fail({ kind: 'rejected', reason: message.reason }, null);
       case 'PROGRESS':
         if (this.#phase !== 'stopping') this.#handler.progress();
         return undefined;
@@ -124,14 +130,17 @@ export class AgentStream implements Exchange {
       case 'END':
         return this.#ended(message);
       case 'RESET': {
-        const { code, message: text } = message;
-        return this.#fail({ kind: 'reset', code, message: text ?? '' });
+        const { code, message: text = '', usage = null } = message;
+        return this.#fail({ kind: 'reset', code, message: text, usage }, usage);
       }
     }
   }
 
   receivedData(bytes: Uint8Array): void {
-    if (this.#phase === 'stopping') return;
+    if (this.#phase === 'stopping') {
+      this.#lateBytes += bytes.length;
+      return;
+    }
     if (this.#phase !== 'answering') {
       throw new ProtocolViolation(`DATA before HEAD on stream ${this.id}`);
     }
@@ -140,7 +149,8 @@ export class AgentStream implements Exchange {
       return;
     }
     this.cancel('FLOW_CONTROL');
-    this.#handler.fail({ kind: 'reset', code: 'FLOW_CONTROL', message: 'more bytes than credit' });
+    const message = 'more bytes than credit';
+    this.#handler.fail({ kind: 'reset', code: 'FLOW_CONTROL', message, usage: null });
     this.#host.overrun();
   }
 
@@ -149,6 +159,7 @@ export class AgentStream implements Exchange {
     const listening = this.#phase !== 'stopping';
     this.#close();
     if (listening) this.#handler.fail({ kind: 'disconnected' });
+    else this.#stopped(null);
   }
 
   #accepted(): void {
@@ -178,15 +189,19 @@ export class AgentStream implements Exchange {
   }
 
   #ended(end: Extract<AgentMessage, { t: 'END' }>): void {
-    if (!end.ok)
-      return this.#fail({ kind: 'reset', code: 'INTERNAL', message: 'ended unfinished' });
+    const { usage = null } = end;
+    if (!end.ok) {
+      const message = 'ended unfinished';
+      return this.#fail({ kind: 'reset', code: 'INTERNAL', message, usage }, usage);
+    }
     if (this.#phase === 'opening' || this.#phase === 'running') {
       throw new ProtocolViolation(`END before HEAD on stream ${this.id}`);
     }
     const listening = this.#phase !== 'stopping';
     this.#close();
     this.#host.release(this);
-    if (listening) this.#handler.end(end.usage ?? null);
+    if (listening) this.#handler.end(usage);
+    else this.#stopped(usage);
   }
 
   async #sendUploads(uploads: readonly Upload[]): Promise<void> {
@@ -208,11 +223,16 @@ export class AgentStream implements Exchange {
     }
   }
 
-  #fail(failure: ExchangeFailure): void {
+  #fail(failure: ExchangeFailure, usage: TokenUsage | null): void {
     const listening = this.#phase !== 'stopping';
     this.#close();
     this.#host.release(this);
     if (listening) this.#handler.fail(failure);
+    else this.#stopped(usage);
+  }
+
+  #stopped(usage: TokenUsage | null): void {
+    this.#handler.stopped(usage, this.#lateBytes);
   }
 
   #notAccepted(): void {
@@ -225,6 +245,7 @@ export class AgentStream implements Exchange {
     const held = this.slot;
     this.slot = 'unconfirmed';
     this.#host.unconfirmed(this, held === 'held');
+    this.#stopped(null);
   }
 
   #close(): void {

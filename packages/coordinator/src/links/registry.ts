@@ -80,7 +80,7 @@ export class Registry implements Sessions, AdminSessions {
     const session = record?.session ?? null;
     if (record === undefined || session === null || choice.freeSlots <= 0) return null;
     if (!record.mayServe(choice, request.memberId)) return null;
-    const use = useOf(choice, 'sync');
+    const use = useOf(choice, 'sync', Math.min(request.sequences, choice.freeSlots));
     const exchange = session.open(use, request, handler);
     if (exchange === null) return null;
     record.give(choice, use);
@@ -163,7 +163,7 @@ export class Registry implements Sessions, AdminSessions {
     for (const one of resumptions) {
       if (one.action !== 'continue') continue;
       const { serviceId, shareId } = one;
-      record.take({ serviceId, kind: 'job', shareId });
+      record.take({ serviceId, kind: 'job', shareId, slots: 1 });
     }
     const events = this.#eventsOf(record, session, (held) => claims.renew(linked, held));
     session.welcome({ provider: { id, name }, timing, events, resumptions });

@@ -5,12 +5,13 @@ import type { Choice } from '../core/match.js';
 /** Whether a slot is taken by a job, or by a synchronous call. */
 export type SlotKind = 'sync' | 'job';
 
-/** What takes a slot. */
+/** What takes a slot, or several where it makes several answers at once. */
 export interface SlotUse {
   readonly serviceId: string;
   readonly kind: SlotKind;
   /** The share that lets its caller in; null where they own the provider. */
   readonly shareId: string | null;
+  readonly slots: number;
 }
 
 export interface FreeSlots {
@@ -19,8 +20,8 @@ export interface FreeSlots {
   readonly freeJobSlots: number;
 }
 
-export function useOf({ serviceId, grant }: Choice, kind: SlotKind): SlotUse {
-  return { serviceId, kind, shareId: grant.shareId };
+export function useOf({ serviceId, grant }: Choice, kind: SlotKind, slots = 1): SlotUse {
+  return { serviceId, kind, shareId: grant.shareId, slots };
 }
 
 export class SlotCounts {
@@ -83,7 +84,8 @@ export class SlotCounts {
     return this.#sumOf(this.#busy, service);
   }
 
-  #change({ serviceId, kind, shareId }: SlotUse, change: 1 | -1): void {
+  #change({ serviceId, kind, shareId, slots }: SlotUse, sign: 1 | -1): void {
+    const change = sign * slots;
     add(this.#busy, serviceId, change);
     if (kind === 'job') add(this.#jobs, serviceId, change);
     if (shareId !== null) add(this.#shares, shareId, change);
@@ -108,7 +110,7 @@ function forJobs(slots: number): number {
 }
 
 /** Nothing is kept of what is not taken any more: agents and owners name ever new ids. */
-function add(counts: Map<string, number>, key: string, change: 1 | -1): void {
+function add(counts: Map<string, number>, key: string, change: number): void {
   const count = (counts.get(key) ?? 0) + change;
   if (count > 0) counts.set(key, count);
   else counts.delete(key);

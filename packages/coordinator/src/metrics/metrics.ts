@@ -1,7 +1,7 @@
 /** What Prometheus may know of a coordinator; never who called, or what was said. */
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { ProviderView } from '../core/sessions.js';
-import type { Outcome, Work } from '../dispatch/work.js';
+import type { Work } from '../dispatch/work.js';
 import type { UsageRow } from '../store/port.js';
 import { CallCounters } from './call-counters.js';
 import { GenAiMetrics } from './gen-ai-metrics.js';
@@ -42,9 +42,10 @@ export class Metrics {
   }
 
   /** Counts one call that has ended: call it with each row that is metered, once. */
-  observe(work: Pick<Work, 'stream'>, outcome: Pick<Outcome, 'usage'>, row: UsageRow): void {
+  observe(work: Pick<Work, 'stream'>, row: UsageRow): void {
     this.#calls.observe(row);
-    this.#genAi.observe({ row, stream: work.stream, tokensKnown: outcome.usage !== null });
+    const tokensKnown = row.promptTokens + row.completionTokens > 0 && !row.estimated;
+    this.#genAi.observe({ row, stream: work.stream, tokensKnown });
   }
 
   rateLimited(): void {

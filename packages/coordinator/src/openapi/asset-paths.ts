@@ -2,7 +2,7 @@
 import * as examples from './examples.js';
 import { fileTypes } from './file-types.js';
 import type { Answer, Operation, Paths } from './open-api.js';
-import { callerOperation, eitherOperation, jsonAnswer } from './operation.js';
+import { callerOperation, eitherOperation, jsonAnswer, linkedOperation } from './operation.js';
 import { CALLER_HEADERS, headers, optional, PLAIN_HEADERS } from './response-headers.js';
 
 export function modelPaths(): Paths {
@@ -72,13 +72,14 @@ function listAssets(): Operation {
 
 function fetchAsset(): Operation {
   const file = { ...FILE_HEADERS, ...headers('Accept-Ranges', 'ETag') };
-  return eitherOperation({
+  return linkedOperation({
     id: 'getAsset',
     tag: 'Files',
     summary: 'Fetch a file',
     description:
-      'An operator may open single files to whoever knows their address; then no key is asked for.',
-    parameters: ['AssetId', 'Range', 'IfNoneMatch'],
+      'Where the operator or the key has it so, the addresses in answers are links: with their ' +
+      '`expires` and `signature` no key is asked for.',
+    parameters: ['AssetId', 'LinkExpires', 'LinkSignature', 'Range', 'IfNoneMatch'],
     answers: {
       200: {
         description: 'The whole file.',

@@ -26,7 +26,8 @@ export const ENDPOINT_TEXTS: Readonly<Record<EndpointKey, EndpointText>> = {
     description:
       'Audio in wav, mp3, m4a, flac, ogg or webm, up to 26,214,400 bytes. `verbose_json` with ' +
       'granularities is answered with the plain transcript where the model does not list ' +
-      '`timestamps` in its `supported_features`.',
+      '`timestamps` in its `supported_features`. `srt` and `vtt` are subtitles, made of the ' +
+      'segments; of a model that tells no times they are refused with 400.',
   },
   speech: {
     id: 'createSpeech',

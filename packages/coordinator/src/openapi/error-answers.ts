@@ -23,7 +23,9 @@ const BY_PROVIDER = ['context_length_exceeded', 'provider_rejected'] as const;
 const BUSY = ['capacity_exhausted', 'shutting_down', 'storage_unavailable'] as const;
 
 export const ERROR_ANSWERS = {
-  InvalidRequest: { codes: ['invalid_json', ...BAD_FIELDS, ...BY_PROVIDER] },
+  InvalidRequest: {
+    codes: ['invalid_json', ...BAD_FIELDS, 'unsupported_modality', ...BY_PROVIDER],
+  },
   InvalidForm: {
     codes: ['invalid_multipart', ...BAD_FIELDS, 'async_not_supported', ...BY_PROVIDER],
   },
@@ -41,6 +43,18 @@ export const ERROR_ANSWERS = {
   InvalidEnrollment: { codes: ['invalid_json', 'invalid_value'], authenticated: false },
   Unauthenticated: {
     codes: ['missing_api_key', 'invalid_api_key', 'expired_api_key', 'disabled_api_key'],
+    authenticated: false,
+  },
+  NeitherKeyNorLink: {
+    codes: [
+      'missing_api_key',
+      'invalid_api_key',
+      'expired_api_key',
+      'disabled_api_key',
+      'not_logged_in',
+      'invalid_asset_link',
+      'expired_asset_link',
+    ],
     authenticated: false,
   },
   NeitherKeyNorSession: {
@@ -161,7 +175,9 @@ function toAnswer(row: Row): Answer {
 
 function headersOf({ codes, authenticated }: Row): Record<string, Header | Reference> {
   const rows = codes.map(errorRow);
-  const retried = rows.some(({ retryAfterS }) => retryAfterS !== undefined);
+  // Providers that are left alone after failures are tried again at a known time.
+  const isLeftAlone = codes.includes('provider_error');
+  const retried = isLeftAlone || rows.some(({ retryAfterS }) => retryAfterS !== undefined);
   const isTemporary = rows.every(({ retryAfterS }) => retryAfterS !== undefined);
   const waits = ['Retry-After', 'retry-after-ms'] as const;
   return {

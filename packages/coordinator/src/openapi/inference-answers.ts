@@ -71,7 +71,7 @@ function textAnswer({ whole, chunk }: Readonly<Record<'whole' | 'chunk', SchemaN
       'JSON; or, with `stream: true`, events, each a `data:` line with one chunk, and the last ' +
       'one `data: [DONE]`. A failure in the middle is one more event, with the error object.',
     example: TEXT_EXAMPLES[whole],
-    headers: [...PROVIDER_HEADERS, 'x-max-tokens'],
+    headers: [...PROVIDER_HEADERS, 'x-max-tokens', 'x-usage'],
   });
   const events: MediaType = { schema: { anyOf: [ref(chunk), ref('Error')] } };
   return { ...plain, content: { ...plain.content, 'text/event-stream': events } };
@@ -80,12 +80,22 @@ function textAnswer({ whole, chunk }: Readonly<Record<'whole' | 'chunk', SchemaN
 function transcriptAnswer(): Answer {
   const json = jsonAnswer({
     schema: 'Transcription',
-    description: 'The transcript; its text alone with `response_format: "text"`.',
+    description:
+      'The transcript; its text alone with `response_format: "text"`, subtitles with `srt` and ' +
+      '`vtt`.',
     example: examples.transcription,
     headers: [...PROVIDER_HEADERS, 'x-downgraded'],
   });
   const text: MediaType = { schema: { type: 'string' } };
-  return { ...json, content: { ...json.content, 'text/plain': text } };
+  return {
+    ...json,
+    content: {
+      ...json.content,
+      'text/plain': text,
+      'application/x-subrip': text,
+      'text/vtt': text,
+    },
+  };
 }
 
 function fileAnswer(family: MediaFamily): Answer {

@@ -52,9 +52,10 @@ function jobNote({ inferenceType }: Endpoint): string {
         'taken out of the body whether they are used or not.';
 }
 
-function parametersOf({ body, inferenceType }: Endpoint): ParameterName[] {
+function parametersOf({ body, answer, inferenceType }: Endpoint): ParameterName[] {
   return [
     'ProviderScope',
+    ...(answer === 'chat' ? (['ReasoningField'] as const) : []),
     ...(inferenceType === null ? [] : (['IdempotencyKey'] as const)),
     ...(body === 'query' ? (['VoiceModel'] as const) : []),
   ];

@@ -42,7 +42,7 @@ function getJob(): Operation {
   return job('getJob', ['JobNotFound'], {
     summary: 'Get a job, its result and its files',
     description: 'With `wait` the answer comes when the job has ended, or when the time is over.',
-    parameters: ['JobId', 'Wait'],
+    parameters: ['JobId', 'Wait', 'ReasoningField'],
     answers: {
       200: jsonAnswer({
         schema: 'Job',

@@ -20,7 +20,7 @@ export const fileUrl = z
   .url()
   .meta({ description: 'Absolute; it takes the key of the member that made the file.' });
 
-/** `url` and `b64_json` exclude each other. */
+/** `url` or `b64_json`; models called `gpt-image-…` answer both where none is asked for. */
 export const imageResponse = z.object({
   created: z.int(),
   data: z.array(

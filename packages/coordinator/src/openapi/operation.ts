@@ -36,6 +36,13 @@ export function eitherOperation(parts: OperationParts): Operation {
   return { ...operation({ ...parts, errors }, null), security };
 }
 
+/** The same, or nothing but a signed address. */
+export function linkedOperation(parts: OperationParts): Operation {
+  const errors = callerErrors(parts, 'NeitherKeyNorLink');
+  const security = [{ apiKey: [] }, { session: [] }, {}];
+  return { ...operation({ ...parts, errors }, null), security };
+}
+
 function callerErrors(
   { errors = [] }: OperationParts,
   unauthenticated: ErrorAnswerName,

@@ -1,5 +1,6 @@
 /** What callers may say outside the body. */
 import { INFERENCE_TYPES } from '@inference-gateway/shared/endpoints';
+import { REASONING_FIELDS } from '@inference-gateway/shared/protocol/messages';
 import { JOB_STATUSES } from '../core/job.js';
 import type { Parameter, Reference } from './open-api.js';
 
@@ -18,6 +19,10 @@ export const PARAMETERS = {
   ProviderScope: header('x-provider-scope', {
     description: '`own` keeps the call on the caller’s own machines.',
     schema: { type: 'string', enum: ['own', 'any'], default: 'any' },
+  }),
+  ReasoningField: header('x-reasoning-field', {
+    description: 'The name under which the thinking text of a model is sent.',
+    schema: { type: 'string', enum: [...REASONING_FIELDS], default: REASONING_FIELDS[0] },
   }),
   After: query('after', {
     description: 'The id of the last one seen: what follows it is listed.',
@@ -74,6 +79,14 @@ export const PARAMETERS = {
   Range: header('Range', {
     description: 'One range of bytes.',
     schema: { type: 'string', examples: ['bytes=0-1023'] },
+  }),
+  LinkExpires: query('expires', {
+    description: 'Of a link: Unix seconds until which it is good.',
+    schema: { type: 'string', pattern: String.raw`^\d{1,12}$` },
+  }),
+  LinkSignature: query('signature', {
+    description: 'Of a link, as the answer that told the address had it.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' },
   }),
   IfNoneMatch: header('If-None-Match', {
     description: 'The ETag of a copy that may still be good.',

@@ -21,6 +21,10 @@ export const HEADERS = {
   'x-attempts': { description: 'Providers tried, this one included.', schema: count },
   'x-queue-ms': { description: 'Milliseconds of waiting for a free slot.', schema: count },
   'x-gateway-overhead-ms': { description: 'Milliseconds that the gateway added.', schema: count },
+  'x-usage': {
+    description: 'Only where the model server did not count the tokens, or told too many.',
+    schema: { const: 'estimated' },
+  },
   'x-max-tokens': {
     description: 'The most tokens that the share of its provider gives, where that is less.',
     schema: { type: 'integer', minimum: 1 },

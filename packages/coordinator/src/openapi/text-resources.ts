@@ -4,10 +4,13 @@
  */
 import * as z from 'zod';
 
+const ESTIMATED = 'The model server did not count them.';
+
 const usage = z.looseObject({
   prompt_tokens: z.int().min(0),
   completion_tokens: z.int().min(0),
   total_tokens: z.int().min(0),
+  estimated: z.literal(true).optional().meta({ description: ESTIMATED }),
 });
 
 const frame = { id: z.string(), created: z.int(), model: z.string() };

@@ -44,6 +44,8 @@ export interface AuditQuery {
 }
 
 export interface AuditStore {
+  /** Of entries from before. It looks at the oldest ones alone, and returns how many went. */
+  deleteOldAudit(before: number, limit: number): Promise<number>;
   /** For what is done elsewhere than in the store: to a link, to a file. */
   recordAudit(entry: NewAuditEntry): Promise<void>;
   /** The newest first. */

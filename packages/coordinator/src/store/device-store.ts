@@ -17,6 +17,7 @@ export interface DeviceLogin {
   readonly address: string;
   readonly createdAt: number;
   readonly expiresAt: number;
+  /** Codes that nobody had, typed by anybody while it waited. */
   readonly wrongTries: number;
   /** Neither `pending` nor `approved` outlives `expiresAt`. */
   readonly state: 'pending' | 'approved' | 'denied' | 'done';
@@ -34,8 +35,14 @@ export interface NewDeviceLogin {
   readonly expiresAt: number;
 }
 
-export interface DeviceApproval {
+/** A code as somebody has typed it. Wrong ones are counted against the actor and the address. */
+export interface TypedCode {
   readonly userCode: string;
+  /** Null where it comes from this machine's command line. */
+  readonly address: string | null;
+}
+
+export interface DeviceApproval extends TypedCode {
   readonly ownerId: string;
   /** True: the provider needs no other approval, whatever the policy. */
   readonly approvesProvider: boolean;
@@ -49,15 +56,19 @@ export interface NewDeviceProvider {
   readonly approved: boolean;
 }
 
-/** A code that nobody has: it counts against every log-in that waits. */
+/** A code that nobody has. */
 export interface WrongCode {
   readonly kind: 'wrong';
-  /** Log-ins that waited. */
+  /** Log-ins that wait. */
   readonly waiting: number;
-  /** Those of them that it has ended: it was their fifth. */
-  readonly ended: number;
-  /** Until the next ones end; 0 where none waits any more. */
+  /** Wrong codes until whoever typed it is locked out; 0 where they are from now on. */
   readonly triesLeft: number;
+}
+
+/** Too many wrong codes before this one, which was not looked at. */
+export interface LockedOut {
+  readonly kind: 'locked';
+  readonly retryAfterMs: number;
 }
 
 /** The log-in of a code, as long as somebody can decide about it. */
@@ -65,7 +76,8 @@ export type FoundDevice =
   | { readonly kind: 'pending'; readonly value: DeviceLogin }
   /** Decided, ended or expired already. */
   | { readonly kind: 'over'; readonly value: DeviceLogin }
-  | WrongCode;
+  | WrongCode
+  | LockedOut;
 
 export type DecidedDevice =
   | { readonly kind: 'changed'; readonly value: DeviceLogin }
@@ -76,7 +88,7 @@ export type CollectedDevice =
   | { readonly kind: 'waiting' }
   | {
       readonly kind: 'refused';
-      readonly reason: Exclude<EnrollRefusal['reason'], 'revoked'> | 'denied' | 'guessed';
+      readonly reason: Exclude<EnrollRefusal['reason'], 'revoked'> | 'denied';
     };
 
 export interface DeviceStore {
@@ -88,10 +100,10 @@ export interface DeviceStore {
   /** Those that wait for a decision, the oldest first. */
   listDevices(now: number): Promise<readonly DeviceLogin[]>;
   /** Before deciding. It counts a wrong code, or it would be a way of guessing. */
-  findDevice(userCode: string, now: number): Promise<FoundDevice>;
+  findDevice(typed: TypedCode, now: number): Promise<FoundDevice>;
   /** `taken` where the owner has another provider of its name; then it waits on. */
   approveDevice(approval: DeviceApproval, now: number): Promise<DecidedDevice | NameTaken>;
-  denyDevice(userCode: string, now: number): Promise<DecidedDevice>;
+  denyDevice(typed: TypedCode, now: number): Promise<DecidedDevice>;
   /** Registers the provider and ends the log-in, both or neither, and once. */
   collectDevice(provider: NewDeviceProvider, now: number): Promise<CollectedDevice>;
 }

@@ -40,7 +40,7 @@ export interface ClaimedJob {
 /** What a run cost, less what the job's row knows by itself. */
 export type JobUsage = Pick<
   UsageRow,
-  'promptTokens' | 'completionTokens' | 'audioMs' | 'images' | 'firstByteMs'
+  'promptTokens' | 'completionTokens' | 'estimated' | 'audioMs' | 'images' | 'firstByteMs'
 >;
 
 export interface Finish {

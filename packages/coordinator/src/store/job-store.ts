@@ -219,6 +219,8 @@ export interface JobStore {
     now: number,
   ): Promise<RetryOutcome>;
 
+  /** The batch that the member submitted under this idempotency key; null where there is none. */
+  findSubmittedBatch(memberId: string, idempotencyKey: string): Promise<Batch | null>;
   findBatch(id: string, memberId: string | null): Promise<BatchDetail | null>;
   /** Newest first. */
   listBatches(query: PageQuery): Promise<readonly Batch[]>;

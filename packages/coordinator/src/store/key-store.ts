@@ -1,4 +1,5 @@
 /** The part of the store's port that is about API keys. */
+import type { AssetsAccess } from '@inference-gateway/shared/media-types';
 import type { MemberLimits, ProviderScope } from '../core/caller.js';
 import type { Changed } from './member-store.js';
 import type { Created } from './outcomes.js';
@@ -11,6 +12,8 @@ export interface ApiKey {
   /** The first characters of the secret, to tell keys apart. */
   readonly prefix: string;
   readonly scope: ProviderScope;
+  /** Null: as the operator has set. */
+  readonly assets: AssetsAccess | null;
   readonly createdAt: number;
   readonly lastUsedAt: number | null;
   readonly expiresAt: number | null;
@@ -27,6 +30,8 @@ export interface NewApiKey {
   /** SHA-256 of the secret, hex. */
   readonly hash: string;
   readonly scope: ProviderScope;
+  /** Absent: as the operator has set. */
+  readonly assets?: AssetsAccess | null;
   readonly expiresAt: number | null;
 }
 

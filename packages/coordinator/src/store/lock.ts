@@ -4,6 +4,7 @@
  * one.
  */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { isOwnerOf } from '@inference-gateway/shared/program/owner';
 import SqliteDatabase from 'better-sqlite3';
 import { accessSync, chmodSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,13 +19,17 @@ export interface FolderLock {
 
 /**
  * Creates the folder, open to its owner only, and locks it. Throws a `CommandError` where that
- * fails.
+ * fails: `conflict` where another process has it, `notAuthorised` where another user does.
  */
 export function lockFolder(folder: string): FolderLock {
   makePrivate(folder);
-  const database = new SqliteDatabase(join(folder, LOCK_FILE), { timeout: 0 });
+  const database = openLockFile(folder);
   try {
+    // What is written below stays in memory, and is never committed.
+    database.pragma('journal_mode = memory');
     database.exec('begin exclusive');
+    // SQLite opens a file that it may not write for reading, and then takes no lock at all.
+    database.pragma('user_version = 1');
   } catch (cause) {
     database.close();
     throw lockError(folder, cause);
@@ -41,13 +46,38 @@ export function requireAccess(folder: string, mode: number): void {
     accessSync(folder, mode);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EACCES') return;
-    const message = `the data folder ${folder} belongs to another user: run this as that one.`;
-    throw new CommandError(EXIT.notAuthorised, message, { cause });
+    throw ofAnotherUser(folder, cause);
   }
 }
 
+function ofAnotherUser(folder: string, cause?: unknown): CommandError {
+  const message = `the data folder ${folder} belongs to another user: run this as that one.`;
+  return new CommandError(EXIT.notAuthorised, message, { cause });
+}
+
+function openLockFile(folder: string): SqliteDatabase.Database {
+  const file = join(folder, LOCK_FILE);
+  if (!isOwnerOf(file)) throw notLockable(folder, 'it belongs to another user');
+  try {
+    return new SqliteDatabase(file, { timeout: 0 });
+  } catch (cause) {
+    throw lockError(folder, cause);
+  }
+}
+
+function notLockable(folder: string, why: string, cause?: unknown): CommandError {
+  const message =
+    `${join(folder, LOCK_FILE)} cannot be locked: ${why}. Without it, two coordinators could ` +
+    `run on ${folder}. Give the folder to one user with: chown -R USER ${folder}`;
+  return new CommandError(EXIT.notAuthorised, message, { cause });
+}
+
 function lockError(folder: string, cause: unknown): unknown {
-  if ((cause as { code?: string }).code !== 'SQLITE_BUSY') return cause;
+  const { code } = cause as { code?: string };
+  if (code?.startsWith('SQLITE_READONLY') === true || code === 'SQLITE_CANTOPEN') {
+    return notLockable(folder, 'this user may not write it', cause);
+  }
+  if (code !== 'SQLITE_BUSY') return cause;
   const message =
     `the data folder ${folder} is in use by another process. ` +
     'Stop that one, or name another folder with --data.';
@@ -59,6 +89,7 @@ function lockError(folder: string, cause: unknown): unknown {
  */
 function makePrivate(folder: string): void {
   requireAccess(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  if (!isOwnerOf(folder)) throw ofAnotherUser(folder);
   try {
     mkdirSync(folder, { recursive: true, mode: PRIVATE });
   } catch (cause) {

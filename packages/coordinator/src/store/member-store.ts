@@ -37,6 +37,45 @@ export interface MemberChange {
   readonly formerPasswordHash?: string;
 }
 
+/** What goes with a member. */
+export interface MemberHoldings {
+  readonly keys: number;
+  readonly sessions: number;
+  readonly invites: number;
+  readonly deviceLogins: number;
+  readonly joinTokens: number;
+  readonly jobsQueued: number;
+  readonly jobsRunning: number;
+  readonly jobsEnded: number;
+  readonly batches: number;
+  readonly assets: number;
+  readonly assetBytes: number;
+  /** Names of their machines, and of the networks that they own. */
+  readonly providers: readonly string[];
+  readonly networks: readonly string[];
+  /** Of others' networks. */
+  readonly memberships: number;
+  readonly sharesGiven: number;
+  readonly sharesReceived: number;
+  readonly blocks: number;
+  /** Messages that are still to be sent. */
+  readonly webhooks: number;
+  /** Kept, without a name. */
+  readonly usageRows: number;
+}
+
+export type DeletedMember =
+  | {
+      readonly kind: 'deleted';
+      readonly holdings: MemberHoldings;
+      /** Whose files have no row any more. */
+      readonly assetIds: readonly string[];
+      readonly providerIds: readonly string[];
+    }
+  | { readonly kind: 'unknown' }
+  /** Nobody else could administrate. */
+  | { readonly kind: 'last_admin' };
+
 export type Changed<T> =
   { readonly kind: 'changed'; readonly value: T } | { readonly kind: 'unknown' } | NameTaken;
 
@@ -94,6 +133,9 @@ export interface NewMemberSession {
   readonly expiresAt: number;
 }
 
+/** Why an invite lets nobody in; that of a disabled member does again once they are enabled. */
+export type InviteRefusal = 'unknown' | 'used' | 'expired' | 'revoked' | 'of a disabled member';
+
 export interface MemberStore {
   createMember(member: NewMember, now: number): Promise<Created<Member>>;
   /** Creates an administrator where nobody is a member yet; null where somebody is. */
@@ -102,6 +144,15 @@ export interface MemberStore {
   findMember(reference: string): Promise<Member | null>;
   listMembers(): Promise<readonly Member[]>;
   changeMember(id: string, change: MemberChange, now: number): Promise<Changed<Member>>;
+  /** Null where the member is unknown. */
+  memberHoldings(id: string): Promise<MemberHoldings | null>;
+  /** Of jobs that have ended, with their webhooks; returns how many went. */
+  deleteMemberJobs(id: string, limit: number): Promise<number>;
+  /**
+   * The member and all that is theirs, at once; jobs that have not ended are canceled. What was
+   * used is kept under the id alone, and the audit log names them no more.
+   */
+  deleteMember(id: string, now: number): Promise<DeletedMember>;
   /**
    * Holds from the member's next request on; what `limits` leaves out stays as it was. False where
    * the member is unknown.
@@ -118,10 +169,7 @@ export interface MemberStore {
   acceptInvite(
     acceptance: Acceptance,
     now: number,
-  ): Promise<
-    | Created<Member>
-    | { readonly kind: 'refused'; readonly reason: 'unknown' | 'used' | 'expired' | 'revoked' }
-  >;
+  ): Promise<Created<Member> | { readonly kind: 'refused'; readonly reason: InviteRefusal }>;
 
   /** For a log-in; null where no enabled member with a password has the address. */
   findPassword(email: string): Promise<{

@@ -9,8 +9,8 @@ import { createSqliteStore } from './sqlite/client.js';
 import { copiedAssets, copyDatabase, storedAssets } from './sqlite/copy.js';
 import type { CopiedAsset, DatabaseCopy } from './sqlite/copy.js';
 import { DATABASE_FILE, openDatabase } from './sqlite/database.js';
-import { inspectDatabase } from './sqlite/inspect.js';
-import type { Inspection } from './sqlite/inspect.js';
+import { inspectDatabase, spaceOfDatabase } from './sqlite/inspect.js';
+import type { Inspection, SpaceQuestion, StoreSpace } from './sqlite/inspect.js';
 import { migrationStatus } from './sqlite/migration-status.js';
 import type { MigrationStatus } from './sqlite/migration-status.js';
 import { migrate } from './sqlite/migrations.js';
@@ -59,6 +59,13 @@ export function hasStore(dataDir: string): boolean {
 /** Looks at the store without a lock. Throws where there is none, or none that can be read. */
 export function inspectStore(dataDir: string): Inspection {
   return inspectDatabase(join(dataDir, DATABASE_FILE));
+}
+
+/**
+ * Without a lock; null where a program of another version made it. Throws where it cannot be read.
+ */
+export function spaceOf(dataDir: string, question: SpaceQuestion): StoreSpace | null {
+  return spaceOfDatabase(join(dataDir, DATABASE_FILE), question);
 }
 
 /** Keeps everybody else from a data folder that nobody is to open: `conflict` where one has it. */

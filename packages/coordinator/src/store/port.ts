@@ -32,6 +32,16 @@ export type * from './webhook-store.js';
 export { MAX_COUNTED_JOBS, USAGE_GROUPS } from './usage-store.js';
 export type * from './usage-store.js';
 
+/** Rows that have a retention. */
+export type OldRows = 'jobs' | 'usage' | 'audit';
+
+export interface Compaction {
+  /** By which the database became smaller, its write-ahead log included. */
+  readonly freedBytes: number;
+  /** It would have had to be rewritten, and the disk is too full for that. */
+  readonly lacksRoom: boolean;
+}
+
 export interface Store
   extends
     MemberStore,
@@ -47,6 +57,15 @@ export interface Store
     WebhookStore {
   /** The same store, whose changes are written down as this actor's; without it, as `system`'s. */
   by(actor: string): Store;
+  /** What a retention would delete now. */
+  countOld(before: Readonly<Record<OldRows, number>>): Promise<Readonly<Record<OldRows, number>>>;
+  /** Gives pages that nothing uses back to the disk, up to so many; returns how many. */
+  releasePages(limit: number): Promise<number>;
+  /**
+   * Gives all of them back, and the write-ahead log. Whatever else is asked for waits; a database
+   * of before version 0.1.0 is rewritten whole for it, where the disk has room for that.
+   */
+  compact(): Promise<Compaction>;
   /** True when a write commits; false when the disk is full or the database broken. */
   isWritable(): Promise<boolean>;
   /** Writes what is pending. Every later operation throws `storage_unavailable`. */

@@ -13,6 +13,8 @@ export interface UsageRow {
   readonly endpoint: EndpointKey;
   readonly promptTokens: number;
   readonly completionTokens: number;
+  /** The tokens: their model server did not count them, or told more than the bytes allow. */
+  readonly estimated: boolean;
   /** Milliseconds of audio, heard or spoken. */
   readonly audioMs: number;
   /** Images made. */
@@ -110,6 +112,11 @@ export interface ProviderActivity {
 }
 
 export interface UsageStore {
+  /**
+   * Of single requests from before; the sums of their days stay. It looks at the oldest ones alone,
+   * and returns how many went.
+   */
+  deleteOldUsage(before: number, limit: number): Promise<number>;
   /**
    * Returns at once and never fails: rows are written in groups, within a second and at the latest
    * by `close`. Rows that the database cannot take are kept and tried again, up to a limit. A

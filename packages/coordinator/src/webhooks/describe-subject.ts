@@ -3,13 +3,13 @@ import { batchStatus } from '../core/batch.js';
 import { isFinished } from '../core/job.js';
 import type { BatchDetail, JobDetail, JobStore, WebhookDelivery } from '../store/port.js';
 
-/** Null where there is nothing to tell any more. */
-export type Describe = (delivery: WebhookDelivery) => Promise<object | null>;
+/** As JSON; null where there is nothing to tell any more. */
+export type Describe = (delivery: WebhookDelivery) => Promise<string | null>;
 
-/** How the API shows them. */
+/** How the API writes them. */
 export interface SubjectPresentation {
-  readonly job: (detail: JobDetail) => object;
-  readonly batch: (detail: BatchDetail) => object;
+  readonly job: (detail: JobDetail) => string;
+  readonly batch: (detail: BatchDetail) => string;
 }
 
 /**

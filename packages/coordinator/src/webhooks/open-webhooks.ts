@@ -9,7 +9,7 @@ import { WebhookSender } from './webhook-sender.js';
 export interface WebhookParts {
   readonly store: Store;
   readonly logger: Logger;
-  readonly config: Pick<Config, 'webhookPrivate'>;
+  readonly config: Pick<Config, 'webhookPrivate' | 'publicUrl'>;
   readonly present: SubjectPresentation;
 }
 
@@ -22,5 +22,6 @@ export function openWebhooks({ store, logger, config, present }: WebhookParts): 
     describe: describeSubject(store, present),
     userAgent: `inference-gateway/${version}`,
     allowPrivate: config.webhookPrivate,
+    publicUrl: config.publicUrl,
   });
 }

@@ -1,17 +1,29 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import ipaddr from 'ipaddr.js';
-import { isPublicAddress } from './public-address.js';
+import { interfaceAddresses, isOneOf, isPublicAddress } from './public-address.js';
+
+/** Where webhooks may go. */
+export interface AddressRule {
+  /** True: anywhere, also to this machine. */
+  readonly allowPrivate: boolean;
+  /** The gateway's own; null where it is unset. */
+  readonly publicUrl: string | null;
+  /** This machine's addresses. They are asked for at each check. */
+  readonly interfaces?: () => readonly string[];
+}
 
 /**
- * Throws where the URL itself names an address that is not public. Names are resolved when there is
- * something to send: what they stand for now says nothing about then.
+ * Throws where the URL itself names an address that is not public, or the gateway's own. Names are
+ * resolved when there is something to send: what they stand for now says nothing about then.
  */
-export function refuseAddress(url: string, allowPrivate: boolean): void {
+export function refuseAddress(url: string, rule: AddressRule): void {
+  if (rule.allowPrivate) return;
   const host = hostOf(url);
-  if (allowPrivate || !isOfThisNetwork(host)) return;
+  const fault = faultOf(host, rule);
+  if (fault === null) return;
   const message =
-    `'webhook.url' leads to ${host}, which is not a public address. Use one that is, or ask the ` +
-    "gateway's admin to set GATEWAY_WEBHOOK_PRIVATE.";
+    `'webhook.url' leads to ${host}, which ${fault}. Use a public address of another machine, or ` +
+    "ask the gateway's admin to set GATEWAY_WEBHOOK_PRIVATE.";
   throw new ApiError('invalid_value', message, { param: 'webhook.url' });
 }
 
@@ -19,6 +31,12 @@ export function refuseAddress(url: string, allowPrivate: boolean): void {
 export function hostOf(url: string): string {
   if (!URL.canParse(url)) return '';
   return new URL(url).hostname.replace(/^\[|\]$|\.$/g, '');
+}
+
+function faultOf(host: string, { publicUrl, interfaces = interfaceAddresses }: AddressRule) {
+  if (isOfThisNetwork(host)) return 'is not a public address';
+  const isGateway = publicUrl !== null && hostOf(publicUrl) === host;
+  return isGateway || isOneOf(interfaces(), host) ? 'is this gateway itself' : null;
 }
 
 function isOfThisNetwork(host: string): boolean {

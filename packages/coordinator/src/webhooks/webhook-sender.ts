@@ -12,6 +12,7 @@ import { postWebhook } from './post-webhook.js';
 import { Refusal, resolveByDns, resolveReceiver } from './receiver.js';
 import type { Resolve } from './receiver.js';
 import { hostOf } from './refuse-address.js';
+import type { AddressRule } from './refuse-address.js';
 
 const MAX_UNDER_WAY = 16;
 /** A receiver that hangs must not take all of them, nor a member with many such receivers. */
@@ -44,14 +45,12 @@ const TIMINGS: WebhookTimings = {
   backOff: BACK_OFF,
 };
 
-export interface WebhookSenderParts {
+export interface WebhookSenderParts extends AddressRule {
   readonly store: WebhookStore;
   readonly logger: Logger;
   /** The resource that is told; null ends the message. */
   readonly describe: Describe;
   readonly userAgent: string;
-  /** Whether receivers may be on addresses that are not public. */
-  readonly allowPrivate: boolean;
   readonly resolve?: Resolve;
   /** Certificates that are trusted in place of Node's own. */
   readonly ca?: string;
@@ -212,11 +211,11 @@ export class WebhookSender {
     const data = await unlessAborted(describe(delivery), signal);
     if (data === null) return null;
     const { id, url, secret } = delivery;
-    const body = JSON.stringify({
+    const head = JSON.stringify({
       type: `${delivery.subject}.finished`,
       timestamp: new Date(delivery.createdAt).toISOString(),
-      data,
     });
+    const body = `${head.slice(0, -1)},"data":${data}}`;
     const addresses = await unlessAborted(resolveReceiver(url, this.#parts), signal);
     return postWebhook({ id, url, secret, body }, { addresses, userAgent, ca }, signal);
   }

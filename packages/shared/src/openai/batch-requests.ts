@@ -4,6 +4,7 @@ import { ENDPOINTS, ENDPOINT_KEYS } from '../endpoints.js';
 import type { EndpointKey } from '../endpoints.js';
 import { ApiError } from '../errors.js';
 import { check, listOf } from './check.js';
+import { refuseMisspelledNames } from './field-names.js';
 import { parseRequest } from './requests.js';
 import type { ParsedRequest, RequestLimits } from './requests.js';
 import { parseWebhook } from './webhook.js';
@@ -59,7 +60,9 @@ export function parseBatch(value: unknown, limits: RequestLimits): ParsedBatch {
   requireCount(envelope.safeParse(value).data?.requests ?? null);
   const { requests } = asItem(null, () => check(wellFormed, value));
   const items = requests.map((item, index) => parseItem(item, index, limits));
-  const { label, webhook } = check(labelled, value);
+  const { requests: _items, ...beside } = check(labelled, value);
+  refuseMisspelledNames(beside);
+  const { label, webhook } = beside;
   return { items, label: label ?? null, webhook: parseWebhook(webhook) };
 }
 

@@ -14,14 +14,17 @@ export const modelName = z.string().min(1).max(256);
 /** Every JSON endpoint takes it, those too that cannot run as jobs. */
 export const asyncFlag = z.boolean().nullish();
 
+/** Where a caller writes the fields. */
+type Place = 'request body' | 'query';
+
 /** Throws an `ApiError` that names the field, its value and what is wrong with it. */
-export function check<T>(schema: z.ZodType<T>, value: unknown): T {
+export function check<T>(schema: z.ZodType<T>, value: unknown, place: Place = 'request body'): T {
   const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data;
-  throw toApiError(parsed.error.issues[0]);
+  throw toApiError(parsed.error.issues[0], place);
 }
 
-/** The true item by what stands for it in a `listOf`: for whoever describes the list. */
+/** What a schema that stands for another one means: for whoever describes it. */
 export const LIST_ITEMS = new WeakMap<z.core.$ZodType, z.ZodType>();
 
 /**
@@ -41,19 +44,19 @@ export function listOf(item: z.ZodType) {
   });
 }
 
-function toApiError(issue: z.core.$ZodIssue | undefined): ApiError {
+function toApiError(issue: z.core.$ZodIssue | undefined, place: Place): ApiError {
   if (issue === undefined) return new ApiError('invalid_value', 'The request is not valid.');
   const param = fieldName(issue.path);
   const absent = issue.input === undefined || issue.input === null || hasParam(issue, 'missing');
-  if (absent && param !== '') return missingParameter(param);
-  const subject = param === '' ? 'The request body' : `'${param}'`;
+  if (absent && param !== '') return missingParameter(param, place);
+  const subject = param === '' ? `The ${place}` : `'${param}'`;
   const text = `${subject} is ${show(issue.input)}: ${issue.message}.`;
   return new ApiError(codeOf(issue), text, param === '' ? {} : { param });
 }
 
 /** A field, or a file of a form, that is not there. */
-export function missingParameter(param: string): ApiError {
-  const text = `Missing required parameter: '${param}'. Add it to the request body.`;
+export function missingParameter(param: string, place: Place = 'request body'): ApiError {
+  const text = `Missing required parameter: '${param}'. Add it to the ${place}.`;
   return new ApiError('missing_required_parameter', text, { param });
 }
 

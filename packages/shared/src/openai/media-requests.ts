@@ -40,7 +40,10 @@ const size = z
   .nullish();
 const notStreamed = z
   .boolean()
-  .refine((on) => !on, { message: 'it is not streamed here', params: { unsupported: true } })
+  .refine((on) => !on, {
+    message: 'the answer is not streamed here, leave it away',
+    params: { unsupported: true },
+  })
   .meta({ const: false })
   .nullish();
 
@@ -54,7 +57,7 @@ export const speechRequest = z.looseObject({
   stream_format: z
     .string()
     .refine((format) => format === 'audio', {
-      message: 'only audio is streamed here',
+      message: 'only audio is streamed here, leave it away or send audio',
       params: { unsupported: true },
     })
     .meta({ const: 'audio' })
@@ -77,6 +80,7 @@ export const imageRequest = z.looseObject({
 export const editForm = z.looseObject({
   ...imageFields,
   n: numeric(z.int()).meta({ description: COUNT_RULE }),
+  stream: flag(notStreamed),
 });
 
 export const videoRequest = z.looseObject({
@@ -110,9 +114,10 @@ export const transcriptionForm = z.looseObject({
   model: modelName,
   language: z.string().max(64).nullish(),
   prompt: text.nullish(),
-  response_format: z.enum(['json', 'text', 'verbose_json']).nullish(),
+  response_format: z.enum(['json', 'text', 'verbose_json', 'srt', 'vtt']).nullish(),
   timestamp_granularities: listOf(z.enum(['word', 'segment'])).nullish(),
   temperature: numeric(z.number().min(0).max(1)),
+  stream: flag(notStreamed),
 });
 
 export const voiceForm = z.looseObject({
@@ -132,13 +137,17 @@ export function checkSpeech(value: unknown, limits: RequestLimits): Body {
 
 /** `n` is clamped, never refused (specification, section 8). */
 export function checkImages(value: unknown, { maxImages }: RequestLimits): Body {
-  const request = check(imageRequest, value);
-  return withoutForeign({ ...request, n: clampCount(request.n, maxImages) });
+  return clamped(check(imageRequest, value), maxImages);
 }
 
 export function checkEdits(value: unknown, { maxImages }: RequestLimits): Body {
-  const request = check(editForm, value);
-  return withoutForeign({ ...request, n: clampCount(request.n, maxImages) });
+  return clamped(check(editForm, value), maxImages);
+}
+
+/** `partial_images` are of a stream, so that there are none here. */
+function clamped(request: Body & { n?: number | null | undefined }, maxImages: number): Body {
+  const { partial_images: _partial, n, ...rest } = request;
+  return withoutForeign({ ...rest, n: clampCount(n, maxImages) });
 }
 
 export function checkVideo(value: unknown): Body {
@@ -163,6 +172,22 @@ export function checkVoice(value: unknown, limits: RequestLimits): Body {
 function numeric(number: z.ZodNumber | z.ZodInt) {
   return z.preprocess(readNumber, number.nullish());
 }
+
+/** Python writes `True`, and others write 1. */
+function flag(boolean: z.ZodType<boolean | null | undefined>) {
+  return z.preprocess(
+    (written) =>
+      typeof written === 'string' ? (FLAGS.get(written.toLowerCase()) ?? written) : written,
+    boolean,
+  );
+}
+
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
 
 function readNumber(written: unknown): unknown {
   const isNumber = typeof written === 'string' && /^-?\d+(\.\d+)?$/.test(written);

@@ -1,8 +1,9 @@
 /**
  * Media reach a home machine only as `data:` URLs. A model server would fetch any other URL
  * itself, from inside the home network (seen: llama-server asks loopback addresses), so both ends
- * refuse them.
+ * refuse them. Keys are compared as a server in Go would (`fold-name.ts`).
  */
+import { foldName } from './fold-name.js';
 
 /**
  * One value still to be looked at, with the way back to the body; paths are only built for an
@@ -57,16 +58,23 @@ export function findForeignMedia(body: Readonly<Record<string, unknown>>): strin
 interface Rules {
   readonly isForeign: (text: string, isUrl: boolean) => boolean;
   readonly isKey: (key: string, isParent: boolean) => boolean;
+  /** What lies below such a key is told to the model at most, and fetched by no server. */
+  readonly isQuoted: (key: string) => boolean;
 }
 
 const URL_RULES: Rules = {
   isForeign: (text, isUrl) => isUrl && !isDataUrl(text),
   isKey: isUrlKey,
+  isQuoted: (key) => CITATIONS.has(key),
 };
+
+/** Where an answer says what it draws on; clients send it back with the conversation. */
+const CITATIONS: ReadonlySet<string> = new Set(['annotations', 'citations', 'url_citation']);
 
 const MEDIA_RULES: Rules = {
   isForeign: (text, isUrl) => (isUrl && !isDataUrl(text)) || ADDRESS.test(text),
   isKey: (key, isParent) => isParent || isMediaKey(key),
+  isQuoted: () => false,
 };
 
 /** What people write, and the model's name. */
@@ -106,6 +114,7 @@ function pushChildren(
     return;
   }
   for (const [key, child] of Object.entries(value).toReversed()) {
+    if (rules.isQuoted(key)) continue;
     stack.push({ value: child, key, isUrl: rules.isKey(key, parent.isUrl), parent });
   }
 }
@@ -117,14 +126,14 @@ function contentOf(message: unknown): unknown {
 }
 
 function isUrlKey(key: string): boolean {
-  const name = key.toLowerCase();
+  const name = foldName(key);
   return name === 'url' || name.endsWith('_url');
 }
 
 /** `image`, `init_image`, `image2`, `imageUrl`, `speaker_wav`, `reference_audio`, `image_path` … */
 function isMediaKey(key: string): boolean {
-  const name = key.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase();
-  return MEDIA_NAME.test(name);
+  if (MEDIA_NAME.test(foldName(key))) return true;
+  return MEDIA_NAME.test(foldName(key.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')));
 }
 
 const MEDIA_NAME =

@@ -7,6 +7,7 @@ import { ENDPOINTS } from '../endpoints.js';
 import type { AnswerKind, EndpointKey } from '../endpoints.js';
 import { ApiError } from '../errors.js';
 import { check } from './check.js';
+import { findMisspelledField, misspelled, refuseMisspelledNames } from './field-names.js';
 import {
   checkEdits,
   checkImages,
@@ -47,7 +48,7 @@ const CHECKS: Record<EndpointKey, Check> = {
   completions: checkCompletion,
   transcriptions: checkTranscription,
   speech: checkSpeech,
-  voices: (value) => check(voicesQuery, value),
+  voices: (value) => check(voicesQuery, value, 'query'),
   images: checkImages,
   edits: checkEdits,
   videos: checkVideo,
@@ -63,6 +64,7 @@ export function parseRequest(
   value: unknown,
   limits: RequestLimits,
 ): ParsedRequest {
+  refuseMisspelledNames(value);
   // Taken out first: its address is no picture that a model server would fetch.
   const { webhook: wish, ...rest } = submitted.safeParse(value).data ?? {};
   const checked = CHECKS[endpoint](wish === undefined ? value : rest, limits);
@@ -76,6 +78,8 @@ export function parseForm(
   fields: FormFields,
   limits: RequestLimits,
 ): ParsedRequest {
+  const wrong = findMisspelledField(fields.keys());
+  if (wrong !== null) throw misspelled(wrong);
   refuseAsync(fields.get('async')?.at(-1) ?? '');
   return finish(endpoint, CHECKS[endpoint](toObject(fields), limits), SYNCHRONOUS);
 }

@@ -1,8 +1,9 @@
 /** The bodies of chat and completions (specification, section 4). */
 import * as z from 'zod';
 import { ApiError } from '../errors.js';
-import { asyncFlag, check, listOf, modelName } from './check.js';
+import { asyncFlag, check, LIST_ITEMS, listOf, modelName } from './check.js';
 import { findForeignUrl } from './media-urls.js';
+import { MAX_SEQUENCES, promptsOf, sequencesOf } from './token-limits.js';
 
 /** The specification's default, injected where the caller names none. */
 const DEFAULT_TEMPERATURE = 0.7;
@@ -10,8 +11,20 @@ const DEFAULT_TEMPERATURE = 0.7;
 const CONTENT_RULE = 'it must be text or an array of parts';
 const STOP_RULE = 'it must be text or an array of texts';
 
+const PROMPT_RULE =
+  'it must be text, a list of texts, a list of token ids, or a list of such lists';
+
 const temperature = z.number().min(0).max(2).nullish();
-const maxTokens = z.int().min(1).nullish();
+/** LangChain and others write it where they want no limit. */
+const NO_LIMIT = -1;
+const maxTokens = z
+  .int()
+  .min(NO_LIMIT)
+  .refine((limit) => limit !== 0, `it must be at least 1, or ${NO_LIMIT} for no limit`)
+  .meta({ description: `At least 1; ${NO_LIMIT} counts as absent.` })
+  .nullish();
+/** Answers to each prompt. */
+const answers = z.int().min(1).max(MAX_SEQUENCES).nullish();
 
 const chatMessage = z
   .looseObject({
@@ -23,7 +36,11 @@ const chatMessage = z
     path: ['content'],
     params: { missing: true },
   })
-  .meta({ description: 'Only an assistant that calls tools may leave `content` away.' });
+  .meta({
+    description:
+      'Only an assistant with `tool_calls`, `function_call`, `refusal` or `audio` may leave ' +
+      '`content` away.',
+  });
 
 export const chatRequest = z.looseObject({
   model: modelName,
@@ -36,29 +53,77 @@ export const chatRequest = z.looseObject({
   frequency_penalty: z.number().min(-2).max(2).nullish(),
   presence_penalty: z.number().min(-2).max(2).nullish(),
   stop: z.union([z.string(), listOf(z.string())], STOP_RULE).nullish(),
+  n: answers,
   async: asyncFlag,
 });
 
+/** Checked in one pass and without a schema an item: a prompt may be a million token ids long. */
+const prompt = z.unknown().check((checked) => {
+  const fault = promptFault(checked.value);
+  if (fault !== null) checked.issues.push(fault as z.core.$ZodRawIssue);
+});
+LIST_ITEMS.set(
+  prompt,
+  z.union([
+    z.string(),
+    z.array(z.string()).min(1).max(MAX_SEQUENCES),
+    z.array(z.int().min(0)).min(1),
+    z
+      .array(z.array(z.int().min(0)).min(1))
+      .min(1)
+      .max(MAX_SEQUENCES),
+  ]),
+);
+
 export const completionRequest = z.looseObject({
   model: modelName,
-  prompt: z.string(),
+  prompt,
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   temperature,
   max_tokens: maxTokens,
+  n: answers,
+  echo: z.boolean().nullish(),
   async: asyncFlag,
 });
 
 /** The body as it goes to the provider. */
 export function checkChat(value: unknown): Record<string, unknown> {
   const request = check(chatRequest, value);
+  requireFewAnswers('chat', request);
   const foreign = findForeignUrl(request);
   if (foreign !== null) throw foreignUrl(foreign);
-  return { ...request, temperature: request.temperature ?? DEFAULT_TEMPERATURE };
+  return { ...limited(request), temperature: request.temperature ?? DEFAULT_TEMPERATURE };
 }
 
 export function checkCompletion(value: unknown): Record<string, unknown> {
-  return check(completionRequest, value);
+  const request = check(completionRequest, value);
+  requireFewAnswers('completions', request);
+  return limited(request);
+}
+
+const LIMITS = ['max_tokens', 'max_completion_tokens'];
+
+/** Less those limits that are none. */
+function limited(request: Record<string, unknown>): Record<string, unknown> {
+  if (LIMITS.every((name) => request[name] !== NO_LIMIT)) return request;
+  const kept = Object.entries(request).filter(
+    ([name, value]) => !(value === NO_LIMIT && LIMITS.includes(name)),
+  );
+  return Object.fromEntries(kept);
+}
+
+function requireFewAnswers(
+  endpoint: 'chat' | 'completions',
+  request: Readonly<Record<string, unknown>>,
+): void {
+  const sequences = sequencesOf(endpoint, request);
+  if (sequences <= MAX_SEQUENCES) return;
+  const prompts = promptsOf(endpoint, request).length;
+  const text =
+    `${prompts} prompts with ${sequences / prompts} answers each are ${sequences} answers: ` +
+    `one request may have ${MAX_SEQUENCES}. Send less at once.`;
+  throw new ApiError('invalid_value', text, { param: prompts > 1 ? 'prompt' : 'n' });
 }
 
 export function foreignUrl(param: string): ApiError {
@@ -68,10 +133,39 @@ export function foreignUrl(param: string): ApiError {
   return new ApiError('unsupported_value', text, { param });
 }
 
-/** An assistant's turn may consist of tool calls alone. */
-function mayLackContent(value: {
-  role: string;
-  tool_calls?: unknown[] | null | undefined;
-}): boolean {
-  return value.role === 'assistant' && (value.tool_calls?.length ?? 0) > 0;
+/** What is wrong with a prompt, and where in it; null where nothing is. */
+function promptFault(value: unknown): object | null {
+  if (typeof value === 'string') return null;
+  if (!Array.isArray(value) || value.length === 0) return notA('string', value, []);
+  if (typeof value[0] === 'number') return tokensFault(value, []);
+  const faultOf = typeof value[0] === 'string' ? textFault : tokensFault;
+  for (const [index, item] of (value as unknown[]).entries()) {
+    const fault = faultOf(item, [index]);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+function textFault(value: unknown, path: readonly number[]): object | null {
+  return typeof value === 'string' ? null : notA('string', value, path);
+}
+
+function tokensFault(value: unknown, path: readonly number[]): object | null {
+  if (!Array.isArray(value) || value.length === 0) return notA('array', value, path);
+  const index = (value as unknown[]).findIndex((id) => !Number.isSafeInteger(id) || Number(id) < 0);
+  return index === -1 ? null : notA('int', value[index], [...path, index]);
+}
+
+function notA(expected: string, input: unknown, path: readonly number[]): object {
+  return { code: 'invalid_type', expected, input, path, message: PROMPT_RULE };
+}
+
+/** What an assistant's turn may consist of alone, as OpenAI's own answers do. */
+const INSTEAD_OF_CONTENT = ['function_call', 'refusal', 'audio'];
+
+function mayLackContent(value: Readonly<Record<string, unknown>> & { role: string }): boolean {
+  if (value.role !== 'assistant') return false;
+  const { tool_calls: calls } = value;
+  if (Array.isArray(calls) && calls.length > 0) return true;
+  return INSTEAD_OF_CONTENT.some((name) => (value[name] ?? null) !== null);
 }

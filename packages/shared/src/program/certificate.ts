@@ -12,15 +12,18 @@ const TIMEOUT_MS = 10_000;
 const SOON_DAYS = 14;
 const DAY_MS = 86_400_000;
 
-/** Who mends it, and with which command: the advice of a failure ends with it. */
-export interface CertificateRemedy {
+/** Who mends what, and with which command: the advice of a failure ends with it. */
+export interface CertificateRemedies {
+  /** It is over, or not yet good, or for another name. */
   readonly renew: string;
+  /** Nobody whom this machine knows vouches for it. */
+  readonly trust: string;
 }
 
 /** Whether this machine would trust the server at that address, and how long still. */
 export async function checkCertificate(
   address: string,
-  { renew }: CertificateRemedy,
+  { renew, trust }: CertificateRemedies,
 ): Promise<Check> {
   const { fail, skip } = checking(NAME);
   const url = new URL(address);
@@ -32,18 +35,44 @@ export async function checkCertificate(
     const { fault, certificate } = await see(url);
     if (fault !== null) {
       const found = certificateFault(fault) ?? 'its certificate is not trusted here';
-      return fail(`${found} (${fault})`, renew);
+      return fail(`${found} (${fault})`, RENEWED.has(fault) ? renew : trust);
     }
     return judgeEnd(certificate, { renew, nowMs: Date.now() });
   } catch (error) {
-    return fail(`no TLS at ${url.host}: ${(error as Error).message}`, renew);
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    const why = UNREACHED[code];
+    if (why === undefined) return fail(`no TLS at ${url.host}: ${message}`, renew);
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const command = isNameFault(code) ? `nslookup ${host}` : `curl -v ${url.origin}`;
+    return fail(`${why} (${message})`, `See the way there with: ${command}`);
   }
+}
+
+/** Faults of the certificate itself; all others are that nobody known vouches for it. */
+const RENEWED: ReadonlySet<string> = new Set([
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+]);
+
+/** Why no server was met at all, by the codes of Node. */
+const UNREACHED: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'no DNS server knows its name',
+  EAI_AGAIN: 'no DNS server answers',
+  ECONNREFUSED: 'nothing listens there',
+  EHOSTUNREACH: 'no way leads there',
+  ENETUNREACH: 'no way leads there',
+  ETIMEDOUT: 'it does not answer',
+};
+
+function isNameFault(code: string): boolean {
+  return code === 'ENOTFOUND' || code === 'EAI_AGAIN';
 }
 
 /** How long a certificate that is trusted holds still. */
 export function judgeEnd(
   { valid_to: validTo, issuer }: Pick<PeerCertificate, 'valid_to' | 'issuer'>,
-  { renew, nowMs }: CertificateRemedy & { readonly nowMs: number },
+  { renew, nowMs }: Pick<CertificateRemedies, 'renew'> & { readonly nowMs: number },
 ): Check {
   const { pass, warn } = checking(NAME);
   const days = Math.floor((Date.parse(validTo) - nowMs) / DAY_MS);

@@ -26,3 +26,13 @@ export class CommandError extends Error {
     this.exitCode = exitCode;
   }
 }
+
+/** Refused for now, because of what the same user has tried before. */
+export class TooManyTries extends CommandError {
+  readonly retryAfterS: number;
+
+  constructor(message: string, retryAfterS: number) {
+    super(EXIT.notAuthorised, message);
+    this.retryAfterS = retryAfterS;
+  }
+}

@@ -1,14 +1,17 @@
 /**
  * The socket through which a command line speaks to its running program on the same machine: HTTP
- * over a Unix socket that only its owner can open, or a named pipe on Windows.
+ * over a Unix socket that only its owner can open, or a named pipe on Windows. It lies in a folder
+ * that only its owner can enter, and both ends look whose folder and socket those are before a word
+ * is said: in a folder that all users share, somebody else could be first to listen at a path. A
+ * pipe on Windows has a name that only who can read the folder knows.
  */
-import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { chmod, rm } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmod, lstat, mkdir, rm, stat } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { CommandError, EXIT } from './command-error.js';
 import type { ExitCode } from './command-error.js';
@@ -28,24 +31,55 @@ export interface LocalCall {
 
 type Reply = { result: unknown } | { error: { message: string; exitCode: ExitCode } };
 
-/** Where the socket of the program that owns this folder lies. */
-export function localSocketPath(folder: string, name: string): string {
+const PRIVATE_FOLDER = 0o700;
+const PRIVATE_FILE = 0o600;
+const OTHERS = 0o077;
+const SHARED_FOLDER_PREFIX = 'inference-gateway-';
+
+/**
+ * Where the socket of the program that owns this folder lies. `temporary` is where all users make
+ * files, for paths that are too long.
+ */
+export function localSocketPath(folder: string, name: string, temporary = tmpdir()): string {
   const path = join(resolve(folder), `${name}.sock`);
-  const hash = createHash('sha256').update(path).digest('hex').slice(0, 32);
-  if (process.platform === 'win32') return `\\\\.\\pipe\\inference-gateway-${hash}`;
+  if (process.platform === 'win32') return pipePath(resolve(folder), name);
   if (Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES) return path;
-  return join(runtimeFolder(), `inference-gateway-${hash}.sock`);
+  const hash = createHash('sha256').update(path).digest('hex').slice(0, 16);
+  return join(runtimeFolder(temporary), `${hash}.sock`);
 }
 
-/** The folder for sockets that systemd gives each user, where there is one. */
-function runtimeFolder(): string {
-  const folder = `/run/user/${process.getuid?.() ?? ''}`;
-  return existsSync(folder) ? folder : tmpdir();
+/** Of the one folder that this user has where all users make files. */
+function sharedFolderName(): string {
+  return `${SHARED_FOLDER_PREFIX}${process.geteuid?.() ?? ''}`;
+}
+
+/** One of this user's own: in the folder for sockets that systemd gives each, where it does. */
+function runtimeFolder(temporary: string): string {
+  const user = process.geteuid?.() ?? '';
+  const folder = `/run/user/${user}`;
+  return join(existsSync(folder) ? folder : temporary, sharedFolderName());
+}
+
+/**
+ * Of Windows, where everybody may make a pipe of any name that nobody has yet. The name is drawn
+ * once and kept in the folder.
+ */
+export function pipePath(folder: string, name: string): string {
+  const file = join(folder, `${name}.pipe`);
+  const drawn = randomBytes(16).toString('hex');
+  try {
+    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
+    writeFileSync(file, drawn, { flag: 'wx', mode: PRIVATE_FILE });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return `\\\\.\\pipe\\${SHARED_FOLDER_PREFIX}${readFileSync(file, 'utf8').trim()}`;
 }
 
 /**
  * Answers calls on the socket. The caller must hold the folder's lock: a socket left behind is
- * replaced.
+ * replaced. Throws a `CommandError` `notAuthorised` where the socket would lie in a folder that is
+ * another user's, or open to others.
  */
 export async function serveLocal(
   path: string,
@@ -59,10 +93,64 @@ export async function serveLocal(
       response.end(JSON.stringify(body));
     });
   });
-  if (process.platform !== 'win32') await rm(path, { force: true });
+  if (process.platform !== 'win32') {
+    await makeFolderFor(path);
+    await rm(path, { force: true });
+  }
   await new Promise<void>((done, failed) => server.once('error', failed).listen(path, done));
-  if (process.platform !== 'win32') await chmod(path, 0o600);
+  if (process.platform !== 'win32') await chmod(path, PRIVATE_FILE);
   return server;
+}
+
+async function makeFolderFor(path: string): Promise<void> {
+  const folder = dirname(path);
+  if (isShared(folder)) {
+    await mkdir(folder, { mode: PRIVATE_FOLDER }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+  await requirePrivate(folder);
+}
+
+/** Whether others could have made it: it lies where everybody makes files. */
+function isShared(folder: string): boolean {
+  return basename(folder) === sharedFolderName();
+}
+
+/** Throws where somebody else could put a socket into the folder, or could have. */
+async function requirePrivate(folder: string): Promise<void> {
+  // A link that others could have made is looked at itself, one of the user's own choice is not.
+  const found = await (isShared(folder) ? lstat(folder) : stat(folder));
+  const user = process.geteuid?.();
+  const fault = !found.isDirectory()
+    ? 'is no folder'
+    : found.uid !== user
+      ? `belongs to another user (${found.uid})`
+      : (found.mode & OTHERS) !== 0
+        ? 'is open to other users'
+        : null;
+  if (fault === null) return;
+  const remedy = isShared(folder)
+    ? 'Remove it, as root where it is not yours.'
+    : `Run this as its owner, and close it with: chmod 700 ${folder}`;
+  throw new CommandError(
+    EXIT.notAuthorised,
+    `${folder}, where the socket of this program lies, ${fault}: nothing is said there. ${remedy}`,
+  );
+}
+
+/** The same for a socket that is there; false where none is. */
+async function isOwnSocket(path: string): Promise<boolean> {
+  try {
+    const found = await lstat(path);
+    await requirePrivate(dirname(path));
+    if (found.isSocket() && found.uid === process.geteuid?.()) return true;
+    const message = `${path} is not a socket of this user: nothing is said there. Remove it.`;
+    throw new CommandError(EXIT.notAuthorised, message);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
 }
 
 async function reply(
@@ -78,11 +166,15 @@ async function reply(
   }
 }
 
-/** Calls the running program. Returns null where none runs; throws what the program refused. */
+/**
+ * Calls the running program. Returns null where none runs; throws what the program refused, and
+ * `notAuthorised` where somebody else might listen.
+ */
 export async function callLocal(
   path: string,
   call: LocalCall,
 ): Promise<{ readonly result: unknown } | null> {
+  if (process.platform !== 'win32' && !(await isOwnSocket(path))) return null;
   const message = await send(path, JSON.stringify(call));
   if (message === null) return null;
   const body = (await json(message)) as Reply;

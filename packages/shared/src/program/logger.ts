@@ -1,7 +1,7 @@
 /** Logs, on stderr: JSON lines for machines, one readable line a record on a terminal. */
 import { pino, stdTimeFunctions } from 'pino';
 import type { DestinationStream, Logger as PinoLogger } from 'pino';
-import { say } from './print.js';
+import { harmlessJson, harmlessText, say } from './print.js';
 
 export type Logger = PinoLogger;
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -23,8 +23,9 @@ export function createLogger(level: LogLevel, elsewhere: DestinationStream | nul
 const readableLines: DestinationStream = {
   write(line) {
     const { level, time, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
-    const details = Object.entries(rest).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+    const details = Object.entries(rest).map(([name, value]) => `${name}=${harmlessJson(value)}`);
     const severity = Number(level) >= 50 ? 'ERROR ' : Number(level) >= 40 ? 'WARN ' : '';
-    say(`${String(time).slice(11, 19)} ${severity}${String(msg)} ${details.join(' ')}`.trimEnd());
+    const said = `${String(time).slice(11, 19)} ${severity}${harmlessText(String(msg))}`;
+    say(`${said} ${details.join(' ')}`.trimEnd());
   },
 };

@@ -2,62 +2,238 @@
  * What commands print. stdout is data: an aligned table on a terminal, TSV without headers in a
  * pipe, JSON when asked for. stderr is talk.
  */
+import { stripVTControlCharacters, styleText } from 'node:util';
 
 export type Cell = string | number | boolean | null | undefined;
-export type Row = Readonly<Record<string, unknown>>;
 
 /** A column: its heading and how a row's cell reads. */
 export type Columns<R> = Readonly<Record<string, (row: R) => Cell>>;
 
+/** Rows within a record, which are printed below its other fields. */
+interface Nested {
+  readonly linesOf: (maxWidth: number) => readonly string[];
+}
+
+/**
+ * What a record is printed of. An object has no text of its own: each command says how it reads, so
+ * that nobody is shown raw JSON.
+ */
+export type Fields = Readonly<Record<string, Cell | readonly Cell[] | Nested>>;
+
 /** Prints rows as a table or TSV, or the rows themselves as a JSON array. */
 export function printRows<R>(rows: readonly R[], columns: Columns<R>, json: boolean): void {
   if (json) return printJson(rows);
-  if (process.stdout.isTTY && rows.length === 0) return say('Nothing to list.');
-  print((process.stdout.isTTY ? tableOf(rows, columns) : tsvOf(rows, columns)).join('\n'));
+  const { isTTY } = process.stdout;
+  if (isTTY && rows.length === 0) return say('Nothing to list.');
+  print((isTTY ? tableOf(rows, columns, terminalWidth()) : tsvOf(rows, columns)).join('\n'));
 }
 
-/** The lines of a table, headings first; columns of numbers end at one edge. */
-export function tableOf<R>(rows: readonly R[], columns: Columns<R>): string[] {
-  const aligned = Object.entries(columns).map(([heading, cell]) => {
-    const cells = rows.map(cell);
-    const texts = [heading.toUpperCase(), ...cells.map(text)];
-    const width = Math.max(...texts.map(({ length }) => length));
-    const isText = cells.some((one) => typeof one === 'string' || typeof one === 'boolean');
-    return texts.map((one) => (isText ? one.padEnd(width) : one.padStart(width)));
-  });
+const GAP = '  ';
+/** A column of text is not made narrower than this, and one of times than a day. */
+const MIN_COLUMN_WIDTH = 8;
+const MIN_TIME_WIDTH = 11;
+/** Headings of what is copied into other commands or looked for: shortened last. */
+const KEPT: ReadonlySet<string> = new Set(['id', 'code', 'prefix', 'state', 'status', 'fault']);
+/** On a terminal the minute is told; a pipe, and a record, get all of it. */
+const ISO_TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d):\d\d\.\d{3}Z$/;
+
+/**
+ * The lines of a table, headings first; columns of numbers end at one edge. Where the table is
+ * wider than `maxWidth`, its widest columns are shortened.
+ */
+export function tableOf<R>(
+  rows: readonly R[],
+  columns: Columns<R>,
+  maxWidth = Number.POSITIVE_INFINITY,
+): string[] {
+  const texts = Object.entries(columns).map(([heading, cell]) => ({
+    heading,
+    kind: kindOf(rows.map(cell)),
+    cells: [heading.toUpperCase(), ...rows.map((row) => text(cell(row)).replace(ISO_TIME, '$1Z'))],
+  }));
+  const widths = fittingWidths(texts, maxWidth);
   return [null, ...rows].map((_, line) =>
-    aligned
-      .map((column) => column[line])
-      .join('  ')
+    texts
+      .map(({ heading, cells, kind }, column) => {
+        const width = widths[column] ?? 0;
+        const shown = shorten(cells[line] ?? '', width);
+        const room = ' '.repeat(width - widthOf(shown));
+        const styled = line === 0 ? styleText('dim', shown) : colored(heading, shown);
+        return kind === 'number' ? `${room}${styled}` : `${styled}${room}`;
+      })
+      .join(GAP)
       .trimEnd(),
   );
 }
 
+interface TextColumn {
+  readonly heading: string;
+  readonly kind: 'text' | 'number' | 'time';
+  /** The heading is the first. */
+  readonly cells: readonly string[];
+}
+
+function kindOf(cells: readonly Cell[]): TextColumn['kind'] {
+  const texts = cells.filter((cell) => typeof cell === 'string' || typeof cell === 'boolean');
+  if (texts.length === 0) return 'number';
+  return texts.some((cell) => ISO_TIME.test(String(cell))) ? 'time' : 'text';
+}
+
+function fittingWidths(columns: readonly TextColumn[], maxWidth: number): readonly number[] {
+  const widths = columns.map(({ cells }) => Math.max(...cells.map(widthOf)));
+  let surplus = widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1));
+  surplus -= maxWidth;
+  for (const isLast of [false, true]) {
+    const least = columns.map((column) => leastWidth(column, isLast));
+    const able = (at: number): number =>
+      (widths[at] ?? 0) > (least[at] ?? 0) ? (widths[at] ?? 0) : 0;
+    for (; surplus > 0; surplus--) {
+      const widest = widths.reduce((best, _, at) => (able(at) > able(best) ? at : best), 0);
+      if (able(widest) === 0) break;
+      widths[widest] = able(widest) - 1;
+    }
+  }
+  return widths;
+}
+
+/** A number is never shortened: it would read as another one. */
+function leastWidth({ heading, kind, cells }: TextColumn, isLast: boolean): number {
+  const whole = Math.max(0, ...cells.slice(1).map(widthOf));
+  if (kind === 'number') return Math.max(whole, MIN_COLUMN_WIDTH);
+  if (kind === 'time') return isLast ? MIN_TIME_WIDTH : whole;
+  return KEPT.has(heading) && !isLast ? whole : MIN_COLUMN_WIDTH;
+}
+
 function tsvOf<R>(rows: readonly R[], columns: Columns<R>): string[] {
+  const cells = Object.entries(columns);
   return rows.map((row) =>
-    Object.values(columns)
-      .map((cell) => text(cell(row)))
-      .join('\t'),
+    cells.map(([heading, cell]) => colored(heading, text(cell(row)))).join('\t'),
   );
 }
 
-/** Prints one record as `name  value` lines, or as a JSON object. */
-export function printRecord(record: Row, json: boolean): void {
-  if (json) return printJson(record);
-  const width = Math.max(...Object.keys(record).map((name) => name.length));
-  const lines = Object.entries(record).map(
-    ([name, value]) => `${name.padEnd(width)}  ${valueText(value)}`,
-  );
-  print(lines.join('\n'));
+/** Prints one record as `name  value` lines, and below them what is nested in it. */
+export function printRecord(record: Fields): void {
+  const entries = Object.entries(record);
+  const width = Math.max(...entries.map(([name, value]) => (isNested(value) ? 0 : name.length)));
+  const line = (name: string, value: string): string =>
+    `${styleText('dim', name)}${' '.repeat(Math.max(0, width - name.length))}${GAP}${value}`;
+  const maxWidth = process.stdout.isTTY ? terminalWidth() : Number.POSITIVE_INFINITY;
+  const [lines, below]: [string[], string[]] = [[], []];
+  for (const [name, value] of entries) {
+    const rows = isNested(value) ? value.linesOf(maxWidth - GAP.length) : null;
+    if (rows === null) lines.push(line(name, fieldText(name, value as Cell)));
+    else if (rows.length === 0) lines.push(line(name, '-'));
+    else below.push(styleText('dim', name), ...rows.map((row) => `${GAP}${row}`));
+  }
+  print([...lines, ...below].join('\n'));
+}
+
+/** Rows for a record's field. */
+export function nested<R>(rows: readonly R[], columns: Columns<R>): Nested {
+  return { linesOf: (maxWidth) => (rows.length === 0 ? [] : tableOf(rows, columns, maxWidth)) };
+}
+
+function isNested(value: Fields[string]): value is Nested {
+  return typeof value === 'object' && value !== null && 'linesOf' in value;
+}
+
+/** Fields that hold Unix milliseconds, and bytes, by their names. */
+const TIME_NAME = /(^|_)(at|before|until|since)$/;
+const BYTES_NAME = /(^|_)bytes$/;
+
+/** A value by the name of its field: times in ISO 8601, lists with commas. */
+export function fieldText(name: string, value: Cell | readonly Cell[]): string {
+  if (Array.isArray(value)) return text(value.map((one: Cell) => text(one)).join(', '));
+  if (typeof value !== 'number') return colored(name, text(value as Cell));
+  if (TIME_NAME.test(name)) return isoTime(value);
+  if (BYTES_NAME.test(name) && value >= MIB) return `${value} (${bytesText(value)})`;
+  return String(value);
+}
+
+const KIB = 1024;
+const MIB = KIB ** 2;
+
+/** As people read them: `512 bytes`, `3.2 MiB`. */
+export function bytesText(bytes: number): string {
+  const unit = Math.min(4, Math.floor(Math.log(Math.max(bytes, 1)) / Math.log(KIB)));
+  if (unit === 0) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
+  return `${(bytes / KIB ** unit).toFixed(1)} ${['KiB', 'MiB', 'GiB', 'TiB'][unit - 1]}`;
+}
+
+/** Fields and columns whose words tell how something stands. */
+const COLORED: ReadonlySet<string> = new Set(['state', 'status', 'fault', 'connection', 'result']);
+/** One style a call: Node 20 colours a list of styles whether or not the stream takes it. */
+const COLORS: Readonly<Record<string, 'green' | 'yellow' | 'red' | 'dim'>> = {
+  online: 'green',
+  up: 'green',
+  active: 'green',
+  open: 'green',
+  running: 'green',
+  PASS: 'green',
+  PROCESSED: 'green',
+  WARN: 'yellow',
+  QUEUED: 'yellow',
+  PROCESSING: 'yellow',
+  connecting: 'yellow',
+  starting: 'yellow',
+  FAIL: 'red',
+  FAILED: 'red',
+  down: 'red',
+  disabled: 'red',
+  expired: 'red',
+  revoked: 'red',
+  missing: 'red',
+  damaged: 'red',
+  SKIP: 'dim',
+  CANCELED: 'dim',
+  offline: 'dim',
+  used: 'dim',
+};
+
+/** Node asks stdout whether it is a terminal, and NO_COLOR and FORCE_COLOR what they say. */
+function colored(name: string, shown: string): string {
+  if (!COLORED.has(name)) return shown;
+  const color = COLORS[/^\w+/.exec(shown)?.[0] ?? ''];
+  return color === undefined ? shown : styleText(color, shown);
+}
+
+/** How a check's status reads on a terminal. */
+export function statusText(status: string): string {
+  return colored('status', status);
+}
+
+/** In columns; what does not tell it takes any. */
+export function terminalWidth(): number {
+  const { columns } = process.stdout;
+  return columns > 0 ? columns : Number.POSITIVE_INFINITY;
 }
 
 export function printJson(value: unknown): void {
-  print(JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0));
+  print(harmlessJson(value, process.stdout.isTTY ? 2 : 0));
+}
+
+/** JSON.stringify escapes C0 alone: DEL, C1 and marks of direction steer terminals, too. */
+export function harmlessJson(value: unknown, indent = 0): string {
+  return JSON.stringify(value, null, indent).replaceAll(/[\x7f-\x9f\p{Bidi_Control}]/gu, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** For messages, which may repeat what others chose: only line feeds stay. */
+export function harmlessText(message: string): string {
+  return message.replaceAll(/(?!\n)[\p{Cc}\p{Bidi_Control}]/gu, ' ');
 }
 
 /** Data, on stdout. */
 export function print(line: string): void {
   if (line !== '') process.stdout.write(`${line}\n`);
+}
+
+/** How a command says why it failed, on stderr. */
+export function errorText(message: string): string {
+  return `${styleText('red', 'error:', { stream: process.stderr })} ${harmlessText(message)}`;
 }
 
 /** Talk, on stderr. */
@@ -81,13 +257,64 @@ export function ago(atMs: number | null, nowMs: number): string {
     : `${Math.round(seconds / 86_400)} d`;
 }
 
-function valueText(value: unknown): string {
-  return typeof value === 'object' && value !== null ? JSON.stringify(value) : text(value as Cell);
-}
-
 function text(cell: Cell): string {
   if (cell === null || cell === undefined || cell === '') return '-';
+  if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
   // A tab or line break in a value would break the table and whoever reads the TSV, and a name that
-  // somebody else chose must not steer the terminal.
-  return String(cell).replaceAll(/[\s\p{Cc}]+/gu, ' ');
+  // somebody else chose must not steer the terminal, nor turn the order of what follows it.
+  return String(cell)
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .replaceAll(/\p{Bidi_Control}+/gu, '');
+}
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+const NARROW = /^[\x20-\x7e]*$/;
+/** Scripts whose characters are wide, but for their halfwidth forms, and what is shown as emoji. */
+const WIDE_SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Bopomofo', 'Yi'];
+const WIDE = new RegExp(
+  `[${WIDE_SCRIPTS.map((name) => `\\p{Script=${name}}`).join('')}` +
+    String.raw`\p{Emoji_Presentation}\u3000-\u303e\u30fb\u30fc\uff01-\uff60\uffe0-\uffe6\ufe0f]`,
+  'u',
+);
+const HALFWIDTH = /[\uff61-\uffdc]/u;
+/** Marks, joiners and the like, alone. */
+const INVISIBLE = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
+
+/** In columns. Colours take none. */
+export function widthOf(text: string): number {
+  if (NARROW.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of graphemes.segment(stripVTControlCharacters(text))) {
+    width += graphemeWidth(segment);
+  }
+  return width;
+}
+
+/** The text within so many columns; what is longer ends in an ellipsis. */
+export function shorten(text: string, maxWidth: number): string {
+  if (widthOf(text) <= maxWidth) return text;
+  let [shown, width] = ['', 0];
+  for (const { segment } of graphemes.segment(text)) {
+    width += graphemeWidth(segment);
+    if (width > maxWidth - 1) break;
+    shown += segment;
+  }
+  return `${shown.trimEnd()}…`;
+}
+
+/** Breaks a text between its words into lines of so many columns; a longer word has its own. */
+export function wrap(text: string, maxWidth: number): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? '';
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (line === '' || widthOf(longer) <= maxWidth) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+function graphemeWidth(grapheme: string): number {
+  if (INVISIBLE.test(grapheme)) return 0;
+  return WIDE.test(grapheme) && !HALFWIDTH.test(grapheme) ? 2 : 1;
 }

@@ -1,14 +1,21 @@
 /** From `argv` to an exit code: the one catch site of each program's command line. */
 import type { CommandError } from './command-error.js';
 import { EXIT } from './command-error.js';
-import { say } from './print.js';
+import { PRIVATE_UMASK } from './owner.js';
+import { errorText, say } from './print.js';
 
 /**
  * The part of a commander `Command` that is needed here. It must have been told `exitOverride`
  * before its own commands were added.
  */
-interface Program {
+interface Program extends CommandGroup {
   parseAsync(argv: string[]): Promise<unknown>;
+}
+
+interface CommandGroup {
+  readonly commands: readonly CommandGroup[];
+  name(): string;
+  outputHelp(): void;
 }
 
 /**
@@ -16,8 +23,11 @@ interface Program {
  * its own code, anything else 1 with its stack: that is our bug.
  */
 export async function runProgram(program: Program, argv: string[]): Promise<void> {
+  process.umask(PRIVATE_UMASK);
   exitQuietlyWhenReaderLeaves();
   outliveLogReader();
+  const group = bareGroup(program, argv.slice(2));
+  if (group !== null) return group.outputHelp();
   try {
     await program.parseAsync(argv);
   } catch (error) {
@@ -25,10 +35,21 @@ export async function runProgram(program: Program, argv: string[]): Promise<void
   }
 }
 
+/** The program, or a noun of it, where nothing else is typed: that asks what there is. */
+function bareGroup(program: CommandGroup, words: readonly string[]): CommandGroup | null {
+  let group = program;
+  for (const word of words) {
+    const next = group.commands.find((one) => one.name() === word);
+    if (next === undefined) return null;
+    group = next;
+  }
+  return group.commands.length > 0 ? group : null;
+}
+
 function report(error: unknown): number {
   if (!(error instanceof Error)) throw error;
   if (isCommandError(error)) {
-    say(`error: ${error.message}`);
+    say(errorText(error.message));
     return error.exitCode;
   }
   // commander has printed its own message; help and version are no failure.

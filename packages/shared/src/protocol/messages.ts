@@ -3,9 +3,15 @@
  * Unknown tags and unknown fields are ignored, so that an older end can talk to a newer one.
  */
 import * as z from 'zod';
+import { jsonFault } from '../json-scan.js';
+import type { JsonLimits } from '../json-scan.js';
 import { ENDPOINT_KEYS, SERVICE_TYPES } from '../endpoints.js';
 import { cardReading, MAX_CARDS } from './card-reading.js';
 import { LINK } from './version.js';
+
+/** The names that a model's thinking text has; the first is sent where nothing else is asked. */
+export const REASONING_FIELDS = ['reasoning_content', 'reasoning'] as const;
+export type ReasoningField = (typeof REASONING_FIELDS)[number];
 
 const name = z.string().min(1).max(256);
 const shortText = z.string().max(2_000);
@@ -22,6 +28,11 @@ const model = z.object({
   served_name: name,
   context_length: count.nullable(),
   input_modalities: names,
+  /**
+   * True: it takes no other kinds of input. Absent: its server does not tell, and the list may lack
+   * some.
+   */
+  inputs_known: z.boolean().optional(),
   output_modalities: names,
   supported_features: names,
   voices: z.array(name).max(1_000).optional(),
@@ -68,6 +79,8 @@ const usage = z.object({
   prompt_tokens: count,
   completion_tokens: count,
   total_tokens: count,
+  /** The model server did not count them. */
+  estimated: z.literal(true).optional(),
 });
 
 const claim = z.object({ claim_id: name, phase: z.enum(['loading', 'running', 'spooled']) });
@@ -102,6 +115,8 @@ const reset = z.object({
   stream,
   code: z.enum(RESET_CODES),
   message: shortText.optional(),
+  /** From an agent: of the part of an answer that it has sent. Absent: nothing was sent. */
+  usage: usage.optional(),
 });
 const drain = z.object({ t: z.literal('DRAIN'), deadline_ms: count, reason: shortText });
 
@@ -202,7 +217,13 @@ const coordinatorMessage = z.discriminatedUnion('t', [
     model: name,
     caller: z.object({ name, own: z.boolean() }),
     body: z.object({ bytes: count }).optional(),
+    /**
+     * Slots that are kept for it: of several answers that it asks for, so many may be made at once.
+     * Absent: 1.
+     */
+    parallel: z.int().min(1).max(LINK.maxStreams).optional(),
     parts: z.array(upload).max(LINK.maxParts).optional(),
+    reasoning_field: z.enum(REASONING_FIELDS).optional(),
     deadline_ms: count,
     job_id: name.optional(),
     claim_id: name.optional(),
@@ -266,13 +287,24 @@ function tagsOf(union: { options: readonly { shape: { t: z.ZodLiteral<string> } 
   return new Set(union.options.map((option) => option.shape.t.value));
 }
 
+/** Of a message that is longer than most: lists of models, and nothing deep. */
+const LARGE_LIMITS: JsonLimits = {
+  maxObjectKeys: 1_000,
+  maxValues: 60_000,
+  maxNumbers: 20_000,
+  maxDepth: 32,
+};
+
 function decode<M>(text: string, schema: z.ZodType<M>, tags: ReadonlySet<string>): Decoded<M> {
+  const isLarge = text.length > LINK.maxControlBytes;
+  const fault = isLarge ? jsonFault(Buffer.from(text), LARGE_LIMITS) : null;
+  if (fault !== null) return { kind: 'malformed', reason: `of a text frame, ${fault}` };
   const value = parseJson(text);
   const tag = tagOf(value);
   if (tag === null)
     return { kind: 'malformed', reason: 'a text frame is a JSON object with a tag "t"' };
   if (!tags.has(tag)) return { kind: 'unknown', tag };
-  if (text.length > LINK.maxControlBytes && !LARGE_TAGS.has(tag)) {
+  if (isLarge && !LARGE_TAGS.has(tag)) {
     return { kind: 'malformed', reason: `${tag} is longer than ${LINK.maxControlBytes} bytes` };
   }
   const parsed = schema.safeParse(value);

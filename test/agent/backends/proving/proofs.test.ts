@@ -86,7 +86,7 @@ test('a file that cannot be read is as none', async () => {
   expect(await new ProofFile(folder).read()).toMatchObject([{ model: 'tiny', ok: true }]);
 });
 
-const CAME = { cut: null, firstByteMs: 1, ms: 2, tokens: 1, bytes: 1, seconds: null };
+const CAME = { cut: null, early: null, firstByteMs: 1, ms: 2, tokens: 1, bytes: 1, seconds: null };
 const PASSED: Trial = { ok: true, reason: null, ...CAME };
 
 function failed(reason: string): Trial {

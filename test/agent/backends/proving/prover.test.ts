@@ -6,13 +6,21 @@ import { ProofFile } from '@inference-gateway/agent/state/proof-file';
 import { expect, onTestFinished, test } from 'vitest';
 import { configuredServer } from '../../../support/configured-server.js';
 import { answer, hangBeforeHeaders, reply } from '../../../support/fake-behaviours.js';
-import { startFakeOpenAi } from '../../../support/fake-openai-server.js';
+import { startFakeLlamaServer, startFakeOpenAi } from '../../../support/fake-openai-server.js';
 import type { FakeOpenAiOptions } from '../../../support/fake-openai-server.js';
 import type { Behaviour, FakeModelServer } from '../../../support/fake-model-server.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 import { until } from '../../../support/until.js';
 
-const LIMITS = { llm: 300, stt: 300, tts: 300, image: 300, video: 300, music: 300 };
+const LIMIT_MS = 1_000;
+const LIMITS = {
+  llm: LIMIT_MS,
+  stt: LIMIT_MS,
+  tts: LIMIT_MS,
+  image: LIMIT_MS,
+  video: LIMIT_MS,
+  music: LIMIT_MS,
+};
 
 test('a model is offered once it has passed; one that fails is shown to its owner', async () => {
   const fake = await fakeServer({
@@ -34,27 +42,81 @@ test('a model is offered once it has passed; one that fails is shown to its owne
   expect(catalog.status()[0]?.models).toEqual(['good']);
   expect(heldBack(catalog)).toEqual([
     { id: 'broken', state: 'failed', reason: expect.stringContaining('out of memory') },
-    { id: 'silent', state: 'failed', reason: 'no whole answer within 0.3 s' },
+    { id: 'silent', state: 'failed', reason: 'no whole answer within 1 s' },
     { id: 'empty', state: 'failed', reason: expect.any(String) },
   ]);
   expect(fake.maxInFlight).toBe(1);
   expect(slots).toEqual({ taken: 4, given: 4 });
 });
 
-test('one at a time over all services, and loaded models first', async () => {
+test('one at a time a server, and loaded models first', async () => {
   const cold = { id: 'cold', status: { value: 'unloaded' } };
   const warm = { id: 'warm', status: { value: 'loaded' } };
-  const one = await fakeServer({ models: [cold, warm], behaviour: answer() });
-  const two = await fakeServer({ models: ['other'], behaviour: answer() });
-  const services = [proven(one), proven(two, { id: 'llm-2' })];
-  const { catalog } = catalogOf(services);
+  const fake = await fakeServer({ models: [cold, warm], behaviour: answer() });
+  const same = proven(fake, { id: 'llm-2', models: null });
+  const { catalog } = catalogOf([proven(fake), same]);
   await catalog.start();
-  await until(() => offered(catalog).length === 3);
-  const asked = one.requests.map(({ body }) => body['model']);
+  await until(() => offered(catalog).length === 4);
+  const asked = fake.requests.map(({ body }) => body['model']);
   expect(asked.indexOf('warm')).toBeLessThan(asked.indexOf('cold'));
-  const times = [...one.requests, ...two.requests].map(({ at }) => at);
-  expect(new Set(times).size).toBe(3);
-  expect(one.maxInFlight + two.maxInFlight).toBe(2);
+  expect(fake.maxInFlight).toBe(1);
+});
+
+test('servers side by side: a slow one holds up nobody, and four are asked at once', async () => {
+  const slow = await fakeServer({ behaviour: hangBeforeHeaders() });
+  const quick = await fakeServer({ behaviour: answer() });
+  const { catalog } = catalogOf([proven(slow), proven(quick, { id: 'llm-2' })]);
+  await catalog.start();
+  await until(() => offered(catalog).length === 1);
+  expect(slow.inFlight).toBe(1);
+  const many = await Promise.all(Array.from({ length: 6 }, () => fakeServer()));
+  for (const fake of many) fake.behave(hangBeforeHeaders());
+  const crowd = catalogOf(many.map((fake, at) => proven(fake, { id: `llm-${at}` })));
+  await crowd.catalog.start();
+  const asked = () => many.filter((fake) => fake.requests.length > 0).length;
+  await until(() => asked() === 4);
+  const polls = many[5]?.gets.length ?? 0;
+  await until(() => (many[5]?.gets.length ?? 0) > polls + 1);
+  expect(many.filter(({ inFlight }) => inFlight > 0).length).toBeLessThanOrEqual(4);
+});
+
+test.each<[string, Behaviour]>([
+  ['closes the connection', (_, response) => void response.destroy()],
+  ['answers 503', reply(503, { error: { message: 'unavailable' } })],
+  ['is loading', reply(500, { error: { message: 'Loading model', code: 500 } })],
+])('a server that %s when it is first asked is asked again in a moment', async (_, early) => {
+  const fake = await fakeServer({ behaviour: answer() });
+  fake.once(early);
+  const { catalog } = catalogOf([proven(fake)]);
+  await catalog.start();
+  await until(() => fake.requests.length === 1 && fake.inFlight === 0);
+  expect(heldBack(catalog)).toEqual([{ id: 'tiny', state: 'proving', reason: null }]);
+  await until(() => offered(catalog).length === 1);
+  const [first, second] = fake.requests;
+  expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(900);
+  expect(fake.requests).toHaveLength(2);
+});
+
+test.each([
+  ['failed', 200, { data: [{ embedding: [0.25, -0.5] }] }],
+  ['failed', 400, { error: { message: "Pooling type 'none' is not OAI compatible." } }],
+  ['offered', 501, { error: { message: 'This server does not support embeddings.' } }],
+  ['offered', 200, { data: [{ embedding: [0, 0] }] }],
+  ['offered', 404, { error: { message: 'File Not Found' } }],
+])('llama-server is %s if it answers %i %j for an embedding', async (state, status, body) => {
+  const fake = await startFakeLlamaServer({
+    behaviour: (request, response) => {
+      const isChat = request.path === '/v1/chat/completions';
+      return (isChat ? answer() : reply(status, body))(request, response);
+    },
+  });
+  onTestFinished(() => fake.close());
+  const { catalog } = catalogOf([proven(fake, { backend: 'llama-server' })]);
+  await catalog.start();
+  await until(() => offered(catalog).length === 1 || heldBack(catalog)[0]?.state === 'failed');
+  expect(offered(catalog)).toEqual(state === 'offered' ? ['tiny'] : []);
+  const fault = expect.stringContaining('--embeddings');
+  if (state === 'failed') expect(heldBack(catalog)[0]?.reason).toEqual(fault);
 });
 
 test('nothing is asked while no slot is free, and all of it afterwards', async () => {

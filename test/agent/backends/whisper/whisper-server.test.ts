@@ -38,12 +38,6 @@ test('a configured model has times unless its owner says otherwise', async () =>
   ]);
 });
 
-test('without ffmpeg it tells which formats are sure to work', async () => {
-  const { backend } = await start();
-  const { models } = await backend.describe(AbortSignal.timeout(2_000));
-  expect(models[0]?.formats).toEqual(['wav', 'mp3', 'flac', 'ogg']);
-});
-
 test('while its model loads it is not there, whatever status it gives', async () => {
   const { fake, backend } = await start();
   fake.loading = true;
@@ -60,6 +54,7 @@ test('it is asked for all it can tell, in any language', async () => {
     response_format: 'verbose_json',
     language: 'auto',
     no_language_probabilities: 'true',
+    split_on_word: 'true',
   });
   expect(fake.lastCall.fileType).toBe('audio/wav');
 });
@@ -110,6 +105,24 @@ test('the answer has OpenAI’s form: trimmed, in seconds, with whole words', as
       { word: 'round', start: 2.41, end: 3.1 },
       { word: 'could', start: 3.1, end: 3.563312 },
     ],
+  });
+});
+
+test.each([
+  ['english', [' She sells sea', 'shells by', ' the sea.'], 'She sells seashells by the sea.'],
+  ['english', [' She sells', ' sea.\r'], 'She sells sea.'],
+  ['english', ['She sells', 'sea.'], 'She sells sea.'],
+  ['japanese', ['東', '京'], '東京'],
+  ['english', [''], ''],
+])('a transcript in %s of the lines %j is one running text', async (language, lines, told) => {
+  const { fake, backend } = await start();
+  const segments = lines.map((text, id) => ({ id, text, start: id, end: id + 1 }));
+  const text = lines.map((line) => `${line}\n`).join('');
+  fake.behaviour = (_call, response) =>
+    send(response, 200, { language, duration: 9, text, segments });
+  expect(documentOf(await backend.call(transcription()))).toMatchObject({
+    text: told,
+    segments: segments.map(({ text: own, ...rest }) => ({ ...rest, text: own.trim() })),
   });
 });
 

@@ -1,9 +1,10 @@
 /** A fake whisper-server with its backend, and requests for it. */
 import ffmpeg from '@ffmpeg-installer/ffmpeg';
 import type { LocalCall, ServiceConfig } from '@inference-gateway/agent/backends/backend';
+import type { AudioConverter } from '@inference-gateway/agent/media/audio-converter';
 import { WhisperServerBackend } from '@inference-gateway/agent/backends/whisper/whisper-server';
+import { converterOf } from '@inference-gateway/agent/media/built-in-converter';
 import { Ffmpeg } from '@inference-gateway/agent/media/ffmpeg';
-import type { AudioConverter } from '@inference-gateway/agent/media/ffmpeg';
 import { onTestFinished } from 'vitest';
 import { configuredServer } from '../../../support/configured-server.js';
 import { startFakeWhisper } from '../../../support/fake-whisper-server.js';
@@ -30,7 +31,7 @@ export async function startWhisper({
   onTestFinished(() => fake.server.close());
   const service = { backend: 'whisper-server', type: 'stt', ...changes } as const;
   const configured = configuredServer(fake.server.origin + path, service);
-  return { fake, backend: new WhisperServerBackend(configured, tool) };
+  return { fake, backend: new WhisperServerBackend(configured, converterOf(tool)) };
 }
 
 export function transcription(

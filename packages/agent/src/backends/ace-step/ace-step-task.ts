@@ -1,6 +1,6 @@
 /**
  * One piece of music, from its request to its address. The server has no way to stop or to take
- * back a task: where the caller leaves, it is only not asked for any more.
+ * back a task: where the caller leaves, its end is waited for, because the card is busy until then.
  */
 import { pauseUnless } from '@inference-gateway/shared/program/pause-unless';
 import { errorDocument, errorInSuccess } from '../../openai-wire/error-document.js';
@@ -10,6 +10,7 @@ import { readReportedError } from '../../openai-wire/reported-error.js';
 import { LocalFailure } from '../backend.js';
 import type { DocumentAnswer } from '../backend.js';
 import { forward } from '../forward.js';
+import { outlive } from '../outlive.js';
 import { readWhole } from '../read-whole.js';
 
 export interface AceStepServer {
@@ -48,7 +49,7 @@ export async function runTask(
   if ('kind' in released) return released;
   const id = asText(asObject(released.data)?.['task_id']);
   if (id === null) throw new LocalFailure('LOCAL_ERROR', 'the local server gave no task_id.');
-  return waitFor(server, id, signal);
+  return outlive(signal, (own) => waitFor(server, id, own));
 }
 
 async function waitFor(

@@ -21,7 +21,7 @@ import type {
 import { fetchOwnFile } from '../openai/fetch-own-file.js';
 import { serverRoot } from '../server-root.js';
 import { sizedWav } from '../sized-wav.js';
-import { withoutFields } from '../without-fields.js';
+import { withoutFields } from '../../openai-wire/without-fields.js';
 import { listAceStepModels } from './ace-step-models.js';
 import { runTask } from './ace-step-task.js';
 

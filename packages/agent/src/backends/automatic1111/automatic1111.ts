@@ -21,7 +21,7 @@ import { checkAnswer } from '../check-answer.js';
 import { inPieces } from '../in-pieces.js';
 import { probe } from '../probe.js';
 import { serverRoot } from '../server-root.js';
-import { withoutFields } from '../without-fields.js';
+import { withoutFields } from '../../openai-wire/without-fields.js';
 import { readCheckpoints, withTitle } from './automatic1111-checkpoints.js';
 import { readEdit } from './automatic1111-edit.js';
 import { runJob } from './automatic1111-job.js';

@@ -49,6 +49,7 @@ export class WatchedServer {
     this.backend = {
       describe: (signal) => backend.describe(signal),
       call: (call) => this.#counted(backend.call(call)),
+      unfit: async (model, signal) => backend.unfit?.(model, signal) ?? null,
     };
     this.#options = options;
   }

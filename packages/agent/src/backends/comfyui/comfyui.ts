@@ -14,7 +14,7 @@ import type { Backend, Description, LocalAnswer, LocalCall, ServiceConfig } from
 import { checkAnswer } from '../check-answer.js';
 import { probe } from '../probe.js';
 import { serverRoot } from '../server-root.js';
-import { withoutFields } from '../without-fields.js';
+import { withoutFields } from '../../openai-wire/without-fields.js';
 import { fileOf, readCheckpoints } from './checkpoints.js';
 import type { ComfyServer } from './comfy-server.js';
 import { imageToImage, textToImage } from './default-graph.js';

@@ -4,6 +4,7 @@
  */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { ListedModel } from '../advertise.js';
+import type { ListedFile } from '../../openai-wire/media-list.js';
 import type { DocumentAnswer, LocalCall } from '../backend.js';
 import type { ListedVoice } from './voice-list.js';
 
@@ -27,6 +28,12 @@ export interface Listing {
   readonly slots: number | null;
 }
 
+export interface DrawingServer {
+  /** Without `/v1`. */
+  readonly root: string;
+  readonly apiKey: string | null;
+}
+
 export interface Dialect {
   /** Request fields that are never passed on, beside the owner's. */
   readonly dropFields?: readonly string[];
@@ -48,4 +55,29 @@ export interface Dialect {
   ): Readonly<Record<string, unknown>>;
   /** False: it refuses to stream, so it is asked for whole answers, which are sent on as one. */
   readonly streams?: false;
+  /** True: with one model, it names that one in answers, whichever was asked for. */
+  readonly namesItself?: true;
+  /** True: it computes on when its caller leaves, so that its slot is taken until it has ended. */
+  readonly outlives?: true;
+  /**
+   * Draws by a way of its own, which can be stopped; null where this version has none. `fields` are
+   * the caller's, less what is dropped. Throws a `LocalFailure`, or what the signal was aborted
+   * with.
+   */
+  draw?(
+    server: DrawingServer,
+    call: LocalCall,
+    fields: Readonly<Record<string, unknown>>,
+  ): Promise<readonly ListedFile[] | DocumentAnswer | null>;
+  /** Whether a plain call is asked for as a stream, for a server that notices then who leaves. */
+  folds?(fields: Readonly<Record<string, unknown>>): boolean;
+}
+
+/**
+ * Of servers that look at the connection only where they write to it, or that have llama-server
+ * behind them. What their streams leave out is asked for plainly.
+ */
+export function foldsUsual(fields: Readonly<Record<string, unknown>>): boolean {
+  const { logprobs, n, best_of: best, echo } = fields;
+  return !logprobs && !echo && (n ?? 1) === 1 && (best ?? 1) === 1;
 }

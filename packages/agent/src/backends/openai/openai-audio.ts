@@ -13,7 +13,7 @@ interface Order extends SoundOrder {
 }
 
 export async function makeSound(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
-  const order = { target, call, ffmpeg: target.ffmpeg, wanted: wantedFormat(call) };
+  const order = { target, call, converter: target.converter, wanted: wantedFormat(call) };
   const answer = await ask(order);
   if ('kind' in answer) return answer;
   const made = await readMade(answer);

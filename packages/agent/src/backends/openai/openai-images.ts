@@ -8,10 +8,12 @@ import { LocalFailure } from '../backend.js';
 import type { DocumentAnswer, LocalAnswer, LocalCall, LocalUpload, MediaPart } from '../backend.js';
 import { inPieces } from '../in-pieces.js';
 import { leave, openListed, openMade, readMade } from './openai-answer.js';
-import type { ListedOrFile, MadeFile, Usable } from './openai-answer.js';
+import type { ListedOrFile, MadeFile, MadeList, Usable } from './openai-answer.js';
 import { fieldsOf, readError, sendForm, sendJson } from './openai-send.js';
 import type { MediaTarget } from './openai-send.js';
 import { readWhole } from '../read-whole.js';
+import { serverRoot } from '../server-root.js';
+import { withoutFields } from '../../openai-wire/without-fields.js';
 
 /** 4,096 pixels a side, hardly compressed. */
 const MAX_IMAGE_BYTES = 64 * 1024 * 1024;
@@ -52,12 +54,28 @@ async function ask(order: Order, had: number): Promise<Usable | DocumentAnswer> 
   const { target, call, wanted } = order;
   const asked = withSeed(withoutHiddenArguments(fieldsOf(call)), had);
   const fields = { ...asked, n: wanted - had, response_format: 'b64_json' };
+  const drawn = await draw(target, call, fields);
+  if (drawn !== null) return drawn;
   const answer = await (call.uploads.length === 0
     ? sendJson(target, call, fields)
     : sendForm(target, call, { fields, nameOf: editName(call) }));
   if (answer.status >= 400) return readError(call, answer);
   const made = await readMade(answer);
   return made.kind === 'refused' ? made.answer : made;
+}
+
+/** Null where the server has no way of its own. */
+async function draw(
+  { baseUrl, apiKey, dropFields, dialect }: MediaTarget,
+  call: LocalCall,
+  fields: Readonly<Record<string, unknown>>,
+): Promise<MadeList | DocumentAnswer | null> {
+  const server = { root: serverRoot(baseUrl), apiKey };
+  const drawn = await dialect?.draw?.(server, call, withoutFields(fields, dropFields));
+  if (drawn === undefined || drawn === null || 'kind' in drawn) return drawn ?? null;
+  const [first, ...others] = drawn;
+  if (first === undefined) throw notMade('image');
+  return { kind: 'list', files: [first, ...others] };
 }
 
 /** The same seed would make the same image again. */

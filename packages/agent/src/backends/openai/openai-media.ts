@@ -21,7 +21,15 @@ export async function mediaCall(target: MediaTarget, call: LocalCall): Promise<L
 }
 
 async function transcribe(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
-  const answer = await sendForm(target, call, { fields: fieldsOf(call) });
+  const answer = await sendForm(target, call, { fields: tellingAll(call) });
   if (answer.status >= 400) return readError(call, answer);
   return readOpenAiTranscript(await readText(answer.body));
+}
+
+/** `json` tells the text alone; a server that tells times tells the language beside them. */
+function tellingAll(call: LocalCall): Record<string, unknown> {
+  const fields = fieldsOf(call);
+  const isTimed = call.model.supported_features.includes('timestamps');
+  const isPlain = fields['response_format'] === 'json';
+  return isTimed && isPlain ? { ...fields, response_format: 'verbose_json' } : fields;
 }

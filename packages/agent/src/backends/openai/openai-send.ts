@@ -1,7 +1,7 @@
 /** One media request to a server that speaks OpenAI's API: what is sent, and what comes back. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { extensionOf } from '@inference-gateway/shared/media-types';
-import type { AudioConverter } from '../../media/ffmpeg.js';
+import type { AudioConverter } from '../../media/audio-converter.js';
 import { errorDocument } from '../../openai-wire/error-document.js';
 import { formFields } from '../../openai-wire/form-fields.js';
 import { LocalFailure } from '../backend.js';
@@ -10,13 +10,13 @@ import { forward } from '../forward.js';
 import type { ForwardedAnswer } from '../forward.js';
 import { multipartForm } from '../multipart.js';
 import type { FormBody, FormFile } from '../multipart.js';
+import { outlive } from '../outlive.js';
 import { readWhole } from '../read-whole.js';
 import type { CallTarget } from '../run-call.js';
-import { withoutFields } from '../without-fields.js';
+import { withoutFields } from '../../openai-wire/without-fields.js';
 
 export interface MediaTarget extends CallTarget {
-  /** Null where ffmpeg is not installed. */
-  readonly ffmpeg: AudioConverter | null;
+  readonly converter: AudioConverter;
 }
 
 /** A few pictures of 4,096 pixels a side in base64. */
@@ -69,7 +69,10 @@ async function send(
 ): Promise<ForwardedAnswer> {
   const { baseUrl, apiKey } = target;
   const url = baseUrl + ENDPOINTS[call.endpoint].path;
-  const answer = await forward({ url, apiKey, body, signal: call.signal });
+  call.signal.throwIfAborted();
+  const ask = (signal: AbortSignal) => forward({ url, apiKey, body, signal });
+  const isLasting = target.dialect?.outlives === true;
+  const answer = await (isLasting ? outlive(call.signal, ask) : ask(call.signal));
   if (answer.status < 300 || answer.status >= 400) return answer;
   answer.body.abandon();
   const what = `status ${answer.status}, which leads elsewhere`;

@@ -4,7 +4,7 @@
  */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
-import type { AudioConverter } from '../../media/ffmpeg.js';
+import type { AudioConverter } from '../../media/audio-converter.js';
 import { notServed } from '../../openai-wire/error-document.js';
 import { advertise } from '../advertise.js';
 import { askedServer } from './asked-server.js';
@@ -25,17 +25,18 @@ const VOICES_TIMEOUT_MS = 2_000;
 
 export class OpenAiBackend implements Backend {
   readonly #service: ServiceConfig;
-  readonly #ffmpeg: AudioConverter | null;
+  readonly #converter: AudioConverter;
   readonly #dialect: Dialect;
   #dropFields: ReadonlySet<string>;
   /** As last told: a server that is too busy to list its voices still has them. */
   #voices: readonly ListedVoice[] = [];
   #mayBeMlx = false;
+  /** As last listed; null where its answers' names say nothing. */
+  #names: ReadonlySet<string> | null = null;
 
-  /** Without ffmpeg a sound is answered only as the server makes it. */
-  constructor(service: ServiceConfig, ffmpeg: AudioConverter | null, dialect: Dialect = {}) {
+  constructor(service: ServiceConfig, converter: AudioConverter, dialect: Dialect = {}) {
     this.#service = service;
-    this.#ffmpeg = ffmpeg;
+    this.#converter = converter;
     this.#dialect = dialect;
     this.#dropFields = new Set([...service.dropFields, ...(dialect.dropFields ?? [])]);
   }
@@ -43,6 +44,7 @@ export class OpenAiBackend implements Backend {
   async describe(signal: AbortSignal): Promise<Description> {
     const { models: listed, slots } = await this.#list(signal);
     const models = advertise(listed, this.#service);
+    if (this.#dialect.namesItself) this.#names = new Set(listed.map((one) => one.servedName));
     if (this.#service.type !== 'tts') return { models, slots };
     if (models.some(({ voices }) => voices === undefined)) await this.#listVoices(signal);
     return { models: models.map((model) => this.#speaking(model)), slots };
@@ -55,8 +57,8 @@ export class OpenAiBackend implements Backend {
     const refused = dialect.refuse === undefined ? refuseVoiceFile(call) : dialect.refuse(call);
     if (refused !== null) return refused;
     const target = { baseUrl, apiKey, dropFields: this.#dropFields, dialect };
-    if (type === 'llm') return runCall(target, call);
-    return mediaCall({ ...target, ffmpeg: this.#ffmpeg }, call);
+    if (type === 'llm') return runCall({ ...target, names: this.#names }, call);
+    return mediaCall({ ...target, converter: this.#converter }, call);
   }
 
   async #list(signal: AbortSignal): Promise<Listing> {
@@ -81,18 +83,12 @@ export class OpenAiBackend implements Backend {
     this.#voices = (await listVoices(baseUrl, asking)) ?? this.#voices;
   }
 
-  get #makesOpus(): boolean {
-    return this.#ffmpeg !== null && this.#ffmpeg.makesOpus !== false;
-  }
-
   /** What a voice model says of itself beyond the list of models. */
   #speaking(model: AdvertisedModel): AdvertisedModel {
     const voices = model.voices ?? voicesOf(model.served_name, this.#voices);
     return {
       ...model,
       ...(voices.length > 0 && { voices }),
-      // What else it makes is not known, and without ffmpeg nothing can be made of it.
-      ...(!this.#makesOpus && { formats: [...(this.#dialect.formats ?? ['wav'])] }),
     };
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Asks models a tiny question before they are offered: one at a time in the whole agent, and only
- * where nobody else is kept waiting by it.
+ * Asks models a tiny question before they are offered: one at a time a server, servers side by
+ * side, and only where nobody else is kept waiting by it.
  */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
@@ -38,6 +38,17 @@ export interface ProverHost {
 
 /** An owner's own tests that wait for their turn. */
 const MAX_WAITING = 8;
+/** A slow server holds up nobody but itself; a start with fifty does not open fifty at once. */
+const MAX_PROOFS_AT_ONCE = 4;
+/**
+ * A server that has just begun closes connections, or says that it loads: it is asked again this
+ * soon, and the longest pause comes again and again.
+ */
+const EARLY_PAUSES_MS = [1_000, 2_000, 3_000, 5_000] as const;
+/** Then it is a verdict: a server may load for five minutes, and crash no more than this. */
+const MAX_EARLY_TRIES = { closed: 5, loading: 60 } as const;
+/** Models that were asked too early; the oldest are forgotten, and counted from one again. */
+const MAX_EARLY_MODELS = 512;
 
 export class Prover {
   readonly #options: ProvingOptions;
@@ -45,9 +56,13 @@ export class Prover {
   readonly #proofs: Proofs;
   /** Ends all of it. */
   readonly #closing = new AbortController();
-  /** Ends the question that is asked of its own accord. */
-  #proof = new AbortController();
-  #turn: Promise<unknown> = Promise.resolve();
+  /** Each ends a question that is asked of its own accord. */
+  readonly #asked = new Set<AbortController>();
+  /** By server: the end of what it is asked now, and of all that waits for its turn. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+  /** By service and model: those that were asked too early, and when they are asked again. */
+  readonly #early = new Map<string, { readonly tries: number; readonly dueAt: number }>();
+  readonly #timers = new Set<NodeJS.Timeout>();
   #waiting = 0;
   #endedAt = 0;
   #restored = false;
@@ -76,23 +91,32 @@ export class Prover {
     return this.#proofs.verdict(config, model);
   }
 
-  /** Asks the next model that is due, if now is a time for it. Called again and again. */
+  /** Asks the next models that are due, if now is a time for it. Called again and again. */
   consider(): void {
     const { reserve } = this.#options;
-    const isReady = this.#restored && this.idleSince !== null && !this.#closing.signal.aborted;
-    if (!isReady || reserve === undefined) return;
+    if (!this.#restored || this.#closing.signal.aborted || reserve === undefined) return;
     for (const subject of this.#proofs.due(this.#host.subjects(), Date.now())) {
+      if (this.#asked.size >= MAX_PROOFS_AT_ONCE) return;
+      const isEarly = (this.#early.get(keyOf(subject))?.dueAt ?? 0) > performance.now();
+      if (isEarly || this.#turns.has(serverOf(subject))) continue;
       const slot = reserve(subject.config.id);
-      if (slot === null) continue;
-      this.#proof = new AbortController();
-      void this.#run(subject, slot, this.#proof.signal).then((trial) => this.#goOn(trial));
-      return;
+      if (slot !== null) void this.#prove(subject, slot);
     }
+  }
+
+  /** What was interrupted, or met a closed door, waits for the next poll. */
+  async #prove(subject: Subject, slot: Reservation): Promise<void> {
+    const asking = new AbortController();
+    this.#asked.add(asking);
+    const { cut, early } = await this.#run(subject, slot, asking.signal);
+    this.#asked.delete(asking);
+    if (cut === null && early === null) this.consider();
   }
 
   /** The owner wants the card: what is asked of its own accord is asked again later. */
   interrupt(): void {
-    this.#proof.abort(new DOMException('the owner wants the card', 'AbortError'));
+    const reason = new DOMException('the owner wants the card', 'AbortError');
+    for (const asking of this.#asked) asking.abort(reason);
   }
 
   /**
@@ -100,7 +124,7 @@ export class Prover {
    * within the limit is let go, and says nothing of the model.
    */
   async test(subject: Subject, limitMs: number | null): Promise<Trial> {
-    if (this.#waiting > MAX_WAITING) {
+    if (this.#waiting - this.#asked.size > MAX_WAITING) {
       throw new CommandError(EXIT.conflict, `${MAX_WAITING} tests wait already: try again later.`);
     }
     // The owner asked for it: where no slot is free, the local server makes it wait.
@@ -117,25 +141,49 @@ export class Prover {
 
   close(): void {
     const reason = new DOMException('the agent is stopping', 'AbortError');
-    this.#proof.abort(reason);
+    for (const asking of this.#asked) asking.abort(reason);
+    for (const timer of this.#timers) clearTimeout(timer);
     this.#closing.abort(reason);
   }
 
-  /** In turn; the slot is given back whatever comes of it. */
+  /** In the server's turn; the slot is given back whatever comes of it. */
   async #run(subject: Subject, slot: Reservation | null, stop: AbortSignal): Promise<Trial> {
     this.#waiting++;
     const { limitsMs = TRIAL_LIMITS_MS } = this.#options;
     const limitMs = limitsMs[subject.config.type];
-    const turn = Promise.race([this.#turn, whenAborted(stop)]);
+    const server = serverOf(subject);
+    const before = this.#turns.get(server) ?? Promise.resolve();
+    const turn = Promise.race([before, whenAborted(stop)]);
     const trial = turn.then(() => tryModel(subject, { limitMs, stop }));
     // Nothing is kept of what came of either: there may be one an hour for years.
-    this.#turn = Promise.all([this.#turn, trial]).then(() => undefined);
-    const done = await trial;
+    const end = Promise.all([before, trial]).then(() => undefined);
+    this.#turns.set(server, end);
+    const done = this.#orVerdict(subject, await trial);
     slot?.release();
+    if (this.#turns.get(server) === end) this.#turns.delete(server);
     await this.#note(subject, done);
     this.#endedAt = performance.now();
     this.#waiting--;
     return done;
+  }
+
+  /** Asked too early it is asked again soon; too often too early is an answer, too. */
+  #orVerdict(subject: Subject, trial: Trial): Trial {
+    const key = keyOf(subject);
+    const tries = (this.#early.get(key)?.tries ?? 0) + 1;
+    this.#early.delete(key);
+    const { early } = trial;
+    if (early === null || tries >= MAX_EARLY_TRIES[early]) return { ...trial, early: null };
+    const [oldest] = this.#early.keys();
+    if (this.#early.size >= MAX_EARLY_MODELS && oldest !== undefined) this.#early.delete(oldest);
+    const pauseMs = EARLY_PAUSES_MS[Math.min(tries, EARLY_PAUSES_MS.length) - 1] ?? 0;
+    this.#early.set(key, { tries, dueAt: performance.now() + pauseMs });
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      this.consider();
+    }, pauseMs);
+    this.#timers.add(timer);
+    return trial;
   }
 
   async #note(subject: Subject, trial: Trial): Promise<void> {
@@ -143,18 +191,22 @@ export class Prover {
     const { logger, unreachable, changed } = this.#host;
     const about = { service: config.id, model: model.id, ms: trial.ms, reason: trial.reason };
     if (trial.cut === 'unreachable') unreachable(config.id, trial.reason ?? 'unreachable');
-    if (trial.cut !== null || !config.prove) return;
+    if (trial.cut !== null || trial.early !== null || !config.prove) return;
     if (trial.ok) logger?.info(about, 'model proven: it is offered from now on');
     else logger?.warn(about, 'model failed its test: it is not offered');
     const noted = this.#proofs.note(subject, trial, Date.now());
     changed();
     await noted.catch((err: unknown) => logger?.warn({ err }, 'cannot keep what models showed'));
   }
+}
 
-  /** What was interrupted, or met a closed door, waits for the next poll. */
-  #goOn({ cut }: Trial): void {
-    if (cut === null) this.consider();
-  }
+function keyOf({ config, model }: Subject): string {
+  return JSON.stringify([config.id, model.id]);
+}
+
+/** Several services may be one program. */
+function serverOf({ config }: Subject): string {
+  return new URL(config.baseUrl).host;
 }
 
 function whenAborted(signal: AbortSignal): Promise<void> {

@@ -1,8 +1,8 @@
 /** One tiny real request to a model, its answer read to the end and looked at. */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
-import { LocalFailure } from '../backend.js';
-import type { Backend, ServiceConfig } from '../backend.js';
+import { LocalFailure, LocalRefusal } from '../backend.js';
+import type { Backend, DocumentAnswer, ServiceConfig } from '../backend.js';
 import { readTrialAnswer } from './read-trial-answer.js';
 import { tinyCall } from './tiny-call.js';
 
@@ -20,6 +20,8 @@ export interface Trial {
   readonly reason: string | null;
   /** It came to no answer at all, which says nothing of the model. */
   readonly cut: 'unreachable' | 'stopped' | null;
+  /** What a server does that has only begun, and says little of the model; null otherwise. */
+  readonly early: 'closed' | 'loading' | null;
   /** Null where not a byte came. */
   readonly firstByteMs: number | null;
   readonly ms: number;
@@ -55,12 +57,15 @@ export async function tryModel(
     const call = { ...tinyCall(config.type, model), signal };
     const answer = await backend.call(call);
     const { fault, ...came } = await readTrialAnswer(answer, call.endpoint, elapsed);
-    return { ok: fault === null, reason: fault, cut: null, ms: elapsed(), ...came };
+    const early = answer.kind === 'document' && saysLoading(answer) ? 'loading' : null;
+    const reason = fault ?? (await backend.unfit?.(model, signal)) ?? null;
+    return { ok: reason === null, reason, cut: null, early, ms: elapsed(), ...came };
   } catch (error) {
     const tooLong = `${TOO_LONG} within ${limitMs / 1_000} s`;
     const reason = limit.signal.aborted ? tooLong : (error as Error).message;
     const cut = stop.aborted ? 'stopped' : cutBy(error);
-    return { ok: false, reason, cut, ms: elapsed(), ...NOTHING };
+    const early = cut === null ? earlyBy(error) : null;
+    return { ok: false, reason, cut, early, ms: elapsed(), ...NOTHING };
   } finally {
     clearTimeout(timer);
   }
@@ -72,4 +77,14 @@ const NOTHING = { firstByteMs: null, tokens: null, bytes: 0, seconds: null };
 function cutBy(error: unknown): Trial['cut'] {
   const isGone = error instanceof LocalFailure && error.code === 'LOCAL_UNREACHABLE';
   return isGone ? 'unreachable' : null;
+}
+
+function earlyBy(error: unknown): Trial['early'] {
+  if (error instanceof LocalRefusal) return saysLoading(error.answer) ? 'loading' : null;
+  return error instanceof LocalFailure && error.isBrokenOff ? 'closed' : null;
+}
+
+/** 503 in all of them; llama.cpp's words, whatever is in front of it. */
+function saysLoading({ status, json }: DocumentAnswer): boolean {
+  return status === 503 || (status >= 500 && /\bloading model\b/i.test(json));
 }

@@ -23,7 +23,7 @@ import { multipartForm } from '../multipart.js';
 import type { FormBody } from '../multipart.js';
 import { readWhole } from '../read-whole.js';
 import { serverRoot } from '../server-root.js';
-import { withoutFields } from '../without-fields.js';
+import { withoutFields } from '../../openai-wire/without-fields.js';
 import { MAX_TRANSCRIPT_BYTES, soundOf, unnamedModel } from './whisper-call.js';
 
 const PATH = '/asr';

@@ -2,9 +2,6 @@
 import { startOf } from '../../media/start-of.js';
 import type { LocalUpload } from '../backend.js';
 
-/** The formats, by the names of the link. */
-export const READABLE_FORMATS = ['wav', 'mp3', 'flac', 'ogg'];
-
 export interface WhisperAudio {
   readonly isReadable: boolean;
   /** The whole file, from its first byte. */

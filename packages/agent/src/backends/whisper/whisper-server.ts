@@ -1,6 +1,6 @@
 /** whisper.cpp's server: one model, one request at a time, and answers of its own kind. */
-import { ConversionError } from '../../media/ffmpeg.js';
-import type { AudioConverter, Converted } from '../../media/ffmpeg.js';
+import { ConversionError, UnknownSoundError } from '../../media/audio-converter.js';
+import type { AudioConverter, Converted } from '../../media/audio-converter.js';
 import { errorDocument, refusal } from '../../openai-wire/error-document.js';
 import { asObject } from '../../openai-wire/json.js';
 import { whisperFields } from '../../openai-wire/whisper-request.js';
@@ -22,8 +22,8 @@ import type { FormFile } from '../multipart.js';
 import { probe } from '../probe.js';
 import { readWhole } from '../read-whole.js';
 import { serverRoot } from '../server-root.js';
-import { withoutFields } from '../without-fields.js';
-import { READABLE_FORMATS, readAudio } from './whisper-audio.js';
+import { withoutFields } from '../../openai-wire/without-fields.js';
+import { readAudio } from './whisper-audio.js';
 import { MAX_TRANSCRIPT_BYTES, soundOf, unnamedModel } from './whisper-call.js';
 
 /** Its usual path, and the one that it is told to take for the sake of OpenAI's clients. */
@@ -31,14 +31,13 @@ const PATHS = ['/inference', '/v1/audio/transcriptions'] as const;
 
 export class WhisperServerBackend implements Backend {
   readonly #service: ServiceConfig;
-  readonly #ffmpeg: AudioConverter | null;
+  readonly #converter: AudioConverter;
   readonly #root: string;
   #path: string | null = null;
 
-  /** Without ffmpeg only what the server reads by itself is sure to be transcribed. */
-  constructor(service: ServiceConfig, ffmpeg: AudioConverter | null) {
+  constructor(service: ServiceConfig, converter: AudioConverter) {
     this.#service = service;
-    this.#ffmpeg = ffmpeg;
+    this.#converter = converter;
     this.#root = serverRoot(service.baseUrl).replace(/\/inference$/, '');
   }
 
@@ -53,7 +52,7 @@ export class WhisperServerBackend implements Backend {
     if (asObject(answer.json)?.['status'] !== 'ok') {
       throw new LocalFailure('LOCAL_ERROR', `${url} is not whisper.cpp's. Check the base URL.`);
     }
-    return { models: this.#models(), slots: 1 };
+    return { models: unnamedModel(this.#service, { loaded: true }), slots: 1 };
   }
 
   async call(call: LocalCall): Promise<LocalAnswer> {
@@ -61,22 +60,18 @@ export class WhisperServerBackend implements Backend {
     return 'kind' in sound ? sound : this.#transcribe(call, sound);
   }
 
-  #models(): Description['models'] {
-    const models = unnamedModel(this.#service, { loaded: true });
-    if (this.#ffmpeg !== null) return models;
-    return models.map((model) => ({ ...model, formats: READABLE_FORMATS }));
-  }
-
   async #transcribe(call: LocalCall, upload: LocalUpload): Promise<LocalAnswer> {
     const path = await this.#findPath(call.signal);
     const { isReadable, bytes } = await readAudio(upload);
     const { contentType, bytes: size } = upload;
-    const given = { contentType, bytes: size, read: () => bytes };
-    if (isReadable || this.#ffmpeg === null) return this.#send(call, path, { given, isReadable });
-    const wav = await converted(this.#ffmpeg.convert(bytes, 'wav16k', call.signal));
+    if (isReadable) {
+      return this.#send(call, path, { contentType, bytes: size, read: () => bytes });
+    }
+    const wav = await converted(this.#converter.convert(bytes, 'wav16k', call.signal));
+    if (wav instanceof UnknownSoundError) return unknown(wav.what);
     if (wav instanceof ConversionError) return unreadable(wav.message);
     try {
-      return await this.#send(call, path, { given: wav, isReadable: true });
+      return await this.#send(call, path, wav);
     } finally {
       await wav.dispose();
     }
@@ -84,16 +79,15 @@ export class WhisperServerBackend implements Backend {
 
   async #send({ body, signal }: LocalCall, path: string, sound: Sound): Promise<LocalAnswer> {
     const { apiKey, dropFields } = this.#service;
-    const { given } = sound;
-    const { contentType, bytes } = given;
-    const read = (): AsyncIterable<Uint8Array> => given.read();
+    const { contentType, bytes } = sound;
+    const read = (): AsyncIterable<Uint8Array> => sound.read();
     const file = { name: 'file', filename: 'audio', contentType, bytes, read };
     const form = multipartForm(whisperFields(withoutFields(body, dropFields)), [file]);
     const answer = await forward({ url: this.#root + path, apiKey, body: form, signal });
     const text = (await readWhole(answer.body, MAX_TRANSCRIPT_BYTES)).toString();
     if (answer.status < 300) return readTranscript(text);
     if (answer.status === 404) this.#path = null;
-    return failed(answer.status, text, sound.isReadable);
+    return failed(answer.status, text);
   }
 
   /** Asked before a file is sent, because a file can be read only once. */
@@ -108,11 +102,7 @@ export class WhisperServerBackend implements Backend {
   }
 }
 
-interface Sound {
-  readonly given: Omit<FormFile, 'name' | 'filename'>;
-  /** False: the server may convert it by itself, or refuse it. */
-  readonly isReadable: boolean;
-}
+type Sound = Omit<FormFile, 'name' | 'filename'>;
 
 /** What is wrong with a sound is its sender's matter, and no failure of this machine. */
 function converted(converting: Promise<Converted>): Promise<Converted | ConversionError> {
@@ -123,19 +113,20 @@ function converted(converting: Promise<Converted>): Promise<Converted | Conversi
 }
 
 /** All its refusals are "Invalid request", whatever was wrong. */
-function failed(status: number, text: string, isReadable: boolean): DocumentAnswer {
+function failed(status: number, text: string): DocumentAnswer {
   if (status === 404) {
     const message = 'the local server has no such path, or it is still loading its model.';
     throw new LocalFailure('LOCAL_ERROR', message);
   }
-  if (status !== 400) return errorDocument(status, text);
-  if (!isReadable) {
-    const message =
-      'the local server does not read this sound format. ' +
-      'Install ffmpeg beside the agent, or start the server with --convert.';
-    throw new LocalFailure('LOCAL_ERROR', message);
-  }
-  return unreadable(text.trim());
+  return status === 400 ? unreadable(text.trim()) : errorDocument(status, text);
+}
+
+/** Told before the server is asked, and no failure of this machine. */
+function unknown(what: string): DocumentAnswer {
+  const message =
+    `'file' is ${what}, which is not decoded here. ` +
+    "Send wav, mp3, flac, ogg or webm; m4a needs ffmpeg on the provider's machine.";
+  return refusal(415, message, { code: 'unsupported_file_type', param: 'file' });
 }
 
 function unreadable(reason: string): DocumentAnswer {

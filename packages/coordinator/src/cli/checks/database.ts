@@ -6,12 +6,16 @@ import type { Inspection } from '../../store/open.js';
 
 const MAX_CLOCK_LEAD_MS = 300_000;
 const RESTORE = 'Stop the coordinator, and restore with: gateway-coordinator restore <backup>';
+const NEEDS_ROOM = /^SQLITE_(IOERR|FULL|CANTOPEN)/;
+const LOOK_AGAIN =
+  'It need not be damaged. Free space first, and look again with: gateway-coordinator doctor';
 const NEWER_PROGRAM =
   'Update the program to the newer version; see this one with: gateway-coordinator version';
 const SET_CLOCK = 'Set it with: sudo timedatectl set-ntp true';
 
-export function checkDatabase(dataDir: string): Check[] {
-  const inspection = inspect(dataDir);
+/** `isFull`: the disk has hardly room for another byte. */
+export function checkDatabase(dataDir: string, isFull: boolean): Check[] {
+  const inspection = inspect(dataDir, isFull);
   if ('status' in inspection) {
     const skipped = ['schema', 'integrity', 'clock'].map((name) => checking(name));
     return [inspection, ...skipped.map(({ skip }) => skip('needs "database", which failed'))];
@@ -25,11 +29,15 @@ export function checkDatabase(dataDir: string): Check[] {
 }
 
 /** A file that cannot even be read is what this command is for. */
-function inspect(dataDir: string): Inspection | Check {
+function inspect(dataDir: string, isFull: boolean): Inspection | Check {
   try {
     return inspectStore(dataDir);
   } catch (error) {
-    return checking('database').fail((error as Error).message, RESTORE);
+    const { message, code = '' } = error as Error & { readonly code?: string };
+    const { fail } = checking('database');
+    // Nobody has it open, and to read its log SQLite makes a file of 32 KiB beside it.
+    if (isFull && NEEDS_ROOM.test(code)) return fail(`${message}: the disk is full`, LOOK_AGAIN);
+    return fail(message, RESTORE);
   }
 }
 

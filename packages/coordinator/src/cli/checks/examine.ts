@@ -6,20 +6,22 @@ import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
 import { CommandError } from '@inference-gateway/shared/program/command-error';
 import { checkNode } from '@inference-gateway/shared/program/node-version';
-import type { ServerFacts } from '../../admin/admin-context.js';
-import { loadConfig, locateData } from '../../config.js';
+import type { AdminResult } from '../../admin/commands.js';
+import { loadConfig, readRetention } from '../../config.js';
 import type { ConfigFlags } from '../../config.js';
 import { hasStore } from '../../store/open.js';
-import { callRunning } from '../client.js';
+import { callRunning, enterData } from '../client.js';
 import { checkDatabase } from './database.js';
 import { checkFolder, checkFreeSpace } from './folder.js';
+import type { SpacePatient } from './folder.js';
 import { checkPublicAddress } from './public-address.js';
 import { checkPublicUrl, checkServer } from './server.js';
 
 /** Every check, in the order in which one leads to the next. */
 export async function examine(flags: ConfigFlags): Promise<Check[]> {
   const configured = examineConfiguration(flags);
-  const dataDir = locateData(flags);
+  const retention = retentionOf(flags);
+  const dataDir = enterData(flags);
   const folder = checkFolder(dataDir);
   const server = await findServer(dataDir);
   // The running coordinator has its own configuration, which need not be that of this shell.
@@ -30,15 +32,23 @@ export async function examine(flags: ConfigFlags): Promise<Check[]> {
     checkNode(process.versions.node),
     configured.check,
     folder,
-    ...examineStore(dataDir),
+    ...(await examineStore({
+      dataDir,
+      isRunning: server !== null,
+      retention: server?.retention ?? retention,
+    })),
     running,
     known,
     ...(await checkPublicAddress(publicUrl, { known, running })),
   ];
 }
 
-function examineStore(dataDir: string): Check[] {
-  if (hasStore(dataDir)) return [checkFreeSpace(dataDir), ...checkDatabase(dataDir)];
+async function examineStore(patient: SpacePatient): Promise<Check[]> {
+  const { dataDir } = patient;
+  if (hasStore(dataDir)) {
+    const space = await checkFreeSpace(patient);
+    return [space, ...checkDatabase(dataDir, space.status === 'FAIL')];
+  }
   const names = ['free space', 'database', 'schema', 'integrity', 'clock'];
   return names.map((name) => checking(name).skip(`there is no database in ${dataDir}`));
 }
@@ -55,7 +65,16 @@ function examineConfiguration(flags: ConfigFlags): { check: Check; publicUrl: st
   }
 }
 
-async function findServer(dataDir: string): Promise<ServerFacts | null> {
+/** Null where the configuration is wrong, which has a check of its own. */
+function retentionOf(flags: ConfigFlags): SpacePatient['retention'] {
+  try {
+    return readRetention(flags);
+  } catch {
+    return null;
+  }
+}
+
+async function findServer(dataDir: string): Promise<AdminResult<'server.status'>> {
   const running = await callRunning(dataDir, 'server.status', {});
   return running?.result ?? null;
 }

@@ -1,8 +1,21 @@
 /** The data folder: whose it is, who can look into it, and whether the disk has room. */
-import { statSync, statfsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
+import {
+  bytesBelow,
+  freeBytesOf,
+  inShell,
+  worthFreeing,
+} from '@inference-gateway/shared/program/disk-space';
+import type { Freeable } from '@inference-gateway/shared/program/disk-space';
+import type { AdminContext } from '../../admin/admin-context.js';
+import { AssetFiles, assetsFolder } from '../../assets/asset-files.js';
+import { orphans } from '../../assets/orphans.js';
+import { assetsAmong, DATABASE_FILE, spaceOf } from '../../store/open.js';
 
 const GIB = 1024 ** 3;
 /** A write-ahead log alone can take 64 MiB. */
@@ -43,14 +56,127 @@ function ownershipFault(
   };
 }
 
-export function checkFreeSpace(dataDir: string): Check {
+export interface SpacePatient {
+  readonly dataDir: string;
+  /** Then what it has in use is none of what can go. */
+  readonly isRunning: boolean;
+  /** Null where it is not known. */
+  readonly retention: AdminContext['retention'] | null;
+}
+
+/** `free`: bytes. */
+export async function checkFreeSpace(
+  patient: SpacePatient,
+  free: number = freeBytesOf(patient.dataDir),
+): Promise<Check> {
   const { pass, warn, fail } = checking('free space');
-  const { bavail, bsize } = statfsSync(dataDir);
-  const free = bavail * bsize;
   const found = `${(free / GIB).toFixed(1)} GiB`;
-  const prune = `gateway-coordinator prune --dry-run --data ${dataDir}`;
+  if (free >= LOW_BYTES) return pass(found);
+  const dataDir = resolve(patient.dataDir);
+  const freeable = [
+    ...worthFreeing(await removable({ ...patient, dataDir })),
+    ...worthFreeing(await prunable({ ...patient, dataDir })),
+  ];
+  const look = `du -xh ${inShell(dataDir)} | sort -h | tail`;
   if (free < SCARCE_BYTES) {
-    return fail(found, `Writes are about to fail. See what can go with: ${prune}`);
+    return fail(found, `Writes are about to fail. What is large is told by: ${look}`, freeable);
   }
-  return free < LOW_BYTES ? warn(found, `Free space; see what can go with: ${prune}`) : pass(found);
+  return warn(found, `Free space; what is large is told by: ${look}`, freeable);
+}
+
+/** A backup or a restore that has written nothing for so long has been stopped. */
+const STOPPED_AFTER_MS = 60 * 60_000;
+
+/** What goes without the database: that works on a disk without room for another byte, too. */
+async function removable({ dataDir, isRunning }: SpacePatient): Promise<Freeable[]> {
+  const found: Freeable[] = [];
+  for (const [folder, prefix] of [
+    [dataDir, ''],
+    [dirname(dataDir), `${basename(dataDir)}.`],
+  ] as const) {
+    for (const name of await readdir(folder).catch(() => [])) {
+      const path = join(folder, name);
+      const kind = name.startsWith(prefix) ? leftoverOf(name.slice(prefix.length)) : null;
+      if (kind === null || !(await canGo(path, dataDir, kind))) continue;
+      const command = `${kind.verb} ${inShell(path)}${kind.verb === 'mv' ? ' <another disk>' : ''}`;
+      found.push({ what: kind.what, bytes: await bytesBelow(path), command });
+    }
+  }
+  if (isRunning) return found;
+  for (const path of [join(dataDir, 'uploads'), join(assetsFolder(dataDir), 'drafts')]) {
+    const what = 'of calls that ended with the coordinator';
+    found.push({ what, bytes: await bytesBelow(path), command: `rm -r ${inShell(path)}` });
+  }
+  return found;
+}
+
+interface Leftover {
+  readonly what: string;
+  readonly verb: 'rm' | 'rm -r' | 'mv';
+  /** It may be under way. */
+  readonly isYoung?: boolean;
+}
+
+/** Null for what belongs there. */
+function leftoverOf(name: string): Leftover | null {
+  if (name.startsWith(`${DATABASE_FILE}.schema-`) && name.endsWith('.backup')) {
+    return { what: 'of a copy of the database from before a migration', verb: 'rm' };
+  }
+  if (name.startsWith('before-restore-')) {
+    return { what: 'of data that a restore moved aside', verb: 'rm -r' };
+  }
+  if (name.startsWith('restoring-') || name.endsWith('.unfinished')) {
+    return { what: 'of a backup or restore that was stopped', verb: 'rm -r', isYoung: true };
+  }
+  return /\.(tar|tgz|tar\.gz)$/.test(name) ? { what: 'of an archive', verb: 'mv' } : null;
+}
+
+async function canGo(path: string, dataDir: string, { isYoung }: Leftover): Promise<boolean> {
+  const found = await lstat(path).catch(() => null);
+  if (found === null || found.dev !== statSync(dataDir).dev) return false;
+  return isYoung !== true || Date.now() - found.mtimeMs > STOPPED_AFTER_MS;
+}
+
+/** What `prune` gives back, and the files that are still kept. Empty where no look is possible. */
+async function prunable({ dataDir, retention }: SpacePatient): Promise<Freeable[]> {
+  const now = Date.now();
+  const before = {
+    jobs: now - (retention?.retentionMs ?? now),
+    usage: now - (retention?.usageRetentionMs ?? now),
+    audit: now - (retention?.auditRetentionMs ?? now),
+  };
+  try {
+    const space = spaceOf(dataDir, { now, before });
+    if (space === null) return [];
+    const { old, expiredAssets, keptAssets } = space;
+    const data = `--data ${inShell(dataDir)}`;
+    const prune = `gateway-coordinator prune --yes ${data}`;
+    const rows = `${old.jobs} finished jobs, ${old.usage} requests, ${old.audit} audit entries`;
+    return [
+      { what: 'of generated files whose time is over', bytes: expiredAssets.bytes, command: prune },
+      { what: 'of files that no row names', bytes: await orphanBytes(dataDir), command: prune },
+      { what: `or so of ${rows} whose time is over`, bytes: space.oldBytes, command: prune },
+      {
+        what: 'of unused pages of the database, and its log',
+        bytes: space.freeBytes,
+        command: prune,
+      },
+      {
+        what: `of ${keptAssets.count} generated files that are kept for their members`,
+        bytes: keptAssets.bytes,
+        command: `gateway-coordinator asset list ${data}`,
+      },
+    ];
+  } catch {
+    // The next checks tell what is wrong with the database.
+    return [];
+  }
+}
+
+async function orphanBytes(dataDir: string): Promise<number> {
+  const files = new AssetFiles(assetsFolder(dataDir));
+  const knownAssets = async (ids: readonly string[]) => assetsAmong(dataDir, ids);
+  let sum = 0;
+  for await (const { bytes } of orphans(files, { knownAssets }, Date.now())) sum += bytes;
+  return sum;
 }

@@ -12,6 +12,10 @@ import { CONNECT_PATH, SUBPROTOCOL } from '@inference-gateway/shared/protocol/ve
 const TIMEOUT_MS = 10_000;
 const RENEW =
   'Let whatever ends TLS renew its certificate, with Caddy: sudo systemctl reload caddy';
+const TRUST =
+  'Callers refuse it as well. Take one of a public authority, with Caddy by: sudo systemctl ' +
+  'reload caddy. One that is meant for your own network is trusted with: ' +
+  'NODE_EXTRA_CA_CERTS=<file of the authority> gateway-coordinator doctor';
 const SEE_PROXY =
   'Let the proxy lead to the coordinator, upgrades included (docs/operations.md); ask it with: ' +
   'curl -i ';
@@ -26,7 +30,7 @@ export async function checkPublicAddress(
   if (publicUrl === null || why !== null) {
     return NAMES.map((name) => checking(name).skip(why ?? 'there is no public url'));
   }
-  const tls = await checkCertificate(publicUrl, { renew: RENEW });
+  const tls = await checkCertificate(publicUrl, { renew: RENEW, trust: TRUST });
   const reached = tls.status === 'FAIL' ? notReached(tls) : await checkReached(publicUrl);
   const linked = reached.status === 'PASS' ? await checkUpgrade(publicUrl) : notLinked(reached);
   return [tls, reached, linked];

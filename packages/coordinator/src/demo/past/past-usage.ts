@@ -116,12 +116,19 @@ function row(scene: Scene, name: MemberName, { random, at }: Moment): UsageRow {
 
 type Cost = Pick<
   UsageRow,
-  'promptTokens' | 'completionTokens' | 'audioMs' | 'images' | 'firstByteMs' | 'totalMs'
+  | 'promptTokens'
+  | 'completionTokens'
+  | 'estimated'
+  | 'audioMs'
+  | 'images'
+  | 'firstByteMs'
+  | 'totalMs'
 >;
 
 const NO_COST: Cost = {
   promptTokens: 0,
   completionTokens: 0,
+  estimated: false,
   audioMs: 0,
   images: 0,
   firstByteMs: null,

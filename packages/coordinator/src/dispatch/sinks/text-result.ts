@@ -1,6 +1,6 @@
 /** The JSON of a text job, held until it is whole. */
 import { NOTHING_MEASURED } from '../../assets/measures.js';
-import { HeldDocument, isJsonObject } from '../../core/held-document.js';
+import { HeldDocument } from '../../core/held-document.js';
 import type { Share } from '../../core/budget.js';
 import type { SinkFault } from '../work.js';
 import type { JobResult, JobSink } from './job-sink.js';
@@ -33,7 +33,7 @@ export class TextResult implements JobSink {
   }
 
   end(): SinkFault {
-    return isJsonObject(this.#document.bytes) ? null : 'it is no JSON object';
+    return this.#document.fault;
   }
 
   discard(): void {

@@ -12,6 +12,12 @@ export function setAnswerHeaders(response: ServerResponse, answerer: Answerer): 
   else response.setHeader('x-max-tokens', String(answerer.maxTokens));
 }
 
+/** Of an answer that is whole before its head goes out: a stream says it in its usage. */
+export function setUsageHeader(response: ServerResponse, isEstimated: boolean): void {
+  if (isEstimated) response.setHeader('x-usage', 'estimated');
+  else response.removeHeader('x-usage');
+}
+
 /** The head of an answer that ends well: written with its first byte. */
 export function setAnswerHead(
   response: ServerResponse,

@@ -3,17 +3,19 @@ import { assertNever } from '@inference-gateway/shared/assert';
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { AnswerFiles } from '../../assets/answer-files.js';
 import type { AssetLibrary } from '../../assets/asset-library.js';
-import { assetUrl } from '../../assets/asset-url.js';
+import type { AssetLinks } from '../../assets/asset-links.js';
 import type { DurationMeter } from '../../media/duration.js';
 import { CALLER_STALLED } from '../../dispatch/work.js';
 import type { Work } from '../../dispatch/work.js';
 import type { JsonBodies } from '../body.js';
 import type { Context } from '../context.js';
 import type { FittedCall } from '../fit-call.js';
+import type { LargeBodies } from '../large-bodies.js';
 import type { ReadCall } from '../read-call.js';
 import type { HttpAnswer } from './answer.js';
 import { FileAnswer } from './file-answer.js';
 import { FileListAnswer } from './file-list-answer.js';
+import type { FileForm } from './file-list-answer.js';
 import { JsonAnswer } from './json-answer.js';
 import type { MediaParts } from './media-parts.js';
 import { StreamAnswer } from './stream-answer.js';
@@ -22,11 +24,11 @@ import { renderTranscript } from './transcript.js';
 
 export interface AnswerParts {
   readonly bodies: JsonBodies;
+  readonly large: LargeBodies;
   readonly timing: StreamTiming;
   readonly library: AssetLibrary;
   readonly durations: DurationMeter;
-  /** The origin that callers use. */
-  readonly publicUrl: () => string;
+  readonly assetLinks: AssetLinks;
 }
 
 export interface Answered {
@@ -53,12 +55,11 @@ export function createAnswer(answered: Answered, parts: AnswerParts): HttpAnswer
     case 'transcription':
       return transcriptionAnswer(answered, parts);
     case 'images': {
-      const format = responseFormat === 'b64_json' ? 'b64_json' : 'url';
-      return new FileListAnswer(mediaParts(answered, parts), format);
+      return new FileListAnswer(mediaParts(answered, parts), imageForms(call.request));
     }
     case 'file':
       if (responseFormat !== 'url') return new FileAnswer(mediaParts(answered, parts), stalled);
-      return new FileListAnswer(mediaParts(answered, parts), 'url');
+      return new FileListAnswer(mediaParts(answered, parts), ['url']);
     case 'voices':
       throw new Error('voices are answered without a provider');
     default:
@@ -66,20 +67,35 @@ export function createAnswer(answered: Answered, parts: AnswerParts): HttpAnswer
   }
 }
 
-function transcriptionAnswer({ ctx, call, fitted }: Answered, parts: AnswerParts): HttpAnswer {
+/** OpenAI's models of this name know no `url`, and their callers read `b64_json` unasked. */
+const GPT_IMAGE = /^gpt-image-/;
+
+function imageForms({ model, responseFormat }: ReadCall['request']): readonly FileForm[] {
+  if (responseFormat === null && GPT_IMAGE.test(model)) return ['url', 'b64_json'];
+  return [responseFormat === 'b64_json' ? 'b64_json' : 'url'];
+}
+
+function transcriptionAnswer(
+  { ctx, work, call, fitted }: Answered,
+  parts: AnswerParts,
+): HttpAnswer {
   const [file] = call.files;
   const seconds =
     file === undefined
       ? Promise.resolve(null)
       : parts.durations.seconds(file.path, file.contentType);
-  const render = renderTranscript({ ...fitted.transcript, seconds });
+  const { memberId } = work.caller;
+  const render = renderTranscript({ ...fitted.transcript, seconds }, (document, facts) =>
+    parts.large.renderTranscript(document, memberId, facts),
+  );
   return new JsonAnswer(ctx.res, parts.bodies.shareOf(ctx), render);
 }
 
 function mediaParts({ ctx, work, fitted, spaceBytes }: Answered, parts: AnswerParts): MediaParts {
-  const { library, timing, publicUrl } = parts;
-  const urlOf = (id: string): string => assetUrl(publicUrl(), id);
+  const { library, timing, assetLinks } = parts;
   const { endpoint, model, requestId, caller } = work;
+  // From its end on: a link made now would have aged by the time of the answer.
+  const urlOf = (id: string): string => assetLinks.urlsFor(caller.assets ?? null)(id);
   const { media, answer } = ENDPOINTS[endpoint];
   if (media === null) throw new Error(`${endpoint} is answered without files`);
   const files = new AnswerFiles({

@@ -14,6 +14,9 @@ import { JSON_TYPE } from './json-answer.js';
 import type { MediaParts } from './media-parts.js';
 import { sendStored } from './send-stored.js';
 
+/** How a file is told: its address, or itself. */
+export type FileForm = 'url' | 'b64_json';
+
 /** Text, or an asset in base64. */
 type Piece = string | Asset;
 
@@ -21,12 +24,12 @@ export class FileListAnswer implements HttpAnswer {
   committed = false;
   measures = NOTHING_MEASURED;
   readonly #parts: MediaParts;
-  readonly #format: 'url' | 'b64_json';
+  readonly #forms: readonly FileForm[];
   #answerer: Answerer | null = null;
 
-  constructor(parts: MediaParts, format: 'url' | 'b64_json') {
+  constructor(parts: MediaParts, forms: readonly FileForm[]) {
     this.#parts = parts;
-    this.#format = format;
+    this.#forms = forms;
   }
 
   begin(answerer: Answerer): void {
@@ -67,8 +70,16 @@ export class FileListAnswer implements HttpAnswer {
   #item({ asset, revisedPrompt }: KeptFile): Piece[] {
     const prompt =
       revisedPrompt === null ? '' : `,"revised_prompt":${JSON.stringify(revisedPrompt)}`;
-    if (this.#format === 'b64_json') return ['{"b64_json":"', asset, `"${prompt}}`];
-    return [`{"url":${JSON.stringify(this.#parts.urlOf(asset.id))}${prompt}}`];
+    const forms = this.#forms.flatMap((form, i) => [
+      i === 0 ? '' : ',',
+      ...this.#form(form, asset),
+    ]);
+    return ['{', ...forms, `${prompt}}`];
+  }
+
+  #form(form: FileForm, asset: Asset): Piece[] {
+    if (form === 'b64_json') return ['"b64_json":"', asset, '"'];
+    return [`"url":${JSON.stringify(this.#parts.urlOf(asset.id))}`];
   }
 
   async #send(pieces: readonly Piece[]): Promise<void> {

@@ -2,13 +2,15 @@
  * A JSON answer: held until it is whole, so that half of one is never sent and any provider can
  * fail.
  */
+import { ApiError } from '@inference-gateway/shared/errors';
 import type { ServerResponse } from 'node:http';
 import { NOTHING_MEASURED } from '../../assets/measures.js';
 import type { Measures } from '../../assets/measures.js';
-import { HeldDocument, isJsonObject } from '../../core/held-document.js';
+import { HeldDocument } from '../../core/held-document.js';
 import type { Answerer, SinkFault } from '../../dispatch/work.js';
 import type { Share } from '../../core/budget.js';
-import { setAnswerHead } from './answer-headers.js';
+import type { MeteredTokens } from '../../core/usage-bounds.js';
+import { setAnswerHead, setUsageHeader } from './answer-headers.js';
 import type { HttpAnswer } from './answer.js';
 
 /** The provider's document as the caller gets it. */
@@ -18,8 +20,12 @@ export interface Rendered {
   readonly measures: Measures;
 }
 
-/** Returns a string that says what is wrong where it is not the document that was due. */
-export type Render = (document: Buffer) => Rendered | string | Promise<Rendered | string>;
+/**
+ * Returns a string that says what is wrong where it is not the document that was due, and an
+ * `ApiError` where the document is right and the caller's wish cannot be met with it.
+ */
+export type Render = (document: Buffer) => Outcome | Promise<Outcome>;
+type Outcome = Rendered | ApiError | string;
 
 export class JsonAnswer implements HttpAnswer {
   readonly committed = false;
@@ -50,7 +56,9 @@ export class JsonAnswer implements HttpAnswer {
     return fault;
   }
 
-  end(): SinkFault | Promise<SinkFault> {
+  end({ estimated }: MeteredTokens): SinkFault | Promise<SinkFault> {
+    if (this.#document.fault !== null) return this.#document.fault;
+    setUsageHeader(this.#response, estimated);
     const rendered = this.#render(this.#document.bytes);
     if (rendered instanceof Promise) return rendered.then((settled) => this.#send(settled));
     return this.#send(rendered);
@@ -61,8 +69,8 @@ export class JsonAnswer implements HttpAnswer {
     return false;
   }
 
-  #send(rendered: Rendered | string): string | null {
-    if (typeof rendered === 'string') return rendered;
+  #send(rendered: Outcome): SinkFault {
+    if (typeof rendered === 'string' || rendered instanceof ApiError) return rendered;
     const { contentType, body, measures } = rendered;
     this.measures = measures;
     const response = this.#response;
@@ -75,7 +83,6 @@ export class JsonAnswer implements HttpAnswer {
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-function asItIs(body: Buffer): Rendered | string {
-  if (!isJsonObject(body)) return 'it is no JSON object';
+function asItIs(body: Buffer): Rendered {
   return { contentType: JSON_TYPE, body, measures: NOTHING_MEASURED };
 }

@@ -40,7 +40,7 @@ export function agentRoutes(router: Router<RequestState>, parts: AgentParts): vo
   const bodies = smallBodies();
   router.post(SHARES_PATH, async (ctx) => {
     const provider = await admit(ctx);
-    ctx.body = await share(provider, await bodies.read(ctx), parts);
+    ctx.body = await share(provider, await bodies.read(ctx, provider.id), parts);
     ctx.status = 201;
   });
   router.delete(`${SHARES_PATH}/:id`, async (ctx) => {

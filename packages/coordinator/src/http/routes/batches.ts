@@ -1,18 +1,18 @@
 /** `/v1/batches`: up to 256 asynchronous requests that are handed in together. */
 import { ApiError } from '@inference-gateway/shared/errors';
-import { asItem, bodyOf, parseBatch } from '@inference-gateway/shared/openai/batch-requests';
+import { asItem, bodyOf } from '@inference-gateway/shared/openai/batch-requests';
 import type { RequestLimits } from '@inference-gateway/shared/openai/requests';
 import type Router from '@koa/router';
 import type { JobDesk } from '../../dispatch/job-desk.js';
 import { shuttingDown } from '../../dispatch/failure.js';
-import type { Store } from '../../store/port.js';
+import type { Batch, Store } from '../../store/port.js';
 import type { JsonBodies } from '../body.js';
 import { callerOf } from '../context.js';
 import type { Context, RequestState } from '../context.js';
 import { presentBatch, presentBatchDetail } from '../present-job.js';
-import { withoutFiles } from '../read-call.js';
+import { callOf } from '../read-call.js';
 import { listOf, readPage } from '../read-query.js';
-import { acceptedOf, submitterOf, toJobItem } from '../submit-job.js';
+import { acceptedOf, earlierOf, submitterOf, toJobItem } from '../submit-job.js';
 import type { SubmissionParts } from '../submit-job.js';
 
 /** Specification, section 8. */
@@ -59,18 +59,26 @@ export function batchRoutes(router: Router<RequestState>, parts: BatchRouteParts
   });
 }
 
-/** All items are checked before anything is created; then all are, or none. */
+/**
+ * A known `Idempotency-Key` is answered whatever the body is. All items are checked before anything
+ * is created; then all are, or none.
+ */
 async function submitBatch(ctx: Context, parts: BatchRouteParts): Promise<void> {
   const { desk, bodies, limits, sessions } = parts;
-  const { items, label, webhook } = parseBatch(await bodies.read(ctx), limits);
+  const earlier = await earlierOf(ctx, (memberId, key) => desk.findSubmittedBatch(memberId, key));
+  if (earlier !== null) return answerBatch(ctx, earlier);
+  const { items, label, webhook } = await bodies.readBatch(ctx, limits);
   const submitter = { ...submitterOf(ctx, webhook, parts), label };
-  const jobItems = items.map(({ endpoint, request }, index) =>
+  const jobItems = items.map(({ endpoint, ...judged }, index) =>
     asItem(bodyOf(index), () => {
-      const asked = { endpoint, call: withoutFiles(request) };
+      const asked = { endpoint, call: callOf(judged) };
       return toJobItem(ctx, asked, sessions).item;
     }),
   );
-  const batch = acceptedOf(ctx, await desk.submitBatch(submitter, jobItems), parts);
+  answerBatch(ctx, acceptedOf(ctx, await desk.submitBatch(submitter, jobItems), parts));
+}
+
+function answerBatch(ctx: Context, batch: Batch): void {
   ctx.status = 202;
   ctx.body = presentBatch(batch);
 }

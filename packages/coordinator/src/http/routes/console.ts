@@ -9,6 +9,7 @@ import { RateLimit } from '../../core/rate.js';
 import { commandFault } from '../command-fault.js';
 import type { ConsoleSessions, LoggedIn } from '../console-sessions.js';
 import type { Context, RequestState } from '../context.js';
+import type { MemberReads } from '../member-reads.js';
 import { queryText } from '../read-query.js';
 import { smallBodies } from '../small-bodies.js';
 
@@ -19,10 +20,11 @@ const WINDOW_MS = 60_000;
 export interface ConsoleParts {
   readonly sessions: ConsoleSessions;
   readonly desk: ConsoleDesk;
+  readonly reads: MemberReads;
 }
 
 export function consoleRoutes(router: Router<RequestState>, parts: ConsoleParts): void {
-  const { sessions, desk } = parts;
+  const { sessions, desk, reads } = parts;
   const bodies = smallBodies();
   const changes = new RateLimit(MAX_CHANGES, WINDOW_MS);
 
@@ -36,16 +38,18 @@ export function consoleRoutes(router: Router<RequestState>, parts: ConsoleParts)
     router.get(path, async (ctx) => {
       const admitted = await admit(ctx);
       requireKind(ctx, admitted.command, 'read');
-      ctx.body = await run(admitted, readArgs(ctx));
+      const args = readArgs(ctx);
+      const { id } = admitted.loggedIn.member;
+      ctx.body = await reads.take(id, () => run(ctx, admitted, args));
     });
     router.post(path, async (ctx) => {
       const admitted = await admit(ctx);
       requireKind(ctx, admitted.command, 'change');
       requirePace(changes, admitted.loggedIn.member.id);
-      const args = await bodies.read(ctx);
+      const args = await bodies.read(ctx, admitted.loggedIn.member.id);
       // A key or an invite may be in it, which is told this once.
       ctx.set('Cache-Control', 'no-store');
-      ctx.body = await run(admitted, args);
+      ctx.body = await run(ctx, admitted, args);
     });
   }
 }
@@ -55,9 +59,9 @@ interface Admitted {
   readonly command: ConsoleCommand;
 }
 
-async function run({ command, loggedIn }: Admitted, args: unknown): Promise<object> {
+async function run(ctx: Context, { command, loggedIn }: Admitted, args: unknown): Promise<object> {
   try {
-    return await command.run(loggedIn, args);
+    return await command.run({ ...loggedIn, address: ctx.state.ip }, args);
   } catch (error) {
     throw commandFault(error);
   }

@@ -48,6 +48,8 @@ export function enrollRoutes(router: Router<RequestState>, parts: EnrollParts): 
     }
     // Whoever enrols for the first time has no link that could be closed.
     onReplaced(outcome.value.id);
+    // The token is in it, which is told this once.
+    ctx.set('Cache-Control', 'no-store');
     ctx.body = presentEnrolment(outcome.value, agentToken);
   });
 }

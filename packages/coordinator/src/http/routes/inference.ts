@@ -1,8 +1,10 @@
 /** Every inference endpoint, driven by the rows of the endpoint table. */
 import { ENDPOINTS, ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import { limitOf, sequencesOf } from '@inference-gateway/shared/openai/token-limits';
 import type Router from '@koa/router';
 import type { ServerResponse } from 'node:http';
-import { fittingModels, servingModels } from '../../core/match.js';
+import { servingModels } from '../../core/match.js';
 import { modelAbsent } from '../../dispatch/absence.js';
 import type { Direct } from '../../dispatch/direct.js';
 import { shuttingDown } from '../../dispatch/failure.js';
@@ -11,14 +13,15 @@ import { NOTHING_MEASURED } from '../../assets/measures.js';
 import type { Measures } from '../../assets/measures.js';
 import { createAnswer } from '../answers/create-answer.js';
 import type { AnswerParts } from '../answers/create-answer.js';
-import { writeJson } from '../body.js';
+import { writeSparse } from '../../core/sparse-json.js';
 import { callerOf } from '../context.js';
 import type { Context, RequestState } from '../context.js';
-import { fitCall, voicesOf } from '../fit-call.js';
+import { fitCall, modelsToFit, voicesOf } from '../fit-call.js';
 import type { FittedCall } from '../fit-call.js';
-import { readCall } from '../read-call.js';
-import type { ReadingParts } from '../read-call.js';
-import { submitJob } from '../submit-job.js';
+import { callOf, readCall } from '../read-call.js';
+import type { ReadCall, ReadingParts } from '../read-call.js';
+import { REASONING_HEADER, reasoningFieldOf } from '../reasoning-field.js';
+import { readSubmission, submitJob } from '../submit-job.js';
 import type { Asked, SubmissionParts } from '../submit-job.js';
 
 export interface InferenceParts extends AnswerParts, ReadingParts, SubmissionParts {
@@ -34,7 +37,8 @@ export function inferenceRoutes(router: Router<RequestState>, parts: InferencePa
     const handle = answer === 'voices' ? listVoices : run;
     router.register(`/v1${path}`, [method], async (ctx: Context) => {
       if (parts.isDraining()) throw shuttingDown();
-      const call = await readCall(ctx, key, parts);
+      const call = await readAny(ctx, key, parts);
+      if (call === null) return;
       try {
         ctx.state.inference = { model: call.request.model };
         await handle(ctx, { endpoint: key, call }, parts);
@@ -43,6 +47,18 @@ export function inferenceRoutes(router: Router<RequestState>, parts: InferencePa
       }
     });
   }
+}
+
+/** Null where it was submitted before, and is answered. */
+async function readAny(
+  ctx: Context,
+  endpoint: EndpointKey,
+  parts: InferenceParts,
+): Promise<ReadCall | null> {
+  if (ENDPOINTS[endpoint].inferenceType === null) return readCall(ctx, endpoint, parts);
+  const judge = () => parts.bodies.readRequest(ctx, { endpoint, limits: parts.limits });
+  const submission = await readSubmission(ctx, judge, parts);
+  return submission === null ? null : callOf(submission.take());
 }
 
 /** `GET /audio/voices`: answered from memory, never by asking agents. */
@@ -64,7 +80,7 @@ function run(ctx: Context, asked: Asked, parts: InferenceParts): Promise<void> {
 async function relay(ctx: Context, asked: Asked, parts: InferenceParts): Promise<void> {
   const { endpoint, call } = asked;
   const fitted = fitCall(endpoint, call, () =>
-    fittingModels(candidatesFor(asked, parts), callerOf(ctx)),
+    modelsToFit(endpoint, candidatesFor(asked, parts), callerOf(ctx)),
   );
   const { res } = ctx;
   const departure = new AbortController();
@@ -82,7 +98,9 @@ async function relay(ctx: Context, asked: Asked, parts: InferenceParts): Promise
   ctx.respond = false;
   const outcome = await parts.direct.run(work, answer);
   ctx.state.inference = { model: work.model, outcome };
-  parts.meter(work, outcome, outcome.kind === 'ok' ? answer.measures : NOTHING_MEASURED);
+  // Of a file that broke off, what its caller was sent of it.
+  const isSent = outcome.kind === 'ok' || answer.committed;
+  parts.meter(work, outcome, isSent ? answer.measures : NOTHING_MEASURED);
   const isTold = outcome.kind === 'ok' || answer.fail(outcome.error);
   limitFlush(res, parts.timing.stallMs);
   if (outcome.error === null) return;
@@ -101,11 +119,15 @@ function toWork(ctx: Context, { endpoint, call }: Asked, fitted: FittedCall): Om
     endpoint,
     model: call.request.model,
     needs: fitted.needs,
-    body: writeJson(fitted.body),
+    body: writeSparse(fitted.body),
     uploads: call.files,
+    ...(call.reading !== undefined && { prefixes: call.reading.prefixes }),
+    sequences: ENDPOINTS[endpoint].serviceType === 'llm' ? sequencesOf(endpoint, fitted.body) : 1,
+    maxTokens: limitOf(fitted.body),
     stream: call.request.stream,
     receivedAt,
     limitMs: readClientTimeout(ctx, receivedAt),
+    ...(ctx.get(REASONING_HEADER) !== '' && { reasoningField: reasoningFieldOf(ctx) }),
   };
 }
 

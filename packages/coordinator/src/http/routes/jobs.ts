@@ -7,37 +7,42 @@ import type { JobDesk } from '../../dispatch/job-desk.js';
 import type { JobDetail, Store } from '../../store/port.js';
 import { callerOf } from '../context.js';
 import type { Context, RequestState } from '../context.js';
-import { presentJob, presentJobDetail } from '../present-job.js';
+import { presentJob, writeJobDetail } from '../present-job.js';
 import { readJobQuery } from '../read-job-query.js';
 import { listOf, queryText } from '../read-query.js';
+import { nameReasoning, reasoningFieldOf } from '../reasoning-field.js';
 import { answerJob, presentationOf, queueFull } from '../submit-job.js';
 import type { SubmissionParts } from '../submit-job.js';
 
 /** Whoever waits longer is likely to be cut off by a proxy, or by their own client. */
 const MAX_WAIT_S = 60;
 
-export interface JobRouteParts extends Pick<SubmissionParts, 'publicUrl' | 'queueLimits'> {
+export interface JobRouteParts extends Pick<SubmissionParts, 'assetLinks' | 'queueLimits'> {
   readonly desk: JobDesk;
   readonly store: Pick<Store, 'findJob' | 'listJobs'>;
 }
 
 export function jobRoutes(router: Router<RequestState>, parts: JobRouteParts): void {
-  const { desk, store, publicUrl } = parts;
+  const { desk, store } = parts;
 
   router.get('/v1/jobs', async (ctx) => {
     const { limit, ...query } = readJobQuery(ctx);
     // One more than asked for tells whether there are more.
     const jobs = await store.listJobs({ ...query, limit: limit + 1 });
-    const presentation = await presentationOf(jobs.slice(0, limit), desk, publicUrl());
+    const presentation = await presentationOf(ctx, jobs.slice(0, limit), parts);
     ctx.body = listOf(jobs, limit, (job) => presentJob(job, presentation));
   });
 
   router.get('/v1/jobs/:id', async (ctx) => {
     const waitMs = readWaitMs(ctx);
+    const reasoningField = reasoningFieldOf(ctx);
     const detail = await findJob(ctx, store);
     const isOver = waitMs === 0 || isFinished(detail.job.status);
     const latest = isOver ? detail : await awaitEnd(ctx, waitMs, parts);
-    ctx.body = presentJobDetail(latest, await presentationOf([latest.job], desk, publicUrl()));
+    const presentation = await presentationOf(ctx, [latest.job], parts);
+    const result = latest.result && nameReasoning(latest.result, reasoningField);
+    ctx.type = 'json';
+    ctx.body = writeJobDetail({ ...latest, result }, presentation);
   });
 
   router.post('/v1/jobs/:id/cancel', async (ctx) => {

@@ -28,7 +28,7 @@ export function passwordRoutes(router: Router<RequestState>, parts: PasswordRout
 
   router.post('/api/console/v1/password', async (ctx) => {
     const { member } = await sessions.identify(ctx);
-    const { current, password } = check(change, await bodies.read(ctx));
+    const { current, password } = check(change, await bodies.read(ctx, member.id));
     requirePassword(password);
     const credentials = { email: member.email, password: current, address: ctx.state.ip };
     const proven = await logIn.attempt(credentials);

@@ -36,17 +36,19 @@ export function apiKeyOperations(database: Database, trail: AuditTrail): ApiKeyO
 
 function creator(database: Database, trail: AuditTrail): Operations['createKey'] {
   const insert = database.prepare<object>(
-    `insert into api_keys (id, member_id, name, prefix, hash, scope, created_at, expires_at)
-     values (@id, @memberId, @name, @prefix, @hash, @scope, @now, @expiresAt)
+    `insert into api_keys (id, member_id, name, prefix, hash, scope, assets, created_at, expires_at)
+     values (@id, @memberId, @name, @prefix, @hash, @scope, @assets, @now, @expiresAt)
      on conflict (member_id, name) where revoked_at is null do nothing`,
   );
   const find = keyFinder(database);
   return (key, now) => {
     const id = ulid(now);
-    if (insert.run({ ...key, id, now }).changes === 0) return { kind: 'taken', field: 'name' };
+    const { assets = null } = key;
+    if (insert.run({ ...key, assets, id, now }).changes === 0)
+      return { kind: 'taken', field: 'name' };
     const row = presentKey(find(id));
     const { prefix, scope, expiresAt } = key;
-    const after = { prefix, scope, expiresAt };
+    const after = { prefix, scope, ...(assets !== null && { assets }), expiresAt };
     trail.record({ action: 'key.create', subject: keySubject(row), before: null, after });
     return { kind: 'created', value: decodeKey(row) };
   };

@@ -22,6 +22,10 @@ export interface AssetRow {
 
 export function assetOperations(database: Database): AssetOperations {
   const find = database.prepare<[string], AssetRow>('select * from assets where id = ?');
+  const findLinked = database.prepare<[string], AssetRow>(
+    `select assets.* from assets join members on members.id = member_id
+     where assets.id = ? and members.disabled_at is null`,
+  );
   const remove = database.prepare<{ id: string; memberId: string | null }>(
     'delete from assets where id = @id and (@memberId is null or member_id = @memberId)',
   );
@@ -39,6 +43,7 @@ export function assetOperations(database: Database): AssetOperations {
   return {
     createAsset: (asset, limits) => write([asset], limits),
     findAsset: (id) => assetOrNull(find.get(id)),
+    findLinkedAsset: (id) => assetOrNull(findLinked.get(id)),
     listAssets: (query) =>
       list(query, query.after === null ? null : assetOrNull(find.get(query.after))),
     deleteAsset: (id, memberId) => remove.run({ id, memberId }).changes === 1,

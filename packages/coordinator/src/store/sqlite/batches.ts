@@ -10,7 +10,7 @@ import { submissionWriter } from './submissions.js';
 
 type BatchOperations = Pick<
   Operations,
-  'createBatch' | 'findBatch' | 'listBatches' | 'cancelBatch'
+  'createBatch' | 'findSubmittedBatch' | 'findBatch' | 'listBatches' | 'cancelBatch'
 >;
 
 interface Row {
@@ -27,12 +27,17 @@ interface Row {
 
 export function batchOperations(database: Database): BatchOperations {
   const find = batchFinder(database);
+  const { replayed } = submissionWriter(database);
   const jobsOf = database.prepare<[string], BatchJob>(
     `select id, batch_index as "index", status, endpoint from jobs
      where batch_id = ? order by batch_index`,
   );
   return {
     createBatch: batchCreator(database),
+    findSubmittedBatch: (memberId, idempotencyKey) => {
+      const id = replayed('batch', { memberId, idempotencyKey });
+      return id === null ? null : find(id, memberId);
+    },
     findBatch: (id, memberId) => {
       const batch = find(id, memberId);
       return batch === null ? null : { batch, jobs: jobsOf.all(id) };

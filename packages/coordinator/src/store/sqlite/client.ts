@@ -55,6 +55,7 @@ function storeOf(parts: Parts, actor: string): Store {
     rotateKey: changeKeys('rotateKey'),
     setKeyState: changeKeys('setKeyState'),
     changeMember: changeKeys('changeMember'),
+    deleteMember: changeKeys('deleteMember'),
     setMemberLimits: changeKeys('setMemberLimits'),
     watchSharing: (listener) => calls.watchSharing(listener),
 

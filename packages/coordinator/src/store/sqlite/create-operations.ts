@@ -10,12 +10,14 @@ import { inviteOperations } from './invites.js';
 import { jobOperations } from './jobs.js';
 import { joinTokenOperations } from './join-tokens.js';
 import { sessionOperations } from './member-sessions.js';
+import { memberDeletion } from './member-deletion.js';
 import { memberOperations } from './members.js';
 import { networkInvitationOperations } from './network-invitations.js';
 import { networkOperations } from './networks.js';
 import type { Operations } from './operations.js';
 import { providerOperations } from './providers.js';
 import { recentUsageOperations } from './recent-usage.js';
+import { retentionOperations } from './retention.js';
 import { shareOperations } from './shares.js';
 import { usageOperations } from './usage.js';
 import { webhookOperations } from './webhooks.js';
@@ -25,6 +27,7 @@ export function createOperations(database: Database, trail: AuditTrail): Operati
   const probe = database.prepare('update write_probe set writes = writes + 1');
   return {
     ...memberOperations(database, trail),
+    ...memberDeletion(database, trail),
     ...inviteOperations(database, trail),
     ...sessionOperations(database, trail),
     ...apiKeyOperations(database, trail),
@@ -42,6 +45,7 @@ export function createOperations(database: Database, trail: AuditTrail): Operati
     ...batchOperations(database),
     ...dispatchOperations(database, trail),
     ...webhookOperations(database),
+    ...retentionOperations(database),
     probeWrite: () => void probe.run(),
   };
 }

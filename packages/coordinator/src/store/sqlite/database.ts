@@ -15,6 +15,10 @@ const JOURNAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Opens for writing and creates what is missing, except for the tables. */
 export function openDatabase(path: string): Database {
   const database = new SqliteDatabase(path, { timeout: BUSY_TIMEOUT_MS });
+  // Before its first page: an older file has it once "prune" has run, and asked for here it would
+  // take the lock for writing.
+  const isNew = database.pragma('page_count', { simple: true }) === 0;
+  if (isNew) database.pragma('auto_vacuum = INCREMENTAL');
   database.pragma('journal_mode = WAL');
   // An answered write must survive a power cut: NORMAL would lose the last ones in WAL mode.
   database.pragma('synchronous = FULL');

@@ -1,11 +1,20 @@
 import { ulid } from '@inference-gateway/shared/ids';
+import { isLoopback } from '@inference-gateway/shared/loopback';
 import type { Database } from 'better-sqlite3';
-import { MAX_PENDING_DEVICES, MAX_WRONG_CODES } from '../../core/device-limits.js';
+import { addressGroup } from '../../core/address-group.js';
+import {
+  CODE_LOCK_OUT_MS,
+  MAX_PENDING_DEVICES,
+  MAX_WRONG_CODES,
+  MAX_WRONG_CODES_AN_ADDRESS,
+} from '../../core/device-limits.js';
 import type {
   AuditSubject,
   CollectedDevice,
   DeviceLogin,
   FoundDevice,
+  LockedOut,
+  TypedCode,
   WrongCode,
 } from '../port.js';
 import type { AuditTrail } from './audit-trail.js';
@@ -78,37 +87,111 @@ function creator(database: Database): Operations['createDevice'] {
   };
 }
 
-/** Of several of one code, the one that waits, else the newest. A code that nobody has counts. */
+/**
+ * Of several of one code, the one that waits, else the newest. A code that nobody has counts, and
+ * whoever is locked out is not told whether somebody has it.
+ */
 function finder(database: Database, trail: AuditTrail): Operations['findDevice'] {
   const find = database.prepare<[string], Row>(
     `${SELECT} where d.user_code = ? order by d.state = 'pending' desc, d.created_at desc limit 1`,
   );
-  const countWrong = wrongCounter(database, trail);
-  return (userCode, now): FoundDevice => {
-    const row = find.get(userCode);
-    if (row === undefined) return countWrong(now);
+  const guesses = new WrongCodes(database, trail);
+  return (typed, now): FoundDevice => {
+    const locked = guesses.lockOut(typed, now);
+    if (locked !== null) return locked;
+    const row = find.get(typed.userCode);
+    if (row === undefined) return guesses.count(typed, now);
     return { kind: isPending(row, now) ? 'pending' : 'over', value: decode(row) };
   };
 }
 
-function wrongCounter(database: Database, trail: AuditTrail): (now: number) => WrongCode {
-  const count = database.prepare<{ now: number }, Row>(
-    `update device_logins set wrong_tries = wrong_tries + 1,
-       state = iif(wrong_tries + 1 >= ${MAX_WRONG_CODES}, 'denied', state)
-     where ${WAITS} returning *`,
-  );
-  return (now) => {
-    const rows = count.all({ now });
-    const ended = rows.filter(({ state }) => state === 'denied');
-    for (const row of ended) {
-      const [before, after] = [asked(row), { wrongCodes: row.wrong_tries }];
-      trail.record({ action: 'device.deny', subject: subjectOf(row), before, after });
-    }
-    const left = rows.filter(({ state }) => state === 'pending');
-    const tries = left.map(({ wrong_tries }) => MAX_WRONG_CODES - wrong_tries);
-    const triesLeft = left.length === 0 ? 0 : Math.min(...tries);
-    return { kind: 'wrong', waiting: rows.length, ended: ended.length, triesLeft };
-  };
+interface Guesses {
+  readonly guesser: string;
+  readonly wrong_tries: number;
+  readonly last_at: number;
+}
+
+/** One that wrong codes are counted against, as the audit log calls it. */
+interface Guesser {
+  readonly subject: AuditSubject;
+  readonly maxWrongCodes: number;
+}
+
+/** Kept in the database: a restart gives nobody new tries. */
+class WrongCodes {
+  readonly #trail: AuditTrail;
+  readonly #find;
+  readonly #forgetPast;
+  readonly #count;
+  readonly #countOnLogins;
+  readonly #findMember;
+
+  constructor(database: Database, trail: AuditTrail) {
+    this.#trail = trail;
+    // What lies in the future is from before the clock was set back.
+    this.#find = database.prepare<object, Guesses>(
+      `select * from device_guesses
+       where guesser = @guesser and last_at > @now - ${CODE_LOCK_OUT_MS} and last_at <= @now`,
+    );
+    this.#forgetPast = database.prepare<object>(
+      `delete from device_guesses where last_at <= @now - ${CODE_LOCK_OUT_MS} or last_at > @now`,
+    );
+    this.#count = database.prepare<object, Guesses>(
+      `insert into device_guesses (guesser, wrong_tries, last_at) values (@guesser, 1, @now)
+       on conflict do update set wrong_tries = wrong_tries + 1, last_at = @now returning *`,
+    );
+    this.#countOnLogins = database.prepare<object>(
+      `update device_logins set wrong_tries = wrong_tries + 1 where ${WAITS}`,
+    );
+    this.#findMember = database.prepare<[string], { name: string }>(
+      'select name from members where id = ?',
+    );
+  }
+
+  lockOut(typed: TypedCode, now: number): LockedOut | null {
+    const waits = this.#guessersOf(typed).map(({ subject, maxWrongCodes }) => {
+      const guesses = this.#find.get({ guesser: keyOf(subject), now });
+      if (guesses === undefined || guesses.wrong_tries < maxWrongCodes) return 0;
+      return guesses.last_at + CODE_LOCK_OUT_MS - now;
+    });
+    const retryAfterMs = Math.max(...waits);
+    return retryAfterMs > 0 ? { kind: 'locked', retryAfterMs } : null;
+  }
+
+  count(typed: TypedCode, now: number): WrongCode {
+    this.#forgetPast.run({ now });
+    const left = this.#guessersOf(typed).map(({ subject, maxWrongCodes }) => {
+      const wrongCodes = this.#count.get({ guesser: keyOf(subject), now })?.wrong_tries ?? 0;
+      if (wrongCodes >= maxWrongCodes) {
+        const after = { wrongCodes, lockedOutS: CODE_LOCK_OUT_MS / 1_000 };
+        this.#trail.record({ action: 'device.lockout', subject, before: null, after });
+      }
+      return Math.max(0, maxWrongCodes - wrongCodes);
+    });
+    const waiting = this.#countOnLogins.run({ now }).changes;
+    return { kind: 'wrong', waiting, triesLeft: Math.min(...left) };
+  }
+
+  #guessersOf({ address }: TypedCode): readonly Guesser[] {
+    const account = { subject: this.#actor(), maxWrongCodes: MAX_WRONG_CODES };
+    if (address === null) return [account];
+    const id = addressGroup(address);
+    if (address === '::1' || isLoopback(id)) return [account];
+    const subject = { kind: 'address', id, name: id };
+    return [account, { subject, maxWrongCodes: MAX_WRONG_CODES_AN_ADDRESS }];
+  }
+
+  #actor(): AuditSubject {
+    const { actor } = this.#trail;
+    const [, memberId = ''] = /^member:(.*)$/.exec(actor) ?? [];
+    const member = this.#findMember.get(memberId);
+    if (member !== undefined) return { kind: 'user', id: memberId, name: member.name };
+    return { kind: 'actor', id: actor, name: actor };
+  }
+}
+
+function keyOf({ kind, id }: AuditSubject): string {
+  return `${kind}:${id}`;
 }
 
 function approver(database: Database, trail: AuditTrail): Operations['approveDevice'] {
@@ -121,8 +204,8 @@ function approver(database: Database, trail: AuditTrail): Operations['approveDev
      set state = 'approved', owner_id = @ownerId, approves_provider = @approvesProvider
      where id = @id returning *, (select name from members where id = @ownerId) as owner_name`,
   );
-  return ({ userCode, ownerId, approvesProvider }, now) => {
-    const found = find(userCode, now);
+  return ({ ownerId, approvesProvider, ...typed }, now) => {
+    const found = find(typed, now);
     if (found.kind !== 'pending') return found;
     const { id, name } = found.value;
     if (name !== null && nameTaken.get({ ownerId, name }) !== undefined) {
@@ -141,8 +224,8 @@ function denier(database: Database, trail: AuditTrail): Operations['denyDevice']
   const deny = database.prepare<[string], Row>(
     "update device_logins set state = 'denied' where id = ? returning *",
   );
-  return (userCode, now) => {
-    const found = find(userCode, now);
+  return (typed, now) => {
+    const found = find(typed, now);
     if (found.kind !== 'pending') return found;
     const row = deny.get(found.value.id);
     if (row === undefined) throw new Error(`the log-in ${found.value.id} was gone`);
@@ -183,10 +266,7 @@ function outcomeOf(
 ): Exclude<CollectedDevice, { kind: 'created' | 'taken' }> | null {
   if (row === undefined) return { kind: 'refused', reason: 'unknown' };
   if (row.state === 'done') return { kind: 'refused', reason: 'used' };
-  if (row.state === 'denied') {
-    const isGuessed = row.wrong_tries >= MAX_WRONG_CODES;
-    return { kind: 'refused', reason: isGuessed ? 'guessed' : 'denied' };
-  }
+  if (row.state === 'denied') return { kind: 'refused', reason: 'denied' };
   if (row.expires_at <= now) return { kind: 'refused', reason: 'expired' };
   if (row.state === 'pending') return { kind: 'waiting' };
   const isShut = row.owner_disabled_at !== null;

@@ -35,6 +35,8 @@ function memberCalls(ask: Ask) {
     createFirstMember: ask('createFirstMember'),
     findMember: ask('findMember'),
     listMembers: ask('listMembers'),
+    memberHoldings: ask('memberHoldings'),
+    deleteMemberJobs: ask('deleteMemberJobs'),
     createInvite: ask('createInvite'),
     listInvites: ask('listInvites'),
     revokeInvite: ask('revokeInvite'),
@@ -48,6 +50,7 @@ function memberCalls(ask: Ask) {
     listKeys: ask('listKeys'),
     touchKeys: ask('touchKeys'),
     recordAudit: ask('recordAudit'),
+    deleteOldAudit: ask('deleteOldAudit'),
     listAudit: ask('listAudit'),
   } satisfies Partial<Store>;
 }
@@ -108,6 +111,7 @@ function assetCalls(ask: Ask) {
   return {
     createAsset: ask('createAsset'),
     findAsset: ask('findAsset'),
+    findLinkedAsset: ask('findLinkedAsset'),
     listAssets: ask('listAssets'),
     deleteAsset: ask('deleteAsset'),
     assetSpace: ask('assetSpace'),
@@ -128,10 +132,15 @@ function jobCalls(ask: Ask) {
     queuePositions: ask('queuePositions'),
     cancelJob: ask('cancelJob'),
     retryJob: ask('retryJob'),
+    findSubmittedBatch: ask('findSubmittedBatch'),
     findBatch: ask('findBatch'),
     listBatches: ask('listBatches'),
     cancelBatch: ask('cancelBatch'),
     deleteOldJobs: ask('deleteOldJobs'),
+    deleteOldUsage: ask('deleteOldUsage'),
+    countOld: ask('countOld'),
+    releasePages: ask('releasePages'),
+    compact: ask('compact'),
   } satisfies Partial<Store>;
 }
 

@@ -22,12 +22,15 @@ export function groupCommit(
     return invoke(operations, call);
   });
   const runAll = database.transaction(({ calls, watchesSharing }: Group): GroupOutcome => {
-    const outcomes = calls.map(attempt);
+    const outcomes = calls.map((call) => attempt(call, (_, one) => runOne(one)));
     // Once a group, and in its transaction: where they cannot be told, nothing has changed.
     const asks = watchesSharing && calls.some((call, i) => changesSharing(call, outcomes[i]));
     return { outcomes, sharing: asks ? operations.sharingFacts() : null };
   });
   return (group) => {
+    // The only one that is no part of a transaction, and so alone in its group.
+    const [first] = group.calls;
+    if (first?.name === 'compact') return { outcomes: [attempt(first, invoke)], sharing: null };
     try {
       // IMMEDIATE takes the write lock at once: a deferred one can be refused it half-way.
       return runAll.immediate(group);
@@ -36,12 +39,12 @@ export function groupCommit(
     }
   };
 
-  function attempt(call: Call): CallOutcome {
+  function attempt(call: Call, run: typeof invoke): CallOutcome {
     try {
-      return { kind: 'done', value: runOne(call) };
+      return { kind: 'done', value: run(operations, call) };
     } catch (error) {
       // A full disk rolls back the whole transaction, with what the calls before this one wrote.
-      if (!database.inTransaction) throw error;
+      if (run !== invoke && !database.inTransaction) throw error;
       return failure(error);
     }
   }
@@ -55,6 +58,7 @@ function invoke(operations: Operations, { name, args }: Call): unknown {
 /** Operations after which somebody may see more or less than before. */
 const SHARING_CHANGES: ReadonlySet<keyof Operations> = new Set([
   'changeMember',
+  'deleteMember',
   'acceptInvite',
   'enroll',
   'collectDevice',

@@ -1,6 +1,6 @@
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Database } from 'better-sqlite3';
-import type { AuditSubject, Invite, Role } from '../port.js';
+import type { AuditSubject, Invite, InviteRefusal, Role } from '../port.js';
 import type { AuditTrail } from './audit-trail.js';
 import { memberCreator } from './member-rows.js';
 import { networkOperations } from './networks.js';
@@ -21,10 +21,12 @@ interface Row {
   expires_at: number;
   used_at: number | null;
   revoked_at: number | null;
+  inviter_disabled_at: number | null;
 }
 
-const SELECT = `select i.*, n.name as network_name
-  from invites i left join networks n on n.id = i.network_id`;
+const SELECT = `select i.*, n.name as network_name, m.disabled_at as inviter_disabled_at
+  from invites i left join networks n on n.id = i.network_id
+  left join members m on m.id = i.invited_by`;
 
 /**
  * Only this connection writes, and an operation runs without a pause: what one reads still holds
@@ -49,8 +51,9 @@ function creator(database: Database, trail: AuditTrail): Operations['createInvit
     )
     .pluck();
   const insert = database.prepare<object>(
-    `insert into invites (id, hash, email, role, network_id, created_at, expires_at)
-     values (@id, @hash, @email, @role, @networkId, @now, @expiresAt)`,
+    `insert into invites (id, hash, email, role, network_id, created_at, expires_at, invited_by)
+     values (@id, @hash, @email, @role, @networkId, @now, @expiresAt,
+       (select id from members where 'member:' || id = @actor))`,
   );
   const find = inviteFinder(database);
   const revoke = revoker(database, trail);
@@ -60,7 +63,7 @@ function creator(database: Database, trail: AuditTrail): Operations['createInvit
     // One way in at a time: whoever makes the next one means it to be the one that counts.
     for (const earlier of openOnes.all({ email, now })) revoke(earlier, now);
     const id = ulid(now);
-    insert.run({ ...invite, id, now });
+    insert.run({ ...invite, id, now, actor: trail.actor });
     const row = find('id', id);
     if (row === undefined) throw new Error(`the invite ${id} that was just made is not there`);
     const after = { role: row.role, network: row.network_name, expiresAt };
@@ -115,9 +118,10 @@ function inviteFinder(database: Database): (by: 'id' | 'hash', value: string) =>
   return (by, value) => find[by].get(value);
 }
 
-function refusalOf(invite: Row, now: number): 'used' | 'revoked' | 'expired' | null {
+function refusalOf(invite: Row, now: number): InviteRefusal | null {
   if (invite.used_at !== null) return 'used';
   if (invite.revoked_at !== null) return 'revoked';
+  if (invite.inviter_disabled_at !== null) return 'of a disabled member';
   return invite.expires_at <= now ? 'expired' : null;
 }
 

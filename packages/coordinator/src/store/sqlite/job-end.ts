@@ -46,6 +46,7 @@ export function jobEnds(database: Database): JobEnds {
 const NO_USAGE: JobUsage = {
   promptTokens: 0,
   completionTokens: 0,
+  estimated: false,
   audioMs: 0,
   images: 0,
   firstByteMs: null,
@@ -67,6 +68,7 @@ function usageOf(row: JobRow, now: number, usage: JobUsage): UsageRow {
     endpoint,
     promptTokens: clamp(usage.promptTokens, MAX_TOKENS),
     completionTokens: clamp(usage.completionTokens, MAX_TOKENS),
+    estimated: usage.estimated,
     audioMs: clamp(usage.audioMs, MAX_AUDIO_MS),
     images: clamp(usage.images, Number.MAX_SAFE_INTEGER),
     // One that never ran has waited all the time. The wall clock may have been set back meanwhile.

@@ -101,18 +101,29 @@ export function toJob(row: JobRow): Job {
  */
 export function laneKey(lane: Omit<Lane, 'serviceType' | 'model'>): string {
   const { memberId, scope, needs, excluded, avoided } = lane;
-  const { features, voices, format } = needs;
+  const { features, voices, format, inputs = [] } = needs;
   const sets = [features, voices, excluded, avoided].map((set) => set.toSorted());
-  return JSON.stringify([memberId, scope, format, ...sets]);
+  // Without such needs it is the key that jobs of earlier versions have.
+  const others = inputs.length === 0 ? [] : [inputs.toSorted()];
+  return JSON.stringify([memberId, scope, format, ...sets, ...others]);
 }
 
-type LaneParts = [string, ProviderScope, string | null, string[], string[], string[], string[]];
+type LaneParts = [
+  string,
+  ProviderScope,
+  string | null,
+  string[],
+  string[],
+  string[],
+  string[],
+  string[]?,
+];
 export type LaneColumns = Pick<JobRow, 'service_type' | 'model' | 'lane'>;
 
 export function parseLane({ service_type: serviceType, model, lane }: LaneColumns): Lane {
   const parts = JSON.parse(lane) as LaneParts;
-  const [memberId, scope, format, features, voices, excluded, avoided] = parts;
-  const needs = { features, voices, format };
+  const [memberId, scope, format, features, voices, excluded, avoided, inputs] = parts;
+  const needs = { features, voices, format, ...(inputs && { inputs }) };
   return { serviceType, model, memberId, scope, needs, excluded, avoided };
 }
 

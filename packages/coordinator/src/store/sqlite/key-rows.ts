@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import type { AssetsAccess } from '@inference-gateway/shared/media-types';
 import type { ProviderScope } from '../../core/caller.js';
 import type { ApiKey, AuditSubject } from '../port.js';
 
@@ -17,6 +18,7 @@ export interface KeyRow {
   previous_hash: string | null;
   previous_until: number | null;
   scope: ProviderScope;
+  assets: AssetsAccess | null;
   created_at: number;
   last_used_at: number | null;
   expires_at: number | null;
@@ -51,6 +53,7 @@ export function decodeKey(row: KeyRow): ApiKey {
     name: row.name,
     prefix: row.prefix,
     scope: row.scope,
+    assets: row.assets,
     createdAt: row.created_at,
     lastUsedAt: row.last_used_at,
     expiresAt: row.expires_at,

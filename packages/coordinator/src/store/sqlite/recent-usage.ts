@@ -1,9 +1,10 @@
 /** What has happened lately: single requests, and counts of a day. */
 import type { Database } from 'better-sqlite3';
 import { MAX_COUNTED_JOBS } from '../port.js';
-import type { MemberActivity, ProviderActivity, UsageRow } from '../port.js';
+import type { MemberActivity, ProviderActivity } from '../port.js';
 import type { Operations } from './operations.js';
 import { utcDay } from './usage.js';
+import type { StoredUsage } from './usage.js';
 
 type RecentUsageOperations = Pick<
   Operations,
@@ -20,17 +21,18 @@ export function recentUsageOperations(database: Database): RecentUsageOperations
 
 const ROW = `request_id as requestId, at, member_id as memberId, key_id as keyId,
   provider_id as providerId, model, service_type as serviceType, endpoint,
-  prompt_tokens as promptTokens, completion_tokens as completionTokens, audio_ms as audioMs,
+  prompt_tokens as promptTokens, completion_tokens as completionTokens, estimated,
+  audio_ms as audioMs,
   images, queue_ms as queueMs, first_byte_ms as firstByteMs, total_ms as totalMs, attempts,
   outcome, error_code as errorCode, source`;
 
 function recentReader(database: Database): Operations['recentUsage'] {
-  const newest = database.prepare<object, UsageRow>(
+  const newest = database.prepare<object, StoredUsage>(
     `select ${ROW} from usage where member_id = @memberId
      order by at desc, request_id desc limit @limit`,
   );
   // Two bounds on the time: by the first alone the index knows where to begin.
-  const older = database.prepare<object, UsageRow>(
+  const older = database.prepare<object, StoredUsage>(
     `select ${ROW} from usage
      where member_id = @memberId
        and at <= (select at from usage where request_id = @after and member_id = @memberId)
@@ -38,7 +40,10 @@ function recentReader(database: Database): Operations['recentUsage'] {
          select at, request_id from usage where request_id = @after and member_id = @memberId)
      order by at desc, request_id desc limit @limit`,
   );
-  return (query) => (query.after === null ? newest : older).all(query);
+  return (query) => {
+    const rows = (query.after === null ? newest : older).all(query);
+    return rows.map((row) => ({ ...row, estimated: row.estimated === 1 }));
+  };
 }
 
 function memberReader(database: Database): Operations['memberActivity'] {
@@ -47,7 +52,16 @@ function memberReader(database: Database): Operations['memberActivity'] {
      from usage where member_id = @memberId and at >= @since`,
   );
   const hasCalled = database
-    .prepare<object, 0 | 1>('select exists (select 1 from usage where member_id = @memberId)')
+    .prepare<object, 0 | 1>(
+      // Single requests have a retention; the days are looked at where none is left.
+      `select exists (select 1 from usage where member_id = @memberId) or exists (
+         with recursive days (d) as (
+           select (select min(day) from usage_daily)
+           union all select date(d, '+1 day') from days
+           where d < (select max(day) from usage_daily))
+         select 1 from days cross join usage_daily u
+         where u.day = days.d and u.member_id = @memberId)`,
+    )
     .pluck();
   const failedJobs = database
     .prepare<object, number>(

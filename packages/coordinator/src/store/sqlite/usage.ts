@@ -8,8 +8,12 @@ import type {
   UsageStat,
 } from '../port.js';
 import type { Operations } from './operations.js';
+import { oldRowDeleter } from './retention.js';
 
-type UsageOperations = Pick<Operations, 'writeUsage' | 'usageStats' | 'usageSeries'>;
+type UsageOperations = Pick<
+  Operations,
+  'writeUsage' | 'usageStats' | 'usageSeries' | 'deleteOldUsage'
+>;
 
 const COLUMNS: Readonly<Record<UsageGroup, string>> = {
   day: 'u.day',
@@ -25,6 +29,7 @@ export function usageOperations(database: Database): UsageOperations {
   const write = usageWriter(database);
   return {
     writeUsage: (rows) => rows.forEach(write),
+    deleteOldUsage: oldRowDeleter(database, 'usage'),
     usageStats: (query) => readStats(database, query),
     usageSeries: (query) => readSeries(database, query),
   };
@@ -37,18 +42,18 @@ export function usageOperations(database: Database): UsageOperations {
 export function usageWriter(database: Database): (row: UsageRow) => void {
   // A batch whose commit failed is sent again, and may have been committed after all: once is
   // enough.
-  const insert = database.prepare<UsageRow>(
+  const insert = database.prepare<StoredUsage>(
     `insert into usage (
        request_id, at, member_id, key_id, provider_id, model, service_type, endpoint,
-       prompt_tokens, completion_tokens, audio_ms, images, queue_ms, first_byte_ms, total_ms,
-       attempts, outcome, error_code, source)
+       prompt_tokens, completion_tokens, estimated, audio_ms, images, queue_ms, first_byte_ms,
+       total_ms, attempts, outcome, error_code, source)
      values (
        @requestId, @at, @memberId, @keyId, @providerId, @model, @serviceType, @endpoint,
-       @promptTokens, @completionTokens, @audioMs, @images, @queueMs, @firstByteMs, @totalMs,
-       @attempts, @outcome, @errorCode, @source)
+       @promptTokens, @completionTokens, @estimated, @audioMs, @images, @queueMs, @firstByteMs,
+       @totalMs, @attempts, @outcome, @errorCode, @source)
      on conflict (request_id) do nothing`,
   );
-  const addToDay = database.prepare<UsageRow>(
+  const addToDay = database.prepare<StoredUsage>(
     `insert into usage_daily (
        day, member_id, key_id, provider_id, model, endpoint, source, outcome,
        requests, prompt_tokens, completion_tokens, audio_ms, images, total_ms)
@@ -66,7 +71,8 @@ export function usageWriter(database: Database): (row: UsageRow) => void {
   );
   return (row) => {
     const whole = inWholeMs(row);
-    if (insert.run(whole).changes === 1) addToDay.run(whole);
+    const stored = { ...whole, estimated: row.estimated ? 1 : 0 } as const;
+    if (insert.run(stored).changes === 1) addToDay.run(stored);
   };
 }
 
@@ -97,6 +103,9 @@ function readSeries(database: Database, query: UsageSeriesQuery): UsagePoint[] {
     )
     .all({ ...values, groups: query.groups });
 }
+
+/** SQLite has no booleans. */
+export type StoredUsage = Omit<UsageRow, 'estimated'> & { readonly estimated: 0 | 1 };
 
 const SUMS = `sum(requests) as requests,
   sum(iif(outcome = 'ok', requests, 0)) as ok,

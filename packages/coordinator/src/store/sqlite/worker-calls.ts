@@ -87,9 +87,16 @@ export class WorkerCalls {
 
   #send(): void {
     if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
-    this.#underWay = this.#waiting.splice(0, MAX_GROUP);
+    this.#underWay = this.#waiting.splice(0, this.#groupSize());
     const calls = this.#underWay.map(({ call }) => call);
     this.#post({ calls, watchesSharing: this.#onSharing !== null });
+  }
+
+  /** What is no part of a transaction is a group of its own. */
+  #groupSize(): number {
+    const alone = this.#waiting.findIndex(({ call }) => call.name === 'compact');
+    if (alone === -1) return MAX_GROUP;
+    return alone === 0 ? 1 : Math.min(alone, MAX_GROUP);
   }
 
   #post(message: Group | 'close'): void {

@@ -1,9 +1,9 @@
 /** Jobs and batches as the coordinator tells of them, and what can be done with them. */
 import type {
   BatchResource,
+  JobDetailResource,
   JobResource,
   presentBatchDetail,
-  presentJobDetail,
 } from '../../../src/http/present-job.js';
 import type { summarizeQueue } from '../../../src/http/summarize-queue.js';
 import { asFault } from './fault.js';
@@ -11,7 +11,7 @@ import type { Fault } from './fault.js';
 import { CONSOLE, requestJson } from './request.js';
 
 export type Job = JobResource;
-export type JobDetail = ReturnType<typeof presentJobDetail>;
+export type JobDetail = JobDetailResource;
 export type Batch = BatchResource;
 export type BatchDetail = ReturnType<typeof presentBatchDetail>;
 export type QueueSummary = Awaited<ReturnType<typeof summarizeQueue>>;

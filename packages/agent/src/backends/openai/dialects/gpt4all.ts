@@ -19,7 +19,12 @@ export const GPT4ALL: Dialect = {
     const items = await listItems(server);
     const own = items.filter(({ id }) => server.type === 'llm' && !RENTED.test(id));
     const models = own.filter((item) => fitsType(item, 'llm'));
-    return { models: models.map((item) => readListedModel(item, 'llm')), slots: 1 };
+    // Parts of other kinds are left out of what it is sent.
+    const told = models.map((item) => ({
+      ...readListedModel(item, 'llm'),
+      inputModalities: ['text'],
+    }));
+    return { models: told, slots: 1 };
   },
   refuse: ({ body, model }) => {
     const param = WITHOUT_WHICH_IT_IS_ANOTHER_QUESTION.find((field) => isGiven(body[field]));

@@ -1,4 +1,5 @@
 /** Jan. It hands on to its owner's cloud accounts, whose models stand in the same list. */
+import { foldsUsual } from '../dialect.js';
 import type { Dialect } from '../dialect.js';
 import { LLAMA_CPP_DROPS } from '../../llama-cpp-drops.js';
 import { fitsType, readListedModel } from '../../model-list.js';
@@ -8,6 +9,7 @@ import { listItems } from '../openai-list.js';
 const LOCAL_OWNERS: ReadonlySet<string> = new Set(['', 'user', 'jan', 'llamacpp', 'mlx']);
 
 export const JAN: Dialect = {
+  folds: foldsUsual,
   dropFields: LLAMA_CPP_DROPS,
   async list(server) {
     const items = await listItems(server);

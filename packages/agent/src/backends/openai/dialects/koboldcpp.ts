@@ -2,8 +2,9 @@
 import * as z from 'zod';
 import type { ListedModel } from '../../advertise.js';
 import { LocalFailure } from '../../backend.js';
+import { foldsUsual } from '../dialect.js';
 import type { AskedServer, Dialect } from '../dialect.js';
-import { flag } from '../../loose-facts.js';
+import { flag, inputsTold } from '../../loose-facts.js';
 import { fitsType, readListedModel } from '../../model-list.js';
 import { listItems } from '../openai-list.js';
 
@@ -32,6 +33,8 @@ const HIDDEN = 'koboldcpp/protected-model';
 const NO_PAINTER = 'inactive';
 
 export const KOBOLDCPP: Dialect = {
+  folds: foldsUsual,
+  namesItself: true,
   formats: ['wav'],
   voices: async () => VOICES.map((name) => ({ name, model: null })),
   async list(server) {
@@ -81,7 +84,7 @@ async function textModels(server: AskedServer, own: Version): Promise<readonly L
   return items.map((item) => ({
     ...readListedModel(item, 'llm'),
     contextLength: served.data?.value ?? null,
-    inputModalities: ['text', ...(own.vision ? ['image'] : []), ...(own.audio ? ['audio'] : [])],
+    inputModalities: inputsTold({ image: own.vision, audio: own.audio }),
     // It has every model call tools, by a grammar where the model knows none.
     supportedFeatures: ['tools'],
     loaded: true,

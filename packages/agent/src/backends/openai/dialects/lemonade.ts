@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { ListedModel } from '../../advertise.js';
+import { foldsUsual } from '../dialect.js';
 import type { AskedServer, Dialect } from '../dialect.js';
 import { LLAMA_CPP_DROPS } from '../../llama-cpp-drops.js';
 import { fitsType, readListedModel, tellsType } from '../../model-list.js';
@@ -23,6 +24,7 @@ const RECIPES: Readonly<Record<string, ServiceType>> = {
 };
 
 export const LEMONADE: Dialect = {
+  folds: foldsUsual,
   dropFields: LLAMA_CPP_DROPS,
   async list(server) {
     const items = await listItems(server);

@@ -1,5 +1,6 @@
 /** llama-swap: one door to many servers. What each of them does, only its owner's file tells. */
 import * as z from 'zod';
+import { foldsUsual } from '../dialect.js';
 import type { Dialect } from '../dialect.js';
 import { LLAMA_CPP_DROPS } from '../../llama-cpp-drops.js';
 import { fitsType, isElsewhere, readListedModel, tellsType } from '../../model-list.js';
@@ -13,6 +14,7 @@ const running = z.object({
 });
 
 export const LLAMA_SWAP: Dialect = {
+  folds: foldsUsual,
   // Of the servers that are mostly behind it.
   dropFields: [...LLAMA_CPP_DROPS, ...(VLLM.dropFields ?? [])],
   /** Its `concurrencyLimit` is not told; beyond it the answer is 429, which is tried again. */

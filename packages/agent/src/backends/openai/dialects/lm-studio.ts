@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import type { ListedModel } from '../../advertise.js';
 import type { AskedServer, Dialect, Listing } from '../dialect.js';
-import { count, flag } from '../../loose-facts.js';
+import { count, flag, inputsTold } from '../../loose-facts.js';
 import { fitsType, readListedModel, readModelList } from '../../model-list.js';
 import { listItems } from '../openai-list.js';
 
@@ -67,7 +67,7 @@ function listed(
     servedName,
     // With how much an unloaded one would be loaded is a setting that is not told.
     contextLength: contexts.length === 0 ? null : Math.min(...contexts),
-    inputModalities: capabilities?.vision ? ['text', 'image'] : ['text'],
+    inputModalities: inputsTold({ image: capabilities?.vision }),
     supportedFeatures: [
       ...(capabilities?.trained_for_tool_use ? ['tools'] : []),
       ...(capabilities?.reasoning ? ['reasoning'] : []),

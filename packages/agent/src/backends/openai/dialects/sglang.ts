@@ -1,7 +1,7 @@
 /** SGLang. Its `/health` runs the model, so it is never asked. */
 import * as z from 'zod';
 import type { AskedServer, Dialect } from '../dialect.js';
-import { flag, text } from '../../loose-facts.js';
+import { flag, inputsTold, text } from '../../loose-facts.js';
 import { fitsType, readListedModel } from '../../model-list.js';
 import { listItems } from '../openai-list.js';
 
@@ -39,11 +39,10 @@ export const SGLANG: Dialect = {
     const models = fitting.map((item) => ({
       ...readListedModel(item, server.type),
       ...(server.type === 'llm' && {
-        inputModalities: [
-          'text',
-          ...(model?.has_image_understanding ? ['image'] : []),
-          ...(model?.has_audio_understanding ? ['audio'] : []),
-        ],
+        inputModalities: inputsTold({
+          image: model?.has_image_understanding,
+          audio: model?.has_audio_understanding,
+        }),
         supportedFeatures: [
           ...(own?.tool_call_parser ? ['tools'] : []),
           ...(own?.reasoning_parser ? ['reasoning'] : []),

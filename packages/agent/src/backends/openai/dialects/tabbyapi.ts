@@ -1,7 +1,7 @@
 /** TabbyAPI: one loaded model; its list may hold models that are not, or that nobody has. */
 import * as z from 'zod';
 import type { Dialect } from '../dialect.js';
-import { count, flag } from '../../loose-facts.js';
+import { count, flag, inputsTold } from '../../loose-facts.js';
 import { listItems } from '../openai-list.js';
 
 const card = z.object({
@@ -28,7 +28,7 @@ export const TABBYAPI: Dialect = {
     const model = {
       servedName: id,
       contextLength: parameters?.max_seq_len ?? null,
-      inputModalities: parameters?.use_vision ? ['text', 'image'] : ['text'],
+      inputModalities: inputsTold({ image: parameters?.use_vision }),
       loaded: true,
     };
     return { models: [model], slots: parameters?.max_batch_size ?? null };

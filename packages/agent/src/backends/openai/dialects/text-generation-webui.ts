@@ -1,12 +1,15 @@
 /** text-generation-webui: one loaded model, or none, and one request at a time. */
 import * as z from 'zod';
 import { LocalFailure } from '../../backend.js';
+import { foldsUsual } from '../dialect.js';
 import type { Dialect } from '../dialect.js';
 
 const info = z.object({ model_name: z.string().nullable() });
 const NO_MODEL = 'None';
 
 export const TEXT_GENERATION_WEBUI: Dialect = {
+  folds: foldsUsual,
+  namesItself: true,
   /** They read the owner's characters and presets, or are templates that would run there. */
   dropFields: [
     'character',

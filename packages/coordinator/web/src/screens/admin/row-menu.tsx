@@ -27,6 +27,8 @@ export type RowAction =
       /** Opens a dialog of its own. */
       readonly kind: 'form';
       readonly text: string;
+      /** It cannot be undone. */
+      readonly danger?: boolean;
       readonly form: (close: () => void) => ComponentChildren;
     };
 
@@ -57,7 +59,7 @@ export function RowMenu({ name, actions, onDone }: RowMenuProps) {
         {actions.map((action) => (
           <Button
             key={action.text}
-            tone={action.kind === 'ask' ? 'danger' : 'quiet'}
+            tone={isDangerous(action) ? 'danger' : 'quiet'}
             busy={act.isBusy}
             onClick={() => start(action)}
           >
@@ -77,4 +79,8 @@ export function RowMenu({ name, actions, onDone }: RowMenuProps) {
       )}
     </>
   );
+}
+
+function isDangerous(action: RowAction): boolean {
+  return action.kind === 'ask' || (action.kind === 'form' && action.danger === true);
 }

@@ -20,13 +20,8 @@ export function SetLimits({ user, onClose }: SetLimitsProps) {
   const defaults = useAdmin('system.show', {}, LISTS).data?.limits;
   const limits = useAdmin('limit.show', { member: null }, LISTS);
   const save = async (): Promise<void> => {
-    const wanted = {
-      ...(requests !== '' && { requests: Number(requests) }),
-      ...(concurrent !== '' && { concurrent: Number(concurrent) }),
-    };
-    // Only clearing takes one away, and it takes both.
-    if (requests === '' || concurrent === '') await admin('limit.clear', { member: id });
-    if (Object.keys(wanted).length > 0) await admin('limit.set', { member: id, ...wanted });
+    const wanted = { requests: asLimit(requests), concurrent: asLimit(concurrent) };
+    await admin('limit.set', { member: id, ...wanted });
     await limits.refresh();
     toast(`The limits of ${name} are changed.`);
   };
@@ -56,6 +51,10 @@ export function SetLimits({ user, onClose }: SetLimitsProps) {
 
 function asText(limit: number | null | undefined): string {
   return limit === null || limit === undefined ? '' : String(limit);
+}
+
+function asLimit(text: string): number | null {
+  return text === '' ? null : Number(text);
 }
 
 function told(limit: number | string | boolean | undefined): string {

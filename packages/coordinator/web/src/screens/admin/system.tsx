@@ -150,6 +150,7 @@ const LIMITS: Readonly<Record<string, string>> = {
   job_max_attempts: 'Attempts at a job',
   provider_approval: 'New providers need approval',
   assets_access: 'Generated files open to',
+  assets_link_s: 'A link to one is good, in seconds',
 };
 
 function Limits({ limits }: Pick<SystemFacts, 'limits'>) {

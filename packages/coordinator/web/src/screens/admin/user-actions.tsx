@@ -1,6 +1,7 @@
 import { admin } from '../../api/commands.js';
 import { currentSession } from '../../api/session.js';
 import { plural } from '../../ui/format.js';
+import { DeleteUser } from './delete-user.js';
 import type { RowAction } from './row-menu.js';
 import { SetLimits } from './set-limits.js';
 import { SetPassword } from './set-password.js';
@@ -21,7 +22,7 @@ export function userActions(user: User): readonly RowAction[] {
       form: (close) => <SetPassword user={user} onClose={close} />,
     },
     ...(user.sessions === 0 ? [] : [endSessions(user)]),
-    ...(isSelf ? [] : [changeRole(user), user.state === 'active' ? disable(user) : enable(user)]),
+    ...(isSelf ? [] : [changeRole(user), changeState(user), remove(user)]),
   ];
 }
 
@@ -54,6 +55,10 @@ function changeRole({ id, name, role }: User): RowAction {
   };
 }
 
+function changeState(user: User): RowAction {
+  return user.state === 'active' ? disable(user) : enable(user);
+}
+
 function disable({ id, name }: User): RowAction {
   return {
     kind: 'ask',
@@ -77,5 +82,14 @@ function enable({ id, name }: User): RowAction {
       await admin('user.enable', { member: id });
       return `${name} is enabled.`;
     },
+  };
+}
+
+function remove(user: User): RowAction {
+  return {
+    kind: 'form',
+    text: 'Delete',
+    danger: true,
+    form: (close) => <DeleteUser user={user} onClose={close} />,
   };
 }

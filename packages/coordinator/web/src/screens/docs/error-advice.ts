@@ -8,7 +8,9 @@ interface Advice {
 
 export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   invalid_json: {
-    meaning: 'The body is not JSON, or not an object.',
+    meaning:
+      'The body is not JSON, or not an object, or more of it than is read: 10,000 names an ' +
+      'object, 300,000 values, 2,000,000 numbers, 64 levels.',
     todo: 'Send one JSON object with `content-type: application/json`.',
   },
   invalid_multipart: {
@@ -42,8 +44,16 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     todo: 'Shorten it, or use a model with a larger `context_length`.',
   },
   provider_rejected: {
-    meaning: 'The model server refused the request itself; its own message is kept.',
+    meaning:
+      'The model server refused the request itself, or said with a status of its own ' +
+      'failure that its model cannot take it; its own message is kept.',
     todo: 'Change what the message names.',
+  },
+  unsupported_modality: {
+    meaning:
+      'No provider of the model takes what the request holds, such as an image; `param` is ' +
+      'the part. No GPU was asked.',
+    todo: 'Leave it out, or choose a model whose `input_modalities` has it.',
   },
   authorization_pending: {
     meaning: 'A machine that logs in: nobody has approved its code yet.',
@@ -58,7 +68,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     todo: 'Log in again.',
   },
   access_denied: {
-    meaning: 'The log-in of a machine was denied, ended by wrong codes, or collected already.',
+    meaning: 'The log-in of a machine was denied, or collected already.',
     todo: 'Read the message; log in again, or ask the admin.',
   },
   missing_requests: {
@@ -92,6 +102,14 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   disabled_api_key: {
     meaning: 'The key, or its member, has been disabled.',
     todo: 'Use another key, or ask the admin.',
+  },
+  expired_asset_link: {
+    meaning: 'The link to a generated file is no longer good.',
+    todo: 'Ask for a new one with your key, or set a longer GATEWAY_ASSETS_LINK_MINUTES.',
+  },
+  invalid_asset_link: {
+    meaning: 'The link to a generated file is cut off or changed.',
+    todo: 'Use it whole, as the answer had it, or send your key.',
   },
   not_logged_in: {
     meaning: 'The browser has no session in the dashboard, or it is over.',
@@ -189,21 +207,20 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     todo: 'Send a smaller or compressed file.',
   },
   body_too_large: {
-    meaning: 'The body, or a text in it, is over its limit.',
+    meaning: 'The body, or a text in it, is over a limit of the gateway or of the model server.',
     todo: 'Send less in one request.',
   },
   unsupported_file_type: {
-    meaning: "The file's first bytes are of no accepted format.",
+    meaning: "The file's first bytes are of no accepted format, or no decoder reads what is in it.",
     todo: 'Convert it to one that the message names.',
   },
   unsupported_content_type: {
-    meaning: 'The body has a content type that this endpoint does not read.',
+    meaning: 'The body has a content type or encoding that this endpoint does not read.',
     todo: 'Send the one that the message names.',
   },
   rate_limit_exceeded: {
     meaning:
-      'More requests than your limit allows in its window, or too many wrong passwords or ' +
-      'invites.',
+      'More requests than your limit allows in its window, or too many wrong passwords or invites.',
     todo: 'Wait `Retry-After` seconds; stock clients do.',
   },
   queue_full: {
@@ -217,7 +234,8 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   provider_error: {
     meaning:
       'The model server failed, on every provider tried or after its answer had begun; or ' +
-      'all are left alone after failures, until the time that the message names.',
+      'all are left alone after failures, until the time that the message and `Retry-After` ' +
+      'name.',
     todo: "Read the message; look at the agent's log.",
   },
   provider_timeout: {

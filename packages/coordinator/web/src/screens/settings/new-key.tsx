@@ -26,6 +26,15 @@ const SCOPE_HINTS: Readonly<Record<Scope, string>> = {
   own: 'What you send with it never leaves your own machines.',
 };
 
+const FILES = [
+  { value: '', label: 'As the operator has set' },
+  { value: 'link', label: 'Whoever has their link' },
+  { value: 'private', label: 'Only me' },
+] as const;
+const FILES_HINT =
+  'Who may fetch what is generated with it. Links open without a key, for a while: for programs ' +
+  'that show pictures by their mere address.';
+
 /** Asks what for, makes it, and shows it: it must outlive the list that shows no key yet. */
 export function NewKey({ onClose }: { readonly onClose: () => void }) {
   const [made, setMade] = useState<WholeKey | null>(null);
@@ -50,9 +59,11 @@ function NewKeyForm({ onMade, onClose }: NewKeyFormProps) {
   const [name, setName] = useState('');
   const [life, setLife] = useState<(typeof LIVES)[number]['value']>('');
   const [scope, setScope] = useState<Scope>('any');
+  const [files, setFiles] = useState<(typeof FILES)[number]['value']>('');
   const create = async (): Promise<false> => {
     const expires_in_s = life === '' ? null : Number(life) * DAY_S;
-    onMade(await my('key.create', { name: name.trim(), scope, expires_in_s }));
+    const assets = files === '' ? null : files;
+    onMade(await my('key.create', { name: name.trim(), scope, assets, expires_in_s }));
     return false;
   };
   return (
@@ -69,6 +80,13 @@ function NewKeyForm({ onMade, onClose }: NewKeyFormProps) {
         value={scope}
         options={SCOPES}
         onValue={setScope}
+      />
+      <SelectField
+        label="Files open to"
+        hint={FILES_HINT}
+        value={files}
+        options={FILES}
+        onValue={setFiles}
       />
     </FormDialog>
   );

@@ -72,7 +72,7 @@ const COLUMNS: readonly Column<Request>[] = [
   },
   { head: 'From', ifWide: true, cell: ({ source, key }) => key ?? source },
   { head: 'Provider', ifWide: true, cell: ({ provider }) => provider ?? '–' },
-  { head: 'Amount', kind: 'number', ifWide: true, cell: amountText },
+  { head: 'Amount', kind: 'number', ifWide: true, cell: (request) => <Amount request={request} /> },
   {
     head: 'Queued',
     kind: 'number',
@@ -110,15 +110,30 @@ function Outcome({ request: { outcome, error_code: code } }: RequestProps) {
 function Below({ request }: RequestProps) {
   return (
     <>
-      <Outcome request={request} /> <Ago at={request.at} />, {amountText(request)},{' '}
+      <Outcome request={request} /> <Ago at={request.at} />, <Amount request={request} />,{' '}
       {formatMs(request.total_ms)}
     </>
   );
 }
 
-function amountText(one: Request): string {
-  const tokens = one.prompt_tokens + one.completion_tokens;
-  if (tokens > 0) return `${formatShort(tokens)} tokens`;
-  if (one.images > 0) return plural(one.images, 'image');
-  return one.audio_ms > 0 ? formatMs(one.audio_ms) : '–';
+function Amount({ request }: RequestProps) {
+  const tokens = request.prompt_tokens + request.completion_tokens;
+  if (tokens === 0) return <>{mediaText(request)}</>;
+  const text = `${formatShort(tokens)} tokens`;
+  if (!request.estimated) return <>{text}</>;
+  return (
+    <span title={ESTIMATED}>
+      <span class="unseen">estimated </span>
+      <span aria-hidden="true">~</span>
+      {text}
+    </span>
+  );
+}
+
+/** Docs: `docs/api.md#tokens`. */
+const ESTIMATED = 'Estimated: the model server told no count, or more than was sent.';
+
+function mediaText({ images, audio_ms: ms }: Request): string {
+  if (images > 0) return plural(images, 'image');
+  return ms > 0 ? formatMs(ms) : '–';
 }

@@ -1,7 +1,7 @@
 /** Plain questions to whoever sits at a terminal. */
 import { createInterface } from 'node:readline';
 import type { Interface } from 'node:readline';
-import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { CommandError, EXIT } from './command-error.js';
 
 export interface Terminal {
   /** The answer, without white space around it; null where no more can be read. */

@@ -1,0 +1,28 @@
+/** For local servers that compute on when their caller leaves. */
+
+/** A server that does not end by itself is given up after this time. */
+const WIND_DOWN_MS = 10 * 60_000;
+
+/**
+ * Acts to its end although the caller leaves meanwhile: the card is busy until then, and so is its
+ * slot. Throws what `act` throws, or, once it has ended, what the caller's signal was aborted with.
+ */
+export async function outlive<T>(
+  caller: AbortSignal,
+  act: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const own = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const leave = (): void => {
+    timer = setTimeout(() => own.abort(caller.reason), WIND_DOWN_MS);
+  };
+  caller.addEventListener('abort', leave, { once: true });
+  if (caller.aborted) leave();
+  try {
+    return await act(own.signal);
+  } finally {
+    clearTimeout(timer);
+    caller.removeEventListener('abort', leave);
+    caller.throwIfAborted();
+  }
+}

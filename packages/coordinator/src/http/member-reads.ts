@@ -1,0 +1,59 @@
+/**
+ * Reading is free of the rate limit, and all reads go through one thread of the database: a member
+ * who asks for hundreds of lists at once waits for themselves, and not everybody for them.
+ */
+import { ApiError } from '@inference-gateway/shared/errors';
+import { callerOf } from './context.js';
+import type { Context, Middleware } from './context.js';
+
+/** Of one member; a list of 10,000 jobs takes up to 50 ms. */
+const MAX_AT_ONCE = 4;
+/** Further ones wait in the member's own line; a page of the dashboard asks for some ten. */
+const MAX_WAITING = 500;
+
+/** What costs more than to find one row: whole lists, counts, and batches with their jobs. */
+const LISTS = /^\/(v1\/(jobs|batches(\/[^/]+)?)|api\/inference\/(assets|queue\/summary))$/;
+
+interface Gate {
+  inside: number;
+  readonly line: (() => void)[];
+}
+
+export class MemberReads {
+  /** None of a member who reads nothing. */
+  readonly #gates = new Map<string, Gate>();
+
+  readonly middleware: Middleware = (ctx, next) =>
+    isList(ctx) ? this.take(callerOf(ctx).memberId, next) : next();
+
+  /** Throws `rate_limit_exceeded` where too many of the member's wait already. */
+  async take<T>(memberId: string, read: () => Promise<T>): Promise<T> {
+    const gate = this.#gates.get(memberId) ?? { inside: 0, line: [] };
+    this.#gates.set(memberId, gate);
+    if (gate.inside < MAX_AT_ONCE) gate.inside += 1;
+    else await queue(gate);
+    try {
+      return await read();
+    } finally {
+      this.#leave(memberId, gate);
+    }
+  }
+
+  /** Whoever waits has the place of the one that ends: nobody can come in between. */
+  #leave(memberId: string, gate: Gate): void {
+    const next = gate.line.shift();
+    if (next !== undefined) return next();
+    gate.inside -= 1;
+    if (gate.inside === 0) this.#gates.delete(memberId);
+  }
+}
+
+function isList({ method, path }: Context): boolean {
+  return (method === 'GET' || method === 'HEAD') && LISTS.test(path);
+}
+
+function queue({ line }: Gate): Promise<void> {
+  if (line.length < MAX_WAITING) return new Promise((enter) => line.push(enter));
+  const message = `${line.length} of your reads wait already. Send fewer at once.`;
+  throw new ApiError('rate_limit_exceeded', message, { retryAfterS: 1 });
+}

@@ -1,0 +1,87 @@
+/**
+ * The fields of text requests, in every local server's dialect, that decide how much is computed:
+ * the one table that a share's token cap and the count of sequences are made from.
+ */
+import type { EndpointKey } from '../endpoints.js';
+
+/**
+ * Names of a limit on the tokens of an answer. Every server reads the first. llama-server reads
+ * `n_predict` before it, with a negative number for none; TabbyAPI takes `max_length` and
+ * text-generation-webui `max_new_tokens` for it; `num_predict` is Ollama's, in its `options`;
+ * `max_output_tokens` is that of OpenAI's newer API.
+ */
+export const TOKEN_LIMITS = [
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'max_new_tokens',
+  'max_length',
+  'n_predict',
+  'num_predict',
+] as const;
+
+/**
+ * Names of the fewest tokens of an answer (vLLM, SGLang, TabbyAPI): more than the limit is refused
+ * by some servers, and goes before it in others. `ignore_eos` and its like are not among them: they
+ * run up to the limit and no further.
+ */
+export const TOKEN_FLOORS = ['min_tokens', 'min_new_tokens', 'min_length'] as const;
+
+/** Switches that put a limit out of force: text-generation-webui then fills the whole context. */
+export const TOKEN_EVADERS = ['auto_max_new_tokens'] as const;
+
+/** Names of a number of answers to one prompt. llama-server takes the second for the first. */
+export const SEQUENCE_COUNTS = ['n', 'n_cmpl', 'num_return_sequences'] as const;
+
+/**
+ * Names of a number of candidates of which the best are answered, and the switch of vLLM that makes
+ * beams of `n`: they take as much of the card as answers do.
+ */
+export const CANDIDATE_COUNTS = ['best_of', 'num_beams', 'beam_width', 'use_beam_search'] as const;
+
+/** Objects in which some servers, and proxies before them, look for the same fields. */
+export const OPTION_OBJECTS = ['options', 'parameters', 'sampling_params', 'extra_body'] as const;
+
+/** Every name above. */
+export const TOKEN_FIELDS: readonly string[] = [
+  ...TOKEN_LIMITS,
+  ...TOKEN_FLOORS,
+  ...TOKEN_EVADERS,
+  ...SEQUENCE_COUNTS,
+  ...CANDIDATE_COUNTS,
+  ...OPTION_OBJECTS,
+];
+
+/** Answers of one call together: its prompts, times the answers to each. */
+export const MAX_SEQUENCES = 1_024;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The prompts of a completion, each a text or a list of token ids; of everything else, one. */
+export function promptsOf(endpoint: EndpointKey, { prompt }: Fields): readonly unknown[] {
+  if (endpoint !== 'completions' || !Array.isArray(prompt) || prompt.length === 0) return [prompt];
+  return typeof prompt[0] === 'number' ? [prompt] : (prompt as unknown[]);
+}
+
+/** How many answers each prompt gets. */
+export function answersEach(fields: Fields): number {
+  return Math.max(1, ...SEQUENCE_COUNTS.map((name) => countOf(fields[name])));
+}
+
+/** How many answers are computed. */
+export function sequencesOf(endpoint: EndpointKey, fields: Fields): number {
+  return promptsOf(endpoint, fields).length * answersEach(fields);
+}
+
+/** The most tokens of one answer, by whichever name a server may read; null where none is told. */
+export function limitOf(fields: Fields): number | null {
+  const told = TOKEN_LIMITS.map((name) => fields[name]);
+  const limits = told.filter((limit): limit is number => typeof limit === 'number' && limit >= 1);
+  return limits.length === 0 ? null : Math.max(...limits);
+}
+
+/** Some servers read `"4"` as 4. What is no number at all they refuse. */
+function countOf(value: unknown): number {
+  const count = Number(value ?? 1);
+  return Number.isNaN(count) ? 1 : Math.trunc(count);
+}
