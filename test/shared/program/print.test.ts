@@ -90,14 +90,41 @@ describe('a table that is wider than the terminal', () => {
     expect(lines[1]).toContain('…');
   });
 
-  test('shortens ids where nothing else is left to shorten, and numbers never', () => {
-    const [, line = ''] = tableOf(
-      [{ ...row, count: 123_456_789_012 }],
-      { ...columns, count: ({ count }: { count: number }) => count },
-      40,
-    );
-    expect(widthOf(line)).toBeLessThanOrEqual(44);
-    expect(line).toMatch(/^01K6ZJ3…  mmmmmmm…  .*  123456789012$/);
+  test('leaves out columns without a value before it shortens', () => {
+    const rows = [{ ...row, models: 'm'.repeat(40), note: '' }];
+    const [head = '', line = ''] = tableOf(rows, columns, 70);
+    expect(head.trim().split(/ +/)).toEqual(['ID', 'MODELS']);
+    expect(line).toBe(`${row.id}  ${'m'.repeat(40)}`);
+    expect(tableOf(rows, columns, 200)[0]).toContain('NOTE');
+  });
+
+  test('gives a row several lines where its texts would be cut to nothing, all of it whole', () => {
+    const jobs = [
+      { id: row.id, status: 'PROCESSING', model: 'slow-model', at: '2026-11-22T23:47:14.952Z' },
+      { id: row.id, status: 'FAILED', model: 'tiny', at: '2026-11-22T23:47:14.952Z' },
+    ];
+    const told = {
+      id: ({ id }: (typeof jobs)[number]) => id,
+      status: ({ status }: (typeof jobs)[number]) => status,
+      model: ({ model }: (typeof jobs)[number]) => model,
+      'tokens in': () => 123_456_789_012,
+      'tokens out': () => 7,
+      since: ({ at }: (typeof jobs)[number]) => at,
+    };
+    expect(tableOf(jobs, told, 70)).toEqual([
+      'ID                          STATUS      MODEL          TOKENS IN',
+      '  TOKENS OUT  SINCE',
+      `${row.id}  PROCESSING  slow-model  123456789012`,
+      '           7  2026-11-22T23:47Z',
+      `${row.id}  FAILED      tiny        123456789012`,
+      '           7  2026-11-22T23:47Z',
+    ]);
+  });
+
+  test('shows the end of an address, where its port is', () => {
+    const address = 'http://127.0.0.1:34323/v1';
+    const [, line = ''] = tableOf([{ ...row, models: address, note: 'x'.repeat(12) }], columns, 60);
+    expect(line).toBe(`${row.id}  …27.0.0.1:34323/v1  ${'x'.repeat(12)}`);
   });
 
   test('tells times to the minute', () => {

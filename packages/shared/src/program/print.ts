@@ -29,40 +29,32 @@ export function printRows<R>(rows: readonly R[], columns: Columns<R>, json: bool
 }
 
 const GAP = '  ';
-/** A column of text is not made narrower than this, and one of times than a day. */
-const MIN_COLUMN_WIDTH = 8;
-const MIN_TIME_WIDTH = 11;
-/** Headings of what is copied into other commands or looked for: shortened last. */
+/** A column of text is not made narrower than this. */
+const MIN_COLUMN_WIDTH = 12;
+/** Headings of what is copied into other commands or looked for: never shortened. */
 const KEPT: ReadonlySet<string> = new Set(['id', 'code', 'prefix', 'state', 'status', 'fault']);
 /** On a terminal the minute is told; a pipe, and a record, get all of it. */
 const ISO_TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d):\d\d\.\d{3}Z$/;
 
 /**
  * The lines of a table, headings first; columns of numbers end at one edge. Where the table is
- * wider than `maxWidth`, its widest columns are shortened.
+ * wider than `maxWidth`, columns in which no row has a value are left out and long texts are
+ * shortened; where that is not enough, each row takes several lines, the headings likewise.
  */
 export function tableOf<R>(
   rows: readonly R[],
   columns: Columns<R>,
   maxWidth = Number.POSITIVE_INFINITY,
 ): string[] {
-  const texts = Object.entries(columns).map(([heading, cell]) => ({
-    heading,
-    kind: kindOf(rows.map(cell)),
-    cells: [heading.toUpperCase(), ...rows.map((row) => text(cell(row)).replace(ISO_TIME, '$1Z'))],
-  }));
-  const widths = fittingWidths(texts, maxWidth);
-  return [null, ...rows].map((_, line) =>
-    texts
-      .map(({ heading, cells, kind }, column) => {
-        const width = widths[column] ?? 0;
-        const shown = shorten(cells[line] ?? '', width);
-        const room = ' '.repeat(width - widthOf(shown));
-        const styled = line === 0 ? styleText('dim', shown) : colored(heading, shown);
-        return kind === 'number' ? `${room}${styled}` : `${styled}${room}`;
-      })
-      .join(GAP)
-      .trimEnd(),
+  const texts = Object.entries(columns).map(([heading, cell]) => {
+    const values = rows.map((row) => text(cell(row)).replace(ISO_TIME, '$1Z'));
+    const cells = [heading.toUpperCase(), ...values];
+    const width = Math.max(...cells.map(widthOf));
+    return { heading, kind: kindOf(rows.map(cell)), cells, width };
+  });
+  const lines = linesOfColumns(texts, maxWidth);
+  return [null, ...rows].flatMap((_, row) =>
+    lines.map((line, at) => `${at === 0 ? '' : GAP}${lineOf(line, row)}`),
   );
 }
 
@@ -71,6 +63,7 @@ interface TextColumn {
   readonly kind: 'text' | 'number' | 'time';
   /** The heading is the first. */
   readonly cells: readonly string[];
+  readonly width: number;
 }
 
 function kindOf(cells: readonly Cell[]): TextColumn['kind'] {
@@ -79,29 +72,60 @@ function kindOf(cells: readonly Cell[]): TextColumn['kind'] {
   return texts.some((cell) => ISO_TIME.test(String(cell))) ? 'time' : 'text';
 }
 
-function fittingWidths(columns: readonly TextColumn[], maxWidth: number): readonly number[] {
-  const widths = columns.map(({ cells }) => Math.max(...cells.map(widthOf)));
-  let surplus = widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1));
-  surplus -= maxWidth;
-  for (const isLast of [false, true]) {
-    const least = columns.map((column) => leastWidth(column, isLast));
-    const able = (at: number): number =>
-      (widths[at] ?? 0) > (least[at] ?? 0) ? (widths[at] ?? 0) : 0;
-    for (; surplus > 0; surplus--) {
-      const widest = widths.reduce((best, _, at) => (able(at) > able(best) ? at : best), 0);
-      if (able(widest) === 0) break;
-      widths[widest] = able(widest) - 1;
-    }
+/** The columns of each line that a row takes: one line where they fit. */
+function linesOfColumns(
+  columns: readonly TextColumn[],
+  maxWidth: number,
+): readonly (readonly TextColumn[])[] {
+  if (widthOfAll(columns) <= maxWidth) return [columns];
+  const told = columns.filter(({ cells }) => cells.slice(1).some((cell) => cell !== text(null)));
+  const shortened = shortenedTo(maxWidth, told);
+  if (widthOfAll(shortened) <= maxWidth) return [shortened];
+  const lines: TextColumn[][] = [[]];
+  for (const column of told) {
+    const indent = lines.length === 1 ? 0 : GAP.length;
+    const fits = widthOfAll([...(lines.at(-1) ?? []), column]) <= maxWidth - indent;
+    if (!fits) lines.push([]);
+    const width = Math.min(column.width, maxWidth - GAP.length);
+    lines.at(-1)?.push({ ...column, width });
   }
-  return widths;
+  return lines.filter((line) => line.length > 0);
 }
 
-/** A number is never shortened: it would read as another one. */
-function leastWidth({ heading, kind, cells }: TextColumn, isLast: boolean): number {
-  const whole = Math.max(0, ...cells.slice(1).map(widthOf));
-  if (kind === 'number') return Math.max(whole, MIN_COLUMN_WIDTH);
-  if (kind === 'time') return isLast ? MIN_TIME_WIDTH : whole;
-  return KEPT.has(heading) && !isLast ? whole : MIN_COLUMN_WIDTH;
+function widthOfAll(columns: readonly TextColumn[]): number {
+  return columns.reduce((sum, { width }) => sum + width, GAP.length * (columns.length - 1));
+}
+
+/** The widest texts are shortened first. A number never is: it would read as another one. */
+function shortenedTo(maxWidth: number, columns: readonly TextColumn[]): readonly TextColumn[] {
+  const widths = columns.map(({ width }) => width);
+  const able = (at: number): number => {
+    const { heading = '', kind } = columns[at] ?? {};
+    const width = widths[at] ?? 0;
+    return kind === 'text' && !KEPT.has(heading) && width > MIN_COLUMN_WIDTH ? width : 0;
+  };
+  for (let surplus = widthOfAll(columns) - maxWidth; surplus > 0; surplus--) {
+    const widest = widths.reduce((best, _, at) => (able(at) > able(best) ? at : best), 0);
+    if (able(widest) === 0) break;
+    widths[widest] = able(widest) - 1;
+  }
+  return columns.map((column, at) => ({ ...column, width: widths[at] ?? 0 }));
+}
+
+function lineOf(columns: readonly TextColumn[], row: number): string {
+  const cells = columns.map(({ heading, kind, cells: texts, width }) => {
+    const shown = shortenCell(texts[row] ?? '', width);
+    const room = ' '.repeat(width - widthOf(shown));
+    const styled = row === 0 ? styleText('dim', shown) : colored(heading, shown);
+    return kind === 'number' ? `${room}${styled}` : `${styled}${room}`;
+  });
+  return cells.join(GAP).trimEnd();
+}
+
+/** The end of an address of a server is what tells it from others. */
+function shortenCell(cell: string, maxWidth: number): string {
+  if (!/^https?:/.test(cell) || cell.length <= maxWidth) return shorten(cell, maxWidth);
+  return `…${cell.slice(1 - maxWidth)}`;
 }
 
 function tsvOf<R>(rows: readonly R[], columns: Columns<R>): string[] {
