@@ -1,5 +1,7 @@
 /** A request as a backend is handed it, and its answer read to the end. */
+import { checkBody } from '@inference-gateway/agent/openai-wire/checked-body';
 import type {
+  Backend,
   DocumentAnswer,
   LocalAnswer,
   LocalCall,
@@ -29,6 +31,14 @@ export function localCall(options: CallOptions): LocalCall {
   };
   const signal = options.signal ?? new AbortController().signal;
   return { endpoint, model, body: { model: id, ...body }, uploads, requestId: 'req_test', signal };
+}
+
+/** As a run does it: no backend is asked with a body that was not checked. */
+export async function callChecked(backend: Backend, call: LocalCall): Promise<LocalAnswer> {
+  const { endpoint } = call;
+  const checked = checkBody(call.body, { endpoint, messages: backend.messages });
+  if (checked.kind === 'refused') return checked.answer;
+  return backend.call({ ...call, body: checked.body });
 }
 
 /** A file that comes in pieces, and only once. */

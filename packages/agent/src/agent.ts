@@ -229,6 +229,7 @@ export class Agent {
     this.owner.close();
     this.#runner.stop('link lost', () => true);
     this.#catalog.close();
+    await this.#runner.close();
     await this.#claims.close();
     await this.ledger.today.close();
   }

@@ -32,6 +32,10 @@ export const BODY_LIMITS: JsonLimits = {
   maxDepth: MAX_DEPTH,
 };
 
+/** Up to both, a body is read on the loop: some milliseconds (`npm run bench -- bodies`). */
+export const MAX_SMALL_BYTES = 256 * 1024;
+export const MAX_SMALL_VALUES = 5_000;
+
 /**
  * Of what a local server answers: log probabilities and embeddings are long, so that this is what
  * 32 MiB of them hold. What is nested deeper could not be written again.

@@ -82,15 +82,6 @@ describe.each(KINDS)('$name', (kind) => {
     expect(fake.lastRequest.body).toHaveProperty('top_p', 0.5);
   });
 
-  test('does not let the local server fetch media', async () => {
-    const { backend, fake } = await startStage(kind);
-    const content = [{ type: 'image_url', image_url: { url: 'http://127.0.0.1/secret' } }];
-    const answer = await backend.call(chat({ messages: [{ role: 'user', content }] }));
-    expect(answer).toMatchObject({ status: 400 });
-    expect(parse(answer)).toMatchObject({ error: { code: 'unsupported_value' } });
-    expect(fake.requests).toEqual([]);
-  });
-
   test('serves no other endpoint', async () => {
     const { backend, fake } = await startStage(kind);
     const answer = await backend.call({ ...chat({}), endpoint: 'speech' });

@@ -1,6 +1,12 @@
 import type { LocalCall } from '@inference-gateway/agent/backends/backend';
+import { checkBody } from '@inference-gateway/agent/openai-wire/checked-body';
+import type { CheckedBody } from '@inference-gateway/agent/openai-wire/checked-body';
 import { shapeRequest } from '@inference-gateway/agent/openai-wire/request-body';
 import { describe, expect, test } from 'vitest';
+
+function check(body: Record<string, unknown>): CheckedBody {
+  return checkBody({ model: 'mine', messages: [], ...body }, { endpoint: 'chat' });
+}
 
 describe('a request', () => {
   const model = {
@@ -21,9 +27,10 @@ describe('a request', () => {
     signal: new AbortController().signal,
   });
   const shape = (body: Record<string, unknown>, drops: readonly string[] = []) => {
-    const shaped = shapeRequest(callWith(body), new Set(drops));
-    if (shaped.kind !== 'send') throw new Error(shaped.answer.json);
-    return { sent: JSON.parse(shaped.body) as Record<string, unknown>, wish: shaped.wish };
+    const checked = check(body);
+    if (checked.kind === 'refused') throw new Error(checked.answer.json);
+    const shaped = shapeRequest(callWith(checked.body), new Set(drops));
+    return { sent: JSON.parse(String(shaped.body)) as Record<string, unknown>, wish: shaped.wish };
   };
 
   test('names the model as the local server does and keeps unknown fields', () => {
@@ -82,9 +89,9 @@ describe('a request', () => {
 
   test('is refused with media that the local server would fetch', () => {
     const content = [{ type: 'image_url', image_url: { url: 'http://192.168.0.1/' } }];
-    const shaped = shapeRequest(callWith({ messages: [{ role: 'user', content }] }), new Set());
-    expect(shaped).toMatchObject({ kind: 'refused', answer: { status: 400 } });
-    expect(shaped.kind === 'refused' && JSON.parse(shaped.answer.json)).toMatchObject({
+    const checked = check({ messages: [{ role: 'user', content }] });
+    expect(checked).toMatchObject({ kind: 'refused', answer: { status: 400 } });
+    expect(checked.kind === 'refused' && JSON.parse(checked.answer.json)).toMatchObject({
       error: { code: 'unsupported_value', param: 'messages[0].content[0].image_url.url' },
     });
   });

@@ -209,3 +209,12 @@ describe('what an agent may send instead of a transcript', () => {
     expect(subtitles).toMatchObject({ code: 'unsupported_value', param: 'response_format' });
   });
 });
+
+it('a transcript that is written out far longer than it came is refused', async () => {
+  const segments = Array.from({ length: 299_000 }, () => ({}));
+  const rendered = await render(
+    { format: 'verbose_json', granularities: ['segment'] },
+    { text: '', segments },
+  );
+  expect(rendered).toMatch(/longer than 32 MiB/);
+});

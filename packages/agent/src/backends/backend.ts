@@ -78,10 +78,12 @@ export interface LocalCall {
   readonly endpoint: EndpointKey;
   readonly model: AdvertisedModel;
   /**
-   * The caller's JSON body, or the fields of the form; its `model` is the id that the caller asked
-   * for.
+   * The caller's JSON body, or the fields of the form, checked (`openai-wire/checked-body.ts`); its
+   * `model` is the id that the caller asked for. Large members may be `RawJson`.
    */
   readonly body: Readonly<Record<string, unknown>>;
+  /** Of each prompt, estimated; absent, the body tells. */
+  readonly promptTokens?: readonly number[];
   readonly uploads: readonly LocalUpload[];
   readonly requestId: string;
   readonly signal: AbortSignal;
@@ -137,6 +139,8 @@ export interface MediaAnswer {
 export type LocalAnswer = DocumentAnswer | EventAnswer | MediaAnswer;
 
 export interface Backend {
+  /** How it takes the messages of a chat; absent: as OpenAI has them. */
+  readonly messages?: 'plain' | undefined;
   /**
    * Asks the local server what it serves, without waking a sleeping model. Throws a
    * `LocalFailure`.

@@ -19,7 +19,7 @@ export interface ForwardRequest {
   readonly apiKey: string | null;
   readonly keyScheme?: KeyScheme;
   /** JSON, or a form, which is sent at the local server's pace; null asks for a file with GET. */
-  readonly body: string | FormBody | null;
+  readonly body: string | Buffer | FormBody | null;
   readonly signal: AbortSignal;
 }
 
@@ -69,14 +69,14 @@ export async function forward(forwarded: ForwardRequest): Promise<ForwardedAnswe
 /** A request's body on its way, and why it stopped where it did. */
 class Sending {
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Readable | null;
+  readonly body: string | Buffer | Readable | null;
   readonly #signal: AbortSignal;
   #broken: { readonly reason: unknown } | null = null;
 
   constructor(body: ForwardRequest['body'], signal: AbortSignal) {
     this.#signal = signal;
     const headers = { 'accept-encoding': 'identity' };
-    if (body === null || typeof body === 'string') {
+    if (body === null || typeof body === 'string' || Buffer.isBuffer(body)) {
       this.headers = body === null ? headers : { 'content-type': 'application/json', ...headers };
       this.body = body;
       return;

@@ -8,6 +8,7 @@ import { LocalFailure } from './backend.js';
 import { serverRoot } from './server-root.js';
 import { checkAnswer } from './check-answer.js';
 import { LLAMA_CPP_DROPS } from './llama-cpp-drops.js';
+import { asObject } from '../openai-wire/json.js';
 import { count, flag, text } from './loose-facts.js';
 import { fitsType, readListedModel, readModelList } from './model-list.js';
 import type { ModelItem } from './model-list.js';
@@ -21,8 +22,13 @@ import { runCall } from './run-call.js';
  * result, and results of other streams count. With tools it refuses logprobs in a stream.
  */
 const LLAMA_CPP_WAYS: Dialect = {
-  folds: ({ logprobs, tools }) => !logprobs || !Array.isArray(tools) || tools.length === 0,
+  folds: ({ logprobs, tools }) => !logprobs || !holdsAny(tools),
 };
+
+/** A large list is `RawJson`. */
+function holdsAny(tools: unknown): boolean {
+  return Array.isArray(tools) ? tools.length > 0 : asObject(tools) !== null;
+}
 
 const props = z.object({
   role: text,

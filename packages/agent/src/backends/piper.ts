@@ -24,7 +24,8 @@ import type { ForwardedAnswer } from './forward.js';
 import { madeSound, wantedFormat } from './made-sound.js';
 import { readMade } from './openai/openai-answer.js';
 import { readText } from './openai/openai-send.js';
-import { plainBody } from './plain-body.js';
+import { inPieces } from './in-pieces.js';
+import type { FormBody } from './multipart.js';
 import { probe } from './probe.js';
 import { serverRoot } from './server-root.js';
 import { withoutFields } from '../openai-wire/without-fields.js';
@@ -132,4 +133,9 @@ async function failed({ status, body }: ForwardedAnswer): Promise<DocumentAnswer
   if (status >= 400 && status !== 404) return document;
   const message = `the local server answered ${status} instead of a sound.`;
   throw new LocalFailure('LOCAL_ERROR', message);
+}
+
+function plainBody(text: string): FormBody {
+  const bytes = Buffer.from(text);
+  return { contentType: 'text/plain; charset=utf-8', bytes: bytes.length, chunks: inPieces(bytes) };
 }

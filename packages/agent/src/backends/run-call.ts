@@ -24,7 +24,6 @@ export interface CallTarget {
 export async function runCall(target: CallTarget, call: LocalCall): Promise<LocalAnswer> {
   if (ENDPOINTS[call.endpoint].serviceType !== 'llm') return notServed(call);
   const request = shapeRequest(call, target.dropFields, target.dialect);
-  if (request.kind === 'refused') return request.answer;
   const raw = await forward({
     url: target.baseUrl + ENDPOINTS[call.endpoint].path,
     apiKey: target.apiKey,

@@ -8,12 +8,10 @@ import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import {
   answersEach,
   CANDIDATE_COUNTS,
-  MAX_SEQUENCES,
   promptsOf,
   SEQUENCE_COUNTS,
 } from '@inference-gateway/shared/openai/token-limits';
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
-import { refusal } from '../openai-wire/error-document.js';
 import { asObject, asObjects, parseJson } from '../openai-wire/json.js';
 import type { JsonObject } from '../openai-wire/json.js';
 import { eventOf } from '../openai-wire/stream-events.js';
@@ -42,7 +40,6 @@ export async function callInSequences(
   if (ENDPOINTS[call.endpoint].serviceType !== 'llm') return backend.call(call);
   const prompts = promptsOf(call.endpoint, call.body);
   const each = answersEach(call.body);
-  if (prompts.length * each > MAX_SEQUENCES) return tooMany(prompts.length * each);
   const isOne = prompts.length * each === 1;
   if (isOne && isPlain(call, prompts[0])) return backend.call(call);
   const sequences = sequencesOf(call, prompts, each);
@@ -70,7 +67,7 @@ function* sequencesOf(
   prompts: readonly unknown[],
   each: number,
 ): Generator<Sequence, void> {
-  const { endpoint, body } = call;
+  const { endpoint, body, promptTokens } = call;
   const common = Object.fromEntries(Object.entries(body).filter(([name]) => !COUNTS.has(name)));
   for (const [p, prompt] of prompts.entries()) {
     for (let n = 0; n < each; n++) {
@@ -79,14 +76,10 @@ function* sequencesOf(
       const { seed } = body;
       // The same seed would make the same answer.
       if (n > 0 && typeof seed === 'number' && seed >= 0) single['seed'] = seed + n;
-      yield { call: { ...call, body: single }, index: p * each + n, isFirst: n === 0 };
+      const told = promptTokens && { promptTokens: promptTokens.slice(p, p + 1) };
+      yield { call: { ...call, body: single, ...told }, index: p * each + n, isFirst: n === 0 };
     }
   }
-}
-
-function tooMany(sequences: number): DocumentAnswer {
-  const message = `${sequences} answers are asked for: one request may have ${MAX_SEQUENCES}.`;
-  return refusal(400, message, { code: 'invalid_value', param: 'n' });
 }
 
 /** The next event of one answer, on its way. */

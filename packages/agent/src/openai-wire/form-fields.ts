@@ -1,4 +1,5 @@
 /** A JSON body as the fields of a form. */
+import { RawJson } from '@inference-gateway/shared/sparse-json';
 import type { JsonObject } from './json.js';
 
 /** Lists become `name[]`, as OpenAI's clients write them; what is null is left out. */
@@ -11,5 +12,6 @@ export function formFields(body: Readonly<JsonObject>): (readonly [string, strin
 }
 
 function asField(value: unknown): string {
+  if (value instanceof RawJson) return Buffer.from(value.bytes).toString();
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -45,6 +45,11 @@ export class IncomingBody {
     this.uploads = queued.map(({ upload, file }) => ({ ...upload, read: () => file }));
   }
 
+  /** How many values of JSON the body holds, as far as it has come. */
+  get values(): number {
+    return this.#scan.count;
+  }
+
   /** Bytes beyond what was announced are dropped. */
   receive(bytes: Uint8Array): void {
     let rest = this.#receiveBody(bytes);

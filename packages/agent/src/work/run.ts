@@ -7,8 +7,8 @@ import type { AdvertisedModel, TokenUsage } from '@inference-gateway/shared/prot
 import { LocalFailure, LocalRefusal } from '../backends/backend.js';
 import type { DocumentAnswer, EventAnswer, LocalAnswer, MediaAnswer } from '../backends/backend.js';
 import type { CatalogEntry } from '../backends/catalog/catalog.js';
-import { refuseNames, tooMuchJson } from '../backends/check-call.js';
 import { callInSequences } from '../backends/sequences.js';
+import type { RequestBodies } from '../backends/request-bodies.js';
 import { SpoolFull } from './spool-room.js';
 import type { StopReason, Work } from './work.js';
 
@@ -23,11 +23,9 @@ const PROGRESS_MS = 10_000;
  */
 export const LONGEST_RUN_MS = 6 * 3_600_000;
 
-/** Up to so much is parsed, checked and written again at once: some milliseconds. */
-const MAX_AT_ONCE_BYTES = 256 * 1024;
-
 export interface RunHost {
   readonly logger: Logger;
+  readonly bodies: RequestBodies;
   /** Slots that were taken for it. */
   readonly slots: number;
   /** The local server refused the connection: what it serves leaves the list at once. */
@@ -40,7 +38,7 @@ export async function run(work: Work, entry: CatalogEntry, host: RunHost): Promi
   const startedAt = performance.now();
   const sent: Sent = { usage: () => null };
   try {
-    await answer(work, entry, { slots: host.slots, sent });
+    await answer(work, entry, { ...host, sent });
     const ms = Math.round(performance.now() - startedAt);
     const { request_id: req, model, caller } = open;
     host.logger.info({ req, model, caller: caller.name, ms }, 'served');
@@ -64,24 +62,25 @@ interface Sent {
 async function answer(
   work: Work,
   entry: CatalogEntry,
-  { slots, sent }: { readonly slots: number; readonly sent: Sent },
+  { slots, bodies, sent }: Pick<RunHost, 'slots' | 'bodies'> & { readonly sent: Sent },
 ): Promise<void> {
   const { open, signal } = work;
   const model = entry.models.find((candidate) => candidate.id === open.model);
   if (model === undefined) throw new LocalFailure('LOCAL_ERROR', `${open.model} is gone`);
   const bytes = await bodyUnlessStopped(work);
-  // The coordinator has looked, too; this machine does not have to trust it.
-  const { fault } = work.request;
-  if (fault !== null) return send(work, tooMuchJson(fault), () => {});
-  const body = parseBody(bytes);
-  const { uploads } = work.request;
-  const { endpoint, request_id: requestId, reasoning_field: reasoningField } = open;
+  const { fault, uploads, values } = work.request;
+  const { endpoint, caller, request_id: requestId, reasoning_field: reasoningField } = open;
+  const { messages } = entry.backend;
+  const read = await bodies.read(
+    bytes,
+    { endpoint, messages },
+    { values, fault, caller: caller.name },
+  );
+  if (read.kind === 'refused') return send(work, read.answer, () => {});
+  signal.throwIfAborted();
+  const { kind: _checked, ...checked } = read;
   const asked = reasoningField === undefined ? {} : { reasoningField };
-  const call = { endpoint, model, body, uploads, requestId, signal, ...asked };
-  await turn(bytes);
-  const refused = refuseNames(call);
-  if (refused !== null) return send(work, refused, () => {});
-  await turn(bytes);
+  const call = { endpoint, model, ...checked, uploads, requestId, signal, ...asked };
   const stopProgress = reportLoading(work, model);
   try {
     const reply = await callInSequences(entry.backend, call, slots);
@@ -169,19 +168,6 @@ function bodyUnlessStopped(work: Work): Promise<Buffer> {
       resolve(body);
     });
   });
-}
-
-/** Between two steps of a large body, of which each takes its time, others have theirs. */
-async function turn({ length }: Buffer): Promise<void> {
-  if (length > MAX_AT_ONCE_BYTES) await new Promise(setImmediate);
-}
-
-function parseBody(bytes: Buffer): Record<string, unknown> {
-  const value: unknown = JSON.parse(bytes.toString());
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new TypeError('the body is no JSON object');
-  }
-  return value as Record<string, unknown>;
 }
 
 function reportLoading(work: Work, model: AdvertisedModel): () => void {

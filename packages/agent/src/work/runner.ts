@@ -12,6 +12,7 @@ import { isOpenToOthers } from '../backends/catalog/open-to-others.js';
 import type { HeldClaims } from './held-claims.js';
 import type { Ledger } from './ledger.js';
 import { MeteredWork } from './metered-work.js';
+import { RequestBodies } from '../backends/request-bodies.js';
 import { run } from './run.js';
 import { Slots } from './slots.js';
 import type { StopReason, Work } from './work.js';
@@ -41,6 +42,7 @@ export class WorkRunner {
   readonly #claims: HeldClaims;
   readonly #ledger: Ledger;
   readonly #slots = new Slots();
+  readonly #bodies = new RequestBodies();
   readonly #running = new Set<Work>();
   readonly #idle: (() => void)[] = [];
   #endedAt = 0;
@@ -76,6 +78,7 @@ export class WorkRunner {
     this.#running.add(work);
     void run(metered, entry, {
       logger: this.#logger,
+      bodies: this.#bodies,
       slots: slots.length,
       unreachable: (reason) => this.#catalog.lost(entry.config.id, reason),
     }).finally(() => {
@@ -111,6 +114,11 @@ export class WorkRunner {
   /** Resolves once nothing runs. */
   async drained(): Promise<void> {
     if (this.#running.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  /** No more work is taken; what runs has ended. */
+  close(): Promise<void> {
+    return this.#bodies.close();
   }
 
   /** As many as are free, up to what was asked for: with fewer, answers are made in turn. */

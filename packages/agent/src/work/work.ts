@@ -19,6 +19,8 @@ export interface Work {
     readonly body: Promise<Buffer>;
     /** Why the body is not to be parsed, told when it has come; null where it is. */
     readonly fault: string | null;
+    /** How many values of JSON it holds, as far as it has come. */
+    readonly values: number;
     readonly uploads: readonly LocalUpload[];
   };
   readonly signal: AbortSignal;

@@ -11,7 +11,7 @@ import {
   TOKEN_FLOORS,
   TOKEN_LIMITS,
 } from '@inference-gateway/shared/openai/token-limits';
-import { readSparse, writeSparse } from './sparse-json.js';
+import { readSparse, writeSparse } from '@inference-gateway/shared/sparse-json';
 
 export interface CappedBody {
   readonly body: Uint8Array;

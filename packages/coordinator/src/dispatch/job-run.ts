@@ -10,7 +10,7 @@ import type {
   LinkedProvider,
   OpenRequest,
 } from '../core/sessions.js';
-import { readSparse } from '../core/sparse-json.js';
+import { readSparse } from '@inference-gateway/shared/sparse-json';
 import { sizeOf } from '../core/usage-bounds.js';
 import type { RequestSize } from '../core/usage-bounds.js';
 import type { ClaimedJob } from '../store/port.js';

@@ -3,30 +3,22 @@ import { assertNever } from '@inference-gateway/shared/assert';
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { ParsedRequest } from '@inference-gateway/shared/openai/requests';
 import { TOKEN_FIELDS } from '@inference-gateway/shared/openai/token-limits';
-import { parentPort } from 'node:worker_threads';
-import type { MessagePort } from 'node:worker_threads';
-import { toSparse, writeSparse } from '../core/sparse-json.js';
+import { answerInThread, ownBlock } from '@inference-gateway/shared/program/thread-queue';
+import { toSparse, writeSparse } from '@inference-gateway/shared/sparse-json';
+import { MAX_ANSWER_BYTES } from '../core/held-document.js';
 import { MAX_CONVERSATION_BYTES, digestsOfMessages } from '../dispatch/conversations.js';
 import { transcriptOf } from './answers/transcript.js';
 import type { TranscriptFacts } from './answers/transcript.js';
 import { isSubmission, judgeBatch, judgeRequest, mediaIn, parseJson } from './judge-body.js';
 import type { MediaPart } from './judge-body.js';
-import type { Answer, Asked, Fault, Written } from './large-bodies.js';
+import type { Answer, Fault, ThreadQuestion, Written } from './large-bodies.js';
 
 /** Fields that are changed, counted or dropped on the way to a provider. */
 const KEPT: ReadonlySet<string> = new Set([...TOKEN_FIELDS, 'stream', 'stream_options', 'voice']);
 /** Each of them is looked at on the loop, and has no reason to be long. */
 const MAX_KEPT_CHARACTERS = 16_384;
 
-const port = parentPort as MessagePort;
-
-port.on('message', (asked: Asked) => {
-  const answer = answerTo(asked);
-  port.postMessage(
-    answer,
-    blocksOf(answer).map(({ buffer }) => buffer as ArrayBuffer),
-  );
-});
+answerInThread({ answerTo, blocksOf });
 
 function blocksOf(answer: Answer): Uint8Array[] {
   switch (answer.kind) {
@@ -43,10 +35,9 @@ function blocksOf(answer: Answer): Uint8Array[] {
   }
 }
 
-function answerTo({ question, buffer, length }: Asked): Answer {
+function answerTo(question: ThreadQuestion, bytes: Buffer): Answer {
   let isAsync = false;
   try {
-    const bytes = Buffer.from(buffer, 0, length);
     if (question.kind === 'transcript') return transcriptAnswer(bytes, question.facts);
     const value = parseJson(bytes);
     isAsync = isSubmission(value);
@@ -57,7 +48,7 @@ function answerTo({ question, buffer, length }: Asked): Answer {
     }
     const { request } = judgeRequest(value, question).take();
     const { endpoint, memberId } = question;
-    const isChat = endpoint === 'chat' && length <= MAX_CONVERSATION_BYTES;
+    const isChat = endpoint === 'chat' && bytes.length <= MAX_CONVERSATION_BYTES;
     const { model, body } = request;
     const prefixes = isChat ? digestsOfMessages(memberId, model, body['messages']) : [];
     return { kind: 'request', isSubmission: isAsync, ...write(request, prefixes) };
@@ -70,8 +61,11 @@ function transcriptAnswer(document: Buffer, facts: TranscriptFacts): Answer {
   const rendered = transcriptOf(document, facts);
   if (rendered instanceof ApiError) throw rendered;
   if (typeof rendered === 'string') return { kind: 'transcript', rendered };
-  // Of its own memory, which is handed over: small buffers share one.
-  return { kind: 'transcript', rendered: { ...rendered, body: new Uint8Array(rendered.body) } };
+  // Segments are filled up with what OpenAI's own hold, which may be much more than was sent.
+  if (rendered.body.length > MAX_ANSWER_BYTES) {
+    return { kind: 'transcript', rendered: 'it is longer than 32 MiB when it is written out' };
+  }
+  return { kind: 'transcript', rendered: { ...rendered, body: ownBlock(rendered.body) } };
 }
 
 function write({ body, ...request }: ParsedRequest, prefixes: readonly string[]): Written {
@@ -81,8 +75,7 @@ function write({ body, ...request }: ParsedRequest, prefixes: readonly string[])
     const message = `'${name}' has ${length} characters; ${MAX_KEPT_CHARACTERS} are allowed.`;
     throw new ApiError('invalid_value', message, { param: name });
   }
-  // Of its own memory, which is handed over: small buffers share one.
-  const written = new Uint8Array(writeSparse(toSparse(body, KEPT)));
+  const written = ownBlock(writeSparse(toSparse(body, KEPT)));
   return { request, body: written, reading: { media: firstMedia(body['messages']), prefixes } };
 }
 

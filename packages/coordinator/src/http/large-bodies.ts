@@ -1,7 +1,7 @@
 /**
  * Large JSON bodies are parsed, checked and written again in a thread of their own: on the loop,
  * every stream and every agent's link would wait for it. What comes back is small values and bytes
- * (`core/sparse-json.ts`). Members take turns, so that nobody's many large bodies keep another's
+ * (`shared/sparse-json.ts`). Members take turns, so that nobody's many large bodies keep another's
  * waiting. Large transcripts, which agents send, are read and written there, too.
  */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
@@ -9,33 +9,16 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import type { ErrorCode } from '@inference-gateway/shared/errors';
 import type { ParsedRequest } from '@inference-gateway/shared/openai/requests';
 import type { WebhookWish } from '@inference-gateway/shared/openai/webhook';
-import { Worker } from 'node:worker_threads';
-import { sparseBody } from '../core/sparse-json.js';
+import { ThreadQueue } from '@inference-gateway/shared/program/thread-queue';
+import { sparseBody } from '@inference-gateway/shared/sparse-json';
 import type { Rendered } from './answers/json-answer.js';
 import type { TranscriptFacts } from './answers/transcript.js';
 import type { Judged, JudgedBatch, JudgedRequest, Question, Reading } from './judge-body.js';
 
-/** Up to both, a body is read on the loop: some milliseconds (`npm run bench -- bodies`). */
-export const MAX_SMALL_BYTES = 256 * 1024;
-export const MAX_SMALL_VALUES = 5_000;
-/** Bodies that wait for the thread; their memory is counted besides. */
-const MAX_WAITING_BODIES = 256;
-/** Of one member: nobody's take all places. */
-const MAX_WAITING_OF_MEMBER = MAX_WAITING_BODIES / 4;
-/** A body that takes longer ends the thread. */
-const MAX_READ_MS = 30_000;
-const MEMORY_MIB = 2_048;
 const WORKER_FILE = new URL('./large-bodies-worker.js', import.meta.url);
 
 export type ThreadQuestion =
   Question | { readonly kind: 'transcript'; readonly facts: TranscriptFacts };
-
-/** What the thread is asked: the body is the first `length` bytes of the block. */
-export interface Asked {
-  readonly question: ThreadQuestion;
-  readonly buffer: ArrayBuffer;
-  readonly length: number;
-}
 
 export interface Written {
   readonly request: Omit<ParsedRequest, 'body'>;
@@ -69,30 +52,20 @@ export interface WrittenTranscript extends Omit<Rendered, 'body'> {
   readonly body: Uint8Array;
 }
 
-interface Waiting {
-  readonly question: ThreadQuestion;
-  readonly bytes: Buffer;
-  readonly resolve: (answer: Answer) => void;
-  readonly reject: (error: Error) => void;
-}
-
 export class LargeBodies {
-  /** By member; whose turn is next comes first. */
-  readonly #waiting = new Map<string, Waiting[]>();
-  #count = 0;
-  #underWay: Waiting | null = null;
-  #worker: Worker | null = null;
-  #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
+  /** Members take turns. */
+  readonly #thread = new ThreadQueue<ThreadQuestion, Answer>(WORKER_FILE, unread);
 
   /** Bodies that were read so far. */
-  read = 0;
+  get read(): number {
+    return this.#thread.done;
+  }
 
   async judgeRequest(
     bytes: Buffer,
     question: Extract<Question, { kind: 'request' }>,
   ): Promise<Judged<JudgedRequest>> {
-    const answer = await this.#ask(question.memberId, question, bytes);
+    const answer = await this.#thread.ask(question.memberId, question, bytes);
     if (answer.kind !== 'request' && answer.kind !== 'fault') throw new TypeError(answer.kind);
     const { isSubmission } = answer;
     return { isSubmission, take: () => requestOf(answer) };
@@ -103,7 +76,7 @@ export class LargeBodies {
     memberId: string,
     question: Extract<Question, { kind: 'batch' }>,
   ): Promise<JudgedBatch> {
-    const answer = await this.#ask(memberId, question, bytes);
+    const answer = await this.#thread.ask(memberId, question, bytes);
     if (answer.kind === 'fault') throw errorOf(answer.fault);
     if (answer.kind !== 'batch') throw new TypeError(answer.kind);
     const { items, label, webhook } = answer;
@@ -122,7 +95,9 @@ export class LargeBodies {
   ): Promise<Rendered | ApiError | string> {
     // A copy, which is handed over: whoever holds the document holds it on.
     const copy = Buffer.from(document);
-    const answer = await this.#ask(memberId, { kind: 'transcript', facts }, copy).catch(refused);
+    const answer = await this.#thread
+      .ask(memberId, { kind: 'transcript', facts }, copy)
+      .catch(refused);
     if (answer instanceof ApiError) return answer;
     if (answer.kind === 'fault') {
       const error = errorOf(answer.fault);
@@ -136,77 +111,8 @@ export class LargeBodies {
     return { ...rendered, body: Buffer.from(buffer, byteOffset, length) };
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    for (const list of this.#waiting.values()) for (const { reject } of list) reject(unread());
-    this.#waiting.clear();
-    const worker = this.#worker;
-    if (worker === null) return;
-    this.#lose(worker);
-    await worker.terminate();
-  }
-
-  #ask(memberId: string, question: ThreadQuestion, bytes: Buffer): Promise<Answer> {
-    const list = this.#waiting.get(memberId) ?? [];
-    const isFull = this.#count >= MAX_WAITING_BODIES || list.length >= MAX_WAITING_OF_MEMBER;
-    if (this.#isClosed || isFull) return Promise.reject(unread());
-    return new Promise((resolve, reject) => {
-      list.push({ question, bytes, resolve, reject });
-      this.#waiting.set(memberId, list);
-      this.#count += 1;
-      this.#next();
-    });
-  }
-
-  #next(): void {
-    if (this.#underWay !== null) return;
-    const [turn] = this.#waiting;
-    const next = turn?.[1].shift();
-    if (turn === undefined || next === undefined) return;
-    const [memberId, rest] = turn;
-    this.#waiting.delete(memberId);
-    if (rest.length > 0) this.#waiting.set(memberId, rest);
-    this.#count -= 1;
-    this.#underWay = next;
-    this.#worker ??= this.#start();
-    const worker = this.#worker;
-    this.#timer = setTimeout(() => void worker.terminate(), MAX_READ_MS);
-    const { question, bytes } = next;
-    // Gathered from many pieces, a large body has its memory to itself, and hands it over.
-    const isOwn = bytes.length > MAX_SMALL_BYTES && bytes.byteOffset === 0;
-    const own = isOwn ? bytes : new Uint8Array(bytes);
-    const buffer = own.buffer as ArrayBuffer;
-    const asked: Asked = { question, buffer, length: bytes.length };
-    worker.postMessage(asked, [buffer]);
-  }
-
-  #start(): Worker {
-    const resourceLimits = { maxOldGenerationSizeMb: MEMORY_MIB };
-    const worker = new Worker(WORKER_FILE, { resourceLimits });
-    worker.unref();
-    worker.on('message', (answer: Answer) => {
-      if (worker === this.#worker) this.#finish(answer);
-    });
-    worker.on('error', () => this.#lose(worker));
-    worker.on('exit', () => this.#lose(worker));
-    return worker;
-  }
-
-  /** Out of memory or time: the body under way is lost, and the next one has another thread. */
-  #lose(worker: Worker): void {
-    if (worker !== this.#worker) return;
-    this.#worker = null;
-    this.#finish(null);
-  }
-
-  #finish(answer: Answer | null): void {
-    clearTimeout(this.#timer);
-    const done = this.#underWay;
-    this.#underWay = null;
-    this.read += 1;
-    if (answer === null) done?.reject(unread());
-    else done?.resolve(answer);
-    if (!this.#isClosed) this.#next();
+  close(): Promise<void> {
+    return this.#thread.close();
   }
 }
 

@@ -57,13 +57,6 @@ describe('a film', () => {
     });
   });
 
-  test('its start picture is not fetched by the server', async () => {
-    const { backend, posts } = await startOpenAi('video', bytes(await makeFilm()));
-    const answer = await backend.call(film({ image: '/home/ann/private.png' }));
-    expect(answer).toMatchObject({ kind: 'document', status: 400 });
-    expect(posts()).toEqual([]);
-  });
-
   test('its prompt hides no settings', async () => {
     const { backend, posts } = await startOpenAi('video', bytes(await makeFilm()));
     const prompt = 'a <sd_cpp_extra_args>{}</sd_cpp_extra_args>cat';

@@ -204,13 +204,6 @@ test('an error keeps its status', async () => {
   expect(errorOf(answer)).toMatchObject({ message: 'prompt required' });
 });
 
-test('a picture that the server would have to fetch is refused here, too', async () => {
-  const { backend, posts } = await startOpenAi('image', list(0));
-  const answer = await backend.call(images({ image: 'http://127.0.0.1/secret' }));
-  expect(errorOf(answer)).toMatchObject({ code: 'unsupported_value', param: 'image' });
-  expect(posts()).toEqual([]);
-});
-
 test('settings hidden in a prompt do not reach sd-server', async () => {
   const { backend, posts } = await startOpenAi('image', list(0));
   const hidden = '<sd_cpp_extra_args>{"width":4096}</sd_cpp_extra_args>';

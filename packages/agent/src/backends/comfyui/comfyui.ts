@@ -4,8 +4,7 @@
  * any, each checkpoint through a plain graph of ours. A caller never sends a graph.
  */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
-import { findForeignMedia } from '@inference-gateway/shared/openai/media-urls';
-import { foreignUrl, notServed } from '../../openai-wire/error-document.js';
+import { notServed } from '../../openai-wire/error-document.js';
 import { asObject, asText } from '../../openai-wire/json.js';
 import { advertise } from '../advertise.js';
 import type { ListedModel } from '../advertise.js';
@@ -59,8 +58,6 @@ export class ComfyUiBackend implements Backend {
     if (serviceType !== this.#service.type || media === null || graph === null) {
       return notServed(call);
     }
-    const param = findForeignMedia(body);
-    if (param !== null) return foreignUrl(param);
     const places = placeholdersOf(graph);
     const pictures = await uploadPictures(this.#server, { ...call, body }, places);
     if ('kind' in pictures) return pictures;

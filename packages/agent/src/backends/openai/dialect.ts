@@ -53,6 +53,8 @@ export interface Dialect {
     fields: Readonly<Record<string, unknown>>,
     call: LocalCall,
   ): Readonly<Record<string, unknown>>;
+  /** `plain`: three roles, one text a message, and nothing else. */
+  readonly messages?: 'plain';
   /** False: it refuses to stream, so it is asked for whole answers, which are sent on as one. */
   readonly streams?: false;
   /** True: with one model, it names that one in answers, whichever was asked for. */

@@ -1,7 +1,6 @@
 /** Everything but chat, from a server that speaks OpenAI's API. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
-import { findForeignMedia } from '@inference-gateway/shared/openai/media-urls';
-import { foreignUrl, notServed } from '../../openai-wire/error-document.js';
+import { notServed } from '../../openai-wire/error-document.js';
 import { readOpenAiTranscript } from '../../openai-wire/openai-transcript.js';
 import type { LocalAnswer, LocalCall } from '../backend.js';
 import { makeSound } from './openai-audio.js';
@@ -11,8 +10,6 @@ import type { MediaTarget } from './openai-send.js';
 
 /** Throws a `LocalFailure`, or what the call's signal was aborted with. */
 export async function mediaCall(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
-  const param = findForeignMedia(call.body);
-  if (param !== null) return foreignUrl(param);
   const { answer, media } = ENDPOINTS[call.endpoint];
   if (answer === 'transcription') return transcribe(target, call);
   if (answer === 'images') return makeImages(target, call);

@@ -1,6 +1,7 @@
 /** One media request to a server that speaks OpenAI's API: what is sent, and what comes back. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { extensionOf } from '@inference-gateway/shared/media-types';
+import { writeSparse } from '@inference-gateway/shared/sparse-json';
 import type { AudioConverter } from '../../media/audio-converter.js';
 import { errorDocument } from '../../openai-wire/error-document.js';
 import { formFields } from '../../openai-wire/form-fields.js';
@@ -33,7 +34,7 @@ export function sendJson(
   call: LocalCall,
   fields: Readonly<Record<string, unknown>>,
 ): Promise<ForwardedAnswer> {
-  return send(target, call, JSON.stringify(shaped(target, call, fields)));
+  return send(target, call, writeSparse(shaped(target, call, fields)));
 }
 
 /** The fields as a form, and every file of the call under the name that `nameOf` gives it. */
@@ -65,7 +66,7 @@ function shaped(
 async function send(
   target: CallTarget,
   call: LocalCall,
-  body: string | FormBody,
+  body: Buffer | FormBody,
 ): Promise<ForwardedAnswer> {
   const { baseUrl, apiKey } = target;
   const url = baseUrl + ENDPOINTS[call.endpoint].path;

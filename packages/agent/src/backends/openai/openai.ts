@@ -41,6 +41,10 @@ export class OpenAiBackend implements Backend {
     this.#dropFields = new Set([...service.dropFields, ...(dialect.dropFields ?? [])]);
   }
 
+  get messages(): Dialect['messages'] {
+    return this.#dialect.messages;
+  }
+
   async describe(signal: AbortSignal): Promise<Description> {
     const { models: listed, slots } = await this.#list(signal);
     const models = advertise(listed, this.#service);

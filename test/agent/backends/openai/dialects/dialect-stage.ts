@@ -5,6 +5,7 @@ import type { BackendName, BackendTools } from '@inference-gateway/agent/backend
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import { onTestFinished } from 'vitest';
 import { configuredServer } from '../../../../support/configured-server.js';
+import { callChecked } from '../../../../support/local-call.js';
 import type { FakeModelServer } from '../../../../support/fake-model-server.js';
 import { chat } from '../../conformance-stage.js';
 
@@ -39,6 +40,6 @@ export async function sentFor(
   { fake, backend }: Pick<Described, 'fake' | 'backend'>,
   fields: Record<string, unknown>,
 ): Promise<Readonly<Record<string, unknown>>> {
-  await backend.call(chat(fields));
+  await callChecked(backend, chat(fields));
   return fake.lastRequest.body;
 }

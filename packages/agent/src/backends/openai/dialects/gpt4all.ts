@@ -1,6 +1,6 @@
 /** GPT4All refuses every field that it does not know, and many that it does. */
 import { refusal } from '../../../openai-wire/error-document.js';
-import { asObject, asObjects, asText } from '../../../openai-wire/json.js';
+import { asObject } from '../../../openai-wire/json.js';
 import type { DocumentAnswer } from '../../backend.js';
 import type { Dialect } from '../dialect.js';
 import { fitsType, readListedModel } from '../../model-list.js';
@@ -9,12 +9,22 @@ import { listItems } from '../openai-list.js';
 /** Its list holds what its owner rents elsewhere, which only these names give away. */
 const RENTED = /^ChatGPT-|^\[|\bAPI$|https?:/i;
 /** What it takes; the rest is left out where the answer stays one to the same question. */
-const TAKEN = new Set(['model', 'prompt', 'n', 'temperature', 'top_p', 'min_p', 'echo']);
+const TAKEN = new Set([
+  'model',
+  'messages',
+  'prompt',
+  'n',
+  'temperature',
+  'top_p',
+  'min_p',
+  'echo',
+]);
 /** Unless told otherwise it stops after 16 tokens. */
 const USUAL_MAX_TOKENS = 4_096;
 
 export const GPT4ALL: Dialect = {
   streams: false,
+  messages: 'plain',
   async list(server) {
     const items = await listItems(server);
     const own = items.filter(({ id }) => server.type === 'llm' && !RENTED.test(id));
@@ -32,10 +42,9 @@ export const GPT4ALL: Dialect = {
   },
   shape(fields) {
     const kept = Object.entries(fields).filter(([field]) => TAKEN.has(field));
-    const { messages, max_tokens: given, max_completion_tokens: newer } = fields;
+    const { max_tokens: given, max_completion_tokens: newer } = fields;
     return {
       ...Object.fromEntries(kept),
-      ...(Array.isArray(messages) && { messages: asObjects(messages).map(plainMessage) }),
       max_tokens: newer ?? given ?? USUAL_MAX_TOKENS,
     };
   },
@@ -53,16 +62,4 @@ function isGiven(value: unknown): boolean {
 function unsupported(param: string, model: string): DocumentAnswer {
   const message = `'${param}' is not supported by GPT4All, which runs ${model}. Leave it out.`;
   return refusal(400, message, { code: 'unsupported_value', param });
-}
-
-/** Three roles, and a text. */
-function plainMessage({ role, content }: Readonly<Record<string, unknown>>): object {
-  const spoken = role === 'user' || role === 'assistant' ? role : 'system';
-  return { role: spoken, content: asText(content) ?? textOf(content) };
-}
-
-function textOf(parts: unknown): string {
-  return asObjects(parts)
-    .flatMap(({ text }) => asText(text) ?? [])
-    .join('\n');
 }

@@ -4,7 +4,7 @@ import {
   sparseBody,
   toSparse,
   writeSparse,
-} from '@inference-gateway/coordinator/core/sparse-json';
+} from '@inference-gateway/shared/sparse-json';
 import {
   array,
   assert,

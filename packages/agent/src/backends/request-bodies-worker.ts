@@ -1,0 +1,42 @@
+/** The thread of `request-bodies.ts`: parses, checks and writes one body at a time. */
+import { estimatePromptTokens } from '@inference-gateway/shared/openai/token-estimate';
+import { REQUEST_SCHEMAS } from '@inference-gateway/shared/openai/request-schemas';
+import { promptsOf, TOKEN_FIELDS } from '@inference-gateway/shared/openai/token-limits';
+import { answerInThread, ownBlock } from '@inference-gateway/shared/program/thread-queue';
+import { toSparse, writeSparse } from '@inference-gateway/shared/sparse-json';
+import { checkBody, isText } from '../openai-wire/checked-body.js';
+import type { BodyQuestion } from '../openai-wire/checked-body.js';
+import type { JsonObject } from '../openai-wire/json.js';
+import type { ThreadAnswer } from './request-bodies.js';
+
+/** Fields of text requests that are read or changed on the loop; coordinators hold them short. */
+const KEPT_OF_TEXTS: ReadonlySet<string> = new Set([...TOKEN_FIELDS, 'stream', 'stream_options']);
+
+answerInThread({
+  answerTo,
+  blocksOf: (answer) => (answer.kind === 'checked' ? [answer.written] : []),
+});
+
+function answerTo(question: BodyQuestion, bytes: Buffer): ThreadAnswer {
+  try {
+    const checked = checkBody(JSON.parse(bytes.toString()), question);
+    if (checked.kind === 'refused') return checked;
+    const { body } = checked;
+    const written = ownBlock(writeSparse(toSparse(body, keptOf(question))));
+    return { kind: 'checked', written, promptTokens: promptTokensOf(question, body) };
+  } catch (error) {
+    return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Of media, all that backends read: texts and a picture, which cost little to parse again. */
+function keptOf({ endpoint }: BodyQuestion): ReadonlySet<string> {
+  if (isText(endpoint)) return KEPT_OF_TEXTS;
+  return new Set(Object.keys(REQUEST_SCHEMAS[endpoint].shape));
+}
+
+function promptTokensOf({ endpoint }: BodyQuestion, body: JsonObject): number[] {
+  if (!isText(endpoint)) return [];
+  if (endpoint !== 'completions') return [estimatePromptTokens(body)];
+  return promptsOf(endpoint, body).map((prompt) => estimatePromptTokens({ ...body, prompt }));
+}
