@@ -19,6 +19,8 @@ import { readGraph } from '@inference-gateway/agent/backends/comfyui/read-graph'
 import { valueOf } from '@inference-gateway/agent/backends/comfyui/request-values';
 import { parseConfig } from '@inference-gateway/agent/config-schema';
 import { expect, test } from 'vitest';
+import { LEAVING } from '../agent/backends/leaving-kinds.js';
+import type { Way } from '../agent/backends/leaving-kinds.js';
 import { refusalOf } from '../support/local-servers/comfyui-nodes.js';
 import type { Graph } from '../support/local-servers/comfyui-nodes.js';
 import { tableRows } from '../support/markdown-table.js';
@@ -62,6 +64,32 @@ test.each<[string, readonly string[] | undefined]>([
   );
   expect(told.toSorted()).toEqual([...dropped].toSorted());
 });
+
+test('it tells what ends the work of every backend, as is tested', () => {
+  const told = tableRows(text, 'Server').flatMap(([servers = '', types = '', ends = '']) =>
+    quoted(servers).flatMap((name) =>
+      quoted(types).map((type) => `${name} ${type}: ${wayIn(ends)}`),
+    ),
+  );
+  const tested = LEAVING.map(({ backend, type, way }) => `${backend} ${type}: ${way}`);
+  expect(told.toSorted()).toEqual(tested.toSorted());
+});
+
+function wayIn(ends: string): Way {
+  if (ends.startsWith('`POST /')) return 'called';
+  const ways: Record<string, Way> = {
+    'the connection closes': 'closed',
+    'the connection closes, always of a stream': 'streamed',
+    nothing: 'outlived',
+  };
+  const way = ways[ends];
+  if (way === undefined) throw new Error(`no test knows this way to end: ${ends}`);
+  return way;
+}
+
+function quoted(cell: string): string[] {
+  return [...cell.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name);
+}
 
 test('its workflow is one that can be run', () => {
   const read = readGraph(workflow);

@@ -71,12 +71,19 @@ export interface Computation {
   endedAt: number | null;
 }
 
+/** Of what it answers a server looks at the connection: of all, of streams alone, of nothing. */
+export type Looks = 'always' | 'streams' | 'never';
+
+export interface Computing extends Behaviour {
+  readonly computations: Computation[];
+}
+
 /**
  * A card that computes for `ms`. Like most servers it looks at the connection only where it writes
- * to it: a stream ends with the token after its caller has left, and a plain call is computed to
- * its end.
+ * to it, unless told otherwise: a stream ends with the token after its caller has left, and a plain
+ * call is computed to its end.
  */
-export function computing(ms: number): Behaviour & { readonly computations: Computation[] } {
+export function computing(ms: number, looks: Looks = 'streams'): Computing {
   const computations: Computation[] = [];
   const behaviour: Behaviour = async (request, response) => {
     const streamed = request.body['stream'] === true;
@@ -84,7 +91,8 @@ export function computing(ms: number): Behaviour & { readonly computations: Comp
     computations.push(computation);
     const until = performance.now() + ms;
     if (streamed) response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const isNoticed = (): boolean => streamed && response.destroyed;
+    const isWatched = looks === 'always' || (looks === 'streams' && streamed);
+    const isNoticed = (): boolean => isWatched && response.destroyed;
     while (performance.now() < until && !isNoticed()) {
       await pause(TOKEN_MS);
       if (!streamed || response.destroyed) continue;

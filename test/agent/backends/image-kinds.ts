@@ -1,12 +1,14 @@
 /** The backends of image servers. */
-import type { LocalCall, ServiceConfig } from '@inference-gateway/agent/backends/backend';
+import type { LocalCall } from '@inference-gateway/agent/backends/backend';
 import { startFakeWebUi } from '../../support/fake-automatic1111.js';
+import type { FakeWebUi } from '../../support/fake-automatic1111.js';
 import { localCall } from '../../support/local-call.js';
 import { FILM_GRAPH, SONG_GRAPH } from '../../support/local-servers/comfyui-graphs.js';
 import { COMFY_CHECKPOINTS, startFakeComfyUi } from '../../support/local-servers/comfyui.js';
+import type { FakeComfyUi } from '../../support/local-servers/comfyui.js';
 import { SD_MODEL, startFakeSdServer } from '../../support/local-servers/sd-server.js';
 import { BEARER, imageEdit, stage } from './media-stages.js';
-import type { MediaKind, Stage } from './media-stages.js';
+import type { CardWork, MediaKind } from './media-stages.js';
 
 const BASIC = { apiKey: 'me:secret', authorization: `Basic ${btoa('me:secret')}` };
 
@@ -49,7 +51,10 @@ export const IMAGE_KINDS: readonly MediaKind[] = [
     foreign: 'transcriptions',
     path: '/upload/image',
     ...BEARER,
-    start: comfyUiEdits,
+    start: comfyUi('image', () => {
+      const { model, ...call } = imageEdit();
+      return { ...call, model: { ...model, served_name: CHECKPOINT } };
+    }),
   },
   {
     name: 'comfyui, video',
@@ -107,13 +112,24 @@ function webUi(ask: () => LocalCall): MediaKind['start'] {
       ask,
       behave: (handler) => void (fake.behaviour = handler),
     });
-    return {
-      ...set,
-      hang: () => void (fake.jobMs = 60_000),
-      stopped: () => fake.running === null && fake.interrupted.length === 1,
-    };
+    return { ...set, work: (ms) => interruptible(fake, ms) };
   };
 }
+
+/** One job at a time, which only its own call interrupts. */
+function interruptible(fake: FakeWebUi | FakeComfyUi, ms: number): CardWork {
+  fake.jobMs = ms;
+  return {
+    hasBegun: () => fake.running !== null,
+    hasEnded: () => fake.jobs.length === 1 && fake.running === null,
+    stops: () => {
+      const calls = fake.server.requests.filter(({ method }) => method === 'POST');
+      return calls.map(({ path }) => path).filter((path) => STOPS.has(path));
+    },
+  };
+}
+
+const STOPS = new Set(['/sdapi/v1/interrupt', '/interrupt', '/queue']);
 
 const [CHECKPOINT = ''] = COMFY_CHECKPOINTS;
 
@@ -130,27 +146,8 @@ function comfyUi(type: 'image' | 'video' | 'music', ask: () => LocalCall): Media
       ask,
       behave: (handler) => void (fake.behaviour = handler),
     });
-    return {
-      ...set,
-      hang: () => void (fake.jobMs = 60_000),
-      stopped: () => fake.running === null && fake.interrupted.length === 1,
-    };
+    return { ...set, work: (ms) => interruptible(fake, ms) };
   };
-}
-
-/** Hangs in the upload; `comfyui/take-back.test.ts` leaves later. */
-async function comfyUiEdits(changes: Partial<ServiceConfig> = {}): Promise<Stage> {
-  const fake = await startFakeComfyUi();
-  const { server } = fake;
-  return stage({
-    server,
-    service: { backend: 'comfyui', type: 'image', baseUrl: server.origin, ...changes },
-    ask: () => {
-      const { model, ...call } = imageEdit();
-      return { ...call, model: { ...model, served_name: CHECKPOINT } };
-    },
-    behave: (handler) => void (fake.behaviour = handler),
-  });
 }
 
 /** Of before it had jobs: it computes on, and its slot is taken until it has ended. */
@@ -167,8 +164,14 @@ function sdServer(ask: () => LocalCall): MediaKind['start'] {
     });
     return {
       ...set,
-      hang: () => void (fake.computesMs = 100),
-      stopped: () => fake.computed === 1,
+      work: (ms) => {
+        fake.computesMs = ms;
+        return {
+          hasBegun: () => server.requests.some(({ method }) => method === 'POST'),
+          hasEnded: () => fake.computed === 1,
+          stops: () => [],
+        };
+      },
     };
   };
 }

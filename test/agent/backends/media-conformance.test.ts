@@ -9,10 +9,7 @@ import { documentOf, drain, errorOf } from '../../support/local-call.js';
 import type { DrainedFile } from '../../support/local-call.js';
 import { send } from '../../support/recording-server.js';
 import type { Handler, RecordedRequest } from '../../support/recording-server.js';
-import { until } from '../../support/until.js';
 import { MEDIA_KINDS } from './media-kinds.js';
-
-const ABORT_LIMIT_MS = 1_000;
 
 const diesMidAnswer: Handler = (_request, response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
@@ -90,18 +87,6 @@ describe.each(MEDIA_KINDS)('the backend of $name', (kind) => {
     const failure = await backend.call(call()).then(readAll).catch(identity);
     expect(failure).toBeInstanceOf(LocalFailure);
     expect(failure).toMatchObject({ code: 'LOCAL_ERROR' });
-  });
-
-  test('a caller who leaves stops it within a second', async () => {
-    const set = await kind.start();
-    set.hang();
-    const leaving = new AbortController();
-    const outcome = set.backend.call(set.call({ signal: leaving.signal })).catch(identity);
-    await until(() => posted(set.server.requests, path).length === 1);
-    const reason = new Error('the caller left');
-    leaving.abort(reason);
-    await until(() => set.stopped(), { timeoutMs: ABORT_LIMIT_MS });
-    expect(await outcome).toBe(reason);
   });
 
   test('shows the owner’s key, and no header but ours', async () => {

@@ -1,12 +1,17 @@
 /** Each backend that serves media before the local server that it speaks to: what they share. */
+import type { ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Backend, LocalCall, ServiceConfig } from '@inference-gateway/agent/backends/backend';
 import { createBackend } from '@inference-gateway/agent/backends/create-backend';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { onTestFinished } from 'vitest';
 import { configuredServer } from '../../support/configured-server.js';
+import type { Looks } from '../../support/fake-behaviours.js';
 import { localCall, upload } from '../../support/local-call.js';
+import { unsizedWav } from '../../support/local-servers/spoken.js';
 import { picture } from '../../support/pictures.js';
-import type { Handler, RecordingServer } from '../../support/recording-server.js';
+import { send } from '../../support/recording-server.js';
+import type { Handler, RecordedRequest, RecordingServer } from '../../support/recording-server.js';
 import { tone } from '../../support/sound.js';
 
 export interface Stage {
@@ -16,10 +21,16 @@ export interface Stage {
   readonly call: (changes?: Partial<LocalCall>) => LocalCall;
   /** Answers requests so, from now on. */
   readonly behave: (handler: Handler) => void;
-  /** Works on the next request for ever, as far as its callers let it. */
-  readonly hang: () => void;
-  /** Whether it has stopped to work, or at least is asked for nothing any more. */
-  readonly stopped: () => boolean;
+  /** Works on the next request for so long, unless it is stopped, and looks who listens. */
+  readonly work: (ms: number, looks: Looks) => CardWork;
+}
+
+/** What a card does for one request. */
+export interface CardWork {
+  readonly hasBegun: () => boolean;
+  readonly hasEnded: () => boolean;
+  /** The calls by which it was told to end, in the order in which they came. */
+  readonly stops: () => readonly string[];
 }
 
 export interface MediaKind {
@@ -72,9 +83,46 @@ export function stage({ server, service, ask, behave }: Set): Stage {
     backend: createBackend(configuredServer(service.baseUrl, service), { ffmpeg: null }),
     call: (changes) => ({ ...ask(), ...changes }),
     behave,
-    hang: () => behave(hangs),
-    stopped: () => server.aborts.length === 1,
+    work: (ms, looks) => {
+      const works: Work[] = [];
+      behave((request, response) => compute(works, { ms, looks, request, response }));
+      return {
+        hasBegun: () => works.length === 1,
+        hasEnded: () => works[0]?.ended === true,
+        stops: () => [],
+      };
+    },
   };
 }
 
-const hangs: Handler = () => undefined;
+interface Work {
+  ended: boolean;
+}
+
+interface Ordered {
+  readonly ms: number;
+  readonly looks: Looks;
+  readonly request: RecordedRequest;
+  readonly response: ServerResponse;
+}
+
+/** What is streamed is sent as it is made; the rest would be answered at the end. */
+async function compute(works: Work[], { ms, looks, request, response }: Ordered): Promise<void> {
+  const isStreamed = request.body.includes('"stream":true');
+  const isWatched = looks === 'always' || (looks === 'streams' && isStreamed);
+  const work: Work = { ended: false };
+  works.push(work);
+  const end = performance.now() + ms;
+  if (isStreamed) response.writeHead(200, { 'content-type': 'audio/wav' }).write(unsizedWav(0));
+  const isNoticed = (): boolean => isWatched && response.destroyed;
+  while (performance.now() < end && !isNoticed()) {
+    await pause(PIECE_MS);
+    if (isStreamed && !response.destroyed) response.write(Buffer.alloc(PIECE_BYTES));
+  }
+  work.ended = true;
+  if (isStreamed) response.end();
+  else if (!response.destroyed) send(response, 500, { error: 'nobody is to hear of this' });
+}
+
+const PIECE_MS = 20;
+const PIECE_BYTES = 960;

@@ -13,6 +13,7 @@ import { startOlderPiper, startPiper } from '../../support/local-servers/piper.j
 import type { RoutedServer } from '../../support/local-servers/routed-server.js';
 import { KOKORO, WHISPER, startSpeaches } from '../../support/local-servers/speaches.js';
 import { startWhisperAsr } from '../../support/local-servers/whisper-asr.js';
+import { until } from '../../support/until.js';
 import { BEARER, stage, transcription } from './media-stages.js';
 import type { MediaKind, Stage } from './media-stages.js';
 
@@ -122,8 +123,12 @@ async function aceStep(changes: Partial<ServiceConfig> = {}): Promise<Stage> {
   });
   return {
     ...set,
-    // Nothing stops it: the call is over with the task.
-    hang: () => void (fake.doneAtLook = 2),
-    stopped: () => fake.routed.posts('/query_result').length === 2,
+    work: (ms) => {
+      const { routed } = fake;
+      fake.doneAtLook = Infinity;
+      const hasBegun = (): boolean => routed.posts('/query_result').length > 0;
+      void until(hasBegun).then(() => setTimeout(() => (fake.doneAtLook = 0), ms));
+      return { hasBegun, hasEnded: () => fake.doneAtLook === 0, stops: () => [] };
+    },
   };
 }

@@ -79,14 +79,14 @@ describe('Kokoro', () => {
     expect(shown).toMatchObject([{ id: 'tts-1', voices: KOKORO_VOICES }]);
   });
 
-  test('is asked for the whole, and its WAV leaves with true lengths', async () => {
+  test('is asked for a stream, and its WAV leaves with true lengths', async () => {
     const kokoro = await startKokoro();
     const { backend } = inFrontOf(kokoro.server, 'kokoro', { hasFfmpeg: false });
     const file = await onlyFile(await backend.call(speech('kokoro')));
     const { said, there } = saidAndThere(file.bytes);
     expect(said).toBe(there);
     expect(file.bytes.readUInt32LE(4)).toBe(file.bytes.length - 8);
-    expect(jsonOf(kokoro.posts(SPEECH)[0])).toMatchObject({ stream: false });
+    expect(jsonOf(kokoro.posts(SPEECH)[0])).toMatchObject({ stream: true });
   });
 
   test('makes Opus by itself, which is Ogg whatever it says', async () => {

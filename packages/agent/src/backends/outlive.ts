@@ -1,4 +1,6 @@
 /** For local servers that compute on when their caller leaves. */
+import { forward } from './forward.js';
+import type { ForwardedAnswer, ForwardRequest } from './forward.js';
 
 /** A server that does not end by itself is given up after this time. */
 const WIND_DOWN_MS = 10 * 60_000;
@@ -24,5 +26,27 @@ export async function outlive<T>(
     clearTimeout(timer);
     caller.removeEventListener('abort', leave);
     caller.throwIfAborted();
+  }
+}
+
+/**
+ * Like `forward`, to a server that neither notices that its caller has left nor can be told: it
+ * answers once it has computed all, and then its card is free.
+ */
+export async function forwardToEnd(request: ForwardRequest): Promise<ForwardedAnswer> {
+  const { signal: caller } = request;
+  caller.throwIfAborted();
+  const connection = new AbortController();
+  try {
+    const answer = await outlive(caller, (own) => {
+      own.addEventListener('abort', () => connection.abort(own.reason), { once: true });
+      return forward({ ...request, signal: connection.signal });
+    });
+    // The rest is only to be fetched.
+    caller.addEventListener('abort', () => connection.abort(caller.reason), { once: true });
+    return answer;
+  } catch (error) {
+    connection.abort(error);
+    throw error;
   }
 }

@@ -19,9 +19,9 @@ import type {
 } from './backend.js';
 import { checkAnswer } from './check-answer.js';
 import { refuseVoice } from './openai/dialects/refuse-voice.js';
-import { forward } from './forward.js';
 import type { ForwardedAnswer } from './forward.js';
 import { madeSound, wantedFormat } from './made-sound.js';
+import { forwardToEnd } from './outlive.js';
 import { readMade } from './openai/openai-answer.js';
 import { readText } from './openai/openai-send.js';
 import { inPieces } from './in-pieces.js';
@@ -77,10 +77,10 @@ export class PiperBackend implements Backend {
     const asked = { apiKey, signal };
     if (this.#isOlder) {
       const text = asText(body['input']) ?? '';
-      return forward({ ...asked, url: `${this.#root}/`, body: plainBody(text) });
+      return forwardToEnd({ ...asked, url: `${this.#root}/`, body: plainBody(text) });
     }
     const json = JSON.stringify(withoutFields(piperFields(call), dropFields));
-    return forward({ ...asked, url: `${this.#root}/synthesize`, body: json });
+    return forwardToEnd({ ...asked, url: `${this.#root}/synthesize`, body: json });
   }
 
   /** What fails then travels to the caller: it names no address of the home network. */

@@ -8,6 +8,7 @@ import { shapeRequest } from '../openai-wire/request-body.js';
 import type { LocalAnswer, LocalCall } from './backend.js';
 import type { Dialect } from './openai/dialect.js';
 import { forward } from './forward.js';
+import { forwardToEnd } from './outlive.js';
 
 export interface CallTarget {
   /** With `/v1`, where the server has it. */
@@ -24,7 +25,8 @@ export interface CallTarget {
 export async function runCall(target: CallTarget, call: LocalCall): Promise<LocalAnswer> {
   if (ENDPOINTS[call.endpoint].serviceType !== 'llm') return notServed(call);
   const request = shapeRequest(call, target.dropFields, target.dialect);
-  const raw = await forward({
+  const isLasting = target.dialect?.outlives?.includes(call.endpoint) === true;
+  const raw = await (isLasting ? forwardToEnd : forward)({
     url: target.baseUrl + ENDPOINTS[call.endpoint].path,
     apiKey: target.apiKey,
     body: request.body,

@@ -2,7 +2,7 @@
  * What is special about one program that speaks OpenAI's API: where its own lists tell more than
  * `/v1/models`, and what its requests must not hold. `openai.ts` does the rest for all of them.
  */
-import type { ServiceType } from '@inference-gateway/shared/endpoints';
+import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
 import type { ListedModel } from '../advertise.js';
 import type { ListedFile } from '../../openai-wire/media-list.js';
 import type { DocumentAnswer, LocalCall } from '../backend.js';
@@ -59,8 +59,8 @@ export interface Dialect {
   readonly streams?: false;
   /** True: with one model, it names that one in answers, whichever was asked for. */
   readonly namesItself?: true;
-  /** True: it computes on when its caller leaves, so that its slot is taken until it has ended. */
-  readonly outlives?: true;
+  /** Where it computes on when its caller leaves, so that its slot is taken until it has ended. */
+  readonly outlives?: readonly EndpointKey[];
   /**
    * Draws by a way of its own, which can be stopped; null where this version has none. `fields` are
    * the caller's, less what is dropped. Throws a `LocalFailure`, or what the signal was aborted
@@ -76,8 +76,9 @@ export interface Dialect {
 }
 
 /**
- * Of servers that look at the connection only where they write to it, or that have llama-server
- * behind them. What their streams leave out is asked for plainly.
+ * Of servers that look at the connection only where they write to it (SGLang: else every four
+ * seconds), or that have llama-server behind them. What their streams leave out is asked for
+ * plainly.
  */
 export function foldsUsual(fields: Readonly<Record<string, unknown>>): boolean {
   const { logprobs, n, best_of: best, echo } = fields;

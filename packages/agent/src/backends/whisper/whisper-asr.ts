@@ -18,9 +18,9 @@ import type {
   LocalUpload,
   ServiceConfig,
 } from '../backend.js';
-import { forward } from '../forward.js';
 import { multipartForm } from '../multipart.js';
 import type { FormBody } from '../multipart.js';
+import { forwardToEnd } from '../outlive.js';
 import { readWhole } from '../read-whole.js';
 import { serverRoot } from '../server-root.js';
 import { withoutFields } from '../../openai-wire/without-fields.js';
@@ -57,7 +57,7 @@ export class WhisperAsrBackend implements Backend {
     const { apiKey, dropFields } = this.#service;
     const query = whisperAsrQuery(withoutFields(body, dropFields));
     const url = `${this.#root}${PATH}?${query.toString()}`;
-    const answer = await forward({ url, apiKey, body: formOf(upload), signal });
+    const answer = await forwardToEnd({ url, apiKey, body: formOf(upload), signal });
     const text = (await readWhole(answer.body, MAX_TRANSCRIPT_BYTES)).toString();
     if (answer.status < 300) return readOpenAiTranscript(text);
     if (answer.status >= 400 && answer.status !== 404) return errorDocument(answer.status, text);

@@ -10,6 +10,7 @@ const MAX_CHARACTERS = 3_000;
 export const CHATTERBOX_TTS_API: Dialect = {
   dropFields: ['stream_format'],
   formats: ['wav'],
+  outlives: ['speech', 'voice'],
   async voices({ baseUrl, find }) {
     const told = readVoices(await find(`${baseUrl}/voices`));
     return told.length > 0 ? told : readVoices(await find(`${baseUrl}/audio/voices`));

@@ -13,6 +13,7 @@ const MODEL = 'chatterbox';
 
 export const CHATTERBOX: Dialect = {
   formats: ['wav', 'opus', 'mp3'],
+  outlives: ['speech', 'voice'],
   async list(server) {
     const info = asObject(await server.get(`${server.root}/api/model-info`));
     if (info?.['loaded'] !== true) throw notLoaded(server.root);

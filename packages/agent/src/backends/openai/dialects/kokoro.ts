@@ -17,9 +17,10 @@ export const KOKORO: Dialect = {
     const listed = own.length > 0 ? own : items;
     return { models: listed.map((item) => readListedModel(item, server.type)), slots: null };
   },
+  // It looks whether its caller is still there with each piece of a stream, and else not at all.
   shape({ language, ...fields }) {
     const code = langCode(asText(language));
-    return code === null ? fields : { lang_code: code, ...fields };
+    return { ...(code !== null && { lang_code: code }), ...fields, stream: true };
   },
 };
 

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import type { ListedModel } from '../../advertise.js';
+import { foldsUsual } from '../dialect.js';
 import type { AskedServer, Dialect, Listing } from '../dialect.js';
 import { count, flag, inputsTold } from '../../loose-facts.js';
 import { fitsType, readListedModel, readModelList } from '../../model-list.js';
@@ -34,6 +35,7 @@ type Model = z.infer<typeof model>;
 export const LM_STUDIO: Dialect = {
   // The first loads another model for the caller's sake, the second keeps one in memory.
   dropFields: ['draft_model', 'ttl'],
+  folds: foldsUsual,
   async list(server) {
     const told = newer.safeParse(await server.find(`${server.root}/api/v1/models`)).data;
     return told === undefined ? listOlder(server) : listNewer(server, told.models);

@@ -1,5 +1,6 @@
 /** LocalAI: models of every kind, of which it tells more than any other server. */
 import * as z from 'zod';
+import { foldsUsual } from '../dialect.js';
 import type { AskedServer, Dialect, Listing } from '../dialect.js';
 import { count } from '../../loose-facts.js';
 import { fitsType, readListedModel, readModelList } from '../../model-list.js';
@@ -14,6 +15,7 @@ const running = z.object({ models: z.array(z.object({ name: z.string() })) });
 export const LOCALAI: Dialect = {
   // They go before what its owner set: which program runs the model, and how it is loaded.
   dropFields: ['backend', 'model_base_name', 'rope_freq_base', 'rope_freq_scale', 'batch'],
+  folds: foldsUsual,
   async list(server) {
     if (!OPENAI_KINDS.has(server.type)) return { models: [], slots: null };
     const told = await server.find(`${server.baseUrl}/models/capabilities`);

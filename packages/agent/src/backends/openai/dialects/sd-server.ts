@@ -21,7 +21,7 @@ import { listItems } from '../openai-list.js';
 
 export const sdServer: Dialect = {
   list,
-  outlives: true,
+  outlives: ['images', 'edits'],
   draw,
   shape({ seed: given, ...fields }) {
     const seed = seedOf(given);

@@ -1,5 +1,6 @@
 /** SGLang. Its `/health` runs the model, so it is never asked. */
 import * as z from 'zod';
+import { foldsUsual } from '../dialect.js';
 import type { AskedServer, Dialect } from '../dialect.js';
 import { flag, inputsTold, text } from '../../loose-facts.js';
 import { fitsType, readListedModel } from '../../model-list.js';
@@ -30,6 +31,7 @@ export const SGLANG: Dialect = {
     'bootstrap_port',
     'bootstrap_room',
   ],
+  folds: foldsUsual,
   async list(server) {
     const items = await listItems(server);
     const model = modelInfo.safeParse(await findEither(server, 'model_info')).data;

@@ -12,6 +12,8 @@ export const SPEACHES: Dialect = {
   // It would answer events instead of a sound.
   dropFields: ['stream_format'],
   formats: ['wav', 'opus', 'mp3', 'aac', 'flac', 'pcm'],
+  // What it hears it hears to the end; what it speaks it sends in pieces.
+  outlives: ['transcriptions'],
   async list(server) {
     const json = await server.get(`${server.baseUrl}/models`);
     const loaded = await loadedModels(server);
