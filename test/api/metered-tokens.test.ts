@@ -1,12 +1,15 @@
 /** Tokens as they are metered: bounded, estimated where nobody counts, and of what was sent. */
+import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { chunks, dieMidStream, reply } from '../support/fake-behaviours.js';
 import type { Behaviour } from '../support/fake-model-server.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import { openGateway } from '../support/gateway.js';
 import { openServedGateway } from '../support/served-gateway.js';
-import { silentWav } from '../support/sound.js';
+import { encodeFile, silentWav, toneSource } from '../support/sound.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 import { usageOf, usageRows } from '../support/usage-rows.js';
 import { chat, eventsOf, post } from './requests.js';
@@ -190,14 +193,23 @@ it('of a call that was given nothing, nothing counts', async () => {
   expect(failed).toMatchObject({ outcome: 'failed', promptTokens: 0, estimated: 0 });
 });
 
-it('speech that breaks off counts with the seconds that were sent', async () => {
+it.each([
+  ['wav', 'audio/wav', []],
+  ['pcm', 'audio/pcm', ['-ar', '24000', '-f', 's16le']],
+  ['opus', 'audio/ogg', ['-c:a', 'libopus', '-page_duration', '20000', '-f', 'ogg']],
+  ['mp3', 'audio/mpeg', ['-b:a', '64k', '-f', 'mp3']],
+])('speech in %s that breaks off counts with the seconds that were sent', async (...kind) => {
+  const [format, contentType, args] = kind;
   const gateway = await openGateway({ breakerOpenMs: 0 });
   onTestFinished(() => gateway.stop());
-  const wav = silentWav(2);
+  const file = join(await temporaryFolder(), 'speech');
+  if (format !== 'wav') await encodeFile(file, [...toneSource(4), ...args]);
+  const sound = format === 'wav' ? silentWav(4) : await readFile(file);
+  const half = sound.subarray(0, sound.length / 2);
   const fake = await startFakeOpenAi({
     behaviour: (_request, response) => {
-      response.writeHead(200, { 'content-type': 'audio/wav' });
-      response.write(wav.subarray(0, 44 + (wav.length - 44) / 2));
+      response.writeHead(200, { 'content-type': contentType });
+      response.write(half);
     },
   });
   onTestFinished(() => fake.close());
@@ -205,9 +217,12 @@ it('speech that breaks off counts with the seconds that were sent', async () => 
   const leaving = new AbortController();
   const { signal } = leaving;
   const speech = { path: '/v1/audio/speech', signal };
-  const response = await post(gateway, { model: 'tiny', input: 'hello' }, speech);
+  const asked = { model: 'tiny', input: 'hello', response_format: format };
+  const response = await post(gateway, asked, speech);
   const reader = response.body?.getReader();
-  for (let read = 0; read < wav.length / 2;) read += (await reader?.read())?.value?.length ?? 0;
+  for (let read = 0; read < half.length;) read += (await reader?.read())?.value?.length ?? 0;
   leaving.abort();
-  expect(await usageOf(gateway, response)).toMatchObject({ outcome: 'canceled', audioMs: 1_000 });
+  const { outcome, audioMs } = await usageOf(gateway, response);
+  expect(outcome).toBe('canceled');
+  expect(Math.abs(audioMs - 2_000)).toBeLessThan(100);
 });

@@ -14,7 +14,7 @@ import { wavSeconds } from './wav-seconds.js';
 import { webmSeconds } from './webm-seconds.js';
 
 /** 24 kHz, 16 bits, mono. */
-const PCM_BYTES_PER_SECOND = 48_000;
+export const PCM_BYTES_PER_SECOND = 48_000;
 
 /** No file of a gigabyte lasts longer. */
 const MAX_SECONDS = 30 * 86_400;

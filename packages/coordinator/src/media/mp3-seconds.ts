@@ -57,6 +57,13 @@ export function mp3Seconds(file: FileWindow): number | null {
   return seconds;
 }
 
+/** As its first frame promises, of the start of a file; null where that is no frame. */
+export function mp3BytesPerSecond(start: Buffer): number | null {
+  const from = tagEnd(start.subarray(0, ID3_HEADER_BYTES)) ?? 0;
+  const frame = readFrame(start.subarray(from, from + FRAME_HEADER_BYTES));
+  return frame === null ? null : (frame.bytes * frame.sampleRate) / frame.samples;
+}
+
 function beginsSound(file: FileWindow, from: number): boolean {
   let previous: Frame | null = null;
   for (let at = from, frames = 0; frames < FRAMES_IN_A_ROW; frames++) {
@@ -104,7 +111,10 @@ function isIndex(file: FileWindow, at: number): boolean {
 
 /** ID3v2 stands before the sound, between glued pieces too; ID3v1 and APE at its end. */
 function tagBytes(file: FileWindow, at: number): number | null {
-  const header = file.bytes(at, ID3_HEADER_BYTES);
+  return tagEnd(file.bytes(at, ID3_HEADER_BYTES));
+}
+
+function tagEnd(header: Buffer): number | null {
   const name = header.toString('latin1', 0, 3);
   if (name === 'TAG') return 128;
   if (header.toString('latin1', 0, 8) === 'APETAGEX') return 32;

@@ -9,21 +9,12 @@ import { hasPlaceholderLength } from '@inference-gateway/shared/wav-header';
 import type { Intake, KeptFile } from '../../assets/answer-files.js';
 import type { AnswerPart } from '../../core/sessions.js';
 import type { Answerer, SinkFault } from '../../dispatch/work.js';
+import { SentSound } from '../../media/sent-sound.js';
 import { setAnswerHead } from './answer-headers.js';
 import type { HttpAnswer } from './answer.js';
 import type { MediaParts } from './media-parts.js';
 import { PacedResponse } from './paced-response.js';
 import { sendStored } from './send-stored.js';
-
-const CANONICAL_HEADER_BYTES = 44;
-
-/** In bytes a second; 0 where the bytes do not begin a WAV as most programs write it. */
-function wavPace(start: Uint8Array): number {
-  const bytes = Buffer.from(start.buffer, start.byteOffset, start.length);
-  const isCanonical =
-    bytes.length >= CANONICAL_HEADER_BYTES && bytes.toString('latin1', 8, 16) === 'WAVEfmt ';
-  return isCanonical ? bytes.readUInt32LE(28) : 0;
-}
 
 export class FileAnswer implements HttpAnswer {
   committed = false;
@@ -33,9 +24,7 @@ export class FileAnswer implements HttpAnswer {
   #answerer: Answerer | null = null;
   /** Null until the file is known. */
   #isHeld: boolean | null = null;
-  #sentBytes = 0;
-  /** Null until the file has begun; 0 where it is no WAV whose header tells it. */
-  #bytesPerSecond: number | null = null;
+  #sent: SentSound | null = null;
 
   /** `stalled` is called once when the caller has stopped reading. */
   constructor(parts: MediaParts, stalled: () => void) {
@@ -90,17 +79,11 @@ export class FileAnswer implements HttpAnswer {
     if (this.#isHeld) return;
     if (!this.committed) this.#setHeaders(contentType, assetId);
     this.committed = true;
-    this.#count(bytes);
+    // They count where the rest does not come.
+    this.#sent ??= new SentSound(contentType);
+    this.#sent.add(bytes);
+    this.measures = { audioMs: this.#sent.ms, images: 0 };
     this.#paced.write(bytes);
-  }
-
-  /** Seconds of what is sent: they count where the rest does not come. */
-  #count(bytes: Uint8Array): void {
-    this.#bytesPerSecond ??= wavPace(bytes);
-    this.#sentBytes += bytes.length;
-    const sound = Math.max(0, this.#sentBytes - CANONICAL_HEADER_BYTES);
-    if (this.#bytesPerSecond === 0) return;
-    this.measures = { audioMs: Math.round((sound / this.#bytesPerSecond) * 1000), images: 0 };
   }
 
   async #sendHeld({ asset }: KeptFile): Promise<void> {
