@@ -5,10 +5,11 @@ import type { CatalogOptions } from '@inference-gateway/agent/backends/catalog/c
 import { ProofFile } from '@inference-gateway/agent/state/proof-file';
 import { expect, onTestFinished, test } from 'vitest';
 import { configuredServer } from '../../../support/configured-server.js';
-import { answer, hangBeforeHeaders, reply } from '../../../support/fake-behaviours.js';
+import { answer, computing, hangBeforeHeaders, reply } from '../../../support/fake-behaviours.js';
 import { startFakeLlamaServer, startFakeOpenAi } from '../../../support/fake-openai-server.js';
 import type { FakeOpenAiOptions } from '../../../support/fake-openai-server.js';
 import type { Behaviour, FakeModelServer } from '../../../support/fake-model-server.js';
+import { startGpt4All } from '../../../support/local-servers/gpt4all.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 import { until } from '../../../support/until.js';
 
@@ -205,6 +206,20 @@ test('a test of a trusted model changes nothing, nor does one that is let go', a
   const letGo = await catalog.test({ model: null, service: 'llm-2', limitMs: 50 });
   expect(letGo).toMatchObject({ ok: false, cut: 'stopped', model: 'tiny' });
   expect(heldBack(catalog, 1)).toEqual([{ id: 'tiny', state: 'proving', reason: null }]);
+});
+
+test('what computes on after its limit has failed at once, and keeps its slot', async () => {
+  const behaviour = computing(600, 'never');
+  const server = await startGpt4All({ behaviour });
+  onTestFinished(() => server.close());
+  const limitsMs = { ...LIMITS, llm: 50 };
+  const { catalog, slots } = catalogOf([proven(server, { backend: 'gpt4all' })], { limitsMs });
+  await catalog.start();
+  await until(() => heldBack(catalog)[0]?.state === 'failed');
+  expect(behaviour.computations).toEqual([{ streamed: false, endedAt: null }]);
+  expect(slots).toEqual({ taken: 1, given: 0 });
+  await until(() => slots.given === 1);
+  expect(behaviour.computations).toMatchObject([{ endedAt: expect.any(Number) }]);
 });
 
 test.each([

@@ -110,7 +110,10 @@ export class Prover {
     this.#asked.add(asking);
     const { cut, early } = await this.#run(subject, slot, asking.signal);
     this.#asked.delete(asking);
-    if (cut === null && early === null) this.consider();
+    if (cut !== null || early !== null) return;
+    // Its card may be busy for longer.
+    await this.#turns.get(serverOf(subject));
+    this.consider();
   }
 
   /** The owner wants the card: what is asked of its own accord is asked again later. */
@@ -154,13 +157,18 @@ export class Prover {
     const server = serverOf(subject);
     const before = this.#turns.get(server) ?? Promise.resolve();
     const turn = Promise.race([before, whenAborted(stop)]);
-    const trial = turn.then(() => tryModel(subject, { limitMs, stop }));
+    let called: Promise<unknown> = Promise.resolve();
+    const began = (call: Promise<unknown>): void => void (called = call);
+    const trial = turn.then(() => tryModel(subject, { limitMs, stop, began }));
     // Nothing is kept of what came of either: there may be one an hour for years.
-    const end = Promise.all([before, trial]).then(() => undefined);
+    const over = Promise.all([before, trial.then(() => Promise.allSettled([called]))]);
+    const end = over.then(() => {
+      slot?.release();
+      if (this.#turns.get(server) === end) this.#turns.delete(server);
+      return undefined;
+    });
     this.#turns.set(server, end);
     const done = this.#orVerdict(subject, await trial);
-    slot?.release();
-    if (this.#turns.get(server) === end) this.#turns.delete(server);
     await this.#note(subject, done);
     this.#endedAt = performance.now();
     this.#waiting--;

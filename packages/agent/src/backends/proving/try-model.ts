@@ -42,10 +42,17 @@ export const TRIAL_LIMITS_MS: Readonly<Record<ServiceType, number>> = {
   music: 900_000,
 };
 
-/** Never rejects: what went wrong is the result. */
+export interface TrialTerms {
+  readonly limitMs: number;
+  readonly stop: AbortSignal;
+  /** Told of the request: the card is busy until it is over, which may be long after the trial. */
+  readonly began?: (call: Promise<unknown>) => void;
+}
+
+/** Never rejects: what went wrong is the result. It is told at the limit, or when stopped. */
 export async function tryModel(
   { config, backend, model }: Subject,
-  { limitMs, stop }: { readonly limitMs: number; readonly stop: AbortSignal },
+  { limitMs, stop, began }: TrialTerms,
 ): Promise<Trial> {
   const startedAt = performance.now();
   const elapsed = (): number => Math.round(performance.now() - startedAt);
@@ -55,7 +62,9 @@ export async function tryModel(
   try {
     signal.throwIfAborted();
     const call = { ...tinyCall(config.type, model), signal };
-    const answer = await backend.call(call);
+    const called = backend.call(call);
+    began?.(called);
+    const answer = await Promise.race([called, rejectedWith(signal)]);
     const { fault, ...came } = await readTrialAnswer(answer, call.endpoint, elapsed);
     const early = answer.kind === 'document' && saysLoading(answer) ? 'loading' : null;
     const reason = fault ?? (await backend.unfit?.(model, signal)) ?? null;
@@ -69,6 +78,13 @@ export async function tryModel(
   } finally {
     clearTimeout(timer);
   }
+}
+
+function rejectedWith(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const leave = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', leave, { once: true });
+  });
 }
 
 const TOO_LONG = 'no whole answer';
