@@ -55,11 +55,17 @@ export async function expectAccessible(page: Page, rules: Rules = ALL_RULES): Pr
   if (violations.length > 0) throw new Error(`${page.url()}\n${violations.join('\n\n')}`);
 }
 
-/** Nothing sticks out at the right, so that nobody has to scroll two ways to read. */
+/**
+ * Nothing sticks out at the right, so that nobody has to scroll two ways to read; neither of the
+ * page nor of a dialog, whose overflow the page does not show.
+ */
 export async function expectNoSideways(page: Page): Promise<void> {
   const wide = await page.evaluate<readonly string[]>(`(() => {
     const root = document.documentElement;
-    if (root.scrollWidth <= root.clientWidth) return [];
+    const dialogs = [...document.querySelectorAll('dialog[open]')]
+      .filter((dialog) => dialog.scrollWidth > dialog.clientWidth)
+      .map((dialog) => 'a dialog: ' + dialog.scrollWidth + ' px of ' + dialog.clientWidth);
+    if (root.scrollWidth <= root.clientWidth) return dialogs;
     const scrolls = (element) => element !== null && element !== document.body
       && (getComputedStyle(element).overflowX !== 'visible' || scrolls(element.parentElement));
     return [root.scrollWidth + ' px of ' + root.clientWidth].concat(

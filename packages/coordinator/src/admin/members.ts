@@ -150,7 +150,7 @@ function consequences(of: MemberHoldings): string[] {
     ],
     [of.jobsRunning, `${counted(of.jobsRunning, 'running job')} stopped on the GPU`],
     [of.jobsQueued, `${counted(of.jobsQueued, 'queued job')} canceled`],
-    [of.jobsEnded, `${counted(of.jobsEnded, 'finished job')} deleted with their results`],
+    [of.jobsEnded, `${counted(of.jobsEnded, 'finished job')} deleted, results included`],
     [of.batches, `${counted(of.batches, 'batch', 'batches')} deleted`],
     [of.webhooks, `${counted(of.webhooks, 'webhook message')} not sent`],
     [of.assets, `${counted(of.assets, 'file')} of ${bytesText(of.assetBytes)} deleted`],
