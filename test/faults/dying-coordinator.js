@@ -1,6 +1,8 @@
-// Runs the coordinator's program, which kills itself at the moment of a job that argv[2] names.
+// Runs the coordinator's program, which kills itself at the moment that argv[2] names.
+import { AssetFiles } from '@inference-gateway/coordinator/assets/asset-files';
 import { JobRun } from '@inference-gateway/coordinator/dispatch/job-run';
 import { JobRuns } from '@inference-gateway/coordinator/dispatch/job-runs';
+import { Jobs } from '@inference-gateway/coordinator/dispatch/jobs';
 import { RunEnds } from '@inference-gateway/coordinator/dispatch/run-ends';
 
 // Each is called right after what is written before it, and nothing comes between.
@@ -8,6 +10,8 @@ const MOMENTS = {
   'claim written, nothing sent': [JobRuns.prototype, 'start'],
   'answer whole, end not written': [RunEnds.prototype, 'write'],
   'end written, agent not told': [JobRun.prototype, 'acknowledge'],
+  'member disabled, jobs not ended': [Jobs.prototype, 'cancel'],
+  'member deleted, files not removed': [AssetFiles.prototype, 'remove'],
 };
 
 const [moment = ''] = process.argv.splice(2, 1);
