@@ -229,8 +229,9 @@ test.each([
 test('a running coordinator is asked whether it is ready, and for its own public URL', async () => {
   const folder = await withStore();
   let status = 200;
+  const unready = '{"error":{"message":"The database takes no writes.","code":"x"}}';
   const address = await startServer((request, response) => {
-    response.writeHead(request.url === '/readyz' ? status : 404).end('{"error":"disk"}');
+    response.writeHead(request.url === '/readyz' ? status : 404).end(unready);
   });
   await serveAdminOn(folder.path, { address, publicUrl: 'http://gateway.example.org' });
   const ready = await examine(folder, { env: { GATEWAY_PUBLIC_URL: 'https://other.example.org' } });
@@ -238,10 +239,10 @@ test('a running coordinator is asked whether it is ready, and for its own public
   expect(failed(ready.checks)).toEqual(['public_url']);
   expect(found(ready.checks, 'public_address')).toBe('needs "public url", which failed');
   status = 503;
-  const unready = await examine(folder);
-  expect(unready.checks.find(({ id }) => id === 'coordinator')).toMatchObject({
+  const { checks } = await examine(folder);
+  expect(checks.find(({ id }) => id === 'coordinator')).toMatchObject({
     status: 'FAIL',
-    found: expect.stringContaining('answers 503'),
+    found: `${address}/readyz answers 503: The database takes no writes.`,
   });
 });
 

@@ -2,6 +2,7 @@
 import { isLoopback } from '@inference-gateway/shared/loopback';
 import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
+import { z } from 'zod';
 import type { ServerFacts } from '../../admin/admin-context.js';
 
 const READY_TIMEOUT_MS = 5_000;
@@ -18,9 +19,19 @@ export async function checkServer(server: ServerFacts | null): Promise<Check> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(READY_TIMEOUT_MS) });
     if (answer.ok) return pass(`ready on ${server.address}`);
-    return fail(`${url} answers ${answer.status}: ${await answer.text()}`, SEE_LOG);
+    return fail(`${url} answers ${answer.status}: ${messageOf(await answer.text())}`, SEE_LOG);
   } catch (error) {
     return fail(`${url}: ${(error as Error).message}`, SEE_LOG);
+  }
+}
+
+/** What it says of itself; a text that is none of its answers, as it is. */
+function messageOf(answer: string): string {
+  const failure = z.object({ error: z.object({ message: z.string() }) });
+  try {
+    return failure.parse(JSON.parse(answer)).error.message;
+  } catch {
+    return answer;
   }
 }
 
