@@ -22,6 +22,11 @@ const END = NOW + LIFETIME_MS;
 const WRONG = { kind: 'wrong' };
 const WAITING: CollectedDevice = { kind: 'waiting' };
 
+/** One of many networks. */
+function addressOf(n: number): string {
+  return `198.18.${n >> 8}.${n & 255}`;
+}
+
 /** Drawn once in 26 thousand million times. */
 const NOBODYS = 'ZZZZ-ZZZZ';
 
@@ -271,13 +276,36 @@ export function describeDevices(adapter: string, store: () => Store): void {
     test('as many wait as may, and one more when one has ended; each code is of one', async () => {
       const first = await ask();
       expect(await tryAsk({ userCode: first.code })).toBeNull();
-      const rest = Array.from({ length: MAX_PENDING_DEVICES - 1 }, () => tryAsk());
+      const rest = Array.from({ length: MAX_PENDING_DEVICES - 1 }, (_, n) =>
+        tryAsk({ address: addressOf(n) }),
+      );
       expect((await Promise.all(rest)).filter((one) => one === null)).toEqual([]);
-      expect(await tryAsk()).toBeNull();
+      const more = { address: addressOf(MAX_PENDING_DEVICES) };
+      expect(await tryAsk(more)).toBeNull();
       await store().denyDevice(typed(first.code), NOW + 1);
       expect(await tryAsk({ userCode: first.code })).not.toBeNull();
-      expect(await tryAsk()).toBeNull();
+      expect(await tryAsk(more)).toBeNull();
       expect(await tryAsk({}, END)).not.toBeNull();
+    });
+
+    test('a hundred addresses do not keep out whoever comes from another', async () => {
+      const crowd = Array.from({ length: 20 * 100 }, (_, n) =>
+        tryAsk({ address: addressOf(n % 100) }),
+      );
+      const taken = (await Promise.all(crowd)).filter((one) => one !== null);
+      expect(taken.length).toBeLessThan(MAX_PENDING_DEVICES);
+      expect(await tryAsk({ address: '192.0.2.200' })).not.toBeNull();
+    });
+
+    test('one IPv6 network counts as one address, and ten machines of it wait', async () => {
+      const asked = await Promise.all(
+        Array.from({ length: 200 }, (_, n) =>
+          tryAsk({ address: `2001:db8:1:${n.toString(16)}::1` }),
+        ),
+      );
+      const taken = asked.filter((one) => one !== null).length;
+      expect(taken).toBeGreaterThanOrEqual(10);
+      expect(taken).toBeLessThanOrEqual(100);
     });
 
     test('who decided what is in the audit log, and no code that opens anything is', async () => {

@@ -10,6 +10,17 @@
 
 /** In all. */
 export const MAX_PENDING_DEVICES = 1_000;
+/** Of the places that are free, one network has this part: 90 while nobody else waits. */
+const NETWORK_PART = 10;
+
+/**
+ * Whether one more of a network may wait. The fuller it is, the fewer each network has: a hundred
+ * of them take 900 places, and whoever comes then still has nine. Only a thousand fill all.
+ */
+export function mayWait({ own, all }: { readonly own: number; readonly all: number }): boolean {
+  return NETWORK_PART * own < MAX_PENDING_DEVICES - all;
+}
+
 /** Of one account, or one user of the command line, until it is locked out. */
 export const MAX_WRONG_CODES = 5;
 /**

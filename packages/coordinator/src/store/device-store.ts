@@ -93,8 +93,8 @@ export type CollectedDevice =
 
 export interface DeviceStore {
   /**
-   * Null where `MAX_PENDING_DEVICES` wait already, or where by chance one that waits has this very
-   * code: another try, a while later, has another.
+   * Null where too many wait already, in all or of this network (`mayWait`), or where by chance one
+   * that waits has this very code: another try, a while later, has another.
    */
   createDevice(login: NewDeviceLogin, now: number): Promise<DeviceLogin | null>;
   /** Those that wait for a decision, the oldest first. */

@@ -10,7 +10,6 @@ import { DEVICE_PATH, DEVICE_TOKEN_PATH } from '@inference-gateway/shared/protoc
 import { newUserCode } from '@inference-gateway/shared/user-code';
 import type Router from '@koa/router';
 import * as z from 'zod';
-import { MAX_PENDING_DEVICES } from '../../core/device-limits.js';
 import { NAME_PATTERN, NAME_RULE } from '../../core/name.js';
 import type { CollectedDevice, Store } from '../../store/port.js';
 import { AddressLimit } from '../address-limit.js';
@@ -114,7 +113,9 @@ function pagesOf(origin: string, userCode: string) {
 }
 
 function full(): ApiError {
-  const message = `${MAX_PENDING_DEVICES} machines wait to be let in. Try again in a while.`;
+  const message =
+    'Too many machines wait to be let in, of your network or in all. Have those that wait ' +
+    'approved or denied, or try again in a while.';
   return new ApiError('capacity_exhausted', message);
 }
 

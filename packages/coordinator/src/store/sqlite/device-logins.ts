@@ -1,10 +1,10 @@
 import { ulid } from '@inference-gateway/shared/ids';
 import { isLoopback } from '@inference-gateway/shared/loopback';
 import type { Database } from 'better-sqlite3';
-import { addressGroup } from '../../core/address-group.js';
+import { addressGroup, addressNetwork } from '../../core/address-group.js';
 import {
   CODE_LOCK_OUT_MS,
-  MAX_PENDING_DEVICES,
+  mayWait,
   MAX_WRONG_CODES,
   MAX_WRONG_CODES_AN_ADDRESS,
 } from '../../core/device-limits.js';
@@ -70,17 +70,23 @@ export function deviceOperations(database: Database, trail: AuditTrail): DeviceO
 
 function creator(database: Database): Operations['createDevice'] {
   const forgetPast = database.prepare('delete from device_logins where expires_at <= ?');
+  const waiting = database.prepare<object, { address: string }>(
+    `select address from device_logins where ${WAITS}`,
+  );
   const insert = database.prepare<object>(
     `insert into device_logins
        (id, device_hash, user_code, name, host, address, created_at, expires_at)
-     select @id, @deviceHash, @userCode, @name, @host, @address, @now, @expiresAt
-     where (select count(*) from device_logins where ${WAITS}) < ${MAX_PENDING_DEVICES}
+     values (@id, @deviceHash, @userCode, @name, @host, @address, @now, @expiresAt)
      on conflict (user_code) where state = 'pending' do nothing`,
   );
   const find = database.prepare<[string], Row>(`${SELECT} where d.id = ?`);
   return (login, now) => {
     const id = ulid(now);
     forgetPast.run(now - KEPT_AFTER_MS);
+    const network = addressNetwork(login.address);
+    const all = waiting.all({ now });
+    const own = all.filter(({ address }) => addressNetwork(address) === network);
+    if (!mayWait({ own: own.length, all: all.length })) return null;
     insert.run({ ...login, id, now });
     const row = find.get(id);
     return row === undefined ? null : decode(row);
