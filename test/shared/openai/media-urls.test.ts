@@ -4,6 +4,8 @@ import { expect, test } from 'vitest';
 const image = (url: unknown) => ({ type: 'image_url', image_url: { url } });
 const data = 'data:image/png;base64,iVBORw0KGgo=';
 
+const MP3 = { data: '//uQxAAA', format: 'mp3' };
+
 /** As OpenAI's Chat Completions and Responses write it. */
 const CITED = [
   { type: 'url_citation', url_citation: { url: 'https://example.org', title: 'x' } },
@@ -19,6 +21,9 @@ test.each([
   ['a data: URL in capitals', { messages: [{ content: [image('DATA:image/png;base64,AA')] }] }],
   ['base64 audio', { messages: [{ content: [{ input_audio: { data: 'AA', format: 'wav' } }] }] }],
   ['null where a URL could be', { messages: [{ content: [image(null)] }, null] }],
+  ['base64 that begins as an MP3 does', { messages: [{ content: [{ input_audio: MP3 }] }] }],
+  ['a data: URL of a message itself', { messages: [{ content: 'hi', image_url: data }] }],
+  ['an answer of sound', { messages: [{ role: 'assistant', audio: { id: 'audio_1' } }] }],
   ['a URL outside of the content', { messages: [{ content: 'hi', url: 'http://x' }] }],
   ['sources beside the content', { messages: [{ content: 'hi', annotations: CITED }] }],
   ['sources of a text', { messages: [{ content: [{ type: 'text', annotations: CITED }] }] }],
@@ -44,6 +49,15 @@ test.each([
   ],
   ['messages[0].content[0].citation.url', [{ content: [{ citation: { url: 'http://a' } }] }]],
   ['messages[0].content[0].IMAGE_URL', [{ content: [{ IMAGE_URL: 'http://a' }] }]],
+  // text-generation-webui fetches what a message itself names.
+  ['messages[1].image_url', [{ role: 'user' }, { role: 'user', image_url: 'http://127.0.0.1/x' }]],
+  ['messages[0].image_url.url', [{ content: 'hi', image_url: { url: 'http://a' } }]],
+  // An address where base64 is due.
+  [
+    'messages[0].content[0].input_audio.data',
+    [{ content: [{ type: 'input_audio', input_audio: { data: 'http://10.0.0.1/x.wav' } }] }],
+  ],
+  ['messages[0].content[0].image', [{ content: [{ type: 'image', image: 'FILE:///etc' }] }]],
 ])('names the first foreign one: %s', (path, messages) => {
   expect(findForeignUrl({ messages })).toBe(path);
 });

@@ -57,3 +57,12 @@ describe('the webhook of a request', () => {
     expect(request.body).toEqual({ model: 'm' });
   });
 });
+
+test('completions with messages name no address, as some servers fetch what is named there', () => {
+  const content = [{ type: 'image_url', image_url: { url: 'http://10.0.0.1/x.png' } }];
+  const body = { model: 'm', prompt: '', messages: [{ role: 'user', content }] };
+  const param = 'messages[0].content[0].image_url.url';
+  expect(() => parseRequest('completions', body, LIMITS)).toThrow(
+    expect.objectContaining({ code: 'unsupported_value', message: expect.stringContaining(param) }),
+  );
+});

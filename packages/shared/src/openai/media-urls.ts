@@ -18,25 +18,35 @@ interface Visit {
 }
 
 /**
- * The first media URL in the messages' content that is not a `data:` URL, as the path of its field:
- * `messages[0].content[1].image_url.url`. Null where there is none.
+ * The first media URL in the messages that is not a `data:` URL, as the path of its field:
+ * `messages[0].content[1].image_url.url`. Null where there is none. A message's own `image_url` is
+ * looked at, too, which text-generation-webui fetches, and addresses where base64 is due.
  */
 export function findForeignUrl(body: Readonly<Record<string, unknown>>): string | null {
   const { messages } = body;
   if (!Array.isArray(messages)) return null;
   const root: Visit = { value: messages, key: 'messages', isUrl: false, parent: null };
-  for (const [index, message] of messages.entries()) {
-    const content = contentOf(message);
-    // Plain text is by far the commonest content and holds no parts.
-    if (typeof content !== 'object' || content === null) continue;
+  for (const [index, message] of (messages as unknown[]).entries()) {
+    if (typeof message !== 'object' || message === null) continue;
     const parent: Visit = { value: message, key: index, isUrl: false, parent: root };
-    const offender = firstForeign(
-      { value: content, key: 'content', isUrl: false, parent },
-      URL_RULES,
-    );
-    if (offender !== null) return pathOf(offender);
+    for (const [key, value] of Object.entries(message)) {
+      const offender = foreignIn({ value, key, isUrl: isMessageMedia(key), parent });
+      if (offender !== null) return pathOf(offender);
+    }
   }
   return null;
+}
+
+/** Plain text is by far the commonest content and holds no parts. */
+function foreignIn(field: Visit & { readonly key: string }): Visit | null {
+  const isContent = field.key === 'content';
+  if (isContent && typeof field.value !== 'object') return null;
+  return isContent || field.isUrl ? firstForeign(field, URL_RULES) : null;
+}
+
+/** Beside the content: `image_url`, and not the `url` of whoever wrote the message. */
+function isMessageMedia(key: string): boolean {
+  return foldName(key) !== 'url' && isUrlKey(key);
 }
 
 /**
@@ -56,23 +66,28 @@ export function findForeignMedia(body: Readonly<Record<string, unknown>>): strin
 
 /** Which strings offend, and which keys say that what lies below them is media. */
 interface Rules {
-  readonly isForeign: (text: string, isUrl: boolean) => boolean;
+  readonly isForeign: (text: string, visit: Visit) => boolean;
   readonly isKey: (key: string, isParent: boolean) => boolean;
   /** What lies below such a key is told to the model at most, and fetched by no server. */
   readonly isQuoted: (key: string) => boolean;
 }
 
 const URL_RULES: Rules = {
-  isForeign: (text, isUrl) => isUrl && !isDataUrl(text),
+  isForeign: (text, { isUrl, key }) =>
+    (isUrl && !isDataUrl(text)) || (MEDIA_DATA.test(foldName(String(key))) && SCHEME.test(text)),
   isKey: isUrlKey,
   isQuoted: (key) => CITATIONS.has(key),
 };
+
+/** Where base64 is due, as in `input_audio.data`; mlx-vlm opens an address that stands there. */
+const MEDIA_DATA = /^(data|file_data|image|audio|video)$/;
+const SCHEME = /^\s*(?:https?|ftp|file):/i;
 
 /** Where an answer says what it draws on; clients send it back with the conversation. */
 const CITATIONS: ReadonlySet<string> = new Set(['annotations', 'citations', 'url_citation']);
 
 const MEDIA_RULES: Rules = {
-  isForeign: (text, isUrl) => (isUrl && !isDataUrl(text)) || ADDRESS.test(text),
+  isForeign: (text, { isUrl }) => (isUrl && !isDataUrl(text)) || ADDRESS.test(text),
   isKey: (key, isParent) => isParent || isMediaKey(key),
   isQuoted: () => false,
 };
@@ -95,7 +110,7 @@ function firstForeign(start: Visit, rules: Rules): Visit | null {
   const stack = [start];
   for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
     const { value } = visit;
-    if (typeof value === 'string' && rules.isForeign(value, visit.isUrl)) return visit;
+    if (typeof value === 'string' && rules.isForeign(value, visit)) return visit;
     if (typeof value === 'object' && value !== null) pushChildren(stack, visit, { value, rules });
   }
   return null;
@@ -117,12 +132,6 @@ function pushChildren(
     if (rules.isQuoted(key)) continue;
     stack.push({ value: child, key, isUrl: rules.isKey(key, parent.isUrl), parent });
   }
-}
-
-function contentOf(message: unknown): unknown {
-  return typeof message === 'object' && message !== null && 'content' in message
-    ? message.content
-    : null;
 }
 
 function isUrlKey(key: string): boolean {

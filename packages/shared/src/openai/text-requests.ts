@@ -91,15 +91,21 @@ export const completionRequest = z.looseObject({
 export function checkChat(value: unknown): Record<string, unknown> {
   const request = check(chatRequest, value);
   requireFewAnswers('chat', request);
-  const foreign = findForeignUrl(request);
-  if (foreign !== null) throw foreignUrl(foreign);
+  refuseForeignUrl(request);
   return { ...limited(request), temperature: request.temperature ?? DEFAULT_TEMPERATURE };
 }
 
 export function checkCompletion(value: unknown): Record<string, unknown> {
   const request = check(completionRequest, value);
   requireFewAnswers('completions', request);
+  // Some servers take messages here as well, and fetch what they name.
+  refuseForeignUrl(request);
   return limited(request);
+}
+
+function refuseForeignUrl(request: Readonly<Record<string, unknown>>): void {
+  const foreign = findForeignUrl(request);
+  if (foreign !== null) throw foreignUrl(foreign);
 }
 
 const LIMITS = ['max_tokens', 'max_completion_tokens'];
