@@ -52,6 +52,26 @@ it.each([
   expect(row).toMatchObject({ completionTokens: most, estimated: 1 });
 });
 
+it.each([
+  ['a limit of another name that stands for none', { n_predict: -1 }],
+  ['more by another name', { max_completion_tokens: 900 }],
+  ['more as text', { max_completion_tokens: '900' }],
+  ['more among its options', { options: { num_predict: 900 } }],
+  ['a switch that puts it out of force', { auto_max_new_tokens: true }],
+  ['more as the fewest tokens', { min_tokens: 900 }],
+])('nobody is metered by their lowest limit who asks for %s', async (_, fields) => {
+  const usage = { prompt_tokens: 9, completion_tokens: 800, total_tokens: 809 };
+  const { gateway } = await open(saying('word '.repeat(800), usage));
+  const row = await usageOf(gateway, await post(gateway, chat({ max_tokens: 1, ...fields })));
+  expect(row).toMatchObject({ completionTokens: 800, estimated: 0 });
+});
+
+it('a limit that is told as text holds what a provider tells', async () => {
+  const { gateway } = await open(saying('Hi.', ABSURD));
+  const row = await usageOf(gateway, await post(gateway, chat({ max_completion_tokens: '30' })));
+  expect(row).toMatchObject({ completionTokens: 30, estimated: 1 });
+});
+
 it('thoughts that are not sent count up to the limit, and are no estimate', async () => {
   const usage = { prompt_tokens: 9, completion_tokens: 4_000, total_tokens: 4_009 };
   const { gateway } = await open(saying('Yes.', usage));

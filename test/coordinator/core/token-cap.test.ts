@@ -120,6 +120,12 @@ describe('what is asked of a provider that gives 50 tokens', () => {
     expect(capped({ extra_body: { [name]: 5 } }).sent).toEqual(sent);
   });
 
+  test('objects of options are lowered inside of each other, as a proxy unpacks them', () => {
+    const asked = { extra_body: { options: { num_predict: 9_999, n: 4 } }, max_tokens: 5 };
+    const sent = { extra_body: { options: { num_predict: CAP } }, max_tokens: 5 };
+    expect(capped(asked).sent).toEqual(sent);
+  });
+
   test('every prompt and every answer to it share the cap', () => {
     const texts = ['a', 'b', 'c', 'd', 'e'];
     expect(capped({ prompt: texts }).sent).toEqual({ prompt: texts, max_tokens: 10 });

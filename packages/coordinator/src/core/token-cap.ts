@@ -4,6 +4,7 @@ import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import {
   answersEach,
   CANDIDATE_COUNTS,
+  isFields,
   OPTION_OBJECTS,
   promptsOf,
   SEQUENCE_COUNTS,
@@ -63,12 +64,15 @@ function lowerLimits(fields: Fields, cap: number): boolean {
   return dropFrom(fields, TOKEN_EVADERS) || limits.length + floors.length > 0;
 }
 
-/** The same in the objects in which a server may look. Numbers of answers have no place there. */
+/**
+ * The same in the objects in which a server may look, and in those inside of them: a proxy puts
+ * what is in `extra_body` on top. Numbers of answers have no place there.
+ */
 function lowerOptions(request: Fields, cap: number): boolean {
   const found = OPTION_OBJECTS.map((name) => request[name]).filter(isFields);
   const lowered = found.map((options) => {
     const isDropped = dropFrom(options, [...SEQUENCE_COUNTS, ...CANDIDATE_COUNTS]);
-    return lowerLimits(options, cap) || isDropped;
+    return [lowerLimits(options, cap), lowerOptions(options, cap), isDropped].includes(true);
   });
   return lowered.includes(true);
 }
@@ -77,10 +81,6 @@ function dropFrom(fields: Fields, names: readonly string[]): boolean {
   const found = names.filter((name) => name in fields);
   for (const name of found) delete fields[name];
   return found.length > 0;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isNumber(value: unknown): boolean {

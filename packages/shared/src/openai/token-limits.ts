@@ -73,11 +73,31 @@ export function sequencesOf(endpoint: EndpointKey, fields: Fields): number {
   return promptsOf(endpoint, fields).length * answersEach(fields);
 }
 
-/** The most tokens of one answer, by whichever name a server may read; null where none is told. */
+/**
+ * The most tokens of one answer, by whichever name a server may read; null where none is told, or
+ * where one of them stands for no limit, as `n_predict: -1` does beside any `max_tokens`.
+ */
 export function limitOf(fields: Fields): number | null {
-  const told = TOKEN_LIMITS.map((name) => fields[name]);
-  const limits = told.filter((limit): limit is number => typeof limit === 'number' && limit >= 1);
-  return limits.length === 0 ? null : Math.max(...limits);
+  const told = [...limitsIn(fields)];
+  const isNone = told.some((limit) => !(limit >= 1));
+  return isNone || told.length === 0 ? null : Math.max(...told);
+}
+
+/** Of the fields and the objects of options in them. What is no number, or below 1, is no limit. */
+function* limitsIn(fields: Fields): Generator<number> {
+  const named = (name: string): boolean => (fields[name] ?? null) !== null;
+  for (const name of TOKEN_LIMITS.filter(named)) yield Number(fields[name]);
+  // The fewest tokens go before the limit in some servers. None at all asks for nothing.
+  for (const name of TOKEN_FLOORS.filter(named)) yield Math.max(1, Number(fields[name]));
+  for (const name of TOKEN_EVADERS.filter(named)) if (fields[name] !== false) yield NaN;
+  for (const name of OPTION_OBJECTS) {
+    const options = fields[name];
+    if (isFields(options)) yield* limitsIn(options);
+  }
+}
+
+export function isFields(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Some servers read `"4"` as 4. What is no number at all they refuse. */
