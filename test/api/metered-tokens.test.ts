@@ -10,8 +10,11 @@ import { openGateway } from '../support/gateway.js';
 import { openServedGateway } from '../support/served-gateway.js';
 import { encodeFile, silentWav, toneSource } from '../support/sound.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { connectJobAgent, offerOf, resumedStream } from '../support/job-agent.js';
+import { DOCUMENT } from '../support/raw-agent.js';
 import { until } from '../support/until.js';
 import { usageOf, usageRows } from '../support/usage-rows.js';
+import { ended, submitted } from './job-calls.js';
 import { chat, eventsOf, post } from './requests.js';
 
 const path = '/v1/completions';
@@ -50,6 +53,25 @@ it.each([
   const { gateway } = await open(saying('Hi.', ABSURD));
   const row = await usageOf(gateway, await post(gateway, chat(fields)));
   expect(row).toMatchObject({ completionTokens: most, estimated: 1 });
+});
+
+it('nor what a provider tells that brings a job back', async () => {
+  const gateway = await openGateway();
+  onTestFinished(() => gateway.stop());
+  const { agent, token } = await connectJobAgent(gateway);
+  const { id } = await submitted(gateway, { model: 'm' });
+  const open = await agent.nextOpen();
+  agent.socket.terminate();
+  const { agent: back } = await connectJobAgent(gateway, { token, resume: [offerOf(open)] });
+  const stream = await resumedStream(back);
+  back.send({ t: 'HEAD', stream, status: 200, content_type: 'application/json' });
+  back.data(stream, JSON.stringify(DOCUMENT));
+  back.send({ t: 'END', stream, ok: true, usage: ABSURD });
+  expect(await ended(gateway, id)).toMatchObject({ status: 'PROCESSED' });
+  const [row] = await until(() => [usageRows(gateway)].find(({ length }) => length === 1));
+  expect(row).toMatchObject({ estimated: 1 });
+  expect(row?.promptTokens).toBeLessThan(3_000);
+  expect(row?.completionTokens).toBeLessThan(1_500);
 });
 
 it.each([

@@ -130,9 +130,9 @@ export class JobRun {
 /** Its request is the agent's by the time that anything could be sent again. */
 const NOTHING = new Uint8Array();
 
-function allowedOf({ job }: ClaimedJob, body: Uint8Array | null): Allowed {
+function allowedOf({ job, request: resumed }: ClaimedJob, body: Uint8Array | null): Allowed {
   if (body === null || ENDPOINTS[job.endpoint].serviceType !== 'llm') {
-    return { request: () => null, sequences: 1, maxTokens: null };
+    return { request: () => resumed ?? null, sequences: 1, maxTokens: null };
   }
   // The body itself is not kept.
   const size = sizeOf(body);

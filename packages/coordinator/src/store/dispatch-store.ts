@@ -6,6 +6,7 @@
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { JobError } from '../core/job.js';
 import type { LaneHead } from '../core/lane.js';
+import type { RequestSize } from '../core/usage-bounds.js';
 import type { Asset, AssetLimits } from './asset-store.js';
 import type { Job } from './job-store.js';
 import type { UsageRow } from './usage-store.js';
@@ -35,6 +36,8 @@ export interface ClaimedJob {
   readonly acceptedAt: number | null;
   /** When it must be done; null until it is accepted. */
   readonly runDeadline: number | null;
+  /** Of a text job that is resumed: its request is not read again. */
+  readonly request?: RequestSize;
 }
 
 /** What a run cost, less what the job's row knows by itself. */

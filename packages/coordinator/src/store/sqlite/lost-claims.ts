@@ -2,7 +2,8 @@
 import { ERRORS } from '@inference-gateway/shared/errors';
 import type { Database } from 'better-sqlite3';
 import type { JobError } from '../../core/job.js';
-import type { ResumeRequest, Resumed } from '../port.js';
+import { sizeOf } from '../../core/usage-bounds.js';
+import type { ClaimedJob, ResumeRequest, Resumed } from '../port.js';
 import { STALE, claimEnds } from './claim-end.js';
 import { CLAIMED_COLUMNS, toClaimedJob } from './claims.js';
 import type { ClaimedRow } from './claims.js';
@@ -67,6 +68,14 @@ function resumer(database: Database): (request: ResumeRequest, now: number) => R
      where status = 'PROCESSING' and provider_id = @providerId
        and claim_id not in (select value from json_each(@claimIds))`,
   );
+  const bodyOf = database
+    .prepare<[string], Uint8Array>('select body from job_bodies where job_id = ?')
+    .pluck();
+  // What its agent tells of tokens is held to it, also after a lost link.
+  const withSize = (row: ClaimedRow): ClaimedJob => {
+    const body = row.service_type === 'llm' ? bodyOf.get(row.id) : undefined;
+    return { ...toClaimedJob(row), ...(body !== undefined && { request: sizeOf(body) }) };
+  };
   const ends = claimEnds(database);
   return ({ random, ...request }, now) => {
     const { providerId, sessionId, leaseUntil } = request;
@@ -79,6 +88,6 @@ function resumer(database: Database): (request: ResumeRequest, now: number) => R
       }
       return ends.fail(row, { retryable: true, error: LOST, random }, now);
     });
-    return { claims: claims.map(toClaimedJob), ended };
+    return { claims: claims.map(withSize), ended };
   };
 }
