@@ -136,8 +136,13 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
   exposition.watch(server);
   const address = addressOf(server, config.host);
   const adminParts = partsOfAdmin({ config, store, registry, jobs, setup, address });
-  const admin = await serveAdmin(config.dataDir, adminParts);
   const parts = { links, live, direct, queued, registry, server, drainMs: config.drainMs };
+  const admin = await serveAdmin(config.dataDir, adminParts).catch(async (error: unknown) => {
+    // Or the process would go on to listen, with its database closed.
+    await endCalls(parts);
+    for (const part of [exposition, stores, large, authentication]) await part.close();
+    throw error;
+  });
   return {
     address,
     metricsAddress: exposition.address,

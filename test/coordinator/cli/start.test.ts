@@ -1,7 +1,7 @@
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -33,6 +33,14 @@ test('a second coordinator on the same folder exits 7 and names it', async () =>
   const { code, stdout, stderr } = await folder.alone('start --port 0');
   expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
   expect(stderr).toContain(folder.path);
+});
+
+test('a coordinator whose socket cannot be made ends, and listens no more', async () => {
+  const folder = await dataFolder();
+  await mkdir(join(folder.path, 'admin.sock', 'in the way'), { recursive: true, mode: 0o700 });
+  const { code, stdout, stderr } = await folder.alone('start --port 0');
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain('admin.sock');
 });
 
 test('SIGTERM drains: it exits 0 and gives the folder free', async () => {
