@@ -34,7 +34,7 @@ export async function outlive<T>(
  * answers once it has computed all, and then its card is free.
  */
 export async function forwardToEnd(request: ForwardRequest): Promise<ForwardedAnswer> {
-  const { signal: caller } = request;
+  const caller = request.signal;
   caller.throwIfAborted();
   const connection = new AbortController();
   try {

@@ -21,9 +21,8 @@ function answerTo(question: BodyQuestion, bytes: Buffer): ThreadAnswer {
   try {
     const checked = checkBody(JSON.parse(bytes.toString()), question);
     if (checked.kind === 'refused') return checked;
-    const { body } = checked;
-    const written = ownBlock(writeSparse(toSparse(body, keptOf(question))));
-    return { kind: 'checked', written, promptTokens: promptTokensOf(question, body) };
+    const written = ownBlock(writeSparse(toSparse(checked.body, keptOf(question))));
+    return { kind: 'checked', written, promptTokens: promptTokensOf(question, checked.body) };
   } catch (error) {
     return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
   }

@@ -13,6 +13,7 @@ import { ThreadQueue } from '@inference-gateway/shared/program/thread-queue';
 import { sparseBody } from '@inference-gateway/shared/sparse-json';
 import type { Rendered } from './answers/json-answer.js';
 import type { TranscriptFacts } from './answers/transcript.js';
+import { mapInTurns } from './map-in-turns.js';
 import type { Judged, JudgedBatch, JudgedRequest, Question, Reading } from './judge-body.js';
 
 const WORKER_FILE = new URL('./large-bodies-worker.js', import.meta.url);
@@ -80,11 +81,8 @@ export class LargeBodies {
     if (answer.kind === 'fault') throw errorOf(answer.fault);
     if (answer.kind !== 'batch') throw new TypeError(answer.kind);
     const { items, label, webhook } = answer;
-    return {
-      items: items.map(({ endpoint, ...one }) => ({ endpoint, ...whole(one) })),
-      label,
-      webhook,
-    };
+    const read = await mapInTurns(items, ({ endpoint, ...one }) => ({ endpoint, ...whole(one) }));
+    return { items: read, label, webhook };
   }
 
   /** Where the thread cannot, the caller is told so: its provider has done what was asked. */

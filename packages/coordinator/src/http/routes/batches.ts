@@ -10,6 +10,7 @@ import type { JsonBodies } from '../body.js';
 import { callerOf } from '../context.js';
 import type { Context, RequestState } from '../context.js';
 import { presentBatch, presentBatchDetail } from '../present-job.js';
+import { mapInTurns } from '../map-in-turns.js';
 import { callOf } from '../read-call.js';
 import { listOf, readPage } from '../read-query.js';
 import { acceptedOf, earlierOf, submitterOf, toJobItem } from '../submit-job.js';
@@ -69,7 +70,7 @@ async function submitBatch(ctx: Context, parts: BatchRouteParts): Promise<void> 
   if (earlier !== null) return answerBatch(ctx, earlier);
   const { items, label, webhook } = await bodies.readBatch(ctx, limits);
   const submitter = { ...submitterOf(ctx, webhook, parts), label };
-  const jobItems = items.map(({ endpoint, ...judged }, index) =>
+  const jobItems = await mapInTurns(items, ({ endpoint, ...judged }, index) =>
     asItem(bodyOf(index), () => {
       const asked = { endpoint, call: callOf(judged) };
       return toJobItem(ctx, asked, sessions).item;
