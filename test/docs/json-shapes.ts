@@ -1,7 +1,7 @@
-/** The tables of `docs/cli.md` that tell what commands print, and documents held to them. */
-import { readFileSync } from 'node:fs';
-import type { ProgramName } from '../support/program.js';
+/** The tables of `docs/cli` that tell what commands print, and documents held to them. */
 import { allTables } from '../support/markdown-table.js';
+import type { ProgramName } from '../support/program.js';
+import { pagesOf } from './cli-pages.js';
 
 /** A field by its path, with its type as the document writes it: `string or null`. */
 type Fields = ReadonlyMap<string, string>;
@@ -15,31 +15,48 @@ export interface Shape {
 /** By command, and by what several commands tell: `user list`, `a share`. */
 export type Shapes = ReadonlyMap<string, Shape>;
 
-/** What the half of the document says that is about this program. */
+/** The rows of a table by the name of what they tell of. */
+type Tables = ReadonlyMap<string, { readonly rows: boolean; readonly table: readonly string[][] }>;
+
+/** What the pages of this program say. */
 export function readShapes(program: ProgramName): Shapes {
-  const text = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
-  const half = text.split(`\n## ${program}\n`)[1]?.split('\n## ')[0] ?? '';
-  const shapes = new Map<string, Shape>();
-  for (const [headings = [], ...rows] of allTables(half)) {
-    const [title = '', type] = headings;
-    if (type !== 'Type') continue;
-    const fields = new Map(rows.flatMap((row) => fieldsOf(row, shapes)));
-    for (const one of title.split('; ')) {
-      const name = one.replace(' (rows)', '').replaceAll('`', '');
-      shapes.set(name, { rows: one.endsWith('(rows)'), fields });
-    }
-  }
-  return shapes;
+  const tables: Tables = new Map(
+    pagesOf(program)
+      .flatMap(({ text }) => allTables(text))
+      .filter(([headings]) => headings?.[1] === 'Type')
+      .flatMap(([[titles = ''] = [], ...table]) =>
+        titles.split('; ').map((title) => {
+          const name = title.replace(' (rows)', '').replaceAll('`', '');
+          return [name, { rows: title.endsWith('(rows)'), table }] as const;
+        }),
+      ),
+  );
+  const shapes = [...tables].map(
+    ([name, { rows }]) => [name, { rows, fields: new Map(fieldsOf(name, tables)) }] as const,
+  );
+  return new Map(shapes);
 }
 
-function fieldsOf([name = '', type = '']: string[], shapes: Shapes): (readonly [string, string])[] {
-  const other = /^as `(.+)`$/.exec(name)?.[1];
-  if (other !== undefined) return [...(shapes.get(other)?.fields ?? [])];
-  const path = name.replaceAll('`', '');
-  const shared = shapes.get(/\ban? ([a-z]+)\b/.exec(type)?.[0] ?? '')?.fields;
-  const below = path + (type.startsWith('array of') ? '[]' : '');
-  const nested = [...(shared ?? [])].map(([field, its]) => [`${below}.${field}`, its] as const);
-  return [[path, type], ...nested];
+type Field = readonly [path: string, type: string];
+
+/** Of what has a table of its own; none of what has no table. */
+function fieldsOf(name: string, tables: Tables): Field[] {
+  const { table = [] } = tables.get(name) ?? {};
+  return table.flatMap(([cell = '', type = '']): Field[] => {
+    const other = /^as `(.+)`$/.exec(cell)?.[1];
+    if (other !== undefined) return fieldsOf(other, tables);
+    const path = cell.replaceAll('`', '');
+    const below = path + (type.startsWith('array of') ? '[]' : '');
+    const shared = fieldsOf(sharedIn(type, tables), tables);
+    return [[path, type], ...shared.map(([field, its]): Field => [`${below}.${field}`, its])];
+  });
+}
+
+/** Which of the shared tables a type names: `array of a share`, `an error of it or null`. */
+function sharedIn(type: string, tables: Tables): string {
+  const names = [...tables.keys()].filter((name) => /^an? /.test(name));
+  const named = names.filter((name) => type.includes(name));
+  return named.toSorted((one, other) => other.length - one.length)[0] ?? '';
 }
 
 /** What was seen of each field of one shape, over all documents. */

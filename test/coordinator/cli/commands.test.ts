@@ -75,27 +75,6 @@ test('every command says what it does, and its help has an example of it', () =>
   }
 });
 
-test('docs/cli.md shows every command with every option', () => {
-  const text = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');
-  const [, synopsis = ''] = /## gateway-coordinator\n\n```\n([^`]+)```/.exec(text) ?? [];
-  const lines = synopsis.replaceAll(/\n +/g, ' ').split('\n');
-  for (const { name } of LEAVES) {
-    const [noun = '', verb] = name.split(' ');
-    const own = lines.filter((line) => {
-      const [, first, second = ''] = line.split(' ');
-      return first === noun && (verb === undefined || second.split('|').includes(verb));
-    });
-    const shown = own.join(' ');
-    expect(shown, name).not.toBe('');
-    for (const option of optionsOf(name)) {
-      expect(
-        shown.includes(option) || (option === '--output' && shown.includes(' -o ')),
-        option,
-      ).toBe(true);
-    }
-  }
-});
-
 test('every command is run by a test, beside those in which all of them fail', async () => {
   const lines = await commandLinesOfTests();
   const untested = LEAVES.filter(({ name }) => {
