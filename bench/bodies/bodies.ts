@@ -23,7 +23,7 @@ const SHORT_AT_HOME = '/readyz';
 const SHORT_REQUESTS = new URL('./short-requests.js', import.meta.url);
 const MIB = 1024 * 1024;
 
-/** Each of them at one limit of `shared/json-scan.ts`, or at that of bytes. */
+/** Each of them at one limit of `shared/json/scan.ts`, or at that of bytes. */
 const BODIES: Readonly<Record<string, () => string>> = {
   'nothing else': () => '',
   '30 MiB of one text': () => chat(`"${'x'.repeat(30 * MIB)}"`),

@@ -2,7 +2,7 @@
  * One stream of a home's link: a request comes in whole, and an answer goes out from its first byte
  * on, as fast as it is made, the coordinator grants credit, and the home's line carries it.
  */
-import { GatheredBytes } from '@inference-gateway/shared/gathered-bytes';
+import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
 import { ReceiveWindow } from '@inference-gateway/shared/protocol/credit';
 import { encodeWindow } from '@inference-gateway/shared/protocol/frames';
 import type {

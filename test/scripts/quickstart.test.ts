@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { detectFormat } from '@inference-gateway/shared/media-types';
+import { detectFormat } from '@inference-gateway/shared/media/types';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';

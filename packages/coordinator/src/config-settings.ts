@@ -15,7 +15,7 @@ import {
   yesOrNo,
 } from './config-setting-kinds.js';
 import type { Setting } from './config-setting-kinds.js';
-import { ASSETS_ACCESS } from '@inference-gateway/shared/media-types';
+import { ASSETS_ACCESS } from '@inference-gateway/shared/media/types';
 import type { Config } from './config-values.js';
 
 export type { Setting };

@@ -1,5 +1,5 @@
 import type { LogLevel } from '@inference-gateway/shared/program/logger';
-import type { AssetsAccess } from '@inference-gateway/shared/media-types';
+import type { AssetsAccess } from '@inference-gateway/shared/media/types';
 
 /** Every setting of a coordinator, with its unit in its name. */
 export interface Config {

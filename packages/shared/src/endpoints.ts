@@ -2,7 +2,7 @@
  * One row per inference endpoint of the specification, section 4. Routing, validation, matching,
  * the link and the agent's allow-list read this table; adding an endpoint is adding a row.
  */
-import type { MediaFamily, MediaFormat } from './media-types.js';
+import type { MediaFamily, MediaFormat } from './media/types.js';
 
 export const SERVICE_TYPES = ['llm', 'stt', 'image', 'tts', 'video', 'music'] as const;
 /**

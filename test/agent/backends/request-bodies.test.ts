@@ -4,8 +4,8 @@ import { checkBody } from '@inference-gateway/agent/openai-wire/checked-body';
 import { shapeRequest } from '@inference-gateway/agent/openai-wire/request-body';
 import { RequestBodies } from '@inference-gateway/agent/backends/request-bodies';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
-import { JsonScan } from '@inference-gateway/shared/json-scan';
-import { writeSparse } from '@inference-gateway/shared/sparse-json';
+import { JsonScan } from '@inference-gateway/shared/json/scan';
+import { writeSparse } from '@inference-gateway/shared/json/sparse';
 import { afterAll, expect, test } from 'vitest';
 import { localCall } from '../../support/local-call.js';
 

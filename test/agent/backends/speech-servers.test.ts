@@ -1,5 +1,5 @@
 /** What is special about each speech server that speaks OpenAI's API. */
-import { detectFormat } from '@inference-gateway/shared/media-types';
+import { detectFormat } from '@inference-gateway/shared/media/types';
 import { describe, expect, test } from 'vitest';
 import { documentOf, errorOf, localCall, upload } from '../../support/local-call.js';
 import { startChatterboxTtsApi } from '../../support/local-servers/chatterbox-tts-api.js';

@@ -7,7 +7,7 @@ import { ConversionError, UnknownSoundError } from '@inference-gateway/agent/med
 import type { SoundTarget } from '@inference-gateway/agent/media/audio-converter';
 import { BuiltInConverter, converterOf } from '@inference-gateway/agent/media/built-in-converter';
 import type { BuiltInOptions } from '@inference-gateway/agent/media/built-in-converter';
-import { detectFormat } from '@inference-gateway/shared/media-types';
+import { detectFormat } from '@inference-gateway/shared/media/types';
 import { afterEach, describe, expect, test } from 'vitest';
 import { decoded, encodeFile, heard, silentWav, tone } from '../../support/sound.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';

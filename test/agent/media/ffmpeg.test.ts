@@ -9,7 +9,7 @@ import { ConversionError } from '@inference-gateway/agent/media/audio-converter'
 import { Ffmpeg, findFfmpeg } from '@inference-gateway/agent/media/ffmpeg';
 import type { Converted, SoundTarget } from '@inference-gateway/agent/media/audio-converter';
 import { runFfmpeg } from '@inference-gateway/agent/media/ffmpeg-process';
-import { detectFormat } from '@inference-gateway/shared/media-types';
+import { detectFormat } from '@inference-gateway/shared/media/types';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { AUDIO_KINDS, AUDIO_SECONDS, audioFile } from '../../support/audio-files.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';

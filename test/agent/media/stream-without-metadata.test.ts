@@ -1,5 +1,5 @@
 import { streamWithoutMetadata } from '@inference-gateway/agent/media/stream-without-metadata';
-import { detectFormat } from '@inference-gateway/shared/media-types';
+import { detectFormat } from '@inference-gateway/shared/media/types';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';

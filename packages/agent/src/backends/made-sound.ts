@@ -1,6 +1,6 @@
 /** A sound as a local server made it, in the format that the caller wants. */
-import { contentTypeOf, detectFormat, PCM } from '@inference-gateway/shared/media-types';
-import type { MediaFormat } from '@inference-gateway/shared/media-types';
+import { contentTypeOf, detectFormat, PCM } from '@inference-gateway/shared/media/types';
+import type { MediaFormat } from '@inference-gateway/shared/media/types';
 import type { AudioConverter, SoundTarget } from '../media/audio-converter.js';
 import { LocalFailure } from './backend.js';
 import type { LocalCall, MediaPart } from './backend.js';

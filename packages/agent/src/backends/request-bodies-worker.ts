@@ -3,7 +3,7 @@ import { estimatePromptTokens } from '@inference-gateway/shared/openai/token-est
 import { REQUEST_SCHEMAS } from '@inference-gateway/shared/openai/request-schemas';
 import { promptsOf, TOKEN_FIELDS } from '@inference-gateway/shared/openai/token-limits';
 import { answerInThread, ownBlock } from '@inference-gateway/shared/program/thread-queue';
-import { toSparse, writeSparse } from '@inference-gateway/shared/sparse-json';
+import { toSparse, writeSparse } from '@inference-gateway/shared/json/sparse';
 import { checkBody, isText } from '../openai-wire/checked-body.js';
 import type { BodyQuestion } from '../openai-wire/checked-body.js';
 import type { JsonObject } from '../openai-wire/json.js';

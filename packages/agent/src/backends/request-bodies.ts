@@ -1,11 +1,11 @@
 /**
  * From the bytes of a request to its checked body: small ones on the event loop, large ones in a
- * thread beside it, of which the large members come back as bytes (`shared/sparse-json.ts`). A
+ * thread beside it, of which the large members come back as bytes (`shared/json/sparse.ts`). A
  * coordinator's limits let through bodies that would hold every stream up for a second.
  */
-import { MAX_SMALL_BYTES, MAX_SMALL_VALUES } from '@inference-gateway/shared/json-scan';
+import { MAX_SMALL_BYTES, MAX_SMALL_VALUES } from '@inference-gateway/shared/json/scan';
 import { ThreadQueue } from '@inference-gateway/shared/program/thread-queue';
-import { readSparse } from '@inference-gateway/shared/sparse-json';
+import { readSparse } from '@inference-gateway/shared/json/sparse';
 import type { DocumentAnswer, LocalCall } from './backend.js';
 import { checkBody, tooMuchJson } from '../openai-wire/checked-body.js';
 import type { BodyQuestion } from '../openai-wire/checked-body.js';

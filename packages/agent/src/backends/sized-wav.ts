@@ -7,7 +7,7 @@ import {
   WAV_HEADER_BYTES,
   hasPlaceholderLength,
   mendWavHeader,
-} from '@inference-gateway/shared/wav-header';
+} from '@inference-gateway/shared/media/wav-header';
 import { startOf } from '../media/start-of.js';
 import { inPieces } from './in-pieces.js';
 import { readWhole } from './read-whole.js';

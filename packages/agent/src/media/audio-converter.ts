@@ -5,8 +5,8 @@
 import { createReadStream } from 'node:fs';
 import { open, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DETECT_BYTES, detectFormat } from '@inference-gateway/shared/media-types';
-import type { MediaFormat } from '@inference-gateway/shared/media-types';
+import { DETECT_BYTES, detectFormat } from '@inference-gateway/shared/media/types';
+import type { MediaFormat } from '@inference-gateway/shared/media/types';
 import { LocalFailure } from '../backends/backend.js';
 import { openScratchFolder } from './scratch-folder.js';
 

@@ -6,7 +6,7 @@
 import { execFile } from 'node:child_process';
 import { resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
-import type { MediaFormat } from '@inference-gateway/shared/media-types';
+import type { MediaFormat } from '@inference-gateway/shared/media/types';
 import { LocalFailure } from '../backends/backend.js';
 import {
   CONVERT_TIMEOUT_MS,

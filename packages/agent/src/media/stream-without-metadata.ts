@@ -2,7 +2,7 @@
  * A film or a sound without what is written beside it, while it streams. ComfyUI writes the whole
  * workflow there, with the names of the owner's files.
  */
-import type { MediaFormat } from '@inference-gateway/shared/media-types';
+import type { MediaFormat } from '@inference-gateway/shared/media/types';
 import { ByteCursor } from './byte-cursor.js';
 import { cleanMp4 } from './clean-mp4.js';
 import { cleanFlac, cleanMp3 } from './clean-sound.js';

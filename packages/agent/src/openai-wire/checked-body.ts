@@ -53,7 +53,7 @@ function refusalOf(body: JsonObject, endpoint: EndpointKey): DocumentAnswer | nu
   return sequences > MAX_SEQUENCES ? tooMany(sequences) : null;
 }
 
-/** A body that was not parsed, because it passes a limit (`shared/json-scan.ts`). */
+/** A body that was not parsed, because it passes a limit (`shared/json/scan.ts`). */
 export function tooMuchJson(fault: string): DocumentAnswer {
   const message = `The request body is refused: ${fault}. Send less at once.`;
   return refusal(400, message, { code: 'invalid_json' });

@@ -1,5 +1,5 @@
 /** A JSON body as the fields of a form. */
-import { RawJson } from '@inference-gateway/shared/sparse-json';
+import { RawJson } from '@inference-gateway/shared/json/sparse';
 import type { JsonObject } from './json.js';
 
 /** Lists become `name[]`, as OpenAI's clients write them; what is null is left out. */

@@ -1,6 +1,6 @@
 /** JSON of a local server, read without trust and without a schema: chunks come 25,000 a second. */
 
-import { ANSWER_LIMITS, jsonFault } from '@inference-gateway/shared/json-scan';
+import { ANSWER_LIMITS, jsonFault } from '@inference-gateway/shared/json/scan';
 
 export type JsonObject = Record<string, unknown>;
 

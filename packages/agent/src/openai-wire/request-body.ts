@@ -1,6 +1,6 @@
 /** What a local server is sent: the caller's checked body, less what must not reach it. */
 import { estimatePromptTokens } from '@inference-gateway/shared/openai/token-estimate';
-import { writeSparse } from '@inference-gateway/shared/sparse-json';
+import { writeSparse } from '@inference-gateway/shared/json/sparse';
 import type { LocalCall } from '../backends/backend.js';
 import { withoutFields } from './without-fields.js';
 import { asObject } from './json.js';

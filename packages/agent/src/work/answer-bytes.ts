@@ -3,7 +3,7 @@
  * when somebody asks for it; without a file they stay in memory.
  */
 import { createHash } from 'node:crypto';
-import { GatheredBytes } from '@inference-gateway/shared/gathered-bytes';
+import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
 import type { SpoolFile } from './spool-file.js';
 import { SpoolFull } from './spool-room.js';
 import type { SpoolRoom } from './spool-room.js';

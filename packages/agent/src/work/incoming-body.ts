@@ -3,8 +3,8 @@
  * files, one after the other, each handed on piece by piece. The coordinator is granted new credit
  * for what has been taken, so that a file waits at the coordinator and not in this memory.
  */
-import { GatheredBytes } from '@inference-gateway/shared/gathered-bytes';
-import { JsonScan } from '@inference-gateway/shared/json-scan';
+import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
+import { JsonScan } from '@inference-gateway/shared/json/scan';
 import type { LocalUpload } from '../backends/backend.js';
 
 /** Pieces are joined up to this size; frames of the usual size stay as they came. */

@@ -4,7 +4,7 @@
  * owner configured.
  */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
-import { contentTypeOf, formatOf } from '@inference-gateway/shared/media-types';
+import { contentTypeOf, formatOf } from '@inference-gateway/shared/media/types';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { Message, RejectReason } from '@inference-gateway/shared/protocol/messages';
 import type { Catalog, CatalogEntry } from '../backends/catalog/catalog.js';

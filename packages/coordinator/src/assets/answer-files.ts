@@ -9,8 +9,8 @@ import {
   DETECT_BYTES,
   detectFormat,
   PCM,
-} from '@inference-gateway/shared/media-types';
-import type { MediaFamily } from '@inference-gateway/shared/media-types';
+} from '@inference-gateway/shared/media/types';
+import type { MediaFamily } from '@inference-gateway/shared/media/types';
 import type { Asset } from '../store/port.js';
 import type { AssetDraft } from './asset-draft.js';
 import type { AssetFacts } from './asset-facts.js';

@@ -5,7 +5,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AssetsAccess } from '@inference-gateway/shared/media-types';
+import type { AssetsAccess } from '@inference-gateway/shared/media/types';
 
 const SECRET_BYTES = 32;
 const SECRET_FILE = 'asset-links.key';

@@ -2,8 +2,8 @@ import { ago, print, printRows, say } from '@inference-gateway/shared/program/pr
 import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
 import type { AdminResult } from '../admin/commands.js';
-import { ASSETS_ACCESS } from '@inference-gateway/shared/media-types';
-import type { AssetsAccess } from '@inference-gateway/shared/media-types';
+import { ASSETS_ACCESS } from '@inference-gateway/shared/media/types';
+import type { AssetsAccess } from '@inference-gateway/shared/media/types';
 import { admin } from './client.js';
 import { parseDuration } from './duration.js';
 import { dataOption, example, isoTime, jsonOption, requireYes, yesOption } from './options.js';

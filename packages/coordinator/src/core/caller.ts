@@ -1,5 +1,5 @@
 /** Who calls: a member, through one of their keys or the dashboard. */
-import type { AssetsAccess } from '@inference-gateway/shared/media-types';
+import type { AssetsAccess } from '@inference-gateway/shared/media/types';
 
 /** Whose machines may serve a call: the member's own, or any that they can see. */
 export type ProviderScope = 'own' | 'any';

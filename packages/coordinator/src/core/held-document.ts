@@ -1,6 +1,6 @@
 /** A JSON answer that is held until it is whole, whoever takes it then. */
 import type { ApiError } from '@inference-gateway/shared/errors';
-import { GatheredBytes } from '@inference-gateway/shared/gathered-bytes';
+import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
 import { Budget } from './budget.js';
 import type { Share } from './budget.js';
 import { JsonGrammar } from './json-grammar.js';

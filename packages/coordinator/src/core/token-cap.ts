@@ -12,7 +12,7 @@ import {
   TOKEN_FLOORS,
   TOKEN_LIMITS,
 } from '@inference-gateway/shared/openai/token-limits';
-import { readSparse, writeSparse } from '@inference-gateway/shared/sparse-json';
+import { readSparse, writeSparse } from '@inference-gateway/shared/json/sparse';
 
 export interface CappedBody {
   readonly body: Uint8Array;

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import { prefixDigests } from '../core/affinity.js';
 import type { RunningDigest } from '../core/affinity.js';
-import { readSparse } from '@inference-gateway/shared/sparse-json';
+import { readSparse } from '@inference-gateway/shared/json/sparse';
 import type { Work } from './work.js';
 
 /** The conversations that have been quiet for longest are forgotten first. */

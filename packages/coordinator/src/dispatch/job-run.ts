@@ -10,7 +10,7 @@ import type {
   LinkedProvider,
   OpenRequest,
 } from '../core/sessions.js';
-import { readSparse } from '@inference-gateway/shared/sparse-json';
+import { readSparse } from '@inference-gateway/shared/json/sparse';
 import { sizeOf } from '../core/usage-bounds.js';
 import type { RequestSize } from '../core/usage-bounds.js';
 import type { ClaimedJob } from '../store/port.js';

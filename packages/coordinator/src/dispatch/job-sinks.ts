@@ -3,7 +3,7 @@ import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { AnswerFiles } from '../assets/answer-files.js';
 import type { AssetLibrary } from '../assets/asset-library.js';
 import type { Budget } from '../core/budget.js';
-import { readSparse } from '@inference-gateway/shared/sparse-json';
+import { readSparse } from '@inference-gateway/shared/json/sparse';
 import type { Job } from '../store/port.js';
 import { FileResult } from './sinks/file-result.js';
 import type { JobSink } from './sinks/job-sink.js';

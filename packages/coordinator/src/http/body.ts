@@ -1,7 +1,7 @@
 /** JSON bodies: held whole, up to their limit, within one budget of memory for all callers. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { RequestLimits } from '@inference-gateway/shared/openai/requests';
-import { JsonScan, MAX_SMALL_BYTES, MAX_SMALL_VALUES } from '@inference-gateway/shared/json-scan';
+import { JsonScan, MAX_SMALL_BYTES, MAX_SMALL_VALUES } from '@inference-gateway/shared/json/scan';
 import type { Readable } from 'node:stream';
 import { addressNetwork } from '../core/address-group.js';
 import type { Budget, Share } from '../core/budget.js';
@@ -11,7 +11,7 @@ import { decodedBody, decodingFault } from './decoded-body.js';
 import { judgeBatch, judgeRequest, parseJson } from './judge-body.js';
 import type { Judged, JudgedBatch, JudgedRequest, Question } from './judge-body.js';
 import type { LargeBodies } from './large-bodies.js';
-import { GatheredBytes } from '@inference-gateway/shared/gathered-bytes';
+import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
 
 type RequestAsked = Omit<Extract<Question, { kind: 'request' }>, 'kind' | 'memberId'>;
 

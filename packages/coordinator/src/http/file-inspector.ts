@@ -1,7 +1,7 @@
 /** Looks at one uploaded file as it passes: its type by its first bytes, its size, its budget. */
 import type { UploadField } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
-import { contentTypeOf, DETECT_BYTES, detectFormat } from '@inference-gateway/shared/media-types';
+import { contentTypeOf, DETECT_BYTES, detectFormat } from '@inference-gateway/shared/media/types';
 import { Transform } from 'node:stream';
 import type { TransformCallback } from 'node:stream';
 import type { Share } from '../core/budget.js';

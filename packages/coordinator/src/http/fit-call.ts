@@ -5,7 +5,7 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
-import { formatOf } from '@inference-gateway/shared/media-types';
+import { formatOf } from '@inference-gateway/shared/media/types';
 import { nearest } from '@inference-gateway/shared/nearest';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import { fittingModels, knownModels, mayTake, NO_NEEDS } from '../core/match.js';

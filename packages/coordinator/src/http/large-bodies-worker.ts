@@ -4,7 +4,7 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import type { ParsedRequest } from '@inference-gateway/shared/openai/requests';
 import { TOKEN_FIELDS } from '@inference-gateway/shared/openai/token-limits';
 import { answerInThread, ownBlock } from '@inference-gateway/shared/program/thread-queue';
-import { toSparse, writeSparse } from '@inference-gateway/shared/sparse-json';
+import { toSparse, writeSparse } from '@inference-gateway/shared/json/sparse';
 import { MAX_ANSWER_BYTES } from '../core/held-document.js';
 import { MAX_CONVERSATION_BYTES, digestsOfMessages } from '../dispatch/conversations.js';
 import { transcriptOf } from './answers/transcript.js';

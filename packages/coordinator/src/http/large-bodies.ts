@@ -1,7 +1,7 @@
 /**
  * Large JSON bodies are parsed, checked and written again in a thread of their own: on the loop,
  * every stream and every agent's link would wait for it. What comes back is small values and bytes
- * (`shared/sparse-json.ts`). Members take turns, so that nobody's many large bodies keep another's
+ * (`shared/json/sparse.ts`). Members take turns, so that nobody's many large bodies keep another's
  * waiting. Large transcripts, which agents send, are read and written there, too.
  */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
@@ -10,7 +10,7 @@ import type { ErrorCode } from '@inference-gateway/shared/errors';
 import type { ParsedRequest } from '@inference-gateway/shared/openai/requests';
 import type { WebhookWish } from '@inference-gateway/shared/openai/webhook';
 import { ThreadQueue } from '@inference-gateway/shared/program/thread-queue';
-import { sparseBody } from '@inference-gateway/shared/sparse-json';
+import { sparseBody } from '@inference-gateway/shared/json/sparse';
 import type { Rendered } from './answers/json-answer.js';
 import type { TranscriptFacts } from './answers/transcript.js';
 import { mapInTurns } from './map-in-turns.js';

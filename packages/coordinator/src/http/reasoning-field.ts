@@ -1,6 +1,6 @@
 /** The name under which a caller reads a model's thinking text. It is sent once. */
 import { ApiError } from '@inference-gateway/shared/errors';
-import { BODY_LIMITS, jsonFault } from '@inference-gateway/shared/json-scan';
+import { BODY_LIMITS, jsonFault } from '@inference-gateway/shared/json/scan';
 import { REASONING_FIELDS } from '@inference-gateway/shared/protocol/messages';
 import type { ReasoningField } from '@inference-gateway/shared/protocol/messages';
 import type { Context } from './context.js';

@@ -1,6 +1,6 @@
 /** The bytes of an asset as an answer: whole, a range of it, or the word that nothing changed. */
 import { ApiError } from '@inference-gateway/shared/errors';
-import { extensionOf } from '@inference-gateway/shared/media-types';
+import { extensionOf } from '@inference-gateway/shared/media/types';
 import { basename, dirname } from 'node:path';
 import send from 'send';
 import type { Asset } from '../store/port.js';

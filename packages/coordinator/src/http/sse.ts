@@ -4,7 +4,7 @@
  * line.
  */
 
-import { GatheredBytes } from '@inference-gateway/shared/gathered-bytes';
+import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
 
 const MAX_EVENT_BYTES = 1024 * 1024;
 const NEWLINE = 10;

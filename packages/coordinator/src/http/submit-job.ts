@@ -10,7 +10,7 @@ import type { Sessions } from '../core/sessions.js';
 import { modelNotFound } from '../dispatch/absence.js';
 import type { JobDesk, Submitter, Waiting } from '../dispatch/job-desk.js';
 import type { Job, NewJobItem, QueueFull, SubmitOutcome } from '../store/port.js';
-import { writeSparse } from '@inference-gateway/shared/sparse-json';
+import { writeSparse } from '@inference-gateway/shared/json/sparse';
 import { callerOf } from './context.js';
 import type { Context } from './context.js';
 import { fitCall, modelsToFit } from './fit-call.js';

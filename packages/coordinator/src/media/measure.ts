@@ -3,7 +3,7 @@
  * written before it knew, or that anybody can write, the bytes themselves are asked. Paths have no
  * ending: music-metadata would believe it.
  */
-import { PCM } from '@inference-gateway/shared/media-types';
+import { PCM } from '@inference-gateway/shared/media/types';
 import { parseFile } from 'music-metadata';
 import type { Measurement } from './duration.js';
 import { FileWindow } from './file-window.js';

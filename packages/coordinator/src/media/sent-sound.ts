@@ -2,7 +2,7 @@
  * How long the sound is that was passed on so far, told while its bytes go by: where it breaks off
  * there is no file to measure.
  */
-import { PCM } from '@inference-gateway/shared/media-types';
+import { PCM } from '@inference-gateway/shared/media/types';
 import { PCM_BYTES_PER_SECOND } from './measure.js';
 import { mp3BytesPerSecond } from './mp3-seconds.js';
 

@@ -5,7 +5,7 @@ import {
   chunkEnd,
   isWav,
   soundBytes,
-} from '@inference-gateway/shared/wav-header';
+} from '@inference-gateway/shared/media/wav-header';
 import type { FileWindow } from './file-window.js';
 
 /** Far more than any encoder writes. */

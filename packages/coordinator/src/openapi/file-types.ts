@@ -1,6 +1,6 @@
 /** Raw bytes of files as the content of an answer. */
-import { contentTypeOf, PCM } from '@inference-gateway/shared/media-types';
-import type { MediaFamily, MediaFormat } from '@inference-gateway/shared/media-types';
+import { contentTypeOf, PCM } from '@inference-gateway/shared/media/types';
+import type { MediaFamily, MediaFormat } from '@inference-gateway/shared/media/types';
 import type { Content, MediaType } from './open-api.js';
 
 const FORMATS: Readonly<Record<MediaFamily, readonly MediaFormat[]>> = {

@@ -2,7 +2,7 @@
 import { assertNever } from '@inference-gateway/shared/assert';
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { Endpoint, EndpointKey } from '@inference-gateway/shared/endpoints';
-import type { MediaFamily } from '@inference-gateway/shared/media-types';
+import type { MediaFamily } from '@inference-gateway/shared/media/types';
 import { fileTypes } from './file-types.js';
 import * as examples from './examples.js';
 import type { Answer, Content, MediaType } from './open-api.js';

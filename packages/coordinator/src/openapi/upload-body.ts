@@ -1,7 +1,7 @@
 /** The form of an upload: its files from the endpoint's row, its fields from their schema. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey, UploadField } from '@inference-gateway/shared/endpoints';
-import { contentTypeOf } from '@inference-gateway/shared/media-types';
+import { contentTypeOf } from '@inference-gateway/shared/media/types';
 import { REQUEST_SCHEMAS } from '@inference-gateway/shared/openai/request-schemas';
 import { REQUEST_EXAMPLES } from './examples.js';
 import type { JsonSchema, RequestBody } from './open-api.js';

@@ -3,8 +3,8 @@
  * Unknown tags and unknown fields are ignored, so that an older end can talk to a newer one.
  */
 import * as z from 'zod';
-import { jsonFault } from '../json-scan.js';
-import type { JsonLimits } from '../json-scan.js';
+import { jsonFault } from '../json/scan.js';
+import type { JsonLimits } from '../json/scan.js';
 import { ENDPOINT_KEYS, SERVICE_TYPES } from '../endpoints.js';
 import { cardReading, MAX_CARDS } from './card-reading.js';
 import { LINK } from './version.js';

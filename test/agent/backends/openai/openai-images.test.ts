@@ -1,6 +1,6 @@
 import { LocalFailure } from '@inference-gateway/agent/backends/backend';
 import type { LocalAnswer, LocalCall } from '@inference-gateway/agent/backends/backend';
-import { detectFormat } from '@inference-gateway/shared/media-types';
+import { detectFormat } from '@inference-gateway/shared/media/types';
 import { describe, expect, test } from 'vitest';
 import { drain, errorOf, localCall, upload } from '../../../support/local-call.js';
 import { picture } from '../../../support/pictures.js';

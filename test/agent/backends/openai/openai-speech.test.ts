@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { LocalFailure } from '@inference-gateway/agent/backends/backend';
 import type { LocalAnswer, LocalCall } from '@inference-gateway/agent/backends/backend';
-import { detectFormat, formatOf } from '@inference-gateway/shared/media-types';
+import { detectFormat, formatOf } from '@inference-gateway/shared/media/types';
 import { expect, test } from 'vitest';
 import { AUDIO_SECONDS, audioFile, audioType } from '../../../support/audio-files.js';
 import type { AudioKind } from '../../../support/audio-files.js';

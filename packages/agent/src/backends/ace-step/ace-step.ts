@@ -3,7 +3,7 @@
  * hides that from callers. It computes one after the other, and nothing that was handed in can be
  * taken back.
  */
-import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media-types';
+import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media/types';
 import { startOf } from '../../media/start-of.js';
 import { aceStepFields, refuseMusic } from '../../openai-wire/ace-step-request.js';
 import { notServed } from '../../openai-wire/error-document.js';

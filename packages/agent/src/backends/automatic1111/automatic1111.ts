@@ -1,6 +1,6 @@
 /** Stable Diffusion's web UI by AUTOMATIC1111 and its kin: Forge, reForge, SD.Next. */
 import { randomUUID } from 'node:crypto';
-import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media-types';
+import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media/types';
 import { withoutMetadata } from '../../media/without-metadata.js';
 import { readFailure, readImages } from '../../openai-wire/automatic1111-answer.js';
 import { imageCount, imageToImage, textToImage } from '../../openai-wire/automatic1111-request.js';

@@ -1,6 +1,6 @@
 /** The files that a job made: which of them an answer has, and their bytes. */
-import { contentTypeOf, DETECT_BYTES, detectFormat } from '@inference-gateway/shared/media-types';
-import type { MediaFamily } from '@inference-gateway/shared/media-types';
+import { contentTypeOf, DETECT_BYTES, detectFormat } from '@inference-gateway/shared/media/types';
+import type { MediaFamily } from '@inference-gateway/shared/media/types';
 import { startOf } from '../../media/start-of.js';
 import { streamWithoutMetadata } from '../../media/stream-without-metadata.js';
 import { withoutMetadata } from '../../media/without-metadata.js';

@@ -3,7 +3,7 @@
  * image, one after the other: a batch needs the memory of the card n times, and each image can be
  * sent on as soon as it is there.
  */
-import type { MediaFamily } from '@inference-gateway/shared/media-types';
+import type { MediaFamily } from '@inference-gateway/shared/media/types';
 import { LocalFailure } from '../backend.js';
 import type { LocalAnswer, MediaPart } from '../backend.js';
 import type { ComfyServer } from './comfy-server.js';

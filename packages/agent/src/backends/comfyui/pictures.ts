@@ -3,7 +3,7 @@
  * which it erases when it starts and ends: its API has no way to delete one.
  */
 import { randomUUID } from 'node:crypto';
-import { contentTypeOf, detectFormat, extensionOf } from '@inference-gateway/shared/media-types';
+import { contentTypeOf, detectFormat, extensionOf } from '@inference-gateway/shared/media/types';
 import { repaintMask } from '../../media/repaint-mask.js';
 import { errorDocument, refusal } from '../../openai-wire/error-document.js';
 import { asObject, asText, parseJson } from '../../openai-wire/json.js';

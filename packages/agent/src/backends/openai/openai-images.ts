@@ -1,7 +1,7 @@
 /** Images and films from a server that speaks OpenAI's API. */
 import { randomInt } from 'node:crypto';
-import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media-types';
-import type { MediaFamily } from '@inference-gateway/shared/media-types';
+import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media/types';
+import type { MediaFamily } from '@inference-gateway/shared/media/types';
 import { withoutMetadata } from '../../media/without-metadata.js';
 import { withoutHiddenArguments } from '../../openai-wire/hidden-arguments.js';
 import { LocalFailure } from '../backend.js';

@@ -1,7 +1,7 @@
 /** One media request to a server that speaks OpenAI's API: what is sent, and what comes back. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
-import { extensionOf } from '@inference-gateway/shared/media-types';
-import { writeSparse } from '@inference-gateway/shared/sparse-json';
+import { extensionOf } from '@inference-gateway/shared/media/types';
+import { writeSparse } from '@inference-gateway/shared/json/sparse';
 import type { AudioConverter } from '../../media/audio-converter.js';
 import { errorDocument } from '../../openai-wire/error-document.js';
 import { formFields } from '../../openai-wire/form-fields.js';

@@ -1,8 +1,8 @@
 /** Whether an answer is what its endpoint promises; read to its end either way. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
-import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media-types';
-import type { MediaFamily } from '@inference-gateway/shared/media-types';
+import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media/types';
+import type { MediaFamily } from '@inference-gateway/shared/media/types';
 import * as z from 'zod';
 import { parseJson } from '../../openai-wire/json.js';
 import type { DocumentAnswer, EventAnswer, LocalAnswer, MediaAnswer } from '../backend.js';

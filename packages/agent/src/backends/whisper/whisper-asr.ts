@@ -3,7 +3,7 @@
  * does not name, options in the query, and answers that are JSON but say that they are text. It has
  * ffmpeg of its own and reads every format.
  */
-import { extensionOf } from '@inference-gateway/shared/media-types';
+import { extensionOf } from '@inference-gateway/shared/media/types';
 import { errorDocument } from '../../openai-wire/error-document.js';
 import { asObject } from '../../openai-wire/json.js';
 import { readOpenAiTranscript } from '../../openai-wire/openai-transcript.js';

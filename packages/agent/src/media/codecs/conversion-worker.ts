@@ -1,7 +1,7 @@
 /** The thread that converts one sound, from file to file, and then ends. */
 import { closeSync, openSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { MediaFormat } from '@inference-gateway/shared/media-types';
+import type { MediaFormat } from '@inference-gateway/shared/media/types';
 import type { SoundTarget } from '../audio-converter.js';
 import { FileBytes } from './file-bytes.js';
 import { readMatroska } from './matroska.js';

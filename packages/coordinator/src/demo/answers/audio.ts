@@ -1,6 +1,11 @@
 /** Speech, music, voices, and what is heard in a recording. */
-import { CHUNK_HEADER_BYTES, chunkAt, chunkEnd, isWav } from '@inference-gateway/shared/wav-header';
-import { RIFF_HEADER_BYTES } from '@inference-gateway/shared/wav-header';
+import {
+  CHUNK_HEADER_BYTES,
+  chunkAt,
+  chunkEnd,
+  isWav,
+} from '@inference-gateway/shared/media/wav-header';
+import { RIFF_HEADER_BYTES } from '@inference-gateway/shared/media/wav-header';
 import { seedOf } from '../random.js';
 import { HEARD } from '../topics.js';
 import type { Answer, Call } from './answer.js';

@@ -1,5 +1,5 @@
 /** One request on a demo machine's link: its bytes come in, and an answer goes out. */
-import { GatheredBytes } from '@inference-gateway/shared/gathered-bytes';
+import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
 import { ReceiveWindow } from '@inference-gateway/shared/protocol/credit';
 import { encodeWindow } from '@inference-gateway/shared/protocol/frames';
 import type { AgentMessage, Message } from '@inference-gateway/shared/protocol/messages';

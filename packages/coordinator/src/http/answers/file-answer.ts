@@ -5,7 +5,7 @@
  */
 import { measureFiles, NOTHING_MEASURED } from '../../assets/measures.js';
 import type { ApiError } from '@inference-gateway/shared/errors';
-import { hasPlaceholderLength } from '@inference-gateway/shared/wav-header';
+import { hasPlaceholderLength } from '@inference-gateway/shared/media/wav-header';
 import type { Intake, KeptFile } from '../../assets/answer-files.js';
 import type { AnswerPart } from '../../core/sessions.js';
 import type { Answerer, SinkFault } from '../../dispatch/work.js';

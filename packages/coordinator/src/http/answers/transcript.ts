@@ -1,6 +1,6 @@
 /** A transcript in the form that its caller asked for (specification, section 2, Transcription). */
 import { ApiError } from '@inference-gateway/shared/errors';
-import { BODY_LIMITS, jsonFault } from '@inference-gateway/shared/json-scan';
+import { BODY_LIMITS, jsonFault } from '@inference-gateway/shared/json/scan';
 import * as z from 'zod';
 import type { Measures } from '../../assets/measures.js';
 import { JSON_TYPE } from './json-answer.js';

@@ -13,7 +13,7 @@ import { NOTHING_MEASURED } from '../../assets/measures.js';
 import type { Measures } from '../../assets/measures.js';
 import { createAnswer } from '../answers/create-answer.js';
 import type { AnswerParts } from '../answers/create-answer.js';
-import { writeSparse } from '@inference-gateway/shared/sparse-json';
+import { writeSparse } from '@inference-gateway/shared/json/sparse';
 import { callerOf } from '../context.js';
 import type { Context, RequestState } from '../context.js';
 import { fitCall, modelsToFit, voicesOf } from '../fit-call.js';

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { AssetsAccess } from '@inference-gateway/shared/media-types';
+import type { AssetsAccess } from '@inference-gateway/shared/media/types';
 import type { ProviderScope } from '../../core/caller.js';
 import type { ApiKey, AuditSubject } from '../port.js';
 

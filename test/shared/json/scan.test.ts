@@ -1,10 +1,10 @@
-import { BODY_LIMITS, JsonScan, jsonFault } from '@inference-gateway/shared/json-scan';
+import { BODY_LIMITS, JsonScan, jsonFault } from '@inference-gateway/shared/json/scan';
 import {
   MAX_DEPTH,
   MAX_NUMBERS,
   MAX_OBJECT_KEYS,
   MAX_VALUES,
-} from '@inference-gateway/shared/json-scan';
+} from '@inference-gateway/shared/json/scan';
 import { assert, integer, jsonValue, property } from 'fast-check';
 import { expect, test } from 'vitest';
 

@@ -4,7 +4,7 @@ import {
   detectFormat,
   extensionOf,
   formatOf,
-} from '@inference-gateway/shared/media-types';
+} from '@inference-gateway/shared/media/types';
 import { expect, test } from 'vitest';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text.padEnd(DETECT_BYTES, '\0'), 'latin1');

@@ -4,7 +4,7 @@ import {
   sparseBody,
   toSparse,
   writeSparse,
-} from '@inference-gateway/shared/sparse-json';
+} from '@inference-gateway/shared/json/sparse';
 import {
   array,
   assert,

@@ -1,6 +1,6 @@
-import { hasPlaceholderLength, mendWavHeader } from '@inference-gateway/shared/wav-header';
+import { hasPlaceholderLength, mendWavHeader } from '@inference-gateway/shared/media/wav-header';
 import { describe, expect, test } from 'vitest';
-import { silentWav } from '../support/sound.js';
+import { silentWav } from '../../support/sound.js';
 
 const WHOLE = silentWav(1);
 const UNKNOWN = 0xffffffff;
