@@ -1,7 +1,7 @@
 /** Members with a key for their programs and a session for their browser. */
 import type { Member, Store } from '@inference-gateway/coordinator/store/port';
 import { newSecret } from '@inference-gateway/shared/ids';
-import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 
 const DAY_MS = 86_400_000;
 const SESSION_COOKIE = 'gateway_session';

@@ -4,7 +4,7 @@
  */
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { newSecret } from '@inference-gateway/shared/ids';
-import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 import type { HomePlan } from './home-plan.js';
 
 const HOUR_MS = 3_600_000;

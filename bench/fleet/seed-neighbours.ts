@@ -2,7 +2,7 @@
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { newSecret } from '@inference-gateway/shared/ids';
-import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { enrollHomes } from './enroll-homes.js';
 import type { EnrolledHome } from './enroll-homes.js';
 import type { HomePlan } from './home-plan.js';

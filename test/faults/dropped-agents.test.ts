@@ -1,5 +1,5 @@
 import { openStore } from '@inference-gateway/coordinator/store/open';
-import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { newSecret } from '@inference-gateway/shared/ids';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';

@@ -3,7 +3,7 @@
  * where the command lines would have written them.
  */
 import { openStore } from '@inference-gateway/coordinator/store/open';
-import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { newSecret } from '@inference-gateway/shared/ids';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /** Why a coordinator cannot be reached, in words: what is wrong, and what mends it. */
-import { certificateFault } from '@inference-gateway/shared/program/certificate-fault';
+import { certificateFault } from '@inference-gateway/shared/program/certificate';
 
 /** What Node, ws and node-fetch leave on their errors. */
 interface NetworkError {

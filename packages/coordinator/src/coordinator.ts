@@ -1,5 +1,5 @@
 /** Builds and joins every part of the coordinator; `main` and the tests start the same object. */
-import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { IncomingMessage, RequestListener, Server } from 'node:http';

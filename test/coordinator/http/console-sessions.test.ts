@@ -3,7 +3,7 @@ import type { RequestState } from '@inference-gateway/coordinator/http/context';
 import { SessionCookie } from '@inference-gateway/coordinator/http/session-cookie';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import { newSecret } from '@inference-gateway/shared/ids';
-import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 import Koa from 'koa';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

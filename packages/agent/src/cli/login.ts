@@ -3,7 +3,7 @@
  * code that it shows.
  */
 import { hostname } from 'node:os';
-import { interruption } from '@inference-gateway/shared/program/interruption';
+import { interruption } from '@inference-gateway/shared/program/shutdown';
 import { say } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
 import { awaitApproval, beginLogIn } from '../coordinator-api/login.js';

@@ -1,8 +1,7 @@
 /** What `gateway-agent start` does. */
 import { resolve } from 'node:path';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { logFile } from '@inference-gateway/shared/program/log-file';
-import { createLogger } from '@inference-gateway/shared/program/logger';
+import { logFile, createLogger } from '@inference-gateway/shared/program/logger';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { print, say } from '@inference-gateway/shared/program/print';
 import { onShutdown } from '@inference-gateway/shared/program/shutdown';

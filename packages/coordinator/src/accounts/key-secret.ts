@@ -1,5 +1,5 @@
 import { newSecret } from '@inference-gateway/shared/ids';
-import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 
 /** Of a key, kept and shown to tell keys apart: `gwk_` and eight more. */
 export const KEY_PREFIX_CHARACTERS = 12;

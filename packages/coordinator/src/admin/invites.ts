@@ -1,6 +1,6 @@
 import { isSecret, newSecret } from '@inference-gateway/shared/ids';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 import * as z from 'zod';
 import type { Invite, Store } from '../store/port.js';
 import { adminCommand } from './admin-context.js';

@@ -1,4 +1,4 @@
-import { syncFolder } from '@inference-gateway/shared/program/sync-folder';
+import { syncFolder } from '@inference-gateway/shared/program/disk-space';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 

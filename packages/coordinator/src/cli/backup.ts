@@ -1,6 +1,6 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { interruption } from '@inference-gateway/shared/program/interruption';
+import { interruption } from '@inference-gateway/shared/program/shutdown';
 import { bytesText, printJson, printRecord, say } from '@inference-gateway/shared/program/print';
 import type { Fields } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { newSecret, randomCharacters } from '@inference-gateway/shared/ids';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { inShell } from '@inference-gateway/shared/program/disk-space';
-import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { say } from '@inference-gateway/shared/program/print';
 import { emailOf } from '../demo/cast.js';
 import { foundDemo } from '../demo/demo.js';

@@ -1,5 +1,5 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { interruption } from '@inference-gateway/shared/program/interruption';
+import { interruption } from '@inference-gateway/shared/program/shutdown';
 import { printJson, printRows, say } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
 import type { BackupFault, BackupReport } from '../backup/examine-backup.js';

@@ -2,7 +2,7 @@
 import { readBearer } from '@inference-gateway/shared/bearer';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { isSecret } from '@inference-gateway/shared/ids';
-import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 import type { Provider, Store } from '../store/port.js';
 
 export async function authenticateAgent(

@@ -3,7 +3,7 @@
  * 5.
  */
 import { readBearer } from '@inference-gateway/shared/bearer';
-import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { isSecret } from '@inference-gateway/shared/ids';
 import type { Caller } from '../core/caller.js';

@@ -1,7 +1,7 @@
 /** The browsers that are logged in: a cookie on their side, a row on ours. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { newSecret } from '@inference-gateway/shared/ids';
-import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 import type { Member, MemberSession, Store } from '../store/port.js';
 import type { Context } from './context.js';
 import type { SessionCookie } from './session-cookie.js';

@@ -2,14 +2,16 @@
 import { connect } from 'node:tls';
 import type { PeerCertificate } from 'node:tls';
 import { isLoopback } from '../loopback.js';
-import { certificateFault } from './certificate-fault.js';
 import { checking } from './check.js';
 import type { Check } from './check.js';
 
 const NAME = 'tls';
+
 const TIMEOUT_MS = 10_000;
+
 /** Certificates that renew themselves do so some 30 days before their end. */
 const SOON_DAYS = 14;
+
 const DAY_MS = 86_400_000;
 
 /** Who mends what, and with which command: the advice of a failure ends with it. */
@@ -119,4 +121,24 @@ function codeOf(fault: unknown): string {
 function authorityOf(issuer: PeerCertificate['issuer']): string {
   const names = [issuer.O, issuer.CN].flat().filter((name) => name !== undefined);
   return names[0] ?? 'an authority without a name';
+}
+
+/** What is wrong with a server's certificate, by the code that Node or OpenSSL has for it. */
+const FAULTS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another address',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by an authority unknown here',
+  UNABLE_TO_GET_ISSUER_CERT: 'its certificate is signed by an authority unknown here',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is signed by an authority unknown here',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'its certificate is signed by an authority unknown here, which it does not send along',
+  CERT_UNTRUSTED: 'its certificate is not trusted here',
+  CERT_SIGNATURE_FAILURE: 'its certificate is not signed by whom it names',
+};
+
+/** Null for a code that is none of a certificate's. */
+export function certificateFault(code: string): string | null {
+  return FAULTS[code] ?? null;
 }

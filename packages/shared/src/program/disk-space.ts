@@ -1,5 +1,5 @@
 /** What lies on a disk that its user can do without, and how it is removed. */
-import { readdir, lstat } from 'node:fs/promises';
+import { readdir, lstat, open } from 'node:fs/promises';
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -12,6 +12,7 @@ export interface Freeable {
 
 /** Less is not worth a command. */
 const MIN_LISTED_BYTES = 64 * 1024;
+
 const MAX_LISTED = 20;
 
 export function freeBytesOf(folder: string): number {
@@ -40,4 +41,15 @@ export async function bytesBelow(path: string): Promise<number> {
 /** A path as a shell takes it. */
 export function inShell(path: string): string {
   return /^[\w./:-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** Puts the names in a folder on the disk. Windows does it by itself and opens no folders. */
+export async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

@@ -1,14 +1,18 @@
 /** Logs, on stderr: JSON lines for machines, one readable line a record on a terminal. */
 import { pino, stdTimeFunctions } from 'pino';
 import type { DestinationStream, Logger as PinoLogger } from 'pino';
+import { renameSync, statSync } from 'node:fs';
 import { harmlessJson, harmlessText, say } from './print.js';
 
 export type Logger = PinoLogger;
+
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Lines are written together: a system call for each would cost a tenth of a request. */
 const BATCH_BYTES = 12 * 1024;
+
 const FLUSH_MS = 250;
 
 /** On stderr, unless another destination is given. */
@@ -29,3 +33,29 @@ const readableLines: DestinationStream = {
     say(`${said} ${details.join(' ')}`.trimEnd());
   },
 };
+
+// A log file of limited size, for where the operating system keeps no log.
+
+/** Then it becomes `<file>.1`, in place of an earlier one, and a new one is begun. */
+const MAX_BYTES = 10 * 1024 * 1024;
+
+/** Appends to the file, which is created with mode 0600; so is its folder, where it is missing. */
+export function logFile(file: string, maxBytes = MAX_BYTES): DestinationStream {
+  const destination = pino.destination({ dest: file, mkdir: true, mode: 0o600, sync: true });
+  let bytes = sizeOf(file);
+  return {
+    write(line) {
+      if (bytes + line.length > maxBytes && bytes > 0) {
+        renameSync(file, `${file}.1`);
+        destination.reopen();
+        bytes = 0;
+      }
+      bytes += Buffer.byteLength(line);
+      destination.write(line);
+    },
+  };
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}

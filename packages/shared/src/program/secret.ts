@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import { createHash } from 'node:crypto';
 import { CommandError, EXIT } from './command-error.js';
 
 /**
@@ -31,4 +32,9 @@ export async function readNamedFile(file: string): Promise<string> {
       cause,
     });
   }
+}
+
+/** SHA-256 of a secret, hex: all that is stored of it. Its 256 random bits need no salt. */
+export function hashSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
 }

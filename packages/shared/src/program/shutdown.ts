@@ -1,5 +1,5 @@
 /** Ctrl-C and SIGTERM: the first drains and says so, the second stops. */
-import { EXIT } from './command-error.js';
+import { EXIT, CommandError } from './command-error.js';
 import { say } from './print.js';
 
 /** Calls `drain` on the first SIGINT or SIGTERM; a second one ends the process at once. */
@@ -15,4 +15,18 @@ export function onShutdown(drain: () => Promise<void>, announcement: string): vo
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
+}
+
+/**
+ * Aborted by the first Ctrl-C or SIGTERM, with a `CommandError` that says what that means; the
+ * second one kills.
+ */
+export function interruption(whatItMeans = 'nothing is left of it.'): AbortSignal {
+  const stop = new AbortController();
+  const onSignal = (): void => {
+    stop.abort(new CommandError(EXIT.interrupted, `interrupted: ${whatItMeans}`));
+  };
+  process.once('SIGINT', onSignal);
+  process.once('SIGTERM', onSignal);
+  return stop.signal;
 }

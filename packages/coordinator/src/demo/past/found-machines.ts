@@ -1,6 +1,6 @@
 /** The demo's machines, enrolled weeks ago and shared by their owners. */
 import { newSecret } from '@inference-gateway/shared/ids';
-import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 import type { Store } from '../../store/port.js';
 import { MACHINES, hostOf, servicesOf } from '../machines.js';
 import type { Machine } from '../machines.js';

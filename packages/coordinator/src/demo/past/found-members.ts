@@ -1,6 +1,6 @@
 /** The demo's members with their keys and networks, as if they had joined weeks ago. */
 import { newSecret } from '@inference-gateway/shared/ids';
-import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { newKeySecret } from '../../accounts/key-secret.js';
 import type { Created, Store } from '../../store/port.js';
 import { INVITED, MEMBERS, NETWORKS, emailOf } from '../cast.js';

@@ -5,7 +5,7 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import { isSecret, newSecret } from '@inference-gateway/shared/ids';
 import { check } from '@inference-gateway/shared/openai/check';
-import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { DEVICE_PATH, DEVICE_TOKEN_PATH } from '@inference-gateway/shared/protocol/version';
 import { newUserCode } from '@inference-gateway/shared/user-code';
 import type Router from '@koa/router';

@@ -1,6 +1,6 @@
 /** `POST /agent/v1/enroll`: a join token becomes a registered provider and its agent token. */
 import { readBearer } from '@inference-gateway/shared/bearer';
-import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { newSecret } from '@inference-gateway/shared/ids';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { ENROLL_PATH } from '@inference-gateway/shared/protocol/version';

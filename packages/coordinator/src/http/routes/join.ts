@@ -2,7 +2,7 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import { isSecret } from '@inference-gateway/shared/ids';
 import { check } from '@inference-gateway/shared/openai/check';
-import { hashSecret } from '@inference-gateway/shared/program/hash-secret';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 import type Router from '@koa/router';
 import * as z from 'zod';
 import { newKeySecret } from '../../accounts/key-secret.js';

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { logFile } from '@inference-gateway/shared/program/log-file';
+import { logFile } from '@inference-gateway/shared/program/logger';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/until.js';
