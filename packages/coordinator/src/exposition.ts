@@ -3,7 +3,7 @@
  * setting opens them nothing is counted.
  */
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import { readPackageVersion } from '@inference-gateway/shared/program/package-version';
+import { readPackageVersion } from '@inference-gateway/shared/program/versions';
 import type { Server } from 'node:http';
 import type { Config } from './config.js';
 import { serveMetrics } from './http/metrics-server.js';

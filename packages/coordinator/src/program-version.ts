@@ -1,4 +1,4 @@
-import { readPackageVersion } from '@inference-gateway/shared/program/package-version';
+import { readPackageVersion } from '@inference-gateway/shared/program/versions';
 
 /** The version of this program. */
 export function programVersion(): string {

@@ -1,7 +1,7 @@
 import { CommandError } from '@inference-gateway/shared/program/command-error';
 import { checking, isFit, obstacle, reportChecks } from '@inference-gateway/shared/program/check';
 import { checkCertificate, judgeEnd } from '@inference-gateway/shared/program/certificate';
-import { checkNode } from '@inference-gateway/shared/program/package-version';
+import { checkNode } from '@inference-gateway/shared/program/versions';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';

@@ -2,7 +2,7 @@
 import { isFit, checking, obstacle } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
 import { checkCertificate } from '@inference-gateway/shared/program/certificate';
-import { checkNode } from '@inference-gateway/shared/program/package-version';
+import { checkNode } from '@inference-gateway/shared/program/versions';
 import type { AgentConfig } from '../config.js';
 import { hasEnvironmentToken, proxyVariables } from '../config-environment.js';
 import { cardUse } from './card-use.js';

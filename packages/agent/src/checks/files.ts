@@ -10,8 +10,8 @@ import {
   freeBytesOf,
   inShell,
   worthFreeing,
-} from '@inference-gateway/shared/program/disk-space';
-import type { Freeable } from '@inference-gateway/shared/program/disk-space';
+} from '@inference-gateway/shared/program/disk';
+import type { Freeable } from '@inference-gateway/shared/program/disk';
 import type { ConfigLocation } from '../config-location.js';
 import { SPOOL_MAX_BYTES } from '../work/spool-room.js';
 import { configFlag } from './patient.js';

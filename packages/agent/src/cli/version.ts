@@ -1,5 +1,5 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { printVersion } from '@inference-gateway/shared/program/package-version';
+import { printVersion } from '@inference-gateway/shared/program/versions';
 import { printJson, printRows } from '@inference-gateway/shared/program/print';
 import { PROTOCOL_VERSION, SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
 import type { Command } from 'commander';

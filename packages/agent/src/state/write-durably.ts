@@ -1,5 +1,5 @@
 /** Replaces a file whole: whoever reads it finds the old text or the new, whatever happens. */
-import { syncFolder } from '@inference-gateway/shared/program/disk-space';
+import { syncFolder } from '@inference-gateway/shared/program/disk';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 

@@ -1,6 +1,6 @@
 /** A file on its way: written while it streams, and in its place only when it is whole. */
 import { ApiError } from '@inference-gateway/shared/errors';
-import { syncFolder } from '@inference-gateway/shared/program/disk-space';
+import { syncFolder } from '@inference-gateway/shared/program/disk';
 import { WAV_HEADER_BYTES, mendWavHeader } from '@inference-gateway/shared/media/wav-header';
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';

@@ -1,6 +1,6 @@
 /** The place of a data folder that is to be restored: kept from others, and exchanged whole. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { syncFolder } from '@inference-gateway/shared/program/disk-space';
+import { syncFolder } from '@inference-gateway/shared/program/disk';
 import { mkdir, mkdtemp, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DATABASE_FILE, LOCK_FILE, lockStore } from '../store/open.js';

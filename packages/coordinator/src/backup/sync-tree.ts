@@ -1,4 +1,4 @@
-import { syncFolder } from '@inference-gateway/shared/program/disk-space';
+import { syncFolder } from '@inference-gateway/shared/program/disk';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 

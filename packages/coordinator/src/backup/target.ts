@@ -1,7 +1,7 @@
 /** Where a backup goes: a file that is there when it is whole, a device, or stdout. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { randomId } from '@inference-gateway/shared/ids';
-import { syncFolder } from '@inference-gateway/shared/program/disk-space';
+import { syncFolder } from '@inference-gateway/shared/program/disk';
 import { createWriteStream } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { open, rename, rm, stat } from 'node:fs/promises';

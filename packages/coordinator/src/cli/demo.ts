@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { newSecret, randomCharacters } from '@inference-gateway/shared/ids';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { inShell } from '@inference-gateway/shared/program/disk-space';
+import { inShell } from '@inference-gateway/shared/program/disk';
 import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { say } from '@inference-gateway/shared/program/print';
 import { emailOf } from '../demo/cast.js';

@@ -1,4 +1,4 @@
-import { printVersion } from '@inference-gateway/shared/program/package-version';
+import { printVersion } from '@inference-gateway/shared/program/versions';
 import type { Command } from 'commander';
 import { example, jsonOption } from './options.js';
 import type { JsonOption } from './options.js';

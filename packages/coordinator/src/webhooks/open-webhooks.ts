@@ -1,5 +1,5 @@
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import { readPackageVersion } from '@inference-gateway/shared/program/package-version';
+import { readPackageVersion } from '@inference-gateway/shared/program/versions';
 import type { Config } from '../config.js';
 import type { Store } from '../store/port.js';
 import { describeSubject } from './describe-subject.js';

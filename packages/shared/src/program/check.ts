@@ -1,6 +1,6 @@
 /** What a doctor says: checks in the order in which one leads to the next, and its exit code. */
 import { CommandError, EXIT } from './command-error.js';
-import type { Freeable } from './disk-space.js';
+import type { Freeable } from './disk.js';
 import { bytesText, print, printRows, statusText, terminalWidth, wrap } from './print.js';
 
 /** WARN is worth reading and fails nothing; SKIP could not be looked at, or need not be. */

@@ -5,7 +5,7 @@
 import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
 import { CommandError } from '@inference-gateway/shared/program/command-error';
-import { checkNode } from '@inference-gateway/shared/program/package-version';
+import { checkNode } from '@inference-gateway/shared/program/versions';
 import type { AdminResult } from '../../admin/commands.js';
 import { loadConfig, readRetention } from '../../config.js';
 import type { ConfigFlags } from '../../config.js';

@@ -10,8 +10,8 @@ import {
   freeBytesOf,
   inShell,
   worthFreeing,
-} from '@inference-gateway/shared/program/disk-space';
-import type { Freeable } from '@inference-gateway/shared/program/disk-space';
+} from '@inference-gateway/shared/program/disk';
+import type { Freeable } from '@inference-gateway/shared/program/disk';
 import type { AdminContext } from '../../admin/admin-context.js';
 import { AssetFiles, assetsFolder } from '../../assets/asset-files.js';
 import { orphans } from '../../assets/orphans.js';
