@@ -1,4 +1,4 @@
-import type { CardReading } from '@inference-gateway/shared/protocol/card-reading';
+import type { CardReading } from '@inference-gateway/shared/protocol/messages';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';

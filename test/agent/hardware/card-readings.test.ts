@@ -1,6 +1,6 @@
 import { cardReadings } from '@inference-gateway/agent/hardware/card-readings';
 import type { CardLoad, GpuSample } from '@inference-gateway/agent/hardware/gpu-sample';
-import { MAX_CARDS } from '@inference-gateway/shared/protocol/card-reading';
+import { MAX_CARDS } from '@inference-gateway/shared/protocol/messages';
 import { expect, test } from 'vitest';
 
 const LOAD: CardLoad = {

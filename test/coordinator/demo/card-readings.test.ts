@@ -1,7 +1,7 @@
 import { cardReadings } from '@inference-gateway/coordinator/demo/link/card-readings';
 import { hostOf, MACHINES, servicesOf } from '@inference-gateway/coordinator/demo/machines';
 import { Random } from '@inference-gateway/coordinator/demo/random';
-import { cardReading } from '@inference-gateway/shared/protocol/card-reading';
+import { cardReading } from '@inference-gateway/shared/protocol/messages';
 import { expect, test } from 'vitest';
 
 const NOTHING: ReadonlySet<string> = new Set();

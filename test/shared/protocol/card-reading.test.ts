@@ -2,8 +2,8 @@ import {
   believableReading,
   cardReading,
   MAX_CARDS,
-} from '@inference-gateway/shared/protocol/card-reading';
-import { decodeAgentMessage } from '@inference-gateway/shared/protocol/messages';
+  decodeAgentMessage,
+} from '@inference-gateway/shared/protocol/messages';
 import { describe, expect, test } from 'vitest';
 
 const READING = { use_percent: 97.5, memory_used_mib: 8123, temperature_c: 71, power_watts: 214.5 };

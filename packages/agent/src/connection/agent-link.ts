@@ -2,21 +2,24 @@
  * One link, from HELLO to its close: hands work to the runner, tells the coordinator what is
  * served, and watches for silence.
  */
-import { answersPing } from '@inference-gateway/shared/protocol/answers-ping';
-import type { CardReading } from '@inference-gateway/shared/protocol/card-reading';
-import { closeReason } from '@inference-gateway/shared/protocol/close-reason';
-import { decodeFrame } from '@inference-gateway/shared/protocol/frames';
-import { Liveness } from '@inference-gateway/shared/protocol/liveness';
-import { decodeCoordinatorMessage } from '@inference-gateway/shared/protocol/messages';
+import { answersPing, socketWire } from '@inference-gateway/shared/protocol/wire';
 import type {
+  CardReading,
   AdvertisedService,
   AgentHost,
   AgentMessage,
   CoordinatorMessage,
   Message,
 } from '@inference-gateway/shared/protocol/messages';
-import { CLOSE, LINK, PROTOCOL_VERSION } from '@inference-gateway/shared/protocol/version';
-import { socketWire } from '@inference-gateway/shared/protocol/wire';
+import {
+  closeReason,
+  CLOSE,
+  LINK,
+  PROTOCOL_VERSION,
+} from '@inference-gateway/shared/protocol/version';
+import { decodeFrame } from '@inference-gateway/shared/protocol/frames';
+import { Liveness } from '@inference-gateway/shared/protocol/liveness';
+import { decodeCoordinatorMessage } from '@inference-gateway/shared/protocol/messages';
 import { LinkWriter } from '@inference-gateway/shared/protocol/writer';
 import type { SendStream } from '@inference-gateway/shared/protocol/writer';
 import type { RawData, WebSocket } from 'ws';

@@ -1,7 +1,6 @@
 /** What the cards do, as the coordinator is told it with each HEARTBEAT. */
-import type { CardReading } from '@inference-gateway/shared/protocol/card-reading';
-import { believableReading, MAX_CARDS } from '@inference-gateway/shared/protocol/card-reading';
-import type { AgentHost } from '@inference-gateway/shared/protocol/messages';
+import type { CardReading, AgentHost } from '@inference-gateway/shared/protocol/messages';
+import { believableReading, MAX_CARDS } from '@inference-gateway/shared/protocol/messages';
 import type { CardLoad, GpuSample } from './gpu-sample.js';
 
 /**

@@ -4,8 +4,8 @@
  * socket.
  */
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
-import type { CardReading } from '@inference-gateway/shared/protocol/card-reading';
 import type {
+  CardReading,
   AdvertisedService,
   AgentHost,
   Message,

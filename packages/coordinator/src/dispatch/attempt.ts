@@ -1,7 +1,7 @@
 /** One try of one piece of work on one provider, from OPEN to its end, with its deadlines. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { ApiError } from '@inference-gateway/shared/errors';
-import { SilenceTimer } from '@inference-gateway/shared/protocol/silence';
+import { SilenceTimer } from '@inference-gateway/shared/protocol/liveness';
 import type { ResetCode, TokenUsage } from '@inference-gateway/shared/protocol/messages';
 import type { Candidate } from '../core/match.js';
 import type { Measured } from '../core/pace.js';

@@ -4,20 +4,18 @@
  */
 import { randomId } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import { answersPing } from '@inference-gateway/shared/protocol/answers-ping';
-import type { CardReading } from '@inference-gateway/shared/protocol/card-reading';
-import { closeReason } from '@inference-gateway/shared/protocol/close-reason';
-import { decodeFrame } from '@inference-gateway/shared/protocol/frames';
-import { Liveness } from '@inference-gateway/shared/protocol/liveness';
-import { decodeAgentMessage } from '@inference-gateway/shared/protocol/messages';
+import { answersPing, socketWire } from '@inference-gateway/shared/protocol/wire';
 import type {
+  CardReading,
   AdvertisedService,
   AgentHost,
   AgentMessage,
   Message,
 } from '@inference-gateway/shared/protocol/messages';
-import { CLOSE, LINK } from '@inference-gateway/shared/protocol/version';
-import { socketWire } from '@inference-gateway/shared/protocol/wire';
+import { closeReason, CLOSE, LINK } from '@inference-gateway/shared/protocol/version';
+import { decodeFrame } from '@inference-gateway/shared/protocol/frames';
+import { Liveness } from '@inference-gateway/shared/protocol/liveness';
+import { decodeAgentMessage } from '@inference-gateway/shared/protocol/messages';
 import { LinkWriter } from '@inference-gateway/shared/protocol/writer';
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';

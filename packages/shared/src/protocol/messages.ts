@@ -6,18 +6,23 @@ import * as z from 'zod';
 import { jsonFault } from '../json/scan.js';
 import type { JsonLimits } from '../json/scan.js';
 import { ENDPOINT_KEYS, SERVICE_TYPES } from '../endpoints.js';
-import { cardReading, MAX_CARDS } from './card-reading.js';
 import { LINK } from './version.js';
 
 /** The names that a model's thinking text has; the first is sent where nothing else is asked. */
 export const REASONING_FIELDS = ['reasoning_content', 'reasoning'] as const;
+
 export type ReasoningField = (typeof REASONING_FIELDS)[number];
 
 const name = z.string().min(1).max(256);
+
 const shortText = z.string().max(2_000);
+
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
+
 const stream = z.int().min(1).max(0xffffffff);
+
 const names = z.array(name).max(64);
+
 /** Of a timer that comes again and again: with much less, or more than 24 days, without a pause. */
 const seconds = z.number().min(0.01).max(86_400);
 
@@ -84,6 +89,7 @@ const usage = z.object({
 });
 
 const claim = z.object({ claim_id: name, phase: z.enum(['loading', 'running', 'spooled']) });
+
 const services = z.array(service).max(64);
 
 export const RESET_CODES = [
@@ -98,6 +104,7 @@ export const RESET_CODES = [
   'FLOW_CONTROL',
   'INTERNAL',
 ] as const;
+
 export const REJECT_REASONS = [
   'busy',
   'draining',
@@ -118,7 +125,19 @@ const reset = z.object({
   /** From an agent: of the part of an answer that it has sent. Absent: nothing was sent. */
   usage: usage.optional(),
 });
+
 const drain = z.object({ t: z.literal('DRAIN'), deadline_ms: count, reason: shortText });
+
+/** Cards of one machine. */
+export const MAX_CARDS = 16;
+
+export const cardReading = z.object({
+  use_percent: z.number().min(0).max(100).nullable(),
+  /** By all programs. 16 TiB are more than any card has. */
+  memory_used_mib: z.number().min(0).max(16_777_216).nullable(),
+  temperature_c: z.number().min(-100).max(200).nullable(),
+  power_watts: z.number().min(0).max(10_000).nullable(),
+});
 
 const agentMessage = z.discriminatedUnion('t', [
   z.object({
@@ -241,16 +260,24 @@ const coordinatorMessage = z.discriminatedUnion('t', [
 ]);
 
 export type AgentMessage = z.infer<typeof agentMessage>;
+
 export type CoordinatorMessage = z.infer<typeof coordinatorMessage>;
+
 export type Message<T extends (AgentMessage | CoordinatorMessage)['t']> = Extract<
   AgentMessage | CoordinatorMessage,
   { t: T }
 >;
+
 export type AdvertisedModel = z.infer<typeof model>;
+
 export type AdvertisedService = z.infer<typeof service>;
+
 export type AgentHost = z.infer<typeof host>;
+
 export type TokenUsage = z.infer<typeof usage>;
+
 export type ResetCode = (typeof RESET_CODES)[number];
+
 export type RejectReason = (typeof REJECT_REASONS)[number];
 
 /** A text frame read at the edge: trusted inside only as `message`. */
@@ -279,7 +306,9 @@ export function decodeServices(value: unknown): AdvertisedService[] | null {
 }
 
 const AGENT_TAGS = tagsOf(agentMessage);
+
 const COORDINATOR_TAGS = tagsOf(coordinatorMessage);
+
 /** HELLO and SERVICES carry whole model lists and may fill a message. */
 const LARGE_TAGS: ReadonlySet<string> = new Set(['HELLO', 'SERVICES']);
 
@@ -323,4 +352,21 @@ function parseJson(text: string): unknown {
 function tagOf(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || !('t' in value)) return null;
   return typeof value.t === 'string' ? value.t : null;
+}
+
+// What a graphics card does, as HEARTBEAT tells it. It is of the card as a whole: which programs
+// use it stays on its machine.
+
+/** Null where it is not known, never a guess. */
+export type CardReading = z.infer<typeof cardReading>;
+
+/** A figure that no card has is null: what a driver makes up must not end a link. */
+export function believableReading(reading: CardReading): CardReading {
+  const { shape } = cardReading;
+  return {
+    use_percent: shape.use_percent.catch(null).parse(reading.use_percent),
+    memory_used_mib: shape.memory_used_mib.catch(null).parse(reading.memory_used_mib),
+    temperature_c: shape.temperature_c.catch(null).parse(reading.temperature_c),
+    power_watts: shape.power_watts.catch(null).parse(reading.power_watts),
+  };
 }

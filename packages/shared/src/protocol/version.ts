@@ -1,13 +1,20 @@
 /** The WebSocket subprotocol that both ends must name, and where an agent finds it. */
 export const SUBPROTOCOL = 'gw-agent.v1';
+
 export const PROTOCOL_VERSION = 1;
+
 export const CONNECT_PATH = '/agent/v1/connect';
+
 export const ENROLL_PATH = '/agent/v1/enroll';
+
 /** Where a machine without a join token asks to be let in, and where it hears the answer. */
 export const DEVICE_PATH = '/agent/v1/device';
+
 export const DEVICE_TOKEN_PATH = '/agent/v1/device/token';
+
 /** What an agent asks with its own token: how it stands, and what of it is shared. */
 export const SELF_PATH = '/agent/v1/self';
+
 export const SHARES_PATH = '/agent/v1/shares';
 
 /** Why a link ended. 1xxx are WebSocket's own, 4xxx ours. */
@@ -71,3 +78,17 @@ export const SOCKET_OPTIONS = {
   maxFragments: 16,
   closeTimeout: 3_000,
 };
+
+// Why a link is closed, in the words of its close frame.
+
+/** What a WebSocket close frame has room for; `ws` throws at more. */
+const MAX_REASON_BYTES = 123;
+
+/**
+ * The reason cut to what fits, in bytes of UTF-8 and between characters: the other end may have
+ * chosen part of it.
+ */
+export function closeReason(reason: string): string {
+  const { read } = new TextEncoder().encodeInto(reason, new Uint8Array(MAX_REASON_BYTES));
+  return reason.slice(0, read);
+}

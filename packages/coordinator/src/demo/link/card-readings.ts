@@ -1,5 +1,5 @@
 /** What a demo machine's cards would do while it runs this work. */
-import type { CardReading } from '@inference-gateway/shared/protocol/card-reading';
+import type { CardReading } from '@inference-gateway/shared/protocol/messages';
 import { servicesOf } from '../machines.js';
 import type { Machine } from '../machines.js';
 import type { Random } from '../random.js';

@@ -3,7 +3,7 @@
  * on silence is filled with comments, an error is an event, and the end is always `data: [DONE]`.
  */
 import type { ApiError } from '@inference-gateway/shared/errors';
-import { SilenceTimer } from '@inference-gateway/shared/protocol/silence';
+import { SilenceTimer } from '@inference-gateway/shared/protocol/liveness';
 import type { ServerResponse } from 'node:http';
 import type { Answerer } from '../../dispatch/work.js';
 import { EventSplitter } from '../sse.js';

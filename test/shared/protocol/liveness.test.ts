@@ -1,5 +1,4 @@
-import { Liveness } from '@inference-gateway/shared/protocol/liveness';
-import { SilenceTimer } from '@inference-gateway/shared/protocol/silence';
+import { Liveness, SilenceTimer } from '@inference-gateway/shared/protocol/liveness';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 beforeEach(() => {

@@ -1,4 +1,4 @@
-import { closeReason } from '@inference-gateway/shared/protocol/close-reason';
+import { closeReason } from '@inference-gateway/shared/protocol/version';
 import { expect, it } from 'vitest';
 
 it.each([
