@@ -1,4 +1,4 @@
-import { newUserCode, readUserCode } from '@inference-gateway/shared/user-code';
+import { newUserCode, readUserCode } from '@inference-gateway/shared/ids';
 import { expect, test } from 'vitest';
 
 test('a code is eight consonants in two halves, and no two are alike', () => {

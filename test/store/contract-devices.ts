@@ -11,7 +11,7 @@ import {
   CODE_LOCK_OUT_MS,
   MAX_PENDING_DEVICES,
 } from '@inference-gateway/coordinator/core/device-limits';
-import { newUserCode } from '@inference-gateway/shared/user-code';
+import { newUserCode } from '@inference-gateway/shared/ids';
 import { describe, expect, test } from 'vitest';
 import { audited } from './audited.js';
 import { NOW, createMember, randomHex, sha256 } from './store-rows.js';

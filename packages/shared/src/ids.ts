@@ -5,8 +5,11 @@
  */
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
 const SECRET_CHARACTERS = 43;
+
 const CHECKSUM_CHARACTERS = 6;
 
 /**
@@ -64,6 +67,7 @@ export function randomCharacters(alphabet: string, count: number): string {
 
 /** Bytes drawn in advance: the call costs more than the bytes, and every request has an id. */
 const drawn = new Uint8Array(4096);
+
 let drawnLeft = 0;
 
 function randomByte(): number {
@@ -91,4 +95,30 @@ function checksum(text: string): string {
     encoded = BASE62.charAt(rest % 62) + encoded;
   }
   return encoded;
+}
+
+// The code that a machine shows and a person types to let it in: `BCDF-GHJK`.
+
+/**
+ * RFC 8628, section 6.1: no vowels, so that no code is a word, and nothing that is read as
+ * something else. 20^8 codes.
+ */
+const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
+
+const HALF = 4;
+
+const CODE = new RegExp(`^[${ALPHABET}]{${2 * HALF}}$`);
+
+export function newUserCode(): string {
+  return inHalves(randomCharacters(ALPHABET, 2 * HALF));
+}
+
+/** As it is shown, whatever its case, its spaces and hyphens; null where it can be no code. */
+export function readUserCode(typed: string): string | null {
+  const letters = typed.replaceAll(/[\s-]/g, '').toUpperCase();
+  return CODE.test(letters) ? inHalves(letters) : null;
+}
+
+function inHalves(letters: string): string {
+  return `${letters.slice(0, HALF)}-${letters.slice(HALF)}`;
 }

@@ -1,7 +1,10 @@
 /** The thread of `request-bodies.ts`: parses, checks and writes one body at a time. */
-import { estimatePromptTokens } from '@inference-gateway/shared/openai/token-estimate';
+import {
+  estimatePromptTokens,
+  promptsOf,
+  TOKEN_FIELDS,
+} from '@inference-gateway/shared/openai/token-limits';
 import { REQUEST_SCHEMAS } from '@inference-gateway/shared/openai/request-schemas';
-import { promptsOf, TOKEN_FIELDS } from '@inference-gateway/shared/openai/token-limits';
 import { answerInThread, ownBlock } from '@inference-gateway/shared/program/thread-queue';
 import { toSparse, writeSparse } from '@inference-gateway/shared/json/sparse';
 import { checkBody, isText } from '../openai-wire/checked-body.js';

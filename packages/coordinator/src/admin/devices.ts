@@ -1,7 +1,6 @@
 import { assertNever } from '@inference-gateway/shared/assert';
 import { CommandError, EXIT, TooManyTries } from '@inference-gateway/shared/program/command-error';
-import { isSecret } from '@inference-gateway/shared/ids';
-import { readUserCode } from '@inference-gateway/shared/user-code';
+import { isSecret, readUserCode } from '@inference-gateway/shared/ids';
 import * as z from 'zod';
 import { CODE_LOCK_OUT_MS } from '../core/device-limits.js';
 import type {

@@ -3,11 +3,10 @@
  * given, and polls until somebody has approved it (RFC 8628).
  */
 import { ApiError } from '@inference-gateway/shared/errors';
-import { isSecret, newSecret } from '@inference-gateway/shared/ids';
+import { isSecret, newSecret, newUserCode } from '@inference-gateway/shared/ids';
 import { check } from '@inference-gateway/shared/openai/check';
 import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { DEVICE_PATH, DEVICE_TOKEN_PATH } from '@inference-gateway/shared/protocol/version';
-import { newUserCode } from '@inference-gateway/shared/user-code';
 import type Router from '@koa/router';
 import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../../core/name.js';
