@@ -6,7 +6,7 @@ import {
   TOKEN_EVADERS,
   TOKEN_FLOORS,
   TOKEN_LIMITS,
-} from '@inference-gateway/shared/openai/token-limits';
+} from '@inference-gateway/shared/openai/tokens';
 import { describe, expect, test } from 'vitest';
 
 const CAP = 50;

@@ -3,7 +3,7 @@ import {
   findMisspelledName,
 } from '@inference-gateway/shared/openai/field-names';
 import { GUARDED_NAMES } from '@inference-gateway/shared/openai/field-names';
-import { TOKEN_FIELDS } from '@inference-gateway/shared/openai/token-limits';
+import { TOKEN_FIELDS } from '@inference-gateway/shared/openai/tokens';
 import { foldName } from '@inference-gateway/shared/openai/fold-name';
 import {
   array,

@@ -3,7 +3,7 @@ import {
   estimatePromptTokens,
   promptsOf,
   TOKEN_FIELDS,
-} from '@inference-gateway/shared/openai/token-limits';
+} from '@inference-gateway/shared/openai/tokens';
 import { REQUEST_SCHEMAS } from '@inference-gateway/shared/openai/request-schemas';
 import { answerInThread, ownBlock } from '@inference-gateway/shared/program/thread-queue';
 import { toSparse, writeSparse } from '@inference-gateway/shared/json/sparse';

@@ -10,7 +10,7 @@ import {
   CANDIDATE_COUNTS,
   promptsOf,
   SEQUENCE_COUNTS,
-} from '@inference-gateway/shared/openai/token-limits';
+} from '@inference-gateway/shared/openai/tokens';
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
 import { asObject, asObjects, parseJson } from '../openai-wire/json.js';
 import type { JsonObject } from '../openai-wire/json.js';

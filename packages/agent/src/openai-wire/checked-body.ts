@@ -9,7 +9,7 @@ import {
   findMisspelledName,
 } from '@inference-gateway/shared/openai/field-names';
 import { findForeignMedia, findForeignUrl } from '@inference-gateway/shared/openai/media-urls';
-import { MAX_SEQUENCES, sequencesOf } from '@inference-gateway/shared/openai/token-limits';
+import { MAX_SEQUENCES, sequencesOf } from '@inference-gateway/shared/openai/tokens';
 import type { DocumentAnswer } from '../backends/backend.js';
 import { foreignUrl, misspelledName, refusal } from './error-document.js';
 import { asObject, asObjects, asText } from './json.js';

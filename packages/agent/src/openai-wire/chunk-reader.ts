@@ -3,7 +3,7 @@
  * promised: a stream is whole when every choice that it began has a `finish_reason`, or when it
  * said `[DONE]`.
  */
-import { TextTokens } from '@inference-gateway/shared/openai/token-limits';
+import { TextTokens } from '@inference-gateway/shared/openai/tokens';
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
 import { LocalFailure, LocalRefusal } from '../backends/backend.js';
 import { errorInSuccess } from './error-document.js';

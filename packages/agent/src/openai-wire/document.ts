@@ -1,5 +1,5 @@
 /** A whole JSON answer as clean OpenAI wire. */
-import { TextTokens } from '@inference-gateway/shared/openai/token-limits';
+import { TextTokens } from '@inference-gateway/shared/openai/tokens';
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
 import { LocalFailure } from '../backends/backend.js';
 import { asObject, asObjects } from './json.js';

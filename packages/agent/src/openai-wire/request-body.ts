@@ -1,5 +1,5 @@
 /** What a local server is sent: the caller's checked body, less what must not reach it. */
-import { estimatePromptTokens } from '@inference-gateway/shared/openai/token-limits';
+import { estimatePromptTokens } from '@inference-gateway/shared/openai/tokens';
 import { writeSparse } from '@inference-gateway/shared/json/sparse';
 import type { LocalCall } from '../backends/backend.js';
 import { withoutFields } from './without-fields.js';

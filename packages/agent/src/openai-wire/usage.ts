@@ -1,5 +1,5 @@
 /** Token counts as a local server reports them, fit for metering. */
-import type { TextTokens } from '@inference-gateway/shared/openai/token-limits';
+import type { TextTokens } from '@inference-gateway/shared/openai/tokens';
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
 import { asObject, asObjects } from './json.js';
 import type { JsonObject } from './json.js';

@@ -11,7 +11,7 @@ import {
   TOKEN_EVADERS,
   TOKEN_FLOORS,
   TOKEN_LIMITS,
-} from '@inference-gateway/shared/openai/token-limits';
+} from '@inference-gateway/shared/openai/tokens';
 import { readSparse, writeSparse } from '@inference-gateway/shared/json/sparse';
 
 export interface CappedBody {

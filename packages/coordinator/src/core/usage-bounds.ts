@@ -2,7 +2,7 @@
  * What an agent says of tokens, held to what went over its link: it is the agent's word, and the
  * sums of a member and of an owner are made of it.
  */
-import { TOKENS_A_MEDIUM } from '@inference-gateway/shared/openai/token-limits';
+import { TOKENS_A_MEDIUM } from '@inference-gateway/shared/openai/tokens';
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
 
 /** Of a request in bytes, with the media in it. */

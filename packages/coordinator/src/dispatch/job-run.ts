@@ -1,7 +1,7 @@
 /** One run of one claimed job: the Work that a synchronous call would be, and its sink. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
-import { limitOf, sequencesOf } from '@inference-gateway/shared/openai/token-limits';
+import { limitOf, sequencesOf } from '@inference-gateway/shared/openai/tokens';
 import type { Candidate } from '../core/match.js';
 import type {
   CallReport,

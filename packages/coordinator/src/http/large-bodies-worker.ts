@@ -2,7 +2,7 @@
 import { assertNever } from '@inference-gateway/shared/assert';
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { ParsedRequest } from '@inference-gateway/shared/openai/requests';
-import { TOKEN_FIELDS } from '@inference-gateway/shared/openai/token-limits';
+import { TOKEN_FIELDS } from '@inference-gateway/shared/openai/tokens';
 import { answerInThread, ownBlock } from '@inference-gateway/shared/program/thread-queue';
 import { toSparse, writeSparse } from '@inference-gateway/shared/json/sparse';
 import { MAX_ANSWER_BYTES } from '../core/held-document.js';

@@ -10,7 +10,7 @@ import { ApiError } from '../errors.js';
 import { LIST_ITEMS } from './check.js';
 import { foldName } from './fold-name.js';
 import { REQUEST_SCHEMAS } from './request-schemas.js';
-import { TOKEN_FIELDS } from './token-limits.js';
+import { TOKEN_FIELDS } from './tokens.js';
 import { webhookSchema } from './webhook.js';
 
 /**

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { ApiError } from '../errors.js';
 import { asyncFlag, check, LIST_ITEMS, listOf, modelName } from './check.js';
 import { findForeignUrl } from './media-urls.js';
-import { MAX_SEQUENCES, promptsOf, sequencesOf } from './token-limits.js';
+import { MAX_SEQUENCES, promptsOf, sequencesOf } from './tokens.js';
 
 /** The specification's default, injected where the caller names none. */
 const DEFAULT_TEMPERATURE = 0.7;

@@ -1,7 +1,7 @@
 /** Every inference endpoint, driven by the rows of the endpoint table. */
 import { ENDPOINTS, ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
-import { limitOf, sequencesOf } from '@inference-gateway/shared/openai/token-limits';
+import { limitOf, sequencesOf } from '@inference-gateway/shared/openai/tokens';
 import type Router from '@koa/router';
 import type { ServerResponse } from 'node:http';
 import { servingModels } from '../../core/match.js';
