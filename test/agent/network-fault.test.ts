@@ -1,6 +1,6 @@
 import { networkFault } from '@inference-gateway/agent/network-fault';
-import { linkFault } from '@inference-gateway/agent/connection/link-fault';
-import { dial } from '@inference-gateway/agent/connection/dial';
+import { linkFault } from '@inference-gateway/agent/link/link-fault';
+import { dial } from '@inference-gateway/agent/link/dial';
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';

@@ -27,7 +27,7 @@ export const AGENT_TABLE: Readonly<Record<string, Row>> = {
     may: [
       'agent/src/backends',
       'agent/src/config.ts',
-      'agent/src/connection',
+      'agent/src/link',
       'agent/src/hardware',
       'agent/src/media',
       'agent/src/network-fault.ts',
@@ -51,7 +51,7 @@ export const AGENT_TABLE: Readonly<Record<string, Row>> = {
       'agent/src/agent-version.ts',
       'agent/src/config.ts',
       'agent/src/state',
-      'agent/src/connection',
+      'agent/src/link',
       'agent/src/work',
       'agent/src/backends',
       'agent/src/backends/backend.ts',
@@ -59,7 +59,7 @@ export const AGENT_TABLE: Readonly<Record<string, Row>> = {
       'agent/src/media',
     ],
   },
-  'agent/src/connection': {
+  'agent/src/link': {
     may: ['agent/src/agent-version.ts', 'agent/src/network-fault.ts', 'agent/src/work'],
     packages: ['ws', 'zod'],
   },

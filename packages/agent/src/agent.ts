@@ -11,7 +11,7 @@ import { Catalog } from './backends/catalog/catalog.js';
 import type { ServiceStatus, TestedModel } from './backends/catalog/catalog.js';
 import type { Wanted } from './backends/proving/find-subject.js';
 import type { GameModeSettings } from './config.js';
-import { Connection } from './connection/reconnect.js';
+import { Connection } from './link/reconnect.js';
 import { cardReadings } from './hardware/card-readings.js';
 import type { GpuWatch } from './hardware/gpu-sample.js';
 import { gpuStatus } from './hardware/gpu-status.js';

@@ -5,8 +5,8 @@ import type { FakeModelServer } from '../../support/fake-model-server.js';
 import { startFakeOpenAi } from '../../support/fake-openai-server.js';
 import type { Finished, RunningProgram } from '../../support/program.js';
 import { until } from '../../support/until.js';
-import { ScriptedCoordinator } from '../connection/scripted-coordinator.js';
-import type { ScriptedLink } from '../connection/scripted-coordinator.js';
+import { ScriptedCoordinator } from '../link/scripted-coordinator.js';
+import type { ScriptedLink } from '../link/scripted-coordinator.js';
 import { agentHome } from './agent-program.js';
 
 export interface JobHome {

@@ -2,7 +2,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { answer, html500 } from '../../support/fake-behaviours.js';
 import { until } from '../../support/until.js';
-import { resumeAll } from '../connection/job-stage.js';
+import { resumeAll } from '../link/job-stage.js';
 import { jobHome } from './job-home.js';
 import type { JobHome } from './job-home.js';
 

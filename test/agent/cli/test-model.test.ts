@@ -6,7 +6,7 @@ import type { FakeModelServer } from '../../support/fake-model-server.js';
 import { answer, hangBeforeHeaders, reply } from '../../support/fake-behaviours.js';
 import { until } from '../../support/until.js';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { ScriptedCoordinator } from '../connection/scripted-coordinator.js';
+import { ScriptedCoordinator } from '../link/scripted-coordinator.js';
 import { agentHome, deadOrigin } from './agent-program.js';
 import type { Home } from './agent-program.js';
 

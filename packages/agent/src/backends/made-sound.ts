@@ -4,8 +4,8 @@ import type { MediaFormat } from '@inference-gateway/shared/media/types';
 import type { AudioConverter, SoundTarget } from '../media/audio-converter.js';
 import { LocalFailure } from './backend.js';
 import type { LocalCall, MediaPart } from './backend.js';
-import { leave } from './openai/openai-answer.js';
-import type { MadeFile } from './openai/openai-answer.js';
+import { leave } from './openai/answer.js';
+import type { MadeFile } from './openai/answer.js';
 import { sizedWav } from './sized-wav.js';
 
 /** One request for sound, and what is wanted of it. */

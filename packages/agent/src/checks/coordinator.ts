@@ -3,8 +3,8 @@ import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
 import { CLOSE } from '@inference-gateway/shared/protocol/version';
 import fetch from 'node-fetch';
-import { dial } from '../connection/dial.js';
-import type { LinkEnd, OpenSocket } from '../connection/dial.js';
+import { dial } from '../link/dial.js';
+import type { LinkEnd, OpenSocket } from '../link/dial.js';
 import { networkFault } from '../network-fault.js';
 import type { RunningAgent } from './patient.js';
 

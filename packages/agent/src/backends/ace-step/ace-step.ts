@@ -5,7 +5,7 @@
  */
 import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media/types';
 import { startOf } from '../../media/start-of.js';
-import { aceStepFields, refuseMusic } from '../../openai-wire/ace-step-request.js';
+import { aceStepFields, refuseMusic } from './request.js';
 import { notServed } from '../../openai-wire/error-document.js';
 import { advertise } from '../advertise.js';
 import { askedServer } from '../openai/asked-server.js';
@@ -22,8 +22,8 @@ import { fetchOwnFile } from '../openai/fetch-own-file.js';
 import { serverRoot } from '../server-root.js';
 import { sizedWav } from '../sized-wav.js';
 import { withoutFields } from '../../openai-wire/without-fields.js';
-import { listAceStepModels } from './ace-step-models.js';
-import { runTask } from './ace-step-task.js';
+import { listAceStepModels } from './models.js';
+import { runTask } from './task.js';
 
 const DETECT_START_BYTES = 64;
 

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media/types';
 import { withoutMetadata } from '../../media/without-metadata.js';
-import { readFailure, readImages } from '../../openai-wire/automatic1111-answer.js';
-import { imageCount, imageToImage, textToImage } from '../../openai-wire/automatic1111-request.js';
+import { readFailure, readImages } from './answer.js';
+import { imageCount, imageToImage, textToImage } from './request.js';
 import { notServed } from '../../openai-wire/error-document.js';
 import { asObject, asText } from '../../openai-wire/json.js';
 import { advertise } from '../advertise.js';
@@ -22,10 +22,10 @@ import { inPieces } from '../in-pieces.js';
 import { probe } from '../probe.js';
 import { serverRoot } from '../server-root.js';
 import { withoutFields } from '../../openai-wire/without-fields.js';
-import { readCheckpoints, withTitle } from './automatic1111-checkpoints.js';
-import { readEdit } from './automatic1111-edit.js';
-import { runJob } from './automatic1111-job.js';
-import type { Job, WebUi } from './automatic1111-job.js';
+import { readCheckpoints, withTitle } from './checkpoints.js';
+import { readEdit } from './edit.js';
+import { runJob } from './job.js';
+import type { Job, WebUi } from './job.js';
 
 export class Automatic1111Backend implements Backend {
   readonly #service: ServiceConfig;

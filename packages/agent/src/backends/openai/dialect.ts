@@ -6,7 +6,7 @@ import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoin
 import type { ListedModel } from '../advertise.js';
 import type { ListedFile } from '../../openai-wire/media-list.js';
 import type { DocumentAnswer, LocalCall } from '../backend.js';
-import type { ListedVoice } from './voice-list.js';
+import type { ListedVoice } from './voices.js';
 
 /** A local server while it is asked what it serves: GET alone, one question at a time. */
 export interface AskedServer {

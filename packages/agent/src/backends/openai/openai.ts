@@ -10,13 +10,13 @@ import { advertise } from '../advertise.js';
 import { askedServer } from './asked-server.js';
 import type { Backend, Description, LocalAnswer, LocalCall, ServiceConfig } from '../backend.js';
 import type { Dialect, Listing } from './dialect.js';
-import { refuseVoiceFile } from './dialects/refuse-voice.js';
-import { listPlainly } from './openai-list.js';
-import { mediaCall } from './openai-media.js';
-import { dropsOf } from './openai-owners.js';
+import { refuseVoiceFile } from './refuse-voice.js';
+import { listPlainly } from './list.js';
+import { mediaCall } from './media.js';
+import { dropsOf } from './owners.js';
 import { runCall } from '../run-call.js';
-import { isMlxAudio, listVoices, voicesOf } from './voice-list.js';
-import type { ListedVoice } from './voice-list.js';
+import { isMlxAudio, listVoices, voicesOf } from './voices.js';
+import type { ListedVoice } from './voices.js';
 
 /** How mlx-audio, among others, names the owner of its models. */
 const MLX_OWNER = 'system';

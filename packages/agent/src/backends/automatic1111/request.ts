@@ -1,0 +1,97 @@
+/**
+ * A request for images in the words of `/sdapi/v1`. Only what is named here passes: scripts,
+ * extensions and settings in a caller's body would be code and files on the owner's machine.
+ */
+import type { LocalCall } from '../backend.js';
+import { asText } from '../../openai-wire/json.js';
+import type { JsonObject } from '../../openai-wire/json.js';
+import { readNumber, readSize } from '../../openai-wire/number-field.js';
+import type { NumberRange, PixelSize } from '../../openai-wire/number-field.js';
+
+/** What an edit begins with, in base64. */
+export interface EditedImage {
+  readonly image: string;
+  /** White where it is to be painted anew. */
+  readonly mask: string | null;
+  /** Null where it could not be told. */
+  readonly size: PixelSize | null;
+}
+
+/** A caller must not hold the card for hours; the web UI's own sliders end here. */
+const MAX_STEPS = 150;
+const MAX_SCALE = 30;
+const MAX_IMAGES = 16;
+const MAX_SEED = 2 ** 32 - 1;
+const RANDOM_SEED = -1;
+/** The models work on blocks of 8 by 8 pixels. */
+const BLOCK = 8;
+const MIN_SIDE = 64;
+const MAX_SIDE = 4_096;
+/** The web UI's own: how far an edit may go from what was there. */
+const EDIT_STRENGTH = 0.75;
+
+/** For `/sdapi/v1/txt2img`; `taskId` is what the server is to call the job. */
+export function textToImage({ body, model }: LocalCall, taskId: string): JsonObject {
+  const { prompt, negative_prompt: negative, sampler_name: sampler } = body;
+  return {
+    prompt: asText(prompt) ?? '',
+    negative_prompt: asText(negative) ?? '',
+    ...given('sampler_name', asText(sampler)),
+    ...given('steps', whole(body['steps'], { from: 1, to: MAX_STEPS })),
+    ...given('cfg_scale', readNumber(body['cfg_scale'], { from: 0, to: MAX_SCALE })),
+    ...inBlocks(readSize(body['size'])),
+    seed: whole(body['seed'], { from: RANDOM_SEED, to: MAX_SEED }) ?? RANDOM_SEED,
+    // One after the other: a batch at once would need the memory of the card n times.
+    batch_size: 1,
+    n_iter: imageCount(body),
+    override_settings: { sd_model_checkpoint: model.served_name },
+    override_settings_restore_afterwards: true,
+    send_images: true,
+    save_images: false,
+    force_task_id: taskId,
+  };
+}
+
+/** For `/sdapi/v1/img2img`. */
+export function imageToImage(call: LocalCall, taskId: string, edited: EditedImage): JsonObject {
+  const { image, mask, size } = edited;
+  const strength = readNumber(call.body['denoising_strength'], { from: 0, to: 1 });
+  return {
+    ...inBlocks(size),
+    ...textToImage(call, taskId),
+    init_images: [image],
+    include_init_images: false,
+    denoising_strength: strength ?? EDIT_STRENGTH,
+    ...(mask !== null && { mask, ...WHOLE_PICTURE }),
+  };
+}
+
+/** How many images were asked for. */
+export function imageCount(body: LocalCall['body']): number {
+  return whole(body['n'], { from: 1, to: MAX_IMAGES }) ?? 1;
+}
+
+/**
+ * The prompt speaks of the whole picture, not of the masked part alone, and what was there is where
+ * the painting starts.
+ */
+const WHOLE_PICTURE = { inpaint_full_res: false, inpainting_fill: 1, inpainting_mask_invert: 0 };
+
+function given(name: string, value: string | number | null): JsonObject {
+  return value === null ? {} : { [name]: value };
+}
+
+/** Without a size the server takes its own. */
+function inBlocks(size: PixelSize | null): JsonObject {
+  if (size === null) return {};
+  return { width: side(size.width), height: side(size.height) };
+}
+
+function side(pixels: number): number {
+  return Math.min(Math.max(Math.round(pixels / BLOCK) * BLOCK, MIN_SIDE), MAX_SIDE);
+}
+
+function whole(value: unknown, range: NumberRange): number | null {
+  const number = readNumber(value, range);
+  return number === null ? null : Math.round(number);
+}

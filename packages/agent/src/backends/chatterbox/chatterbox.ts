@@ -1,0 +1,50 @@
+/**
+ * devnen's Chatterbox-TTS-Server. It has no list of models but says which one it loaded; its voices
+ * are names of files, and an unknown one is a 404.
+ */
+import { asObject, asObjects, asText } from '../../openai-wire/json.js';
+import { LocalFailure } from '../backend.js';
+import type { AskedServer, Dialect } from '../openai/dialect.js';
+import { readVoices, voicesOf } from '../openai/voices.js';
+import type { ListedVoice } from '../openai/voices.js';
+import { refuseVoice } from '../openai/refuse-voice.js';
+
+const MODEL = 'chatterbox';
+
+export const CHATTERBOX: Dialect = {
+  formats: ['wav', 'opus', 'mp3'],
+  outlives: ['speech', 'voice'],
+  async list(server) {
+    const info = asObject(await server.get(`${server.root}/api/model-info`));
+    if (info?.['loaded'] !== true) throw notLoaded(server.root);
+    const type = asText(info['type']) ?? ORIGINAL;
+    const servedName = type === ORIGINAL ? MODEL : `${MODEL}-${type}`;
+    const voices = voicesOf(servedName, await listVoices(server));
+    return { models: [{ servedName, voices, loaded: true }], slots: 1 };
+  },
+  refuse: refuseVoice,
+};
+
+const ORIGINAL = 'original';
+
+/** It loads its model when it starts, or not at all: no request will make it. */
+function notLoaded(root: string): LocalFailure {
+  const message = `${root} has no model loaded. See in its log why, and start it again.`;
+  return new LocalFailure('LOCAL_UNREACHABLE', message);
+}
+
+/** Older ones have their lists for their own page alone. */
+async function listVoices({ baseUrl, root, find }: AskedServer): Promise<readonly ListedVoice[]> {
+  const told = readVoices(await find(`${baseUrl}/audio/voices`));
+  if (told.length > 0) return told;
+  const predefined = asObjects(await find(`${root}/get_predefined_voices`));
+  const names = predefined.flatMap(({ filename }) => asText(filename) ?? []);
+  return readVoices([
+    ...names,
+    ...readVoices(await find(`${root}/get_reference_files`)).map(nameOf),
+  ]);
+}
+
+function nameOf({ name }: ListedVoice): string {
+  return name;
+}

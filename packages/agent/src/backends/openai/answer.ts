@@ -1,0 +1,77 @@
+/** What a server that speaks OpenAI's API made: the file itself, or JSON with its bytes in it. */
+import { startOf } from '../../media/start-of.js';
+import { errorInSuccess } from '../../openai-wire/error-document.js';
+import { readMediaList } from '../../openai-wire/media-list.js';
+import type { ListedFile } from '../../openai-wire/media-list.js';
+import type { DocumentAnswer, LocalCall } from '../backend.js';
+import { fetchOwnFile } from './fetch-own-file.js';
+import type { ForwardedAnswer } from '../forward.js';
+import { inPieces } from '../in-pieces.js';
+import { readText } from './send.js';
+import type { MediaTarget } from './send.js';
+
+/** At least one. */
+export interface MadeList {
+  readonly kind: 'list';
+  readonly files: readonly [ListedFile, ...ListedFile[]];
+}
+
+export interface MadeFile {
+  readonly kind: 'file';
+  readonly start: Buffer;
+  /** From the first byte on. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+export type Usable = MadeList | MadeFile;
+export type ListedOrFile = ListedFile | MadeFile;
+
+/** An error that came with a status of success. */
+interface Refused {
+  readonly kind: 'refused';
+  readonly answer: DocumentAnswer;
+}
+
+/** An Ogg page's header and the first words of what is in it. */
+const START_BYTES = 64;
+
+/** Told apart by the first bytes: content types in the field are often wrong. */
+export async function readMade(answer: ForwardedAnswer): Promise<Usable | Refused> {
+  const { start, bytes } = await startOf(answer.body, START_BYTES);
+  if (!JSON_START.test(start.toString('latin1'))) return { kind: 'file', start, bytes };
+  const list = readMediaList(await readText(bytes));
+  if ('error' in list) return { kind: 'refused', answer: errorInSuccess(list.error) };
+  return { kind: 'list', files: list.files };
+}
+
+/** The first file, wherever it is. */
+export async function openMade(
+  made: Usable,
+  target: MediaTarget,
+  call: LocalCall,
+): Promise<MadeFile> {
+  return made.kind === 'file' ? made : openListed(made.files[0], target, call);
+}
+
+export async function openListed(
+  file: ListedFile,
+  target: MediaTarget,
+  call: LocalCall,
+): Promise<MadeFile> {
+  const bytes =
+    file.base64 === null ? await fetchOwnFile(target, file.url, call.signal) : decoded(file.base64);
+  return { kind: 'file', ...(await startOf(bytes, START_BYTES)) };
+}
+
+/** The rest is not wanted: closes the connection that it would have come on. */
+export async function leave({ bytes }: MadeFile): Promise<void> {
+  for await (const _piece of bytes) return;
+}
+
+/** A byte order mark may come first. Bare samples of this look are not known. */
+const JSON_START = /^[\s\u00ef\u00bb\u00bf]*\{\s*["}]/;
+
+/** Line breaks do not matter, and what is no base64 decodes to nothing. */
+function decoded(base64: string): AsyncIterable<Uint8Array> {
+  return inPieces(Buffer.from(base64, 'base64'));
+}

@@ -1,0 +1,190 @@
+/**
+ * stable-diffusion.cpp's sd-server. Its OpenAI paths call every model `sd-cpp-local`, and take the
+ * seed 42 unless the prompt hides another: the same prompt would make the same image for ever.
+ */
+import { randomInt } from 'node:crypto';
+import { withHiddenArguments } from '../../openai-wire/hidden-arguments.js';
+import { pauseUnless } from '@inference-gateway/shared/program/pause-unless';
+import { errorDocument } from '../../openai-wire/error-document.js';
+import { asObject, asObjects, asText, parseJson } from '../../openai-wire/json.js';
+import type { JsonObject } from '../../openai-wire/json.js';
+import type { ListedFile } from '../../openai-wire/media-list.js';
+import { LocalFailure } from '../backend.js';
+import type { DocumentAnswer, LocalCall } from '../backend.js';
+import { connectionFailure } from '../failure.js';
+import { forward } from '../forward.js';
+import { outlive } from '../outlive.js';
+import { probe } from '../probe.js';
+import { readWhole } from '../read-whole.js';
+import type { AskedServer, Dialect, DrawingServer, Listing } from '../openai/dialect.js';
+import { listItems } from '../openai/list.js';
+
+export const sdServer: Dialect = {
+  list,
+  outlives: ['images', 'edits'],
+  draw,
+  shape({ seed: given, ...fields }) {
+    const seed = seedOf(given);
+    const prompt = asText(fields['prompt']);
+    // Without a prompt it is to say so itself.
+    if (prompt === null) return fields;
+    return { ...fields, seed, prompt: withHiddenArguments(prompt, { seed }) };
+  },
+};
+
+const MAX_SEED = 0x7fff_ffff;
+
+/** The fields of a form are texts. */
+function seedOf(given: unknown): number {
+  const asked = Number(given ?? -1);
+  return asked >= 0 ? Math.min(Math.round(asked), MAX_SEED) : randomInt(MAX_SEED);
+}
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 1_000;
+const PAUSE_GROWTH = 1.5;
+/** A question about a job, and the word that it is not wanted any more. */
+const ASK_TIMEOUT_MS = 10_000;
+/** Questions in a row without an answer: the card may be so busy that the server is, too. */
+const MAX_UNANSWERED = 3;
+/** Four images of 4096 by 4096 pixels, in base64. */
+const MAX_ANSWER_BYTES = 192 * 1024 * 1024;
+const MAX_UPLOAD_BYTES = 32 * 1024 * 1024;
+
+/**
+ * By its jobs, which it has had since April 2026: OpenAI's paths neither notice that a caller has
+ * left, nor tell when the card is free again. A job that waits is taken back. One that is computed
+ * cannot be (yet): it is waited for.
+ */
+async function draw(
+  server: DrawingServer,
+  call: LocalCall,
+  fields: Readonly<JsonObject>,
+): Promise<readonly ListedFile[] | DocumentAnswer | null> {
+  // Without a prompt it is to say so itself.
+  if (asText(fields['prompt']) === null || !(await hasJobs(server, call.signal))) return null;
+  const body = JSON.stringify({ ...jobOf(fields), ...(await picturesOf(call)) });
+  call.signal.throwIfAborted();
+  const submitted = await ask(server, '/img_gen', body);
+  if (submitted.status >= 400) return errorDocument(submitted.status, submitted.text);
+  const id = asText(asObject(parseJson(submitted.text))?.['id']);
+  if (id === null) throw new LocalFailure('LOCAL_ERROR', 'the local server gave its job no id.');
+  const takeBack = (): void => {
+    void ask(server, `/jobs/${encodeURIComponent(id)}/cancel`, '{}').catch(() => undefined);
+  };
+  call.signal.addEventListener('abort', takeBack, { once: true });
+  if (call.signal.aborted) takeBack();
+  try {
+    return await outlive(call.signal, (signal) => resultOf(server, id, signal));
+  } finally {
+    call.signal.removeEventListener('abort', takeBack);
+  }
+}
+
+async function hasJobs({ root, apiKey }: DrawingServer, signal: AbortSignal): Promise<boolean> {
+  const { status, json } = await probe(`${root}/sdcpp/v1/capabilities`, { apiKey, signal });
+  const modes = asObject(json)?.['supported_modes'];
+  return status === 200 && Array.isArray(modes) && modes.includes('img_gen') && hasCancel(json);
+}
+
+/** The first versions told what they can do before they could take a job back. */
+function hasCancel(json: unknown): boolean {
+  return asObject(asObject(json)?.['features'])?.['cancel_queued'] === true;
+}
+
+/** What OpenAI's paths read, and nothing else: there are fields for adapters and files. */
+function jobOf(fields: Readonly<JsonObject>): JsonObject {
+  const { prompt, n, size, seed, output_format: format, output_compression: quality } = fields;
+  const [, width, height] = /^(\d+)x(\d+)$/.exec(asText(size) ?? '') ?? [];
+  return {
+    prompt,
+    batch_count: Number(n ?? 1),
+    seed: seedOf(seed),
+    ...(width !== undefined && { width: Number(width), height: Number(height) }),
+    ...(typeof format === 'string' && { output_format: format }),
+    ...(quality !== undefined && { output_compression: Number(quality) }),
+  };
+}
+
+/** Of an edit. Where no size is asked for, it is the picture's own, not the server's usual one. */
+async function picturesOf({ uploads, body }: LocalCall): Promise<JsonObject> {
+  const images: string[] = [];
+  let mask: string | null = null;
+  for (const upload of uploads) {
+    const bytes = await readWhole(upload.read(), MAX_UPLOAD_BYTES);
+    if (upload.name === 'mask') mask = bytes.toString('base64');
+    else images.push(bytes.toString('base64'));
+  }
+  if (images.length === 0) return {};
+  return {
+    ...(asText(body['size']) === null && { width: -1, height: -1 }),
+    init_image: images[0],
+    ref_images: images,
+    ...(mask !== null && { mask_image: mask }),
+  };
+}
+
+async function resultOf(
+  server: DrawingServer,
+  id: string,
+  signal: AbortSignal,
+): Promise<readonly ListedFile[] | DocumentAnswer> {
+  let unanswered = 0;
+  for (
+    let pauseMs = FIRST_PAUSE_MS;
+    ;
+    pauseMs = Math.min(pauseMs * PAUSE_GROWTH, LONGEST_PAUSE_MS)
+  ) {
+    await pauseUnless(signal, pauseMs);
+    const answer = await ask(server, `/jobs/${encodeURIComponent(id)}`, null).catch(
+      (error: unknown) => {
+        unanswered += 1;
+        if (unanswered > MAX_UNANSWERED) throw error;
+        return null;
+      },
+    );
+    if (answer === null) continue;
+    unanswered = 0;
+    const { status, text } = answer;
+    const job = asObject(parseJson(text));
+    if (status >= 300 || job === null) {
+      const message = `the local server knows no more of its job (${status}). Was it restarted?`;
+      throw new LocalFailure('LOCAL_ERROR', message);
+    }
+    if (job['status'] === 'completed') return imagesIn(job);
+    if (job['status'] === 'failed' || job['status'] === 'cancelled')
+      return errorDocument(500, text);
+  }
+}
+
+function imagesIn(job: JsonObject): readonly ListedFile[] {
+  const images = asObjects(asObject(job['result'])?.['images']);
+  return images.flatMap(({ b64_json: base64 }) =>
+    typeof base64 === 'string' ? [{ base64, url: null, revisedPrompt: null }] : [],
+  );
+}
+
+async function ask({ root, apiKey }: DrawingServer, path: string, body: string | null) {
+  const signal = AbortSignal.timeout(ASK_TIMEOUT_MS);
+  const answer = await forward({ url: `${root}/sdcpp/v1${path}`, apiKey, body, signal }).catch(
+    told,
+  );
+  const bytes = await readWhole(answer.body, MAX_ANSWER_BYTES).catch(told);
+  return { status: answer.status, text: bytes.toString() };
+}
+
+function told(error: unknown): never {
+  throw connectionFailure(error);
+}
+
+/** One model at a time and one queue: it is always loaded. Films have no OpenAI path there. */
+async function list(server: AskedServer): Promise<Listing> {
+  if (server.type !== 'image') return { models: [], slots: 1 };
+  const known = asObjects(await server.find(`${server.root}/sdapi/v1/sd-models`));
+  const names = known.flatMap(
+    (model) => asText(model['model_name']) ?? asText(model['title']) ?? [],
+  );
+  // Before it learnt the web UI's paths its model had no other name.
+  const listed = names.length > 0 ? names : (await listItems(server)).map(({ id }) => id);
+  return { models: listed.map((servedName) => ({ servedName, loaded: true })), slots: 1 };
+}

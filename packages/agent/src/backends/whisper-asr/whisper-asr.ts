@@ -1,0 +1,73 @@
+/**
+ * whisper-asr-webservice, with openai-whisper, faster-whisper or WhisperX inside: one model that it
+ * does not name, options in the query, and answers that are JSON but say that they are text. It has
+ * ffmpeg of its own and reads every format.
+ */
+import { extensionOf } from '@inference-gateway/shared/media/types';
+import { errorDocument } from '../../openai-wire/error-document.js';
+import { asObject } from '../../openai-wire/json.js';
+import { readOpenAiTranscript } from '../../openai-wire/openai-transcript.js';
+import { whisperAsrQuery } from './query.js';
+import { askedServer } from '../openai/asked-server.js';
+import { LocalFailure } from '../backend.js';
+import type {
+  Backend,
+  Description,
+  LocalAnswer,
+  LocalCall,
+  LocalUpload,
+  ServiceConfig,
+} from '../backend.js';
+import { multipartForm } from '../multipart.js';
+import type { FormBody } from '../multipart.js';
+import { forwardToEnd } from '../outlive.js';
+import { readWhole } from '../read-whole.js';
+import { serverRoot } from '../server-root.js';
+import { withoutFields } from '../../openai-wire/without-fields.js';
+import { MAX_TRANSCRIPT_BYTES, soundOf, unnamedModel } from '../transcription.js';
+
+const PATH = '/asr';
+
+export class WhisperAsrBackend implements Backend {
+  readonly #service: ServiceConfig;
+  readonly #root: string;
+
+  constructor(service: ServiceConfig) {
+    this.#service = service;
+    this.#root = serverRoot(service.baseUrl).replace(/\/asr$/, '');
+  }
+
+  /** It tells nothing of itself but which paths it has. */
+  async describe(signal: AbortSignal): Promise<Description> {
+    const url = `${this.#root}/openapi.json`;
+    const paths = asObject(asObject(await askedServer(this.#service, signal).get(url))?.['paths']);
+    if (paths === null || !(PATH in paths)) {
+      const message = `${url} is not whisper-asr-webservice's. Check the base URL.`;
+      throw new LocalFailure('LOCAL_ERROR', message);
+    }
+    return { models: unnamedModel(this.#service), slots: 1 };
+  }
+
+  async call(call: LocalCall): Promise<LocalAnswer> {
+    const sound = soundOf(call);
+    return 'kind' in sound ? sound : this.#transcribe(call, sound);
+  }
+
+  async #transcribe({ body, signal }: LocalCall, upload: LocalUpload): Promise<LocalAnswer> {
+    const { apiKey, dropFields } = this.#service;
+    const query = whisperAsrQuery(withoutFields(body, dropFields));
+    const url = `${this.#root}${PATH}?${query.toString()}`;
+    const answer = await forwardToEnd({ url, apiKey, body: formOf(upload), signal });
+    const text = (await readWhole(answer.body, MAX_TRANSCRIPT_BYTES)).toString();
+    if (answer.status < 300) return readOpenAiTranscript(text);
+    if (answer.status >= 400 && answer.status !== 404) return errorDocument(answer.status, text);
+    throw new LocalFailure('LOCAL_ERROR', `the local server answered ${answer.status} to ${PATH}.`);
+  }
+}
+
+function formOf(upload: LocalUpload): FormBody {
+  const { contentType, bytes } = upload;
+  const filename = `audio.${extensionOf(contentType)}`;
+  const read = (): AsyncIterable<Uint8Array> => upload.read();
+  return multipartForm([], [{ name: 'audio_file', filename, contentType, bytes, read }]);
+}
