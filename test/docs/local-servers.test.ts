@@ -10,13 +10,13 @@ import { SGLANG } from '@inference-gateway/agent/backends/sglang/sglang';
 import { TABBYAPI } from '@inference-gateway/agent/backends/tabbyapi/tabbyapi';
 import * as webui from '@inference-gateway/agent/backends/text-generation-webui/text-generation-webui';
 import { VLLM } from '@inference-gateway/agent/backends/vllm/vllm';
-import { LLAMA_CPP_DROPS } from '@inference-gateway/agent/backends/llama-cpp-drops';
+import { LLAMA_CPP_DROPS } from '@inference-gateway/agent/backends/openai/dialect';
 import {
   PLACEHOLDERS,
   placeholdersOf,
+  readGraph,
 } from '@inference-gateway/agent/backends/comfyui/placeholders';
-import { readGraph } from '@inference-gateway/agent/backends/comfyui/read-graph';
-import { valueOf } from '@inference-gateway/agent/backends/comfyui/request-values';
+import { valueOf } from '@inference-gateway/agent/backends/comfyui/make-media';
 import { parseConfig } from '@inference-gateway/agent/config-schema';
 import { expect, test } from 'vitest';
 import { LEAVING } from '../agent/backends/leaving-kinds.js';

@@ -5,10 +5,10 @@
  */
 import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media/types';
 import { startOf } from '../../media/start-of.js';
-import { aceStepFields, refuseMusic } from './request.js';
-import { notServed } from '../../openai-wire/error-document.js';
+import { notServed, refusal } from '../../openai-wire/error-document.js';
 import { advertise } from '../advertise.js';
-import { askedServer } from '../openai/asked-server.js';
+import type { ListedModel } from '../advertise.js';
+import { askedServer } from '../openai/list.js';
 import { LocalFailure } from '../backend.js';
 import type {
   Backend,
@@ -17,12 +17,15 @@ import type {
   LocalCall,
   MediaPart,
   ServiceConfig,
+  DocumentAnswer,
 } from '../backend.js';
-import { fetchOwnFile } from '../openai/fetch-own-file.js';
+import { fetchOwnFile } from '../openai/answer.js';
 import { serverRoot } from '../server-root.js';
 import { sizedWav } from '../sized-wav.js';
 import { withoutFields } from '../../openai-wire/without-fields.js';
-import { listAceStepModels } from './models.js';
+import { asObject, asObjects, asText } from '../../openai-wire/json.js';
+import type { JsonObject } from '../../openai-wire/json.js';
+import type { AskedServer } from '../openai/dialect.js';
 import { runTask } from './task.js';
 
 const DETECT_START_BYTES = 64;
@@ -69,3 +72,84 @@ export class AceStepBackend implements Backend {
 }
 
 const NO_FIELDS: ReadonlySet<string> = new Set();
+
+// The models of ACE-Step, which it wraps as it wraps every answer.
+
+/**
+ * Those that are loaded: others are names of folders, for which older ones would silently take the
+ * model that they have. Newer ones show OpenRouter's list at the usual path, and theirs at another.
+ */
+async function listAceStepModels({ root, get, find }: AskedServer): Promise<ListedModel[]> {
+  const usual = `${root}/v1/models`;
+  const models =
+    readModels(await get(usual)) ?? readModels(await find(`${root}/v1/model_inventory`));
+  if (models === null) {
+    throw new LocalFailure('LOCAL_ERROR', `${usual} is not ACE-Step's. Check the base URL.`);
+  }
+  return models.flatMap(({ name, is_loaded: isLoaded }) => {
+    const servedName = asText(name);
+    if (servedName === null || isLoaded === false) return [];
+    return [{ servedName, loaded: isLoaded === true ? true : null }];
+  });
+}
+
+/** Null for somebody else's list. */
+function readModels(json: unknown): JsonObject[] | null {
+  const models = asObject(asObject(json)?.['data'])?.['models'];
+  return Array.isArray(models) ? asObjects(models) : null;
+}
+
+// Music in the words of ACE-Step 1.5.
+
+/** What it makes, in seconds. */
+const SHORTEST_S = 10;
+
+const LONGEST_S = 600;
+
+/** The content type of the answer tells what came, where it is asked for something else. */
+const FORMATS: ReadonlySet<unknown> = new Set(['mp3', 'wav', 'flac', 'opus', 'aac']);
+
+/**
+ * Passed on as they are. Others, such as `src_audio_path` and `lm_model_path`, name files on the
+ * owner's disk, or change what is loaded.
+ */
+const OWN_FIELDS = ['lyrics', 'vocal_language', 'thinking', 'bpm', 'key_scale', 'time_signature'];
+
+/** A caller must not hold the card for hours; its own models know no more. */
+const NUMBERS = { inference_steps: { from: 1, to: 200 }, guidance_scale: { from: 0, to: 30 } };
+
+/** One piece: it would make two. */
+function aceStepFields({ body, model }: LocalCall): JsonObject {
+  const own = OWN_FIELDS.filter((name) => isPlain(body[name]));
+  const { seed, audio_duration: seconds, audio_format: format } = body;
+  return {
+    prompt: asText(body['prompt']) ?? '',
+    model: model.served_name,
+    batch_size: 1,
+    ...Object.fromEntries(own.map((name) => [name, body[name]])),
+    ...(typeof seconds === 'number' && { audio_duration: seconds }),
+    ...numbers(body),
+    ...(FORMATS.has(format) && { audio_format: format }),
+    ...(typeof seed === 'number' && seed >= 0 && { seed, use_random_seed: false }),
+  };
+}
+
+/** Null where there is nothing to refuse. */
+function refuseMusic({ audio_duration: seconds }: LocalCall['body']): DocumentAnswer | null {
+  if (typeof seconds !== 'number') return null;
+  if (seconds >= SHORTEST_S && seconds <= LONGEST_S) return null;
+  const message = `'audio_duration' is ${seconds}. Send ${SHORTEST_S} to ${LONGEST_S} seconds.`;
+  return refusal(400, message, { code: 'invalid_value', param: 'audio_duration' });
+}
+
+function numbers(body: LocalCall['body']): JsonObject {
+  const given = Object.entries(NUMBERS).flatMap(([name, { from, to }]) => {
+    const value = body[name];
+    return typeof value === 'number' ? [[name, Math.min(Math.max(value, from), to)] as const] : [];
+  });
+  return Object.fromEntries(given);
+}
+
+function isPlain(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}

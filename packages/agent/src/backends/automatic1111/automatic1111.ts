@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media/types';
 import { withoutMetadata } from '../../media/without-metadata.js';
-import { readFailure, readImages } from './answer.js';
-import { imageCount, imageToImage, textToImage } from './request.js';
-import { notServed } from '../../openai-wire/error-document.js';
-import { asObject, asText } from '../../openai-wire/json.js';
+import { readFailure, readImages, imageCount, imageToImage, textToImage } from './request.js';
+import type { EditedImage } from './request.js';
+import { notServed, refusal } from '../../openai-wire/error-document.js';
+import { asObject, asText, asObjects } from '../../openai-wire/json.js';
 import { advertise } from '../advertise.js';
 import { LocalFailure } from '../backend.js';
 import type {
@@ -22,8 +22,9 @@ import { inPieces } from '../in-pieces.js';
 import { probe } from '../probe.js';
 import { serverRoot } from '../server-root.js';
 import { withoutFields } from '../../openai-wire/without-fields.js';
-import { readCheckpoints, withTitle } from './checkpoints.js';
-import { readEdit } from './edit.js';
+import { readImageSize } from '../../media/image-size.js';
+import { repaintMask } from '../../media/repaint-mask.js';
+import { readWhole } from '../read-whole.js';
 import { runJob } from './job.js';
 import type { Job, WebUi } from './job.js';
 
@@ -96,4 +97,79 @@ async function* parts(images: readonly string[]): AsyncGenerator<MediaPart, void
     }
     yield { contentType, revisedPrompt: null, bytes: inPieces(bytes) };
   }
+}
+
+// The models of Stable Diffusion's web UI, by the two names that it has for each.
+interface Checkpoint {
+  /** What callers know it by: the file's name without its ending. */
+  readonly name: string;
+  /** What the web UI wants to be told: the file's name with its hash. */
+  readonly title: string;
+}
+
+/** As long as the link lets a name be. */
+const MAX_NAME_CHARACTERS = 256;
+
+/** Reads `/sdapi/v1/sd-models`. Throws a `LocalFailure` where it is no list. */
+function readCheckpoints(json: unknown): Checkpoint[] {
+  if (!Array.isArray(json)) {
+    throw new LocalFailure('LOCAL_ERROR', '/sdapi/v1/sd-models is no list. Check the base URL.');
+  }
+  return asObjects(json).flatMap(({ title, model_name: name, name: plain }) => {
+    const known = asText(title) ?? asText(name) ?? asText(plain);
+    return known === null ? [] : [{ name: asText(name) ?? asText(plain) ?? known, title: known }];
+  });
+}
+
+type Model = Description['models'][number];
+
+/** The owner may have configured either name; a title too long for the link stays a name. */
+function withTitle(model: Model, checkpoints: readonly Checkpoint[]): Model {
+  const served = model.served_name;
+  const found = checkpoints.find(({ name, title }) => name === served || title === served);
+  const title = found?.title ?? served;
+  return title.length > MAX_NAME_CHARACTERS ? model : { ...model, served_name: title };
+}
+
+// An edit's files, as Stable Diffusion's web UI wants them: whole, in JSON, the mask in white.
+
+type ReadEdit =
+  | { readonly kind: 'edit'; readonly edited: EditedImage }
+  | { readonly kind: 'refused'; readonly answer: DocumentAnswer };
+
+const MAX_UPLOAD_BYTES = 32 * 1024 * 1024;
+
+async function readEdit({ model, uploads }: LocalCall): Promise<ReadEdit> {
+  const images = uploads.filter(({ name }) => name === 'image');
+  if (images.length !== 1) {
+    return refused('image', `${model.id} edits one image at a time, and ${images.length} came.`);
+  }
+  const tooLarge = uploads.find(({ bytes }) => bytes > MAX_UPLOAD_BYTES);
+  if (tooLarge !== undefined) {
+    const { name, bytes } = tooLarge;
+    return refused(name, `'${name}' has ${bytes} bytes, and ${MAX_UPLOAD_BYTES} are the most.`);
+  }
+  const files = new Map<string, Buffer>();
+  for (const upload of uploads) {
+    files.set(upload.name, await readWhole(upload.read(), MAX_UPLOAD_BYTES));
+  }
+  return edit(files.get('image') ?? Buffer.alloc(0), files.get('mask'));
+}
+
+async function edit(image: Buffer, given: Buffer | undefined): Promise<ReadEdit> {
+  const mask = given === undefined ? null : await repaintMask(given);
+  if (mask?.kind === 'unusable') {
+    const advice = 'Send a PNG that is transparent where the image is to be edited.';
+    return refused('mask', `'mask' ${mask.fault}. ${advice}`);
+  }
+  const edited = {
+    image: image.toString('base64'),
+    mask: mask?.png.toString('base64') ?? null,
+    size: readImageSize(image),
+  };
+  return { kind: 'edit', edited };
+}
+
+function refused(param: string, message: string): ReadEdit {
+  return { kind: 'refused', answer: refusal(400, message, { code: 'invalid_value', param }) };
 }

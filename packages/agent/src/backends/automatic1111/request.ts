@@ -2,11 +2,14 @@
  * A request for images in the words of `/sdapi/v1`. Only what is named here passes: scripts,
  * extensions and settings in a caller's body would be code and files on the owner's machine.
  */
-import type { LocalCall } from '../backend.js';
-import { asText } from '../../openai-wire/json.js';
+import type { LocalCall, DocumentAnswer } from '../backend.js';
+import { LocalFailure } from '../backend.js';
+import { asText, asObject, parseJson } from '../../openai-wire/json.js';
 import type { JsonObject } from '../../openai-wire/json.js';
 import { readNumber, readSize } from '../../openai-wire/number-field.js';
 import type { NumberRange, PixelSize } from '../../openai-wire/number-field.js';
+import { errorDocument } from '../../openai-wire/error-document.js';
+import { readReportedError } from '../../openai-wire/reported-error.js';
 
 /** What an edit begins with, in base64. */
 export interface EditedImage {
@@ -19,14 +22,22 @@ export interface EditedImage {
 
 /** A caller must not hold the card for hours; the web UI's own sliders end here. */
 const MAX_STEPS = 150;
+
 const MAX_SCALE = 30;
+
 const MAX_IMAGES = 16;
+
 const MAX_SEED = 2 ** 32 - 1;
+
 const RANDOM_SEED = -1;
+
 /** The models work on blocks of 8 by 8 pixels. */
 const BLOCK = 8;
+
 const MIN_SIDE = 64;
+
 const MAX_SIDE = 4_096;
+
 /** The web UI's own: how far an edit may go from what was there. */
 const EDIT_STRENGTH = 0.75;
 
@@ -94,4 +105,43 @@ function side(pixels: number): number {
 function whole(value: unknown, range: NumberRange): number | null {
   const number = readNumber(value, range);
   return number === null ? null : Math.round(number);
+}
+
+// The answer of `/sdapi/v1/txt2img` and `img2img`.
+
+/**
+ * The images that were asked for, in base64. Grids come before them and what extensions made, such
+ * as depth maps, behind. Throws a `LocalFailure` where there is none.
+ */
+export function readImages(text: string, count: number): string[] {
+  const { images, info } = asObject(parseJson(text)) ?? {};
+  const all = Array.isArray(images) ? images.map(asText).filter((image) => image !== null) : [];
+  const first = firstImage(info) ?? (all.length > count ? 1 : 0);
+  const asked = all.slice(first, first + count).map(withoutPrefix);
+  if (asked.length > 0) return asked;
+  throw new LocalFailure('LOCAL_ERROR', 'the local server answered without an image.');
+}
+
+/**
+ * `{error, detail, body, errors}`: the first names a Python class, and what happened stands in
+ * `detail` or, for what nobody foresaw, in `errors`.
+ */
+export function readFailure(status: number, text: string): DocumentAnswer {
+  const said = asObject(parseJson(text));
+  if (said === null || typeof said['error'] !== 'string') return errorDocument(status, text);
+  const { error, detail, errors } = said;
+  const told = detail === '' ? null : readReportedError({ detail })?.message;
+  return errorDocument(status, JSON.stringify({ error: told ?? asText(errors) ?? error }));
+}
+
+/** The server counts the grids that it put first. Null in forks that do not. */
+function firstImage(info: unknown): number | null {
+  const facts = asObject(typeof info === 'string' ? parseJson(info) : info);
+  const index = facts?.['index_of_first_image'];
+  return typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : null;
+}
+
+/** Some forks write data URLs. */
+function withoutPrefix(image: string): string {
+  return image.startsWith('data:') ? image.slice(image.indexOf(',') + 1) : image;
 }

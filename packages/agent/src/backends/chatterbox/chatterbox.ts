@@ -5,9 +5,8 @@
 import { asObject, asObjects, asText } from '../../openai-wire/json.js';
 import { LocalFailure } from '../backend.js';
 import type { AskedServer, Dialect } from '../openai/dialect.js';
-import { readVoices, voicesOf } from '../openai/voices.js';
+import { readVoices, voicesOf, refuseVoice } from '../openai/voices.js';
 import type { ListedVoice } from '../openai/voices.js';
-import { refuseVoice } from '../openai/refuse-voice.js';
 
 const MODEL = 'chatterbox';
 

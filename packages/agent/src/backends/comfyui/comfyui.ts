@@ -14,14 +14,11 @@ import { checkAnswer } from '../check-answer.js';
 import { probe } from '../probe.js';
 import { serverRoot } from '../server-root.js';
 import { withoutFields } from '../../openai-wire/without-fields.js';
-import { fileOf, readCheckpoints } from './checkpoints.js';
 import type { ComfyServer } from './comfy-server.js';
-import { imageToImage, textToImage } from './default-graph.js';
-import { makeMedia } from './make-media.js';
+import { makeMedia, requestValues } from './make-media.js';
 import { uploadPictures } from './pictures.js';
 import { placeholdersOf } from './placeholders.js';
 import type { Graph } from './placeholders.js';
-import { requestValues } from './request-values.js';
 
 export class ComfyUiBackend implements Backend {
   readonly #service: ServiceConfig;
@@ -87,4 +84,142 @@ export class ComfyUiBackend implements Backend {
 function listed({ id, graph }: ServiceConfig['workflows'][number]): ListedModel {
   const takesPictures = placeholdersOf(graph).some(({ name }) => name.startsWith('image'));
   return { servedName: id, ...(takesPictures && { inputModalities: ['text', 'image'] }) };
+}
+
+// ComfyUI's checkpoints: files below its folder of models, which callers know without ending.
+interface Checkpoint {
+  /** What callers know it by. */
+  readonly name: string;
+  /** What ComfyUI wants to be told: its path below the folder, as its system writes paths. */
+  readonly file: string;
+}
+
+/** As long as the link lets a name be. */
+const MAX_NAME_CHARACTERS = 256;
+
+const ENDING = /\.(?:safetensors|ckpt|pt|pth|sft)$/i;
+
+/** Reads `/models/checkpoints`. Throws a `LocalFailure` where it is no list. */
+function readCheckpoints(json: unknown): Checkpoint[] {
+  if (!Array.isArray(json)) {
+    const message =
+      '/models/checkpoints is no list. Update ComfyUI, or give the service workflows.';
+    throw new LocalFailure('LOCAL_ERROR', message);
+  }
+  const files = json.filter((file) => typeof file === 'string' && file !== '');
+  return files.map((file: string) => ({ name: nameOf(file), file }));
+}
+
+type Model = Description['models'][number];
+
+/** The owner may have configured either; a path too long for the link stays a name. */
+function fileOf(model: Model, checkpoints: readonly Checkpoint[]): Model {
+  const served = model.served_name;
+  const found = checkpoints.find(({ name, file }) => name === served || file === served);
+  const file = found?.file ?? served;
+  return file.length > MAX_NAME_CHARACTERS ? model : { ...model, served_name: file };
+}
+
+/** Below a folder of Windows too. */
+function nameOf(file: string): string {
+  return file.replaceAll('\\', '/').replace(ENDING, '');
+}
+
+// What is run where the owner gives no workflow: the plain way from a text, or a picture and a
+// text, to a picture, for checkpoints of Stable Diffusion 1.5, 2 and XL. Pictures are previewed
+// alone: ComfyUI erases previews when it starts, so what strangers made does not stay in `output`.
+
+interface EditShape {
+  /** Whether the caller names a size; otherwise the picture keeps its own. */
+  readonly isSized: boolean;
+  readonly isMasked: boolean;
+}
+
+function textToImage(checkpoint: string): Graph {
+  const side = usualSide(checkpoint);
+  return {
+    ...frame(checkpoint, { latent: ['latent', 0], denoise: 1 }),
+    latent: {
+      class_type: 'EmptyLatentImage',
+      inputs: { width: `{{width:${side}}}`, height: `{{height:${side}}}`, batch_size: 1 },
+    },
+  };
+}
+
+/** The mask is white where the picture is to be painted anew. */
+function imageToImage(checkpoint: string, { isSized, isMasked }: EditShape): Graph {
+  return {
+    ...frame(checkpoint, {
+      latent: [isMasked ? 'masked' : 'encoded', 0],
+      denoise: '{{denoise}}',
+    }),
+    image: { class_type: 'LoadImage', inputs: { image: '{{image}}' } },
+    ...(isSized && { sized: SIZED }),
+    encoded: {
+      class_type: 'VAEEncode',
+      inputs: { pixels: [isSized ? 'sized' : 'image', 0], vae: ['checkpoint', 2] },
+    },
+    ...(isMasked && MASKED),
+  };
+}
+
+const SIZED = {
+  class_type: 'ImageScale',
+  inputs: {
+    image: ['image', 0],
+    upscale_method: 'lanczos',
+    width: '{{width}}',
+    height: '{{height}}',
+    crop: 'disabled',
+  },
+};
+
+const MASKED = {
+  mask: { class_type: 'LoadImageMask', inputs: { image: '{{mask}}', channel: 'red' } },
+  masked: {
+    class_type: 'SetLatentNoiseMask',
+    inputs: { samples: ['encoded', 0], mask: ['mask', 0] },
+  },
+};
+
+interface Middle {
+  readonly latent: readonly [node: string, output: number];
+  readonly denoise: number | string;
+}
+
+function frame(checkpoint: string, { latent, denoise }: Middle): Graph {
+  return {
+    checkpoint: { class_type: 'CheckpointLoaderSimple', inputs: { ckpt_name: checkpoint } },
+    positive: encoded('{{prompt}}'),
+    negative: encoded('{{negative_prompt}}'),
+    sampler: {
+      class_type: 'KSampler',
+      inputs: {
+        model: ['checkpoint', 0],
+        positive: ['positive', 0],
+        negative: ['negative', 0],
+        latent_image: latent,
+        seed: '{{seed}}',
+        steps: '{{steps:20}}',
+        cfg: '{{cfg:7}}',
+        sampler_name: 'euler',
+        scheduler: 'normal',
+        denoise,
+      },
+    },
+    decoded: {
+      class_type: 'VAEDecode',
+      inputs: { samples: ['sampler', 0], vae: ['checkpoint', 2] },
+    },
+    saved: { class_type: 'PreviewImage', inputs: { images: ['decoded', 0] } },
+  };
+}
+
+function encoded(text: string): object {
+  return { class_type: 'CLIPTextEncode', inputs: { text, clip: ['checkpoint', 1] } };
+}
+
+/** A name tells the family, if anything does: a picture of the wrong size comes out doubled. */
+function usualSide(checkpoint: string): number {
+  return /xl|pony|illustrious|noob/i.test(checkpoint) ? 1_024 : 512;
 }

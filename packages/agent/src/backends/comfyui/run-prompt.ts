@@ -1,8 +1,11 @@
 /** One graph, from its submission to what came of it. */
 import { randomUUID } from 'node:crypto';
 import { pauseUnless } from '@inference-gateway/shared/program/pause-unless';
-import { asObject, asText, parseJson } from '../../openai-wire/json.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import { asObject, asText, parseJson, asObjects } from '../../openai-wire/json.js';
 import type { JsonObject } from '../../openai-wire/json.js';
+import { errorDocument } from '../../openai-wire/error-document.js';
+import { withoutPaths } from '../../openai-wire/without-paths.js';
 import { LocalFailure } from '../backend.js';
 import type { DocumentAnswer } from '../backend.js';
 import { connectionFailure } from '../failure.js';
@@ -10,20 +13,23 @@ import { forward } from '../forward.js';
 import { readWhole } from '../read-whole.js';
 import { askComfy, orderComfy } from './comfy-server.js';
 import type { ComfyServer } from './comfy-server.js';
-import { readOutcome, readRefusal } from './outcome.js';
-import type { Made } from './outcome.js';
-import { placeOf, takeBack } from './take-back.js';
 
 /** ComfyUI checks a graph before it answers, and may be computing meanwhile. */
 const SUBMIT_TIMEOUT_MS = 60_000;
+
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+
 /** A job is asked for when it has taken a tenth longer, within these. */
 const FIRST_POLL_MS = 100;
+
 const LONGEST_POLL_MS = 1_000;
+
 /** So many looks without a result, and the queue is asked whether there is such a job still. */
 const LOOKS_PER_QUEUE_LOOK = 8;
+
 /** So many answers in a row may fail to come. */
 const MAX_LOST_LOOKS = 5;
+
 const MAX_RUN_MS = 24 * 60 * 60_000;
 
 /** Throws a `LocalFailure`, or, once the card is free, what the signal was aborted with. */
@@ -121,4 +127,129 @@ function told(error: unknown): LocalFailure {
 function dropped(): LocalFailure {
   const message = 'ComfyUI no longer knows the job: it was restarted, or its owner removed it.';
   return new LocalFailure('LOCAL_ERROR', message);
+}
+
+// What ComfyUI says of a graph that it refuses and of a job that has ended. Its messages list the
+// owner's files, so only parts of them are passed on.
+export interface Made {
+  readonly kind: 'made';
+  /** By the numbers of nodes, what each has to show. */
+  readonly outputs: JsonObject;
+}
+
+/** `{error: {type, message, details}, node_errors}`. */
+function readRefusal(status: number, text: string): DocumentAnswer {
+  const told = asObject(parseJson(text));
+  const error = asObject(told?.['error']);
+  if (error === null) return errorDocument(status, text);
+  const faults = Object.entries(asObject(told?.['node_errors']) ?? {}).flatMap(nodeFaults);
+  if (faults.length === 0) return document(500, asText(error['message']) ?? 'It said nothing.');
+  // A number out of range is the caller's; anything else, such as a missing file, the owner's.
+  const isCallers = faults.every(({ type }) => RANGE_FAULTS.has(type));
+  return document(isCallers ? 400 : 500, faults.map(({ message }) => message).join(' '));
+}
+
+/** Throws a `LocalFailure` where the owner interrupted it. */
+function readOutcome(entry: JsonObject): Made | DocumentAnswer {
+  const { status_str: status, messages } = asObject(entry['status']) ?? {};
+  if (status !== 'error') return { kind: 'made', outputs: asObject(entry['outputs']) ?? {} };
+  const told = new Map(Array.isArray(messages) ? messages.flatMap(readMessage) : []);
+  if (told.has('execution_interrupted')) {
+    throw new LocalFailure('LOCAL_ERROR', 'the job was interrupted on its own machine.');
+  }
+  const { node_id: id, node_type: type, exception_message: said } = told.get(FAILED) ?? {};
+  const where = nodeName(asText(id) ?? '?', type);
+  return document(500, `${where} failed: ${withoutPaths(asText(said) ?? 'it did not say why')}`);
+}
+
+const FAILED = 'execution_error';
+
+const RANGE_FAULTS: ReadonlySet<string> = new Set([
+  'value_smaller_than_min',
+  'value_bigger_than_max',
+]);
+
+interface Fault {
+  readonly type: string;
+  readonly message: string;
+}
+
+/** Not the details, which list the files that there are instead. */
+function nodeFaults([id, node]: readonly [string, unknown]): Fault[] {
+  const { class_type: type, errors } = asObject(node) ?? {};
+  return asObjects(errors).map((error) => {
+    const input = asText(asObject(error['extra_info'])?.['input_name']);
+    const place = input === null ? '' : ` (${input})`;
+    const said = withoutPaths(asText(error['message']) ?? 'not valid');
+    return {
+      type: asText(error['type']) ?? '',
+      message: `${nodeName(id, type)}: ${said}${place}.`,
+    };
+  });
+}
+
+function nodeName(id: string, type: unknown): string {
+  return `node ${id} (${asText(type) ?? 'unknown'}) of the workflow`;
+}
+
+function readMessage(message: unknown): [string, JsonObject][] {
+  if (!Array.isArray(message)) return [];
+  const [name, facts] = message as unknown[];
+  return typeof name === 'string' ? [[name, asObject(facts) ?? {}]] : [];
+}
+
+function document(status: number, message: string): DocumentAnswer {
+  return errorDocument(status, JSON.stringify({ error: message }));
+}
+
+// A job that nobody wants any more. ComfyUI computes on when a connection closes, so the job is
+// taken out of the queue, or interrupted where it runs, and waited for: until then the card is
+// busy.
+
+type Place = 'running' | 'pending' | 'gone';
+
+const LOOK_MS = 250;
+
+/** A job that does not end is given up after this time. */
+const WIND_DOWN_MS = 10 * 60_000;
+
+/** Does not throw. */
+async function takeBack(server: ComfyServer, promptId: string): Promise<void> {
+  const end = performance.now() + WIND_DOWN_MS;
+  while (performance.now() < end) {
+    const place = await lastPlace(server, promptId);
+    if (place === 'gone') return;
+    if (place === 'pending') await orderComfy(server, '/queue', { delete: [promptId] });
+    // Before 0.3.57 `prompt_id` is not read and whatever runs is interrupted: hence the look first.
+    if (place === 'running') await orderComfy(server, '/interrupt', { prompt_id: promptId });
+    await pause(LOOK_MS);
+  }
+}
+
+/** Throws a `LocalFailure`. */
+async function placeOf(server: ComfyServer, promptId: string, signal: AbortSignal): Promise<Place> {
+  const { queue_running: running, queue_pending: pending } = await askComfy(
+    server,
+    '/queue',
+    signal,
+  );
+  if (holds(running, promptId)) return 'running';
+  return holds(pending, promptId) ? 'pending' : 'gone';
+}
+
+const NEVER = new AbortController().signal;
+
+/** Null where it cannot be told. With the server its jobs are gone too. */
+async function lastPlace(server: ComfyServer, promptId: string): Promise<Place | null> {
+  try {
+    return await placeOf(server, promptId, NEVER);
+  } catch (error) {
+    const isDown = error instanceof LocalFailure && error.code === 'LOCAL_UNREACHABLE';
+    return isDown ? 'gone' : null;
+  }
+}
+
+/** Each row is `[number, prompt_id, graph, …]`. */
+function holds(rows: unknown, promptId: string): boolean {
+  return Array.isArray(rows) && rows.some((row) => Array.isArray(row) && row[1] === promptId);
 }

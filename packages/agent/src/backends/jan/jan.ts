@@ -1,7 +1,6 @@
 /** Jan. It hands on to its owner's cloud accounts, whose models stand in the same list. */
-import { foldsUsual } from '../openai/dialect.js';
+import { foldsUsual, LLAMA_CPP_DROPS } from '../openai/dialect.js';
 import type { Dialect } from '../openai/dialect.js';
-import { LLAMA_CPP_DROPS } from '../llama-cpp-drops.js';
 import { fitsType, readListedModel } from '../model-list.js';
 import { listItems } from '../openai/list.js';
 

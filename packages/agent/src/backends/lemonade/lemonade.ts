@@ -2,13 +2,11 @@
 import * as z from 'zod';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { ListedModel } from '../advertise.js';
-import { foldsUsual } from '../openai/dialect.js';
+import { foldsUsual, OPENAI_KINDS, LLAMA_CPP_DROPS } from '../openai/dialect.js';
 import type { AskedServer, Dialect } from '../openai/dialect.js';
-import { LLAMA_CPP_DROPS } from '../llama-cpp-drops.js';
 import { fitsType, readListedModel, tellsType } from '../model-list.js';
 import type { ModelItem } from '../model-list.js';
 import { listItems } from '../openai/list.js';
-import { OPENAI_KINDS } from '../openai/kinds.js';
 
 const health = z.object({ all_models_loaded: z.array(z.object({ model_name: z.string() })) });
 

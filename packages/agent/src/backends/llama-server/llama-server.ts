@@ -7,7 +7,7 @@ import type { Backend, Description, LocalAnswer, LocalCall, ServiceConfig } from
 import { LocalFailure } from '../backend.js';
 import { serverRoot } from '../server-root.js';
 import { checkAnswer } from '../check-answer.js';
-import { LLAMA_CPP_DROPS } from '../llama-cpp-drops.js';
+import { LLAMA_CPP_DROPS } from '../openai/dialect.js';
 import { asObject } from '../../openai-wire/json.js';
 import { count, flag, text } from '../loose-facts.js';
 import { fitsType, readListedModel, readModelList } from '../model-list.js';

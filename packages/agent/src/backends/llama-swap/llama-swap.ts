@@ -1,12 +1,10 @@
 /** llama-swap: one door to many servers. What each of them does, only its owner's file tells. */
 import * as z from 'zod';
-import { foldsUsual } from '../openai/dialect.js';
+import { foldsUsual, OPENAI_KINDS, LLAMA_CPP_DROPS } from '../openai/dialect.js';
 import type { Dialect } from '../openai/dialect.js';
-import { LLAMA_CPP_DROPS } from '../llama-cpp-drops.js';
 import { fitsType, isElsewhere, readListedModel, tellsType } from '../model-list.js';
 import type { ModelItem } from '../model-list.js';
 import { listItems } from '../openai/list.js';
-import { OPENAI_KINDS } from '../openai/kinds.js';
 import { VLLM } from '../vllm/vllm.js';
 
 const running = z.object({

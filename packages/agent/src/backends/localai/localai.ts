@@ -1,11 +1,10 @@
 /** LocalAI: models of every kind, of which it tells more than any other server. */
 import * as z from 'zod';
-import { foldsUsual } from '../openai/dialect.js';
+import { foldsUsual, OPENAI_KINDS } from '../openai/dialect.js';
 import type { AskedServer, Dialect, Listing } from '../openai/dialect.js';
 import { count } from '../loose-facts.js';
 import { fitsType, readListedModel, readModelList } from '../model-list.js';
 import { listItems } from '../openai/list.js';
-import { OPENAI_KINDS } from '../openai/kinds.js';
 
 const sizes = z.object({
   data: z.array(z.object({ id: z.string(), context_size: count })),

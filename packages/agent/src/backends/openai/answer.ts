@@ -4,9 +4,11 @@ import { errorInSuccess } from '../../openai-wire/error-document.js';
 import { readMediaList } from '../../openai-wire/media-list.js';
 import type { ListedFile } from '../../openai-wire/media-list.js';
 import type { DocumentAnswer, LocalCall } from '../backend.js';
-import { fetchOwnFile } from './fetch-own-file.js';
+import { LocalFailure } from '../backend.js';
 import type { ForwardedAnswer } from '../forward.js';
+import { forward } from '../forward.js';
 import { inPieces } from '../in-pieces.js';
+import type { CallTarget } from '../run-call.js';
 import { readText } from './send.js';
 import type { MediaTarget } from './send.js';
 
@@ -24,6 +26,7 @@ export interface MadeFile {
 }
 
 export type Usable = MadeList | MadeFile;
+
 export type ListedOrFile = ListedFile | MadeFile;
 
 /** An error that came with a status of success. */
@@ -74,4 +77,27 @@ const JSON_START = /^[\s\u00ef\u00bb\u00bf]*\{\s*["}]/;
 /** Line breaks do not matter, and what is no base64 decodes to nothing. */
 function decoded(base64: string): AsyncIterable<Uint8Array> {
   return inPieces(Buffer.from(base64, 'base64'));
+}
+
+// Files that a local server answers as an address. Only its own are fetched: others would let a
+// model server, or whoever prompts it, make requests inside the home network.
+
+/** `url` may be relative to the server's base URL. Follows no redirect. */
+export async function fetchOwnFile(
+  { baseUrl, apiKey }: CallTarget,
+  url: string,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Uint8Array>> {
+  const base = new URL(`${baseUrl}/`);
+  const address = URL.canParse(url, base.href) ? new URL(url, base) : null;
+  if (address?.origin !== base.origin) {
+    const message = 'the local server answered an address of another server instead of a file.';
+    throw new LocalFailure('LOCAL_ERROR', message);
+  }
+  const { origin, pathname, search } = address;
+  const answer = await forward({ url: origin + pathname + search, apiKey, body: null, signal });
+  if (answer.status === 200) return answer.body;
+  answer.body.abandon();
+  const message = `the local server answered ${answer.status} to the address of its own file.`;
+  throw new LocalFailure('LOCAL_ERROR', message);
 }

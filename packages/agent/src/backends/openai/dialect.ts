@@ -84,3 +84,13 @@ export function foldsUsual(fields: Readonly<Record<string, unknown>>): boolean {
   const { logprobs, n, best_of: best, echo } = fields;
   return !logprobs && !echo && (n ?? 1) === 1 && (best ?? 1) === 1;
 }
+
+/** The types of work that OpenAI's own paths serve: films and music have other ones everywhere. */
+export const OPENAI_KINDS: ReadonlySet<ServiceType> = new Set(['llm', 'stt', 'tts', 'image']);
+
+/**
+ * What no caller may send to llama.cpp's server, nor to what has one behind it: a slot's number
+ * would reach other callers' caches, an adapter changes the model for all, and with older versions
+ * and forks the last sets the beginning of every other caller's prompt.
+ */
+export const LLAMA_CPP_DROPS = ['id_slot', 'slot_id', 'lora', 'system_prompt'];

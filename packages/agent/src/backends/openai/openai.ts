@@ -7,19 +7,21 @@ import type { AdvertisedModel } from '@inference-gateway/shared/protocol/message
 import type { AudioConverter } from '../../media/audio-converter.js';
 import { notServed } from '../../openai-wire/error-document.js';
 import { advertise } from '../advertise.js';
-import { askedServer } from './asked-server.js';
+import { askedServer, listPlainly } from './list.js';
 import type { Backend, Description, LocalAnswer, LocalCall, ServiceConfig } from '../backend.js';
 import type { Dialect, Listing } from './dialect.js';
-import { refuseVoiceFile } from './refuse-voice.js';
-import { listPlainly } from './list.js';
+import { refuseVoiceFile, isMlxAudio, listVoices, voicesOf } from './voices.js';
 import { mediaCall } from './media.js';
-import { dropsOf } from './owners.js';
 import { runCall } from '../run-call.js';
-import { isMlxAudio, listVoices, voicesOf } from './voices.js';
+import { LLAMA_SWAP } from '../llama-swap/llama-swap.js';
+import { SGLANG } from '../sglang/sglang.js';
+import { VLLM } from '../vllm/vllm.js';
+import { LLAMA_CPP_DROPS } from './dialect.js';
 import type { ListedVoice } from './voices.js';
 
 /** How mlx-audio, among others, names the owner of its models. */
 const MLX_OWNER = 'system';
+
 /** The list of models has the rest of the time: without a list a server can speak all the same. */
 const VOICES_TIMEOUT_MS = 2_000;
 
@@ -95,4 +97,20 @@ export class OpenAiBackend implements Backend {
       ...(voices.length > 0 && { voices }),
     };
   }
+}
+
+// Which program a service called `openai` is, as far as it names itself in its list.
+
+const DROPS_OF_OWNER = new Map<string, readonly string[] | undefined>([
+  ['vllm', VLLM.dropFields],
+  ['sglang', SGLANG.dropFields],
+  ['llamacpp', LLAMA_CPP_DROPS],
+  ['llama-swap', LLAMA_SWAP.dropFields],
+  // Docker Model Runner runs either of the two.
+  ['docker', [...LLAMA_CPP_DROPS, ...(VLLM.dropFields ?? [])]],
+]);
+
+/** The fields that the dialects of these owners of models never pass on. */
+function dropsOf(owners: ReadonlySet<string>): readonly string[] {
+  return [...owners].flatMap((owner) => DROPS_OF_OWNER.get(owner) ?? []);
 }

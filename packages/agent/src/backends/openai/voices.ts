@@ -1,9 +1,11 @@
 /** The voices that a speech server tells, in the many shapes in which servers write them. */
 import { asObject, asObjects, asText } from '../../openai-wire/json.js';
 import type { JsonObject } from '../../openai-wire/json.js';
+import { refusal } from '../../openai-wire/error-document.js';
 import { probe } from '../probe.js';
 import type { ProbeOptions } from '../probe.js';
 import { serverRoot } from '../server-root.js';
+import type { DocumentAnswer, LocalCall } from '../backend.js';
 
 export interface ListedVoice {
   readonly name: string;
@@ -13,7 +15,9 @@ export interface ListedVoice {
 
 /** The most that the link carries for one model. */
 const MAX_VOICES = 1_000;
+
 const MAX_NAME_CHARACTERS = 256;
+
 /** A list of models has the rest of the time. */
 const TIMEOUT_MS = 2_000;
 
@@ -70,3 +74,34 @@ function readObject(voice: JsonObject): ListedVoice | null {
   const model = asText(voice['model_id']) ?? asText(voice['model']);
   return name === null ? null : { name, model };
 }
+
+// Voices that a server takes for the name of a file. The coordinator has compared the voice with
+// the list that it was sent, but it is not for the coordinator to say what is opened here.
+
+/** Null where the voice is one of the model's, or the model's are not known and it is no path. */
+export function refuseVoice({ body, model }: LocalCall): DocumentAnswer | null {
+  const voice = asText(body['voice']);
+  if (voice === null) return null;
+  const isFit = model.voices?.includes(voice) ?? !PATH.test(voice);
+  return isFit ? null : refused(voice, model.id);
+}
+
+/**
+ * For servers of which nothing is known: they may blend voices, or have more than they list, and
+ * some, such as mlx-audio, open whatever looks like a file.
+ */
+export function refuseVoiceFile({ body, model }: LocalCall): DocumentAnswer | null {
+  const voice = asText(body['voice']);
+  const isFile = voice !== null && (PATH.test(voice) || FILE.test(voice));
+  return !isFile || model.voices?.includes(voice) ? null : refused(voice, model.id);
+}
+
+function refused(voice: string, model: string): DocumentAnswer {
+  const message = `'voice' is ${JSON.stringify(voice)}, which ${model} does not have here.`;
+  const detail = { code: 'unsupported_value', param: 'voice' };
+  return refusal(400, `${message} Choose one of its list of voices.`, detail);
+}
+
+const PATH = /[/\\]|\.\./;
+
+const FILE = /\.(?:safetensors|pth?|bin|npy|onnx|json|wav|mp3|flac|ogg|opus|m4a)$/i;

@@ -3,8 +3,7 @@
  * named after those. It has paths that rewrite its configuration; only speech is ever asked of it.
  */
 import type { Dialect } from '../openai/dialect.js';
-import { readVoices, voicesOf } from '../openai/voices.js';
-import { refuseVoice } from '../openai/refuse-voice.js';
+import { readVoices, voicesOf, refuseVoice } from '../openai/voices.js';
 
 const MODEL = 'orpheus';
 

@@ -5,9 +5,9 @@
 import type { AudioConverter } from '../../media/audio-converter.js';
 import { errorDocument, notServed, refusal } from '../../openai-wire/error-document.js';
 import { asObject, asText } from '../../openai-wire/json.js';
-import { lengthScale, piperFields } from './request.js';
+import type { JsonObject } from '../../openai-wire/json.js';
 import { advertise } from '../advertise.js';
-import { askedServer } from '../openai/asked-server.js';
+import { askedServer } from '../openai/list.js';
 import { LocalFailure } from '../backend.js';
 import type {
   Backend,
@@ -18,7 +18,7 @@ import type {
   ServiceConfig,
 } from '../backend.js';
 import { checkAnswer } from '../check-answer.js';
-import { refuseVoice } from '../openai/refuse-voice.js';
+import { refuseVoice } from '../openai/voices.js';
 import type { ForwardedAnswer } from '../forward.js';
 import { madeSound, wantedFormat } from '../made-sound.js';
 import { forwardToEnd } from '../outlive.js';
@@ -138,4 +138,44 @@ async function failed({ status, body }: ForwardedAnswer): Promise<DocumentAnswer
 function plainBody(text: string): FormBody {
   const bytes = Buffer.from(text);
   return { contentType: 'text/plain; charset=utf-8', bytes: bytes.length, chunks: inPieces(bytes) };
+}
+
+// Speech in the words of piper's HTTP server.
+
+/** OpenAI's range of speeds; a longer sound would fill the memory of its owner's machine. */
+const SLOWEST = 0.25;
+
+const FASTEST = 4;
+
+/** Passed on as they are. */
+const OWN_FIELDS = ['speaker', 'speaker_id', 'noise_scale', 'noise_w_scale'];
+
+/** Fields that it does not know are left out; a caller's own `length_scale` goes before `speed`. */
+function piperFields({ body, model }: LocalCall): JsonObject {
+  const voice = asText(body['voice']) ?? model.voices?.[0] ?? null;
+  const scale = ownScale(body['length_scale']) ?? lengthScale(body['speed']);
+  const own = OWN_FIELDS.filter((name) => isPlain(body[name]));
+  return {
+    text: asText(body['input']) ?? '',
+    ...(voice !== null && { voice }),
+    ...(scale !== null && { length_scale: scale }),
+    ...Object.fromEntries(own.map((name) => [name, body[name]])),
+  };
+}
+
+/** Twice the speed is half the length. Null where that is no speed. */
+function lengthScale(speed: unknown): number | null {
+  const isSpeed = typeof speed === 'number' && speed >= SLOWEST && speed <= FASTEST;
+  return isSpeed ? 1 / speed : null;
+}
+
+/** Null where it is no number. */
+function ownScale(value: unknown): number | null {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof number !== 'number' || Number.isNaN(number)) return null;
+  return Math.min(Math.max(number, 1 / FASTEST), 1 / SLOWEST);
+}
+
+function isPlain(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number';
 }

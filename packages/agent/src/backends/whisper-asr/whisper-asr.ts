@@ -5,10 +5,10 @@
  */
 import { extensionOf } from '@inference-gateway/shared/media/types';
 import { errorDocument } from '../../openai-wire/error-document.js';
-import { asObject } from '../../openai-wire/json.js';
+import { asObject, asText } from '../../openai-wire/json.js';
+import type { JsonObject } from '../../openai-wire/json.js';
 import { readOpenAiTranscript } from '../../openai-wire/openai-transcript.js';
-import { whisperAsrQuery } from './query.js';
-import { askedServer } from '../openai/asked-server.js';
+import { askedServer } from '../openai/list.js';
 import { LocalFailure } from '../backend.js';
 import type {
   Backend,
@@ -24,6 +24,7 @@ import { forwardToEnd } from '../outlive.js';
 import { readWhole } from '../read-whole.js';
 import { serverRoot } from '../server-root.js';
 import { withoutFields } from '../../openai-wire/without-fields.js';
+import { languageCode } from '../../openai-wire/whisper-languages.js';
 import { MAX_TRANSCRIPT_BYTES, soundOf, unnamedModel } from '../transcription.js';
 
 const PATH = '/asr';
@@ -70,4 +71,29 @@ function formOf(upload: LocalUpload): FormBody {
   const filename = `audio.${extensionOf(contentType)}`;
   const read = (): AsyncIterable<Uint8Array> => upload.read();
   return multipartForm([], [{ name: 'audio_file', filename, contentType, bytes, read }]);
+}
+
+// The fields of a transcription in the words of whisper-asr-webservice.
+
+/** whisper hears the last 224 tokens; more would only make the address too long. */
+const MAX_PROMPT_CHARACTERS = 1_000;
+
+/** JSON is asked for in any case, and words only where they are wanted: they cost time. */
+function whisperAsrQuery(body: Readonly<JsonObject>): URLSearchParams {
+  const query = new URLSearchParams({ task: 'transcribe', output: 'json' });
+  const granularities = body['timestamp_granularities'];
+  const isTimed = Array.isArray(granularities) && granularities.includes('word');
+  query.set('word_timestamps', String(isTimed));
+  const language = knownLanguage(asText(body['language']));
+  if (language !== null) query.set('language', language);
+  const prompt = asText(body['prompt']);
+  if (prompt !== null) query.set('initial_prompt', prompt.slice(-MAX_PROMPT_CHARACTERS));
+  if (body['vad_filter'] === true) query.set('vad_filter', 'true');
+  return query;
+}
+
+/** One that whisper does not know would be a failure of the server's. */
+function knownLanguage(language: string | null): string | null {
+  if (language === null) return null;
+  return languageCode(language) ?? languageCode(language.split(/[-_]/)[0] ?? '');
 }

@@ -1,10 +1,9 @@
 /** whisper.cpp's server: one model, one request at a time, and answers of its own kind. */
 import { ConversionError, UnknownSoundError } from '../../media/audio-converter.js';
 import type { AudioConverter, Converted } from '../../media/audio-converter.js';
-import { errorDocument, refusal } from '../../openai-wire/error-document.js';
-import { asObject } from '../../openai-wire/json.js';
-import { whisperFields } from './request.js';
-import { readTranscript } from './transcript.js';
+import { errorDocument, refusal, errorInSuccess } from '../../openai-wire/error-document.js';
+import { asObject, asText, asObjects, parseJson } from '../../openai-wire/json.js';
+import type { JsonObject } from '../../openai-wire/json.js';
 import { LocalFailure } from '../backend.js';
 import type {
   Backend,
@@ -23,7 +22,10 @@ import { probe } from '../probe.js';
 import { readWhole } from '../read-whole.js';
 import { serverRoot } from '../server-root.js';
 import { withoutFields } from '../../openai-wire/without-fields.js';
-import { readAudio } from './audio.js';
+import { startOf } from '../../media/start-of.js';
+import { languageCode } from '../../openai-wire/whisper-languages.js';
+import { readReportedError } from '../../openai-wire/reported-error.js';
+import { readSeconds, readSpan } from '../../openai-wire/time-span.js';
 import { MAX_TRANSCRIPT_BYTES, soundOf, unnamedModel } from '../transcription.js';
 
 /** Its usual path, and the one that it is told to take for the sake of OpenAI's clients. */
@@ -133,4 +135,151 @@ function unreadable(reason: string): DocumentAnswer {
   const why = reason.replace(/\.+$/, '');
   const message = `'file' could not be read: ${why}. Send a sound that is whole and not empty.`;
   return refusal(400, message, { code: 'provider_rejected', param: 'file' });
+}
+
+// Which sound files whisper.cpp's server reads by itself.
+interface WhisperAudio {
+  readonly isReadable: boolean;
+  /** The whole file, from its first byte. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+const READABLE_TYPES: ReadonlySet<string> = new Set(['audio/wav', 'audio/mpeg', 'audio/flac']);
+
+/** An Ogg page's header and the first words of what is in it. */
+const OGG_START_BYTES = 64;
+
+/** Ogg holds Vorbis, which it reads, or Opus, which it does not: only the first page tells. */
+async function readAudio(upload: LocalUpload): Promise<WhisperAudio> {
+  const { contentType } = upload;
+  if (contentType !== 'audio/ogg') {
+    return { isReadable: READABLE_TYPES.has(contentType), bytes: upload.read() };
+  }
+  const { start, bytes } = await startOf(upload.read(), OGG_START_BYTES);
+  return { isReadable: start.includes('vorbis'), bytes };
+}
+
+// The fields of a transcription in the words of whisper.cpp's server.
+type Field = [name: string, value: string];
+
+/**
+ * Fields that it does not read, such as `model`, are left out. It is always asked for its longest
+ * answer: the others tell no duration.
+ */
+function whisperFields(body: Readonly<JsonObject>): Field[] {
+  const prompt = asText(body['prompt']);
+  return [
+    ['response_format', 'verbose_json'],
+    ['language', knownLanguage(asText(body['language']))],
+    // They would cost a second pass through the encoder.
+    ['no_language_probabilities', 'true'],
+    // Its segments end after 60 characters, without this in the middle of a word.
+    ['split_on_word', 'true'],
+    ...(prompt === null ? [] : ([['prompt', prompt]] satisfies Field[])),
+    ...numeric(body, 'temperature'),
+    ...numeric(body, 'temperature_inc'),
+  ];
+}
+
+/** Without one it would take English, whatever is spoken; a locale such as `en-GB` it ignores. */
+function knownLanguage(language: string | null): string {
+  if (language === null) return 'auto';
+  return languageCode(language) ?? languageCode(language.split(/[-_]/)[0] ?? '') ?? 'auto';
+}
+
+/** A number that is none would be a failure of the server's. */
+function numeric(body: Readonly<JsonObject>, name: string): Field[] {
+  const value = body[name];
+  const isNumber = typeof value === 'number' || (typeof value === 'string' && value.trim() !== '');
+  return isNumber && Number.isFinite(Number(value)) ? [[name, String(Number(value))]] : [];
+}
+
+// whisper.cpp's `verbose_json` as OpenAI's transcript.
+
+/**
+ * `{text, language?, duration?, segments, words}`, times in seconds. Older servers say what went
+ * wrong in a 200. Throws a `LocalFailure` where the answer is no transcript.
+ */
+function readTranscript(answer: string): DocumentAnswer {
+  const said = asObject(parseJson(answer));
+  const error = readReportedError(said);
+  if (error !== null) return errorInSuccess(error);
+  if (said === null || typeof said['text'] !== 'string') {
+    throw new LocalFailure('LOCAL_ERROR', 'the local server answered something without a text.');
+  }
+  const json = JSON.stringify(transcript(said, said['text']));
+  return { kind: 'document', status: 200, json, usage: null };
+}
+
+function transcript(said: JsonObject, text: string): JsonObject {
+  const duration = readSeconds(said['duration']);
+  const name = asText(said['language']) ?? asText(said['detected_language']);
+  const language = name === null ? null : languageCode(name);
+  const segments = asObjects(said['segments']);
+  const limit = duration ?? Infinity;
+  const pieces = segments.flatMap((segment) => asObjects(segment['words']));
+  const spaced = !UNSPACED.has(language ?? '');
+  return {
+    text: runningText(text, spaced),
+    ...(language !== null && { language }),
+    ...(duration !== null && { duration }),
+    segments: segments.map((segment, id) => ({
+      ...facts(segment, id),
+      ...readSpan(segment, limit),
+    })),
+    words: readWords(pieces, { limit, spaced }),
+  };
+}
+
+/**
+ * It puts each segment on a line of its own, and cuts segments at 60 characters, older versions in
+ * the middle of a word. A line begins with a space where a word begins; where no line does, the
+ * spaces were trimmed, and words end with the lines.
+ */
+function runningText(text: string, spaced: boolean): string {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  const isTrimmed = spaced && lines.every((line) => !line.startsWith(' '));
+  return lines.join(isTrimmed ? ' ' : '').trim();
+}
+
+const FACTS = ['tokens', 'temperature', 'avg_logprob', 'compression_ratio', 'no_speech_prob'];
+
+/** What OpenAI's segments tell beside their times, as far as whisper.cpp does. */
+function facts(segment: JsonObject, id: number): JsonObject {
+  const told = FACTS.filter((name) => segment[name] !== undefined && segment[name] !== null);
+  const kept = Object.fromEntries(told.map((name) => [name, segment[name]]));
+  return { id, text: (asText(segment['text']) ?? '').trim(), ...kept };
+}
+
+interface Word {
+  word: string;
+  readonly start: number;
+  end: number;
+}
+
+/** Languages that write words without spaces between them: here a piece is as near as it gets. */
+const UNSPACED: ReadonlySet<string> = new Set(['bo', 'ja', 'km', 'lo', 'my', 'th', 'yue', 'zh']);
+
+interface Reading {
+  /** The audio's end. */
+  readonly limit: number;
+  readonly spaced: boolean;
+}
+
+/**
+ * What it calls words are tokens: those that do not begin with a space belong to the one before,
+ * even across segments, which it cuts at 60 characters.
+ */
+function readWords(pieces: readonly JsonObject[], { limit, spaced }: Reading): Word[] {
+  const words: Word[] = [];
+  for (const piece of pieces) {
+    const text = asText(piece['word']) ?? '';
+    const { start, end } = readSpan(piece, limit);
+    const last = words.at(-1);
+    if (spaced && last !== undefined && !text.startsWith(' ')) {
+      last.word += text.trimEnd();
+      last.end = Math.max(last.end, end);
+    } else if (text.trim() !== '') words.push({ word: text.trim(), start, end });
+  }
+  return words;
 }
