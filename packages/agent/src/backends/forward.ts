@@ -8,10 +8,8 @@ import { Agent, request } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { ByteSource } from '../openai-wire/stream-events.js';
 import type { RawAnswer } from '../openai-wire/local-answer.js';
-import { authorization } from './authorization.js';
-import type { KeyScheme } from './authorization.js';
-import { connectionFailure } from './failure.js';
 import type { FormBody } from './multipart.js';
+import { LocalFailure } from './backend.js';
 
 export interface ForwardRequest {
   readonly url: string;
@@ -24,8 +22,10 @@ export interface ForwardRequest {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
+
 /** Below the 5 s after which llama-server and uvicorn drop an idle connection under our feet. */
 const KEEP_ALIVE_MS = 2_000;
+
 /** How long an answer that is over may take to say so, before its connection is given up. */
 const DRAIN_MS = 1_000;
 
@@ -145,4 +145,67 @@ class AnswerBody implements ByteSource {
     this.#body.once('close', () => clearTimeout(timer)).resume();
     return undefined;
   }
+}
+
+// How a local server is shown its own key.
+
+/** Almost all take a token; Stable Diffusion's web UI takes `user:password`. */
+export type KeyScheme = 'bearer' | 'basic';
+
+/** The header, where there is a key. */
+export function authorization(
+  apiKey: string | null,
+  scheme: KeyScheme = 'bearer',
+): { readonly authorization?: string } {
+  if (apiKey === null) return {};
+  if (scheme === 'bearer') return { authorization: `Bearer ${apiKey}` };
+  return { authorization: `Basic ${Buffer.from(apiKey).toString('base64')}` };
+}
+
+// Which way a connection to a local server failed.
+
+/** Nobody listens there, or nobody can be reached. */
+const UNREACHABLE: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+const TIMED_OUT: ReadonlySet<string> = new Set([
+  'ETIMEDOUT',
+  'TimeoutError',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+]);
+
+/** The message travels to the coordinator, so it names no address of the home network. */
+export function connectionFailure(cause: unknown): LocalFailure {
+  if (cause instanceof LocalFailure) return cause;
+  const name = nameOf(cause);
+  if (UNREACHABLE.has(name)) {
+    const message = `cannot reach the local server (${name}). Is it running?`;
+    return new LocalFailure('LOCAL_UNREACHABLE', message, { cause });
+  }
+  if (TIMED_OUT.has(name)) {
+    return new LocalFailure('LOCAL_TIMEOUT', 'the local server did not answer in time.', { cause });
+  }
+  const message = `the local server broke off the connection (${name}).`;
+  return new LocalFailure('LOCAL_ERROR', message, { cause });
+}
+
+/** The system's code where there is one, possibly a level down, else the error's own name. */
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return codeOf(error) ?? codeOf(error.cause) ?? error.name;
+}
+
+function codeOf(error: unknown): string | null {
+  if (!(error instanceof Error) || !('code' in error)) return null;
+  return typeof error.code === 'string' ? error.code : null;
 }

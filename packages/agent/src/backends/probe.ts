@@ -3,9 +3,9 @@
  */
 import fetch from 'node-fetch';
 import { parseJson } from '../openai-wire/json.js';
-import { authorization } from './authorization.js';
-import type { KeyScheme } from './authorization.js';
-import { connectionFailure } from './failure.js';
+import { authorization, connectionFailure } from './forward.js';
+import type { KeyScheme } from './forward.js';
+import { LocalFailure } from './backend.js';
 
 export interface ProbeOptions {
   readonly apiKey: string | null;
@@ -64,4 +64,33 @@ function abortReason(signal: AbortSignal): unknown {
   const reason: unknown = signal.reason;
   const timedOut = reason instanceof Error && reason.name === 'TimeoutError';
   return timedOut ? connectionFailure(reason) : reason;
+}
+
+/** Where a local server's own paths begin: base URLs are accepted with and without `/v1`. */
+export function serverRoot(baseUrl: string): string {
+  return baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
+}
+
+// Whether a local server is fit to serve, going by its answer to a probe.
+
+/**
+ * Throws a `LocalFailure` that tells the owner what to do. `trusted` lets any other status pass.
+ */
+export function checkAnswer(
+  { status }: ProbeAnswer,
+  url: string,
+  { trusted = false }: { trusted?: boolean } = {},
+): void {
+  if (status === 401 || status === 403) {
+    throw new LocalFailure(
+      'LOCAL_ERROR',
+      `${url} answered ${status}. Set its key with api_key_file.`,
+    );
+  }
+  if (status === 503) {
+    throw new LocalFailure('LOCAL_UNREACHABLE', `${url} answered 503: it is still loading.`);
+  }
+  if (status >= 500 || (status >= 300 && !trusted)) {
+    throw new LocalFailure('LOCAL_ERROR', `${url} answered ${status}. Check the base URL.`);
+  }
 }

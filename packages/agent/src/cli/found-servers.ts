@@ -1,12 +1,10 @@
 /** The model servers of this machine beside what the configuration has of them. */
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import type { ServiceConfig } from '../backends/backend.js';
-import { candidatePorts } from '../backends/detection/candidate-ports.js';
+import { candidatePorts, scanLoopback, sideBySide } from '../backends/detection/detect.js';
 import { createBackend } from '../backends/create-backend.js';
-import { scanLoopback } from '../backends/detection/detect.js';
 import type { Detected } from '../backends/detection/detect.js';
-import { serverRoot } from '../backends/server-root.js';
-import { sideBySide } from '../backends/detection/side-by-side.js';
+import { serverRoot } from '../backends/probe.js';
 import { readSoundConfig } from '../config-file.js';
 import type { ConfigLocation } from '../config-location.js';
 import type { FileService } from '../config-schema.js';

@@ -8,7 +8,7 @@ import { contentTypeOf, formatOf } from '@inference-gateway/shared/media/types';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { Message, RejectReason } from '@inference-gateway/shared/protocol/messages';
 import type { Catalog, CatalogEntry } from '../backends/catalog/catalog.js';
-import { isOpenToOthers } from '../backends/catalog/open-to-others.js';
+import { isOpenToOthers } from '../backends/catalog/snapshot.js';
 import type { HeldClaims } from './held-claims.js';
 import type { Ledger } from './ledger.js';
 import { MeteredWork } from './metered-work.js';

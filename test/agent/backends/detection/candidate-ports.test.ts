@@ -1,7 +1,4 @@
-import {
-  candidatePorts,
-  USUAL_PORTS,
-} from '@inference-gateway/agent/backends/detection/candidate-ports';
+import { candidatePorts, USUAL_PORTS } from '@inference-gateway/agent/backends/detection/detect';
 import { expect, test } from 'vitest';
 
 test('configured ports come first, and only those of this machine', () => {

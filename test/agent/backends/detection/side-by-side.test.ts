@@ -1,4 +1,4 @@
-import { sideBySide } from '@inference-gateway/agent/backends/detection/side-by-side';
+import { sideBySide } from '@inference-gateway/agent/backends/detection/detect';
 import { expect, test } from 'vitest';
 
 test('so many run at once and no more, and the answers keep the order', async () => {

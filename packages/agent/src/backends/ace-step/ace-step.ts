@@ -20,8 +20,8 @@ import type {
   DocumentAnswer,
 } from '../backend.js';
 import { fetchOwnFile } from '../openai/answer.js';
-import { serverRoot } from '../server-root.js';
-import { sizedWav } from '../sized-wav.js';
+import { serverRoot } from '../probe.js';
+import { sizedWav } from '../made-sound.js';
 import { withoutFields } from '../../openai-wire/without-fields.js';
 import { asObject, asObjects, asText } from '../../openai-wire/json.js';
 import type { JsonObject } from '../../openai-wire/json.js';

@@ -10,7 +10,7 @@ import { readReportedError } from '../../openai-wire/reported-error.js';
 import { LocalFailure } from '../backend.js';
 import type { DocumentAnswer } from '../backend.js';
 import { forward } from '../forward.js';
-import { outlive } from '../outlive.js';
+import { outlive } from '../run-call.js';
 import { readWhole } from '../read-whole.js';
 
 export interface AceStepServer {

@@ -17,14 +17,11 @@ import type {
   MediaPart,
   ServiceConfig,
 } from '../backend.js';
-import { checkAnswer } from '../check-answer.js';
-import { inPieces } from '../in-pieces.js';
-import { probe } from '../probe.js';
-import { serverRoot } from '../server-root.js';
+import { checkAnswer, probe, serverRoot } from '../probe.js';
+import { inPieces, readWhole } from '../read-whole.js';
 import { withoutFields } from '../../openai-wire/without-fields.js';
 import { readImageSize } from '../../media/image-size.js';
 import { repaintMask } from '../../media/repaint-mask.js';
-import { readWhole } from '../read-whole.js';
 import { runJob } from './job.js';
 import type { Job, WebUi } from './job.js';
 

@@ -4,9 +4,9 @@ import type {
   AdvertisedService,
 } from '@inference-gateway/shared/protocol/messages';
 import { LINK, SOCKET_OPTIONS } from '@inference-gateway/shared/protocol/version';
+import { isOpenAt } from '@inference-gateway/shared/day-hours';
 import { withoutPath } from '../advertise.js';
 import type { ServiceConfig } from '../backend.js';
-import { isOpenToOthers } from './open-to-others.js';
 
 /** A service that is up now. */
 export interface LiveService {
@@ -25,8 +25,10 @@ export interface Snapshot {
  * The rest of HELLO, graphics cards and unfinished jobs among it, takes what is left of a message.
  */
 const MAX_SNAPSHOT_BYTES = SOCKET_OPTIONS.maxPayload - 64 * 1024;
+
 /** The message holds no more; each also costs some bytes beside its models. */
 const MAX_SERVICES = 64;
+
 const SERVICE_BYTES = 1_024;
 
 /** In the configured order: what comes first has the room. */
@@ -65,4 +67,14 @@ function advertised({ config, slots }: LiveService, models: AdvertisedModel[]): 
     ...(!isOpenToOthers(config, Date.now()) && { foreign: false }),
     models,
   };
+}
+
+// Whether a service is for others, too, at some moment.
+
+/** `now` is in Unix ms. */
+export function isOpenToOthers(
+  { foreign, hours }: Pick<ServiceConfig, 'foreign' | 'hours'>,
+  now: number,
+): boolean {
+  return foreign && (hours === null || isOpenAt(hours, now));
 }

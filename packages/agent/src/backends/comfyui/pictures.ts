@@ -10,9 +10,8 @@ import { asObject, asText, parseJson } from '../../openai-wire/json.js';
 import { LocalFailure } from '../backend.js';
 import type { DocumentAnswer, LocalCall, LocalUpload } from '../backend.js';
 import { forward } from '../forward.js';
-import { inPieces } from '../in-pieces.js';
+import { inPieces, readWhole } from '../read-whole.js';
 import { multipartForm } from '../multipart.js';
-import { readWhole } from '../read-whole.js';
 import type { ComfyServer } from './comfy-server.js';
 import type { Placeholder, PlaceholderName, Value } from './placeholders.js';
 

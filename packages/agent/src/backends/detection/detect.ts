@@ -3,17 +3,15 @@
  * servers share four ports. Only GET, one request at a time a port, and only on this machine.
  */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
+import { isLoopback } from '@inference-gateway/shared/loopback';
 import { LocalFailure } from '../backend.js';
-import { USUAL_PORTS } from './candidate-ports.js';
 import type { BackendName } from '../create-backend.js';
 import { wantsKeyAt } from './fingerprint-signs.js';
-import type { Ask } from './fingerprint-signs.js';
+import type { Ask, ServedType } from './fingerprint-signs.js';
 import { FINGERPRINTS } from './fingerprints.js';
 import type { Fingerprint } from './fingerprints.js';
 import { probe } from '../probe.js';
 import type { ProbeAnswer } from '../probe.js';
-import type { ServedType } from './served-types.js';
-import { sideBySide } from './side-by-side.js';
 
 /** One kind of work of one server. */
 export interface Detected {
@@ -33,11 +31,15 @@ export interface Detected {
 }
 
 const PROBE_TIMEOUT_MS = 1_500;
+
 /** A server that answers some paths and stalls on others is not waited for path by path. */
 const SERVER_TIMEOUT_MS = 10_000;
+
 const PORTS_AT_ONCE = 8;
+
 /** Ollama and LM Studio bind the first, some others only the second. */
 const LOOPBACK = ['127.0.0.1', '[::1]'];
+
 /** Neither told nor refused. */
 const SILENCE: ProbeAnswer = { status: 0, server: '', text: '', json: undefined };
 
@@ -137,4 +139,49 @@ function noteOn({ backend, note }: Fingerprint, needsKey: boolean): string | nul
   if (note !== undefined) return note;
   if (backend === null) return 'found, but not usable with this version';
   return needsKey ? 'found, needs key' : null;
+}
+
+/** Runs for each item, at most so many at once. The answers keep the order of the items. */
+export async function sideBySide<Item, Answer>(
+  items: readonly Item[],
+  atOnce: number,
+  run: (item: Item) => Promise<Answer>,
+): Promise<Answer[]> {
+  const answers = new Map<number, Answer>();
+  const waiting = [...items.entries()];
+  const runNext = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      answers.set(next[0], await run(next[1]));
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, runNext));
+  return [...answers].toSorted(([a], [b]) => a - b).map(([, answer]) => answer);
+}
+
+// The ports of this machine behind which a model server may be.
+
+/** Where model servers listen unless told otherwise, the commonest first. */
+export const USUAL_PORTS: readonly number[] = [
+  11434, 1234, 8080, 8000, 7860, 7861, 8880, 5001, 5000, 8188, 1337, 4891, 13305, 12434, 10240,
+  30000, 5005, 4123, 9000, 8001, 8081, 23333, 9090, 7801, 4000,
+];
+
+/** More programs than anybody runs; each costs a few requests. */
+const MAX_PORTS = 256;
+
+/** Those of the base URLs on this machine first, which their owner knows of. */
+export function candidatePorts(
+  baseUrls: readonly string[],
+  others: readonly number[],
+): readonly number[] {
+  const configured = baseUrls.flatMap((url) => loopbackPort(url) ?? []);
+  const ports = new Set([...configured, ...USUAL_PORTS, ...others]);
+  return [...ports].slice(0, MAX_PORTS);
+}
+
+/** Null where the URL leads to another machine, which a scan never asks. */
+function loopbackPort(text: string): number | null {
+  const { hostname, port, protocol } = new URL(text);
+  if (!isLoopback(hostname) || protocol !== 'http:') return null;
+  return port === '' ? 80 : Number(port);
 }

@@ -35,10 +35,11 @@ import {
   isWhisperWebService,
   listsModels,
   wantsKeyAt,
+  koboldTypes,
+  listedTypes,
+  namedTypes,
 } from './fingerprint-signs.js';
-import type { Ask } from './fingerprint-signs.js';
-import { koboldTypes, listedTypes, namedTypes } from './served-types.js';
-import type { ServedType } from './served-types.js';
+import type { Ask, ServedType } from './fingerprint-signs.js';
 
 export interface Fingerprint {
   readonly server: string;

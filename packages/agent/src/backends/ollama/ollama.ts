@@ -6,10 +6,8 @@ import { advertise } from '../advertise.js';
 import type { ListedModel } from '../advertise.js';
 import type { Backend, Description, LocalAnswer, LocalCall, ServiceConfig } from '../backend.js';
 import { LocalFailure } from '../backend.js';
-import { serverRoot } from '../server-root.js';
-import { checkAnswer } from '../check-answer.js';
+import { serverRoot, probe, checkAnswer } from '../probe.js';
 import { count, names, text } from '../loose-facts.js';
-import { probe } from '../probe.js';
 import { runCall } from '../run-call.js';
 
 /**

@@ -2,12 +2,10 @@
 import { asObject } from '../../openai-wire/json.js';
 import { LocalFailure } from '../backend.js';
 import type { ServiceConfig } from '../backend.js';
-import { checkAnswer } from '../check-answer.js';
+import { checkAnswer, probe, serverRoot } from '../probe.js';
 import type { AskedServer, Listing } from './dialect.js';
 import { fitsType, readListedModel, readModelList } from '../model-list.js';
 import type { ModelItem } from '../model-list.js';
-import { probe } from '../probe.js';
-import { serverRoot } from '../server-root.js';
 
 export interface PlainListing extends Listing {
   /** Who the server says owns any of its models. */

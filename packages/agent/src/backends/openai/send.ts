@@ -11,7 +11,7 @@ import { forward } from '../forward.js';
 import type { ForwardedAnswer } from '../forward.js';
 import { multipartForm } from '../multipart.js';
 import type { FormBody, FormFile } from '../multipart.js';
-import { forwardToEnd } from '../outlive.js';
+import { forwardToEnd } from '../run-call.js';
 import { readWhole } from '../read-whole.js';
 import type { CallTarget } from '../run-call.js';
 import { withoutFields } from '../../openai-wire/without-fields.js';

@@ -2,9 +2,8 @@
 import { asObject, asObjects, asText } from '../../openai-wire/json.js';
 import type { JsonObject } from '../../openai-wire/json.js';
 import { refusal } from '../../openai-wire/error-document.js';
-import { probe } from '../probe.js';
+import { probe, serverRoot } from '../probe.js';
 import type { ProbeOptions } from '../probe.js';
-import { serverRoot } from '../server-root.js';
 import type { DocumentAnswer, LocalCall } from '../backend.js';
 
 export interface ListedVoice {

@@ -17,17 +17,15 @@ import type {
   LocalCall,
   ServiceConfig,
 } from '../backend.js';
-import { checkAnswer } from '../check-answer.js';
+import { checkAnswer, probe, serverRoot } from '../probe.js';
 import { refuseVoice } from '../openai/voices.js';
 import type { ForwardedAnswer } from '../forward.js';
 import { madeSound, wantedFormat } from '../made-sound.js';
-import { forwardToEnd } from '../outlive.js';
+import { forwardToEnd } from '../run-call.js';
 import { readMade } from '../openai/answer.js';
 import { readText } from '../openai/send.js';
-import { inPieces } from '../in-pieces.js';
+import { inPieces } from '../read-whole.js';
 import type { FormBody } from '../multipart.js';
-import { probe } from '../probe.js';
-import { serverRoot } from '../server-root.js';
 import { withoutFields } from '../../openai-wire/without-fields.js';
 
 /** Its voices are its models; to callers they are voices of one. */

@@ -20,9 +20,9 @@ import type {
 } from '../backend.js';
 import { multipartForm } from '../multipart.js';
 import type { FormBody } from '../multipart.js';
-import { forwardToEnd } from '../outlive.js';
+import { forwardToEnd } from '../run-call.js';
 import { readWhole } from '../read-whole.js';
-import { serverRoot } from '../server-root.js';
+import { serverRoot } from '../probe.js';
 import { withoutFields } from '../../openai-wire/without-fields.js';
 import { languageCode } from '../../openai-wire/whisper-languages.js';
 import { MAX_TRANSCRIPT_BYTES, soundOf, unnamedModel } from '../transcription.js';

@@ -14,13 +14,11 @@ import type {
   LocalUpload,
   ServiceConfig,
 } from '../backend.js';
-import { checkAnswer } from '../check-answer.js';
+import { checkAnswer, probe, serverRoot } from '../probe.js';
 import { forward } from '../forward.js';
 import { multipartForm } from '../multipart.js';
 import type { FormFile } from '../multipart.js';
-import { probe } from '../probe.js';
 import { readWhole } from '../read-whole.js';
-import { serverRoot } from '../server-root.js';
 import { withoutFields } from '../../openai-wire/without-fields.js';
 import { startOf } from '../../media/start-of.js';
 import { languageCode } from '../../openai-wire/whisper-languages.js';

@@ -1,5 +1,4 @@
-import { isOpenToOthers } from '@inference-gateway/agent/backends/catalog/open-to-others';
-import { takeSnapshot } from '@inference-gateway/agent/backends/catalog/snapshot';
+import { isOpenToOthers, takeSnapshot } from '@inference-gateway/agent/backends/catalog/snapshot';
 import type { DayHours } from '@inference-gateway/shared/day-hours';
 import { expect, test } from 'vitest';
 import { advertisedModel } from '../../../support/candidate.js';
