@@ -15,7 +15,7 @@ import {
   PLACEHOLDERS,
   placeholdersOf,
   readGraph,
-} from '@inference-gateway/agent/backends/comfyui/placeholders';
+} from '@inference-gateway/agent/backends/comfyui/workflow';
 import { valueOf } from '@inference-gateway/agent/backends/comfyui/make-media';
 import { parseConfig } from '@inference-gateway/agent/config-schema';
 import { expect, test } from 'vitest';

@@ -2,8 +2,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Workflow } from './backends/backend.js';
-import { readGraph } from './backends/comfyui/placeholders.js';
-import type { ReadGraph } from './backends/comfyui/placeholders.js';
+import { readGraph } from './backends/comfyui/workflow.js';
+import type { ReadGraph } from './backends/comfyui/workflow.js';
 
 export interface LoadedWorkflows {
   readonly workflows: readonly Workflow[];

@@ -21,7 +21,7 @@ import type {
 } from '../backend.js';
 import { fetchOwnFile } from '../openai/answer.js';
 import { serverRoot } from '../probe.js';
-import { sizedWav } from '../made-sound.js';
+import { sizedWav } from '../sound-answer.js';
 import { withoutFields } from '../../openai-wire/without-fields.js';
 import { asObject, asObjects, asText } from '../../openai-wire/json.js';
 import type { JsonObject } from '../../openai-wire/json.js';

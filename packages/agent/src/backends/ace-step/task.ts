@@ -11,7 +11,7 @@ import { LocalFailure } from '../backend.js';
 import type { DocumentAnswer } from '../backend.js';
 import { forward } from '../forward.js';
 import { outlive } from '../run-call.js';
-import { readWhole } from '../read-whole.js';
+import { readWhole } from '../bytes.js';
 
 export interface AceStepServer {
   readonly root: string;

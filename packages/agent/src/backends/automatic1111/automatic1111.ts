@@ -18,7 +18,7 @@ import type {
   ServiceConfig,
 } from '../backend.js';
 import { checkAnswer, probe, serverRoot } from '../probe.js';
-import { inPieces, readWhole } from '../read-whole.js';
+import { inPieces, readWhole } from '../bytes.js';
 import { withoutFields } from '../../openai-wire/without-fields.js';
 import { readImageSize } from '../../media/image-size.js';
 import { repaintMask } from '../../media/repaint-mask.js';

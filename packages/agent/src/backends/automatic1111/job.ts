@@ -9,7 +9,7 @@ import { asObject, asText } from '../../openai-wire/json.js';
 import type { JsonObject } from '../../openai-wire/json.js';
 import { forward } from '../forward.js';
 import { probe } from '../probe.js';
-import { readWhole } from '../read-whole.js';
+import { readWhole } from '../bytes.js';
 
 export interface WebUi {
   /** Without `/sdapi/v1`. */

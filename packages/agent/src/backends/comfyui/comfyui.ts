@@ -15,8 +15,8 @@ import { withoutFields } from '../../openai-wire/without-fields.js';
 import type { ComfyServer } from './comfy-server.js';
 import { makeMedia, requestValues } from './make-media.js';
 import { uploadPictures } from './pictures.js';
-import { placeholdersOf } from './placeholders.js';
-import type { Graph } from './placeholders.js';
+import { placeholdersOf } from './workflow.js';
+import type { Graph } from './workflow.js';
 
 export class ComfyUiBackend implements Backend {
   readonly #service: ServiceConfig;

@@ -16,11 +16,11 @@ import type { NumberRange } from '../../openai-wire/number-field.js';
 import { LocalFailure } from '../backend.js';
 import type { LocalAnswer, MediaPart, LocalCall } from '../backend.js';
 import { forward } from '../forward.js';
-import { inPieces, readWhole } from '../read-whole.js';
+import { inPieces, readWhole } from '../bytes.js';
 import type { ComfyServer } from './comfy-server.js';
 import type { Made } from './run-prompt.js';
-import { fillGraph, isPlaceholderName, PLACEHOLDERS, placeholdersOf } from './placeholders.js';
-import type { Graph, Placeholder, PlaceholderName, Value } from './placeholders.js';
+import { fillGraph, isPlaceholderName, PLACEHOLDERS, placeholdersOf } from './workflow.js';
+import type { Graph, Placeholder, PlaceholderName, Value } from './workflow.js';
 import { runPrompt } from './run-prompt.js';
 
 export interface Order {

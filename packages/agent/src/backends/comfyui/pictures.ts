@@ -10,10 +10,10 @@ import { asObject, asText, parseJson } from '../../openai-wire/json.js';
 import { LocalFailure } from '../backend.js';
 import type { DocumentAnswer, LocalCall, LocalUpload } from '../backend.js';
 import { forward } from '../forward.js';
-import { inPieces, readWhole } from '../read-whole.js';
+import { inPieces, readWhole } from '../bytes.js';
 import { multipartForm } from '../multipart.js';
 import type { ComfyServer } from './comfy-server.js';
-import type { Placeholder, PlaceholderName, Value } from './placeholders.js';
+import type { Placeholder, PlaceholderName, Value } from './workflow.js';
 
 /** ComfyUI's own limit is 100 MB. */
 const MAX_UPLOAD_BYTES = 32 * 1024 * 1024;

@@ -9,7 +9,7 @@ import { withoutPaths } from '../../openai-wire/without-paths.js';
 import { LocalFailure } from '../backend.js';
 import type { DocumentAnswer } from '../backend.js';
 import { connectionFailure, forward } from '../forward.js';
-import { readWhole } from '../read-whole.js';
+import { readWhole } from '../bytes.js';
 import { askComfy, orderComfy } from './comfy-server.js';
 import type { ComfyServer } from './comfy-server.js';
 

@@ -38,8 +38,8 @@ import {
   koboldTypes,
   listedTypes,
   namedTypes,
-} from './fingerprint-signs.js';
-import type { Ask, ServedType } from './fingerprint-signs.js';
+} from './signs.js';
+import type { Ask, ServedType } from './signs.js';
 
 export interface Fingerprint {
   readonly server: string;

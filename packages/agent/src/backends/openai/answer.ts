@@ -7,7 +7,7 @@ import type { DocumentAnswer, LocalCall } from '../backend.js';
 import { LocalFailure } from '../backend.js';
 import type { ForwardedAnswer } from '../forward.js';
 import { forward } from '../forward.js';
-import { inPieces } from '../read-whole.js';
+import { inPieces } from '../bytes.js';
 import type { CallTarget } from '../run-call.js';
 import { readText } from './send.js';
 import type { MediaTarget } from './send.js';

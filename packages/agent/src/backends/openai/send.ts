@@ -12,7 +12,7 @@ import type { ForwardedAnswer } from '../forward.js';
 import { multipartForm } from '../multipart.js';
 import type { FormBody, FormFile } from '../multipart.js';
 import { forwardToEnd } from '../run-call.js';
-import { readWhole } from '../read-whole.js';
+import { readWhole } from '../bytes.js';
 import type { CallTarget } from '../run-call.js';
 import { withoutFields } from '../../openai-wire/without-fields.js';
 

@@ -20,11 +20,11 @@ import type {
 import { checkAnswer, probe, serverRoot } from '../probe.js';
 import { refuseVoice } from '../openai/voices.js';
 import type { ForwardedAnswer } from '../forward.js';
-import { madeSound, wantedFormat } from '../made-sound.js';
+import { madeSound, wantedFormat } from '../sound-answer.js';
 import { forwardToEnd } from '../run-call.js';
 import { readMade } from '../openai/answer.js';
 import { readText } from '../openai/send.js';
-import { inPieces } from '../read-whole.js';
+import { inPieces } from '../bytes.js';
 import type { FormBody } from '../multipart.js';
 import { withoutFields } from '../../openai-wire/without-fields.js';
 

@@ -18,7 +18,7 @@ import type {
   LocalCall,
   LocalUpload,
 } from '../backend.js';
-import { inPieces } from '../read-whole.js';
+import { inPieces } from '../bytes.js';
 
 /** A model of a service that is up. */
 export interface Subject {

@@ -14,7 +14,7 @@ import type { DocumentAnswer, LocalCall } from '../backend.js';
 import { connectionFailure, forward } from '../forward.js';
 import { outlive } from '../run-call.js';
 import { probe } from '../probe.js';
-import { readWhole } from '../read-whole.js';
+import { readWhole } from '../bytes.js';
 import type { AskedServer, Dialect, DrawingServer, Listing } from '../openai/dialect.js';
 import { listItems } from '../openai/list.js';
 

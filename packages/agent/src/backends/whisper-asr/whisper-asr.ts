@@ -21,7 +21,7 @@ import type {
 import { multipartForm } from '../multipart.js';
 import type { FormBody } from '../multipart.js';
 import { forwardToEnd } from '../run-call.js';
-import { readWhole } from '../read-whole.js';
+import { readWhole } from '../bytes.js';
 import { serverRoot } from '../probe.js';
 import { withoutFields } from '../../openai-wire/without-fields.js';
 import { languageCode } from '../../openai-wire/whisper-languages.js';

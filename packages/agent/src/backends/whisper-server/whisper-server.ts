@@ -18,7 +18,7 @@ import { checkAnswer, probe, serverRoot } from '../probe.js';
 import { forward } from '../forward.js';
 import { multipartForm } from '../multipart.js';
 import type { FormFile } from '../multipart.js';
-import { readWhole } from '../read-whole.js';
+import { readWhole } from '../bytes.js';
 import { withoutFields } from '../../openai-wire/without-fields.js';
 import { startOf } from '../../media/start-of.js';
 import { languageCode } from '../../openai-wire/whisper-languages.js';

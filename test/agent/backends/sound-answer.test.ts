@@ -1,5 +1,5 @@
 import { LocalFailure } from '@inference-gateway/agent/backends/backend';
-import { sizedWav } from '@inference-gateway/agent/backends/made-sound';
+import { sizedWav } from '@inference-gateway/agent/backends/sound-answer';
 import { expect, test } from 'vitest';
 import { unsizedWav } from '../../support/local-servers/spoken.js';
 import { silentWav, tone } from '../../support/sound.js';

@@ -12,7 +12,7 @@ import { LocalFailure } from './backend.js';
 import type { LocalCall, MediaPart } from './backend.js';
 import { leave } from './openai/answer.js';
 import type { MadeFile } from './openai/answer.js';
-import { inPieces, readWhole } from './read-whole.js';
+import { inPieces, readWhole } from './bytes.js';
 
 /** One request for sound, and what is wanted of it. */
 export interface SoundOrder {

@@ -1,4 +1,4 @@
-import { fillGraph, placeholdersOf } from '@inference-gateway/agent/backends/comfyui/placeholders';
+import { fillGraph, placeholdersOf } from '@inference-gateway/agent/backends/comfyui/workflow';
 import { array, assert, constantFrom, oneof, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 
