@@ -1,7 +1,10 @@
 /** What local servers say with a status of their own failure where the request is what is wrong. */
-import { errorDocument, errorInSuccess } from '@inference-gateway/agent/openai-wire/error-document';
+import {
+  errorDocument,
+  errorInSuccess,
+  readReportedError,
+} from '@inference-gateway/agent/openai-wire/error-document';
 import type { DocumentAnswer } from '@inference-gateway/agent/backends/backend';
-import { readReportedError } from '@inference-gateway/agent/openai-wire/reported-error';
 import { describe, expect, test } from 'vitest';
 import { read, chat, streamed } from './answers.js';
 

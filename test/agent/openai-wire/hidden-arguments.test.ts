@@ -1,4 +1,4 @@
-import { withoutHiddenArguments } from '@inference-gateway/agent/openai-wire/hidden-arguments';
+import { withoutHiddenArguments } from '@inference-gateway/agent/openai-wire/request-body';
 import { expect, test } from 'vitest';
 
 const OPEN = '<sd_cpp_extra_args>';

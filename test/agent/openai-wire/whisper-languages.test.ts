@@ -1,4 +1,4 @@
-import { languageCode } from '@inference-gateway/agent/openai-wire/whisper-languages';
+import { languageCode } from '@inference-gateway/agent/openai-wire/openai-transcript';
 import { expect, test } from 'vitest';
 
 test.each([

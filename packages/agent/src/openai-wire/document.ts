@@ -1,10 +1,9 @@
 /** A whole JSON answer as clean OpenAI wire. */
 import { TextTokens } from '@inference-gateway/shared/openai/tokens';
-import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
+import type { TokenUsage, ReasoningField } from '@inference-gateway/shared/protocol/messages';
 import { LocalFailure } from '../backends/backend.js';
 import { asObject, asObjects } from './json.js';
 import type { JsonObject } from './json.js';
-import { nameReasoning } from './reasoning.js';
 import { endingOf, wholeCalls, withText } from './tool-calls.js';
 import { completeUsage, countMessage, readUsage } from './usage.js';
 import { frameOf, requireModel } from './wish.js';
@@ -64,4 +63,21 @@ function readMessage(value: unknown, wish: Wish): JsonObject {
   if (calls === undefined) message['content'] ??= '';
   else Object.assign(message, { tool_calls: calls, content: message['content'] ?? null });
   return message;
+}
+
+// The thinking text has two names in the field, `reasoning_content` (llama-server, SGLang, older
+// vLLM) and `reasoning` (Ollama, LM Studio, newer vLLM). It is sent once: clients that read both
+// would show it twice.
+
+/** What the most clients read. */
+const USUAL: ReasoningField = 'reasoning_content';
+
+/** Brings the text of a message or delta under the name that the caller reads. */
+export function nameReasoning(message: JsonObject, field: ReasoningField = USUAL): void {
+  const other = field === USUAL ? 'reasoning' : USUAL;
+  if (typeof message[other] !== 'string') return;
+  // Of both, the one that says something; servers that write both write the same.
+  if (typeof message[field] !== 'string' || message[field] === '') message[field] = message[other];
+  // Not `delete`, which would make the object slow to write out.
+  message[other] = undefined;
 }

@@ -3,10 +3,8 @@ import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { MisspelledName } from '@inference-gateway/shared/openai/field-names';
 import { messageFor } from '@inference-gateway/shared/openai/field-names';
 import type { DocumentAnswer, LocalCall } from '../backends/backend.js';
-import { asObject, asText, parseJson } from './json.js';
-import { MAX_MESSAGE_CHARACTERS, readReportedError } from './reported-error.js';
-import type { ReportedError } from './reported-error.js';
-import { withoutPaths } from './without-paths.js';
+import { asObject, asText, parseJson, asObjects } from './json.js';
+import type { JsonObject } from './json.js';
 
 /** The body of an answer with a status of 400 or more: JSON of any shape, an HTML page, or text. */
 export function errorDocument(status: number, text: string): DocumentAnswer {
@@ -90,6 +88,7 @@ const OVERFLOW_PHRASES = [
   'context window',
   'exceeds the context',
 ];
+
 const OVERFLOW_NAMES: ReadonlySet<string | null> = new Set([
   'exceed_context_size_error',
   'context_length_exceeded',
@@ -136,6 +135,7 @@ const CALLERS_MISTAKES: readonly RegExp[] = [
   /\bFFmpeg conversion failed\b/,
   /\bInvalid encoded image\b/i,
 ];
+
 /** KoboldCpp's type of what it cannot read. */
 const MISTAKE_TYPE = 'bad_input';
 
@@ -165,4 +165,93 @@ function visibleText(text: string): string {
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();
+}
+
+/**
+ * Where an absolute path begins: on a drive, a share, in the home folder, in an address of a file,
+ * or at the root, where paths of an API (`/v1/…`) and pointers into JSON (`/0/…`) are none.
+ */
+const START = [
+  String.raw`(?<!\w)[A-Za-z]:[\\/]`,
+  String.raw`(?<!\\)\\\\(?=[\w.-]+\\)`,
+  String.raw`~[\\/]`,
+  String.raw`\bfile:/`,
+  String.raw`(?<![\w/.\-)\]}])\/(?!(?:v\d+|api|messages|\d+)\/)(?=[^\s/]+\/)`,
+].join('|');
+
+/** To the end of its line or quotation: names may hold spaces. */
+const PATH = new RegExp(`(?:${START})[^'"\`\\n]*`, 'g');
+
+/**
+ * A local server's words without paths of its owner's machine: what failed is for callers to know,
+ * and their owner's name and folders are not (Ollama: `unable to load model: /home/…/sha256-…`).
+ */
+export function withoutPaths(text: string): string {
+  return text.replaceAll(PATH, '…').trim();
+}
+
+// How local servers say that something went wrong: six shapes in the field, read into one.
+
+export interface ReportedError {
+  readonly message: string;
+  readonly type: string | null;
+  readonly code: string | null;
+  readonly param: string | null;
+  /** The HTTP status that the object itself names, as LM Studio's and llama-server's do. */
+  readonly status: number | null;
+}
+
+const MAX_MESSAGE_CHARACTERS = 2_000;
+
+/**
+ * Reads `{error: {message, …}}`, `{error: "text"}`, `{object: "error", message}` (SGLang, older
+ * vLLM) and `{detail: …}` (FastAPI; KoboldCpp's has `msg`, chatterbox-tts-api's OpenAI's whole
+ * object). Null where the value is no error.
+ */
+export function readReportedError(value: unknown): ReportedError | null {
+  const body = asObject(value);
+  if (body === null) return null;
+  const { error, detail } = body;
+  if (typeof error === 'string') return reported({ ...body, message: sentenceOf(error, body) });
+  const nested = asObject(error);
+  if (nested !== null) return reported(nested);
+  const isFlat = error === true || body['object'] === 'error';
+  if (isFlat) return reported(body);
+  if ('choices' in body || detail === undefined || detail === null) return null;
+  const inner = asObject(asObject(detail)?.['error']);
+  if (inner !== null) return reported(inner);
+  return reported({ ...asObject(detail), message: detailText(detail) });
+}
+
+/** sd-server's `error` is a word such as `server_error`, and what went wrong stands beside it. */
+function sentenceOf(error: string, { message }: JsonObject): string {
+  return /^\w+$/.test(error) ? (asText(message) ?? error) : error;
+}
+
+function reported(error: JsonObject): ReportedError {
+  const { message, msg, type, code, param } = error;
+  const text = asText(message) ?? asText(msg) ?? JSON.stringify(error);
+  return {
+    message: text.slice(0, MAX_MESSAGE_CHARACTERS),
+    type: asText(type),
+    code: asText(code),
+    param: asText(param),
+    status: isErrorStatus(code) ? code : null,
+  };
+}
+
+function isErrorStatus(code: unknown): code is number {
+  return typeof code === 'number' && Number.isInteger(code) && code >= 400 && code <= 599;
+}
+
+/** FastAPI's validation errors are a list of `{loc: ["body", "messages"], msg}`. */
+function detailText(detail: unknown): string {
+  if (typeof detail === 'string') return detail;
+  const problems = asObjects(detail).map(({ loc, msg }) => {
+    const place = Array.isArray(loc) ? `${loc.join('.')}: ` : '';
+    return `${place}${asText(msg) ?? 'not valid'}`;
+  });
+  if (problems.length > 0) return problems.join('; ');
+  const { message, msg } = asObject(detail) ?? {};
+  return asText(message) ?? asText(msg) ?? JSON.stringify(detail);
 }

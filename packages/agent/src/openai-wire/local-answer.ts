@@ -2,20 +2,16 @@
  * A local server's answer, whatever its form, as what the caller asked for. Forms are told apart
  * by the first character of the body: content types in the field are often wrong.
  */
+import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
 import type { DocumentAnswer, LocalAnswer } from '../backends/backend.js';
 import { LocalFailure, LocalRefusal } from '../backends/backend.js';
-import { ChunkCollector } from './chunk-collector.js';
-import { ChunkReader } from './chunk-reader.js';
-import { documentEvents } from './document-events.js';
+import { ChunkReader, streamEvents, eventOf } from './stream-events.js';
 import { readDocument } from './document.js';
 import type { Document } from './document.js';
-import { errorDocument, errorInSuccess } from './error-document.js';
-import { asObject, parseJson } from './json.js';
+import { errorDocument, errorInSuccess, readReportedError } from './error-document.js';
+import { asObject, parseJson, asObjects, asText } from './json.js';
 import type { JsonObject } from './json.js';
-import { peek } from './peek.js';
-import { readReportedError } from './reported-error.js';
 import { SseParser } from './sse-parser.js';
-import { streamEvents } from './stream-events.js';
 import type { ByteSource } from './stream-events.js';
 import type { Wish } from './wish.js';
 
@@ -26,6 +22,7 @@ export interface RawAnswer {
 
 /** The longest answer that is held whole. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
+
 /** The longest stream that is folded into one: around each token is a chunk's frame. */
 const MAX_FOLDED_BYTES = 8 * MAX_DOCUMENT_BYTES;
 
@@ -120,4 +117,210 @@ function decode(bytes: Buffer): string {
 
 function unexpected(what: string): LocalFailure {
   return new LocalFailure('LOCAL_ERROR', `the local server answered ${what}.`);
+}
+
+// A stream told as one document, for local servers that stream whatever was asked, and for those
+// that are asked to stream so that they notice when the caller leaves. The document is the one that
+// a plain call would have been answered with.
+
+/** Collects chunks that a `ChunkReader` has cleaned. */
+class ChunkCollector {
+  #frame: JsonObject = {};
+  readonly #choices = new Map<unknown, JsonObject>();
+
+  add(chunk: JsonObject): void {
+    const { choices, usage, ...frame } = chunk;
+    // Chunk after chunk the frame is the same few fields.
+    Object.assign(this.#frame, frame);
+    const counts = asObject(usage);
+    if (counts !== null) this.#frame['usage'] = { ...asObject(this.#frame['usage']), ...counts };
+    for (const choice of asObjects(choices)) this.#choice(choice);
+  }
+
+  /** The answer so far; `readDocument` brings it into form. */
+  get answer(): JsonObject {
+    return { ...this.#frame, choices: [...this.#choices.values()] };
+  }
+
+  #choice(read: JsonObject): void {
+    const { index, delta, text, finish_reason: ending, logprobs, ...rest } = read;
+    const choice = this.#choices.get(index) ?? { index, finish_reason: null };
+    this.#choices.set(index, choice);
+    Object.assign(choice, rest);
+    choice['finish_reason'] = ending ?? choice['finish_reason'];
+    if (typeof text === 'string') append(choice, 'text', text);
+    if (logprobs !== undefined) choice['logprobs'] = withLogprobs(choice['logprobs'], logprobs);
+    const piece = asObject(delta);
+    if (piece !== null) choice['message'] = withDelta(asObject(choice['message']) ?? {}, piece);
+  }
+}
+
+/** Each chunk has those of its own tokens, in lists: `content`, or `tokens` and its like. */
+function withLogprobs(before: unknown, piece: unknown): unknown {
+  const [known, added] = [asObject(before), asObject(piece)];
+  if (known === null || added === null) return added ?? before ?? null;
+  for (const [key, value] of Object.entries(added)) {
+    const list = known[key];
+    if (Array.isArray(list) && Array.isArray(value)) for (const one of value) list.push(one);
+    else known[key] = value ?? list;
+  }
+  return known;
+}
+
+/** The fields whose pieces follow one another; of the others the last one counts. */
+const JOINED: ReadonlySet<string> = new Set([
+  'content',
+  'reasoning',
+  'reasoning_content',
+  'refusal',
+]);
+
+function withDelta(message: JsonObject, delta: JsonObject): JsonObject {
+  for (const [key, value] of Object.entries(delta)) {
+    if (key === 'tool_calls') message[key] = withToolCalls(asObjects(message[key]), value);
+    else if (JOINED.has(key) && typeof value === 'string') append(message, key, value);
+    else message[key] ??= value;
+  }
+  // OpenAI's form where the model only calls tools.
+  if (message['content'] === '' && 'tool_calls' in message) message['content'] = null;
+  return message;
+}
+
+/** Merges pieces of tool calls by their index, which a document does not show. */
+function withToolCalls(calls: JsonObject[], pieces: unknown): JsonObject[] {
+  for (const { index, ...piece } of asObjects(pieces)) {
+    const position = typeof index === 'number' && index < calls.length ? index : calls.length;
+    const call = calls[position] ?? {};
+    calls[position] = call;
+    const { function: called, ...rest } = piece;
+    for (const [key, value] of Object.entries(rest)) call[key] = asText(value) ?? call[key];
+    const target = asObject(call['function']) ?? { name: '', arguments: '' };
+    const { name, arguments: text } = asObject(called) ?? {};
+    target['name'] = asText(name) ?? target['name'];
+    if (typeof text === 'string') append(target, 'arguments', text);
+    call['function'] = target;
+  }
+  return calls;
+}
+
+function append(target: JsonObject, key: string, text: string): void {
+  const before = target[key];
+  target[key] = typeof before === 'string' ? before + text : text;
+}
+
+// A whole answer told as a stream, for local servers that answer JSON whatever was asked (GPT4All).
+
+/** The longest text of one chunk: readers of the stream limit its lines. */
+const MAX_PIECE_CHARACTERS = 64 * 1024;
+
+/** `document` is in clean form already. */
+async function* documentEvents(
+  document: Document,
+  wish: Wish,
+): AsyncGenerator<string, TokenUsage | null, void> {
+  const { choices, usage, ...rest } = document.json;
+  const object = wish.kind === 'chat' ? 'chat.completion.chunk' : 'text_completion';
+  const frame = { ...rest, object };
+  for (const choice of asObjects(choices)) {
+    const { index, logprobs: all = null } = choice;
+    const told = wish.kind === 'chat' ? chatPieces(choice) : textPieces(choice);
+    // Clients add them up: they go out once.
+    const bearer = told.find(isText) ?? told.at(-1);
+    for (const piece of told) {
+      const logprobs = piece === bearer ? all : null;
+      yield eventOf({ ...frame, choices: [{ index, logprobs, finish_reason: null, ...piece }] });
+    }
+  }
+  if (wish.usage) yield eventOf({ ...frame, choices: [], usage });
+  return document.usage;
+}
+
+function chatPieces(choice: JsonObject): JsonObject[] {
+  const message = asObject(choice['message']) ?? {};
+  const {
+    role,
+    content,
+    reasoning,
+    reasoning_content: usual,
+    tool_calls: calls,
+    ...rest
+  } = message;
+  const deltas: JsonObject[] = [{ role, content: '', ...rest }];
+  for (const part of pieces(reasoning)) deltas.push({ reasoning: part });
+  for (const part of pieces(usual)) deltas.push({ reasoning_content: part });
+  for (const part of pieces(content)) deltas.push({ content: part });
+  const toolCalls = asObjects(calls).map((call, index) => ({ ...call, index }));
+  if (toolCalls.length > 0) deltas.push({ tool_calls: toolCalls });
+  const last = { delta: {}, finish_reason: choice['finish_reason'] };
+  return [...deltas.map((delta) => ({ delta })), last];
+}
+
+function textPieces(choice: JsonObject): JsonObject[] {
+  const last = { text: '', finish_reason: choice['finish_reason'] };
+  return [...pieces(choice['text']).map((text) => ({ text })), last];
+}
+
+function isText({ text, delta }: JsonObject): boolean {
+  return asText(text ?? asObject(delta)?.['content']) !== null;
+}
+
+/** Cuts between characters, never between the halves of one outside the basic plane. */
+function pieces(value: unknown): string[] {
+  const text = asText(value) ?? '';
+  const cut: string[] = [];
+  for (let start = 0; start < text.length;) {
+    let end = Math.min(start + MAX_PIECE_CHARACTERS, text.length);
+    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end--;
+    cut.push(text.slice(start, end));
+    start = end;
+  }
+  return cut;
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}
+
+// Looks at the beginning of a body without losing it.
+
+interface Peeked {
+  /** The first character that is not white space, or an empty string where there is none. */
+  readonly first: string;
+  /** The whole body, from its first byte. */
+  readonly body: ByteSource;
+}
+
+/** White space beyond this is no beginning that anybody waits for. */
+const MAX_BLANK_BYTES = 64 * 1024;
+
+async function peek(source: ByteSource): Promise<Peeked> {
+  const iterator = source[Symbol.asyncIterator]();
+  const seen: Uint8Array[] = [];
+  let first = '';
+  let blankBytes = 0;
+  while (first === '' && blankBytes < MAX_BLANK_BYTES) {
+    const read = await iterator.next();
+    if (read.done === true) break;
+    seen.push(read.value);
+    first = firstCharacter(read.value);
+    blankBytes += read.value.length;
+  }
+  return { first, body: { [Symbol.asyncIterator]: rest, finished: () => source.finished() } };
+
+  async function* rest(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* seen;
+      yield* { [Symbol.asyncIterator]: () => iterator };
+    } finally {
+      await iterator.return?.();
+    }
+  }
+}
+
+/** Nothing that tells the forms apart is outside ASCII; a byte order mark is skipped. */
+function firstCharacter(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1_024))
+    .toString('latin1')
+    .replace(/^[\s\u00bb\u00bf\u00ef]+/, '')
+    .charAt(0);
 }

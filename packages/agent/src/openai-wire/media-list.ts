@@ -2,8 +2,8 @@
 import { LocalFailure } from '../backends/backend.js';
 import { asObject, asObjects, asText, parseJson } from './json.js';
 import type { JsonObject } from './json.js';
-import { readReportedError } from './reported-error.js';
-import type { ReportedError } from './reported-error.js';
+import { readReportedError } from './error-document.js';
+import type { ReportedError } from './error-document.js';
 
 /** OpenAI's own prompts are no longer. */
 const MAX_PROMPT_CHARACTERS = 4_000;

@@ -1,9 +1,17 @@
 /** A local server's event stream as the events that the coordinator passes on. */
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
-import type { ChunkReader } from './chunk-reader.js';
+import { TextTokens } from '@inference-gateway/shared/openai/tokens';
+import { LocalFailure, LocalRefusal } from '../backends/backend.js';
 import type { JsonObject } from './json.js';
+import { asObject, asObjects, parseJson } from './json.js';
 import { SseParser } from './sse-parser.js';
 import type { SseEvent } from './sse-parser.js';
+import { errorInSuccess, withoutPaths, readReportedError } from './error-document.js';
+import { nameReasoning } from './document.js';
+import { endingOf, StreamedCalls } from './tool-calls.js';
+import { completeUsage, countMessage, readUsage } from './usage.js';
+import { frameOf, requireModel } from './wish.js';
+import type { Frame, Wish } from './wish.js';
 
 /** The bytes of an answer's body. */
 export interface ByteSource extends AsyncIterable<Uint8Array> {
@@ -56,4 +64,176 @@ function translate(reader: ChunkReader, parse: () => SseEvent[]): Translated {
     return { text, failure: { error } };
   }
   return { text, failure: null };
+}
+
+/** What a request may ask for (`n`) is far below; a server that invents choices is stopped. */
+const MAX_CHOICES = 1_024;
+
+/**
+ * One local server's stream, event by event, as clean OpenAI chunks. It knows what the stream has
+ * promised: a stream is whole when every choice that it began has a `finish_reason`, or when it
+ * said `[DONE]`.
+ */
+export class ChunkReader {
+  readonly #wish: Wish;
+  readonly #object: string;
+  #frame: Frame | null = null;
+  /** As the server told it last. */
+  #usage: TokenUsage | null = null;
+  readonly #written = new TextTokens();
+  /** The usage chunk is held back: it goes out once and last, even where a server repeats it. */
+  #usageChunk: JsonObject | null = null;
+  #details: JsonObject | null = null;
+  /** Each choice seen so far, with whether it has ended. */
+  readonly #choices = new Map<number, boolean>();
+  /** Of those choices that call tools. */
+  readonly #calls = new Map<number, StreamedCalls>();
+  #done = false;
+
+  constructor(wish: Wish) {
+    this.#wish = wish;
+    this.#object = wish.kind === 'chat' ? 'chat.completion.chunk' : 'text_completion';
+  }
+
+  /** `[DONE]` was read: nothing that follows counts. */
+  get done(): boolean {
+    return this.#done;
+  }
+
+  /** Of what has been read so far: the server's own count where it has told one. */
+  get usage(): TokenUsage {
+    return completeUsage(this.#usage, this.#written, this.#wish.promptTokens);
+  }
+
+  /** With what else the server told of its tokens. */
+  get detailedUsage(): JsonObject {
+    return { ...this.#details, ...this.usage };
+  }
+
+  /** The chunk to pass on, or null where the event holds none. Throws a `LocalFailure`. */
+  read(event: SseEvent): JsonObject | null {
+    if (this.#done) return null;
+    if (event.kind === 'error') throw failed(parseJson(event.data) ?? event.data);
+    if (event.data.trim() === '[DONE]') {
+      this.#done = true;
+      return null;
+    }
+    const chunk = asObject(parseJson(event.data));
+    if (chunk === null) throw new LocalFailure('LOCAL_ERROR', NOT_JSON);
+    if (!Array.isArray(chunk['choices']) || chunk['error']) rejectErrors(chunk);
+    return this.#normalise(chunk);
+  }
+
+  /**
+   * The end of the stream: the chunks that are still owed, which are the endings of choices that
+   * `[DONE]` alone has ended, and the usage chunk. Throws where the answer is not whole.
+   */
+  finish(): JsonObject[] {
+    if (this.#choices.size === 0) throw new LocalFailure('LOCAL_ERROR', EMPTY);
+    const isWhole = this.#done || [...this.#choices.values()].every((ended) => ended);
+    if (!isWhole) throw new LocalFailure('LOCAL_ERROR', BROKEN_OFF);
+    const owed: JsonObject[] = [];
+    for (const [index, ended] of this.#choices) if (!ended) owed.push(this.#ending(index));
+    if (this.#wish.usage) {
+      const chunk = this.#usageChunk ?? this.#framed({ choices: [] });
+      owed.push({ ...chunk, usage: this.detailedUsage });
+    }
+    return owed;
+  }
+
+  #ending(index: number): JsonObject {
+    const choice = this.#wish.kind === 'chat' ? { index, delta: {} } : { index, text: '' };
+    const finish_reason = endingOf(null, this.#calls.get(index)?.count ?? 0);
+    return this.#framed({ choices: [{ ...choice, finish_reason }] });
+  }
+
+  #normalise(chunk: JsonObject): JsonObject | null {
+    this.#framed(chunk);
+    const usage = readUsage(chunk['usage']);
+    if (usage !== null) {
+      this.#usage = usage;
+      this.#details = asObject(chunk['usage']);
+    }
+    const choices = asObjects(chunk['choices']);
+    if (choices.length === 0) {
+      // Without choices a chunk is the usage chunk, or a server's own sign of life.
+      if (usage !== null) this.#usageChunk = chunk;
+      return null;
+    }
+    chunk['choices'] = choices;
+    for (const [position, choice] of choices.entries()) this.#choice(choice, position);
+    // It goes out once, at the end. Not `delete`, which would make the object slow to write out.
+    if ('usage' in chunk) chunk['usage'] = undefined;
+    return chunk;
+  }
+
+  #framed(chunk: JsonObject): JsonObject {
+    if (this.#frame === null) requireModel(chunk, this.#wish);
+    this.#frame ??= frameOf(chunk, this.#wish);
+    chunk['id'] = this.#frame.id;
+    chunk['object'] = this.#object;
+    chunk['created'] = this.#frame.created;
+    chunk['model'] = this.#wish.model;
+    return chunk;
+  }
+
+  #choice(choice: JsonObject, position: number): void {
+    const index = typeof choice['index'] === 'number' ? choice['index'] : position;
+    choice['index'] = index;
+    choice['finish_reason'] ??= null;
+    if (this.#wish.kind === 'chat') choice['delta'] = this.#delta(choice, index);
+    else if (typeof choice['text'] === 'string') this.#written.add(choice['text']);
+    else choice['text'] = '';
+    if (choice['finish_reason'] === 'stop') {
+      choice['finish_reason'] = endingOf('stop', this.#calls.get(index)?.count ?? 0);
+    }
+    const ended = this.#choices.get(index) === true || choice['finish_reason'] !== null;
+    this.#choices.set(index, ended);
+    if (this.#choices.size > MAX_CHOICES) {
+      throw new LocalFailure(
+        'LOCAL_ERROR',
+        `the local server began more than ${MAX_CHOICES} choices.`,
+      );
+    }
+  }
+
+  #delta(choice: JsonObject, index: number): JsonObject {
+    const delta = asObject(choice['delta']) ?? {};
+    if (!this.#choices.has(index)) {
+      // Clients build their message from the first delta; llama-server's has `content: null`.
+      delta['role'] = 'assistant';
+      if (typeof delta['content'] !== 'string') delta['content'] = '';
+    }
+    countMessage(delta, this.#written);
+    nameReasoning(delta, this.#wish.reasoning);
+    if (Array.isArray(delta['tool_calls'])) this.#toolCalls(delta, index);
+    return delta;
+  }
+
+  #toolCalls(delta: JsonObject, index: number): void {
+    const calls = this.#calls.get(index) ?? new StreamedCalls();
+    this.#calls.set(index, calls);
+    delta['tool_calls'] = calls.read(delta['tool_calls']);
+  }
+}
+
+const NOT_JSON = 'the local server sent an event that is not a JSON object.';
+
+const EMPTY = 'the local server ended its stream without a single choice.';
+
+const BROKEN_OFF = 'the local server ended its stream without a finish_reason or [DONE].';
+
+function rejectErrors(chunk: JsonObject): void {
+  if (readReportedError(chunk) !== null) throw failed(chunk);
+}
+
+/** What an error event or an `error:` line says. */
+function failed(said: unknown): LocalFailure {
+  const flat = asObject(said);
+  const reported = readReportedError(said) ?? (flat && readReportedError({ error: flat }));
+  const message = typeof said === 'string' ? said.slice(0, 2_000) : reported?.message;
+  const told = withoutPaths(message ?? 'the local server reported a failure.');
+  const answer = reported && errorInSuccess(reported);
+  const isRefused = answer !== null && (answer.status < 500 || answer.status === 503);
+  return isRefused ? new LocalRefusal(told, answer) : new LocalFailure('LOCAL_ERROR', told);
 }

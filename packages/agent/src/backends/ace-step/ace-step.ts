@@ -22,7 +22,7 @@ import type {
 import { fetchOwnFile } from '../openai/answer.js';
 import { serverRoot } from '../probe.js';
 import { sizedWav } from '../sound-answer.js';
-import { withoutFields } from '../../openai-wire/without-fields.js';
+import { withoutFields } from '../../openai-wire/request-body.js';
 import { asObject, asObjects, asText } from '../../openai-wire/json.js';
 import type { JsonObject } from '../../openai-wire/json.js';
 import type { AskedServer } from '../openai/dialect.js';

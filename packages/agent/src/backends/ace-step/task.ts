@@ -3,10 +3,13 @@
  * back a task: where the caller leaves, its end is waited for, because the card is busy until then.
  */
 import { pauseUnless } from '@inference-gateway/shared/program/pause-unless';
-import { errorDocument, errorInSuccess } from '../../openai-wire/error-document.js';
+import {
+  errorDocument,
+  errorInSuccess,
+  readReportedError,
+} from '../../openai-wire/error-document.js';
 import { asObject, asObjects, asText, parseJson } from '../../openai-wire/json.js';
 import type { JsonObject } from '../../openai-wire/json.js';
-import { readReportedError } from '../../openai-wire/reported-error.js';
 import { LocalFailure } from '../backend.js';
 import type { DocumentAnswer } from '../backend.js';
 import { forward } from '../forward.js';

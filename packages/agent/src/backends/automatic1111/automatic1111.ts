@@ -19,7 +19,7 @@ import type {
 } from '../backend.js';
 import { checkAnswer, probe, serverRoot } from '../probe.js';
 import { inPieces, readWhole } from '../bytes.js';
-import { withoutFields } from '../../openai-wire/without-fields.js';
+import { withoutFields } from '../../openai-wire/request-body.js';
 import { readImageSize } from '../../media/image-size.js';
 import { repaintMask } from '../../media/repaint-mask.js';
 import { runJob } from './job.js';

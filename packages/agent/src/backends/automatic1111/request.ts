@@ -6,10 +6,9 @@ import type { LocalCall, DocumentAnswer } from '../backend.js';
 import { LocalFailure } from '../backend.js';
 import { asText, asObject, parseJson } from '../../openai-wire/json.js';
 import type { JsonObject } from '../../openai-wire/json.js';
-import { readNumber, readSize } from '../../openai-wire/number-field.js';
-import type { NumberRange, PixelSize } from '../../openai-wire/number-field.js';
-import { errorDocument } from '../../openai-wire/error-document.js';
-import { readReportedError } from '../../openai-wire/reported-error.js';
+import { readNumber, readSize } from '../../openai-wire/request-body.js';
+import type { NumberRange, PixelSize } from '../../openai-wire/request-body.js';
+import { errorDocument, readReportedError } from '../../openai-wire/error-document.js';
 
 /** What an edit begins with, in base64. */
 export interface EditedImage {

@@ -11,7 +11,7 @@ import type { ListedModel } from '../advertise.js';
 import { LocalFailure } from '../backend.js';
 import type { Backend, Description, LocalAnswer, LocalCall, ServiceConfig } from '../backend.js';
 import { checkAnswer, probe, serverRoot } from '../probe.js';
-import { withoutFields } from '../../openai-wire/without-fields.js';
+import { withoutFields } from '../../openai-wire/request-body.js';
 import type { ComfyServer } from './comfy-server.js';
 import { makeMedia, requestValues } from './make-media.js';
 import { uploadPictures } from './pictures.js';

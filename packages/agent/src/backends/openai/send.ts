@@ -1,10 +1,9 @@
 /** One media request to a server that speaks OpenAI's API: what is sent, and what comes back. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { extensionOf } from '@inference-gateway/shared/media/types';
-import { writeSparse } from '@inference-gateway/shared/json/sparse';
+import { writeSparse, RawJson } from '@inference-gateway/shared/json/sparse';
 import type { AudioConverter } from '../../media/audio-converter.js';
 import { errorDocument } from '../../openai-wire/error-document.js';
-import { formFields } from '../../openai-wire/form-fields.js';
 import { LocalFailure } from '../backend.js';
 import type { DocumentAnswer, LocalCall, LocalUpload } from '../backend.js';
 import { forward } from '../forward.js';
@@ -14,7 +13,8 @@ import type { FormBody, FormFile } from '../multipart.js';
 import { forwardToEnd } from '../run-call.js';
 import { readWhole } from '../bytes.js';
 import type { CallTarget } from '../run-call.js';
-import { withoutFields } from '../../openai-wire/without-fields.js';
+import { withoutFields } from '../../openai-wire/request-body.js';
+import type { JsonObject } from '../../openai-wire/json.js';
 
 export interface MediaTarget extends CallTarget {
   readonly converter: AudioConverter;
@@ -103,4 +103,20 @@ function formFile(upload: LocalUpload, name: string): FormFile {
   const filename = `${upload.name}.${extensionOf(upload.contentType)}`;
   const { contentType, bytes } = upload;
   return { name, filename, contentType, bytes, read: () => upload.read() };
+}
+
+// A JSON body as the fields of a form.
+
+/** Lists become `name[]`, as OpenAI's clients write them; what is null is left out. */
+function formFields(body: Readonly<JsonObject>): (readonly [string, string])[] {
+  return Object.entries(body).flatMap(([name, value]): [string, string][] => {
+    if (value === null || value === undefined) return [];
+    if (!Array.isArray(value)) return [[name, asField(value)]];
+    return value.map((item): [string, string] => [`${name}[]`, asField(item)]);
+  });
+}
+
+function asField(value: unknown): string {
+  if (value instanceof RawJson) return Buffer.from(value.bytes).toString();
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

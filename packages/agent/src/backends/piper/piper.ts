@@ -26,7 +26,7 @@ import { readMade } from '../openai/answer.js';
 import { readText } from '../openai/send.js';
 import { inPieces } from '../bytes.js';
 import type { FormBody } from '../multipart.js';
-import { withoutFields } from '../../openai-wire/without-fields.js';
+import { withoutFields } from '../../openai-wire/request-body.js';
 
 /** Its voices are its models; to callers they are voices of one. */
 const MODEL = 'piper';

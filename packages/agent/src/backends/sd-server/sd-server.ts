@@ -3,7 +3,7 @@
  * seed 42 unless the prompt hides another: the same prompt would make the same image for ever.
  */
 import { randomInt } from 'node:crypto';
-import { withHiddenArguments } from '../../openai-wire/hidden-arguments.js';
+import { withHiddenArguments } from '../../openai-wire/request-body.js';
 import { pauseUnless } from '@inference-gateway/shared/program/pause-unless';
 import { errorDocument } from '../../openai-wire/error-document.js';
 import { asObject, asObjects, asText, parseJson } from '../../openai-wire/json.js';

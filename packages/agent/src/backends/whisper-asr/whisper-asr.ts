@@ -7,7 +7,7 @@ import { extensionOf } from '@inference-gateway/shared/media/types';
 import { errorDocument } from '../../openai-wire/error-document.js';
 import { asObject, asText } from '../../openai-wire/json.js';
 import type { JsonObject } from '../../openai-wire/json.js';
-import { readOpenAiTranscript } from '../../openai-wire/openai-transcript.js';
+import { readOpenAiTranscript, languageCode } from '../../openai-wire/openai-transcript.js';
 import { askedServer } from '../openai/list.js';
 import { LocalFailure } from '../backend.js';
 import type {
@@ -23,8 +23,7 @@ import type { FormBody } from '../multipart.js';
 import { forwardToEnd } from '../run-call.js';
 import { readWhole } from '../bytes.js';
 import { serverRoot } from '../probe.js';
-import { withoutFields } from '../../openai-wire/without-fields.js';
-import { languageCode } from '../../openai-wire/whisper-languages.js';
+import { withoutFields } from '../../openai-wire/request-body.js';
 import { MAX_TRANSCRIPT_BYTES, soundOf, unnamedModel } from '../transcription.js';
 
 const PATH = '/asr';

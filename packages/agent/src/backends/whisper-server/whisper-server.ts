@@ -1,7 +1,12 @@
 /** whisper.cpp's server: one model, one request at a time, and answers of its own kind. */
 import { ConversionError, UnknownSoundError } from '../../media/audio-converter.js';
 import type { AudioConverter, Converted } from '../../media/audio-converter.js';
-import { errorDocument, refusal, errorInSuccess } from '../../openai-wire/error-document.js';
+import {
+  errorDocument,
+  refusal,
+  errorInSuccess,
+  readReportedError,
+} from '../../openai-wire/error-document.js';
 import { asObject, asText, asObjects, parseJson } from '../../openai-wire/json.js';
 import type { JsonObject } from '../../openai-wire/json.js';
 import { LocalFailure } from '../backend.js';
@@ -19,11 +24,9 @@ import { forward } from '../forward.js';
 import { multipartForm } from '../multipart.js';
 import type { FormFile } from '../multipart.js';
 import { readWhole } from '../bytes.js';
-import { withoutFields } from '../../openai-wire/without-fields.js';
+import { withoutFields } from '../../openai-wire/request-body.js';
 import { startOf } from '../../media/start-of.js';
-import { languageCode } from '../../openai-wire/whisper-languages.js';
-import { readReportedError } from '../../openai-wire/reported-error.js';
-import { readSeconds, readSpan } from '../../openai-wire/time-span.js';
+import { languageCode, readSeconds, readSpan } from '../../openai-wire/openai-transcript.js';
 import { MAX_TRANSCRIPT_BYTES, soundOf, unnamedModel } from '../transcription.js';
 
 /** Its usual path, and the one that it is told to take for the sake of OpenAI's clients. */

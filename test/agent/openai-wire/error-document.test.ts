@@ -1,6 +1,5 @@
 /** Words of a local server before callers read them. */
-import { errorDocument } from '@inference-gateway/agent/openai-wire/error-document';
-import { withoutPaths } from '@inference-gateway/agent/openai-wire/without-paths';
+import { errorDocument, withoutPaths } from '@inference-gateway/agent/openai-wire/error-document';
 import { expect, test } from 'vitest';
 import { errorOf } from '../../support/local-call.js';
 
