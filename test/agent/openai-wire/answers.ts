@@ -1,13 +1,13 @@
 /** Reads made-up answers of local servers, as the agent would. */
 import type { LocalAnswer } from '@inference-gateway/agent/backends/backend';
 import { readAnswer } from '@inference-gateway/agent/openai-wire/local-answer';
-import type { Wish } from '@inference-gateway/agent/openai-wire/wish';
+import type { AnswerForm } from '@inference-gateway/agent/openai-wire/answer-form';
 
 export type Json = Record<string, unknown>;
 type Pieces = readonly (string | Uint8Array)[];
 
-export const chat: Wish = { kind: 'chat', model: 'mine', stream: true, usage: false };
-export const completion: Wish = { ...chat, kind: 'completion' };
+export const chat: AnswerForm = { kind: 'chat', model: 'mine', stream: true, usage: false };
+export const completion: AnswerForm = { ...chat, kind: 'completion' };
 export const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 
 export interface Streamed {
@@ -28,7 +28,7 @@ export async function streamed(pieces: Pieces, wish = chat): Promise<Streamed> {
   return { chunks, usage: next.value, text };
 }
 
-export function read(pieces: Pieces, wish: Wish, status = 200): Promise<LocalAnswer> {
+export function read(pieces: Pieces, wish: AnswerForm, status = 200): Promise<LocalAnswer> {
   const body = {
     async *[Symbol.asyncIterator]() {
       for (const piece of pieces) yield Buffer.from(piece);

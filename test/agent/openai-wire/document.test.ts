@@ -1,9 +1,9 @@
 import type { DocumentAnswer } from '@inference-gateway/agent/backends/backend';
 import { readAnswer } from '@inference-gateway/agent/openai-wire/local-answer';
-import type { Wish } from '@inference-gateway/agent/openai-wire/wish';
+import type { AnswerForm } from '@inference-gateway/agent/openai-wire/answer-form';
 import { describe, expect, test } from 'vitest';
 
-const chat: Wish = { kind: 'chat', model: 'mine', stream: false, usage: false };
+const chat: AnswerForm = { kind: 'chat', model: 'mine', stream: false, usage: false };
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 
 async function read(body: unknown, { wish = chat, status = 200 } = {}): Promise<DocumentAnswer> {
@@ -104,7 +104,7 @@ describe('a document', () => {
   });
 
   test('of the completions endpoint has texts', async () => {
-    const wish: Wish = { ...chat, kind: 'completion' };
+    const wish: AnswerForm = { ...chat, kind: 'completion' };
     expect(await json({ choices: [{ text: 'a' }, {}] }, wish)).toMatchObject({
       object: 'text_completion',
       choices: [
@@ -191,7 +191,7 @@ describe('SSE for a plain request', () => {
   });
 
   test('joins the texts of a completion', async () => {
-    const wish: Wish = { ...chat, kind: 'completion' };
+    const wish: AnswerForm = { ...chat, kind: 'completion' };
     const text = events(
       { choices: [{ text: 'a' }] },
       { choices: [{ text: 'b', finish_reason: 'stop' }] },

@@ -2,12 +2,17 @@
  * A plain call that was asked for as a stream: the document is the one that llama-server answers a
  * plain call with. Both sides are as a real one writes them.
  */
-import type { Wish } from '@inference-gateway/agent/openai-wire/wish';
+import type { AnswerForm } from '@inference-gateway/agent/openai-wire/answer-form';
 import { describe, expect, test } from 'vitest';
 import { read } from './answers.js';
 import type { Json } from './answers.js';
 
-const plain = (kind: Wish['kind']): Wish => ({ kind, model: 'mine', stream: false, usage: false });
+const plain = (kind: AnswerForm['kind']): AnswerForm => ({
+  kind,
+  model: 'mine',
+  stream: false,
+  usage: false,
+});
 const FRAME = { id: 'c-1', created: 9, model: 'rig', system_fingerprint: 'b1-de3ff81' };
 const USAGE = {
   prompt_tokens: 3,
@@ -100,13 +105,13 @@ const CHATS: readonly [string, readonly string[], readonly Json[]][] = [
   ],
 ];
 
-async function folded(pieces: readonly string[], kind: Wish['kind'] = 'chat') {
+async function folded(pieces: readonly string[], kind: AnswerForm['kind'] = 'chat') {
   const answer = await read(pieces, plain(kind));
   if (answer.kind !== 'document') throw new Error('not a document');
   return { json: JSON.parse(answer.json) as Json, usage: answer.usage };
 }
 
-async function whole(json: object, kind: Wish['kind'] = 'chat') {
+async function whole(json: object, kind: AnswerForm['kind'] = 'chat') {
   return folded([JSON.stringify(json)], kind);
 }
 

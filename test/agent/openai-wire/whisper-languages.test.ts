@@ -1,4 +1,4 @@
-import { languageCode } from '@inference-gateway/agent/openai-wire/openai-transcript';
+import { languageCode } from '@inference-gateway/agent/openai-wire/transcript';
 import { expect, test } from 'vitest';
 
 test.each([

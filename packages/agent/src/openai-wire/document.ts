@@ -6,8 +6,8 @@ import { asObject, asObjects } from './json.js';
 import type { JsonObject } from './json.js';
 import { endingOf, wholeCalls, withText } from './tool-calls.js';
 import { completeUsage, countMessage, readUsage } from './usage.js';
-import { frameOf, requireModel } from './wish.js';
-import type { Wish } from './wish.js';
+import { frameOf, requireModel } from './answer-form.js';
+import type { AnswerForm } from './answer-form.js';
 
 export interface Document {
   readonly json: JsonObject;
@@ -16,7 +16,7 @@ export interface Document {
 }
 
 /** Fills what the specification promises and a local server left out. Throws without choices. */
-export function readDocument(answer: JsonObject, wish: Wish): Document {
+export function readDocument(answer: JsonObject, wish: AnswerForm): Document {
   const choices = asObjects(answer['choices']);
   if (choices.length === 0) {
     throw new LocalFailure('LOCAL_ERROR', 'the local server answered JSON without choices.');
@@ -42,7 +42,7 @@ function countChoice({ message, text }: JsonObject, written: TextTokens): void {
   countMessage(asObject(message) ?? {}, written);
 }
 
-function readChoice(choice: JsonObject, position: number, wish: Wish): JsonObject {
+function readChoice(choice: JsonObject, position: number, wish: AnswerForm): JsonObject {
   const index = typeof choice['index'] === 'number' ? choice['index'] : position;
   if (wish.kind === 'completion') {
     const text = typeof choice['text'] === 'string' ? choice['text'] : '';
@@ -53,7 +53,7 @@ function readChoice(choice: JsonObject, position: number, wish: Wish): JsonObjec
   return { ...choice, index, message, finish_reason: endingOf(choice['finish_reason'], calls) };
 }
 
-function readMessage(value: unknown, wish: Wish): JsonObject {
+function readMessage(value: unknown, wish: AnswerForm): JsonObject {
   const message: JsonObject = { ...asObject(value), role: 'assistant' };
   nameReasoning(message, wish.reasoning);
   const calls = wholeCalls(message['tool_calls']);

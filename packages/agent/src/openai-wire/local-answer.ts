@@ -13,7 +13,7 @@ import { asObject, parseJson, asObjects, asText } from './json.js';
 import type { JsonObject } from './json.js';
 import { SseParser } from './sse-parser.js';
 import type { ByteSource } from './stream-events.js';
-import type { Wish } from './wish.js';
+import type { AnswerForm } from './answer-form.js';
 
 export interface RawAnswer {
   readonly status: number;
@@ -27,7 +27,7 @@ const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 const MAX_FOLDED_BYTES = 8 * MAX_DOCUMENT_BYTES;
 
 /** Throws a `LocalFailure` where the answer makes no sense, or whatever reading the body throws. */
-export async function readAnswer(raw: RawAnswer, wish: Wish): Promise<LocalAnswer> {
+export async function readAnswer(raw: RawAnswer, wish: AnswerForm): Promise<LocalAnswer> {
   const { status } = raw;
   if (status >= 400) return errorDocument(status, decode(await readAll(raw.body)));
   if (status < 200 || status >= 300) throw unexpected(`status ${status}, which leads elsewhere`);
@@ -48,7 +48,7 @@ export async function readAnswer(raw: RawAnswer, wish: Wish): Promise<LocalAnswe
 /** Of `data:`, `event:`, `id:`, `retry:`, `error:` and a comment. */
 const STREAM_START = /[deir:]/;
 
-async function readPlain(source: ByteSource, wish: Wish): Promise<LocalAnswer> {
+async function readPlain(source: ByteSource, wish: AnswerForm): Promise<LocalAnswer> {
   const { first, body } = await peek(source);
   const read = STREAM_START.test(first)
     ? await fold(body, wish)
@@ -59,14 +59,14 @@ async function readPlain(source: ByteSource, wish: Wish): Promise<LocalAnswer> {
   return { kind: 'document', status: 200, json, usage: read.usage };
 }
 
-function readJson(text: string, wish: Wish): Document | DocumentAnswer {
+function readJson(text: string, wish: AnswerForm): Document | DocumentAnswer {
   const answer = parseDocument(text);
   const error = readReportedError(answer);
   return error === null ? readDocument(answer, wish) : errorInSuccess(error);
 }
 
 /** A stream that answers a plain request, or what it says instead of an answer. */
-async function fold(source: ByteSource, wish: Wish): Promise<Document | DocumentAnswer> {
+async function fold(source: ByteSource, wish: AnswerForm): Promise<Document | DocumentAnswer> {
   const parser = new SseParser();
   // The document has the usage whoever asked.
   const reader = new ChunkReader({ ...wish, usage: true });
@@ -216,7 +216,7 @@ const MAX_PIECE_CHARACTERS = 64 * 1024;
 /** `document` is in clean form already. */
 async function* documentEvents(
   document: Document,
-  wish: Wish,
+  wish: AnswerForm,
 ): AsyncGenerator<string, TokenUsage | null, void> {
   const { choices, usage, ...rest } = document.json;
   const object = wish.kind === 'chat' ? 'chat.completion.chunk' : 'text_completion';

@@ -5,11 +5,11 @@ import { foldName } from '@inference-gateway/shared/openai/fold-name';
 import type { LocalCall } from '../backends/backend.js';
 import { asObject, asText } from './json.js';
 import type { JsonObject } from './json.js';
-import type { Wish } from './wish.js';
+import type { AnswerForm } from './answer-form.js';
 
 export interface ShapedRequest {
   readonly body: Buffer;
-  readonly wish: Wish;
+  readonly wish: AnswerForm;
 }
 
 /** How a local server wants its requests; absent, as they are. */
@@ -34,7 +34,7 @@ export function shapeRequest(
   const { stream_options: given, stream: asked, ...body } = kept;
   const stream = asked === true;
   const options = asObject(given);
-  const wish: Wish = {
+  const wish: AnswerForm = {
     kind: call.endpoint === 'chat' ? 'chat' : 'completion',
     model: call.model.id,
     stream,

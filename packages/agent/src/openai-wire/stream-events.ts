@@ -10,8 +10,8 @@ import { errorInSuccess, withoutPaths, readReportedError } from './error-documen
 import { nameReasoning } from './document.js';
 import { endingOf, StreamedCalls } from './tool-calls.js';
 import { completeUsage, countMessage, readUsage } from './usage.js';
-import { frameOf, requireModel } from './wish.js';
-import type { Frame, Wish } from './wish.js';
+import { frameOf, requireModel } from './answer-form.js';
+import type { Frame, AnswerForm } from './answer-form.js';
 
 /** The bytes of an answer's body. */
 export interface ByteSource extends AsyncIterable<Uint8Array> {
@@ -75,7 +75,7 @@ const MAX_CHOICES = 1_024;
  * said `[DONE]`.
  */
 export class ChunkReader {
-  readonly #wish: Wish;
+  readonly #wish: AnswerForm;
   readonly #object: string;
   #frame: Frame | null = null;
   /** As the server told it last. */
@@ -90,7 +90,7 @@ export class ChunkReader {
   readonly #calls = new Map<number, StreamedCalls>();
   #done = false;
 
-  constructor(wish: Wish) {
+  constructor(wish: AnswerForm) {
     this.#wish = wish;
     this.#object = wish.kind === 'chat' ? 'chat.completion.chunk' : 'text_completion';
   }

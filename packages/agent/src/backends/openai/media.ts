@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto';
 import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media/types';
 import type { MediaFamily } from '@inference-gateway/shared/media/types';
 import { notServed } from '../../openai-wire/error-document.js';
-import { readOpenAiTranscript } from '../../openai-wire/openai-transcript.js';
+import { readOpenAiTranscript } from '../../openai-wire/transcript.js';
 import { withoutMetadata } from '../../media/without-metadata.js';
 import { withoutHiddenArguments, withoutFields } from '../../openai-wire/request-body.js';
 import type { LocalAnswer, LocalCall, DocumentAnswer, LocalUpload, MediaPart } from '../backend.js';

@@ -7,7 +7,7 @@ import { extensionOf } from '@inference-gateway/shared/media/types';
 import { errorDocument } from '../../openai-wire/error-document.js';
 import { asObject, asText } from '../../openai-wire/json.js';
 import type { JsonObject } from '../../openai-wire/json.js';
-import { readOpenAiTranscript, languageCode } from '../../openai-wire/openai-transcript.js';
+import { readOpenAiTranscript, languageCode } from '../../openai-wire/transcript.js';
 import { askedServer } from '../openai/list.js';
 import { LocalFailure } from '../backend.js';
 import type {

@@ -26,7 +26,7 @@ import type { FormFile } from '../multipart.js';
 import { readWhole } from '../bytes.js';
 import { withoutFields } from '../../openai-wire/request-body.js';
 import { startOf } from '../../media/start-of.js';
-import { languageCode, readSeconds, readSpan } from '../../openai-wire/openai-transcript.js';
+import { languageCode, readSeconds, readSpan } from '../../openai-wire/transcript.js';
 import { MAX_TRANSCRIPT_BYTES, soundOf, unnamedModel } from '../transcription.js';
 
 /** Its usual path, and the one that it is told to take for the sake of OpenAI's clients. */

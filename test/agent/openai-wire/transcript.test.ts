@@ -1,4 +1,4 @@
-import { readOpenAiTranscript } from '@inference-gateway/agent/openai-wire/openai-transcript';
+import { readOpenAiTranscript } from '@inference-gateway/agent/openai-wire/transcript';
 import { expect, test } from 'vitest';
 
 const read = (answer: unknown): Record<string, unknown> => {

@@ -4,7 +4,7 @@ import { LocalFailure } from '../backends/backend.js';
 import type { ReasoningField } from '@inference-gateway/shared/protocol/messages';
 import type { JsonObject } from './json.js';
 
-export interface Wish {
+export interface AnswerForm {
   readonly kind: 'chat' | 'completion';
   /**
    * The id that the caller asked for: the answer names it, whatever the local server calls the
@@ -28,7 +28,7 @@ export interface Wish {
 }
 
 /** Throws a `LocalFailure` where the answer is another model's. */
-export function requireModel(first: JsonObject, { names }: Wish): void {
+export function requireModel(first: JsonObject, { names }: AnswerForm): void {
   const { model: named } = first;
   if (names === undefined || typeof named !== 'string' || named === '') return;
   // It may be a path, which is not for callers to know.
@@ -45,7 +45,7 @@ export interface Frame {
 }
 
 /** Takes id and time from the answer's first object, or makes them where they are missing. */
-export function frameOf(first: JsonObject, { kind }: Wish): Frame {
+export function frameOf(first: JsonObject, { kind }: AnswerForm): Frame {
   const { id, created } = first;
   const hasId = typeof id === 'string' && id !== '';
   const hasTime = typeof created === 'number' && Number.isSafeInteger(created);
