@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { openStatusServer } from '@inference-gateway/agent/local-http/status-server';
 import type { StatusFacts } from '@inference-gateway/agent/local-http/status-facts';
-import { Tally } from '@inference-gateway/agent/work/tally';
+import { Tally } from '@inference-gateway/agent/work/ledger';
 import { expect, onTestFinished, test } from 'vitest';
 import { parsePrometheus, valueOf } from '../../support/prometheus-text.js';
 import { agentStatus, serviceStatus } from './agent-status.js';

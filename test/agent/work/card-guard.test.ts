@@ -1,5 +1,5 @@
 import type { GpuProcess, GpuSample } from '@inference-gateway/agent/hardware/gpu-sample';
-import { CardGuard } from '@inference-gateway/agent/work/card-guard';
+import { CardGuard } from '@inference-gateway/agent/work/owner-control';
 import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { until } from '../../support/until.js';

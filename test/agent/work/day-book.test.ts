@@ -1,5 +1,5 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
-import { MAX_DAY_ROWS } from '@inference-gateway/agent/work/day-sums';
+import { MAX_DAY_ROWS } from '@inference-gateway/agent/work/ledger';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/until.js';

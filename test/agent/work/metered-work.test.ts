@@ -1,4 +1,4 @@
-import { MeteredWork } from '@inference-gateway/agent/work/metered-work';
+import { MeteredWork } from '@inference-gateway/agent/work/runner';
 import { expect, test } from 'vitest';
 import { LedgerStage } from './ledger-stage.js';
 import { openWork } from './work-stage.js';

@@ -1,5 +1,5 @@
 /** Who may run at once. */
-import { Slots } from '@inference-gateway/agent/work/slots';
+import { Slots } from '@inference-gateway/agent/work/runner';
 import { expect, test } from 'vitest';
 
 const PAINTER = { serviceId: 'image-1', slots: 1, slotGroup: 'gpu0' };

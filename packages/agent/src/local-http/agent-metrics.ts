@@ -4,7 +4,7 @@
  */
 import { AGENT_VERSION } from '../agent-version.js';
 import { JOULES_A_WH, RUN_OUTCOMES } from '../work/run-record.js';
-import type { Tally } from '../work/tally.js';
+import type { Tally } from '../work/ledger.js';
 import type { Metric, Sample } from './exposition.js';
 import type { StatusFacts } from './status-facts.js';
 

@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import type { Tally } from '../work/tally.js';
+import type { Tally } from '../work/ledger.js';
 import { agentMetrics } from './agent-metrics.js';
 import { EXPOSITION_TYPE, exposition } from './exposition.js';
 import { readiness } from './readiness.js';

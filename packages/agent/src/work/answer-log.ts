@@ -3,12 +3,19 @@
  * among the bytes. It can be said again from the start, on any link, while it still grows.
  */
 import type { Message, ResetCode, TokenUsage } from '@inference-gateway/shared/protocol/messages';
+import { createHash } from 'node:crypto';
+import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
+import { open, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import type { MediaPart } from '../backends/backend.js';
-import type { AnswerBytes } from './answer-bytes.js';
+import { writeDurably } from '../state/write-durably.js';
 import type { Unaddressed } from './work.js';
+import { SpoolFull } from './spool-room.js';
+import type { SpoolRoom } from './spool-room.js';
 
 /** A message of the answer. END or RESET is the last. */
 export type AnswerMessage = Extract<Unaddressed, { t: 'HEAD' | 'PART' | 'END' | 'RESET' }>;
+
 export type Failure = Omit<Message<'RESET'>, 'stream'>;
 
 export interface Mark {
@@ -124,5 +131,217 @@ export class AnswerLog {
 
   #changed(): void {
     for (const listener of this.#listeners) listener();
+  }
+}
+
+/** More than this is not held in memory. */
+const MEMORY_BYTES = 256 * 1024;
+
+/** What lies on disk from an earlier process. */
+interface Found {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/**
+ * The bytes of one recorded answer. They gather in memory and go to disk when they are many, or
+ * when somebody asks for it; without a file they stay in memory.
+ */
+export class AnswerBytes {
+  readonly #file: SpoolFile | null;
+  readonly #room: SpoolRoom;
+  readonly #hash = createHash('sha256');
+  #sha256: string | null;
+  #tail = new GatheredBytes();
+  #onDisk: number;
+  #writing: Promise<void> | null = null;
+  #keeping: Promise<boolean> | null = null;
+  #removed = false;
+
+  constructor(file: SpoolFile | null, room: SpoolRoom, found: Found | null = null) {
+    this.#file = file;
+    this.#room = room;
+    this.#onDisk = found?.bytes ?? 0;
+    this.#sha256 = found?.sha256 ?? null;
+    if (found !== null) this.#keeping = Promise.resolve(true);
+    room.take(this.#onDisk);
+  }
+
+  get length(): number {
+    return this.#onDisk + this.#tail.length;
+  }
+
+  /** Asked for only once all bytes are there. */
+  get sha256(): string {
+    this.#sha256 ??= this.#hash.digest('hex');
+    return this.#sha256;
+  }
+
+  /** Throws `SpoolFull` where there is no room for them. */
+  async append(bytes: Uint8Array): Promise<void> {
+    if (this.#removed || bytes.length === 0) return;
+    this.#room.take(bytes.length);
+    this.#hash.update(bytes);
+    this.#tail.append(bytes);
+    if (this.#file === null || this.#tail.length <= MEMORY_BYTES) return;
+    try {
+      await this.write();
+    } catch (cause) {
+      throw new SpoolFull({ cause });
+    }
+  }
+
+  /** The bytes from one offset to before another, or as many of them as lie in one place. */
+  async read(from: number, to: number): Promise<Uint8Array> {
+    if (this.#file !== null && from < this.#onDisk) {
+      return this.#file.read(from, Math.min(to, this.#onDisk));
+    }
+    return this.#tail.bytes.subarray(from - this.#onDisk, to - this.#onDisk);
+  }
+
+  /** Brings to disk what is still in memory. Throws what the disk says; nothing is lost then. */
+  async write(): Promise<void> {
+    if (this.#file === null) return;
+    this.#writing ??= this.#writeTail(this.#file).finally(() => {
+      this.#writing = null;
+    });
+    await this.#writing;
+  }
+
+  /** Makes a whole answer survive the process, once. False where there is no disk for it. */
+  keep(meta: string): Promise<boolean> {
+    this.#keeping ??= this.#keep(meta).catch((error: unknown) => {
+      this.#keeping = null;
+      throw error;
+    });
+    return this.#keeping;
+  }
+
+  async #keep(meta: string): Promise<boolean> {
+    if (this.#file === null) return false;
+    await this.write();
+    if (this.#removed) return false;
+    await this.#file.keep(meta);
+    if (this.#removed) await this.#file.remove();
+    return true;
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
+  }
+
+  async remove(): Promise<void> {
+    if (this.#removed) return;
+    this.#removed = true;
+    this.#room.giveBack(this.length);
+    await this.#writing?.catch(() => undefined);
+    await this.#file?.remove();
+  }
+
+  async #writeTail(file: SpoolFile): Promise<void> {
+    while (this.#tail.length > 0 && !this.#removed) {
+      const { bytes } = this.#tail;
+      await file.write(bytes, this.#onDisk);
+      const meanwhile = this.#tail.bytes.subarray(bytes.length);
+      this.#onDisk += bytes.length;
+      this.#tail = new GatheredBytes();
+      this.#tail.append(Buffer.from(meanwhile));
+    }
+  }
+}
+
+// One answer's bytes on disk: `<stem>.data`, and `<stem>.json` beside it once it is whole.
+
+export class SpoolFile {
+  readonly #stem: string;
+  #handle: Promise<FileHandle> | null = null;
+  /** Most answers are never written: to look for their files took 8 % of a busy agent's time. */
+  #mayExist: boolean;
+
+  /**
+   * The stem is a path without an ending. Nothing is created before the first write; `isFound`
+   * where an earlier process has written it.
+   */
+  constructor(stem: string, isFound = false) {
+    this.#stem = stem;
+    this.#mayExist = isFound;
+  }
+
+  /** Writes all of it, or throws what the disk says. */
+  async write(bytes: Uint8Array, position: number): Promise<void> {
+    const handle = await this.#open();
+    for (let at = 0; at < bytes.length;) {
+      const { bytesWritten } = await handle.write(bytes, at, bytes.length - at, position + at);
+      at += bytesWritten;
+    }
+  }
+
+  /** Throws where the file is shorter. */
+  async read(from: number, to: number): Promise<Uint8Array> {
+    const handle = await this.#open();
+    const bytes = Buffer.allocUnsafe(to - from);
+    for (let at = 0; at < bytes.length;) {
+      const { bytesRead } = await handle.read(bytes, at, bytes.length - at, from + at);
+      if (bytesRead === 0) throw new Error(`the spool file ends at ${from + at}, before ${to}`);
+      at += bytesRead;
+    }
+    return bytes;
+  }
+
+  /** From now on the answer survives the process: the bytes first, then what tells of them. */
+  async keep(meta: string): Promise<void> {
+    await (await this.#open()).sync();
+    await writeDurably(metaFile(this.#stem), meta);
+  }
+
+  async close(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = null;
+    await (await handle)?.close();
+  }
+
+  /**
+   * In the other order: bytes that nothing tells of are swept at the next start. Never rejects:
+   * what cannot be removed is offered once more then, and does no harm.
+   */
+  async remove(): Promise<void> {
+    await this.close().catch(() => undefined);
+    if (!this.#mayExist) return;
+    const stays = await rm(metaFile(this.#stem), { force: true }).catch(() => true);
+    if (stays !== true) await rm(dataFile(this.#stem), { force: true }).catch(() => undefined);
+  }
+
+  #open(): Promise<FileHandle> {
+    this.#mayExist = true;
+    if (this.#handle === null) {
+      const opening = openOrCreate(dataFile(this.#stem));
+      this.#handle = opening;
+      // A disk that was full may have room at the next try.
+      opening.catch(() => {
+        if (this.#handle === opening) this.#handle = null;
+      });
+    }
+    return this.#handle;
+  }
+}
+
+export const META_ENDING = '.json';
+
+export const DATA_ENDING = '.data';
+
+function metaFile(stem: string): string {
+  return stem + META_ENDING;
+}
+
+function dataFile(stem: string): string {
+  return stem + DATA_ENDING;
+}
+
+async function openOrCreate(file: string): Promise<FileHandle> {
+  try {
+    return await open(file, 'r+');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return open(file, 'wx+', 0o600);
   }
 }

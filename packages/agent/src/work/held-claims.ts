@@ -3,16 +3,23 @@
  * acknowledged. A link asks it what to offer, and tells it what became of each.
  */
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import type { Message } from '@inference-gateway/shared/protocol/messages';
+import type {
+  Message,
+  RejectReason,
+  ResetCode,
+  TokenUsage,
+} from '@inference-gateway/shared/protocol/messages';
+import type { MediaPart } from '../backends/backend.js';
 import { HeldJob } from './held-job.js';
-import type { ClaimPhase } from './held-job.js';
-import { JobRun } from './job-run.js';
+import type { ClaimPhase, HeldRun } from './held-job.js';
 import { KEPT_MS } from './spool.js';
-import type { Spool } from './spool.js';
-import type { JobFacts } from './spool-meta.js';
+import type { Spool, JobFacts } from './spool.js';
+import { IncomingBody } from './incoming-body.js';
+import type { StopReason, Work } from './work.js';
 
 /** HELLO must hold them all beside the list of models. */
 const MAX_CLAIMS = 256;
+
 const SWEEP_MS = 3_600_000;
 
 /** A claim, for the owner of this machine. */
@@ -163,4 +170,93 @@ function factsOf({ job_id: jobId = '', claim_id: claimId = '', ...open }: Messag
     own: caller.own,
     since: Date.now(),
   };
+}
+
+/**
+ * The coordinator waits 5 s for ACCEPT. It means that the job needs its link no more, so it waits
+ * for the whole request; a request that takes longer over a slow line is accepted all the same.
+ */
+const ACCEPT_WITHIN_MS = 2_000;
+
+/** The run of a job: what it says is recorded, and outlives the link on which it was asked for. */
+class JobRun implements Work, HeldRun {
+  readonly open: Message<'OPEN'>;
+  readonly request: IncomingBody;
+  isLoading = false;
+  hasRequest = false;
+  readonly #job: HeldJob;
+  readonly #hold: () => void;
+  readonly #abort = new AbortController();
+
+  /** `hold` is called when the work is let in: from then on its claim is held. */
+  constructor(open: Message<'OPEN'>, job: HeldJob, hold: () => void) {
+    this.open = open;
+    this.#job = job;
+    this.#hold = hold;
+    this.request = new IncomingBody({
+      bodyBytes: open.body?.bytes ?? 0,
+      uploads: [],
+      consumed: (bytes) => job.outlet?.consumed(bytes),
+    });
+    job.runs(this);
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  receive(bytes: Uint8Array): void {
+    this.request.receive(bytes);
+  }
+
+  accept(): void {
+    this.#hold();
+    const accept = (): void => {
+      clearTimeout(accepting);
+      if (!this.signal.aborted) this.#job.outlet?.accept();
+    };
+    const accepting = setTimeout(accept, ACCEPT_WITHIN_MS);
+    this.signal.addEventListener('abort', () => clearTimeout(accepting), { once: true });
+    void this.request.body.then(() => {
+      this.hasRequest = true;
+      accept();
+    });
+  }
+
+  reject(reason: RejectReason): void {
+    this.#job.outlet?.reject(reason);
+  }
+
+  stop(reason: StopReason): void {
+    this.#abort.abort(reason);
+  }
+
+  progress(phase: string): void {
+    this.isLoading = true;
+    this.#job.outlet?.progress(phase);
+  }
+
+  head(status: number, contentType: string): void {
+    this.isLoading = false;
+    this.#job.log.head(status, contentType);
+  }
+
+  part(part: MediaPart): void {
+    this.#job.log.part(part);
+  }
+
+  /** Never waits for the link: a slow one must not keep the card. */
+  data(bytes: Uint8Array): Promise<void> {
+    return this.#job.log.data(bytes);
+  }
+
+  end(usage: TokenUsage | null): void {
+    this.#job.log.end(usage);
+    this.#job.ended();
+  }
+
+  /** Nothing of an answer counts before it is whole: that of a job is never a stream. */
+  fail(code: ResetCode, message: string): void {
+    this.#job.failed(code, message);
+  }
 }

@@ -6,8 +6,8 @@
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { Message, RejectReason, ResetCode } from '@inference-gateway/shared/protocol/messages';
 import type { AnswerLog } from './answer-log.js';
-import { spoolMeta } from './spool-meta.js';
-import type { JobFacts } from './spool-meta.js';
+import { spoolMeta } from './spool.js';
+import type { JobFacts } from './spool.js';
 import type { StopReason } from './work.js';
 
 /** The stream of a link that carries the answer. */

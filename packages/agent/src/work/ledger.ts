@@ -5,13 +5,10 @@
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { Message } from '@inference-gateway/shared/protocol/messages';
 import type { GpuSample } from '../hardware/gpu-sample.js';
-import type { TodayFile } from '../state/today-file.js';
-import { DayBook } from './day-book.js';
-import { EnergyMeter } from './energy-meter.js';
+import type { TodayFile, DayRow, Sums } from '../state/today-file.js';
 import type { ClaimView } from './held-claims.js';
 import { RunRecord } from './run-record.js';
 import type { RunOutcome, Use } from './run-record.js';
-import { Tally } from './tally.js';
 
 /** As many as there are claims at most. */
 const MAX_ENDED_JOBS = 256;
@@ -117,4 +114,288 @@ export class Ledger {
       bytes,
     };
   }
+}
+
+// Today's sums, by this machine's calendar: they begin anew at midnight and outlive the agent.
+
+/** A process that is killed forgets what it did in this time at most. */
+const WRITE_EVERY_MS = 60_000;
+
+interface DayBookOptions {
+  /** Null: the sums end with the agent. */
+  readonly file: TodayFile | null;
+  readonly logger: Pick<Logger, 'warn'>;
+  /** Unix ms. */
+  readonly wallClock: () => number;
+  readonly writeEveryMs?: number;
+}
+
+class DayBook {
+  readonly #options: DayBookOptions;
+  #day: string;
+  #sums = new DaySums();
+  #isWritten = true;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: DayBookOptions) {
+    this.#options = options;
+    this.#day = dayOf(options.wallClock());
+  }
+
+  get day(): string {
+    this.#turnPage();
+    return this.#day;
+  }
+
+  get rows(): readonly DayRow[] {
+    this.#turnPage();
+    return this.#sums.rows;
+  }
+
+  get total(): Sums {
+    this.#turnPage();
+    return this.#sums.total;
+  }
+
+  /** Takes up what earlier processes did today. */
+  async restore(): Promise<void> {
+    const { file, logger } = this.#options;
+    try {
+      const found = await file?.read();
+      this.#turnPage();
+      if (found?.day === this.#day) this.#sums = new DaySums(found.rows);
+    } catch (error) {
+      const { message: reason } = error as Error;
+      logger.warn({ reason }, "today's sums cannot be read: they begin anew");
+    }
+  }
+
+  /** A run counts on the day on which it ends. */
+  add(use: Use, outcome: RunOutcome): void {
+    this.#turnPage();
+    this.#sums.add(use, outcome);
+    this.#changed();
+  }
+
+  /** The tokens of a run that ended today do not count after all. */
+  takeBack(use: Use): void {
+    this.#sums.takeBack(use);
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#isWritten = false;
+    const { writeEveryMs = WRITE_EVERY_MS } = this.#options;
+    this.#timer ??= setTimeout(() => void this.#write(), writeEveryMs).unref();
+  }
+
+  /** Brings to disk what is not there yet. */
+  async close(): Promise<void> {
+    await this.#write();
+  }
+
+  #turnPage(): void {
+    const day = dayOf(this.#options.wallClock());
+    if (day === this.#day) return;
+    this.#day = day;
+    this.#sums = new DaySums();
+  }
+
+  /** One after the other. */
+  #write(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing = this.#writing.then(() => this.#writeNow());
+    return this.#writing;
+  }
+
+  /** What the disk does not take goes there with the next run. */
+  async #writeNow(): Promise<void> {
+    const { file, logger } = this.#options;
+    if (this.#isWritten || file === null) return;
+    this.#isWritten = true;
+    try {
+      await file.write({ day: this.#day, rows: this.#sums.rows });
+    } catch (error) {
+      this.#isWritten = false;
+      logger.warn({ reason: (error as Error).message }, "today's sums cannot be written");
+    }
+  }
+}
+
+/** As a calendar on this machine's wall has it. */
+function dayOf(atMs: number): string {
+  const at = new Date(atMs);
+  return [at.getFullYear(), twoDigits(at.getMonth() + 1), twoDigits(at.getDate())].join('-');
+}
+
+function twoDigits(part: number): string {
+  return String(part).padStart(2, '0');
+}
+
+/** What each service has done since the agent started: counters that only grow. */
+export class Tally {
+  readonly #requests = new Map<string, number>();
+  readonly #sums = new Map<string, Sums>();
+
+  add(use: Use, outcome: RunOutcome): void {
+    const { serviceId, kind } = use;
+    if (serviceId === null) return;
+    const key = keyOf(serviceId, kind, outcome);
+    this.#requests.set(key, (this.#requests.get(key) ?? 0) + 1);
+    this.#sums.set(serviceId, plus(this.sums(serviceId), sumsOf(use, outcome)));
+  }
+
+  requests(serviceId: string, kind: Use['kind'], outcome: RunOutcome): number {
+    return this.#requests.get(keyOf(serviceId, kind, outcome)) ?? 0;
+  }
+
+  sums(serviceId: string): Sums {
+    return this.#sums.get(serviceId) ?? NO_SUMS;
+  }
+}
+
+function keyOf(serviceId: string, kind: Use['kind'], outcome: RunOutcome): string {
+  return `${kind} ${outcome} ${serviceId}`;
+}
+
+// The sums of one day, a row for each caller and model.
+
+/** Further callers and models share one row. */
+export const MAX_DAY_ROWS = 1_000;
+
+const NO_SUMS: Sums = {
+  requests: 0,
+  failed: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  estimated: 0,
+  seconds: 0,
+  energyWh: null,
+};
+
+const REST = { caller: null, own: null, model: null };
+
+class DaySums {
+  readonly #rows = new Map<string, DayRow>();
+
+  constructor(rows: readonly DayRow[] = []) {
+    for (const row of rows) this.#count(row, row);
+  }
+
+  /** The longest first. */
+  get rows(): readonly DayRow[] {
+    return [...this.#rows.values()].toSorted((a, b) => b.seconds - a.seconds);
+  }
+
+  get total(): Sums {
+    return [...this.#rows.values()].reduce(plus, NO_SUMS);
+  }
+
+  add({ caller, own, model, ...use }: Use, outcome: RunOutcome): void {
+    this.#count({ caller, own, model }, sumsOf(use, outcome));
+  }
+
+  takeBack({ caller, own, model, promptTokens, completionTokens, estimated }: Use): void {
+    const tokens = {
+      promptTokens: -(promptTokens ?? 0),
+      completionTokens: -(completionTokens ?? 0),
+      estimated: estimated ? -1 : 0,
+    };
+    this.#count({ caller, own, model }, { ...NO_SUMS, ...tokens });
+  }
+
+  #count({ caller, own, model }: Pick<DayRow, 'caller' | 'own' | 'model'>, sums: Sums): void {
+    const key = JSON.stringify([caller, own, model]);
+    const isRest = this.#rows.size >= MAX_DAY_ROWS - 1 && !this.#rows.has(key);
+    const who = isRest ? REST : { caller, own, model };
+    const itsKey = isRest ? JSON.stringify(Object.values(REST)) : key;
+    this.#rows.set(itsKey, { ...who, ...plus(this.#rows.get(itsKey) ?? NO_SUMS, sums) });
+  }
+}
+
+function sumsOf(
+  use: Pick<Use, 'promptTokens' | 'completionTokens' | 'estimated' | 'seconds' | 'energyWh'>,
+  outcome: RunOutcome,
+): Sums {
+  return {
+    requests: 1,
+    failed: outcome === 'failed' ? 1 : 0,
+    promptTokens: use.promptTokens ?? 0,
+    completionTokens: use.completionTokens ?? 0,
+    estimated: use.estimated ? 1 : 0,
+    seconds: use.seconds ?? 0,
+    energyWh: use.energyWh,
+  };
+}
+
+function plus(a: Sums, b: Sums): Sums {
+  return {
+    requests: a.requests + b.requests,
+    failed: a.failed + b.failed,
+    promptTokens: a.promptTokens + b.promptTokens,
+    completionTokens: a.completionTokens + b.completionTokens,
+    estimated: a.estimated + b.estimated,
+    seconds: a.seconds + b.seconds,
+    energyWh: a.energyWh === null ? b.energyWh : a.energyWh + (b.energyWh ?? 0),
+  };
+}
+
+// What the cards take, shared equally among the runs under way at that moment. Runs of a second
+// come and go between two samples, so it is reckoned at each beginning and end, too, with the power
+// of the last sample.
+
+/** A sample says nothing of what comes so long after it: the machine may have slept. */
+const BELIEVED_MS = 5_000;
+
+/** Whoever is under way. */
+interface EnergyUser {
+  /** Null while no card has told its power. */
+  joules: number | null;
+}
+
+class EnergyMeter {
+  readonly #clock: () => number;
+  readonly #users = new Set<EnergyUser>();
+  #watts: number | null = null;
+  #sampledAt = 0;
+  #reckonedAt = 0;
+
+  /** The clock is in ms and never set back. */
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  begin(user: EnergyUser): void {
+    this.reckon();
+    this.#users.add(user);
+  }
+
+  end(user: EnergyUser): void {
+    this.reckon();
+    this.#users.delete(user);
+  }
+
+  sampled(sample: GpuSample): void {
+    this.reckon();
+    this.#sampledAt = this.#clock();
+    this.#watts = wattsOf(sample);
+  }
+
+  /** Gives each its share of what was taken since the last time. */
+  reckon(): void {
+    const now = this.#clock();
+    const ms = Math.min(now, this.#sampledAt + BELIEVED_MS) - this.#reckonedAt;
+    this.#reckonedAt = now;
+    if (this.#watts === null || ms <= 0) return;
+    const share = (this.#watts * ms) / 1_000 / this.#users.size;
+    for (const user of this.#users) user.joules = (user.joules ?? 0) + share;
+  }
+}
+
+/** Of all cards that tell; null where none does. */
+function wattsOf({ cards }: GpuSample): number | null {
+  const known = cards.flatMap(({ powerWatts }) => (powerWatts === null ? [] : [powerWatts]));
+  return known.length === 0 ? null : known.reduce((sum, watts) => sum + watts, 0);
 }

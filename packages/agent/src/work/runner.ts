@@ -6,22 +6,30 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { contentTypeOf, formatOf } from '@inference-gateway/shared/media/types';
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import type { Message, RejectReason } from '@inference-gateway/shared/protocol/messages';
+import type {
+  Message,
+  RejectReason,
+  ResetCode,
+  TokenUsage,
+} from '@inference-gateway/shared/protocol/messages';
 import type { Catalog, CatalogEntry } from '../backends/catalog/catalog.js';
 import { isOpenToOthers } from '../backends/catalog/snapshot.js';
 import type { HeldClaims } from './held-claims.js';
 import type { Ledger } from './ledger.js';
-import { MeteredWork } from './metered-work.js';
 import { RequestBodies } from '../backends/request-bodies.js';
+import type { MediaPart } from '../backends/backend.js';
 import { run } from './run.js';
-import { Slots } from './slots.js';
 import type { StopReason, Work } from './work.js';
+import type { RunRecord } from './run-record.js';
 
 /** What a coordinator could have let through; anything larger is not of one. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
+
 const MAX_UPLOAD_BYTES = 256 * 1024 * 1024;
+
 /** Bodies stay in memory while they run: together as much as the largest one alone may hold. */
 export const MAX_HELD_BODY_BYTES = MAX_BODY_BYTES;
+
 /** Longer ids than a coordinator makes would not fit into HELLO. */
 const MAX_ID_CHARACTERS = 64;
 
@@ -194,4 +202,118 @@ function toOwner(entry: CatalogEntry): {
   slotGroup: string | null;
 } {
   return { serviceId: entry.config.id, slots: entry.slots, slotGroup: entry.slotGroup };
+}
+
+interface SlotOwner {
+  readonly serviceId: string;
+  readonly slots: number;
+  /**
+   * Services of one group share one card: together they run at most the largest `slots` among
+   * them.
+   */
+  readonly slotGroup: string | null;
+}
+
+/** How many runs a service may have at once, and the services that share its card. */
+export class Slots {
+  readonly #busy = new Map<string, number>();
+  /** Of a group: a service that has left the list has the card until its work is done. */
+  readonly #busyInGroup = new Map<string, number>();
+
+  /** Takes a slot among these services for one of them; null where none is free. */
+  take(owner: SlotOwner, all: readonly SlotOwner[]): { release(): void } | null {
+    if (this.busy(owner.serviceId) >= owner.slots || this.#groupIsFull(owner, all)) return null;
+    this.#count(owner, 1);
+    let released = false;
+    return {
+      release: () => {
+        if (released) return;
+        released = true;
+        this.#count(owner, -1);
+      },
+    };
+  }
+
+  busy(serviceId: string): number {
+    return this.#busy.get(serviceId) ?? 0;
+  }
+
+  #groupIsFull({ slotGroup }: SlotOwner, all: readonly SlotOwner[]): boolean {
+    if (slotGroup === null) return false;
+    const group = all.filter((other) => other.slotGroup === slotGroup);
+    return this.#takenIn(slotGroup) >= Math.max(...group.map((other) => other.slots));
+  }
+
+  #takenIn(slotGroup: string): number {
+    return this.#busyInGroup.get(slotGroup) ?? 0;
+  }
+
+  #count({ serviceId, slotGroup }: SlotOwner, change: 1 | -1): void {
+    this.#busy.set(serviceId, this.busy(serviceId) + change);
+    if (slotGroup !== null) this.#busyInGroup.set(slotGroup, this.#takenIn(slotGroup) + change);
+  }
+}
+
+/** A piece of work as its run sees it: what passes through is written into the ledger. */
+export class MeteredWork implements Work {
+  readonly #work: Work;
+  readonly #record: RunRecord;
+
+  constructor(work: Work, record: RunRecord) {
+    this.#work = work;
+    this.#record = record;
+  }
+
+  get open(): Message<'OPEN'> {
+    return this.#work.open;
+  }
+
+  get request(): Work['request'] {
+    return this.#work.request;
+  }
+
+  get signal(): AbortSignal {
+    return this.#work.signal;
+  }
+
+  accept(): void {
+    this.#work.accept();
+  }
+
+  reject(reason: RejectReason): void {
+    this.#work.reject(reason);
+  }
+
+  stop(reason: StopReason): void {
+    this.#work.stop(reason);
+  }
+
+  progress(phase: string): void {
+    this.#record.loading();
+    this.#work.progress(phase);
+  }
+
+  head(status: number, contentType: string): void {
+    this.#record.answering(status);
+    this.#work.head(status, contentType);
+  }
+
+  part(part: MediaPart): void {
+    this.#work.part(part);
+  }
+
+  data(bytes: Uint8Array): Promise<void> {
+    this.#record.passed(bytes.length);
+    return this.#work.data(bytes);
+  }
+
+  end(usage: TokenUsage | null): void {
+    this.#record.succeeded(usage);
+    this.#work.end(usage);
+  }
+
+  fail(code: ResetCode, message: string, usage: TokenUsage | null = null): void {
+    this.#record.failed(code, usage);
+    this.#work.fail(code, message, usage);
+  }
 }
