@@ -1,5 +1,5 @@
 import { networkFault } from '@inference-gateway/agent/network-fault';
-import { linkFault } from '@inference-gateway/agent/link/link-fault';
+import { linkFault } from '@inference-gateway/agent/link/reconnect';
 import { dial } from '@inference-gateway/agent/link/dial';
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:net';

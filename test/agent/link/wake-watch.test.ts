@@ -1,4 +1,4 @@
-import { onWakeUp } from '@inference-gateway/agent/link/wake-watch';
+import { onWakeUp } from '@inference-gateway/agent/link/reconnect';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 beforeEach(() => vi.useFakeTimers());

@@ -3,7 +3,7 @@
  */
 import { readSecret } from '@inference-gateway/shared/program/secret';
 import type { Command } from 'commander';
-import { enroll } from '../coordinator-api/enroll.js';
+import { enroll } from '../coordinator-api/enrolment.js';
 import { findPlace, keepEnrolment, requireWritable } from './enrolment-place.js';
 import type { EnrolmentOptions } from './enrolment-place.js';
 import { configOption, example } from './options.js';

@@ -2,13 +2,10 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { CLOSE } from '@inference-gateway/shared/protocol/version';
-import { linkFault } from './link-fault.js';
 import { AgentLink } from './agent-link.js';
 import type { LinkParts } from './agent-link.js';
-import { Backoff } from './backoff.js';
 import { dial } from './dial.js';
 import type { LinkEnd } from './dial.js';
-import { onWakeUp } from './wake-watch.js';
 
 interface ConnectionOptions extends LinkParts {
   readonly url: string;
@@ -151,3 +148,81 @@ function onceError(end: LinkEnd): CommandError {
   const code = end.kind === 'closed' ? EXIT.failure : EXIT.coordinatorUnreachable;
   return new CommandError(code, `the link ended: ${describe(end)}.`);
 }
+
+const BASE_MS = 500;
+
+const MAX_MS = 30_000;
+
+/** A timer of more than 24 days would fire at once, and dial without pause. */
+const MAX_RETRY_AFTER_MS = 600_000;
+
+/** A link this old ends the series: its end is a new event, not the next failure. */
+const HEALTHY_MS = 60_000;
+
+/**
+ * When to dial again: full jitter in [0, min(30 s, 0.5 s · 2^n)], so that a thousand agents do not
+ * return at once.
+ */
+export class Backoff {
+  #failures = 0;
+
+  /**
+   * The wait before the next attempt; `retryAfterMs` is what the coordinator asked for, if it
+   * did.
+   */
+  next(retryAfterMs: number | null): number {
+    const ceiling = Math.min(MAX_MS, BASE_MS * 2 ** this.#failures);
+    this.#failures = Math.min(this.#failures + 1, 16);
+    return Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS) + Math.random() * ceiling;
+  }
+
+  /** Tells how long the link lived that has just ended. */
+  ended(livedMs: number): void {
+    if (livedMs >= HEALTHY_MS) this.#failures = 0;
+  }
+}
+
+// Notices that the machine slept: a timer of seconds that comes late by many.
+const TICK_MS = 5_000;
+
+const SLEPT_MS = 15_000;
+
+/** Calls back after a wake-up. Returns how to stop watching. */
+export function onWakeUp(wokeUp: () => void): () => void {
+  let tickAt = Date.now();
+  const timer = setInterval(() => {
+    const lateMs = Date.now() - tickAt - TICK_MS;
+    tickAt = Date.now();
+    if (lateMs > SLEPT_MS) wokeUp();
+  }, TICK_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+// Why what answers is no coordinator, or is one behind something that does not let links pass.
+
+/** In place of a link; the coordinator itself answers some of them while it is restarted. */
+export function linkFault(status: number, location: string | null): string {
+  const answered = `the coordinator answered ${status}`;
+  if (status >= 300 && status < 400) return redirected(status, location);
+  const hint = HINTS[status];
+  return hint === undefined ? answered : `${answered}: ${hint}`;
+}
+
+/** Where somebody signs in to a network, everything is sent to their page. */
+function redirected(status: number, location: string | null): string {
+  const to = location === null ? '' : ` to ${location.replaceAll(/\p{Cc}/gu, ' ').slice(0, 200)}`;
+  return (
+    `its address redirects${to} (${status}). Write the address that it ends at, or sign in to ` +
+    'the network that this machine is in'
+  );
+}
+
+const HINTS: Readonly<Record<number, string>> = {
+  200: 'something in between does not pass WebSockets on, or it is no coordinator',
+  400: 'something in between does not pass WebSockets on',
+  404: 'no coordinator is at that address. Write it without /v1',
+  407: 'a proxy in between wants a log-in. This agent must reach the coordinator directly',
+  502: 'the proxy before it does not reach it',
+  504: 'the proxy before it does not reach it',
+};

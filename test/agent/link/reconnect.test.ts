@@ -1,4 +1,4 @@
-import { Backoff } from '@inference-gateway/agent/link/backoff';
+import { Backoff } from '@inference-gateway/agent/link/reconnect';
 import { expect, it } from 'vitest';
 
 it('waits at least as long as it is asked to', () => {
