@@ -5,8 +5,9 @@ import {
   findAmdCards,
   readAmdCards,
   readAmdLoad,
-} from '@inference-gateway/agent/hardware/amd-cards';
-import { DrmClients, parseClient } from '@inference-gateway/agent/hardware/drm-clients';
+  DrmClients,
+  parseClient,
+} from '@inference-gateway/agent/hardware/amd-watch';
 import type { GpuSample } from '@inference-gateway/agent/hardware/gpu-sample';
 import { watchGpus } from '@inference-gateway/agent/hardware/gpu-watch';
 import { until } from '../../support/until.js';

@@ -1,4 +1,4 @@
-import { cardReadings } from '@inference-gateway/agent/hardware/card-readings';
+import { cardReadings } from '@inference-gateway/agent/hardware/gpu-status';
 import type { CardLoad, GpuSample } from '@inference-gateway/agent/hardware/gpu-sample';
 import { MAX_CARDS } from '@inference-gateway/shared/protocol/messages';
 import { expect, test } from 'vitest';

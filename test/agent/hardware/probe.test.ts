@@ -3,7 +3,7 @@ import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { probeHost } from '@inference-gateway/agent/hardware/probe';
-import type { Gpu } from '@inference-gateway/agent/hardware/gpu';
+import type { Gpu } from '@inference-gateway/agent/hardware/gpu-sample';
 import { readSystemInformation, toGpu } from '@inference-gateway/agent/hardware/system-information';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import { temporaryFolder } from '../../support/temporary-folder.js';

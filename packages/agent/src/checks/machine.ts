@@ -1,8 +1,8 @@
 /** What the machine has beside its model servers: graphics cards, and what converts sounds. */
 import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
-import type { Gpu } from '../hardware/gpu.js';
-import { readNvidiaSmi } from '../hardware/nvidia-smi.js';
+import type { Gpu } from '../hardware/gpu-sample.js';
+import { readNvidiaSmi } from '../hardware/nvidia-watch.js';
 import { readSystemInformation } from '../hardware/system-information.js';
 import { findFfmpeg } from '../media/ffmpeg.js';
 import { orTimeout } from './or-timeout.js';

@@ -1,7 +1,6 @@
 /** Apple's GPU, as the registry of its drivers tells it; of processes it says nothing. */
 import { execFile } from 'node:child_process';
-import type { CardLoad } from './gpu-sample.js';
-import type { Report, Sampler } from './sampler.js';
+import type { CardLoad, Report, Sampler } from './gpu-sample.js';
 
 /** A process each time: rarely enough to cost little, often enough for two samples in 2 s. */
 const EVERY_MS = 800;

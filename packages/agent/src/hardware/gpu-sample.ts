@@ -1,4 +1,5 @@
 /** What the graphics cards do at one moment; what is not known is null, never a guess. */
+import type { AgentHost } from '@inference-gateway/shared/protocol/messages';
 
 export interface CardLoad {
   /** 0 to 100. */
@@ -33,4 +34,47 @@ export interface GpuWatch {
   /** Returns how to stop it. */
   onSample(listener: (sample: GpuSample) => void): () => void;
   close(): void;
+}
+
+// A graphics card as HELLO tells it: what is not known is null, never a guess.
+export type Gpu = AgentHost['gpus'][number];
+
+/** Asks one place for the cards of this machine; rejects where it cannot be asked. */
+export type GpuSource = () => Promise<readonly Gpu[]>;
+
+// One way to learn what the cards do, again and again.
+
+export interface Sampler {
+  close(): void;
+}
+
+export type Report = (sample: GpuSample) => void;
+
+/**
+ * Whoever takes the card must be noticed within 2 s: processes are told at most every second, and
+ * the judgement waits for two samples.
+ */
+export const SAMPLE_MS = 300;
+
+/** A program that uses several cards counts once. */
+export function mergeProcesses(rows: readonly GpuProcess[]): GpuProcess[] {
+  const byPid = new Map<number, GpuProcess>();
+  for (const row of rows) {
+    const known = byPid.get(row.pid);
+    byPid.set(row.pid, {
+      ...row,
+      usePercent: sum(known?.usePercent, row.usePercent),
+      memoryMib: sum(known?.memoryMib, row.memoryMib),
+    });
+  }
+  return [...byPid.values()];
+}
+
+function sum(one: number | null | undefined, other: number | null): number | null {
+  return one === null || one === undefined ? other : one + (other ?? 0);
+}
+
+/** Null for what is no number of 0 or more: `[N/A]`, `-`, an empty cell. */
+export function readNumber(cell: string | undefined): number | null {
+  return cell !== undefined && /^\d{1,15}(\.\d{1,9})?$/.test(cell) ? Number(cell) : null;
 }

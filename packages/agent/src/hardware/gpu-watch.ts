@@ -1,9 +1,8 @@
 /** What the graphics cards do, by whatever this machine has to tell it. */
 import { AmdWatch } from './amd-watch.js';
 import { AppleWatch } from './apple-watch.js';
-import type { GpuSample, GpuWatch } from './gpu-sample.js';
+import type { GpuSample, GpuWatch, Report, Sampler } from './gpu-sample.js';
 import { NvidiaWatch } from './nvidia-watch.js';
-import type { Report, Sampler } from './sampler.js';
 
 interface GpuWatchOptions {
   readonly nvidiaSmi?: string;

@@ -1,8 +1,11 @@
 /** Who listens on which port of this machine, as Linux tells it in `/proc/net/tcp`. */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, readlink } from 'node:fs/promises';
+import { join, basename } from 'node:path';
+import { holdersOf, readProcesses } from './process-table.js';
+import type { ProcessTable } from './process-table.js';
+import { isCalled, MODEL_SCRIPTS, MODEL_SERVERS } from './program-names.js';
 
-export interface ListeningSocket {
+interface ListeningSocket {
   readonly port: number;
   /** Whether it takes connections to a loopback address. */
   readonly isOnLoopback: boolean;
@@ -13,6 +16,7 @@ export interface ListeningSocket {
 }
 
 const LISTEN = '0A';
+
 /** As the kernel writes 127.0.0.0/8 (of which the last byte comes first), any, and ::1. */
 const LOOPBACK = /^(?:[0-9A-F]{6}7F|0{8}|0{32}|0{24}01000000|0{16}F{4}0{4}[0-9A-F]{6}7F)$/;
 
@@ -32,4 +36,91 @@ function parseSocket(line: string): ListeningSocket[] {
   const port = Number.parseInt(hex, 16);
   if (state !== LISTEN || Number.isNaN(port) || inode === undefined) return [];
   return [{ port, isOnLoopback: LOOPBACK.test(address), uid, link: `socket:[${inode}]` }];
+}
+
+/** To look through the files of all processes costs a tenth of a second where they are many. */
+const SEARCH_AGAIN_MS = 60_000;
+
+/** Which process holds which listening socket, as far as it may be looked at. */
+export class SocketHolders {
+  readonly #proc: string;
+  #found = new Map<string, number>();
+  /** Sockets of other users that nobody was seen to hold, and when: nobody would be seen now. */
+  #sought = new Map<string, number>();
+
+  constructor(proc: string) {
+    this.#proc = proc;
+  }
+
+  /** By socket; those whose holder is not seen are left out. */
+  async of(
+    sockets: readonly ListeningSocket[],
+    table: ProcessTable,
+  ): Promise<ReadonlyMap<string, number>> {
+    const isKnown = sockets.every(({ link }) => this.#isKnown(link, table));
+    if (!isKnown) await this.#search(sockets, table);
+    return new Map(
+      sockets.flatMap(({ link }) => {
+        const pid = this.#found.get(link);
+        return pid === undefined ? [] : [[link, pid]];
+      }),
+    );
+  }
+
+  #isKnown(link: string, table: ProcessTable): boolean {
+    const soughtAt = this.#sought.get(link);
+    if (soughtAt === undefined) return table.has(this.#found.get(link) ?? 0);
+    return performance.now() - soughtAt < SEARCH_AGAIN_MS;
+  }
+
+  async #search(sockets: readonly ListeningSocket[], table: ProcessTable): Promise<void> {
+    const links = new Set(sockets.map(({ link }) => link));
+    this.#found = await holdersOf(links, { proc: this.#proc, table });
+    const now = performance.now();
+    const hidden = sockets.filter(({ link, uid }) => uid !== myUser() && !this.#found.has(link));
+    this.#sought = new Map(hidden.map(({ link }) => [link, now]));
+  }
+}
+
+function myUser(): number {
+  return process.getuid?.() ?? 0;
+}
+
+// The ports on which model servers listen that are known by their names: servers are found on
+// unusual ports, too, and nothing else on this machine is asked anything. Linux alone tells.
+
+const INTERPRETER = /^(?:python[\d.]*|uv|uvx|uvicorn|node)$/;
+
+/** Of the words of a command line; the rest are options and paths. */
+const MAX_WORDS = 6;
+
+/** Empty where the system does not tell, or other users' programs are hidden. */
+export async function modelServerPorts(proc = '/proc'): Promise<readonly number[]> {
+  const sockets = (await readListeningSockets(proc)).filter(({ isOnLoopback }) => isOnLoopback);
+  if (sockets.length === 0) return [];
+  const links = new Set(sockets.map(({ link }) => link));
+  const held = await holdersOf(links, { proc, table: await modelServers(proc) });
+  return sockets.filter(({ link }) => held.has(link)).map(({ port }) => port);
+}
+
+/**
+ * A server that starts others for itself (llama-swap, LocalAI, Ollama) speaks for them: theirs are
+ * not found.
+ */
+async function modelServers(proc: string): Promise<ProcessTable> {
+  const table = await readProcesses(proc);
+  const known = new Set<number>();
+  for (const pid of table.keys()) {
+    if (await isModelServer(join(proc, String(pid)))) known.add(pid);
+  }
+  return new Map([...table].filter(([pid, { parent }]) => known.has(pid) && !known.has(parent)));
+}
+
+async function isModelServer(folder: string): Promise<boolean> {
+  const line = await readFile(join(folder, 'cmdline'), 'utf8').catch(() => '');
+  const [program = '', ...words] = line.split('\0').slice(0, MAX_WORDS);
+  if (isCalled(MODEL_SERVERS, program)) return true;
+  if (!INTERPRETER.test(basename(program))) return false;
+  const runsIn = await readlink(join(folder, 'cwd')).catch(() => '');
+  return [...words, runsIn].some((word) => isCalled(MODEL_SCRIPTS, word));
 }

@@ -5,7 +5,7 @@
 import { fork } from 'node:child_process';
 import { killChild } from '@inference-gateway/shared/program/kill-child';
 import { fileURLToPath } from 'node:url';
-import type { Gpu } from './gpu.js';
+import type { Gpu } from './gpu-sample.js';
 
 /** Windows answers through several PowerShells, which take seconds each. */
 const TIMEOUT_MS = 30_000;

@@ -1,4 +1,4 @@
-import { SocketHolders } from '@inference-gateway/agent/hardware/socket-holders';
+import { SocketHolders } from '@inference-gateway/agent/hardware/listening-sockets';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { writeFiles } from './fake-amd.js';
