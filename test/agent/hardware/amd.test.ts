@@ -7,7 +7,7 @@ import {
   readAmdLoad,
   DrmClients,
   parseClient,
-} from '@inference-gateway/agent/hardware/amd-watch';
+} from '@inference-gateway/agent/hardware/amd';
 import type { GpuSample } from '@inference-gateway/agent/hardware/gpu-sample';
 import { watchGpus } from '@inference-gateway/agent/hardware/gpu-watch';
 import { until } from '../../support/until.js';

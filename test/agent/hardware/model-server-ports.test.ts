@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { modelServerPorts } from '@inference-gateway/agent/hardware/listening-sockets';
+import { modelServerPorts } from '@inference-gateway/agent/hardware/sockets';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 

@@ -1,7 +1,7 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readNvidiaSmi } from '@inference-gateway/agent/hardware/nvidia-watch';
+import { readNvidiaSmi } from '@inference-gateway/agent/hardware/nvidia';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 /** An executable that stands for nvidia-smi. */

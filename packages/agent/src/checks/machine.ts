@@ -2,7 +2,7 @@
 import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
 import type { Gpu } from '../hardware/gpu-sample.js';
-import { readNvidiaSmi } from '../hardware/nvidia-watch.js';
+import { readNvidiaSmi } from '../hardware/nvidia.js';
 import { readSystemInformation } from '../hardware/system-information.js';
 import { findFfmpeg } from '../media/ffmpeg.js';
 import { orTimeout } from './or-timeout.js';

@@ -9,7 +9,7 @@ import { readSoundConfig } from '../config-file.js';
 import type { ConfigLocation } from '../config-location.js';
 import type { FileService } from '../config-schema.js';
 import { loadServices, toService } from '../config-services.js';
-import { modelServerPorts } from '../hardware/listening-sockets.js';
+import { modelServerPorts } from '../hardware/sockets.js';
 
 export interface FoundServer {
   readonly detected: Detected;

@@ -1,8 +1,8 @@
 /** What the graphics cards do, by whatever this machine has to tell it. */
-import { AmdWatch } from './amd-watch.js';
-import { AppleWatch } from './apple-watch.js';
+import { AmdWatch } from './amd.js';
+import { AppleWatch } from './apple.js';
 import type { GpuSample, GpuWatch, Report, Sampler } from './gpu-sample.js';
-import { NvidiaWatch } from './nvidia-watch.js';
+import { NvidiaWatch } from './nvidia.js';
 
 interface GpuWatchOptions {
   readonly nvidiaSmi?: string;

@@ -5,9 +5,9 @@
 import { arch, platform } from 'node:os';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { AgentHost } from '@inference-gateway/shared/protocol/messages';
-import { readAmdCards } from './amd-watch.js';
+import { readAmdCards } from './amd.js';
 import type { Gpu, GpuSource } from './gpu-sample.js';
-import { readNvidiaSmi } from './nvidia-watch.js';
+import { readNvidiaSmi } from './nvidia.js';
 import { readSystemInformation } from './system-information.js';
 
 export interface HostProbe {

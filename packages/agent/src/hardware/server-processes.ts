@@ -6,7 +6,7 @@
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { GpuProcess } from './gpu-sample.js';
-import { readListeningSockets, SocketHolders } from './listening-sockets.js';
+import { readListeningSockets, SocketHolders } from './sockets.js';
 import { isInContainer, readProcesses, treesOf, userOf } from './process-table.js';
 import type { ProcessTable } from './process-table.js';
 import { CONTAINER_DOORS, isOneOf, MODEL_SERVERS, MODEL_WORKERS } from './program-names.js';

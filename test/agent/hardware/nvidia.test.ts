@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseCard, ProcessRows } from '@inference-gateway/agent/hardware/nvidia-watch';
+import { parseCard, ProcessRows } from '@inference-gateway/agent/hardware/nvidia';
 
 test.each([
   ['0, 37, 8123, 214.56, 71', [37, 8123, 71, 214.56]],

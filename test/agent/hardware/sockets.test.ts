@@ -1,4 +1,4 @@
-import { SocketHolders } from '@inference-gateway/agent/hardware/listening-sockets';
+import { SocketHolders } from '@inference-gateway/agent/hardware/sockets';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { writeFiles } from './fake-amd.js';
