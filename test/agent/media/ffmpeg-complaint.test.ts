@@ -1,4 +1,4 @@
-import { readComplaint } from '@inference-gateway/agent/media/ffmpeg-complaint';
+import { readComplaint } from '@inference-gateway/agent/media/ffmpeg';
 import { expect, test } from 'vitest';
 
 const DAMAGED = 'Error while decoding stream #0:0: Invalid data found when processing input';

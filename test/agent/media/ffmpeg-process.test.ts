@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runFfmpeg } from '@inference-gateway/agent/media/ffmpeg-process';
+import { runFfmpeg } from '@inference-gateway/agent/media/ffmpeg';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/until.js';

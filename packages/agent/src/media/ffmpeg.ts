@@ -3,10 +3,11 @@
  * strangers: ffmpeg is told which format to read, so that a playlist in disguise cannot make it
  * open addresses or other files.
  */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
 import type { MediaFormat } from '@inference-gateway/shared/media/types';
+import { killChild } from '@inference-gateway/shared/program/kill-child';
 import { LocalFailure } from '../backends/backend.js';
 import {
   CONVERT_TIMEOUT_MS,
@@ -17,11 +18,10 @@ import {
   convertInFolder,
 } from './audio-converter.js';
 import type { AudioConverter, Converted, SoundTarget } from './audio-converter.js';
-import type { Complaint } from './ffmpeg-complaint.js';
-import { runFfmpeg } from './ffmpeg-process.js';
 import { sweepScratchFolders } from './scratch-folder.js';
 
 const FIND_TIMEOUT_MS = 5_000;
+
 /** Null where it is not installed: `configured`, or else what PATH finds, does not run. */
 export async function findFfmpeg(configured?: string | null): Promise<Ffmpeg | null> {
   await sweepScratchFolders();
@@ -102,8 +102,10 @@ function failureOf({ about, text }: Complaint): LocalFailure {
 }
 
 const QUIET = '-nostdin -hide_banner -loglevel error -y';
+
 /** Without pictures, and without what the file says of itself. */
 const FIRST_SOUND = '-map 0:a:0 -map_metadata -1 -bitexact';
+
 /** No file grows beyond what anybody takes. */
 const WRITE_ARGS = ['-fs', String(MAX_OUTPUT_BYTES), `file:${OUTPUT}`];
 
@@ -112,4 +114,137 @@ function readArgs(format: MediaFormat | null): string[] {
   if (demuxer === undefined) throw new ConversionError('it is no sound file');
   const only = `-protocol_whitelist file -format_whitelist ${demuxer} -f ${demuxer}`;
   return `${QUIET} ${only} -i file:${INPUT} ${FIRST_SOUND}`.split(' ');
+}
+
+// One run of ffmpeg: bounded in time, and heard only where it fails.
+interface FfmpegRun {
+  readonly path: string;
+  readonly args: readonly string[];
+  /** It runs there, so that its arguments and messages name no folder of this machine. */
+  readonly folder: string;
+  readonly limitMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Null where it did well, else what it complained of. Throws a `LocalFailure` where it could not
+ * do its work, or what the signal was aborted with.
+ */
+export async function runFfmpeg(run: FfmpegRun): Promise<Complaint | null> {
+  const { path, args, folder, limitMs, signal } = run;
+  signal.throwIfAborted();
+  const child = spawn(path, args, {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: HAS_GROUPS,
+    windowsHide: true,
+  });
+  const stop = (): void => kill(child);
+  const timer = setTimeout(stop, limitMs);
+  signal.addEventListener('abort', stop, { once: true });
+  let told = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    told = (told + text).slice(-MAX_TOLD_CHARACTERS);
+  });
+  try {
+    const code = await exitCode(child);
+    return code === 0 ? null : readComplaint(told, code);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+const MAX_TOLD_CHARACTERS = 4_096;
+
+/** So long may something else that it started keep its messages open once it is gone. */
+const EXIT_GRACE_MS = 500;
+
+/** Where ffmpeg is a script that starts the real one, both are stopped: they are one group. */
+const HAS_GROUPS = process.platform !== 'win32';
+
+type Child = ReturnType<typeof spawn>;
+
+function kill(child: Child): void {
+  if (!HAS_GROUPS || child.pid === undefined) return killChild(child);
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // All of them are gone already.
+  }
+}
+
+/** Waits until the process is gone, so that its files can be removed on Windows, too. */
+function exitCode(child: Child): Promise<number> {
+  return new Promise((resolve, reject) => {
+    // Its message would name the program's path.
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      reject(failure(`could not be started (${error.code ?? error.name})`));
+    });
+    let grace: NodeJS.Timeout | undefined;
+    child.once('exit', () => {
+      grace = setTimeout(() => {
+        kill(child);
+        child.stderr?.destroy();
+      }, EXIT_GRACE_MS);
+    });
+    child.once('close', (code) => {
+      clearTimeout(grace);
+      if (code === null) reject(failure('was stopped, or took too long'));
+      else resolve(code);
+    });
+  });
+}
+
+function failure(what: string): LocalFailure {
+  return new LocalFailure('LOCAL_ERROR', `ffmpeg ${what}. See whether it runs on its machine.`);
+}
+
+// Whose matter it is that ffmpeg failed: the sound's, or the machine's that it runs on.
+
+interface Complaint {
+  /** Only an `input` is its sender's matter; another machine may do what this one could not. */
+  readonly about: 'input' | 'machine';
+  /** One line, without its full stop and without paths of this machine. */
+  readonly text: string;
+}
+
+/**
+ * Complaints of the machine are looked for first: a damaged sound is often complained of on the
+ * way, too. What is neither is the machine's, so that nobody is refused for what is not theirs.
+ */
+export function readComplaint(told: string, code: number): Complaint {
+  const lines = told.trim().split('\n').toReversed();
+  const ofMachine = lines.find((line) => OF_MACHINE.test(line));
+  const ofInput = lines.find((line) => OF_INPUT.test(line));
+  if (ofMachine === undefined && ofInput !== undefined) {
+    return { about: 'input', text: tidy(ofInput) };
+  }
+  return { about: 'machine', text: tidy(ofMachine ?? lines[0] ?? '') || `exit code ${code}` };
+}
+
+/** What ffmpeg 4 to 7 say of a disk, of memory, of rights and of what their build lacks. */
+const OF_MACHINE = new RegExp(
+  'no space left|quota exceeded|file too large|read-only file system|too many open files' +
+    '|permission denied|operation not permitted|no such file|cannot allocate|out of memory' +
+    '|unknown (?:en|de)coder|(?:en|de)coder .*not found|unrecognized option|unknown input format' +
+    `|error writing|error muxing|could not write|write_frame|write_trailer|file:${OUTPUT}`,
+  'i',
+);
+
+const OF_INPUT = new RegExp(`file:${INPUT}|matches no streams|invalid data found|decod`, 'i');
+
+const MAX_LINE_CHARACTERS = 300;
+
+/** Of the part that speaks: `[mov @ 0x55f] moov atom not found`. */
+const ADDRESS = /^\[[^\]]* @ 0x[^\]]*\]\s*/;
+
+const ABSOLUTE_PATH = /(?<![\w.])(?:[a-z]:)?[/\\][^\s:'"]+/gi;
+
+function tidy(line: string): string {
+  const short = line.trim().slice(0, MAX_LINE_CHARACTERS);
+  return short.replace(ADDRESS, '').replace(ABSOLUTE_PATH, '(a path)').replace(/\.+$/, '');
 }

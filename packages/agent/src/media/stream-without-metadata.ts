@@ -3,9 +3,82 @@
  * workflow there, with the names of the owner's files.
  */
 import type { MediaFormat } from '@inference-gateway/shared/media/types';
-import { ByteCursor } from './byte-cursor.js';
-import { cleanMp4 } from './clean-mp4.js';
-import { cleanFlac, cleanMp3 } from './clean-sound.js';
+
+const HEADER_BYTES = 8;
+
+const LONG_HEADER_BYTES = 16;
+
+/** Boxes that hold others, down to where a film's and its tracks' descriptions are. */
+const CONTAINERS: ReadonlySet<string> = new Set(['moov', 'trak']);
+
+const METADATA: ReadonlySet<string> = new Set(['udta', 'meta', 'uuid']);
+
+const PADDING = 'free';
+
+/** An index of hours; a longer one passes as it is. */
+const MAX_HELD_BYTES = 32 * 1024 * 1024;
+
+const MARK_BYTES = 4;
+
+const BLOCK_HEADER_BYTES = 4;
+
+const LAST_BLOCK = 0x80;
+
+/** Of FLAC's blocks these tell how to read the sound: its form, and where to find what. */
+const KEPT_BLOCKS: ReadonlySet<number> = new Set([0, 3]);
+
+const PADDING_BLOCK = 1;
+
+const ID3_HEADER_BYTES = 10;
+
+const FOOTER_FLAG = 0x10;
+
+/** Bytes that come in pieces, taken in the portions that a file format has. */
+class ByteCursor {
+  readonly #pieces: AsyncIterator<Uint8Array>;
+  #held: Buffer = Buffer.alloc(0);
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#pieces = source[Symbol.asyncIterator]();
+  }
+
+  /** So many bytes at once, or fewer where there are no more. */
+  async take(count: number): Promise<Buffer> {
+    const pieces = [this.#held];
+    let bytes = this.#held.length;
+    while (bytes < count) {
+      const next = await this.#pieces.next();
+      if (next.done === true) break;
+      pieces.push(Buffer.from(next.value));
+      bytes += next.value.length;
+    }
+    const all = pieces.length === 1 ? this.#held : Buffer.concat(pieces);
+    this.#held = all.subarray(count);
+    return all.subarray(0, count);
+  }
+
+  /** So many bytes as they come. */
+  async *pass(count: number): AsyncGenerator<Buffer> {
+    let left = count;
+    while (left > 0) {
+      const piece = this.#held.length > 0 ? this.#held : await this.#next();
+      if (piece === null) return;
+      this.#held = piece.subarray(left);
+      left -= Math.min(left, piece.length);
+      yield piece.subarray(0, piece.length - this.#held.length);
+    }
+  }
+
+  /** Whoever reads no further says so. */
+  async close(): Promise<void> {
+    await this.#pieces.return?.();
+  }
+
+  async #next(): Promise<Buffer | null> {
+    const next = await this.#pieces.next();
+    return next.done === true ? null : Buffer.from(next.value);
+  }
+}
 
 const CLEANERS: Partial<Record<MediaFormat, (file: ByteCursor) => AsyncGenerator<Buffer>>> = {
   mp4: cleanMp4,
@@ -31,4 +104,103 @@ async function* closing(
   } finally {
     await file.close();
   }
+}
+
+/**
+ * An MP4 without what is written beside its pictures and sounds. What goes is overwritten with
+ * padding of the same length: the film's index counts bytes from the start of the file.
+ */
+async function* cleanMp4(file: ByteCursor): AsyncGenerator<Buffer> {
+  for (;;) {
+    const head = await readHead(file);
+    const box = head.length < HEADER_BYTES ? null : readBox(head);
+    if (box === null) {
+      yield head;
+      return yield* file.pass(Infinity);
+    }
+    const isHeld = CONTAINERS.has(box.type) || METADATA.has(box.type);
+    if (isHeld && box.size <= MAX_HELD_BYTES) {
+      // A copy: what is overwritten may be seen elsewhere.
+      const whole = Buffer.concat([head, await file.take(box.size - head.length)]);
+      blank(whole, 0);
+      yield whole;
+    } else {
+      yield head;
+      yield* file.pass(box.size - head.length);
+    }
+  }
+}
+
+async function readHead(file: ByteCursor): Promise<Buffer> {
+  const head = await file.take(HEADER_BYTES);
+  const isLong = head.length === HEADER_BYTES && head.readUInt32BE(0) === 1;
+  if (!isLong) return head;
+  return Buffer.concat([head, await file.take(LONG_HEADER_BYTES - HEADER_BYTES)]);
+}
+
+interface Box {
+  readonly type: string;
+  /** With its header. */
+  readonly size: number;
+  readonly headerBytes: number;
+}
+
+/** Null where it reaches to the end of the file, or makes no sense. */
+function readBox(head: Buffer): Box | null {
+  const short = head.readUInt32BE(0);
+  const headerBytes = short === 1 ? LONG_HEADER_BYTES : HEADER_BYTES;
+  if (head.length < headerBytes) return null;
+  const size = short === 1 ? Number(head.readBigUInt64BE(HEADER_BYTES)) : short;
+  return size < headerBytes ? null : { type: head.toString('latin1', 4, 8), size, headerBytes };
+}
+
+/** Overwrites the metadata among the boxes from here on, and in those that hold others. */
+function blank(boxes: Buffer, from: number): void {
+  let at = from;
+  while (at + HEADER_BYTES <= boxes.length) {
+    const box = readBox(boxes.subarray(at, at + LONG_HEADER_BYTES));
+    if (box === null) return;
+    const one = boxes.subarray(at, at + box.size);
+    if (METADATA.has(box.type)) {
+      one.write(PADDING, 4, 'latin1');
+      one.fill(0, box.headerBytes);
+    } else if (CONTAINERS.has(box.type)) blank(one, box.headerBytes);
+    at += box.size;
+  }
+}
+
+// FLAC and MP3 without the tags before their sound.
+
+/** Other blocks become padding of the same length. */
+async function* cleanFlac(file: ByteCursor): AsyncGenerator<Buffer> {
+  yield await file.take(MARK_BYTES);
+  for (;;) {
+    const head = Buffer.from(await file.take(BLOCK_HEADER_BYTES));
+    const first = head[0];
+    if (first === undefined || head.length < BLOCK_HEADER_BYTES) return yield head;
+    const data = await file.take(head.readUIntBE(1, 3));
+    const isKept = KEPT_BLOCKS.has(first & ~LAST_BLOCK);
+    if (!isKept) head[0] = (first & LAST_BLOCK) | PADDING_BLOCK;
+    yield Buffer.concat([head, isKept ? data : Buffer.alloc(data.length)]);
+    if ((first & LAST_BLOCK) !== 0) return yield* file.pass(Infinity);
+  }
+}
+
+/** From behind the tag, where there is one. */
+async function* cleanMp3(file: ByteCursor): AsyncGenerator<Buffer> {
+  const head = await file.take(ID3_HEADER_BYTES);
+  const isTag = head.length === ID3_HEADER_BYTES && head.toString('latin1', 0, 3) === 'ID3';
+  if (isTag) await drop(file.pass(tagBytes(head)));
+  else yield head;
+  yield* file.pass(Infinity);
+}
+
+async function drop(pieces: AsyncIterable<Buffer>): Promise<void> {
+  for await (const _piece of pieces);
+}
+
+/** Seven bits of each byte of its length count. */
+function tagBytes(head: Buffer): number {
+  const size = [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (head.readUInt8(at) & 0x7f), 0);
+  return size + ((head.readUInt8(5) & FOOTER_FLAG) === 0 ? 0 : ID3_HEADER_BYTES);
 }

@@ -2,7 +2,6 @@
  * An image without what is written beside its pixels. Image servers put the prompt, the model's
  * file name and sometimes the owner's paths there, and none of it may leave the house.
  */
-import { cleanJpeg } from './clean-jpeg.js';
 import { isPng, readChunks, writeChunks } from './png.js';
 
 /**
@@ -29,9 +28,12 @@ function cleanPng(image: Buffer): Buffer {
 }
 
 const JPEG_START = 0xffd8;
+
 const WEBP_HEADER_BYTES = 12;
+
 /** Pixels, transparency, movement and colours. Anybody may add chunks of other names. */
 const WEBP_PICTURE: ReadonlySet<string> = new Set('VP8 ,VP8L,VP8X,ALPH,ANIM,ANMF,ICCP'.split(','));
+
 /** The bits of VP8X that announce EXIF and XMP. */
 const WEBP_METADATA_FLAGS = 0b1100;
 
@@ -62,4 +64,92 @@ function announced(type: string, chunk: Buffer): Buffer {
   const copy = Buffer.from(chunk);
   copy.writeUInt8(copy.readUInt8(8) & ~WEBP_METADATA_FLAGS, 8);
   return copy;
+}
+
+// A JPEG without the segments that are no part of its picture.
+
+const JPEG_START_BYTES = 2;
+
+const MARKER_BYTES = 2;
+
+const LENGTH_BYTES = 2;
+
+const FILL = 0xff;
+
+const STUFFED = 0x00;
+
+const RESTART_FIRST = 0xd0;
+
+const RESTART_LAST = 0xd7;
+
+const END_OF_IMAGE = 0xd9;
+
+const START_OF_SCAN = 0xda;
+
+const APP0 = 0xe0;
+
+const APP15 = 0xef;
+
+const COMMENT = 0xfe;
+
+/** Of the application segments only these tell how to read the pixels: size and colours. */
+const KEPT_APPLICATIONS: ReadonlyMap<number, string> = new Map([
+  [APP0, 'JFIF\0'],
+  [0xe2, 'ICC_PROFILE\0'],
+  [0xee, 'Adobe'],
+]);
+
+/** Up to the end of the image: what lies behind is no part of it. */
+function cleanJpeg(image: Buffer): Buffer {
+  // Written in one piece, because a file can have millions of segments.
+  const clean = Buffer.alloc(image.length);
+  let bytes = image.copy(clean, 0, 0, JPEG_START_BYTES);
+  let at = JPEG_START_BYTES;
+  while (at + MARKER_BYTES <= image.length && image[at] === FILL) {
+    const end = endOfSegment(image, at);
+    if (!isMetadata(image, at)) bytes += image.copy(clean, bytes, at, end);
+    if (image[at + 1] === END_OF_IMAGE) break;
+    at = end;
+  }
+  return clean.subarray(0, bytes);
+}
+
+/** A scan ends where its pixels end. */
+function endOfSegment(image: Buffer, at: number): number {
+  const marker = image[at + 1] ?? FILL;
+  if (marker === FILL) return at + 1;
+  if (marker === END_OF_IMAGE || isRestart(marker)) return at + MARKER_BYTES;
+  const data = at + MARKER_BYTES;
+  // What breaks off within its length has nothing behind it.
+  if (data + LENGTH_BYTES > image.length) return image.length;
+  const end = Math.max(data + LENGTH_BYTES, data + image.readUInt16BE(data));
+  return marker === START_OF_SCAN ? endOfScan(image, end) : end;
+}
+
+/** Pixels hold the byte FF only as FF 00, and restart marks between them. */
+function endOfScan(image: Buffer, start: number): number {
+  let at = image.indexOf(FILL, start);
+  while (at >= 0) {
+    let next = at + 1;
+    while (image[next] === FILL) next++;
+    const marker = image[next];
+    if (marker === undefined) break;
+    if (marker !== STUFFED && !isRestart(marker)) return at;
+    at = image.indexOf(FILL, next);
+  }
+  return image.length;
+}
+
+function isRestart(marker: number): boolean {
+  return marker >= RESTART_FIRST && marker <= RESTART_LAST;
+}
+
+/** Fill bytes, too, of which any number may stand before a marker. */
+function isMetadata(image: Buffer, at: number): boolean {
+  const marker = image[at + 1] ?? FILL;
+  if (marker === FILL || marker === COMMENT) return true;
+  if (marker < APP0 || marker > APP15) return false;
+  const name = KEPT_APPLICATIONS.get(marker);
+  const start = at + MARKER_BYTES + LENGTH_BYTES;
+  return name === undefined || image.toString('latin1', start, start + name.length) !== name;
 }
