@@ -1,4 +1,4 @@
-import { readImageSize, readChunks, writeChunks } from '@inference-gateway/agent/media/png';
+import { readImageSize, readChunks, writeChunks } from '@inference-gateway/agent/media/images';
 import { measure } from '@inference-gateway/coordinator/media/measure';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-import { readImageSize } from '@inference-gateway/agent/media/png';
+import { readImageSize } from '@inference-gateway/agent/media/images';
 import { withoutMetadata } from '@inference-gateway/agent/media/without-metadata';
 import { deflateSync } from 'node:zlib';
 import { expect, test } from 'vitest';

@@ -4,8 +4,8 @@
  */
 import { promisify } from 'node:util';
 import { createInflate, deflate } from 'node:zlib';
-import { headerChunk, readChunks, readHeader, writeChunks } from './png.js';
-import type { PngChunk, PngHeader } from './png.js';
+import { headerChunk, readChunks, readHeader, writeChunks } from './images.js';
+import type { PngChunk, PngHeader } from './images.js';
 
 export type RepaintMask =
   | { readonly kind: 'mask'; readonly png: Buffer }

@@ -2,7 +2,7 @@
  * An image without what is written beside its pixels. Image servers put the prompt, the model's
  * file name and sometimes the owner's paths there, and none of it may leave the house.
  */
-import { isPng, readChunks, writeChunks } from './png.js';
+import { isPng, readChunks, writeChunks } from './images.js';
 
 /**
  * The same image without text, EXIF, XMP and times. PNG, JPEG and WebP are known, and end where

@@ -20,7 +20,7 @@ import type {
 import { checkAnswer, probe, serverRoot } from '../probe.js';
 import { inPieces, readWhole } from '../bytes.js';
 import { withoutFields } from '../../openai-wire/request-body.js';
-import { readImageSize } from '../../media/png.js';
+import { readImageSize } from '../../media/images.js';
 import { repaintMask } from '../../media/repaint-mask.js';
 import { runJob } from './job.js';
 import type { Job, WebUi } from './job.js';

@@ -1,4 +1,4 @@
-import { readChunks } from '@inference-gateway/agent/media/png';
+import { readChunks } from '@inference-gateway/agent/media/images';
 import { repaintMask } from '@inference-gateway/agent/media/repaint-mask';
 import { withoutMetadata } from '@inference-gateway/agent/media/without-metadata';
 import { deflateSync } from 'node:zlib';
