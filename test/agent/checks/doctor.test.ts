@@ -1,7 +1,7 @@
 /** `gateway-agent doctor` against coordinators and local servers with one thing wrong. */
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { checkSpool } from '@inference-gateway/agent/checks/files';
-import { checkDns } from '@inference-gateway/agent/checks/network';
+import { checkDns } from '@inference-gateway/agent/checks/coordinator';
 import { configLocation } from '@inference-gateway/agent/config-location';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';

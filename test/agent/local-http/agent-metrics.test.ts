@@ -1,5 +1,4 @@
-import { agentMetrics } from '@inference-gateway/agent/local-http/agent-metrics';
-import { exposition } from '@inference-gateway/agent/local-http/exposition';
+import { agentMetrics, exposition } from '@inference-gateway/agent/local-http/agent-metrics';
 import { expect, test } from 'vitest';
 import { parsePrometheus, valueOf } from '../../support/prometheus-text.js';
 import { LedgerStage } from '../work/ledger-stage.js';

@@ -1,5 +1,5 @@
 /** The status of an agent that is online with one model. */
-import type { StatusFacts } from '@inference-gateway/agent/local-http/status-facts';
+import type { StatusFacts } from '@inference-gateway/agent/local-http/agent-metrics';
 
 type Service = StatusFacts['services'][number];
 

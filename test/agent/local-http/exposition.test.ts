@@ -1,4 +1,4 @@
-import { exposition } from '@inference-gateway/agent/local-http/exposition';
+import { exposition } from '@inference-gateway/agent/local-http/agent-metrics';
 import { expect, test } from 'vitest';
 import { parsePrometheus, valueOf } from '../../support/prometheus-text.js';
 

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { openStatusServer } from '@inference-gateway/agent/local-http/status-server';
-import type { StatusFacts } from '@inference-gateway/agent/local-http/status-facts';
+import type { StatusFacts } from '@inference-gateway/agent/local-http/agent-metrics';
 import { Tally } from '@inference-gateway/agent/work/ledger';
 import { expect, onTestFinished, test } from 'vitest';
 import { parsePrometheus, valueOf } from '../../support/prometheus-text.js';

@@ -5,15 +5,18 @@ import { checkCertificate } from '@inference-gateway/shared/program/certificate'
 import { checkNode } from '@inference-gateway/shared/program/versions';
 import type { AgentConfig } from '../config.js';
 import { hasEnvironmentToken, proxyVariables } from '../config-environment.js';
-import { cardUse } from './card-use.js';
-import { checkConfiguration } from './configuration.js';
-import { checkClock, checkReachable, linkOfRunning, tryLink } from './coordinator.js';
+import { cardUse, checkFfmpeg, checkGpu } from './machine.js';
+import { checkConfiguration, checkSpool, checkStateFolder, checkTokenFile } from './files.js';
+import {
+  checkClock,
+  checkReachable,
+  linkOfRunning,
+  tryLink,
+  checkDns,
+  checkProxy,
+} from './coordinator.js';
 import type { LinkChecks } from './coordinator.js';
-import { checkSpool, checkStateFolder, checkTokenFile } from './files.js';
-import { checkLocalServers } from './local-servers.js';
-import { checkFfmpeg, checkGpu } from './machine.js';
-import { checkDns, checkProxy } from './network.js';
-import { withOwnServers } from './own-servers.js';
+import { checkLocalServers, withOwnServers } from './local-servers.js';
 import type { Patient, RunningAgent } from './patient.js';
 
 export async function examine(patient: Patient): Promise<Check[]> {

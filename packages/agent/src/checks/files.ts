@@ -12,14 +12,19 @@ import {
   worthFreeing,
 } from '@inference-gateway/shared/program/disk';
 import type { Freeable } from '@inference-gateway/shared/program/disk';
+import { CommandError } from '@inference-gateway/shared/program/command-error';
 import type { ConfigLocation } from '../config-location.js';
 import { SPOOL_MAX_BYTES } from '../work/spool-room.js';
+import { loadConfig } from '../config.js';
+import type { AgentConfig } from '../config.js';
 import { configFlag } from './patient.js';
 import type { RunningAgent } from './patient.js';
 
 const GIB = 1024 ** 3;
+
 /** Not even the answer of one long job fits. */
 const SCARCE_BYTES = 64 * 1024 ** 2;
+
 const HAS_MODES = process.platform !== 'win32';
 
 /** `fromEnvironment`: the file does not count. */
@@ -135,4 +140,37 @@ async function nearestFolder(path: string): Promise<string | null> {
   if (found?.isDirectory() === true) return path;
   const above = dirname(path);
   return above === path ? null : nearestFolder(above);
+}
+
+interface ExaminedConfig {
+  readonly check: Check;
+  /** Null where it cannot be used. */
+  readonly config: AgentConfig | null;
+}
+
+/** All that is wrong with it at once. */
+export async function checkConfiguration(location: ConfigLocation): Promise<ExaminedConfig> {
+  const { fail } = checking('configuration');
+  try {
+    const config = await loadConfig(location);
+    return { check: judge(config), config };
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    const again = `gateway-agent doctor${configFlag(location)}`;
+    const check = fail(error.message, `Correct ${location.file}, and look again with: ${again}`);
+    return { check, config: null };
+  }
+}
+
+function judge({ url, services, location }: AgentConfig): Check {
+  const { pass, warn, fail } = checking('configuration');
+  const flag = configFlag(location);
+  if (url === null) {
+    const advice = `Join one with: gateway-agent login${flag} --url <coordinator>`;
+    return fail(`${location.file} names no coordinator`, advice);
+  }
+  const count = services.length === 1 ? '1 service' : `${services.length} services`;
+  const found = `${location.file}, ${count}`;
+  if (services.length > 0) return pass(found);
+  return warn(found, `Look for model servers with: gateway-agent services scan --add${flag}`);
 }

@@ -1,6 +1,9 @@
 /** Each configured local server: whether it answers, what it has, and whether a model works. */
 import { checking, obstacle } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
+import { Catalog } from '../backends/catalog/catalog.js';
+import type { AgentConfig } from '../config.js';
+import { findFfmpeg } from '../media/ffmpeg.js';
 import type { SeenService, TestCall, TestService } from './patient.js';
 
 /** How long one test call is waited for; a film takes longer than anybody waits for a doctor. */
@@ -11,11 +14,13 @@ const TEST_MS: Readonly<Record<string, number>> = {
   image: 120_000,
   music: 120_000,
 };
+
 /** For all of them together. */
 const ALL_TESTS_MS = 300_000;
+
 const SHOWN_MODELS = 5;
 
-export interface LocalServers {
+interface LocalServers {
   readonly services: readonly SeenService[];
   /** Why no model is asked now; null where one may be. */
   readonly busy: string | null;
@@ -94,4 +99,32 @@ function judge(service: SeenService, { model, ok, ms, reason, cut }: TestCall): 
 
 function told({ id }: SeenService) {
   return checking(`test call ${id}`);
+}
+
+// The local servers where no agent runs that knows them: asked by the doctor itself.
+
+/** Longer than a server may take to tell what it serves. */
+const FIRST_ROUND_MS = 10_000;
+
+/** Lets go of them whatever comes of it. */
+export async function withOwnServers<T>(
+  config: AgentConfig,
+  look: (servers: Omit<LocalServers, 'busy'>) => Promise<T>,
+): Promise<T> {
+  const tools = { ffmpeg: await findFfmpeg(config.ffmpeg) };
+  const catalog = new Catalog(config.services, { tools, firstRoundMs: FIRST_ROUND_MS });
+  try {
+    await catalog.start();
+    const services = catalog.status().map(({ models, heldBack, ...rest }) => ({
+      ...rest,
+      // Whether one is proven, only a running agent knows.
+      models: [...models, ...heldBack.map(({ id }) => id)],
+    }));
+    return await look({
+      services,
+      test: (service, limitMs) => catalog.test({ model: null, service, limitMs }),
+    });
+  } finally {
+    catalog.close();
+  }
 }

@@ -1,14 +1,17 @@
 /** What the machine has beside its model servers: graphics cards, and what converts sounds. */
 import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
-import type { Gpu } from '../hardware/gpu-sample.js';
+import type { Gpu, GpuSample } from '../hardware/gpu-sample.js';
 import { readNvidiaSmi } from '../hardware/nvidia.js';
 import { readSystemInformation } from '../hardware/system-information.js';
 import { findFfmpeg } from '../media/ffmpeg.js';
-import { orTimeout } from './or-timeout.js';
+import type { GameModeSettings } from '../config.js';
+import { watchGpus } from '../hardware/gpu-watch.js';
+import { orTimeout } from './patient.js';
 
 /** The driver is asked three times a second while the agent runs. */
 const SLOW_MS = 1_000;
+
 const OTHER_SOURCES_MS = 15_000;
 
 export async function checkGpu(): Promise<Check> {
@@ -27,6 +30,7 @@ export async function checkGpu(): Promise<Check> {
 }
 
 const SLOW_DRIVER = 'Keep the driver awake with: sudo nvidia-smi -pm 1';
+
 const NO_CARD = 'Where there is one, install its driver until this answers: nvidia-smi';
 
 function nameOf({ name, vram_mib: memory, driver }: Gpu): string {
@@ -64,3 +68,30 @@ const INSTALL =
   { darwin: 'brew install ffmpeg', win32: 'winget install Gyan.FFmpeg' }[
     process.platform as string
   ] ?? 'sudo apt install ffmpeg';
+
+// Whether somebody uses the card where no agent runs that would know.
+
+/** Cards are sampled about three times a second, and a driver needs a moment to begin. */
+const SAMPLE_MS = 2_000;
+
+/** Why a model had better not be asked now; null where the card is free, or tells nothing. */
+export async function cardUse({ enabled, usePercent }: GameModeSettings): Promise<string | null> {
+  if (!enabled) return null;
+  const sample = await firstSample();
+  const used = Math.max(0, ...(sample?.cards.map((card) => card.usePercent ?? 0) ?? []));
+  return used > usePercent ? `the graphics card is in use (${used} %)` : null;
+}
+
+async function firstSample(): Promise<GpuSample | null> {
+  const gpu = watchGpus();
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise<GpuSample | null>((resolve) => {
+      gpu.onSample(resolve);
+      timer = setTimeout(() => resolve(null), SAMPLE_MS);
+    });
+  } finally {
+    clearTimeout(timer);
+    gpu.close();
+  }
+}

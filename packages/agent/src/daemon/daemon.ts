@@ -50,3 +50,12 @@ export interface Daemon {
   /** Writes its log to stdout. */
   showLogs(wish: LogWish): Promise<void>;
 }
+
+/** Text as XML holds it, between tags or in quotes. */
+export function escapeXml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}

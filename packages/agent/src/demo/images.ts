@@ -4,19 +4,19 @@
  */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { crc32, deflate } from 'node:zlib';
 import { asText } from '../openai-wire/json.js';
 import { requireModel } from './models.js';
-import { drawPattern } from './pattern.js';
-import type { Size } from './pattern.js';
-import { encodePng } from './png.js';
-import { listField, readForm, readJson, textField } from './read-body.js';
-import { DemoRefusal } from './refusal.js';
-import { jsonReply } from './reply.js';
+import { listField, readForm, readJson, textField, jsonReply, DemoRefusal } from './reply.js';
 import type { DemoReply } from './reply.js';
 
 const MAX_IMAGES = 10;
+
 const DEFAULT_SIZE = '512x512';
+
 const MIN_SIDE = 64;
+
 const MAX_SIDE = 4_096;
 
 interface Order {
@@ -84,4 +84,133 @@ function requireSize(size: unknown): Size {
   }
   const rule = `use <width>x<height> with ${MIN_SIDE} to ${MAX_SIDE} pixels a side`;
   throw new DemoRefusal(400, `"size" is "${asked}": ${rule}.`, 'size');
+}
+
+// The demo's pictures: waves of colour that cross each other, made from a seed alone.
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/**
+ * Larger pictures are drawn with larger dots: the demo shares its thread with the agent's link.
+ */
+const MAX_DRAWN = 1_024;
+
+/** `seed`: at least 11 bytes, such as a digest. */
+function drawPattern(seed: Buffer, { width, height }: Size): Dots {
+  const scale = Math.ceil(Math.max(width, height) / MAX_DRAWN);
+  const columns = Math.ceil(width / scale);
+  const rows = Math.ceil(height / scale);
+  const side = Math.max(columns, rows);
+  const across = wave(columns, turns(seed[0], side), seed[1]);
+  const down = wave(rows, turns(seed[2], side), seed[3]);
+  const falling = wave(columns + rows, turns(seed[4], side), seed[5]);
+  const rising = wave(columns + rows, turns(seed[6], side), seed[7]);
+  const row = (y: number) => {
+    const colours = new Uint8Array(columns);
+    for (let x = 0; x < columns; x++) {
+      const sum = at(across, x) + at(down, y) + at(falling, x + y) + at(rising, x - y + rows);
+      colours[x] = Math.round((sum / 4 + 1) * 127.5);
+    }
+    return colours;
+  };
+  return { width, height, scale, palette: paletteOf(seed.subarray(8)), row };
+}
+
+/** Radians a dot: the longer side holds between half a wave and two and a half. */
+function turns(byte = 0, side: number): number {
+  return (2 * Math.PI * (0.5 + byte / 128)) / side;
+}
+
+function wave(length: number, radians: number, phase = 0): Float64Array {
+  return Float64Array.from({ length }, (_, i) => Math.sin(i * radians + phase / 40));
+}
+
+/**
+ * Red, green and blue swing once around a bright middle, each a little after the one before, so
+ * that the colours of a picture are akin and neighbours in the palette differ by little.
+ */
+function paletteOf(seed: Buffer): Buffer {
+  const start = (seed[0] ?? 0) / 256;
+  const lag = 0.08 + (seed[1] ?? 0) / 1_500;
+  const order = (seed[2] ?? 0) % 2 === 0 ? lag : -lag;
+  const palette = Buffer.alloc(256 * 3);
+  for (let i = 0; i < palette.length; i++) {
+    const turn = Math.floor(i / 3) / 256 + start + (i % 3) * order;
+    palette[i] = Math.round(150 + 100 * Math.cos(2 * Math.PI * turn));
+  }
+  return palette;
+}
+
+function at(table: Float64Array, index: number): number {
+  return table[index] ?? 0;
+}
+
+// PNG files of one byte a pixel, each a place in a palette of 256 colours.
+
+/**
+ * A picture that is drawn small and shown large: each of its dots covers `scale` × `scale`
+ * pixels.
+ */
+interface Dots {
+  /** Of the finished picture, in pixels; the last dots may be cut. */
+  readonly width: number;
+  readonly height: number;
+  readonly scale: number;
+  /** 256 times red, green and blue. */
+  readonly palette: Buffer;
+  /** The colours of one row of dots, from left to right. */
+  readonly row: (y: number) => Uint8Array;
+}
+
+/** How a line is written: as it is, or as what differs from the line above. */
+const PLAIN = 0;
+
+const SAME_AS_ABOVE = 2;
+
+async function encodePng(dots: Dots): Promise<Buffer> {
+  const packed = await promisify(deflate)(linesOf(dots), { level: 1 });
+  return Buffer.concat([
+    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    chunk('IHDR', header(dots)),
+    chunk('PLTE', dots.palette),
+    chunk('IDAT', packed),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+/**
+ * A byte for the filter before each line. Repeated lines are zeros, which pack to nearly nothing.
+ */
+function linesOf({ width, height, scale, row }: Dots): Buffer {
+  const lines = Buffer.alloc((width + 1) * height);
+  for (let y = 0; y < height; y++) {
+    const line = lines.subarray(y * (width + 1), (y + 1) * (width + 1));
+    line[0] = y % scale === 0 ? PLAIN : SAME_AS_ABOVE;
+    if (y % scale === 0) spread(row(y / scale), scale, line);
+  }
+  return lines;
+}
+
+function spread(row: Uint8Array, scale: number, line: Buffer): void {
+  for (let x = 1; x < line.length; x++) line[x] = row[Math.floor((x - 1) / scale)] ?? 0;
+}
+
+/** Eight bits a pixel from a palette; no interlacing. */
+function header({ width, height }: Dots): Buffer {
+  const body = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 3, 0, 0, 0]);
+  body.writeUInt32BE(width, 0);
+  body.writeUInt32BE(height, 4);
+  return body;
+}
+
+/** The checksum covers the name and the body. */
+function chunk(name: string, body: Buffer): Buffer {
+  const named = Buffer.concat([Buffer.from(name, 'latin1'), body]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(body.length);
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32BE(crc32(named));
+  return Buffer.concat([length, named, checksum]);
 }

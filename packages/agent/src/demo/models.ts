@@ -1,7 +1,7 @@
 /** The models that the demo serves, and as which services the agent offers them. */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { JsonObject } from '../openai-wire/json.js';
-import { DemoRefusal } from './refusal.js';
+import { DemoRefusal } from './reply.js';
 
 /** `service_type` keeps whoever reads the list for chat models from taking the others. */
 const DEMO_MODELS = {

@@ -11,11 +11,9 @@ import { pipeline } from 'node:stream/promises';
 import { replyToChat, replyToCompletion } from './chat.js';
 import { replyToEdit, replyToGeneration } from './images.js';
 import { modelList } from './models.js';
-import { DemoRefusal } from './refusal.js';
-import { jsonReply } from './reply.js';
+import { DemoRefusal, jsonReply } from './reply.js';
 import type { DemoReply } from './reply.js';
-import { replyToSpeech } from './speech.js';
-import { VOICES } from './tones.js';
+import { replyToSpeech, VOICES } from './speech.js';
 import { replyToTranscription } from './transcription.js';
 
 export interface DemoServer {

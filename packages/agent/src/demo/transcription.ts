@@ -5,12 +5,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { JsonObject } from '../openai-wire/json.js';
 import { requireModel } from './models.js';
-import { listField, readForm, textField } from './read-body.js';
-import { DemoRefusal } from './refusal.js';
-import { jsonReply, textReply } from './reply.js';
+import { listField, readForm, textField, jsonReply, textReply, DemoRefusal } from './reply.js';
 import type { DemoReply } from './reply.js';
-import { spokenText } from './speech.js';
-import { WORD_S, wordsOf } from './tones.js';
+import { spokenText, WORD_S, wordsOf } from './speech.js';
 import { readWav } from '../media/wav.js';
 
 const FORMATS = ['json', 'text', 'verbose_json'] as const;

@@ -5,8 +5,7 @@
 import { AGENT_VERSION } from '../agent-version.js';
 import { JOULES_A_WH, RUN_OUTCOMES } from '../work/run-record.js';
 import type { Tally } from '../work/ledger.js';
-import type { Metric, Sample } from './exposition.js';
-import type { StatusFacts } from './status-facts.js';
+import type { AgentStatus } from '../agent.js';
 
 export function agentMetrics(status: StatusFacts, tally: Tally): Metric[] {
   return [...linkMetrics(status), ...serviceMetrics(status, tally), ...gpuMetrics(status)];
@@ -119,4 +118,51 @@ function gauge(name: string, help: string, samples: readonly Sample[]): Metric {
 
 function counter(name: string, help: string, samples: readonly Sample[]): Metric {
   return { name: `gateway_agent_${name}`, help, type: 'counter', samples };
+}
+
+// Prometheus' text format 0.0.4, which is short enough to need no library.
+interface Sample {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+interface Metric {
+  readonly name: string;
+  /** One line. */
+  readonly help: string;
+  readonly type: 'counter' | 'gauge';
+  /** None: it is not known now, and left out. */
+  readonly samples: readonly Sample[];
+}
+
+export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+export function exposition(metrics: readonly Metric[]): string {
+  return metrics
+    .filter(({ samples }) => samples.length > 0)
+    .flatMap(({ name, help, type, samples }) => [
+      `# HELP ${name} ${help}\n`,
+      `# TYPE ${name} ${type}\n`,
+      ...samples.map(({ labels, value }) => `${name}${labelsText(labels)} ${value}\n`),
+    ])
+    .join('');
+}
+
+function labelsText(labels: Sample['labels'] = {}): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+function escaped(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}
+
+type Service = Pick<AgentStatus['services'][number], 'id' | 'state' | 'reason' | 'models'>;
+
+/** What is told of the agent here: of its status no more than this. */
+export interface StatusFacts extends Pick<
+  AgentStatus,
+  'name' | 'connection' | 'reason' | 'running' | 'accepts' | 'gpus' | 'spoolBytes'
+> {
+  readonly services: readonly Service[];
 }

@@ -6,10 +6,8 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { Tally } from '../work/ledger.js';
-import { agentMetrics } from './agent-metrics.js';
-import { EXPOSITION_TYPE, exposition } from './exposition.js';
-import { readiness } from './readiness.js';
-import type { StatusFacts } from './status-facts.js';
+import { agentMetrics, EXPOSITION_TYPE, exposition } from './agent-metrics.js';
+import type { StatusFacts } from './agent-metrics.js';
 
 export interface StatusSource {
   readonly ledger: { readonly tally: Tally };
@@ -23,7 +21,9 @@ export interface StatusServer {
 
 /** Whoever watches needs one or two. */
 const MAX_CONNECTIONS = 16;
+
 const REQUEST_MS = 5_000;
+
 const MAX_HEADER_BYTES = 8 * 1024;
 
 /** Throws with exit code 7 where the port is taken. */
@@ -115,4 +115,20 @@ function notListening(port: number, cause: NodeJS.ErrnoException): CommandError 
   }
   const message = `cannot listen on port ${port} of 127.0.0.1: ${cause.message}.`;
   return new CommandError(EXIT.failure, message, { cause });
+}
+
+// What `/readyz` tells: whether anybody could be served now, and if not, why.
+
+type Readiness =
+  | { readonly ready: true; readonly name: string | null; readonly models: number }
+  | { readonly ready: false; readonly reason: string };
+
+function readiness({ connection, reason, name, services }: StatusFacts): Readiness {
+  if (connection !== 'online') {
+    return { ready: false, reason: reason === null ? connection : `${connection}: ${reason}` };
+  }
+  const models = services.reduce((sum, { models }) => sum + models.length, 0);
+  if (models > 0) return { ready: true, name, models };
+  const down = services.flatMap(({ id, reason }) => (reason === null ? [] : [`${id}: ${reason}`]));
+  return { ready: false, reason: `no model is up. ${down.join('; ')}`.trim() };
 }

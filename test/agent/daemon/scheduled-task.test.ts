@@ -1,4 +1,4 @@
-import { taskXml, windowsArgument } from '@inference-gateway/agent/daemon/task-xml';
+import { taskXml, windowsArgument } from '@inference-gateway/agent/daemon/scheduled-task';
 import { expect, test } from 'vitest';
 import { daemonSetting } from './daemon-setting.js';
 
