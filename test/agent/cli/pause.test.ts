@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { parseDuration, parseTimeOfDay } from '@inference-gateway/agent/cli/duration';
+import { parseDuration, parseTimeOfDay } from '@inference-gateway/agent/cli/options';
 import { describe, expect, test } from 'vitest';
 import { until } from '../../support/until.js';
 import { jobHome, letsIn } from './job-home.js';

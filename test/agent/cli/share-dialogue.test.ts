@@ -1,5 +1,5 @@
-import { askWhatToShare } from '@inference-gateway/agent/cli/share-dialogue';
-import type { Choice, Offer } from '@inference-gateway/agent/cli/share-dialogue';
+import { askWhatToShare } from '@inference-gateway/agent/cli/start-sharing';
+import type { Choice, Offer } from '@inference-gateway/agent/cli/start-sharing';
 import { askYesNo, withTerminal } from '@inference-gateway/shared/program/terminal';
 import type { Terminal } from '@inference-gateway/shared/program/terminal';
 import { PassThrough } from 'node:stream';

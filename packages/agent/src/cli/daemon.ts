@@ -1,20 +1,23 @@
 /** `gateway-agent service …`: the agent as a service of the operating system. */
 import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { print, printJson, printRecord, say } from '@inference-gateway/shared/program/print';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { loadConfig, locateConfig } from '../config.js';
+import { createHash } from 'node:crypto';
+import { realpath, readFile, stat } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { loadConfig, locateConfig, usualConfigFile } from '../config.js';
 import type { AgentConfig } from '../config.js';
 import type { ConfigLocation } from '../config-location.js';
 import { chooseDaemon } from '../daemon/choose-daemon.js';
-import type { DaemonSetting } from '../daemon/daemon.js';
+import type { DaemonSetting, Daemon, DaemonScope } from '../daemon/daemon.js';
 import { askAgent, controlSocket } from '../state/control.js';
-import { configOption, example, jsonOption } from './options.js';
+import { daemonEnvironment, daemonFolder } from '../config-daemon.js';
+import { configOption, example, jsonOption, countTo } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
-import { installedDaemon, settingOf } from './daemon-setting.js';
-import type { ScopeOptions } from './daemon-setting.js';
 
 interface DaemonOptions extends ConfigOption, ScopeOptions {}
 
@@ -149,4 +152,102 @@ function requireSocketBeside({ file, stateDir }: ConfigLocation): void {
 
 function isRoot(): boolean {
   return process.getuid?.() === 0;
+}
+
+// From a configuration to the service that runs it.
+const PROGRAM = fileURLToPath(new URL('../../bin/gateway-agent.js', import.meta.url));
+
+/** Whoever is in them may use the cards. */
+const CARD_GROUPS = ['video', 'render'];
+
+interface ScopeOptions {
+  readonly user?: boolean;
+  readonly system?: boolean;
+}
+
+/** The service of this configuration that is installed; throws with exit code 3 where none is. */
+async function installedDaemon(config: string | undefined, options: ScopeOptions): Promise<Daemon> {
+  const location = locateConfig(config);
+  const scopes: readonly DaemonScope[] =
+    options.user === true ? ['user'] : options.system === true ? ['system'] : ['user', 'system'];
+  for (const scope of scopes) {
+    const service = chooseDaemon(await settingOf(location, scope), process.platform);
+    if (existsSync(service.file)) return service;
+  }
+  throw new CommandError(
+    EXIT.notFound,
+    `no service is installed for ${location.file}: ` +
+      'install one with "gateway-agent service install".',
+  );
+}
+
+async function settingOf(location: ConfigLocation, scope: DaemonScope): Promise<DaemonSetting> {
+  const { file, stateDir } = location;
+  return {
+    name: nameOf(file, scope),
+    scope,
+    folder: daemonFolder(scope, stateDir),
+    command: [process.execPath, await realpath(PROGRAM), 'start', '--config', file],
+    environment: daemonEnvironment(),
+    runAs: scope === 'system' ? await ownerOf(file) : null,
+    writable: [dirname(file)],
+    groups: await cardGroups(),
+    logFile: join(stateDir, 'agent.log'),
+  };
+}
+
+/**
+ * A user's usual configuration has the plain name; each other one, its own. Of the machine's
+ * services each has its own: what is usual differs between root and the user who looks for it.
+ */
+function nameOf(configFile: string, scope: DaemonScope): string {
+  if (scope === 'user' && configFile === usualConfigFile()) return 'gateway-agent';
+  return `gateway-agent-${createHash('sha256').update(configFile).digest('hex').slice(0, 8)}`;
+}
+
+/** The user to whom a file belongs, by name; null where it is not there or cannot be told. */
+async function ownerOf(file: string): Promise<string | null> {
+  const owner = await stat(file).catch(() => null);
+  if (owner === null) return null;
+  if (owner.uid === userInfo().uid) return userInfo().username;
+  const users = await readFile('/etc/passwd', 'utf8').catch(() => '');
+  const line = users.split('\n').find((one) => one.split(':')[2] === String(owner.uid));
+  return line?.split(':')[0] ?? String(owner.uid);
+}
+
+/** A unit that names a group which is not there would not start. */
+async function cardGroups(): Promise<string[]> {
+  const groups = await readFile('/etc/group', 'utf8').catch(() => '');
+  const names = new Set(groups.split('\n').map((line) => line.split(':')[0]));
+  return CARD_GROUPS.filter((name) => names.has(name));
+}
+
+interface LogOptions extends ConfigOption {
+  readonly lines: number;
+  readonly follow?: boolean;
+}
+
+const DEFAULT_LINES = 50;
+
+const MAX_LINES = 100_000;
+
+/** `gateway-agent logs`: the log of the agent that runs as a service. */
+export function addLogs(program: Command): void {
+  program
+    .command('logs')
+    .description('show the log of the service; an agent on a terminal logs there')
+    .addOption(
+      new Option('-n, --lines <count>', 'so many of the last lines')
+        .argParser(countTo(MAX_LINES))
+        .default(DEFAULT_LINES),
+    )
+    .option('-f, --follow', 'go on with what comes, until Ctrl-C')
+    .addOption(configOption())
+    .addHelpText('after', example('logs --lines 20 --follow'))
+    .action(showLogs);
+}
+
+async function showLogs({ config, lines, follow }: LogOptions): Promise<void> {
+  const service = await installedDaemon(config, {});
+  await service.showLogs({ lines, follow: follow === true });
 }

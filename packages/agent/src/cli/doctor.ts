@@ -6,8 +6,7 @@ import { askAgent } from '../state/control.js';
 import { askRunning } from './ask-running.js';
 import { configOption, enterConfig, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
-import { decodeStatusReport } from './status-report.js';
-import { decodeTestReport } from './test-report.js';
+import { decodeStatusReport, decodeTestReport } from './status-report.js';
 
 export function addDoctor(program: Command): void {
   program

@@ -2,12 +2,10 @@
 import { isoTime, printRows } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
 import { askRunning } from './ask-running.js';
-import { decodeJobsReport } from './jobs-report.js';
-import type { JobRow } from './jobs-report.js';
+import { decodeJobsReport, decodeTodayReport } from './status-report.js';
+import type { JobRow, TodayRow } from './status-report.js';
 import { configOption, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
-import { decodeTodayReport } from './today-report.js';
-import type { TodayRow } from './today-report.js';
 
 interface JobsOptions extends ConfigOption, JsonOption {
   readonly today?: boolean;

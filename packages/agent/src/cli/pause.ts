@@ -4,10 +4,9 @@ import { isoTime, say } from '@inference-gateway/shared/program/print';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { askRunning } from './ask-running.js';
-import { parseDuration, parseTimeOfDay } from './duration.js';
-import { configOption, example } from './options.js';
+import { parseDuration, parseTimeOfDay, configOption, example } from './options.js';
 import type { ConfigOption } from './options.js';
-import { decodeOwnerReason, ownerReasonText } from './owner-reason.js';
+import { decodeOwnerReason, ownerReasonText } from './status-report.js';
 
 interface PauseOptions extends ConfigOption {
   /** Milliseconds. */

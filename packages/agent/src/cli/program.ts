@@ -1,12 +1,14 @@
 /** The command line of `gateway-agent`; one file a command or noun. `docs/cli.md` documents it. */
-import { Command } from 'commander';
-import { addComplete } from './complete.js';
-import { addDaemon } from './daemon.js';
+import { Command, Argument } from 'commander';
+import {
+  COMPLETE_DESCRIPTION,
+  SHELLS,
+  complete,
+} from '@inference-gateway/shared/program/completion';
+import { addDaemon, addLogs } from './daemon.js';
 import { addDoctor } from './doctor.js';
-import { addEnroll } from './enroll.js';
+import { addEnroll, addLogin } from './enroll.js';
 import { addJobs } from './jobs.js';
-import { addLogin } from './login.js';
-import { addLogs } from './logs.js';
 import { addDrain, addPause, addResume } from './pause.js';
 import { addServices } from './services.js';
 import { addStart } from './start.js';
@@ -15,6 +17,7 @@ import { addTest } from './test-model.js';
 import { addVersion } from './version.js';
 import { AGENT_VERSION } from '../agent-version.js';
 import { addWait } from './wait.js';
+import { example } from './options.js';
 
 export function createProgram(): Command {
   const program = createCommands();
@@ -55,3 +58,21 @@ const COMMANDS = [
   addLogs,
   addVersion,
 ];
+
+/** `commands` makes the other commands once more: the library adds one of its own to them. */
+function addComplete(program: Command, commands: () => Command): void {
+  program
+    .command('complete')
+    .description(COMPLETE_DESCRIPTION)
+    .usage('<shell>')
+    .addArgument(new Argument('[shell...]', `one of ${SHELLS.join(', ')}`))
+    .addHelpText('after', example('complete bash'))
+    .action(() =>
+      complete({
+        program: program.name(),
+        // As typed: commander takes out the -- that tells words from the name of a shell.
+        args: process.argv.slice(process.argv.indexOf('complete') + 1),
+        loadTree: async () => (await import('@bomb.sh/tab/commander')).default(commands()),
+      }),
+    );
+}

@@ -7,6 +7,7 @@ import { SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { didYouMean } from '@inference-gateway/shared/nearest';
 import type { ConfigLocation } from '../config-location.js';
 import type { Backend, ServiceConfig } from '../backends/backend.js';
 import { BACKENDS, createBackend } from '../backends/create-backend.js';
@@ -190,4 +191,14 @@ async function check({ service, backend, models, fault }: Found): Promise<void> 
   const reason = sentence(trial.reason);
   const message = `${model.id} did not pass its test: ${reason} Nothing was changed.`;
   throw new CommandError(exitCode, message);
+}
+
+// Which of the configured services somebody means.
+
+/** Its place in the file. Throws with exit code 3 where there is none of that id. */
+export function serviceIndex(id: string, services: readonly FileService[]): number {
+  const index = services.findIndex((service) => serviceId(service) === id);
+  if (index !== -1) return index;
+  const meant = didYouMean(id, services.map(serviceId)) ?? 'see "services list".';
+  throw new CommandError(EXIT.notFound, `no service has the id "${id}": ${meant}`);
 }

@@ -7,8 +7,7 @@ import type { Command } from 'commander';
 import { editConfigFile, readSoundConfig } from '../config-file.js';
 import { configOption, countTo, enterConfig, example } from './options.js';
 import type { ConfigOption } from './options.js';
-import { serviceIndex } from './services-index.js';
-import { RESTART } from './services-add.js';
+import { serviceIndex, RESTART } from './services-add.js';
 import { parseHours } from './services-share.js';
 
 interface LimitOptions extends ConfigOption {

@@ -16,12 +16,11 @@ import {
   unshareOwn,
 } from '../coordinator-api/own-provider.js';
 import type { OwnShare } from '../coordinator-api/own-provider.js';
-import { requireEnrolled } from './enrolled.js';
-import type { Coordinator } from './enrolled.js';
+import { requireEnrolled } from './ask-running.js';
+import type { Coordinator } from './ask-running.js';
 import { configOption, countTo, enterConfig, example } from './options.js';
 import type { ConfigOption } from './options.js';
-import { serviceIndex } from './services-index.js';
-import { shareText, sharesText } from './share-text.js';
+import { serviceIndex } from './services-add.js';
 
 interface ShareOptions extends ConfigOption {
   readonly network: string;
@@ -38,6 +37,7 @@ interface UnshareOptions extends ConfigOption {
 
 /** No coordinator lets an answer be longer. */
 const MAX_TOKENS = 1_000_000;
+
 /** In the place of a service: all that this machine serves. */
 const ALL = 'all';
 
@@ -144,4 +144,42 @@ function nothingEnded(shares: readonly OwnShare[]): CommandError {
 export function parseHours(text: string): string {
   if (dayHours(text) !== null) return text;
   throw new InvalidArgumentError('Write two times of the day, like 22:00-07:00.');
+}
+
+// Shares as people read them.
+
+/** `llm-1a2b3c4d with friends (1 slot, 22:00-07:00 Europe/Berlin)` */
+export function shareText(share: OwnShare): string {
+  const { service_id: service, model } = share;
+  const what = service ?? (model === null ? 'everything' : `the model ${model}`);
+  const caps = capsOf(share);
+  return `${what} with ${partnerOf(share)}${caps === '' ? '' : ` (${caps})`}`;
+}
+
+function sharesText(shares: readonly OwnShare[]): string {
+  return shares.map(shareText).join('; ');
+}
+
+/** With whom a service is shared: by itself, or with all; a share of one model names it. */
+export function partnersOf(serviceId: string, shares: readonly OwnShare[]): string[] {
+  const reaching = shares.filter(({ service_id: id }) => id === null || id === serviceId);
+  return [...new Set(reaching.map((share) => partnerOf(share) + modelOf(share)))];
+}
+
+function modelOf({ model }: OwnShare): string {
+  return model === null ? '' : `: ${model}`;
+}
+
+/** A network, or a member with whom an administrator has shared it. */
+function partnerOf({ network, member }: OwnShare): string {
+  return network ?? member ?? 'somebody';
+}
+
+function capsOf({ slots, hours, max_tokens: tokens }: OwnShare): string {
+  const caps = [
+    slots === null ? null : `${slots} ${slots === 1 ? 'slot' : 'slots'}`,
+    hours,
+    tokens === null ? null : `${tokens} tokens an answer`,
+  ];
+  return caps.filter((one) => one !== null).join(', ');
 }

@@ -11,12 +11,10 @@ import { askOwnProvider } from '../coordinator-api/own-provider.js';
 import type { OwnShare } from '../coordinator-api/own-provider.js';
 import { configOption, enterConfig, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
-import { serviceIndex } from './services-index.js';
-import { addServicesAdd } from './services-add.js';
+import { serviceIndex, addServicesAdd } from './services-add.js';
 import { addServicesLimit } from './services-limit.js';
 import { addServicesScan } from './services-scan.js';
-import { addServicesShare } from './services-share.js';
-import { partnersOf } from './share-text.js';
+import { addServicesShare, partnersOf } from './services-share.js';
 
 export function addServices(program: Command): void {
   const services = program

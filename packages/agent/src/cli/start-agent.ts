@@ -5,6 +5,7 @@ import { logFile, createLogger } from '@inference-gateway/shared/program/logger'
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { print, say } from '@inference-gateway/shared/program/print';
 import { onShutdown } from '@inference-gateway/shared/program/shutdown';
+import * as z from 'zod';
 import { Agent } from '../agent.js';
 import type { ServiceConfig } from '../backends/backend.js';
 import { loadConfig } from '../config.js';
@@ -21,9 +22,9 @@ import type { HostProbe } from '../hardware/probe.js';
 import { openStatusServer } from '../local-http/status-server.js';
 import type { StatusServer } from '../local-http/status-server.js';
 import { openControl } from '../state/control.js';
-import { controlTable } from './control-table.js';
-import { requireEnrolled } from './enrolled.js';
-import type { Coordinator } from './enrolled.js';
+import type { ControlTable } from '../state/control.js';
+import { requireEnrolled } from './ask-running.js';
+import type { Coordinator } from './ask-running.js';
 import type { ConfigOption } from './options.js';
 import { addFound } from './services-scan.js';
 import { refuseUnasked, settleSharing } from './start-sharing.js';
@@ -34,6 +35,8 @@ import {
   terminalStreams,
   withTerminal,
 } from '@inference-gateway/shared/program/terminal';
+import { jobsReport, statusReport, todayReport, testReport } from './status-report.js';
+import type { TestReport } from './status-report.js';
 
 export interface StartOptions extends ConfigOption, SharingFlags {
   readonly once?: boolean;
@@ -167,4 +170,61 @@ function onlineLine(agent: Agent, url: string): string {
   const reason = isEarly ? 'each is tried first' : 'there is a reason for each';
   if (models === 0) say(`No model is offered yet: ${reason}. See "gateway-agent status".`);
   return `online as ${agent.name} at ${url} with ${models} ${models === 1 ? 'model' : 'models'}`;
+}
+
+const pauseOrder = z.object({ until: z.int().nullable(), now: z.boolean() });
+
+const drainOrder = z.object({ timeout_ms: z.int().positive() });
+
+const testOrder = z.object({
+  model: z.string().nullable(),
+  service: z.string().nullable(),
+  limit_ms: z.int().positive().nullable(),
+});
+
+/** What the running agent answers on its control socket: a row for each command that asks it. */
+function controlTable(configFile: string, agent: Agent): ControlTable {
+  const { owner } = agent;
+  return {
+    status: () => statusReport(configFile, agent.status()),
+    jobs: () => jobsReport(agent.uses()),
+    today: () => todayReport(agent.ledger),
+    pause: (args) => owner.pause(read(pauseOrder, args)),
+    resume: () => resume(agent),
+    drain: (args) => drain(agent, read(drainOrder, args).timeout_ms),
+    test: (args) => test(agent, args),
+  };
+}
+
+/** Answers why not everybody's work is let in even so. */
+async function resume({ owner }: Agent): Promise<unknown> {
+  await owner.resume();
+  return owner.reason;
+}
+
+async function test(agent: Agent, args: unknown): Promise<TestReport> {
+  const { limit_ms: limitMs, ...order } = read(testOrder, args);
+  return testReport(await agent.test({ ...order, limitMs }));
+}
+
+async function drain(agent: Agent, timeoutMs: number): Promise<void> {
+  if (await agent.owner.drain(timeoutMs)) return;
+  const { running } = agent.status();
+  const kept = agent.owner.jobs().filter(({ phase }) => phase === 'spooled').length;
+  throw new CommandError(
+    EXIT.timeout,
+    `not drained within ${timeoutMs / 1_000} s: ${running} under way, ${kept} finished and not ` +
+      'yet confirmed by the coordinator. Nothing new is let in. Wait with another ' +
+      '"gateway-agent drain", or take it back with "resume".',
+  );
+}
+
+function read<T>(schema: z.ZodType<T>, args: unknown): T {
+  const parsed = schema.safeParse(args);
+  if (parsed.success) return parsed.data;
+  throw new CommandError(
+    EXIT.usage,
+    'the running agent does not understand this: restart it, so that both have one version.',
+    { cause: parsed.error },
+  );
 }

@@ -1,10 +1,11 @@
 /** What `status` tells, as it crosses the control socket and as `status --json` prints it. */
 import * as z from 'zod';
+import { assertNever } from '@inference-gateway/shared/assert';
+import { isoTime } from '@inference-gateway/shared/program/print';
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { AGENT_VERSION } from '../agent-version.js';
-import type { AgentStatus } from '../agent.js';
-import { decodeAnswer } from './decode-answer.js';
-import { ownerReason } from './owner-reason.js';
-import { sums, sumsReport } from './sums-report.js';
+import type { AgentStatus, Agent } from '../agent.js';
+import type { TestedModel } from '../backends/catalog/catalog.js';
 
 const service = z.object({
   id: z.string(),
@@ -32,6 +33,26 @@ const gpu = z.object({
   memory_used_mib: z.number().nullable(),
   memory_mib: z.number().nullable(),
   power_watts: z.number().nullable(),
+});
+
+const ownerReason: z.ZodType<OwnerReason> = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('draining') }),
+  z.object({ kind: z.literal('paused'), until: z.number().nullable() }),
+  z.object({ kind: z.literal('card_in_use'), program: z.string().nullable() }),
+  z.object({ kind: z.literal('outside_hours'), hours: z.string() }),
+]);
+
+const sums = z.object({
+  requests: z.number(),
+  failed: z.number(),
+  prompt_tokens: z.number(),
+  completion_tokens: z.number(),
+  /** Of the requests: those whose tokens the local server did not count. */
+  estimated: z.number().default(0),
+  /** That the runs took. */
+  seconds: z.number(),
+  /** Null where no card tells its power. */
+  energy_wh: z.number().nullable(),
 });
 
 const report = z.object({
@@ -99,4 +120,182 @@ export function statusReport(configFile: string, status: AgentStatus): StatusRep
     today: sumsReport(status.today),
     spool_bytes: status.spoolBytes,
   };
+}
+
+// Why not everybody's work is let in: as it crosses the control socket, and in words.
+type OwnerReason = NonNullable<AgentStatus['ownerReason']>;
+
+/** Null: everybody's is. */
+export function decodeOwnerReason(value: unknown): OwnerReason | null {
+  return decodeAnswer(ownerReason.nullable(), value ?? null);
+}
+
+/** A sentence without its capital and full stop. */
+export function ownerReasonText(reason: OwnerReason): string {
+  switch (reason.kind) {
+    case 'draining':
+      return 'nothing is let in until "gateway-agent resume"';
+    case 'paused':
+      return `only your own work is let in until ${endOf(reason.until)}`;
+    case 'card_in_use':
+      return (
+        `the card is in use${reason.program === null ? '' : ` by ${reason.program}`}: ` +
+        "others' work is let in once it has been free for a minute"
+      );
+    case 'outside_hours':
+      return `others' work is let in at ${reason.hours} only`;
+    default:
+      return assertNever(reason);
+  }
+}
+
+function endOf(until: number | null): string {
+  return until === null ? '"gateway-agent resume"' : isoTime(until);
+}
+
+// Sums of runs, as `status` and `jobs --today` tell them.
+function sumsReport(of: AgentStatus['today']): z.infer<typeof sums> {
+  return {
+    requests: of.requests,
+    failed: of.failed,
+    prompt_tokens: of.promptTokens,
+    completion_tokens: of.completionTokens,
+    estimated: of.estimated,
+    seconds: rounded(of.seconds),
+    energy_wh: of.energyWh === null ? null : rounded(of.energyWh),
+  };
+}
+
+/** To a thousandth: more is noise. */
+function rounded(value: number): number {
+  return Math.round(value * 1_000) / 1_000;
+}
+
+// What the running agent answered on its control socket.
+
+/** Throws where it is none of what this program knows. */
+function decodeAnswer<T>(schema: z.ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new CommandError(
+    EXIT.failure,
+    'the running agent answers as another version does: restart it, so that both are one.',
+    { cause: parsed.error },
+  );
+}
+
+// What `jobs --today` tells, as it crosses the control socket and as `--json` prints it.
+const row = sums.extend({
+  /** The public name. All three are null in the row of those who have no row of their own. */
+  caller: z.string().nullable(),
+  /** Whether the caller owns this machine. */
+  own: z.boolean().nullable(),
+  model: z.string().nullable(),
+});
+
+export type TodayRow = z.infer<typeof row>;
+
+/** Reads what the running agent answered. */
+export function decodeTodayReport(value: unknown): TodayRow[] {
+  return decodeAnswer(z.array(row), value);
+}
+
+export function todayReport({ today }: Agent['ledger']): TodayRow[] {
+  return today.rows.map(({ caller, own, model, ...its }) => ({
+    caller,
+    own,
+    model,
+    ...sumsReport(its),
+  }));
+}
+
+// What `jobs` tells, as it crosses the control socket and as `jobs --json` prints it.
+const jobRow = z.object({
+  /** The job's id, or that of the request where a caller waits for the answer. */
+  id: z.string(),
+  /** `sync` or `job`. */
+  kind: z.string(),
+  /** Null of a synchronous call, like the claim. */
+  job_id: z.string().nullable(),
+  claim_id: z.string().nullable(),
+  /** Null where an earlier process ran it, like the tokens and the seconds. */
+  service_id: z.string().nullable(),
+  model: z.string(),
+  endpoint: z.string(),
+  /** The caller's public name. */
+  caller: z.string(),
+  /** Whether the caller owns this machine. */
+  own: z.boolean(),
+  /** `loading`, `running` or `spooled`. */
+  phase: z.string(),
+  /** Unix ms at which the run began. */
+  since: z.number(),
+  /** Null until the local server has told. */
+  prompt_tokens: z.number().nullable(),
+  completion_tokens: z.number().nullable(),
+  /** That the run has taken. */
+  seconds: z.number().nullable(),
+  /** Its share of what the cards took; null where they do not tell. */
+  energy_wh: z.number().nullable(),
+  /** Of the answer so far. */
+  bytes: z.number(),
+});
+
+export type JobRow = z.infer<typeof jobRow>;
+
+/** Reads what the running agent answered. */
+export function decodeJobsReport(value: unknown): JobRow[] {
+  return decodeAnswer(z.array(jobRow), value);
+}
+
+export function jobsReport(uses: ReturnType<Agent['uses']>): JobRow[] {
+  return uses.map(({ id, kind, model, endpoint, caller, own, phase, since, bytes, ...use }) => ({
+    id,
+    kind,
+    job_id: use.jobId,
+    claim_id: use.claimId,
+    service_id: use.serviceId,
+    model,
+    endpoint,
+    caller,
+    own,
+    phase,
+    since,
+    prompt_tokens: use.promptTokens,
+    completion_tokens: use.completionTokens,
+    seconds: use.seconds === null ? null : rounded(use.seconds),
+    energy_wh: use.energyWh === null ? null : rounded(use.energyWh),
+    bytes,
+  }));
+}
+
+// What `test` tells, as it crosses the control socket and as `test --json` prints it.
+
+const trialReport = z.object({
+  model: z.string(),
+  service: z.string(),
+  type: z.string(),
+  ok: z.boolean(),
+  /** Null where not a byte came. */
+  first_byte_ms: z.number().nullable(),
+  ms: z.number(),
+  tokens: z.number().nullable(),
+  bytes: z.number(),
+  seconds: z.number().nullable(),
+  /** Why it is not ok. */
+  reason: z.string().nullable(),
+  /** Nobody listened, or the agent stopped: that says nothing of the model. */
+  cut: z.enum(['unreachable', 'stopped']).nullable(),
+});
+
+export type TestReport = z.infer<typeof trialReport>;
+
+/** Reads what the running agent answered. */
+export function decodeTestReport(value: unknown): TestReport {
+  return decodeAnswer(trialReport, value);
+}
+
+/** Without `early`, which is of use to the prover alone. */
+export function testReport({ firstByteMs, early: _early, ...rest }: TestedModel): TestReport {
+  return { ...rest, first_byte_ms: firstByteMs };
 }

@@ -14,8 +14,7 @@ import { askAgent } from '../state/control.js';
 import { notRunning } from './ask-running.js';
 import { configOption, enterConfig, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
-import { ownerReasonText } from './owner-reason.js';
-import { decodeStatusReport } from './status-report.js';
+import { ownerReasonText, decodeStatusReport } from './status-report.js';
 import type { StatusReport } from './status-report.js';
 
 interface StatusOptions extends ConfigOption, JsonOption {}

@@ -7,7 +7,7 @@ import { AGENT_VERSION } from '../agent-version.js';
 import { loadConfig } from '../config.js';
 import { askOwnProvider } from '../coordinator-api/own-provider.js';
 import type { OwnProvider } from '../coordinator-api/own-provider.js';
-import { requireEnrolled } from './enrolled.js';
+import { requireEnrolled } from './ask-running.js';
 import { configOption, enterConfig, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
 
