@@ -1,5 +1,5 @@
 /** `gateway-agent test MODEL`, by the running agent and without one. */
-import { decodeStatusReport } from '@inference-gateway/agent/cli/status-report';
+import { decodeStatusReport } from '@inference-gateway/agent/cli/reports';
 import { askAgent } from '@inference-gateway/agent/state/control';
 import { startFakeOpenAi } from '../../support/fake-openai-server.js';
 import type { FakeModelServer } from '../../support/fake-model-server.js';

@@ -6,7 +6,7 @@ import { askAgent } from '../state/control.js';
 import { askRunning } from './ask-running.js';
 import { configOption, enterConfig, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
-import { decodeStatusReport, decodeTestReport } from './status-report.js';
+import { decodeStatusReport, decodeTestReport } from './reports.js';
 
 export function addDoctor(program: Command): void {
   program

@@ -2,8 +2,8 @@
 import { isoTime, printRows } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
 import { askRunning } from './ask-running.js';
-import { decodeJobsReport, decodeTodayReport } from './status-report.js';
-import type { JobRow, TodayRow } from './status-report.js';
+import { decodeJobsReport, decodeTodayReport } from './reports.js';
+import type { JobRow, TodayRow } from './reports.js';
 import { configOption, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
 

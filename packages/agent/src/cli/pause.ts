@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { askRunning } from './ask-running.js';
 import { parseDuration, parseTimeOfDay, configOption, example } from './options.js';
 import type { ConfigOption } from './options.js';
-import { decodeOwnerReason, ownerReasonText } from './status-report.js';
+import { decodeOwnerReason, ownerReasonText } from './reports.js';
 
 interface PauseOptions extends ConfigOption {
   /** Milliseconds. */

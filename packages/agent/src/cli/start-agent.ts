@@ -35,8 +35,8 @@ import {
   terminalStreams,
   withTerminal,
 } from '@inference-gateway/shared/program/terminal';
-import { jobsReport, statusReport, todayReport, testReport } from './status-report.js';
-import type { TestReport } from './status-report.js';
+import { jobsReport, statusReport, todayReport, testReport } from './reports.js';
+import type { TestReport } from './reports.js';
 
 export interface StartOptions extends ConfigOption, SharingFlags {
   readonly once?: boolean;

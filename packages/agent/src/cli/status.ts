@@ -14,8 +14,8 @@ import { askAgent } from '../state/control.js';
 import { notRunning } from './ask-running.js';
 import { configOption, enterConfig, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
-import { ownerReasonText, decodeStatusReport } from './status-report.js';
-import type { StatusReport } from './status-report.js';
+import { ownerReasonText, decodeStatusReport } from './reports.js';
+import type { StatusReport } from './reports.js';
 
 interface StatusOptions extends ConfigOption, JsonOption {}
 

@@ -9,8 +9,8 @@ import { findFfmpeg } from '../media/ffmpeg.js';
 import { askAgent } from '../state/control.js';
 import { configOption, enterConfig, example, jsonOption } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
-import { decodeTestReport, testReport } from './status-report.js';
-import type { TestReport } from './status-report.js';
+import { decodeTestReport, testReport } from './reports.js';
+import type { TestReport } from './reports.js';
 
 interface TestOptions extends ConfigOption, JsonOption {
   readonly service?: string;

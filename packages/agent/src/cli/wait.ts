@@ -8,8 +8,8 @@ import { readSoundConfig } from '../config-file.js';
 import { askAgent } from '../state/control.js';
 import { parseDuration, configOption, enterConfig, example } from './options.js';
 import type { ConfigOption } from './options.js';
-import { decodeStatusReport } from './status-report.js';
-import type { StatusReport } from './status-report.js';
+import { decodeStatusReport } from './reports.js';
+import type { StatusReport } from './reports.js';
 
 interface WaitOptions extends ConfigOption {
   /** Milliseconds. */
