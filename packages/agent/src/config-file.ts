@@ -1,9 +1,8 @@
 /** Reading and changing the configuration file. A change replaces it whole, or not at all. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import type { ConfigLocation } from './config-location.js';
 import { configError } from './config-problems.js';
 import { parseConfig } from './config-schema.js';
 import type { FileConfig, ParsedConfig } from './config-schema.js';
@@ -90,4 +89,21 @@ function parseJson(text: string, file: string): unknown {
 /** The file's own indentation, else two spaces. */
 function indentOf(text: string): string {
   return /^[{[]\r?\n([ \t]+)/.exec(text)?.[1] ?? '  ';
+}
+
+// Where an agent's files lie: all of them beside its configuration file.
+
+export interface ConfigLocation {
+  readonly file: string;
+  /** The agent's own secret for the coordinator (0600). */
+  readonly tokenFile: string;
+  /** Control socket and lock (0700). */
+  readonly stateDir: string;
+  /** Whether its user named the file: a named file must exist. */
+  readonly named: boolean;
+}
+
+export function configLocation(path: string, named: boolean): ConfigLocation {
+  const file = resolve(path);
+  return { file, tokenFile: `${file}.token`, stateDir: `${file}.state`, named };
 }

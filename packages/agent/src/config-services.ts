@@ -1,13 +1,12 @@
 /** Services as the agent runs them: the file's entries with their defaults and keys filled in. */
-import { readFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-import type { ConfiguredModel, ServiceConfig } from './backends/backend.js';
+import { readFile, readdir, stat } from 'node:fs/promises';
+import { dirname, resolve, basename, join } from 'node:path';
+import type { ConfiguredModel, ServiceConfig, Workflow } from './backends/backend.js';
 import { SOLE_TYPES } from './backends/create-backend.js';
-import { dayHours, serviceId } from './config-schema.js';
+import { dayHours, serviceId, trimSlashes } from './config-schema.js';
 import type { FileService } from './config-schema.js';
-import { trimSlashes } from './config-url.js';
-import { loadWorkflows } from './config-workflows.js';
-import type { LoadedWorkflows } from './config-workflows.js';
+import { readGraph } from './backends/comfyui/workflow.js';
+import type { ReadGraph } from './backends/comfyui/workflow.js';
 
 export interface LoadedServices {
   readonly services: readonly ServiceConfig[];
@@ -108,4 +107,56 @@ async function readKey({ api_key_file: file }: FileService, folder: string): Pro
   } catch (error) {
     return { key: null, fault: `cannot be read: ${(error as Error).message}` };
   }
+}
+
+// ComfyUI's workflows as their owner saved them: a folder of JSON files, each one model.
+
+interface LoadedWorkflows {
+  readonly workflows: readonly Workflow[];
+  /** What is wrong with files, one line each, with the file's name first. */
+  readonly wrong: readonly string[];
+  /** Why the folder cannot be read; null where it can. */
+  readonly missing: string | null;
+}
+
+const ENDING = '.json';
+
+const MAX_WORKFLOWS = 64;
+
+const MAX_WORKFLOW_BYTES = 1024 * 1024;
+
+/** Reads every `*.json` of the folder, in the order of their names. */
+async function loadWorkflows(folder: string): Promise<LoadedWorkflows> {
+  const names = await readdir(folder).catch((error: Error) => error);
+  if (names instanceof Error) return { workflows: [], wrong: [], missing: names.message };
+  const files = names.filter((name) => name.endsWith(ENDING) && !name.startsWith('.')).toSorted();
+  const fault = countFault(files.length);
+  if (fault !== null) return { workflows: [], wrong: [`${folder} ${fault}`], missing: null };
+  const workflows: Workflow[] = [];
+  const wrong: string[] = [];
+  for (const file of files.map((name) => join(folder, name))) {
+    const read = await readFileOf(file);
+    if (read.kind === 'graph') workflows.push({ id: basename(file, ENDING), graph: read.graph });
+    else wrong.push(...read.faults.map((one) => `${file} ${one}`));
+  }
+  return { workflows, wrong, missing: null };
+}
+
+function countFault(count: number): string | null {
+  if (count === 0) return 'has no *.json: save a workflow there with File > Export (API)';
+  return count > MAX_WORKFLOWS ? `has ${count} workflows: ${MAX_WORKFLOWS} are the most` : null;
+}
+
+async function readFileOf(file: string): Promise<ReadGraph> {
+  try {
+    const { size } = await stat(file);
+    if (size <= MAX_WORKFLOW_BYTES) return readGraph(await readFile(file, 'utf8'));
+    return faulty(`has ${size} bytes: ${MAX_WORKFLOW_BYTES} are the most`);
+  } catch (error) {
+    return faulty(`cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function faulty(fault: string): ReadGraph {
+  return { kind: 'faulty', faults: [fault] };
 }

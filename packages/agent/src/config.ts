@@ -9,15 +9,14 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import { LOG_LEVELS } from '@inference-gateway/shared/program/logger';
 import type { LogLevel } from '@inference-gateway/shared/program/logger';
 import envPaths from 'env-paths';
+import { homedir } from 'node:os';
 import type { ServiceConfig } from './backends/backend.js';
-import { readConfigFile } from './config-file.js';
-import { configLocation } from './config-location.js';
-import type { ConfigLocation } from './config-location.js';
+import { readConfigFile, configLocation } from './config-file.js';
+import type { ConfigLocation } from './config-file.js';
 import { choice, configError, problem } from './config-problems.js';
-import { dayHours } from './config-schema.js';
+import { dayHours, coordinatorUrl, coordinatorUrlFault } from './config-schema.js';
 import type { FileConfig } from './config-schema.js';
 import { loadServices } from './config-services.js';
-import { coordinatorUrl, coordinatorUrlFault } from './config-url.js';
 
 export interface AgentConfig {
   readonly location: ConfigLocation;
@@ -161,4 +160,55 @@ function fromEnvironment(
   name: 'URL' | 'TOKEN' | 'NAME' | 'LOG_LEVEL' | 'CONFIG',
 ): string | undefined {
   return process.env[`GATEWAY_AGENT_${name}`]?.trim() || undefined;
+}
+
+// What a service of the operating system is given of the environment in which it is installed: it
+// runs in another one.
+
+/** Which a program needs to find others, and to trust the coordinator's certificate. */
+const KEPT = ['PATH', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'] as const;
+
+/** Never the token: units can be read by everybody. */
+const OWN = ['URL', 'NAME', 'LOG_LEVEL'] as const;
+
+/** The variables that are set, for the file that makes it a service. */
+export function daemonEnvironment(): Record<string, string> {
+  const names = [...KEPT, ...OWN.map((name) => `GATEWAY_AGENT_${name}`)];
+  return Object.fromEntries(names.flatMap(variable));
+}
+
+/** Where each operating system looks for what one user has installed, and for what all have. */
+export function daemonFolder(scope: 'user' | 'system', stateDir: string): string {
+  if (process.platform === 'win32') return stateDir;
+  if (process.platform === 'darwin') {
+    return scope === 'system'
+      ? '/Library/LaunchDaemons'
+      : join(homedir(), 'Library', 'LaunchAgents');
+  }
+  if (scope === 'system') return '/etc/systemd/system';
+  const configuration = process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
+  return join(configuration, 'systemd', 'user');
+}
+
+function variable(name: string): [string, string][] {
+  const value = process.env[name];
+  return value === undefined || value === '' ? [] : [[name, value]];
+}
+
+// What of the environment the doctor tells beside the configuration.
+
+/** Variables for proxies, of which only the names are to be shown: they may hold a password. */
+const PROXIES = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY'];
+
+/** Whether the token comes from the environment, so that its file does not count. */
+export function hasEnvironmentToken(): boolean {
+  return isSet('GATEWAY_AGENT_TOKEN');
+}
+
+export function proxyVariables(): string[] {
+  return PROXIES.flatMap((name) => [name, name.toLowerCase()]).filter(isSet);
+}
+
+function isSet(name: string): boolean {
+  return (process.env[name]?.trim() ?? '') !== '';
 }

@@ -9,13 +9,18 @@ import { createHash } from 'node:crypto';
 import { realpath, readFile, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { loadConfig, locateConfig, usualConfigFile } from '../config.js';
+import {
+  loadConfig,
+  locateConfig,
+  usualConfigFile,
+  daemonEnvironment,
+  daemonFolder,
+} from '../config.js';
 import type { AgentConfig } from '../config.js';
-import type { ConfigLocation } from '../config-location.js';
+import type { ConfigLocation } from '../config-file.js';
 import { chooseDaemon } from '../daemon/choose-daemon.js';
 import type { DaemonSetting, Daemon, DaemonScope } from '../daemon/daemon.js';
 import { askAgent, controlSocket } from '../state/control.js';
-import { daemonEnvironment, daemonFolder } from '../config-daemon.js';
 import { configOption, example, jsonOption, countTo } from './options.js';
 import type { ConfigOption, JsonOption } from './options.js';
 

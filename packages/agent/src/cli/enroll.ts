@@ -14,9 +14,9 @@ import { enroll, awaitApproval, beginLogIn } from '../coordinator-api/enrolment.
 import type { LogIn, Enrolment } from '../coordinator-api/enrolment.js';
 import { readEnvironment } from '../config.js';
 import { editConfigFile, readSoundConfig, writePrivateFile } from '../config-file.js';
-import type { ConfigLocation } from '../config-location.js';
+import type { ConfigLocation } from '../config-file.js';
 import { configError, problem } from '../config-problems.js';
-import { coordinatorUrl, coordinatorUrlFault } from '../config-url.js';
+import { coordinatorUrl, coordinatorUrlFault } from '../config-schema.js';
 import { configOption, example, enterConfig } from './options.js';
 import type { ConfigOption } from './options.js';
 

@@ -2,7 +2,7 @@
 import { becomeOwnerOf } from '@inference-gateway/shared/program/owner';
 import { InvalidArgumentError, Option } from 'commander';
 import { locateConfig } from '../config.js';
-import type { ConfigLocation } from '../config-location.js';
+import type { ConfigLocation } from '../config-file.js';
 
 export interface ConfigOption {
   readonly config?: string;

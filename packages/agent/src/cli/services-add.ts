@@ -8,7 +8,7 @@ import type { AdvertisedModel } from '@inference-gateway/shared/protocol/message
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { didYouMean } from '@inference-gateway/shared/nearest';
-import type { ConfigLocation } from '../config-location.js';
+import type { ConfigLocation } from '../config-file.js';
 import type { Backend, ServiceConfig } from '../backends/backend.js';
 import { BACKENDS, createBackend } from '../backends/create-backend.js';
 import { TRIAL_LIMITS_MS, tryModel } from '../backends/proving/try-model.js';

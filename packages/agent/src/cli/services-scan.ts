@@ -2,7 +2,7 @@
 import { printRows, say } from '@inference-gateway/shared/program/print';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import type { Command } from 'commander';
-import type { ConfigLocation } from '../config-location.js';
+import type { ConfigLocation } from '../config-file.js';
 import { serviceId } from '../config-schema.js';
 import type { FileService } from '../config-schema.js';
 import type { ServiceConfig } from '../backends/backend.js';

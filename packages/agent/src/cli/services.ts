@@ -3,7 +3,7 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import { printRows, say } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
 import { loadConfig } from '../config.js';
-import type { ConfigLocation } from '../config-location.js';
+import type { ConfigLocation } from '../config-file.js';
 import { editConfigFile, readSoundConfig } from '../config-file.js';
 import { serviceId } from '../config-schema.js';
 import type { FileService } from '../config-schema.js';

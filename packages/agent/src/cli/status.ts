@@ -9,7 +9,7 @@ import {
 import type { Columns } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
 import { readConfigFile } from '../config-file.js';
-import type { ConfigLocation } from '../config-location.js';
+import type { ConfigLocation } from '../config-file.js';
 import { askAgent } from '../state/control.js';
 import { notRunning } from './ask-running.js';
 import { configOption, enterConfig, example, jsonOption } from './options.js';

@@ -4,7 +4,7 @@ import { printJson, printRecord } from '@inference-gateway/shared/program/print'
 import type { Fields } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
 import { loadConfig } from '../config.js';
-import type { ConfigLocation } from '../config-location.js';
+import type { ConfigLocation } from '../config-file.js';
 import { findFfmpeg } from '../media/ffmpeg.js';
 import { askAgent } from '../state/control.js';
 import { configOption, enterConfig, example, jsonOption } from './options.js';
