@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { JAN } from '@inference-gateway/agent/backends/jan/jan';
-import { KOKORO } from '@inference-gateway/agent/backends/kokoro/kokoro';
-import { LEMONADE } from '@inference-gateway/agent/backends/lemonade/lemonade';
-import { LLAMA_SWAP } from '@inference-gateway/agent/backends/llama-swap/llama-swap';
-import { LM_STUDIO } from '@inference-gateway/agent/backends/lm-studio/lm-studio';
-import { LOCALAI } from '@inference-gateway/agent/backends/localai/localai';
-import { MLX_LM } from '@inference-gateway/agent/backends/mlx-lm/mlx-lm';
-import { SGLANG } from '@inference-gateway/agent/backends/sglang/sglang';
-import { TABBYAPI } from '@inference-gateway/agent/backends/tabbyapi/tabbyapi';
-import * as webui from '@inference-gateway/agent/backends/text-generation-webui/text-generation-webui';
-import { VLLM } from '@inference-gateway/agent/backends/vllm/vllm';
+import { JAN } from '@inference-gateway/agent/backends/jan/dialect';
+import { KOKORO } from '@inference-gateway/agent/backends/kokoro/dialect';
+import { LEMONADE } from '@inference-gateway/agent/backends/lemonade/dialect';
+import { LLAMA_SWAP } from '@inference-gateway/agent/backends/llama-swap/dialect';
+import { LM_STUDIO } from '@inference-gateway/agent/backends/lm-studio/dialect';
+import { LOCALAI } from '@inference-gateway/agent/backends/localai/dialect';
+import { MLX_LM } from '@inference-gateway/agent/backends/mlx-lm/dialect';
+import { SGLANG } from '@inference-gateway/agent/backends/sglang/dialect';
+import { TABBYAPI } from '@inference-gateway/agent/backends/tabbyapi/dialect';
+import * as webui from '@inference-gateway/agent/backends/text-generation-webui/dialect';
+import { VLLM } from '@inference-gateway/agent/backends/vllm/dialect';
 import { LLAMA_CPP_DROPS } from '@inference-gateway/agent/backends/openai/dialect';
 import {
   PLACEHOLDERS,

@@ -1,6 +1,6 @@
 /** A fake ComfyUI with its backend, and requests for it. */
 import type { LocalCall, ServiceConfig } from '@inference-gateway/agent/backends/backend';
-import { ComfyUiBackend } from '@inference-gateway/agent/backends/comfyui/comfyui';
+import { ComfyUiBackend } from '@inference-gateway/agent/backends/comfyui/backend';
 import { onTestFinished } from 'vitest';
 import { configuredServer } from '../../../support/configured-server.js';
 import { localCall } from '../../../support/local-call.js';

@@ -2,7 +2,7 @@
 import ffmpeg from '@ffmpeg-installer/ffmpeg';
 import type { LocalCall, ServiceConfig } from '@inference-gateway/agent/backends/backend';
 import type { AudioConverter } from '@inference-gateway/agent/media/audio-converter';
-import { WhisperServerBackend } from '@inference-gateway/agent/backends/whisper-server/whisper-server';
+import { WhisperServerBackend } from '@inference-gateway/agent/backends/whisper-server/backend';
 import { converterOf } from '@inference-gateway/agent/media/built-in-converter';
 import { Ffmpeg } from '@inference-gateway/agent/media/ffmpeg';
 import { onTestFinished } from 'vitest';

@@ -1,6 +1,6 @@
 /**
  * What is special about one program that speaks OpenAI's API: where its own lists tell more than
- * `/v1/models`, and what its requests must not hold. `openai.ts` does the rest for all of them.
+ * `/v1/models`, and what its requests must not hold. `backend.ts` does the rest for all of them.
  */
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
 import type { ListedModel } from '../advertise.js';

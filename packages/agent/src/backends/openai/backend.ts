@@ -13,9 +13,9 @@ import type { Dialect, Listing } from './dialect.js';
 import { refuseVoiceFile, isMlxAudio, listVoices, voicesOf } from './voices.js';
 import { mediaCall } from './media.js';
 import { runCall } from '../run-call.js';
-import { LLAMA_SWAP } from '../llama-swap/llama-swap.js';
-import { SGLANG } from '../sglang/sglang.js';
-import { VLLM } from '../vllm/vllm.js';
+import { LLAMA_SWAP } from '../llama-swap/dialect.js';
+import { SGLANG } from '../sglang/dialect.js';
+import { VLLM } from '../vllm/dialect.js';
 import { LLAMA_CPP_DROPS } from './dialect.js';
 import type { ListedVoice } from './voices.js';
 

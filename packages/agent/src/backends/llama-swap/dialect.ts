@@ -5,7 +5,7 @@ import type { Dialect } from '../openai/dialect.js';
 import { fitsType, isElsewhere, readListedModel, tellsType } from '../model-list.js';
 import type { ModelItem } from '../model-list.js';
 import { listItems } from '../openai/list.js';
-import { VLLM } from '../vllm/vllm.js';
+import { VLLM } from '../vllm/dialect.js';
 
 const running = z.object({
   running: z.array(z.object({ model: z.string(), state: z.string() })),
