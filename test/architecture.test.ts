@@ -69,7 +69,7 @@ describe('the import table refuses', () => {
     [
       'the coordinator in the agent',
       'packages/agent/src/agent.ts',
-      `import { x } from '@inference-gateway/coordinator/config';`,
+      `import { x } from '@inference-gateway/coordinator/config/config';`,
     ],
     [
       'a program in shared',

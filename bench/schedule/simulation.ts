@@ -40,7 +40,7 @@ export interface Outcome {
   readonly idleWhileWaiting: number;
 }
 
-/** As in `dispatch/direct.ts`. */
+/** As in `relay/relay.ts`. */
 const MAX_ATTEMPTS = 3;
 const CALLER = { memberId: 'anna', scope: 'any' as const };
 

@@ -1,6 +1,6 @@
 import type { Coordinator } from '@inference-gateway/coordinator/coordinator';
 import { startCoordinator } from '@inference-gateway/coordinator/coordinator';
-import { loadConfig } from '@inference-gateway/coordinator/config';
+import { loadConfig } from '@inference-gateway/coordinator/config/config';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';

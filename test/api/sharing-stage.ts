@@ -1,7 +1,7 @@
 /** Members of one gateway, their machines, and what they let each other use. */
 import type { ServiceConfig } from '@inference-gateway/agent/backends/backend';
-import type { AdminArgs } from '@inference-gateway/coordinator/admin/commands';
-import type { Config } from '@inference-gateway/coordinator/config';
+import type { AdminArgs } from '@inference-gateway/coordinator/operations/commands';
+import type { Config } from '@inference-gateway/coordinator/config/config';
 import { onTestFinished } from 'vitest';
 import { answer } from '../support/fake-behaviours.js';
 import type { Behaviour, FakeModelServer } from '../support/fake-model-server.js';

@@ -23,12 +23,12 @@ export const TABLE: Readonly<Record<string, Row>> = {
     may: [
       'coordinator/src/accounts',
       'coordinator/src/coordinator.ts',
-      'coordinator/src/config.ts',
-      'coordinator/src/admin',
+      'coordinator/src/config/config.ts',
+      'coordinator/src/operations',
       'coordinator/src/assets',
       'coordinator/src/backup',
       'coordinator/src/demo',
-      'coordinator/src/dispatch/idle-desk.ts',
+      'coordinator/src/jobs/offline-jobs.ts',
       'coordinator/src/program-version.ts',
       'coordinator/src/store/port.ts',
       'coordinator/src/store/open.ts',
@@ -36,10 +36,10 @@ export const TABLE: Readonly<Record<string, Row>> = {
     ],
     packages: ['@bomb.sh/tab', 'commander', 'zod'],
   },
-  'coordinator/src/config.ts': { may: [], packages: ['zod'] },
+  'coordinator/src/config/config.ts': { may: [], packages: ['zod'] },
   'coordinator/src/coordinator.ts': {
     may: [
-      'coordinator/src/config.ts',
+      'coordinator/src/config/config.ts',
       'coordinator/src/core',
       'coordinator/src/store/port.ts',
       'coordinator/src/store/open.ts',
@@ -50,16 +50,16 @@ export const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/http',
       'coordinator/src/http/live.ts',
       'coordinator/src/accounts',
-      'coordinator/src/admin',
+      'coordinator/src/operations',
       'coordinator/src/admin-parts.ts',
-      'coordinator/src/console',
-      'coordinator/src/webhooks',
+      'coordinator/src/operations/my',
+      'coordinator/src/jobs/webhooks',
       'coordinator/src/byte-stores.ts',
       'coordinator/src/exposition.ts',
       'coordinator/src/metering.ts',
       'coordinator/src/program-version.ts',
       'coordinator/src/queued-work.ts',
-      'coordinator/src/webhooks',
+      'coordinator/src/jobs/webhooks',
     ],
   },
   'coordinator/src/program-version.ts': { may: [] },
@@ -86,9 +86,9 @@ export const TABLE: Readonly<Record<string, Row>> = {
   'coordinator/src/admin-parts.ts': {
     may: [
       'coordinator/src/accounts',
-      'coordinator/src/admin',
+      'coordinator/src/operations',
       'coordinator/src/assets',
-      'coordinator/src/config.ts',
+      'coordinator/src/config/config.ts',
       'coordinator/src/dispatch',
       'coordinator/src/links',
       'coordinator/src/program-version.ts',
@@ -104,7 +104,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/dispatch',
       'coordinator/src/exposition.ts',
       'coordinator/src/http',
-      'coordinator/src/webhooks',
+      'coordinator/src/jobs/webhooks',
     ],
   },
   'coordinator/src/metering.ts': {
@@ -163,7 +163,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
     may: ['coordinator/src/core', 'coordinator/src/store/port.ts', 'coordinator/src/assets'],
   },
   // Stands in for it where no coordinator runs.
-  'coordinator/src/dispatch/idle-desk.ts': {
+  'coordinator/src/jobs/offline-jobs.ts': {
     may: ['coordinator/src/dispatch', 'coordinator/src/store/port.ts'],
   },
   'coordinator/src/http': {
@@ -174,7 +174,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/dispatch',
       'coordinator/src/assets',
       'coordinator/src/media',
-      'coordinator/src/console',
+      'coordinator/src/operations/my',
       'coordinator/src/openapi',
     ],
     packages: ['koa', '@koa/router', 'busboy', 'send', 'zod'],
@@ -184,7 +184,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   // The interface described, from the tables and schemas that serve it.
   'coordinator/src/openapi': { may: ['coordinator/src/core'], packages: ['zod'], node: false },
   // Tells callers that their jobs have ended; the only home of the signing and address libraries.
-  'coordinator/src/webhooks': {
+  'coordinator/src/jobs/webhooks': {
     may: ['coordinator/src/core', 'coordinator/src/store/port.ts'],
     packages: ['standardwebhooks', 'ipaddr.js'],
   },
@@ -196,11 +196,11 @@ export const TABLE: Readonly<Record<string, Row>> = {
   // What members are known by, for whoever makes or checks it.
   'coordinator/src/accounts': { may: ['coordinator/src/core'], packages: ['zod'] },
   // What members may do with what is theirs: the administrative operations, guarded.
-  'coordinator/src/console': {
-    may: ['coordinator/src/admin', 'coordinator/src/core', 'coordinator/src/store/port.ts'],
+  'coordinator/src/operations/my': {
+    may: ['coordinator/src/operations', 'coordinator/src/core', 'coordinator/src/store/port.ts'],
     packages: ['zod'],
   },
-  'coordinator/src/admin': {
+  'coordinator/src/operations': {
     may: [
       'coordinator/src/accounts',
       'coordinator/src/core',

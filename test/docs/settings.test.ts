@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { SETTINGS } from '@inference-gateway/coordinator/config-settings';
+import { SETTINGS } from '@inference-gateway/coordinator/config/settings';
 import { EXIT } from '@inference-gateway/shared/program/command-error';
 import { expect, test } from 'vitest';
 import { tableRows } from '../support/markdown-table.js';

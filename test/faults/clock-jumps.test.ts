@@ -1,5 +1,5 @@
-import { Upkeep } from '@inference-gateway/coordinator/dispatch/upkeep';
-import type { Clocks } from '@inference-gateway/coordinator/dispatch/upkeep';
+import { Upkeep } from '@inference-gateway/coordinator/jobs/upkeep';
+import type { Clocks } from '@inference-gateway/coordinator/jobs/upkeep';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Job, Store } from '@inference-gateway/coordinator/store/port';
 import { createLogger } from '@inference-gateway/shared/program/logger';

@@ -1,9 +1,9 @@
 // Runs the coordinator's program, which kills itself at the moment that argv[2] names.
 import { AssetFiles } from '@inference-gateway/coordinator/assets/asset-files';
-import { JobRun } from '@inference-gateway/coordinator/dispatch/job-run';
-import { JobRuns } from '@inference-gateway/coordinator/dispatch/job-runs';
-import { Jobs } from '@inference-gateway/coordinator/dispatch/jobs';
-import { RunEnds } from '@inference-gateway/coordinator/dispatch/run-ends';
+import { JobRun } from '@inference-gateway/coordinator/jobs/job-run';
+import { JobRuns } from '@inference-gateway/coordinator/jobs/claims';
+import { Jobs } from '@inference-gateway/coordinator/jobs/jobs';
+import { RunEnds } from '@inference-gateway/coordinator/jobs/ends';
 
 // Each is called right after what is written before it, and nothing comes between.
 const MOMENTS = {

@@ -1,8 +1,8 @@
 /** A coordinator whose members have assets already. */
 import { AssetFiles, assetsFolder } from '@inference-gateway/coordinator/assets/asset-files';
 import type { AssetFacts } from '@inference-gateway/coordinator/assets/asset-facts';
-import { loadConfig } from '@inference-gateway/coordinator/config';
-import type { Config } from '@inference-gateway/coordinator/config';
+import { loadConfig } from '@inference-gateway/coordinator/config/config';
+import type { Config } from '@inference-gateway/coordinator/config/config';
 import { startCoordinator } from '@inference-gateway/coordinator/coordinator';
 import type { Asset, Store } from '@inference-gateway/coordinator/store/port';
 import { newSecret } from '@inference-gateway/shared/ids';

@@ -9,10 +9,10 @@ import type {
   AdminArgs,
   AdminName,
   AdminResult,
-} from '@inference-gateway/coordinator/admin/commands';
+} from '@inference-gateway/coordinator/operations/commands';
 import { callRunning } from '@inference-gateway/coordinator/cli/client';
-import { loadConfig } from '@inference-gateway/coordinator/config';
-import type { Config } from '@inference-gateway/coordinator/config';
+import { loadConfig } from '@inference-gateway/coordinator/config/config';
+import type { Config } from '@inference-gateway/coordinator/config/config';
 import { startCoordinator } from '@inference-gateway/coordinator/coordinator';
 import type { Coordinator } from '@inference-gateway/coordinator/coordinator';
 import { openStore } from '@inference-gateway/coordinator/store/open';

@@ -1,5 +1,5 @@
 /** One gateway with one agent before one fake model server, for a whole file of tests. */
-import type { Config } from '@inference-gateway/coordinator/config';
+import type { Config } from '@inference-gateway/coordinator/config/config';
 import type { FakeModelServer } from './fake-model-server.js';
 import { startFakeOpenAi } from './fake-openai-server.js';
 import { openGateway } from './gateway.js';

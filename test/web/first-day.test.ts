@@ -1,6 +1,6 @@
 /** From an empty gateway to the first call, as people do it: each step at the page. */
 import { Agent } from '@inference-gateway/agent/agent';
-import { loadConfig } from '@inference-gateway/coordinator/config';
+import { loadConfig } from '@inference-gateway/coordinator/config/config';
 import { startCoordinator } from '@inference-gateway/coordinator/coordinator';
 import type { Coordinator } from '@inference-gateway/coordinator/coordinator';
 import { createLogger } from '@inference-gateway/shared/program/logger';

@@ -2,11 +2,11 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SetupDesk } from './accounts/setup-desk.js';
-import type { AdminParts, SystemFacts } from './admin/admin-context.js';
+import type { AdminParts, SystemFacts } from './operations/admin-context.js';
 import { createAdminAssets } from './assets/admin-assets.js';
 import { assetLimits } from './assets/asset-library.js';
-import type { Config } from './config.js';
-import type { Jobs } from './dispatch/jobs.js';
+import type { Config } from './config/config.js';
+import type { Jobs } from './jobs/jobs.js';
 import type { Registry } from './links/registry.js';
 import { programVersion } from './program-version.js';
 import { DATABASE_FILE, migrationsOf } from './store/open.js';

@@ -3,7 +3,7 @@ import type { Logger } from '@inference-gateway/shared/program/logger';
 import { join } from 'node:path';
 import { AssetFiles, assetsFolder } from './assets/asset-files.js';
 import { AssetLibrary } from './assets/asset-library.js';
-import type { Config } from './config.js';
+import type { Config } from './config/config.js';
 import { Spool } from './http/spool.js';
 import { Uploads } from './http/upload.js';
 import { DurationMeter } from './media/duration.js';

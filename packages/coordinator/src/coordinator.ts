@@ -6,20 +6,20 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { SetupDesk } from './accounts/setup-desk.js';
-import { serveAdmin } from './admin/server.js';
+import { serveAdmin } from './operations/server.js';
 import { partsOfAdmin } from './admin-parts.js';
 import { AssetLinks, assetLinkSecret } from './assets/asset-links.js';
 import { openByteStores } from './byte-stores.js';
 import type { ByteStores } from './byte-stores.js';
-import type { Config } from './config.js';
-import { ConsoleDesk } from './console/console-desk.js';
+import type { Config } from './config/config.js';
+import { ConsoleDesk } from './operations/my/console-desk.js';
 import type { Budget } from './core/budget.js';
 import { bodyBudget } from './core/held-document.js';
 import { RateLimit } from './core/rate.js';
 import { resolveSharing } from './core/sharing.js';
 import type { SharingFacts } from './core/sharing.js';
-import { Direct } from './dispatch/direct.js';
-import type { Jobs } from './dispatch/jobs.js';
+import { Direct } from './relay/relay.js';
+import type { Jobs } from './jobs/jobs.js';
 import { expose } from './exposition.js';
 import type { Exposition } from './exposition.js';
 import { addressOf } from './http/address-of.js';
@@ -42,7 +42,7 @@ import { openQueuedWork } from './queued-work.js';
 import type { QueuedWork } from './queued-work.js';
 import type { Store } from './store/port.js';
 import { openStore } from './store/open.js';
-import { refuseAddress } from './webhooks/refuse-address.js';
+import { refuseAddress } from './jobs/webhooks/refuse-address.js';
 
 export interface Coordinator {
   /** `http://127.0.0.1:7070`, with the port that was given. */

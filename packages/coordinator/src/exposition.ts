@@ -5,7 +5,7 @@
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { readPackageVersion } from '@inference-gateway/shared/program/versions';
 import type { Server } from 'node:http';
-import type { Config } from './config.js';
+import type { Config } from './config/config.js';
 import { serveMetrics } from './http/metrics-server.js';
 import type { MetricsServer } from './http/metrics-server.js';
 import type { MetricsAccess } from './http/routes/metrics.js';

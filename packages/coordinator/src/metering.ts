@@ -2,7 +2,7 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { sourceOf } from './core/caller.js';
 import type { MeteredTokens } from './core/usage-bounds.js';
-import type { Outcome, Work } from './dispatch/work.js';
+import type { Outcome, Work } from './run/work.js';
 import type { Exposition } from './exposition.js';
 import type { Measures } from './assets/measures.js';
 import type { Store, UsageRow } from './store/port.js';

@@ -2,14 +2,14 @@
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { AssetLibrary } from './assets/asset-library.js';
 import type { AssetLinks } from './assets/asset-links.js';
-import type { Config } from './config.js';
+import type { Config } from './config/config.js';
 import type { Budget } from './core/budget.js';
 import type { Sessions } from './core/sessions.js';
-import { Jobs } from './dispatch/jobs.js';
+import { Jobs } from './jobs/jobs.js';
 import type { Exposition } from './exposition.js';
 import { presentBatchDetail, writeJobDetail } from './http/present-job.js';
 import type { Store } from './store/port.js';
-import { openWebhooks } from './webhooks/open-webhooks.js';
+import { openWebhooks } from './jobs/webhooks/open-webhooks.js';
 
 interface QueuedWorkParts {
   readonly config: Config;

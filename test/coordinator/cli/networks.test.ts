@@ -1,7 +1,7 @@
 import type { Member, Provider, Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
 import { createMember, created } from '../../store/store-rows.js';
-import { adminOnStore } from '../admin/admin-on-store.js';
+import { adminOnStore } from '../operations/admin-on-store.js';
 import { dataFolder } from './data-folder.js';
 import { expectFailures } from './expect-failures.js';
 import { WHERE } from './jobs-in-store.js';

@@ -2,8 +2,8 @@
  * The admin socket of a coordinator in this process, over a real store, with links, files and a
  * dispatcher that a test makes up.
  */
-import type { ServerFacts } from '@inference-gateway/coordinator/admin/admin-context';
-import { serveAdmin } from '@inference-gateway/coordinator/admin/server';
+import type { ServerFacts } from '@inference-gateway/coordinator/operations/admin-context';
+import { serveAdmin } from '@inference-gateway/coordinator/operations/server';
 import type {
   AdminAssets,
   AssetFault,
@@ -16,8 +16,8 @@ import type {
 } from '@inference-gateway/coordinator/core/admin-sessions';
 import type { Candidate } from '@inference-gateway/coordinator/core/match';
 import type { ProviderView, Sessions } from '@inference-gateway/coordinator/core/sessions';
-import { createIdleDesk } from '@inference-gateway/coordinator/dispatch/idle-desk';
-import type { JobDesk, Waiting } from '@inference-gateway/coordinator/dispatch/job-desk';
+import { createIdleDesk } from '@inference-gateway/coordinator/jobs/offline-jobs';
+import type { JobDesk, Waiting } from '@inference-gateway/coordinator/jobs/job-actions';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Job, Provider, QueueLimits, Store } from '@inference-gateway/coordinator/store/port';
 import { onTestFinished } from 'vitest';

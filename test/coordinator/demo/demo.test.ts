@@ -1,7 +1,7 @@
 /** One demo, alive for the whole file: what its dashboard would show, asked as a caller asks. */
 import { startCoordinator } from '@inference-gateway/coordinator/coordinator';
 import type { Coordinator } from '@inference-gateway/coordinator/coordinator';
-import { loadConfig } from '@inference-gateway/coordinator/config';
+import { loadConfig } from '@inference-gateway/coordinator/config/config';
 import { enliven, foundDemo } from '@inference-gateway/coordinator/demo/demo';
 import type { LivingDemo } from '@inference-gateway/coordinator/demo/demo';
 import type { Scene } from '@inference-gateway/coordinator/demo/scene';

@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { createBackup } from '../backup/create-backup.js';
 import { STDOUT } from '../backup/target.js';
 import type { ArchiveOutcome } from '../backup/write-archive.js';
-import { locateData } from '../config.js';
+import { locateData } from '../config/config.js';
 import { hasStore } from '../store/open.js';
 import { enterData, noStore } from './client.js';
 import { dataOption, example, jsonOption } from './options.js';

@@ -3,8 +3,8 @@ import { becomeOwnerOf } from '@inference-gateway/shared/program/owner';
 import { print } from '@inference-gateway/shared/program/print';
 import { onShutdown } from '@inference-gateway/shared/program/shutdown';
 import type { Command } from 'commander';
-import { loadConfig } from '../config.js';
-import type { Config, ConfigFlags } from '../config.js';
+import { loadConfig } from '../config/config.js';
+import type { Config, ConfigFlags } from '../config/config.js';
 import type { Coordinator } from '../coordinator.js';
 import { dataOption, example } from './options.js';
 

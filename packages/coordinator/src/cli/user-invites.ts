@@ -1,8 +1,8 @@
 import { print, printRows, say } from '@inference-gateway/shared/program/print';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { AdminResult } from '../admin/commands.js';
-import { readPublicUrl } from '../config.js';
+import type { AdminResult } from '../operations/commands.js';
+import { readPublicUrl } from '../config/config.js';
 import { admin } from './client.js';
 import { parseDuration } from './duration.js';
 import { dataOption, example, isoTime, jsonOption } from './options.js';

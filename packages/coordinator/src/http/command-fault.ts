@@ -3,7 +3,7 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import type { ErrorCode } from '@inference-gateway/shared/errors';
 import { CommandError, EXIT, TooManyTries } from '@inference-gateway/shared/program/command-error';
 import type { ExitCode } from '@inference-gateway/shared/program/command-error';
-import { fieldAtFault } from '../console/field-at-fault.js';
+import { fieldAtFault } from '../operations/my/field-at-fault.js';
 
 const CODES: Partial<Readonly<Record<ExitCode, ErrorCode>>> = {
   [EXIT.usage]: 'invalid_value',

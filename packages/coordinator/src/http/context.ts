@@ -2,7 +2,7 @@
 import type Koa from 'koa';
 import type { LinkVerdict } from '../assets/asset-links.js';
 import type { Caller } from '../core/caller.js';
-import type { Outcome } from '../dispatch/work.js';
+import type { Outcome } from '../run/work.js';
 
 export interface RequestState {
   requestId: string;

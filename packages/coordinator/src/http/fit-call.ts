@@ -11,7 +11,7 @@ import type { AdvertisedModel } from '@inference-gateway/shared/protocol/message
 import { fittingModels, knownModels, mayTake, NO_NEEDS } from '../core/match.js';
 import type { Asking, Candidate, Needs } from '../core/match.js';
 import { chooseVoice } from '../core/voices.js';
-import { inputNotTaken } from '../dispatch/absence.js';
+import { inputNotTaken } from '../run/absence.js';
 import type { TranscriptForm } from './answers/transcript.js';
 import { mediaIn } from './judge-body.js';
 import type { ReadCall } from './read-call.js';

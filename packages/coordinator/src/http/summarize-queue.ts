@@ -5,7 +5,7 @@ import { servedModels } from '../core/access.js';
 import type { Caller } from '../core/caller.js';
 import type { Sessions, SessionView } from '../core/sessions.js';
 import { isStalled } from '../core/stall.js';
-import type { JobDesk } from '../dispatch/job-desk.js';
+import type { JobDesk } from '../jobs/job-actions.js';
 import type { ModelQueue, Store } from '../store/port.js';
 import { capacityFor } from './queue-capacity.js';
 

@@ -1,6 +1,6 @@
 /** What every answer of a provider tells the caller about its way. */
 import type { ServerResponse } from 'node:http';
-import type { Answerer } from '../../dispatch/work.js';
+import type { Answerer } from '../../run/work.js';
 
 export function setAnswerHeaders(response: ServerResponse, answerer: Answerer): void {
   response.setHeader('x-provider', encodeURIComponent(answerer.providerName));

@@ -1,7 +1,7 @@
 /** The answer of one call on its way to an HTTP caller. */
 import type { ApiError } from '@inference-gateway/shared/errors';
 import type { Measures } from '../../assets/measures.js';
-import type { Sink } from '../../dispatch/work.js';
+import type { Sink } from '../../run/work.js';
 
 export interface HttpAnswer extends Sink {
   /** Of an answer that ended well. */

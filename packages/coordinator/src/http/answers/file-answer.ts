@@ -8,7 +8,7 @@ import type { ApiError } from '@inference-gateway/shared/errors';
 import { hasPlaceholderLength } from '@inference-gateway/shared/media/wav-header';
 import type { Intake, KeptFile } from '../../assets/answer-files.js';
 import type { AnswerPart } from '../../core/sessions.js';
-import type { Answerer, SinkFault } from '../../dispatch/work.js';
+import type { Answerer, SinkFault } from '../../run/work.js';
 import { SentSound } from '../../media/sent-sound.js';
 import { setAnswerHead } from './answer-headers.js';
 import type { HttpAnswer } from './answer.js';

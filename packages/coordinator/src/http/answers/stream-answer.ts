@@ -5,7 +5,7 @@
 import type { ApiError } from '@inference-gateway/shared/errors';
 import { SilenceTimer } from '@inference-gateway/shared/protocol/liveness';
 import type { ServerResponse } from 'node:http';
-import type { Answerer } from '../../dispatch/work.js';
+import type { Answerer } from '../../run/work.js';
 import { EventSplitter } from '../sse.js';
 import { setAnswerHeaders } from './answer-headers.js';
 import { NOTHING_MEASURED } from '../../assets/measures.js';

@@ -4,7 +4,7 @@
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type Router from '@koa/router';
-import type { Area, ConsoleCommand, ConsoleDesk } from '../../console/console-desk.js';
+import type { Area, ConsoleCommand, ConsoleDesk } from '../../operations/my/console-desk.js';
 import { RateLimit } from '../../core/rate.js';
 import { commandFault } from '../command-fault.js';
 import type { ConsoleSessions, LoggedIn } from '../console-sessions.js';

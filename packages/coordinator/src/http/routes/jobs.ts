@@ -3,7 +3,7 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import type Router from '@koa/router';
 import { isFinished } from '../../core/job.js';
 import type { JobStatus } from '../../core/job.js';
-import type { JobDesk } from '../../dispatch/job-desk.js';
+import type { JobDesk } from '../../jobs/job-actions.js';
 import type { JobDetail, Store } from '../../store/port.js';
 import { callerOf } from '../context.js';
 import type { Context, RequestState } from '../context.js';

@@ -1,0 +1,197 @@
+/**
+ * The coordinator's configuration: flags > environment > file > default. The only reader of the
+ * environment; whatever is wrong anywhere is told at once.
+ */
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { readConfigFile } from './file.js';
+import { SETTINGS, didYouMean } from './settings.js';
+import type { Setting } from './settings.js';
+import type { Config } from './values.js';
+
+export type { Config };
+
+/** Flags of the command line, as they were written. */
+export interface ConfigFlags {
+  readonly data?: string;
+  readonly host?: string;
+  readonly port?: string;
+  readonly publicUrl?: string;
+  readonly metricsPort?: string;
+  readonly config?: string;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const PREFIX = 'GATEWAY_';
+const AGENT_PREFIX = 'GATEWAY_AGENT_';
+/** Names the file itself, so it can stand in the environment only. */
+const CONFIG_VARIABLE = 'GATEWAY_CONFIG';
+
+/**
+ * Throws a `CommandError` that lists every problem: exit 2, or 3 where the named file is missing.
+ */
+export function loadConfig(flags: ConfigFlags, environment: Environment = process.env): Config {
+  const sources = gather(flags, environment);
+  const problems = [...unknownVariables(environment), ...sources.problems];
+  const fields = Object.keys(SETTINGS) as (keyof Config)[];
+  const read = fields.map((field) => [field, readSetting(field, sources, problems)] as const);
+  const config = Object.fromEntries(read) as unknown as Config;
+  if (problems.length === 0) problems.push(...contradictions(config));
+  if (problems.length > 0) throw configError(problems);
+  return config;
+}
+
+/** Where the data folder is; other settings may be wrong, for a command that only opens it. */
+export function locateData(flags: ConfigFlags, environment: Environment = process.env): string {
+  return readSome(['dataDir'], flags, environment).dataDir;
+}
+
+/** Null where it is unset; other settings may be wrong, for a command that only prints a link. */
+export function readPublicUrl(
+  flags: ConfigFlags,
+  environment: Environment = process.env,
+): string | null {
+  return readSome(['publicUrl'], flags, environment).publicUrl;
+}
+
+/** What a member may have queued, for a command that queues; other settings may be wrong. */
+export function readQueueLimits(
+  flags: ConfigFlags,
+  environment: Environment = process.env,
+): { readonly jobs: number; readonly bytes: number } {
+  const limits = readSome(['maxQueuedJobs', 'maxQueuedBytes'], flags, environment);
+  return { jobs: limits.maxQueuedJobs, bytes: limits.maxQueuedBytes };
+}
+
+/** How long what is kept, for a command that prunes; other settings may be wrong. */
+export function readRetention(
+  flags: ConfigFlags,
+  environment: Environment = process.env,
+): Pick<Config, 'retentionMs' | 'usageRetentionMs' | 'auditRetentionMs'> {
+  return readSome(['retentionMs', 'usageRetentionMs', 'auditRetentionMs'], flags, environment);
+}
+
+/** Whether jobs are taken, for a command that only tells; other settings may be wrong. */
+export function readAsyncEnabled(
+  flags: ConfigFlags,
+  environment: Environment = process.env,
+): boolean {
+  return readSome(['asyncEnabled'], flags, environment).asyncEnabled;
+}
+
+/** Each must have a default, or may be null. */
+function readSome<Field extends keyof Config>(
+  fields: readonly Field[],
+  flags: ConfigFlags,
+  environment: Environment,
+): Pick<Config, Field> {
+  const sources = gather(flags, environment);
+  const problems: string[] = [];
+  const read = fields.map((field) => [field, readSetting(field, sources, problems)] as const);
+  if (problems.length > 0) throw configError(problems);
+  return Object.fromEntries(read) as unknown as Pick<Config, Field>;
+}
+
+interface Source {
+  /** How it names a setting, for messages. */
+  readonly label: (setting: Setting<unknown>, field: keyof Config) => string;
+  readonly value: (setting: Setting<unknown>, field: keyof Config) => string | undefined;
+}
+
+interface Sources {
+  /** The strongest first. */
+  readonly list: readonly Source[];
+  readonly problems: readonly string[];
+}
+
+function gather(flags: ConfigFlags, environment: Environment): Sources {
+  // An empty variable counts as unset: that is how compose files hand on what nobody set.
+  const named = flags.config ?? (environment[CONFIG_VARIABLE] || undefined);
+  const file = named === undefined ? null : readConfigFile(named);
+  const fromFlags: Source = {
+    label: (_, field) => FLAGS[field]?.label ?? field,
+    value: (_, field) => FLAGS[field]?.read(flags),
+  };
+  const fromEnvironment: Source = {
+    label: ({ name }) => PREFIX + name,
+    value: ({ name }) => environment[PREFIX + name] || undefined,
+  };
+  const fromFile: Source = {
+    label: ({ name }) => `${name.toLowerCase()} in ${named}`,
+    value: ({ name }) => file?.values.get(name.toLowerCase()),
+  };
+  return { list: [fromFlags, fromEnvironment, fromFile], problems: file?.problems ?? [] };
+}
+
+interface Flag {
+  readonly label: string;
+  readonly read: (flags: ConfigFlags) => string | undefined;
+}
+
+const FLAGS: { readonly [Field in keyof Config]?: Flag } = {
+  dataDir: { label: '--data', read: ({ data }) => data },
+  host: { label: '--host', read: ({ host }) => host },
+  port: { label: '--port', read: ({ port }) => port },
+  publicUrl: { label: '--public-url', read: ({ publicUrl }) => publicUrl },
+  metricsPort: { label: '--metrics-port', read: ({ metricsPort }) => metricsPort },
+};
+
+/** Null where it is unset; a value that is not allowed is a problem, and null as well. */
+function readSetting<Field extends keyof Config>(
+  field: Field,
+  sources: Sources,
+  problems: string[],
+): Config[Field] | null {
+  const setting: Setting<Config[Field]> = SETTINGS[field];
+  const source = sources.list.find((one) => one.value(setting, field) !== undefined);
+  const written = source?.value(setting, field);
+  if (source === undefined || written === undefined) {
+    return setting.default === null ? null : setting.parse(setting.default);
+  }
+  const value = setting.parse(written);
+  if (value === null) {
+    const shown = setting.secret === true ? 'not usable' : `'${written}'`;
+    problems.push(`${source.label(setting, field)} is ${shown}: allowed is ${setting.allowed}.`);
+  }
+  return value;
+}
+
+function unknownVariables(environment: Environment): string[] {
+  const known = [CONFIG_VARIABLE, ...Object.values(SETTINGS).map(({ name }) => PREFIX + name)];
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(PREFIX) && !name.startsWith(AGENT_PREFIX))
+    .filter((name) => !known.includes(name))
+    .map((name) => `${name} is no setting of this program.${didYouMean(name, known)}`);
+}
+
+/** Values that are allowed each and make no sense together. */
+function contradictions(config: Config): string[] {
+  const problems: string[] = [];
+  if (config.deadMs <= config.pingMs) {
+    problems.push(
+      `GATEWAY_DEAD_S is ${config.deadMs / 1000}: it must be more than GATEWAY_PING_S, which is ` +
+        `${config.pingMs / 1000}, or every idle link is taken for dead.`,
+    );
+  }
+  if (config.maxBodyMemoryBytes < config.maxJsonBytes) {
+    problems.push(
+      'GATEWAY_MAX_BODY_MEMORY_MB is less than GATEWAY_MAX_JSON_MB: the largest body that is ' +
+        'allowed would always be refused.',
+    );
+  }
+  if (config.metricsPort === config.port && config.port !== 0) {
+    problems.push(
+      `GATEWAY_METRICS_PORT is ${config.port}, the port of the API itself: choose another, or ` +
+        'set GATEWAY_METRICS_TOKEN alone to have the metrics there.',
+    );
+  }
+  return problems;
+}
+
+function configError(problems: readonly string[]): CommandError {
+  const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
+  return new CommandError(
+    EXIT.usage,
+    `the configuration has ${count}:\n${problems.map((line) => `  ${line}`).join('\n')}`,
+  );
+}

@@ -1,0 +1,305 @@
+/**
+ * Every setting of a coordinator: how it is written, what is allowed, and what it is when nobody
+ * says. The environment has each as `GATEWAY_<NAME>`, the configuration file in lower case without
+ * the prefix. `docs/operations.md` prints this table and a test holds the two together.
+ */
+import { nearest } from '@inference-gateway/shared/nearest';
+import { LOG_LEVELS } from '@inference-gateway/shared/program/logger';
+import { mebibytes, parseOrigin, scaled, seconds, text, whole, yesOrNo } from './setting-kinds.js';
+import type { Setting } from './setting-kinds.js';
+import { ASSETS_ACCESS } from '@inference-gateway/shared/media/types';
+import type { Config } from './values.js';
+
+export type { Setting };
+
+export type Settings = { readonly [Field in keyof Config]: Setting<Config[Field]> };
+
+const DAY_S = 86_400;
+/** Some 23 days: a timer of more than 24 would fire at once. */
+const MAX_DEADLINE_S = 2_000_000;
+
+export const SETTINGS: Settings = {
+  dataDir: text({ name: 'DATA', default: './data', doc: 'Folder of the database and the lock.' }),
+  host: text({ name: 'HOST', default: '127.0.0.1', doc: 'Address to listen on.' }),
+  port: whole({
+    name: 'PORT',
+    default: '7070',
+    range: [0, 65_535],
+    doc: 'Port to listen on; 0 takes a free one.',
+  }),
+  publicUrl: {
+    name: 'PUBLIC_URL',
+    default: null,
+    allowed: 'an origin such as https://gateway.example.org, without a path',
+    doc: 'Origin that callers and agents use. Unset, it is the address listened on.',
+    parse: parseOrigin,
+  },
+  logLevel: {
+    name: 'LOG_LEVEL',
+    default: 'info',
+    allowed: LOG_LEVELS.join(', '),
+    doc: 'Least severity that is logged.',
+    parse: (written) => LOG_LEVELS.find((level) => level === written) ?? null,
+  },
+  trustProxy: whole({
+    name: 'TRUST_PROXY',
+    default: '0',
+    range: [0, 10],
+    doc: 'How many proxies in front append to X-Forwarded-For; 0 believes none.',
+  }),
+  rateLimitRequests: whole({
+    name: 'RATE_LIMIT_REQUESTS',
+    default: '600',
+    range: [1, 1_000_000],
+    doc: 'Requests that a member may send within the window.',
+  }),
+  rateLimitWindowMs: seconds({
+    name: 'RATE_LIMIT_WINDOW_S',
+    default: '60',
+    range: [0.1, DAY_S],
+    doc: 'Length of that window.',
+  }),
+  maxConcurrent: whole({
+    name: 'MAX_CONCURRENT',
+    default: '256',
+    range: [1, 100_000],
+    doc: "A member's synchronous calls at once; further ones wait in the member's own line.",
+  }),
+  maxImages: whole({
+    name: 'MAX_IMAGES',
+    default: '4',
+    range: [1, 32],
+    doc: 'Images of one request; a larger n is clamped to it.',
+  }),
+  maxSpeechCharacters: whole({
+    name: 'MAX_SPEECH_CHARACTERS',
+    default: '5000',
+    range: [1, 1_000_000],
+    doc: 'Characters of a text to be spoken.',
+  }),
+  maxJsonBytes: mebibytes({
+    name: 'MAX_JSON_MB',
+    default: '32',
+    range: [0.001, 256],
+    doc: 'Largest JSON body.',
+  }),
+  maxBodyMemoryBytes: mebibytes({
+    name: 'MAX_BODY_MEMORY_MB',
+    default: '512',
+    range: [0.001, 1_048_576],
+    doc: 'JSON bodies and answers held at once, half of it a member; beyond it 503.',
+  }),
+  syncWaitMs: seconds({
+    name: 'SYNC_WAIT_S',
+    default: '60',
+    range: [0, DAY_S],
+    doc: 'How long a synchronous call waits for a free slot.',
+  }),
+  syncDeadlineMs: seconds({
+    name: 'SYNC_DEADLINE_S',
+    default: '280',
+    range: [0.05, DAY_S],
+    doc: "How long a whole synchronous call may take. Node's own fetch gives up at 300.",
+  }),
+  reconnectWaitMs: seconds({
+    name: 'RECONNECT_WAIT_S',
+    default: '5',
+    range: [0, 600],
+    doc: 'How long a call waits for a provider that dropped its link moments ago.',
+  }),
+  breakerOpenMs: seconds({
+    name: 'BREAKER_OPEN_S',
+    default: '30',
+    range: [0, 3_600],
+    doc: 'How long a provider that fails again and again gets no call; 0: failures do not count.',
+  }),
+  firstByteMs: seconds({
+    name: 'FIRST_BYTE_S',
+    default: '120',
+    range: [0.05, DAY_S],
+    doc: "How long a stream's first byte may take; a loading model has until the deadline.",
+  }),
+  idleMs: seconds({
+    name: 'IDLE_S',
+    default: '60',
+    range: [0.05, DAY_S],
+    doc: 'Longest silence of a provider within a stream.',
+  }),
+  earlyHeadersMs: seconds({
+    name: 'EARLY_HEADERS_S',
+    default: '15',
+    range: [0.01, DAY_S],
+    doc: "A stream's response headers go out after this much silence.",
+  }),
+  keepAliveMs: seconds({
+    name: 'KEEP_ALIVE_S',
+    default: '10',
+    range: [0.01, DAY_S],
+    doc: 'Silence between two comment lines on a stream.',
+  }),
+  stallMs: seconds({
+    name: 'STALL_S',
+    default: '60',
+    range: [0.05, DAY_S],
+    doc: 'A caller that takes no byte for this long loses its stream.',
+  }),
+  drainMs: seconds({
+    name: 'DRAIN_S',
+    default: '30',
+    range: [0, DAY_S],
+    doc: 'How long a shutdown waits for work under way.',
+  }),
+  pingMs: seconds({
+    name: 'PING_S',
+    default: '15',
+    range: [0.01, 600],
+    doc: 'An end of a link that has sent nothing for this long sends a ping.',
+  }),
+  deadMs: seconds({
+    name: 'DEAD_S',
+    default: '40',
+    range: [0.02, DAY_S],
+    doc: 'A link that is silent for this long is dead; more than PING_S.',
+  }),
+  acceptMs: seconds({
+    name: 'ACCEPT_S',
+    default: '5',
+    range: [0.01, 600],
+    doc: 'How long an agent may take to accept work before another is tried.',
+  }),
+  jobLeaseMs: seconds({
+    name: 'JOB_LEASE_S',
+    default: '60',
+    range: [0.1, DAY_S],
+    doc: 'How long an agent holds a claim without a heartbeat; it sends one in a quarter of it.',
+  }),
+  providerApproval: yesOrNo({
+    name: 'PROVIDER_APPROVAL',
+    default: 'false',
+    doc: 'Whether new providers get no work until "provider approve".',
+  }),
+  asyncEnabled: yesOrNo({
+    name: 'ASYNC_ENABLED',
+    default: 'true',
+    doc: 'Whether jobs and batches are accepted and run.',
+  }),
+  jobMaxAttempts: whole({
+    name: 'JOB_MAX_ATTEMPTS',
+    default: '3',
+    range: [1, 100],
+    doc: 'How often a job is tried before it has failed.',
+  }),
+  jobNoProviderMs: seconds({
+    name: 'JOB_NO_PROVIDER_S',
+    default: '3600',
+    range: [0, 31_536_000],
+    doc: 'How long a queued job waits for a model that nobody serves.',
+  }),
+  jobDeadlineMs: seconds({
+    name: 'JOB_DEADLINE_S',
+    default: '900',
+    range: [0.05, MAX_DEADLINE_S],
+    doc: 'How long one attempt at a text or speech job may take.',
+  }),
+  jobImageDeadlineMs: seconds({
+    name: 'JOB_IMAGE_DEADLINE_S',
+    default: '1800',
+    range: [0.05, MAX_DEADLINE_S],
+    doc: 'The same for images.',
+  }),
+  jobFilmDeadlineMs: seconds({
+    name: 'JOB_FILM_DEADLINE_S',
+    default: '7200',
+    range: [0.05, MAX_DEADLINE_S],
+    doc: 'The same for video and music.',
+  }),
+  maxQueuedJobs: whole({
+    name: 'MAX_QUEUED',
+    default: '10000',
+    range: [1, 10_000_000],
+    doc: 'Jobs that a member may have queued; beyond it 429 queue_full.',
+  }),
+  maxQueuedBytes: mebibytes({
+    name: 'MAX_QUEUED_MB',
+    default: '1024',
+    range: [0.001, 1_048_576],
+    doc: 'Bytes of their requests together.',
+  }),
+  webhookPrivate: yesOrNo({
+    name: 'WEBHOOK_PRIVATE',
+    default: 'false',
+    doc: 'Whether webhooks may go to private, link-local and loopback addresses.',
+  }),
+  metricsToken: {
+    name: 'METRICS_TOKEN',
+    default: null,
+    allowed: '16 to 512 printable characters, without spaces',
+    doc: 'Opens GET /metrics to whoever sends it as a Bearer token. Unset, that is 404.',
+    secret: true,
+    parse: (written) => (/^[\x21-\x7e]{16,512}$/.test(written) ? written : null),
+  },
+  metricsPort: whole({
+    name: 'METRICS_PORT',
+    default: null,
+    range: [0, 65_535],
+    doc: 'Another port, on the same host, with GET /metrics alone; without a token if none is set.',
+  }),
+  assetsAccess: {
+    name: 'ASSETS_ACCESS',
+    default: 'private',
+    allowed: ASSETS_ACCESS.join(', '),
+    doc: 'Who may fetch a generated file: its owner, or whoever has the link that answers carry.',
+    parse: (written) => ASSETS_ACCESS.find((access) => access === written) ?? null,
+  },
+  assetsLinkMs: scaled(
+    {
+      name: 'ASSETS_LINK_MINUTES',
+      default: '60',
+      range: [0.01, 43_200],
+      doc: 'How long a link to a generated file is good.',
+    },
+    { unit: 'minutes', factor: 60_000 },
+  ),
+  assetsMaxBytes: scaled(
+    {
+      name: 'ASSETS_MAX_GB',
+      default: '20',
+      range: [0.000_001, 1_048_576],
+      doc: "Space for generated files; a tenth of it is one member's.",
+    },
+    { unit: 'GiB', factor: 1024 ** 3 },
+  ),
+  retentionMs: scaled(
+    {
+      name: 'RETENTION_DAYS',
+      default: '30',
+      range: [0.001, 36_500],
+      doc: 'How long generated files, finished jobs and their results are kept.',
+    },
+    { unit: 'days', factor: DAY_S * 1_000 },
+  ),
+  usageRetentionMs: scaled(
+    {
+      name: 'USAGE_RETENTION_DAYS',
+      default: '90',
+      range: [1, 36_500],
+      doc: 'How long single requests are listed; the sums of their days stay for good.',
+    },
+    { unit: 'days', factor: DAY_S * 1_000 },
+  ),
+  auditRetentionMs: scaled(
+    {
+      name: 'AUDIT_RETENTION_DAYS',
+      default: '1095',
+      range: [1, 36_500],
+      doc: 'How long entries of the audit log are kept.',
+    },
+    { unit: 'days', factor: DAY_S * 1_000 },
+  ),
+};
+
+/** ` Did you mean X?`, or nothing. */
+export function didYouMean(written: string, known: readonly string[]): string {
+  const meant = nearest(written, known)[0];
+  return meant === undefined ? '' : ` Did you mean ${meant}?`;
+}

@@ -1,0 +1,173 @@
+/**
+ * Writes what became of a run, and tells its agent when that is safe on the disk. Where the
+ * database cannot take it, it is tried again: meanwhile the agent keeps the result.
+ */
+import { ApiError } from '@inference-gateway/shared/errors';
+import type { Logger } from '@inference-gateway/shared/program/logger';
+import type {
+  DispatchStore,
+  EndOutcome,
+  FinishOutcome,
+  Job,
+  JobUsage,
+  UsageRow,
+} from '../store/port.js';
+import type { MeteredTokens } from '../core/usage-bounds.js';
+import type { JobRun, RunEnd } from './job-run.js';
+import type { JobSinks } from './sinks.js';
+import type { JobVerdict } from './job-verdict.js';
+import { brokenRun } from './job-verdict.js';
+
+const FIRST_RETRY_MS = 250;
+const LONGEST_RETRY_MS = 15_000;
+/** An hour of a database that takes nothing; then the lease ends, and the agent's next link. */
+const MAX_TRIES = 240;
+
+interface RunEndsParts {
+  readonly store: DispatchStore;
+  readonly sinks: JobSinks;
+  readonly logger: Logger;
+  readonly onChange: (job: Job, usage: UsageRow | null) => void;
+}
+
+export class RunEnds {
+  readonly #parts: RunEndsParts;
+  readonly #closing = new AbortController();
+
+  constructor(parts: RunEndsParts) {
+    this.#parts = parts;
+  }
+
+  /** Nothing is tried again from now on. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  /** Without waiting: what comes after it is written after it. */
+  accepted(claimId: string, limitMs: number): void {
+    const now = Date.now();
+    this.#parts.store.acceptJob(claimId, now + limitMs, now).catch((err: unknown) => {
+      this.#parts.logger.warn({ err, claim: claimId }, 'cannot note that a job was accepted');
+    });
+  }
+
+  async write(run: JobRun, end: RunEnd): Promise<void> {
+    if (end.kind === 'done') return this.#finish(run, toUsage(run, end.tokens));
+    await run.sink.drop();
+    // A canceled job is not this run's any more, and one whose link is lost may go on.
+    if (end.kind === 'canceled' || end.verdict.kind === 'leave') return undefined;
+    const outcome = await this.end(run.claimId, end.verdict);
+    if (outcome !== null) run.acknowledge(outcome.kind === 'stale' ? 'stale' : 'stored');
+    return undefined;
+  }
+
+  /** Null where the database did not take it. */
+  async end(claimId: string, verdict: JobVerdict): Promise<EndOutcome | null> {
+    if (verdict.kind === 'leave') return null;
+    const { store } = this.#parts;
+    const { error: apiError } = verdict;
+    const { error } = apiError.body;
+    const outcome = await this.#write(() =>
+      verdict.kind === 'fail'
+        ? store.failJob(
+            { claimId, retryable: verdict.retryable, error, random: Math.random() },
+            Date.now(),
+          )
+        : store.releaseJob(
+            { claimId, counts: verdict.counts, error, random: Math.random() },
+            Date.now(),
+          ),
+    );
+    if (outcome !== null) this.#tell(outcome);
+    return outcome;
+  }
+
+  /** The job never reached its provider. */
+  async release(claimId: string, error: ApiError): Promise<void> {
+    await this.end(claimId, { kind: 'release', counts: false, error });
+  }
+
+  async #finish(run: JobRun, usage: JobUsage): Promise<void> {
+    const outcome = await this.#store(run, usage);
+    if (outcome === null) return run.sink.discard();
+    switch (outcome.kind) {
+      case 'stored':
+        run.sink.discard();
+        this.#parts.onChange(outcome.job, outcome.usage);
+        return run.acknowledge('stored');
+      case 'full':
+      case 'member_full': {
+        await run.sink.drop();
+        const error = this.#parts.sinks.library.fullError(outcome.kind);
+        const noted = await this.end(run.claimId, { kind: 'fail', retryable: false, error });
+        if (noted !== null) run.acknowledge('stored');
+        return undefined;
+      }
+      case 'duplicate':
+      case 'stale':
+        await run.sink.drop();
+        return run.acknowledge(outcome.kind);
+    }
+  }
+
+  /** Null where the database did not take it, and the agent is to keep it. */
+  async #store(run: JobRun, usage: JobUsage): Promise<FinishOutcome | null> {
+    const { store, sinks } = this.#parts;
+    const { text, assets } = run.sink.result;
+    const { claimId } = run;
+    const finish = { claimId, result: text, assets, assetLimits: sinks.library.limits, usage };
+    try {
+      return await this.#write(() => store.finishJob(finish, Date.now()));
+    } catch (error) {
+      // The database refuses this very result, and would the next time.
+      this.#parts.logger.error({ err: error, claim: claimId }, 'a result cannot be stored');
+      await run.sink.drop();
+      const told = brokenRun(error);
+      const noted = await this.end(claimId, { kind: 'fail', retryable: true, error: told });
+      return noted === null ? null : { kind: 'stale' };
+    }
+  }
+
+  #tell(outcome: EndOutcome): void {
+    if (outcome.kind === 'stale') return;
+    this.#parts.onChange(outcome.job, outcome.kind === 'failed' ? outcome.usage : null);
+  }
+
+  /** Null where it was given up. Throws what is no fault of the storage. */
+  async #write<T>(operation: () => Promise<T>): Promise<T | null> {
+    for (let tries = 1, waitMs = FIRST_RETRY_MS; tries <= MAX_TRIES; tries++) {
+      try {
+        return await operation();
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        if (tries === 1) this.#parts.logger.warn({ err: error }, 'the end of a job waits');
+      }
+      await this.#pause(waitMs);
+      if (this.#closing.signal.aborted) return null;
+      waitMs = Math.min(LONGEST_RETRY_MS, waitMs * 2);
+    }
+    return null;
+  }
+
+  #pause(ms: number): Promise<void> {
+    const { signal } = this.#closing;
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal.addEventListener('abort', done, { once: true });
+      if (signal.aborted) done();
+    });
+  }
+}
+
+function toUsage(run: JobRun, tokens: MeteredTokens): JobUsage {
+  return {
+    ...tokens,
+    ...run.sink.result.measures,
+    firstByteMs: run.firstByteMs,
+  };
+}

@@ -1,0 +1,166 @@
+/** One run of one claimed job: the Work that a synchronous call would be, and its sink. */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { ApiError } from '@inference-gateway/shared/errors';
+import { limitOf, sequencesOf } from '@inference-gateway/shared/openai/tokens';
+import type { Candidate } from '../core/match.js';
+import type {
+  CallReport,
+  Exchange,
+  ExchangeHandler,
+  LinkedProvider,
+  OpenRequest,
+} from '../core/sessions.js';
+import { readSparse } from '@inference-gateway/shared/json/sparse';
+import { sizeOf } from '../core/usage-bounds.js';
+import type { RequestSize } from '../core/usage-bounds.js';
+import type { ClaimedJob } from '../store/port.js';
+import { Attempt } from '../run/attempt.js';
+import type { AttemptResult } from '../run/attempt.js';
+import { brokenRun, judgeRun, reportRun } from './job-verdict.js';
+import type { JobVerdict } from './job-verdict.js';
+import type { JobSink } from './job-sink.js';
+import type { Work } from '../run/work.js';
+
+interface JobRunParts {
+  readonly claimed: ClaimedJob;
+  readonly provider: Pick<LinkedProvider, 'providerId' | 'providerName'> &
+    Partial<Pick<Candidate, 'ownerId'>>;
+  readonly sink: JobSink;
+  /** Aborted when the job is canceled. */
+  readonly canceling: AbortController;
+  readonly limitMs: number;
+  /** Null where only its agent still has it. */
+  readonly body: Uint8Array | null;
+  readonly onAccepted?: () => void;
+}
+
+export type RunEnd =
+  | Extract<AttemptResult, { readonly kind: 'done' }>
+  | { readonly kind: 'refused'; readonly verdict: JobVerdict; readonly report: CallReport }
+  | { readonly kind: 'canceled' };
+
+export class JobRun {
+  readonly claimId: string;
+  readonly sink: JobSink;
+  /** Never rejected. */
+  readonly end: Promise<RunEnd>;
+  readonly #parts: JobRunParts;
+  readonly #work: Work;
+  readonly #attempt: Attempt;
+  #exchange: Exchange | null = null;
+
+  constructor(parts: JobRunParts) {
+    this.#parts = parts;
+    this.claimId = parts.claimed.claimId;
+    this.sink = parts.sink;
+    this.#work = toWork(parts);
+    const { claimed, provider, sink, limitMs, body, onAccepted } = parts;
+    this.#attempt = new Attempt({
+      work: this.#work,
+      sink,
+      candidate: provider,
+      attempt: claimed.job.attempts,
+      queueMs: 0,
+      overheadMs: 0,
+      // The result says itself where it was cut.
+      maxTokens: null,
+      // A local call is silent while it computes: only the whole of it has a limit.
+      allowed: allowedOf(claimed, body),
+      timing: { syncDeadlineMs: limitMs, firstByteMs: limitMs, idleMs: limitMs },
+      ...(onAccepted !== undefined && { onAccepted }),
+    });
+    this.end = this.#attempt.result.then(
+      (result): RunEnd => {
+        if (result.kind === 'done') return result;
+        if (result.kind === 'gone') return { kind: 'canceled' };
+        const { failure } = result;
+        const verdict = judgeRun(failure, provider.providerName);
+        const report = reportRun(failure, provider.providerName, claimed.job.endpoint);
+        return { kind: 'refused', verdict, report };
+      },
+      (error: unknown): RunEnd => {
+        const told = error instanceof ApiError ? error : brokenRun(error);
+        const verdict: JobVerdict = { kind: 'fail', retryable: true, error: told };
+        return { kind: 'refused', verdict, report: { kind: 'nothing' } };
+      },
+    );
+  }
+
+  get handler(): ExchangeHandler {
+    return this.#attempt;
+  }
+
+  /** The body is not kept: its run may take hours. */
+  openRequest(body: Uint8Array): OpenRequest {
+    const { claimed, provider, limitMs } = this.#parts;
+    const { job, claimId, memberName } = claimed;
+    return {
+      job: { jobId: job.id, claimId },
+      endpoint: job.endpoint,
+      model: job.model,
+      caller: { name: memberName, own: provider.ownerId === job.memberId },
+      memberId: job.memberId,
+      body,
+      uploads: [],
+      // One after another: a batch is the way to have many at once.
+      sequences: 1,
+      deadlineMs: Math.ceil(limitMs),
+      attempt: job.attempts,
+      requestId: job.requestId,
+    };
+  }
+
+  begin(exchange: Exchange): void {
+    this.#exchange = exchange;
+    this.#attempt.begin(exchange);
+  }
+
+  /** From the claim to the first byte of the answer; null where there was none. */
+  get firstByteMs(): number | null {
+    const { firstByteAt } = this.#attempt;
+    return firstByteAt === null ? null : Math.round(firstByteAt - this.#work.receivedAt);
+  }
+
+  /** Tells the agent what became of its last word. */
+  acknowledge(verdict: Parameters<Exchange['acknowledge']>[1]): void {
+    this.#exchange?.acknowledge(this.claimId, verdict);
+  }
+}
+
+/** Its request is the agent's by the time that anything could be sent again. */
+const NOTHING = new Uint8Array();
+
+function allowedOf({ job, request: resumed }: ClaimedJob, body: Uint8Array | null): Allowed {
+  if (body === null || ENDPOINTS[job.endpoint].serviceType !== 'llm') {
+    return { request: () => resumed ?? null, sequences: 1, maxTokens: null };
+  }
+  // The body itself is not kept.
+  const size = sizeOf(body);
+  const request = (): RequestSize => size;
+  const fields = readSparse(body);
+  const sequences = sequencesOf(job.endpoint, fields);
+  return { request, sequences, maxTokens: limitOf(fields) };
+}
+
+type Allowed = ConstructorParameters<typeof Attempt>[0]['allowed'];
+
+function toWork({ claimed, canceling }: JobRunParts): Work {
+  const { job, memberName } = claimed;
+  const { memberId, keyId, scope } = job;
+  const limits = { requests: null, concurrent: null };
+  return {
+    requestId: job.requestId,
+    caller: { memberId, memberName, keyId, scope, limits },
+    endpoint: job.endpoint,
+    model: job.model,
+    needs: job.needs,
+    body: NOTHING,
+    uploads: [],
+    sequences: 1,
+    maxTokens: null,
+    stream: false,
+    receivedAt: performance.now(),
+    limitMs: null,
+    signal: canceling.signal,
+  };
+}

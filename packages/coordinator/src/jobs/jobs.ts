@@ -1,0 +1,309 @@
+/** Jobs of a running coordinator: the desk for callers, the keeper of claims for links. */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { ulid } from '@inference-gateway/shared/ids';
+import type { Logger } from '@inference-gateway/shared/program/logger';
+import type { AssetLibrary } from '../assets/asset-library.js';
+import type { Budget } from '../core/budget.js';
+import { isFinished } from '../core/job.js';
+import type { LaneHead } from '../core/lane.js';
+import type {
+  ClaimKeeper,
+  ClaimOffer,
+  LinkedProvider,
+  Resumption,
+  Sessions,
+} from '../core/sessions.js';
+import { placeAmong } from '../core/rivals.js';
+import { ABOUT_TO_START, waitingFor } from '../core/waiting-reason.js';
+import type { Waiting } from '../core/waiting-reason.js';
+import type {
+  Batch,
+  Canceled,
+  CancelOutcome,
+  Job,
+  NewJobItem,
+  QueuePosition,
+  RetryOutcome,
+  Store,
+  SubmitOutcome,
+  UsageRow,
+} from '../store/port.js';
+import { ableProviders } from './able-providers.js';
+import { Dispatcher } from './dispatcher.js';
+import { Endings } from './endings.js';
+import type { JobDesk, Submitted, Submitter } from './job-actions.js';
+import { JobRuns } from './claims.js';
+import type { JobDeadlines } from './claims.js';
+import { JobSinks } from './sinks.js';
+import type { JobSinkLimits } from './sinks.js';
+import { SYSTEM_CLOCKS, Upkeep } from './upkeep.js';
+
+export interface JobSettings extends JobDeadlines, JobSinkLimits {
+  readonly asyncEnabled: boolean;
+  readonly jobMaxAttempts: number;
+  readonly jobLeaseMs: number;
+  readonly jobNoProviderMs: number;
+  readonly retentionMs: number;
+  readonly usageRetentionMs: number;
+  readonly auditRetentionMs: number;
+  readonly maxQueuedJobs: number;
+  readonly maxQueuedBytes: number;
+}
+
+export interface JobsParts {
+  readonly store: Store;
+  readonly sessions: Sessions;
+  readonly library: AssetLibrary;
+  /** Memory for answers, which synchronous calls take theirs from, too. */
+  readonly budget: Budget;
+  readonly settings: JobSettings;
+  readonly logger: Logger;
+  /** A job has ended. `usage` is what was metered of it, where that is known here. */
+  readonly onEnded: (usage: UsageRow | null) => void;
+  /** A job of the member is new, runs, or is in another state; null: the queue stops or goes on. */
+  readonly onMoved: (memberId: string | null) => void;
+}
+
+export class Jobs implements JobDesk, ClaimKeeper {
+  readonly #parts: JobsParts;
+  readonly #runs: JobRuns;
+  readonly #upkeep: Upkeep;
+  readonly #dispatcher: Dispatcher;
+  readonly #endings: Endings;
+
+  constructor(parts: JobsParts) {
+    this.#parts = parts;
+    const { store, sessions, library, budget, settings, logger } = parts;
+    const { jobLeaseMs: leaseMs, jobNoProviderMs: noProviderMs } = settings;
+    const { retentionMs, usageRetentionMs, auditRetentionMs } = settings;
+    const onChange = (job: Job, usage: UsageRow | null): void => this.#changed(job, usage);
+    this.#endings = new Endings(store);
+    const sinks = new JobSinks(library, settings, budget);
+    const onStart = (job: Job): void => parts.onMoved(job.memberId);
+    const run = { store, sessions, sinks, deadlines: settings, logger };
+    this.#runs = new JobRuns({ ...run, onStart, onChange });
+    const time = { leaseMs, noProviderMs, retentionMs, usageRetentionMs, auditRetentionMs };
+    const clocks = SYSTEM_CLOCKS;
+    this.#upkeep = new Upkeep({ store, sessions, clocks, ...time, onChange, logger });
+    const { asyncEnabled } = settings;
+    const [runs, upkeep] = [this.#runs, this.#upkeep];
+    const dispatched = { store, sessions, runs, upkeep, leaseMs, logger, claims: asyncEnabled };
+    this.#dispatcher = new Dispatcher(dispatched);
+  }
+
+  findSubmitted(memberId: string, idempotencyKey: string): Promise<Job | null> {
+    return this.#parts.store.findSubmittedJob(memberId, idempotencyKey);
+  }
+
+  findSubmittedBatch(memberId: string, idempotencyKey: string): Promise<Batch | null> {
+    return this.#parts.store.findSubmittedBatch(memberId, idempotencyKey);
+  }
+
+  async submit(submitter: Submitter, item: NewJobItem): Promise<SubmitOutcome<Submitted>> {
+    const { store } = this.#parts;
+    const now = Date.now();
+    const id = ulid(now);
+    const claim = this.#dispatcher.express(headOf({ id, now, submitter, item }));
+    const submission = { ...this.#submission(submitter), id, item };
+    // All in one turn, and so in one commit: it is created, has its place, and may lose it again.
+    const creating = store.createJob(submission, this.#limits, now);
+    const placing = store.queuePositions([id]);
+    if (claim !== null) claim();
+    const [created, places] = await Promise.all([creating, placing]);
+    if (claim === null) this.#dispatcher.wake();
+    if (created.kind === 'queue_full') return created;
+    this.#parts.onMoved(submitter.memberId);
+    const { kind, value: job } = created;
+    if (kind === 'created') {
+      // Its own slot is taken already, so that to itself it would seem to wait for one.
+      const waiting = claim === null ? this.#waitingOf(job, places[0] ?? null) : ABOUT_TO_START;
+      return { kind, value: { job, waiting } };
+    }
+    return { kind, value: { job, waiting: (await this.waiting([job])).get(job.id) ?? null } };
+  }
+
+  async submitBatch(
+    submitter: Submitter & { readonly label: string | null },
+    items: readonly NewJobItem[],
+  ): Promise<SubmitOutcome<Batch>> {
+    const { store } = this.#parts;
+    const { label } = submitter;
+    const created = await store.createBatch(
+      { ...this.#submission(submitter), label, items },
+      this.#limits,
+      Date.now(),
+    );
+    this.#dispatcher.wake();
+    this.#parts.onMoved(submitter.memberId);
+    return created;
+  }
+
+  async cancel(jobId: string, memberId: string | null): Promise<CancelOutcome> {
+    const outcome = await this.#parts.store.cancelJob(jobId, memberId, Date.now());
+    if (outcome.kind === 'canceled') this.#canceled(outcome);
+    return outcome;
+  }
+
+  async cancelBatch(batchId: string, memberId: string | null): Promise<Batch | null> {
+    const outcome = await this.#parts.store.cancelBatch(batchId, memberId, Date.now());
+    if (outcome === null) return null;
+    for (const canceled of outcome.canceled) this.#canceled(canceled);
+    return outcome.batch;
+  }
+
+  async retry(jobId: string, memberId: string | null): Promise<RetryOutcome> {
+    const { store } = this.#parts;
+    const outcome = await store.retryJob(jobId, memberId, this.#limits, Date.now());
+    this.#dispatcher.wake();
+    if (outcome.kind === 'queued') this.#parts.onMoved(outcome.job.memberId);
+    return outcome;
+  }
+
+  async waiting(jobs: readonly Job[]): Promise<ReadonlyMap<string, Waiting>> {
+    const queued = jobs.filter(({ status }) => status === 'QUEUED');
+    if (queued.length === 0) return new Map();
+    const positions = await this.#parts.store.queuePositions(queued.map(({ id }) => id));
+    const places = new Map(positions.map((position) => [position.jobId, position]));
+    return new Map(queued.map((job) => [job.id, this.#waitingOf(job, places.get(job.id) ?? null)]));
+  }
+
+  whenEnded(jobId: string, waitMs: number, signal: AbortSignal): Promise<void> {
+    return this.#endings.wait(jobId, waitMs, signal);
+  }
+
+  async setPaused(paused: boolean, by: string): Promise<void> {
+    await this.#parts.store.by(by).setQueuePaused(paused);
+    this.#upkeep.isPaused = paused;
+    this.#parts.onMoved(null);
+    this.#dispatcher.wake();
+  }
+
+  async requeueStuck(): Promise<number> {
+    const moved = await this.#parts.store.requeueStuck(Date.now());
+    this.#dispatcher.wake();
+    return moved;
+  }
+
+  get lastTickAt(): number | null {
+    return this.#dispatcher.lastTickAt;
+  }
+
+  async resume(
+    linked: LinkedProvider,
+    offers: readonly ClaimOffer[],
+  ): Promise<readonly Resumption[]> {
+    const { store, settings } = this.#parts;
+    const { providerId, sessionId } = linked;
+    const now = Date.now();
+    const leaseUntil = now + settings.jobLeaseMs;
+    const claimIds = offers.map(({ claim_id: id }) => id);
+    const random = Math.random();
+    const request = { providerId, sessionId, claimIds, leaseUntil, random };
+    const { claims, ended } = await store.resumeClaims(request, now);
+    for (const outcome of ended) {
+      if (outcome.kind === 'stale') continue;
+      this.#changed(outcome.job, outcome.kind === 'failed' ? outcome.usage : null);
+    }
+    const resuming = offers.map(async ({ claim_id: claimId, phase }): Promise<Resumption> => {
+      const claimed = claims.find((claim) => claim.claimId === claimId);
+      if (claimed === undefined) return { claimId, action: 'discard' };
+      const action = phase === 'spooled' ? 'upload' : 'continue';
+      return this.#runs.resume(claimed, linked, action);
+    });
+    return allOrNone(resuming);
+  }
+
+  /** A claim whose end cannot come through here is not renewed: its lease is to end it. */
+  async renew({ providerId }: LinkedProvider, held: readonly string[]): Promise<readonly string[]> {
+    const claimIds = held.filter((id) => this.#runs.has(id));
+    const unknown = held.filter((id) => !this.#runs.has(id));
+    const now = Date.now();
+    const leaseUntil = now + this.#parts.settings.jobLeaseMs;
+    try {
+      const lost = await this.#parts.store.renewClaims({ providerId, claimIds, leaseUntil }, now);
+      return [...unknown, ...lost];
+    } catch (err) {
+      this.#parts.logger.warn({ err }, 'leases cannot be renewed now');
+      this.#upkeep.renewalFailed();
+      return unknown;
+    }
+  }
+
+  /** Claims nothing more, and keeps nobody waiting. Runs go on at their agents. */
+  async stop(): Promise<void> {
+    this.#endings.close();
+    await this.#dispatcher.close();
+  }
+
+  /** Needs the links to have ended. */
+  async close(): Promise<void> {
+    await this.stop();
+    await this.#runs.close();
+  }
+
+  #waitingOf(job: Job, position: QueuePosition | null): Waiting {
+    const { serviceType } = ENDPOINTS[job.endpoint];
+    const candidates = ableProviders(this.#parts.sessions, { ...job, serviceType });
+    return waitingFor({
+      job,
+      serviceType,
+      candidates,
+      asyncEnabled: this.#parts.settings.asyncEnabled,
+      paused: this.#upkeep.isPaused,
+      queue: position && placeAmong(job.memberId, position.ahead, candidates),
+      now: Date.now(),
+    });
+  }
+
+  #canceled({ job, claimId, usage }: Canceled): void {
+    if (claimId !== null) this.#runs.cancel(claimId);
+    this.#changed(job, usage);
+  }
+
+  #changed(job: Job, usage: UsageRow | null): void {
+    this.#dispatcher.wake();
+    this.#parts.onMoved(job.memberId);
+    if (!isFinished(job.status)) return;
+    this.#endings.ended(job.id);
+    this.#parts.onEnded(usage);
+  }
+
+  get #limits() {
+    const { maxQueuedJobs: jobs, maxQueuedBytes: bytes } = this.#parts.settings;
+    return { jobs, bytes };
+  }
+
+  #submission(submitter: Submitter) {
+    return { ...submitter, maxAttempts: this.#parts.settings.jobMaxAttempts };
+  }
+}
+
+/** What the lane of a job will look like that is to be submitted. */
+function headOf({ id, now, submitter, item }: NewJob): LaneHead {
+  const { memberId, scope } = submitter;
+  const { endpoint, model, needs } = item;
+  const { serviceType } = ENDPOINTS[endpoint];
+  const lane = { serviceType, model, memberId, scope, needs, excluded: [], avoided: [] };
+  const job = { id, endpoint, fairKey: 0, queuedAt: now, bodyBytes: item.body.length };
+  return { key: id, lane, jobs: [job] };
+}
+
+interface NewJob {
+  readonly id: string;
+  readonly now: number;
+  readonly submitter: Submitter;
+  readonly item: NewJobItem;
+}
+
+/** Where one claim cannot be taken up now, the agent is to come back with all of them. */
+async function allOrNone(resuming: Promise<Resumption>[]): Promise<readonly Resumption[]> {
+  try {
+    return await Promise.all(resuming);
+  } catch (error) {
+    for (const settled of await Promise.allSettled(resuming)) {
+      if (settled.status === 'rejected' || settled.value.action === 'discard') continue;
+      settled.value.handler.fail({ kind: 'disconnected' });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * The desk of a data folder on which no coordinator runs: what an administrator does to a job there
+ * is an operation of the store and nothing else. Whoever still runs a canceled job is told when its
+ * agent comes back.
+ */
+import type { Job, QueueLimits, QueuePosition, Store } from '../store/port.js';
+import type { JobDesk, Waiting } from './job-actions.js';
+
+export function createIdleDesk(store: Store, limits: QueueLimits): JobDesk {
+  return {
+    findSubmitted: (memberId, key) => store.findSubmittedJob(memberId, key),
+    findSubmittedBatch: (memberId, key) => store.findSubmittedBatch(memberId, key),
+    submit: takesNothing,
+    submitBatch: takesNothing,
+    cancel: (jobId, memberId) => store.cancelJob(jobId, memberId, Date.now()),
+    async cancelBatch(batchId, memberId) {
+      const canceled = await store.cancelBatch(batchId, memberId, Date.now());
+      return canceled?.batch ?? null;
+    },
+    retry: (jobId, memberId) => store.retryJob(jobId, memberId, limits, Date.now()),
+    waiting: (jobs) => waiting(store, jobs),
+    // Nothing ends here by itself.
+    whenEnded: () => Promise.resolve(),
+    setPaused: (paused, by) => store.by(by).setQueuePaused(paused),
+    requeueStuck: () => store.requeueStuck(Date.now()),
+    lastTickAt: null,
+  };
+}
+
+function takesNothing(): Promise<never> {
+  return Promise.reject(new Error('a job was submitted where no coordinator runs'));
+}
+
+async function waiting(store: Store, jobs: readonly Job[]): Promise<ReadonlyMap<string, Waiting>> {
+  const ids = jobs.filter(({ status }) => status === 'QUEUED').map(({ id }) => id);
+  if (ids.length === 0) return new Map();
+  const positions = await store.queuePositions(ids);
+  const before = new Map(positions.map(({ jobId, ahead }) => [jobId, countOf(ahead)]));
+  const reason = reasonOf(await store.isQueuePaused());
+  return new Map(ids.map((id) => [id, { position: positionAfter(before.get(id)), reason }]));
+}
+
+/** Who may use what is not asked here: an administrator sees everybody's. */
+function countOf(ahead: QueuePosition['ahead']): number {
+  return ahead.reduce((sum, { jobs }) => sum + jobs, 0);
+}
+
+function positionAfter(before: number | undefined): number | null {
+  return before === undefined ? null : before + 1;
+}
+
+function reasonOf(paused: boolean): string {
+  return paused
+    ? 'No coordinator is running, and the queue is paused by an administrator.'
+    : 'No coordinator is running.';
+}

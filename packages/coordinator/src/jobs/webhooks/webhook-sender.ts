@@ -1,0 +1,260 @@
+/**
+ * Sends what the store has to tell, until it has arrived. A message leaves the store only after its
+ * receiver has answered: one that arrived just before the coordinator died arrives again, with the
+ * same id.
+ */
+import type { Logger } from '@inference-gateway/shared/program/logger';
+import type { WebhookDelivery, WebhookStore } from '../../store/port.js';
+import { BACK_OFF, nextTryAt } from './back-off.js';
+import type { BackOff } from './back-off.js';
+import type { Describe } from './describe-subject.js';
+import { postWebhook } from './post-webhook.js';
+import { Refusal, resolveByDns, resolveReceiver } from './receiver.js';
+import type { Resolve } from './receiver.js';
+import { hostOf } from './refuse-address.js';
+import type { AddressRule } from './refuse-address.js';
+
+const MAX_UNDER_WAY = 16;
+/** A receiver that hangs must not take all of them, nor a member with many such receivers. */
+const MAX_A_HOST = 2;
+const MAX_A_MEMBER = 4;
+/** Read of each member at a look: more than may start, for some of their hosts may be busy. */
+const LOOK_A_MEMBER = 16;
+const GONE = 410;
+
+export interface WebhookTimings {
+  /** Longest time between two looks. */
+  readonly pollMs: number;
+  /** The same while messages are under way, which hide from the store when the next is due. */
+  readonly busyPollMs: number;
+  /** Shortest time between two looks: jobs may end by the hundred. */
+  readonly gapMs: number;
+  /** A whole try: name, connection, headers and body. */
+  readonly tryMs: number;
+  /** How long `close` waits for tries under way. */
+  readonly closeMs: number;
+  readonly backOff: BackOff;
+}
+
+const TIMINGS: WebhookTimings = {
+  pollMs: 30_000,
+  busyPollMs: 1_000,
+  gapMs: 50,
+  tryMs: 15_000,
+  closeMs: 2_000,
+  backOff: BACK_OFF,
+};
+
+export interface WebhookSenderParts extends AddressRule {
+  readonly store: WebhookStore;
+  readonly logger: Logger;
+  /** The resource that is told; null ends the message. */
+  readonly describe: Describe;
+  readonly userAgent: string;
+  readonly resolve?: Resolve;
+  /** Certificates that are trusted in place of Node's own. */
+  readonly ca?: string;
+  readonly now?: () => number;
+  readonly timings?: Partial<WebhookTimings>;
+}
+
+interface UnderWay {
+  readonly host: string;
+  readonly memberId: string;
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+}
+
+/** What came of a try; null where the coordinator stopped before it was known. */
+type Verdict = 'over' | { readonly failed: string } | null;
+
+export class WebhookSender {
+  readonly #parts: WebhookSenderParts & { readonly resolve: Resolve; readonly now: () => number };
+  readonly #timings: WebhookTimings;
+  readonly #underWay = new Map<string, UnderWay>();
+  #timer: NodeJS.Timeout | null = null;
+  #looking: Promise<void> | null = null;
+  #lookedAt = -Infinity;
+  #wanted = false;
+  #closed = false;
+
+  /** Nothing is sent before the first `wake`. */
+  constructor(parts: WebhookSenderParts) {
+    this.#parts = { resolve: resolveByDns, now: Date.now, ...parts };
+    this.#timings = { ...TIMINGS, ...parts.timings };
+  }
+
+  /** Something may be due: looks now, and from then on by itself. */
+  wake(): void {
+    if (this.#wanted) return;
+    this.#wanted = true;
+    if (this.#looking === null) this.#lookIn(0);
+  }
+
+  /**
+   * Waits a moment for what is under way, and stops it then. What has not arrived stays in the
+   * store for the next start.
+   */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#looking;
+    const tries = [...this.#underWay.values()];
+    const timer = setTimeout(() => {
+      for (const { stop } of tries) stop.abort();
+    }, this.#timings.closeMs);
+    await Promise.all(tries.map(({ ended }) => ended));
+    clearTimeout(timer);
+  }
+
+  #lookIn(delayMs: number): void {
+    if (this.#closed) return;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    const gapMs = this.#lookedAt + this.#timings.gapMs - performance.now();
+    const begin = (): void => {
+      this.#looking = this.#look();
+    };
+    this.#timer = setTimeout(begin, Math.max(delayMs, gapMs)).unref();
+  }
+
+  async #look(): Promise<void> {
+    this.#wanted = false;
+    const nextMs = await this.#startDue().catch((error: unknown) => {
+      this.#parts.logger.warn({ err: error }, 'webhooks cannot be read; they wait');
+      return this.#timings.pollMs;
+    });
+    this.#lookedAt = performance.now();
+    this.#looking = null;
+    this.#lookIn(this.#wanted ? 0 : nextMs);
+  }
+
+  /** Returns when to look again. */
+  async #startDue(): Promise<number> {
+    const { store, now } = this.#parts;
+    const lookedAt = now();
+    await this.#startAll(lookedAt);
+    const nextAt = (await store.nextWebhookAt()) ?? Infinity;
+    const { pollMs, busyPollMs } = this.#timings;
+    if (nextAt > lookedAt) return Math.min(Math.max(nextAt - now(), 0), pollMs);
+    // It is under way itself, or waits for one that is.
+    return this.#underWay.size > 0 ? busyPollMs : pollMs;
+  }
+
+  async #startAll(now: number): Promise<void> {
+    if (this.#underWay.size >= MAX_UNDER_WAY) return;
+    // One that ends while the store is read may still be in what was read.
+    const known = new Set(this.#underWay.keys());
+    const due = await this.#parts.store.dueWebhooks(now, LOOK_A_MEMBER);
+    const fresh = due.filter(({ id }) => !known.has(id));
+    for (const delivery of this.#inTurn(fresh)) this.#start(delivery);
+  }
+
+  /** Who has the least under way comes first: a place that a backlog leaves goes to the others. */
+  #inTurn(due: readonly WebhookDelivery[]): WebhookDelivery[] {
+    const counts = new Map<string, number>();
+    for (const { memberId } of this.#underWay.values()) {
+      counts.set(memberId, (counts.get(memberId) ?? 0) + 1);
+    }
+    const countOf = ({ memberId }: WebhookDelivery): number => counts.get(memberId) ?? 0;
+    return due.toSorted((one, other) => countOf(one) - countOf(other));
+  }
+
+  #start(delivery: WebhookDelivery): void {
+    const host = hostOf(delivery.url);
+    const { memberId } = delivery;
+    if (this.#closed || this.#isFull(host, memberId)) return;
+    const stop = new AbortController();
+    const ended = this.#deliver(delivery, stop);
+    this.#underWay.set(delivery.id, { host, memberId, stop, ended });
+  }
+
+  #isFull(host: string, memberId: string): boolean {
+    const all = [...this.#underWay.values()];
+    const toHost = all.filter((one) => one.host === host);
+    const ofMember = all.filter((one) => one.memberId === memberId);
+    return (
+      all.length >= MAX_UNDER_WAY || toHost.length >= MAX_A_HOST || ofMember.length >= MAX_A_MEMBER
+    );
+  }
+
+  /** Never throws: what the store cannot note now is tried again. */
+  async #deliver(delivery: WebhookDelivery, stop: AbortController): Promise<void> {
+    const timer = setTimeout(() => stop.abort(), this.#timings.tryMs);
+    try {
+      const verdict = await this.#try(delivery, stop.signal);
+      clearTimeout(timer);
+      await this.#settle(delivery, verdict);
+      this.#underWay.delete(delivery.id);
+      this.wake();
+    } catch (error) {
+      clearTimeout(timer);
+      // Without a wake: the store has trouble, and the next look comes soon enough.
+      this.#underWay.delete(delivery.id);
+      this.#parts.logger.warn({ err: error, webhook: delivery.id }, 'a webhook was not noted');
+    }
+  }
+
+  async #try(delivery: WebhookDelivery, signal: AbortSignal): Promise<Verdict> {
+    try {
+      const status = await this.#send(delivery, signal);
+      const isOver = status === null || status === GONE || (status >= 200 && status < 300);
+      return isOver ? 'over' : { failed: `it answered ${status}` };
+    } catch (error) {
+      if (!signal.aborted) return { failed: reasonOf(error) };
+      return this.#closed ? null : { failed: `no answer within ${this.#timings.tryMs} ms` };
+    }
+  }
+
+  /** The status of the answer; null where there is nothing to tell. */
+  async #send(delivery: WebhookDelivery, signal: AbortSignal): Promise<number | null> {
+    const { describe, userAgent, ca } = this.#parts;
+    const data = await unlessAborted(describe(delivery), signal);
+    if (data === null) return null;
+    const { id, url, secret } = delivery;
+    const head = JSON.stringify({
+      type: `${delivery.subject}.finished`,
+      timestamp: new Date(delivery.createdAt).toISOString(),
+    });
+    const body = `${head.slice(0, -1)},"data":${data}}`;
+    const addresses = await unlessAborted(resolveReceiver(url, this.#parts), signal);
+    return postWebhook({ id, url, secret, body }, { addresses, userAgent, ca }, signal);
+  }
+
+  async #settle(delivery: WebhookDelivery, verdict: Verdict): Promise<void> {
+    if (verdict === null) return;
+    const { store, logger, now } = this.#parts;
+    const { id, subjectId, attempts } = delivery;
+    const seen = {
+      webhook: id,
+      subject: subjectId,
+      host: hostOf(delivery.url),
+      tries: attempts + 1,
+    };
+    if (verdict === 'over') {
+      logger.debug(seen, 'webhook ended');
+      return store.endWebhook(id);
+    }
+    const nextAt = nextTryAt(delivery, now(), this.#timings.backOff);
+    const told = { ...seen, reason: verdict.failed };
+    if (nextAt === null) {
+      logger.warn(told, 'webhook given up');
+      return store.endWebhook(id);
+    }
+    logger.info(told, 'webhook failed; it is tried again');
+    return store.postponeWebhook(id, nextAt);
+  }
+}
+
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true });
+    work.then(resolve, reject);
+  });
+}
+
+/** Codes such as ECONNREFUSED: the messages of Node's errors may hold more of an address. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Refusal) return error.message;
+  const { code, name } = error as NodeJS.ErrnoException;
+  return code ?? name;
+}

@@ -1,0 +1,72 @@
+/** What an administrative operation works on, and the form that each has. */
+import type * as z from 'zod';
+import type { AdminAssets } from '../core/admin-assets.js';
+import type { AdminSessions } from '../core/admin-sessions.js';
+import type { Sessions } from '../core/sessions.js';
+import type { JobDesk } from '../jobs/job-actions.js';
+import type { AssetLimits, Store } from '../store/port.js';
+
+/** Where a running coordinator is found. */
+export interface ServerFacts {
+  /** `http://127.0.0.1:7070`. */
+  readonly address: string;
+  /** As configured; null where it is unset. */
+  readonly publicUrl: string | null;
+}
+
+/** What a running coordinator knows of itself. */
+export interface SystemFacts {
+  readonly version: string;
+  /** Looks at the file of the database. */
+  readonly database: () => { readonly bytes: number; readonly schemaVersion: number };
+  readonly assetLimits: AssetLimits;
+  readonly retentionMs: number;
+  /** Settings that bound what callers may do, by what the configuration file calls them. */
+  readonly limits: Readonly<Record<string, number | string | boolean>>;
+}
+
+export type Retention = Readonly<
+  Record<'retentionMs' | 'usageRetentionMs' | 'auditRetentionMs', number>
+>;
+
+export interface AdminContext {
+  /** What it changes is written down as `by`'s. */
+  readonly store: Store;
+  /** Who asks: `cli:` and a user of this machine. */
+  readonly by: string;
+  /** Where somebody's browser asks from; null where a command line of this machine does. */
+  readonly address: string | null;
+  /**
+   * The running coordinator's links, or null where the command line itself has opened the store.
+   */
+  readonly sessions: (Sessions & AdminSessions) | null;
+  readonly server: ServerFacts | null;
+  /** Null where no coordinator runs. */
+  readonly system: SystemFacts | null;
+  /** Somebody is a member now: the first one is not to be made by its link any more. */
+  readonly onMember: () => void;
+  readonly assets: AdminAssets;
+  readonly desk: JobDesk;
+  /** From a row's making, or a job's end, to its deletion. */
+  readonly retention: Retention;
+  /** Whether jobs are taken, or would be where no coordinator runs. */
+  readonly asyncEnabled: boolean;
+  readonly now: () => number;
+}
+
+/** What there is before anybody asks. */
+export type AdminParts = Omit<AdminContext, 'by' | 'address'>;
+
+export interface AdminCommand<Schema extends z.ZodType, Result> {
+  readonly args: Schema;
+  /** Throws a `CommandError` for what its user can act on. The result is JSON, times Unix ms. */
+  readonly run: (context: AdminContext, args: z.output<Schema>) => Promise<Result>;
+}
+
+/** Ties an operation to the schema of its arguments. */
+export function adminCommand<Schema extends z.ZodType, Result>(
+  args: Schema,
+  run: (context: AdminContext, args: z.output<Schema>) => Promise<Result>,
+): AdminCommand<Schema, Result> {
+  return { args, run };
+}

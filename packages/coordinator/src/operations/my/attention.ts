@@ -1,0 +1,175 @@
+/** What a member should look at, the most urgent first: nothing, where all is well. */
+import { MAX_COUNTED_JOBS } from '../../store/port.js';
+import type { HomeFacts } from './home-facts.js';
+
+type AttentionKind =
+  | 'async_disabled'
+  | 'worker_stalled'
+  | 'queue_paused'
+  | 'provider_offline'
+  | 'provider_paused'
+  | 'provider_unapproved'
+  | 'jobs_failed'
+  | 'key_expiring'
+  | 'network_invitation'
+  | 'storage_nearly_full'
+  | 'devices_waiting'
+  | 'providers_waiting'
+  | 'backup_due';
+
+export interface AttentionItem {
+  readonly kind: AttentionKind;
+  readonly text: string;
+  /** The page on which something can be done about it. */
+  readonly href: string;
+}
+
+type Finding = (facts: HomeFacts) => readonly AttentionItem[];
+
+const DAY_MS = 86_400_000;
+const EXPIRES_SOON_MS = 7 * DAY_MS;
+const BACKUP_DUE_DAYS = 7;
+const NEARLY_FULL = 0.9;
+/** Whoever has more to look at sees the rest once these are done. */
+const MAX_ITEMS = 20;
+
+export function attentionOf(facts: HomeFacts): readonly AttentionItem[] {
+  return FINDINGS.flatMap((find) => find(facts)).slice(0, MAX_ITEMS);
+}
+
+const queueFindings: Finding = ({ queue }) => [
+  ...when(!queue.asyncEnabled, {
+    kind: 'async_disabled',
+    text: 'Jobs and batches are switched off on this gateway.',
+    href: '/queue',
+  }),
+  ...when(queue.isStalled, {
+    kind: 'worker_stalled',
+    text: 'Jobs wait, and the dispatcher has not moved for a minute. Tell an admin.',
+    href: '/queue',
+  }),
+  ...when(queue.isPaused, {
+    kind: 'queue_paused',
+    text: 'An admin has paused the queue. Jobs wait until it goes on.',
+    href: '/queue',
+  }),
+];
+
+const providerFindings: Finding = ({ providers }) =>
+  providers.flatMap(({ id, name, view, paused, approvedAt }) => {
+    const href = `/providers/${id}`;
+    const session = view?.session ?? null;
+    const isShared = (view?.shares ?? []).length > 0;
+    const isPaused = paused || (session !== null && session.accepts !== 'all');
+    return [
+      ...when(session === null && isShared, {
+        kind: 'provider_offline',
+        text: `${name} is offline, and others count on what it shares.`,
+        href,
+      }),
+      ...when(isPaused, {
+        kind: 'provider_paused',
+        text: `${name} is paused and takes no work of others.`,
+        href,
+      }),
+      ...when(approvedAt === null, {
+        kind: 'provider_unapproved',
+        text: `${name} waits for an admin to approve it.`,
+        href,
+      }),
+    ];
+  });
+
+const jobFindings: Finding = ({ activity: { failedJobs } }) => {
+  const count = failedJobs >= MAX_COUNTED_JOBS ? `${failedJobs} or more` : String(failedJobs);
+  return when(failedJobs > 0, {
+    kind: 'jobs_failed',
+    text: `${count} ${failedJobs === 1 ? 'job has' : 'jobs have'} failed within a day.`,
+    href: '/jobs?status=FAILED',
+  });
+};
+
+const keyFindings: Finding = ({ keys, now }) =>
+  keys.flatMap(({ name, expiresAt, revokedAt, disabledAt }) => {
+    if (expiresAt === null || revokedAt !== null || disabledAt !== null) return [];
+    const leftMs = expiresAt - now;
+    return when(leftMs > 0 && leftMs <= EXPIRES_SOON_MS, {
+      kind: 'key_expiring',
+      text: `The key ${name} expires ${inDays(leftMs)}.`,
+      href: '/settings/token',
+    });
+  });
+
+const invitationFindings: Finding = ({ invitations }) =>
+  invitations.map(({ inviterName, networkName }) => ({
+    kind: 'network_invitation',
+    text: `${inviterName} invites you to the network ${networkName}.`,
+    href: '/network',
+  }));
+
+const spaceFindings: Finding = ({ space, admin }) => {
+  const { used, limits } = space;
+  if (limits === null) return [];
+  return [
+    ...when(isNearlyFull(used.memberBytes, limits.memberBytes), {
+      kind: 'storage_nearly_full',
+      text: 'Your library is nearly full. Delete what you do not need.',
+      href: '/library',
+    }),
+    ...when(admin !== null && isNearlyFull(used.totalBytes, limits.totalBytes), {
+      kind: 'storage_nearly_full',
+      text: 'The space for generated files is nearly full. Raise GATEWAY_ASSETS_MAX_GB or prune.',
+      href: '/admin/system',
+    }),
+  ];
+};
+
+const adminFindings: Finding = ({ admin, now }) => {
+  if (admin === null) return [];
+  const { waiting, lastBackupAt, since } = admin;
+  // Nobody backs up a gateway in its first days.
+  const backupDays = Math.floor((now - (lastBackupAt ?? since)) / DAY_MS);
+  return [
+    ...when(admin.devices > 0, {
+      kind: 'devices_waiting',
+      text: `Machines that wait for their code to be typed: ${admin.devices}.`,
+      href: '/device',
+    }),
+    ...when(waiting > 0, {
+      kind: 'providers_waiting',
+      text: `Providers that wait for approval: ${waiting}.`,
+      href: '/admin/providers',
+    }),
+    ...when(backupDays >= BACKUP_DUE_DAYS, {
+      kind: 'backup_due',
+      text:
+        lastBackupAt === null
+          ? 'No backup has been made yet.'
+          : `The last backup is ${backupDays} days old.`,
+      href: '/admin/system',
+    }),
+  ];
+};
+
+const FINDINGS: readonly Finding[] = [
+  queueFindings,
+  providerFindings,
+  jobFindings,
+  keyFindings,
+  spaceFindings,
+  adminFindings,
+  invitationFindings,
+];
+
+function when(isSo: boolean, item: AttentionItem): readonly AttentionItem[] {
+  return isSo ? [item] : [];
+}
+
+function isNearlyFull(bytes: number, limit: number): boolean {
+  return bytes >= limit * NEARLY_FULL;
+}
+
+function inDays(ms: number): string {
+  const days = Math.ceil(ms / DAY_MS);
+  return days <= 1 ? 'within a day' : `in ${days} days`;
+}

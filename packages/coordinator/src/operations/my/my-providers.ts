@@ -1,0 +1,88 @@
+import * as z from 'zod';
+import { blockMember, unblockMember } from '../blocks.js';
+import { describeProviders } from '../provider-view.js';
+import {
+  drainProvider,
+  pauseProvider,
+  removeProvider,
+  renameProvider,
+  resumeProvider,
+  showProvider,
+  unpauseProvider,
+} from '../providers.js';
+import { shareProvider, unshareProvider } from '../shares.js';
+import { requireRoom } from './caps.js';
+import { change, guardedChange, guardedRead, read } from './my-command.js';
+import type { Mine } from './my-command.js';
+import { joinedNetwork, joinedNetworks, notYours, ownProvider } from './own.js';
+
+const oneMember = z.strictObject({ member: z.string() });
+
+export const MY_PROVIDERS = {
+  'provider.list': read(z.strictObject({}), async ({ context, member }) =>
+    describeProviders(context, await context.store.listProviders(member.id)),
+  ),
+  'provider.show': guardedRead(showProvider, ownProvider),
+  'provider.drain': guardedChange(drainProvider, ownProvider),
+  'provider.resume': guardedChange(resumeProvider, ownProvider),
+  'provider.pause': guardedChange(pauseProvider, ownProvider),
+  'provider.unpause': guardedChange(unpauseProvider, ownProvider),
+  'provider.rename': guardedChange(renameProvider, ownProvider),
+  'provider.remove': guardedChange(removeProvider, ownProvider),
+  'provider.share': guardedChange(shareProvider, async (mine, args) => {
+    await ownProvider(mine, args);
+    const { network, user } = args;
+    if (network !== null) await joinedNetwork(mine, { network });
+    if (user !== null) await companion(mine, user);
+    const shares = await mine.context.store.listShares(args.provider);
+    const isThere = shares.some(
+      ({ subject, audience }) =>
+        audience.id === (network ?? user) &&
+        subject.serviceId === args.service &&
+        subject.model === args.model,
+    );
+    if (!isThere) requireRoom('shares of a provider', shares.length);
+  }),
+  'provider.unshare': guardedChange(unshareProvider, async (mine, args) => {
+    await ownProvider(mine, args);
+    // What they shared with a network stays when they leave it, and must still end.
+    const shares = await mine.context.store.listShares(args.provider);
+    const { network, user, share } = args;
+    const isAudience = (id: string): boolean => shares.some(({ audience }) => audience.id === id);
+    if (network !== null && !isAudience(network)) throw notYours('share with', network);
+    if (user !== null && !isAudience(user)) throw notYours('share with', user);
+    if (share !== null && !shares.some(({ id }) => id === share)) throw notYours('share', share);
+  }),
+  'provider.block': change(oneMember, async (mine, { member: id }) => {
+    const { context, member } = mine;
+    await companion(mine, id);
+    requireRoom('blocked members', (await ownBlocks(mine)).length);
+    return blockMember.run(context, { owner: member.id, member: id });
+  }),
+  'provider.unblock': change(oneMember, async (mine, { member: id }) => {
+    const { context, member } = mine;
+    const isBlocked = (await ownBlocks(mine)).some((block) => block.id === id);
+    if (!isBlocked) throw notYours('blocked member', id);
+    return unblockMember.run(context, { owner: member.id, member: id });
+  }),
+  /** Whom they keep from all that is theirs. */
+  'provider.blocks': read(z.strictObject({}), ownBlocks),
+};
+
+/** Somebody who is in a network with them, or whom they share something with already. */
+async function companion(mine: Mine, id: string): Promise<void> {
+  const networks = await joinedNetworks(mine);
+  if (networks.some(({ members }) => members.some((one) => one.id === id))) return;
+  const shares = await mine.context.store.listShares(null);
+  const isReached = shares.some(
+    ({ ownerId, audience }) => ownerId === mine.member.id && audience.id === id,
+  );
+  if (!isReached) throw notYours('network member', id);
+}
+
+async function ownBlocks({ context, member }: Mine) {
+  const blocks = await context.store.listBlocks();
+  return blocks
+    .filter(({ ownerId }) => ownerId === member.id)
+    .map(({ memberId: id, memberName: name, createdAt }) => ({ id, name, created_at: createdAt }));
+}

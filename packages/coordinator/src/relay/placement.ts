@@ -1,0 +1,182 @@
+/** Finds a slot for a piece of work, waiting in line for one where every slot is taken. */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { ApiError } from '@inference-gateway/shared/errors';
+import type { ProviderScope } from '../core/caller.js';
+import { match } from '../core/match.js';
+import type { Candidate, Choice } from '../core/match.js';
+import type { Sessions } from '../core/sessions.js';
+import { modelBroken, modelNotFound, modelOffline } from '../run/absence.js';
+import type { Conversations } from './conversations.js';
+import { shuttingDown } from '../run/failure.js';
+import type { WaitingLine } from './waiting-line.js';
+import type { Work } from '../run/work.js';
+
+export interface PlacementTiming {
+  /** Waiting for a slot. */
+  readonly syncWaitMs: number;
+  /** Waiting for a provider that dropped its link moments ago. */
+  readonly reconnectWaitMs: number;
+}
+
+interface PlacementParts {
+  readonly line: WaitingLine;
+  readonly timing: PlacementTiming;
+  /** Aborted when the coordinator stops: nobody waits any longer. */
+  readonly closing: AbortSignal;
+  readonly conversations: Pick<Conversations, 'preferred'>;
+}
+
+export interface Sought<T> {
+  readonly work: Work;
+  /** Providers that have failed this work. */
+  readonly excluded: ReadonlySet<string>;
+  /** Sends the work to the chosen one; null where its slot has gone since. */
+  readonly start: (choice: Choice) => T | null;
+}
+
+/** What one look at the providers came to. */
+type Look<T> =
+  | { readonly kind: 'started'; readonly value: T }
+  | { readonly kind: 'refused'; readonly error: ApiError }
+  | { readonly kind: 'busy' | 'offline' };
+
+export class Placement {
+  readonly #sessions: Sessions;
+  readonly #line: WaitingLine;
+  readonly #timing: PlacementTiming;
+  readonly #closing: AbortSignal;
+  readonly #conversations: PlacementParts['conversations'];
+  /** Agents need a moment to come back after the coordinator's own restart. */
+  readonly #startedAt = performance.now();
+  /** By service type and model, while a line is looked through; null at any other time. */
+  #seen: Map<string, readonly Candidate[]> | null = null;
+
+  constructor(sessions: Sessions, parts: PlacementParts) {
+    this.#sessions = sessions;
+    this.#line = parts.line;
+    this.#timing = parts.timing;
+    this.#closing = parts.closing;
+    this.#conversations = parts.conversations;
+  }
+
+  /**
+   * Nothing changes in it but by what is started: all who wait for a model look at the same
+   * providers. For each anew, 500 in line before 1,000 would stop every stream for 2 s.
+   */
+  atOneMoment(act: () => void): void {
+    this.#seen = new Map();
+    try {
+      act();
+    } finally {
+      this.#seen = null;
+    }
+  }
+
+  /** Resolves with what `start` returned, once it has; rejects with what the caller is told. */
+  async place<T>(sought: Sought<T>): Promise<T> {
+    const key = keyOf(sought);
+    const mustWait = sought.excluded.size === 0 && this.#line.hasWaiting(key);
+    const look: Look<T> = mustWait ? { kind: 'busy' } : this.#look(sought);
+    if (look.kind === 'refused') throw look.error;
+    if (look.kind === 'started') return look.value;
+    if (this.#closing.aborted) throw shuttingDown();
+    return await this.#wait(sought, key);
+  }
+
+  #look<T>({ work, excluded, start }: Sought<T>, where: ProviderScope = 'any'): Look<T> {
+    const { caller } = work;
+    const all = this.#candidatesFor(work);
+    const isOwn = ({ ownerId }: Candidate): boolean => ownerId === caller.memberId;
+    const candidates = where === 'own' ? all.filter(isOwn) : all;
+    const preferred = (): string | null => this.#conversations.preferred(work);
+    const found = match(candidates, { caller, needs: work.needs, excluded, preferred });
+    // Its caller may be served elsewhere: only what can start now counts.
+    if (where === 'own' && found.kind !== 'chosen') return { kind: 'busy' };
+    switch (found.kind) {
+      case 'chosen': {
+        const value = start(found.choice);
+        this.#seen?.clear();
+        return value === null ? { kind: 'busy' } : { kind: 'started', value };
+      }
+      case 'busy':
+        return { kind: 'busy' };
+      case 'broken':
+        return { kind: 'refused', error: modelBroken(work, found.retryInMs) };
+      case 'unknown':
+        return { kind: 'refused', error: modelNotFound(work, this.#sessions) };
+      case 'offline': {
+        const lostAt = Math.max(found.lostAt ?? 0, this.#startedAt);
+        const gone = performance.now() - lostAt >= this.#timing.reconnectWaitMs;
+        if (!gone && excluded.size === 0) return { kind: 'offline' };
+        return { kind: 'refused', error: modelOffline(work, this.#sessions) };
+      }
+    }
+  }
+
+  #candidatesFor({ endpoint, model }: Work): readonly Candidate[] {
+    const { serviceType } = ENDPOINTS[endpoint];
+    const key = `${serviceType} ${model}`;
+    const candidates = this.#seen?.get(key) ?? this.#sessions.candidates(serviceType, model);
+    this.#seen?.set(key, candidates);
+    return candidates;
+  }
+
+  /**
+   * Stands in line. A call leaves it in one of four ways: the line wakes it and it starts or is
+   * refused; its provider has been away for too long; its patience ends; its caller or the
+   * coordinator leaves.
+   */
+  #wait<T>(sought: Sought<T>, key: string): Promise<T> {
+    const { work } = sought;
+    const { syncWaitMs, reconnectWaitMs } = this.#timing;
+    return new Promise((resolve, reject) => {
+      const tryStart = (where: ProviderScope): boolean => {
+        if (where === 'own') return startOnOwn();
+        const look = this.#look(sought);
+        // The provider may be lost at any time of the wait, not only before it.
+        clearTimeout(absence);
+        if (look.kind === 'offline') absence = setTimeout(lookAgain, reconnectWaitMs);
+        if (look.kind === 'started') leave(() => resolve(look.value));
+        if (look.kind === 'refused') leave(() => reject(look.error));
+        return look.kind === 'started' || look.kind === 'refused';
+      };
+      const startOnOwn = (): boolean => {
+        const look = this.#look(sought, 'own');
+        if (look.kind === 'started') leave(() => resolve(look.value));
+        return look.kind === 'started';
+      };
+      const lookAgain = (): void => void tryStart('any');
+      const giveUp = (): void => {
+        leave(() => reject(this.#closing.aborted ? shuttingDown() : this.#exhausted(work)));
+      };
+      const leave = (settle: () => void): void => {
+        clearTimeout(patience);
+        clearTimeout(absence);
+        work.signal.removeEventListener('abort', giveUp);
+        this.#closing.removeEventListener('abort', giveUp);
+        this.#line.leave(waiting);
+        settle();
+      };
+      const waiting = { memberId: work.caller.memberId, key, tryStart };
+      const patience = setTimeout(giveUp, syncWaitMs);
+      let absence = setTimeout(lookAgain, reconnectWaitMs);
+      work.signal.addEventListener('abort', giveUp, { once: true });
+      this.#closing.addEventListener('abort', giveUp, { once: true });
+      this.#line.join(waiting);
+    });
+  }
+
+  #exhausted(work: Work): ApiError {
+    const waited = Math.round(this.#timing.syncWaitMs / 1000);
+    const message = `Every slot for '${work.model}' stayed taken for ${waited} s. Try again later.`;
+    return new ApiError('capacity_exhausted', message);
+  }
+}
+
+/** Work with one key may be served by the same providers. */
+function keyOf({ work, excluded }: Sought<unknown>): string {
+  const { caller, endpoint, model, needs } = work;
+  const { serviceType } = ENDPOINTS[endpoint];
+  const wanted = [...needs.features, ...needs.voices, ...(needs.inputs ?? [])];
+  return [caller.memberId, caller.scope, serviceType, model, ...wanted, ...excluded].join(' ');
+}

@@ -1,0 +1,67 @@
+/** Freed slots are offered to jobs where there may be any, and the store is not asked in vain. */
+import type { Sessions } from '@inference-gateway/coordinator/core/sessions';
+import { Dispatcher } from '@inference-gateway/coordinator/jobs/dispatcher';
+import type { JobRuns } from '@inference-gateway/coordinator/jobs/claims';
+import { SYSTEM_CLOCKS, Upkeep } from '@inference-gateway/coordinator/jobs/upkeep';
+import { openStore } from '@inference-gateway/coordinator/store/open';
+import type { Store } from '@inference-gateway/coordinator/store/port';
+import { createLogger } from '@inference-gateway/shared/program/logger';
+import { expect, it, onTestFinished } from 'vitest';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { until } from '../../support/until.js';
+
+const nothing = (): void => {};
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+const logger = createLogger('silent');
+const HOUR_MS = 3_600_000;
+
+/** A dispatcher over an empty queue, and how often its rounds have asked the store. */
+async function stage() {
+  const opened = await openStore(await temporaryFolder());
+  let asked = 0;
+  const laneHeads: Store['laneHeads'] = (perLane) => {
+    // Upkeep looks at one of each lane; a round at as many as there are slots.
+    if (perLane === FREE) asked += 1;
+    return opened.laneHeads(perLane);
+  };
+  const store = { ...opened, laneHeads };
+  let freed = nothing;
+  const sessions = {
+    candidates: () => [],
+    formerCandidates: () => [],
+    freeJobSlots: () => FREE,
+    onCapacity: (listener: () => void) => {
+      freed = listener;
+      return nothing;
+    },
+  } as unknown as Sessions;
+  const retention = { retentionMs: HOUR_MS, usageRetentionMs: HOUR_MS, auditRetentionMs: HOUR_MS };
+  const time = { leaseMs: 60_000, noProviderMs: HOUR_MS, ...retention };
+  const onChange = nothing;
+  const upkeep = new Upkeep({ store, sessions, clocks: SYSTEM_CLOCKS, ...time, onChange, logger });
+  const runs = { unsentBytes: 0 } as JobRuns;
+  const parts = { store, sessions, runs, upkeep, leaseMs: 60_000, claims: true, logger };
+  const dispatcher = new Dispatcher(parts);
+  onTestFinished(async () => {
+    await dispatcher.close();
+    await opened.close();
+  });
+  await until(() => asked === 1);
+  return { dispatcher, free: () => freed(), asked: () => asked };
+}
+
+const FREE = 3;
+
+it('slots that synchronous calls free are offered to nobody while nothing is queued', async () => {
+  const { dispatcher, free, asked } = await stage();
+  await turn();
+  const before = asked();
+  for (let i = 0; i < 20; i++) {
+    free();
+    await turn();
+  }
+  // The tick of each second looks all the same.
+  expect(asked() - before).toBeLessThanOrEqual(1);
+  dispatcher.wake();
+  await until(() => asked() > before);
+});

@@ -1,0 +1,94 @@
+import type { Candidate } from '@inference-gateway/coordinator/core/match';
+import { NO_NEEDS } from '@inference-gateway/coordinator/core/match';
+import type { Sessions } from '@inference-gateway/coordinator/core/sessions';
+import { Placement } from '@inference-gateway/coordinator/relay/placement';
+import { WaitingLine } from '@inference-gateway/coordinator/relay/waiting-line';
+import type { Work } from '@inference-gateway/coordinator/run/work';
+import { expect, onTestFinished, test } from 'vitest';
+import { makeCandidate } from '../../support/candidate.js';
+
+const OWNERS = ['anna', 'ben', 'cleo', 'dora'];
+
+function workOf(memberId: string, signal: AbortSignal): Work {
+  return {
+    requestId: 'r',
+    caller: {
+      memberId,
+      memberName: memberId,
+      keyId: 'k',
+      scope: 'any',
+      limits: { requests: null, concurrent: null },
+    },
+    endpoint: 'chat',
+    model: 'm',
+    needs: NO_NEEDS,
+    body: new Uint8Array(),
+    uploads: [],
+    sequences: 1,
+    maxTokens: null,
+    stream: false,
+    receivedAt: performance.now(),
+    limitMs: null,
+    signal,
+  };
+}
+
+/** One machine of Anna's that all of these may use, with as many free slots as a test gives it. */
+function openHome() {
+  const state = { free: 0, looks: 0 };
+  const share = { id: 's', serviceId: null, model: null, isOpen: true, slotsLeft: null };
+  const shares = [{ ...share, members: new Set(OWNERS), maxTokens: null }];
+  const candidates = (): readonly Candidate[] => {
+    state.looks += 1;
+    return [makeCandidate({ shares, freeSlots: state.free })];
+  };
+  const sessions: Pick<Sessions, 'candidates'> = { candidates };
+  const leaving = new AbortController();
+  onTestFinished(() => leaving.abort());
+  const line = new WaitingLine((serve) => placement.atOneMoment(serve));
+  const placement = new Placement(sessions as Sessions, {
+    line,
+    timing: { syncWaitMs: 60_000, reconnectWaitMs: 60_000 },
+    closing: leaving.signal,
+    conversations: { preferred: () => null },
+  });
+  const started: string[] = [];
+  const call = (memberId: string): void => {
+    const start = (): string => {
+      state.free -= 1;
+      started.push(memberId);
+      return memberId;
+    };
+    const work = workOf(memberId, leaving.signal);
+    placement.place({ work, excluded: new Set(), start }).catch(() => {});
+  };
+  return { state, line, started, call };
+}
+
+const turn = (): Promise<void> => new Promise((done) => setImmediate(done));
+
+test('all who wait for a model look at the same providers, until one of them starts', async () => {
+  const { state, line, started, call } = openHome();
+  for (const member of OWNERS) call(member);
+  const before = state.looks;
+  line.wake();
+  await turn();
+  // Eight looks were due: each of four on machines of their own, and on any.
+  expect(state.looks - before).toBe(1);
+  state.free = 2;
+  line.wake();
+  await turn();
+  expect(started).toEqual(['anna', 'ben']);
+  expect(state.looks - before).toBe(4);
+});
+
+test('whoever comes later sees what has changed since the line was looked through', async () => {
+  const { state, line, started, call } = openHome();
+  call('anna');
+  line.wake();
+  await turn();
+  state.free = 1;
+  call('ben');
+  await turn();
+  expect(started).toEqual(['ben']);
+});

@@ -1,0 +1,56 @@
+import { loadConfig } from '@inference-gateway/coordinator/config/config';
+import { NO_NEEDS } from '@inference-gateway/coordinator/core/match';
+import type { Sessions } from '@inference-gateway/coordinator/core/sessions';
+import { Direct } from '@inference-gateway/coordinator/relay/relay';
+import type { Sink, Work } from '@inference-gateway/coordinator/run/work';
+import { expect, test } from 'vitest';
+
+test('work whose caller has left already is sent to nobody, and waits for nothing', async () => {
+  let looks = 0;
+  const sessions: Sessions = {
+    candidates: () => {
+      looks += 1;
+      return [];
+    },
+    formerCandidates: () => [],
+    providers: () => [],
+    open: () => null,
+    reserve: () => null,
+    freeJobSlots: () => 0,
+    report: () => {},
+    onCapacity: () => () => {},
+  };
+  const direct = new Direct(sessions, loadConfig({}, {}));
+  const outcome = await direct.run(abandonedWork(), idleSink());
+  expect(outcome).toMatchObject({ kind: 'canceled', error: null, attempts: 0, providerId: null });
+  expect(looks).toBe(0);
+  expect(direct.underWay).toBe(0);
+});
+
+function abandonedWork(): Work {
+  return {
+    requestId: 'req_1',
+    caller: {
+      memberId: 'anna',
+      memberName: 'Anna',
+      keyId: 'key',
+      scope: 'any',
+      limits: { requests: null, concurrent: null },
+    },
+    endpoint: 'speech',
+    model: 'kokoro',
+    needs: NO_NEEDS,
+    body: Buffer.alloc(0),
+    uploads: [],
+    sequences: 1,
+    maxTokens: null,
+    stream: false,
+    receivedAt: performance.now(),
+    limitMs: null,
+    signal: AbortSignal.abort(),
+  };
+}
+
+function idleSink(): Sink {
+  return { committed: false, begin: () => {}, part: () => null, data: () => null, end: () => null };
+}

@@ -1,0 +1,111 @@
+import { Attempt } from '@inference-gateway/coordinator/run/attempt';
+import type { Sink, SinkFault, Work } from '@inference-gateway/coordinator/run/work';
+import { NO_NEEDS } from '@inference-gateway/coordinator/core/match';
+import type { ResetCode } from '@inference-gateway/shared/protocol/messages';
+import { EventEmitter, once } from 'node:events';
+import { expect, test } from 'vitest';
+
+const HEAD = { status: 200, contentType: 'multipart/mixed' };
+const TIMING = { syncDeadlineMs: 10_000, firstByteMs: 10_000, idleMs: 10_000 };
+
+/** A call for an image whose sink ends as a test says. */
+function start(end: () => SinkFault | Promise<SinkFault>) {
+  const departure = new AbortController();
+  const canceled: ResetCode[] = [];
+  const attempt = new Attempt({
+    work: imageWork(departure.signal),
+    sink: sinkThatEnds(end),
+    candidate: { providerId: 'provider-1', providerName: 'pc' },
+    attempt: 1,
+    queueMs: 0,
+    overheadMs: 0,
+    maxTokens: null,
+    timing: TIMING,
+    allowed: { request: () => null, sequences: 1, maxTokens: null },
+  });
+  attempt.begin({
+    consumed: () => {},
+    cancel: (code) => canceled.push(code),
+    acknowledge: () => {},
+  });
+  attempt.head(HEAD);
+  return { attempt, departure, canceled };
+}
+
+function imageWork(signal: AbortSignal): Work {
+  return {
+    requestId: 'req_1',
+    caller: {
+      memberId: 'anna',
+      memberName: 'Anna',
+      keyId: 'key',
+      scope: 'any',
+      limits: { requests: null, concurrent: null },
+    },
+    endpoint: 'images',
+    model: 'sd',
+    needs: NO_NEEDS,
+    body: Buffer.alloc(0),
+    uploads: [],
+    sequences: 1,
+    maxTokens: null,
+    stream: false,
+    receivedAt: performance.now(),
+    limitMs: null,
+    signal,
+  };
+}
+
+function sinkThatEnds(end: Sink['end']): Sink {
+  return { committed: false, begin: () => {}, part: () => null, data: () => null, end };
+}
+
+/** An end that takes until the test says what came of it. */
+function keeping() {
+  const settled = new EventEmitter();
+  const kept = once(settled, 'kept').then(([fault]) => fault as SinkFault);
+  return { kept, settle: (fault: SinkFault) => void settled.emit('kept', fault) };
+}
+
+test('whoever leaves once all of it is made is answered: the work is done', async () => {
+  const { kept, settle } = keeping();
+  const { attempt, departure, canceled } = start(() => kept);
+  attempt.end(null);
+  departure.abort();
+  settle(null);
+  expect(await attempt.result).toMatchObject({
+    kind: 'done',
+    tokens: { promptTokens: 0, completionTokens: 0, estimated: false },
+  });
+  expect(canceled).toEqual([]);
+});
+
+test('whoever left meanwhile is not answered by another provider', async () => {
+  const { kept, settle } = keeping();
+  const { attempt, departure } = start(() => kept);
+  attempt.end(null);
+  departure.abort();
+  settle('it is no image');
+  expect(await attempt.result).toEqual({ kind: 'gone' });
+});
+
+test('whoever leaves before stops the work', async () => {
+  const { attempt, departure, canceled } = start(() => null);
+  departure.abort();
+  expect(await attempt.result).toEqual({ kind: 'gone' });
+  expect(canceled).toEqual(['CALLER_GONE']);
+});
+
+test('an answer that cannot be used is a failure of the provider’s', async () => {
+  const { attempt } = start(() => Promise.resolve('it is no image'));
+  attempt.end(null);
+  const failure = { kind: 'unusable', reason: 'it is no image' };
+  expect(await attempt.result).toEqual({ kind: 'failed', failure });
+});
+
+test('a sink that breaks is our own failure, and ends nothing but its call', async () => {
+  const broken = new Error('no such column');
+  const { attempt } = start(() => Promise.reject(broken));
+  attempt.end(null);
+  await expect(attempt.result).rejects.toBe(broken);
+});
