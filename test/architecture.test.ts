@@ -11,7 +11,7 @@ import { allFiles, parse, productFiles } from './architecture/source-file.js';
 
 const product = productFiles();
 const all = allFiles();
-const CORE = 'packages/coordinator/src/core/match.ts';
+const CORE = 'packages/coordinator/src/core/routing/match.ts';
 const HTTP = 'packages/coordinator/src/http/app.ts';
 
 describe('the repository', () => {

@@ -1,6 +1,6 @@
 /** The matcher's rules, each of which can be left out: it sees less then, and decides as ever. */
-import type { Candidate } from '@inference-gateway/coordinator/core/match';
-import { UNMEASURED } from '@inference-gateway/coordinator/core/pace';
+import type { Candidate } from '@inference-gateway/coordinator/core/routing/match';
+import { UNMEASURED } from '@inference-gateway/coordinator/core/routing/pace';
 
 export type Rule =
   | 'measured speed'

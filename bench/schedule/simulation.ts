@@ -3,9 +3,9 @@
  * clock, and each run the same. What is learned of the cards is kept by the class that keeps it in
  * a coordinator.
  */
-import { OPEN_MS } from '@inference-gateway/coordinator/core/breaker';
-import { match, NO_NEEDS } from '@inference-gateway/coordinator/core/match';
-import type { Candidate, Choice } from '@inference-gateway/coordinator/core/match';
+import { OPEN_MS } from '@inference-gateway/coordinator/core/routing/breaker';
+import { match, NO_NEEDS } from '@inference-gateway/coordinator/core/routing/match';
+import type { Candidate, Choice } from '@inference-gateway/coordinator/core/routing/match';
 import { TrackRecords } from '@inference-gateway/coordinator/links/track-records';
 import { Card } from './card.js';
 import type { CardSpec, Running, SimulatedCall } from './card.js';

@@ -1,5 +1,5 @@
 /** What the matcher holds itself to. */
-import { OPEN_MS } from '@inference-gateway/coordinator/core/breaker';
+import { OPEN_MS } from '@inference-gateway/coordinator/core/routing/breaker';
 import { atLeast, atMost } from '../targets.js';
 import type { Target } from '../targets.js';
 import { SLOWDOWNS } from './scenarios.js';

@@ -2,7 +2,7 @@
 import { checkSpool } from '@inference-gateway/agent/checks/files';
 import { configLocation } from '@inference-gateway/agent/config-file';
 import { checkFreeSpace } from '@inference-gateway/coordinator/cli/checks/folder';
-import type { ProviderView } from '@inference-gateway/coordinator/core/sessions';
+import type { ProviderView } from '@inference-gateway/coordinator/core/routing/links';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

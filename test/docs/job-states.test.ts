@@ -1,10 +1,10 @@
-/** `docs/job-states.md` and `core/job.ts` say the same. */
+/** `docs/job-states.md` and `core/jobs/job.ts` say the same. */
 import {
   JOB_EVENTS,
   JOB_STATUSES,
   isFinished,
   nextStatus,
-} from '@inference-gateway/coordinator/core/job';
+} from '@inference-gateway/coordinator/core/jobs/job';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { tableRows } from '../support/markdown-table.js';

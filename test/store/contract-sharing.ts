@@ -1,6 +1,9 @@
 /** The part of the contract that is about what owners share, and from whom they keep it. */
-import { resolveSharing } from '@inference-gateway/coordinator/core/sharing';
-import type { ProviderSharing, ShareCaps } from '@inference-gateway/coordinator/core/sharing';
+import { resolveSharing } from '@inference-gateway/coordinator/core/access/sharing';
+import type {
+  ProviderSharing,
+  ShareCaps,
+} from '@inference-gateway/coordinator/core/access/sharing';
 import type {
   Audience,
   Member,

@@ -1,5 +1,5 @@
 /** The part of the contract that is about who is told that something is shared, and when. */
-import type { SharingFacts } from '@inference-gateway/coordinator/core/sharing';
+import type { SharingFacts } from '@inference-gateway/coordinator/core/access/sharing';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
 import { NOW, createMember, createProvider, created, sha256 } from './store-rows.js';

@@ -6,7 +6,7 @@ import type {
   NewClaim,
   Store,
 } from '@inference-gateway/coordinator/store/port';
-import type { LaneHead } from '@inference-gateway/coordinator/core/lane';
+import type { LaneHead } from '@inference-gateway/coordinator/core/jobs/lane';
 import { randomId } from '@inference-gateway/shared/ids';
 import { submitJob } from './job-rows.js';
 import type { JobOverrides } from './job-rows.js';

@@ -1,5 +1,5 @@
 /** Does to a job in a store what an event of the chart stands for. */
-import type { JobEvent } from '@inference-gateway/coordinator/core/job';
+import type { JobEvent } from '@inference-gateway/coordinator/core/jobs/job';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { LEASE_MS, laneOf, newClaim, newFinish } from './dispatch-rows.js';
 import { BROKEN, ROOMY } from './job-rows.js';

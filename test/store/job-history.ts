@@ -2,8 +2,8 @@
  * Jobs in a store beside a model of them that knows no SQL: each step is taken by both, and
  * `check` compares all that can be seen of the store with the model.
  */
-import type { JobEvent, JobStatus } from '@inference-gateway/coordinator/core/job';
-import { MAX_RELEASES } from '@inference-gateway/coordinator/core/retry';
+import type { JobEvent, JobStatus } from '@inference-gateway/coordinator/core/jobs/job';
+import { MAX_RELEASES } from '@inference-gateway/coordinator/core/jobs/retry';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { randomId } from '@inference-gateway/shared/ids';
 import { expect } from 'vitest';

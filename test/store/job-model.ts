@@ -1,6 +1,6 @@
-/** A job as the chart of `core/job.ts` has it, with what the chart leaves to the store. */
-import { nextStatus } from '@inference-gateway/coordinator/core/job';
-import type { JobEvent, JobStatus } from '@inference-gateway/coordinator/core/job';
+/** A job as the chart of `core/jobs/job.ts` has it, with what the chart leaves to the store. */
+import { nextStatus } from '@inference-gateway/coordinator/core/jobs/job';
+import type { JobEvent, JobStatus } from '@inference-gateway/coordinator/core/jobs/job';
 
 export const MAX_ATTEMPTS = 3;
 

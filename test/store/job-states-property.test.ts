@@ -1,6 +1,6 @@
-/** The store against the chart of `core/job.ts`: every state × every event, and long histories. */
-import { JOB_EVENTS, JOB_STATUSES, nextStatus } from '@inference-gateway/coordinator/core/job';
-import type { JobEvent, JobStatus } from '@inference-gateway/coordinator/core/job';
+/** The store against the chart of `core/jobs/job.ts`: every state × every event, and long histories. */
+import { JOB_EVENTS, JOB_STATUSES, nextStatus } from '@inference-gateway/coordinator/core/jobs/job';
+import type { JobEvent, JobStatus } from '@inference-gateway/coordinator/core/jobs/job';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { randomId } from '@inference-gateway/shared/ids';

@@ -1,6 +1,6 @@
 /** Candidates for the pure rules: online, idle and private, except where a test says otherwise. */
-import type { Candidate, Choice } from '@inference-gateway/coordinator/core/match';
-import { UNMEASURED } from '@inference-gateway/coordinator/core/pace';
+import type { Candidate, Choice } from '@inference-gateway/coordinator/core/routing/match';
+import { UNMEASURED } from '@inference-gateway/coordinator/core/routing/pace';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 
 export function advertisedModel(change: Partial<AdvertisedModel> = {}): AdvertisedModel {

@@ -1,7 +1,7 @@
 /** What is written down of a call that has ended: a usage row, and the metrics fed from it. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
-import { sourceOf } from './core/caller.js';
-import type { MeteredTokens } from './core/usage-bounds.js';
+import { sourceOf } from './core/access/caller.js';
+import type { MeteredTokens } from './core/usage/usage-bounds.js';
 import type { Outcome, Work } from './run/work.js';
 import type { Exposition } from './exposition.js';
 import type { Measures } from './assets/measures.js';

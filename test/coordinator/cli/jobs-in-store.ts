@@ -9,7 +9,7 @@ import type {
   Store,
   Submission,
 } from '@inference-gateway/coordinator/store/port';
-import { NO_NEEDS } from '@inference-gateway/coordinator/core/match';
+import { NO_NEEDS } from '@inference-gateway/coordinator/core/routing/match';
 import { randomId, ulid } from '@inference-gateway/shared/ids';
 import { createMember, createProvider, newAsset } from '../../store/store-rows.js';
 import type { DataFolder } from './data-folder.js';

@@ -1,5 +1,5 @@
 /** A store with providers, for the commands of an administrator. */
-import type { ProviderView } from '@inference-gateway/coordinator/core/sessions';
+import type { ProviderView } from '@inference-gateway/coordinator/core/routing/links';
 import type { Provider, Store } from '@inference-gateway/coordinator/store/port';
 import {
   HOST,

@@ -1,4 +1,4 @@
-import type { Candidate } from '@inference-gateway/coordinator/core/match';
+import type { Candidate } from '@inference-gateway/coordinator/core/routing/match';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
 import { SERVICE } from '../../store/store-rows.js';

@@ -8,14 +8,14 @@ import type {
   AdminAssets,
   AssetFault,
   PruneReport,
-} from '@inference-gateway/coordinator/core/admin-assets';
+} from '@inference-gateway/coordinator/core/usage/admin-assets';
 import type {
   AdminSessions,
   ProviderNames,
   ProviderSwitches,
-} from '@inference-gateway/coordinator/core/admin-sessions';
-import type { Candidate } from '@inference-gateway/coordinator/core/match';
-import type { ProviderView, Sessions } from '@inference-gateway/coordinator/core/sessions';
+} from '@inference-gateway/coordinator/core/routing/admin-links';
+import type { Candidate } from '@inference-gateway/coordinator/core/routing/match';
+import type { ProviderView, Sessions } from '@inference-gateway/coordinator/core/routing/links';
 import { createIdleDesk } from '@inference-gateway/coordinator/jobs/offline-jobs';
 import type { JobDesk, Waiting } from '@inference-gateway/coordinator/jobs/job-actions';
 import { openStore } from '@inference-gateway/coordinator/store/open';

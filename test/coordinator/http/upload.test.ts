@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { Budget } from '@inference-gateway/coordinator/core/budget';
+import { Budget } from '@inference-gateway/coordinator/core/usage/budget';
 import { FileInspector } from '@inference-gateway/coordinator/http/file-inspector';
 import { Spool } from '@inference-gateway/coordinator/http/spool';
 import { MAX_FILE_BYTES } from '@inference-gateway/coordinator/http/upload';

@@ -1,6 +1,12 @@
 /** Claims on their way to a run, and what may overtake them. */
-import { bodyBudget, MAX_ANSWER_BYTES } from '@inference-gateway/coordinator/core/held-document';
-import type { ExchangeHandler, OpenRequest } from '@inference-gateway/coordinator/core/sessions';
+import {
+  bodyBudget,
+  MAX_ANSWER_BYTES,
+} from '@inference-gateway/coordinator/core/usage/held-document';
+import type {
+  ExchangeHandler,
+  OpenRequest,
+} from '@inference-gateway/coordinator/core/routing/links';
 import { JobRuns } from '@inference-gateway/coordinator/jobs/claims';
 import { JobSinks } from '@inference-gateway/coordinator/jobs/sinks';
 import type { ClaimedJob, Store } from '@inference-gateway/coordinator/store/port';

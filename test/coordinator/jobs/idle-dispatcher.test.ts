@@ -1,5 +1,5 @@
 /** Freed slots are offered to jobs where there may be any, and the store is not asked in vain. */
-import type { Sessions } from '@inference-gateway/coordinator/core/sessions';
+import type { Sessions } from '@inference-gateway/coordinator/core/routing/links';
 import { Dispatcher } from '@inference-gateway/coordinator/jobs/dispatcher';
 import type { JobRuns } from '@inference-gateway/coordinator/jobs/claims';
 import { SYSTEM_CLOCKS, Upkeep } from '@inference-gateway/coordinator/jobs/upkeep';

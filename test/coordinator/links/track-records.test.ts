@@ -1,5 +1,5 @@
-import type { Choice } from '@inference-gateway/coordinator/core/match';
-import type { CallReport } from '@inference-gateway/coordinator/core/sessions';
+import type { Choice } from '@inference-gateway/coordinator/core/routing/match';
+import type { CallReport } from '@inference-gateway/coordinator/core/routing/links';
 import { TrackRecords } from '@inference-gateway/coordinator/links/track-records';
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
 import { beforeEach, describe, expect, it } from 'vitest';

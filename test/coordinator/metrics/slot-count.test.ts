@@ -1,4 +1,4 @@
-import type { ProviderView } from '@inference-gateway/coordinator/core/sessions';
+import type { ProviderView } from '@inference-gateway/coordinator/core/routing/links';
 import { countSlots } from '@inference-gateway/coordinator/metrics/slot-count';
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
 import { expect, it } from 'vitest';

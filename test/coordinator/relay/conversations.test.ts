@@ -1,4 +1,4 @@
-import { NO_NEEDS } from '@inference-gateway/coordinator/core/match';
+import { NO_NEEDS } from '@inference-gateway/coordinator/core/routing/match';
 import { Conversations } from '@inference-gateway/coordinator/relay/conversations';
 import type { Work } from '@inference-gateway/coordinator/run/work';
 import { expect, it, test } from 'vitest';

@@ -1,6 +1,6 @@
-import type { Candidate } from '@inference-gateway/coordinator/core/match';
-import { NO_NEEDS } from '@inference-gateway/coordinator/core/match';
-import type { Sessions } from '@inference-gateway/coordinator/core/sessions';
+import type { Candidate } from '@inference-gateway/coordinator/core/routing/match';
+import { NO_NEEDS } from '@inference-gateway/coordinator/core/routing/match';
+import type { Sessions } from '@inference-gateway/coordinator/core/routing/links';
 import { Placement } from '@inference-gateway/coordinator/relay/placement';
 import { WaitingLine } from '@inference-gateway/coordinator/relay/waiting-line';
 import type { Work } from '@inference-gateway/coordinator/run/work';

@@ -1,6 +1,6 @@
 import { loadConfig } from '@inference-gateway/coordinator/config/config';
-import { NO_NEEDS } from '@inference-gateway/coordinator/core/match';
-import type { Sessions } from '@inference-gateway/coordinator/core/sessions';
+import { NO_NEEDS } from '@inference-gateway/coordinator/core/routing/match';
+import type { Sessions } from '@inference-gateway/coordinator/core/routing/links';
 import { Direct } from '@inference-gateway/coordinator/relay/relay';
 import type { Sink, Work } from '@inference-gateway/coordinator/run/work';
 import { expect, test } from 'vitest';

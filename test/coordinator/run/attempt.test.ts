@@ -1,6 +1,6 @@
 import { Attempt } from '@inference-gateway/coordinator/run/attempt';
 import type { Sink, SinkFault, Work } from '@inference-gateway/coordinator/run/work';
-import { NO_NEEDS } from '@inference-gateway/coordinator/core/match';
+import { NO_NEEDS } from '@inference-gateway/coordinator/core/routing/match';
 import type { ResetCode } from '@inference-gateway/shared/protocol/messages';
 import { EventEmitter, once } from 'node:events';
 import { expect, test } from 'vitest';

@@ -1,7 +1,7 @@
 /** What `asset verify` and `prune` do, in the running coordinator and in the command line alike. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import type { AdminAssets, AssetFault, PruneReport } from '../core/admin-assets.js';
+import type { AdminAssets, AssetFault, PruneReport } from '../core/usage/admin-assets.js';
 import type { Asset, Store } from '../store/port.js';
 import { AssetFiles, assetsFolder } from './asset-files.js';
 import { ORPHAN_AGE_MS, orphans } from './orphans.js';

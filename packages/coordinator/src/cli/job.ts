@@ -9,8 +9,8 @@ import {
 import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
 import type { AdminResult } from '../operations/commands.js';
-import { JOB_STATUSES } from '../core/job.js';
-import type { JobStatus } from '../core/job.js';
+import { JOB_STATUSES } from '../core/jobs/job.js';
+import type { JobStatus } from '../core/jobs/job.js';
 import { admin } from './client.js';
 import { dataOption, example, isoTime, jsonOption } from './options.js';
 import type { DataOption, JsonOption } from './options.js';

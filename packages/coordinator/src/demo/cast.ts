@@ -1,5 +1,5 @@
 /** Who takes part in the demo, and what they have in common. */
-import type { ProviderScope } from '../core/caller.js';
+import type { ProviderScope } from '../core/access/caller.js';
 import type { Role } from '../store/port.js';
 
 export type MemberName = 'Anna' | 'Ben' | 'Chiara' | 'Dov' | 'Emi';

@@ -1,7 +1,7 @@
 import { ApiError } from '@inference-gateway/shared/errors';
-import { addressGroup, addressNetwork } from '../core/address-group.js';
-import { RateLimit } from '../core/rate.js';
-import type { RateStanding } from '../core/rate.js';
+import { addressGroup, addressNetwork } from '../core/access/address-group.js';
+import { RateLimit } from '../core/access/rate.js';
+import type { RateStanding } from '../core/access/rate.js';
 
 const WINDOW_MS = 60_000;
 /** Some 600 bytes each. Beyond it, those with the fewest tries are forgotten. */

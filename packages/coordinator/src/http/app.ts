@@ -5,7 +5,7 @@ import Koa from 'koa';
 import { PasswordDesk } from '../accounts/password-desk.js';
 import type { SetupDesk } from '../accounts/setup-desk.js';
 import type { ConsoleDesk } from '../operations/my/console-desk.js';
-import type { RateLimit } from '../core/rate.js';
+import type { RateLimit } from '../core/access/rate.js';
 import type { Store } from '../store/port.js';
 import { isOpenedByLink, readAssetLink } from './asset-access.js';
 import type { Authentication } from './authenticate.js';

@@ -6,7 +6,7 @@ import { readBearer } from '@inference-gateway/shared/bearer';
 import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { isSecret } from '@inference-gateway/shared/ids';
-import type { Caller } from '../core/caller.js';
+import type { Caller } from '../core/access/caller.js';
 import type { KeyHolder, Store } from '../store/port.js';
 import { assetRefusal } from './asset-access.js';
 import type { Context, Middleware } from './context.js';

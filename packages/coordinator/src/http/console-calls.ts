@@ -4,8 +4,8 @@
  */
 import { readBearer } from '@inference-gateway/shared/bearer';
 import { ENDPOINT_KEYS, ENDPOINTS } from '@inference-gateway/shared/endpoints';
-import { CONSOLE } from '../core/caller.js';
-import type { Caller } from '../core/caller.js';
+import { CONSOLE } from '../core/access/caller.js';
+import type { Caller } from '../core/access/caller.js';
 import type { Member } from '../store/port.js';
 import { isOpenedByLink } from './asset-access.js';
 import type { ConsoleSessions } from './console-sessions.js';

@@ -1,7 +1,7 @@
 /** What the middleware knows of a request, and hands on. */
 import type Koa from 'koa';
 import type { LinkVerdict } from '../assets/asset-links.js';
-import type { Caller } from '../core/caller.js';
+import type { Caller } from '../core/access/caller.js';
 import type { Outcome } from '../run/work.js';
 
 export interface RequestState {

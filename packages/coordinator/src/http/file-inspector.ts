@@ -4,7 +4,7 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import { contentTypeOf, DETECT_BYTES, detectFormat } from '@inference-gateway/shared/media/types';
 import { Transform } from 'node:stream';
 import type { TransformCallback } from 'node:stream';
-import type { Share } from '../core/budget.js';
+import type { Share } from '../core/usage/budget.js';
 
 const NO_KNOWN_TYPE = 'its first bytes are of no known type';
 

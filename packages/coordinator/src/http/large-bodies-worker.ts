@@ -5,7 +5,7 @@ import type { ParsedRequest } from '@inference-gateway/shared/openai/requests';
 import { TOKEN_FIELDS } from '@inference-gateway/shared/openai/tokens';
 import { answerInThread, ownBlock } from '@inference-gateway/shared/program/thread-queue';
 import { toSparse, writeSparse } from '@inference-gateway/shared/json/sparse';
-import { MAX_ANSWER_BYTES } from '../core/held-document.js';
+import { MAX_ANSWER_BYTES } from '../core/usage/held-document.js';
 import { MAX_CONVERSATION_BYTES, digestsOfMessages } from '../relay/conversations.js';
 import { transcriptOf } from './answers/transcript.js';
 import type { TranscriptFacts } from './answers/transcript.js';

@@ -1,9 +1,9 @@
 /** Inside to outside: the resources of the specification, section 2. */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
-import { servedModels } from '../core/access.js';
-import type { Caller } from '../core/caller.js';
-import type { ProviderView } from '../core/sessions.js';
+import { servedModels } from '../core/access/access.js';
+import type { Caller } from '../core/access/caller.js';
+import type { ProviderView } from '../core/routing/links.js';
 
 export interface ModelResource {
   readonly id: string;

@@ -1,8 +1,8 @@
 /** What could run now for a caller, over all models: a slot that several share is counted once. */
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
-import { servedModels } from '../core/access.js';
-import type { Caller } from '../core/caller.js';
-import type { ProviderView } from '../core/sessions.js';
+import { servedModels } from '../core/access/access.js';
+import type { Caller } from '../core/access/caller.js';
+import type { ProviderView } from '../core/routing/links.js';
 
 export interface Capacity {
   readonly slots: number;

@@ -1,7 +1,7 @@
 /** Counts each request against its member, and tells the standing on every answer. */
 import { ApiError } from '@inference-gateway/shared/errors';
-import { CONSOLE } from '../core/caller.js';
-import type { RateLimit, RateStanding } from '../core/rate.js';
+import { CONSOLE } from '../core/access/caller.js';
+import type { RateLimit, RateStanding } from '../core/access/rate.js';
 import { callerOf } from './context.js';
 import type { Context, Middleware } from './context.js';
 

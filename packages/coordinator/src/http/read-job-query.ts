@@ -2,8 +2,8 @@
 import { ENDPOINT_KEYS, ENDPOINTS, INFERENCE_TYPES } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
-import { JOB_STATUSES } from '../core/job.js';
-import type { JobStatus } from '../core/job.js';
+import { JOB_STATUSES } from '../core/jobs/job.js';
+import type { JobStatus } from '../core/jobs/job.js';
 import type { JobQuery, ListOrder } from '../store/port.js';
 import { callerOf } from './context.js';
 import type { Context } from './context.js';

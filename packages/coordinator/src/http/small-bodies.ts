@@ -1,4 +1,4 @@
-import { Budget } from '../core/budget.js';
+import { Budget } from '../core/usage/budget.js';
 import { JsonBodies } from './body.js';
 
 /** Of people and machines that are yet to say who they are: a few fields each. */

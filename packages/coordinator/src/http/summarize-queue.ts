@@ -1,10 +1,10 @@
 /** The state of the queue, as its caller may see it (specification, section 4, Queue summary). */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
-import { servedModels } from '../core/access.js';
-import type { Caller } from '../core/caller.js';
-import type { Sessions, SessionView } from '../core/sessions.js';
-import { isStalled } from '../core/stall.js';
+import { servedModels } from '../core/access/access.js';
+import type { Caller } from '../core/access/caller.js';
+import type { Sessions, SessionView } from '../core/routing/links.js';
+import { isStalled } from '../core/jobs/stall.js';
 import type { JobDesk } from '../jobs/job-actions.js';
 import type { ModelQueue, Store } from '../store/port.js';
 import { capacityFor } from './queue-capacity.js';

@@ -1,7 +1,7 @@
-import { capableCandidates } from '../core/match.js';
-import type { Choice } from '../core/match.js';
-import type { Lane } from '../core/lane.js';
-import type { Sessions } from '../core/sessions.js';
+import { capableCandidates } from '../core/routing/match.js';
+import type { Choice } from '../core/routing/match.js';
+import type { Lane } from '../core/jobs/lane.js';
+import type { Sessions } from '../core/routing/links.js';
 
 type Sought = Pick<Lane, 'serviceType' | 'model' | 'memberId' | 'scope' | 'needs'>;
 

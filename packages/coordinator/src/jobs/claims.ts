@@ -7,9 +7,9 @@ import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import { capableCandidates } from '../core/match.js';
-import type { Choice } from '../core/match.js';
-import { capTokens } from '../core/token-cap.js';
+import { capableCandidates } from '../core/routing/match.js';
+import type { Choice } from '../core/routing/match.js';
+import { capTokens } from '../core/usage/token-cap.js';
 import type {
   CallReport,
   Exchange,
@@ -17,7 +17,7 @@ import type {
   Reservation,
   Resumption,
   Sessions,
-} from '../core/sessions.js';
+} from '../core/routing/links.js';
 import type { ClaimedJob, DispatchStore, Job, UsageRow } from '../store/port.js';
 import { JobRun } from './job-run.js';
 import type { RunEnd } from './job-run.js';

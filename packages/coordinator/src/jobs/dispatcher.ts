@@ -1,15 +1,15 @@
 /**
  * Gives queued jobs to free slots. It is woken by submissions, freed slots and arrivals, and ticks
  * every second besides: a signal is a hint, and losing one costs a second. What goes where is
- * decided by `core/job-plan.ts`; here is what that does to the world.
+ * decided by `core/jobs/job-plan.ts`; here is what that does to the world.
  */
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import { affordableClaims, planClaims } from '../core/job-plan.js';
-import type { PlannedClaim } from '../core/job-plan.js';
-import type { Lane, LaneHead } from '../core/lane.js';
-import type { Candidate } from '../core/match.js';
-import type { Reservation, Sessions } from '../core/sessions.js';
+import { affordableClaims, planClaims } from '../core/jobs/job-plan.js';
+import type { PlannedClaim } from '../core/jobs/job-plan.js';
+import type { Lane, LaneHead } from '../core/jobs/lane.js';
+import type { Candidate } from '../core/routing/match.js';
+import type { Reservation, Sessions } from '../core/routing/links.js';
 import type { DispatchStore, NewClaim } from '../store/port.js';
 import type { JobRuns } from './claims.js';
 import type { Upkeep } from './upkeep.js';

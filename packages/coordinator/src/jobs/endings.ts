@@ -1,5 +1,5 @@
 /** Who waits for the end of a job. A signal is a hint: every waiter also looks by itself. */
-import { isFinished } from '../core/job.js';
+import { isFinished } from '../core/jobs/job.js';
 import type { JobStore } from '../store/port.js';
 
 const LOOK_AGAIN_MS = 5_000;

@@ -12,7 +12,7 @@ import type {
   JobUsage,
   UsageRow,
 } from '../store/port.js';
-import type { MeteredTokens } from '../core/usage-bounds.js';
+import type { MeteredTokens } from '../core/usage/usage-bounds.js';
 import type { JobRun, RunEnd } from './job-run.js';
 import type { JobSinks } from './sinks.js';
 import type { JobVerdict } from './job-verdict.js';

@@ -2,7 +2,7 @@
 import type { AnswerFiles, KeptFile } from '../assets/answer-files.js';
 import type { Shelf } from '../assets/answer-files.js';
 import { measureFiles } from '../assets/measures.js';
-import type { AnswerPart } from '../core/sessions.js';
+import type { AnswerPart } from '../core/routing/links.js';
 import type { Answerer, SinkFault } from '../run/work.js';
 import type { JobResult, JobSink } from './job-sink.js';
 

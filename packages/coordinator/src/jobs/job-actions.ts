@@ -1,7 +1,7 @@
 /**
  * What callers and administrators may do with jobs. `jobs.ts` is the desk of a running coordinator.
  */
-import type { Waiting } from '../core/waiting-reason.js';
+import type { Waiting } from '../core/jobs/waiting-reason.js';
 import type {
   Batch,
   CancelOutcome,

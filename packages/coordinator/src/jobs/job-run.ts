@@ -2,17 +2,17 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { limitOf, sequencesOf } from '@inference-gateway/shared/openai/tokens';
-import type { Candidate } from '../core/match.js';
+import type { Candidate } from '../core/routing/match.js';
 import type {
   CallReport,
   Exchange,
   ExchangeHandler,
   LinkedProvider,
   OpenRequest,
-} from '../core/sessions.js';
+} from '../core/routing/links.js';
 import { readSparse } from '@inference-gateway/shared/json/sparse';
-import { sizeOf } from '../core/usage-bounds.js';
-import type { RequestSize } from '../core/usage-bounds.js';
+import { sizeOf } from '../core/usage/usage-bounds.js';
+import type { RequestSize } from '../core/usage/usage-bounds.js';
 import type { ClaimedJob } from '../store/port.js';
 import { Attempt } from '../run/attempt.js';
 import type { AttemptResult } from '../run/attempt.js';

@@ -4,7 +4,7 @@
  */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
-import type { CallReport } from '../core/sessions.js';
+import type { CallReport } from '../core/routing/links.js';
 import { judge, reportOf } from '../run/failure.js';
 import type { AttemptFailure } from '../run/failure.js';
 

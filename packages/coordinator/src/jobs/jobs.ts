@@ -3,19 +3,19 @@ import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { AssetLibrary } from '../assets/asset-library.js';
-import type { Budget } from '../core/budget.js';
-import { isFinished } from '../core/job.js';
-import type { LaneHead } from '../core/lane.js';
+import type { Budget } from '../core/usage/budget.js';
+import { isFinished } from '../core/jobs/job.js';
+import type { LaneHead } from '../core/jobs/lane.js';
 import type {
   ClaimKeeper,
   ClaimOffer,
   LinkedProvider,
   Resumption,
   Sessions,
-} from '../core/sessions.js';
-import { placeAmong } from '../core/rivals.js';
-import { ABOUT_TO_START, waitingFor } from '../core/waiting-reason.js';
-import type { Waiting } from '../core/waiting-reason.js';
+} from '../core/routing/links.js';
+import { placeAmong } from '../core/jobs/rivals.js';
+import { ABOUT_TO_START, waitingFor } from '../core/jobs/waiting-reason.js';
+import type { Waiting } from '../core/jobs/waiting-reason.js';
 import type {
   Batch,
   Canceled,

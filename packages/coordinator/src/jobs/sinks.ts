@@ -2,7 +2,7 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { AnswerFiles } from '../assets/answer-files.js';
 import type { AssetLibrary } from '../assets/asset-library.js';
-import type { Budget } from '../core/budget.js';
+import type { Budget } from '../core/usage/budget.js';
 import { readSparse } from '@inference-gateway/shared/json/sparse';
 import type { Job } from '../store/port.js';
 import { FileResult } from './file-result.js';

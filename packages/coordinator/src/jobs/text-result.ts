@@ -1,7 +1,7 @@
 /** The JSON of a text job, held until it is whole. */
 import { NOTHING_MEASURED } from '../assets/measures.js';
-import { HeldDocument } from '../core/held-document.js';
-import type { Share } from '../core/budget.js';
+import { HeldDocument } from '../core/usage/held-document.js';
+import type { Share } from '../core/usage/budget.js';
 import type { SinkFault } from '../run/work.js';
 import type { JobResult, JobSink } from './job-sink.js';
 

@@ -5,9 +5,9 @@
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import { lastReach } from '../core/match.js';
-import type { Lane, LaneHead } from '../core/lane.js';
-import type { Sessions } from '../core/sessions.js';
+import { lastReach } from '../core/routing/match.js';
+import type { Lane, LaneHead } from '../core/jobs/lane.js';
+import type { Sessions } from '../core/routing/links.js';
 import type { EndOutcome, Job, JobStore, DispatchStore, Store, UsageRow } from '../store/port.js';
 import { ableProviders } from './able-providers.js';
 import { inputNotTaken } from '../run/absence.js';

@@ -19,8 +19,8 @@ import { decodeAgentMessage } from '@inference-gateway/shared/protocol/messages'
 import { LinkWriter } from '@inference-gateway/shared/protocol/writer';
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
-import { RateLimit } from '../core/rate.js';
-import type { ExchangeHandler, OpenRequest, Resumption } from '../core/sessions.js';
+import { RateLimit } from '../core/access/rate.js';
+import type { ExchangeHandler, OpenRequest, Resumption } from '../core/routing/links.js';
 import { AgentStream, ProtocolViolation } from './agent-stream.js';
 import type { StreamHost } from './agent-stream.js';
 import type { Greeting, SessionEvents } from './greeting.js';

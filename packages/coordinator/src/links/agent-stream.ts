@@ -18,7 +18,7 @@ import type {
   OpenRequest,
   ResultVerdict,
   Upload,
-} from '../core/sessions.js';
+} from '../core/routing/links.js';
 import type { SlotUse } from './slot-counts.js';
 
 /** What a stream may do to its session. */

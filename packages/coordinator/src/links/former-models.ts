@@ -8,7 +8,7 @@ import type {
   AdvertisedService,
 } from '@inference-gateway/shared/protocol/messages';
 import { LINK } from '@inference-gateway/shared/protocol/version';
-import type { Candidate } from '../core/match.js';
+import type { Candidate } from '../core/routing/match.js';
 import type { ProviderRecord } from './provider-record.js';
 
 interface Former {

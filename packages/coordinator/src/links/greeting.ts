@@ -1,5 +1,5 @@
 /** What a session is given once it is the provider's current one. */
-import type { Resumption } from '../core/sessions.js';
+import type { Resumption } from '../core/routing/links.js';
 import type { SlotUse } from './slot-counts.js';
 import type { SessionTiming } from './welcome.js';
 

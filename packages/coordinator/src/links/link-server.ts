@@ -19,7 +19,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { RawData } from 'ws';
-import type { ClaimKeeper } from '../core/sessions.js';
+import type { ClaimKeeper } from '../core/routing/links.js';
 import type { Provider } from '../store/port.js';
 import { AgentSession } from './agent-session.js';
 import type { SessionSocket } from './agent-session.js';

@@ -7,7 +7,7 @@ import type {
   AdvertisedModel,
   AdvertisedService,
 } from '@inference-gateway/shared/protocol/messages';
-import type { Candidate } from '../core/match.js';
+import type { Candidate } from '../core/routing/match.js';
 import { FormerModels } from './former-models.js';
 import type { ProviderRecord } from './provider-record.js';
 

@@ -1,6 +1,6 @@
 /** OPEN: what an agent is told of one piece of work before its bytes. */
 import type { Message } from '@inference-gateway/shared/protocol/messages';
-import type { OpenRequest, Upload } from '../core/sessions.js';
+import type { OpenRequest, Upload } from '../core/routing/links.js';
 import type { SlotUse } from './slot-counts.js';
 
 export function openMessage(

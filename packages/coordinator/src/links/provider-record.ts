@@ -7,11 +7,11 @@ import type {
   AdvertisedService,
 } from '@inference-gateway/shared/protocol/messages';
 import { LINK } from '@inference-gateway/shared/protocol/version';
-import { grantOf } from '../core/access.js';
-import type { Candidate, Choice } from '../core/match.js';
-import type { CallReport, ProviderView } from '../core/sessions.js';
-import { CLOSED, PRIVATE, shareState } from '../core/sharing.js';
-import type { ProviderSharing, ShareState } from '../core/sharing.js';
+import { grantOf } from '../core/access/access.js';
+import type { Candidate, Choice } from '../core/routing/match.js';
+import type { CallReport, ProviderView } from '../core/routing/links.js';
+import { CLOSED, PRIVATE, shareState } from '../core/access/sharing.js';
+import type { ProviderSharing, ShareState } from '../core/access/sharing.js';
 import type { Provider } from '../store/port.js';
 import type { AgentSession } from './agent-session.js';
 import { SlotCounts } from './slot-counts.js';

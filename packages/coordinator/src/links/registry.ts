@@ -5,8 +5,12 @@
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { CLOSE } from '@inference-gateway/shared/protocol/version';
-import type { AdminSessions, ProviderNames, ProviderSwitches } from '../core/admin-sessions.js';
-import type { Candidate, Choice } from '../core/match.js';
+import type {
+  AdminSessions,
+  ProviderNames,
+  ProviderSwitches,
+} from '../core/routing/admin-links.js';
+import type { Candidate, Choice } from '../core/routing/match.js';
 import type {
   CallReport,
   ClaimKeeper,
@@ -17,8 +21,8 @@ import type {
   Reservation,
   Resumption,
   Sessions,
-} from '../core/sessions.js';
-import type { ProviderSharing } from '../core/sharing.js';
+} from '../core/routing/links.js';
+import type { ProviderSharing } from '../core/access/sharing.js';
 import type { Provider, Store } from '../store/port.js';
 import type { AgentSession } from './agent-session.js';
 import type { SessionEvents } from './greeting.js';

@@ -1,6 +1,6 @@
 /** How many slots of a provider are taken, through which share, and how many are left for whom. */
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
-import type { Choice } from '../core/match.js';
+import type { Choice } from '../core/routing/match.js';
 
 /** Whether a slot is taken by a job, or by a synchronous call. */
 export type SlotKind = 'sync' | 'job';

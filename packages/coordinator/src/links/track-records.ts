@@ -1,6 +1,6 @@
 /**
  * How one provider has been doing, model by model: its breakers, and what was measured of it. What
- * it means is decided in `core/breaker.ts` and `core/pace.ts`; here it is kept.
+ * it means is decided in `core/routing/breaker.ts` and `core/routing/pace.ts`; here it is kept.
  */
 import type {
   AdvertisedModel,
@@ -17,12 +17,12 @@ import {
   returnProbe,
   standing,
   takeProbe,
-} from '../core/breaker.js';
-import type { BreakerState } from '../core/breaker.js';
-import type { Candidate, Choice } from '../core/match.js';
-import { learn, UNMEASURED } from '../core/pace.js';
-import type { Pace } from '../core/pace.js';
-import type { CallReport } from '../core/sessions.js';
+} from '../core/routing/breaker.js';
+import type { BreakerState } from '../core/routing/breaker.js';
+import type { Candidate, Choice } from '../core/routing/match.js';
+import { learn, UNMEASURED } from '../core/routing/pace.js';
+import type { Pace } from '../core/routing/pace.js';
+import type { CallReport } from '../core/routing/links.js';
 
 /** Of one provider, the oldest go first: an agent may send other names each second. */
 const MAX_MODELS = 2 * LINK.maxModels;

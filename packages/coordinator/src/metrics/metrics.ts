@@ -1,6 +1,6 @@
 /** What Prometheus may know of a coordinator; never who called, or what was said. */
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { ProviderView } from '../core/sessions.js';
+import type { ProviderView } from '../core/routing/links.js';
 import type { Work } from '../run/work.js';
 import type { UsageRow } from '../store/port.js';
 import { CallCounters } from './call-counters.js';

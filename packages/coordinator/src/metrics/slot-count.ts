@@ -2,7 +2,7 @@
 import { SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
-import type { ProviderView, SessionView } from '../core/sessions.js';
+import type { ProviderView, SessionView } from '../core/routing/links.js';
 
 export interface SlotCount {
   readonly serviceType: ServiceType;

@@ -6,7 +6,7 @@ import {
   SERVICE_TYPES,
 } from '@inference-gateway/shared/endpoints';
 import * as z from 'zod';
-import { JOB_STATUSES } from '../core/job.js';
+import { JOB_STATUSES } from '../core/jobs/job.js';
 import { errorDetail } from './error-resource.js';
 import { fileUrl } from './media-resources.js';
 import { chatCompletion, completion } from './text-resources.js';

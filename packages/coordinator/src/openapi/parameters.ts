@@ -1,7 +1,7 @@
 /** What callers may say outside the body. */
 import { INFERENCE_TYPES } from '@inference-gateway/shared/endpoints';
 import { REASONING_FIELDS } from '@inference-gateway/shared/protocol/messages';
-import { JOB_STATUSES } from '../core/job.js';
+import { JOB_STATUSES } from '../core/jobs/job.js';
 import type { Parameter, Reference } from './open-api.js';
 
 const id = { type: 'string', minLength: 1 } as const;

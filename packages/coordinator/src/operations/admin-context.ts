@@ -1,8 +1,8 @@
 /** What an administrative operation works on, and the form that each has. */
 import type * as z from 'zod';
-import type { AdminAssets } from '../core/admin-assets.js';
-import type { AdminSessions } from '../core/admin-sessions.js';
-import type { Sessions } from '../core/sessions.js';
+import type { AdminAssets } from '../core/usage/admin-assets.js';
+import type { AdminSessions } from '../core/routing/admin-links.js';
+import type { Sessions } from '../core/routing/links.js';
 import type { JobDesk } from '../jobs/job-actions.js';
 import type { AssetLimits, Store } from '../store/port.js';
 

@@ -1,7 +1,7 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import * as z from 'zod';
-import { batchStatus } from '../core/batch.js';
-import { JOB_STATUSES } from '../core/job.js';
+import { batchStatus } from '../core/jobs/batch.js';
+import { JOB_STATUSES } from '../core/jobs/job.js';
 import type { Batch, BatchJob, Store } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
 import { listLimit } from './list-limit.js';

@@ -1,7 +1,7 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
-import { JOB_STATUSES, isFinished } from '../core/job.js';
-import type { JobStatus } from '../core/job.js';
+import { JOB_STATUSES, isFinished } from '../core/jobs/job.js';
+import type { JobStatus } from '../core/jobs/job.js';
 import type { Job, JobDetail, QueueFull } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
 import { viewFailedAttempts, viewJob, viewJobs } from './job-view.js';

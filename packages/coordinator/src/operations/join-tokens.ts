@@ -2,7 +2,7 @@ import { isSecret, newSecret } from '@inference-gateway/shared/ids';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { hashSecret } from '@inference-gateway/shared/program/secret';
 import * as z from 'zod';
-import { NAME_PATTERN, NAME_RULE } from '../core/name.js';
+import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type { JoinToken, Member, Provider, Store } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
 import { lifeSeconds, stateOf } from './lifecycle.js';

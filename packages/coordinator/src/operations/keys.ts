@@ -2,7 +2,7 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import * as z from 'zod';
 import { newKeySecret } from '../accounts/key-secret.js';
 import { ASSETS_ACCESS } from '@inference-gateway/shared/media/types';
-import { NAME_PATTERN, NAME_RULE } from '../core/name.js';
+import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type { ApiKey, Store } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
 import type { AdminContext } from './admin-context.js';

@@ -3,7 +3,7 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import { bytesText } from '@inference-gateway/shared/program/print';
 import * as z from 'zod';
 import { hashPassword, newPassword } from '../accounts/password.js';
-import { NAME_PATTERN, NAME_RULE } from '../core/name.js';
+import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type { Created, Job, Member, MemberChange, MemberHoldings, Network } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
 import type { AdminContext } from './admin-context.js';

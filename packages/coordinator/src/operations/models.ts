@@ -3,12 +3,12 @@ import type {
   AdvertisedService,
 } from '@inference-gateway/shared/protocol/messages';
 import * as z from 'zod';
-import { grantOf, servedModels, subjectOf, visibleModels } from '../core/access.js';
-import type { Asking, Serving } from '../core/access.js';
-import type { ProviderView } from '../core/sessions.js';
+import { grantOf, servedModels, subjectOf, visibleModels } from '../core/access/access.js';
+import type { Asking, Serving } from '../core/access/access.js';
+import type { ProviderView } from '../core/routing/links.js';
 import { formatDayHours } from '@inference-gateway/shared/day-hours';
-import { CLOSED, resolveSharing, shareState } from '../core/sharing.js';
-import type { ProviderSharing } from '../core/sharing.js';
+import { CLOSED, resolveSharing, shareState } from '../core/access/sharing.js';
+import type { ProviderSharing } from '../core/access/sharing.js';
 import type { Provider } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
 import type { AdminContext } from './admin-context.js';

@@ -1,6 +1,6 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
-import { NAME_PATTERN, NAME_RULE } from '../core/name.js';
+import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type { Network, Share } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
 import { resolveMember, resolveNetwork } from './references.js';

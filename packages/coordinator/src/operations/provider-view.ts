@@ -1,6 +1,6 @@
 /** What commands tell of a provider: its row, and its link where it has one. */
 import { SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
-import type { ProviderView, SessionView } from '../core/sessions.js';
+import type { ProviderView, SessionView } from '../core/routing/links.js';
 import type { Provider, ProviderActivity } from '../store/port.js';
 import type { AdminContext } from './admin-context.js';
 

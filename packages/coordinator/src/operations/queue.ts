@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { Sessions } from '../core/sessions.js';
-import { isStalled } from '../core/stall.js';
+import type { Sessions } from '../core/routing/links.js';
+import { isStalled } from '../core/jobs/stall.js';
 import type { ModelQueue } from '../store/port.js';
 import { adminCommand } from './admin-context.js';
 

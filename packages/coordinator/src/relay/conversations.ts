@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
-import { prefixDigests } from '../core/affinity.js';
-import type { RunningDigest } from '../core/affinity.js';
+import { prefixDigests } from '../core/routing/affinity.js';
+import type { RunningDigest } from '../core/routing/affinity.js';
 import { readSparse } from '@inference-gateway/shared/json/sparse';
 import type { Work } from '../run/work.js';
 

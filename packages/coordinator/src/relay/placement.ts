@@ -1,10 +1,10 @@
 /** Finds a slot for a piece of work, waiting in line for one where every slot is taken. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
-import type { ProviderScope } from '../core/caller.js';
-import { match } from '../core/match.js';
-import type { Candidate, Choice } from '../core/match.js';
-import type { Sessions } from '../core/sessions.js';
+import type { ProviderScope } from '../core/access/caller.js';
+import { match } from '../core/routing/match.js';
+import type { Candidate, Choice } from '../core/routing/match.js';
+import type { Sessions } from '../core/routing/links.js';
 import { modelBroken, modelNotFound, modelOffline } from '../run/absence.js';
 import type { Conversations } from './conversations.js';
 import { shuttingDown } from '../run/failure.js';

@@ -4,11 +4,11 @@
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { setMaxListeners } from 'node:events';
-import type { Choice } from '../core/match.js';
-import type { Sessions } from '../core/sessions.js';
-import { capTokens } from '../core/token-cap.js';
-import { NO_TOKENS, sizeOf } from '../core/usage-bounds.js';
-import type { RequestSize } from '../core/usage-bounds.js';
+import type { Choice } from '../core/routing/match.js';
+import type { Sessions } from '../core/routing/links.js';
+import { capTokens } from '../core/usage/token-cap.js';
+import { NO_TOKENS, sizeOf } from '../core/usage/usage-bounds.js';
+import type { RequestSize } from '../core/usage/usage-bounds.js';
 import { Attempt } from '../run/attempt.js';
 import type { AttemptTiming } from '../run/attempt.js';
 import { Conversations } from './conversations.js';

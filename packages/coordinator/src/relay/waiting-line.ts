@@ -3,7 +3,7 @@
  * others; then members take turns, and each member's own calls keep their order. A call that nobody
  * can serve now holds up no other.
  */
-import type { ProviderScope } from '../core/caller.js';
+import type { ProviderScope } from '../core/access/caller.js';
 
 export interface Waiting {
   readonly memberId: string;

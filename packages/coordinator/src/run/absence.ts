@@ -5,10 +5,10 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { nearest } from '@inference-gateway/shared/nearest';
-import { servedModels } from '../core/access.js';
-import { NO_NEEDS, capableCandidates } from '../core/match.js';
-import { nextTry } from '../core/waiting-reason.js';
-import type { Sessions } from '../core/sessions.js';
+import { servedModels } from '../core/access/access.js';
+import { NO_NEEDS, capableCandidates } from '../core/routing/match.js';
+import { nextTry } from '../core/jobs/waiting-reason.js';
+import type { Sessions } from '../core/routing/links.js';
 import type { Work } from './work.js';
 
 const MAX_NAMED = 8;

@@ -3,17 +3,17 @@ import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { ApiError } from '@inference-gateway/shared/errors';
 import { SilenceTimer } from '@inference-gateway/shared/protocol/liveness';
 import type { ResetCode, TokenUsage } from '@inference-gateway/shared/protocol/messages';
-import type { Candidate } from '../core/match.js';
-import type { Measured } from '../core/pace.js';
+import type { Candidate } from '../core/routing/match.js';
+import type { Measured } from '../core/routing/pace.js';
 import type {
   AnswerHead,
   AnswerPart,
   Exchange,
   ExchangeFailure,
   ExchangeHandler,
-} from '../core/sessions.js';
-import { meteredTokens, NO_TOKENS } from '../core/usage-bounds.js';
-import type { MeteredTokens, WireCount } from '../core/usage-bounds.js';
+} from '../core/routing/links.js';
+import { meteredTokens, NO_TOKENS } from '../core/usage/usage-bounds.js';
+import type { MeteredTokens, WireCount } from '../core/usage/usage-bounds.js';
 import type { AttemptFailure } from './failure.js';
 import { CALLER_STALLED, JOB_CANCELED } from './work.js';
 import type { Sink, SinkFault, Work } from './work.js';

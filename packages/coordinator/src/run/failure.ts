@@ -7,7 +7,7 @@ import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { ErrorCode } from '@inference-gateway/shared/errors';
 import type { RejectReason, ResetCode } from '@inference-gateway/shared/protocol/messages';
-import type { CallReport, ExchangeFailure } from '../core/sessions.js';
+import type { CallReport, ExchangeFailure } from '../core/routing/links.js';
 
 /** Why one attempt did not bring an answer. */
 export type AttemptFailure =

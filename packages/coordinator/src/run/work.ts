@@ -5,10 +5,10 @@
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import type { ApiError } from '@inference-gateway/shared/errors';
 import type { ReasoningField } from '@inference-gateway/shared/protocol/messages';
-import type { Caller } from '../core/caller.js';
-import type { Needs } from '../core/match.js';
-import type { AnswerPart, Upload } from '../core/sessions.js';
-import type { MeteredTokens } from '../core/usage-bounds.js';
+import type { Caller } from '../core/access/caller.js';
+import type { Needs } from '../core/routing/match.js';
+import type { AnswerPart, Upload } from '../core/routing/links.js';
+import type { MeteredTokens } from '../core/usage/usage-bounds.js';
 
 /** The reason with which `Work.signal` is aborted where the caller is there, but reads nothing. */
 export const CALLER_STALLED = 'CALLER_STALLED';

@@ -4,9 +4,9 @@
  * not is told `stale`.
  */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
-import type { JobError } from '../core/job.js';
-import type { LaneHead } from '../core/lane.js';
-import type { RequestSize } from '../core/usage-bounds.js';
+import type { JobError } from '../core/jobs/job.js';
+import type { LaneHead } from '../core/jobs/lane.js';
+import type { RequestSize } from '../core/usage/usage-bounds.js';
 import type { Asset, AssetLimits } from './asset-store.js';
 import type { Job } from './job-store.js';
 import type { UsageRow } from './usage-store.js';

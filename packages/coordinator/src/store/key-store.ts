@@ -1,6 +1,6 @@
 /** The part of the store's port that is about API keys. */
 import type { AssetsAccess } from '@inference-gateway/shared/media/types';
-import type { MemberLimits, ProviderScope } from '../core/caller.js';
+import type { MemberLimits, ProviderScope } from '../core/access/caller.js';
 import type { Changed } from './member-store.js';
 import type { Created } from './outcomes.js';
 

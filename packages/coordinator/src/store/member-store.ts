@@ -1,5 +1,5 @@
 /** The part of the store's port that is about people: members, invites, and their log-ins. */
-import type { MemberLimits } from '../core/caller.js';
+import type { MemberLimits } from '../core/access/caller.js';
 import type { Created, NameTaken } from './outcomes.js';
 
 export type Role = 'member' | 'admin';

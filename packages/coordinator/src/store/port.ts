@@ -17,7 +17,7 @@ import type { SharingStore } from './sharing-store.js';
 import type { UsageStore } from './usage-store.js';
 import type { WebhookStore } from './webhook-store.js';
 
-export type { MemberLimits } from '../core/caller.js';
+export type { MemberLimits } from '../core/access/caller.js';
 export type { Asset, AssetLimits, AssetQuery, AssetSpace, AssetStore } from './asset-store.js';
 export type * from './audit-store.js';
 export type * from './device-store.js';

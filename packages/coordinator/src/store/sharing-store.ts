@@ -1,5 +1,5 @@
 /** The part of the store's port that decides who may use whose machines. */
-import type { ShareCaps, ShareSubject, SharingFacts } from '../core/sharing.js';
+import type { ShareCaps, ShareSubject, SharingFacts } from '../core/access/sharing.js';
 import type { Changed } from './member-store.js';
 import type { Created } from './outcomes.js';
 

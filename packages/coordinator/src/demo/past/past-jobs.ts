@@ -2,7 +2,7 @@
 import { randomId, requestId, ulid } from '@inference-gateway/shared/ids';
 import type { AssetFiles } from '../../assets/asset-files.js';
 import type { Asset, Store, Submission } from '../../store/port.js';
-import { NO_NEEDS } from '../../core/match.js';
+import { NO_NEEDS } from '../../core/routing/match.js';
 import type { MemberName } from '../cast.js';
 import { placeOf } from '../machines.js';
 import { Random, seedOf } from '../random.js';

@@ -1,7 +1,7 @@
 /** A month of requests that never were: what each member asked on each of the last thirty days. */
 import { requestId } from '@inference-gateway/shared/ids';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
-import { CONSOLE } from '../../core/caller.js';
+import { CONSOLE } from '../../core/access/caller.js';
 import type { Store, UsageRow } from '../../store/port.js';
 import { MEMBERS } from '../cast.js';
 import type { MemberName } from '../cast.js';

@@ -7,7 +7,7 @@ import { measureFiles, NOTHING_MEASURED } from '../../assets/measures.js';
 import type { ApiError } from '@inference-gateway/shared/errors';
 import { hasPlaceholderLength } from '@inference-gateway/shared/media/wav-header';
 import type { Intake, KeptFile } from '../../assets/answer-files.js';
-import type { AnswerPart } from '../../core/sessions.js';
+import type { AnswerPart } from '../../core/routing/links.js';
 import type { Answerer, SinkFault } from '../../run/work.js';
 import { SentSound } from '../../media/sent-sound.js';
 import { setAnswerHead } from './answer-headers.js';

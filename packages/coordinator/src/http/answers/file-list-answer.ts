@@ -5,7 +5,7 @@
 import { measureFiles, NOTHING_MEASURED } from '../../assets/measures.js';
 import type { Asset } from '../../store/port.js';
 import type { KeptFile } from '../../assets/answer-files.js';
-import type { AnswerPart } from '../../core/sessions.js';
+import type { AnswerPart } from '../../core/routing/links.js';
 import type { Answerer, SinkFault } from '../../run/work.js';
 import { setAnswerHead } from './answer-headers.js';
 import type { HttpAnswer } from './answer.js';

@@ -5,7 +5,7 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import type Router from '@koa/router';
 import type { Area, ConsoleCommand, ConsoleDesk } from '../../operations/my/console-desk.js';
-import { RateLimit } from '../../core/rate.js';
+import { RateLimit } from '../../core/access/rate.js';
 import { commandFault } from '../command-fault.js';
 import type { ConsoleSessions, LoggedIn } from '../console-sessions.js';
 import type { Context, RequestState } from '../context.js';

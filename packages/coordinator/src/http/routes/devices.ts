@@ -9,7 +9,7 @@ import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { DEVICE_PATH, DEVICE_TOKEN_PATH } from '@inference-gateway/shared/protocol/version';
 import type Router from '@koa/router';
 import * as z from 'zod';
-import { NAME_PATTERN, NAME_RULE } from '../../core/name.js';
+import { NAME_PATTERN, NAME_RULE } from '../../core/access/name.js';
 import type { CollectedDevice, Store } from '../../store/port.js';
 import { AddressLimit } from '../address-limit.js';
 import type { RequestState } from '../context.js';

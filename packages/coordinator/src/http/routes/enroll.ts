@@ -6,7 +6,7 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import { ENROLL_PATH } from '@inference-gateway/shared/protocol/version';
 import type Router from '@koa/router';
 import * as z from 'zod';
-import { NAME_PATTERN, NAME_RULE } from '../../core/name.js';
+import { NAME_PATTERN, NAME_RULE } from '../../core/access/name.js';
 import type { EnrollRefusal, Provider, Store } from '../../store/port.js';
 import type { RequestState } from '../context.js';
 import { smallBodies } from '../small-bodies.js';

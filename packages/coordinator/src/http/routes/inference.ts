@@ -4,7 +4,7 @@ import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { limitOf, sequencesOf } from '@inference-gateway/shared/openai/tokens';
 import type Router from '@koa/router';
 import type { ServerResponse } from 'node:http';
-import { servingModels } from '../../core/match.js';
+import { servingModels } from '../../core/routing/match.js';
 import { modelAbsent } from '../../run/absence.js';
 import type { Direct } from '../../relay/relay.js';
 import { shuttingDown } from '../../run/failure.js';

@@ -1,8 +1,8 @@
 /** `/v1/jobs`: a member's own asynchronous requests. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type Router from '@koa/router';
-import { isFinished } from '../../core/job.js';
-import type { JobStatus } from '../../core/job.js';
+import { isFinished } from '../../core/jobs/job.js';
+import type { JobStatus } from '../../core/jobs/job.js';
 import type { JobDesk } from '../../jobs/job-actions.js';
 import type { JobDetail, Store } from '../../store/port.js';
 import { callerOf } from '../context.js';

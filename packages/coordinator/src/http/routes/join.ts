@@ -9,7 +9,7 @@ import { newKeySecret } from '../../accounts/key-secret.js';
 import type { PasswordDesk } from '../../accounts/password-desk.js';
 import { requirePassword } from '../../accounts/require-password.js';
 import type { SetupDesk } from '../../accounts/setup-desk.js';
-import { NAME_PATTERN, NAME_RULE } from '../../core/name.js';
+import { NAME_PATTERN, NAME_RULE } from '../../core/access/name.js';
 import type { Created, Member, Store } from '../../store/port.js';
 import { AddressLimit } from '../address-limit.js';
 import type { RequestState } from '../context.js';

@@ -2,7 +2,7 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import { nearest } from '@inference-gateway/shared/nearest';
 import type Router from '@koa/router';
-import type { Sessions } from '../../core/sessions.js';
+import type { Sessions } from '../../core/routing/links.js';
 import { callerOf } from '../context.js';
 import type { RequestState } from '../context.js';
 import { presentModels } from '../present.js';

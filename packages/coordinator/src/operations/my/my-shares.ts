@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { viewsById } from '../provider-view.js';
 import { presentShare } from '../share-view.js';
-import { resolveSharing } from '../../core/sharing.js';
+import { resolveSharing } from '../../core/access/sharing.js';
 import type { Share } from '../../store/port.js';
 import { read } from './my-command.js';
 import type { Mine } from './my-command.js';

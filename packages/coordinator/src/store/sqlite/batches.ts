@@ -1,6 +1,6 @@
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Database } from 'better-sqlite3';
-import type { JobStatus } from '../../core/job.js';
+import type { JobStatus } from '../../core/jobs/job.js';
 import type { Batch, BatchJob, PageQuery } from '../port.js';
 import { jobCanceller } from './job-cancel.js';
 import type { Operations } from './operations.js';

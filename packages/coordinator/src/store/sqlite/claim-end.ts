@@ -1,14 +1,14 @@
 /** What becomes of a job when its claim ends without a result. */
 import type { Database } from 'better-sqlite3';
-import type { JobError } from '../../core/job.js';
-import type { Needs } from '../../core/match.js';
+import type { JobError } from '../../core/jobs/job.js';
+import type { Needs } from '../../core/routing/match.js';
 import {
   MAX_FAILED_ATTEMPTS,
   MAX_RELEASES,
   RELEASE_EXCLUSION_MS,
   backoffMs,
   retriesExhausted,
-} from '../../core/retry.js';
+} from '../../core/jobs/retry.js';
 import type { EndOutcome, FailedAttempt, Failure, Release } from '../port.js';
 import { jobEnds } from './job-end.js';
 import { JOB_COLUMNS, laneKey, toJob } from './job-rows.js';

@@ -1,13 +1,13 @@
 import { ulid } from '@inference-gateway/shared/ids';
 import { isLoopback } from '@inference-gateway/shared/loopback';
 import type { Database } from 'better-sqlite3';
-import { addressGroup, addressNetwork } from '../../core/address-group.js';
+import { addressGroup, addressNetwork } from '../../core/access/address-group.js';
 import {
   CODE_LOCK_OUT_MS,
   mayWait,
   MAX_WRONG_CODES,
   MAX_WRONG_CODES_AN_ADDRESS,
-} from '../../core/device-limits.js';
+} from '../../core/access/device-limits.js';
 import type {
   AuditSubject,
   CollectedDevice,

@@ -1,7 +1,7 @@
 /** What goes with the end of a job, in the transaction that ended it: usage and webhooks. */
 import type { Database } from 'better-sqlite3';
-import { sourceOf } from '../../core/caller.js';
-import { isFinished } from '../../core/job.js';
+import { sourceOf } from '../../core/access/caller.js';
+import { isFinished } from '../../core/jobs/job.js';
 import type { Job, JobUsage, UsageRow } from '../port.js';
 import { JOB_COLUMNS, toJob } from './job-rows.js';
 import type { JobRow } from './job-rows.js';

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { JobStatus } from '../../core/job.js';
+import type { JobStatus } from '../../core/jobs/job.js';
 import type { JobQuery, ListOrder } from '../port.js';
 import { JOB_COLUMNS, toJob } from './job-rows.js';
 import type { JobRow } from './job-rows.js';

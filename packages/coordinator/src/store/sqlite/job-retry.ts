@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { nextStatus } from '../../core/job.js';
+import { nextStatus } from '../../core/jobs/job.js';
 import type { QueueLimits } from '../port.js';
 import { enqueueKeys, jobFinder, laneKey, toJob } from './job-rows.js';
 import type { JobRow } from './job-rows.js';

@@ -1,10 +1,10 @@
 /** Rows of `jobs`, what they stand for, how a lane is written, and where in the queue a job is. */
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
 import type { Database } from 'better-sqlite3';
-import type { ProviderScope } from '../../core/caller.js';
-import type { JobError, JobStatus } from '../../core/job.js';
-import type { Lane } from '../../core/lane.js';
-import type { Needs } from '../../core/match.js';
+import type { ProviderScope } from '../../core/access/caller.js';
+import type { JobError, JobStatus } from '../../core/jobs/job.js';
+import type { Lane } from '../../core/jobs/lane.js';
+import type { Needs } from '../../core/routing/match.js';
 import type { Job } from '../port.js';
 
 export interface JobRow {

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { AssetsAccess } from '@inference-gateway/shared/media/types';
-import type { ProviderScope } from '../../core/caller.js';
+import type { ProviderScope } from '../../core/access/caller.js';
 import type { ApiKey, AuditSubject } from '../port.js';
 
 /** A key with what is needed of its member. */

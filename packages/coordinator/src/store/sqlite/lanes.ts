@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { LaneHead, QueuedJob } from '../../core/lane.js';
+import type { LaneHead, QueuedJob } from '../../core/jobs/lane.js';
 import { laneHeadKey, parseLane } from './job-rows.js';
 import type { LaneColumns } from './job-rows.js';
 

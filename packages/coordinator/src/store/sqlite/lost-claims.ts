@@ -1,8 +1,8 @@
 /** Claims that end without a result, and those whose agent is back with them. */
 import { ERRORS } from '@inference-gateway/shared/errors';
 import type { Database } from 'better-sqlite3';
-import type { JobError } from '../../core/job.js';
-import { sizeOf } from '../../core/usage-bounds.js';
+import type { JobError } from '../../core/jobs/job.js';
+import { sizeOf } from '../../core/usage/usage-bounds.js';
 import type { ClaimedJob, ResumeRequest, Resumed } from '../port.js';
 import { STALE, claimEnds } from './claim-end.js';
 import { CLAIMED_COLUMNS, toClaimedJob } from './claims.js';

@@ -2,7 +2,7 @@
  * What the worker can be asked to do: the store's operations, each synchronous on the worker's
  * connection.
  */
-import type { SharingFacts } from '../../core/sharing.js';
+import type { SharingFacts } from '../../core/access/sharing.js';
 import type { Store, UsageRow } from '../port.js';
 
 /** The client keeps the others to itself: it batches, probes, watches and closes. */

@@ -1,4 +1,4 @@
-import type { ShareCaps } from '../../core/sharing.js';
+import type { ShareCaps } from '../../core/access/sharing.js';
 
 /** The caps of a share as its row has them. */
 export interface CapColumns {

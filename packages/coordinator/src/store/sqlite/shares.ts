@@ -1,7 +1,7 @@
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Database } from 'better-sqlite3';
 import { formatDayHours } from '@inference-gateway/shared/day-hours';
-import type { ShareCaps } from '../../core/sharing.js';
+import type { ShareCaps } from '../../core/access/sharing.js';
 import type { Audience, AuditSubject, NewShare, Share } from '../port.js';
 import type { AuditTrail } from './audit-trail.js';
 import { blockOperations } from './blocks.js';

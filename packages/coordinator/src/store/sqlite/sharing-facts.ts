@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { ShareSubject, SharingFacts } from '../../core/sharing.js';
+import type { ShareSubject, SharingFacts } from '../../core/access/sharing.js';
 import { toCaps } from './share-caps.js';
 import type { CapColumns } from './share-caps.js';
 

@@ -4,7 +4,7 @@
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { Worker } from 'node:worker_threads';
-import type { SharingFacts } from '../../core/sharing.js';
+import type { SharingFacts } from '../../core/access/sharing.js';
 import type { Call, CallOutcome, Group, GroupOutcome, Operations } from './operations.js';
 
 /** A store that is this far behind is broken: callers are told so instead of piling up. */

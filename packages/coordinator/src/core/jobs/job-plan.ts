@@ -1,0 +1,177 @@
+/**
+ * Which queued jobs go to which providers now: one pure decision over the first jobs of every lane
+ * and a snapshot of the providers. Members' own jobs on their own machines come first, strictly;
+ * the rest in the order of their fair keys. What cannot run now hides nothing that can.
+ */
+import type { Lane, LaneHead, QueuedJob } from './lane.js';
+import { match } from '../routing/match.js';
+import type { Candidate, Choice, Match } from '../routing/match.js';
+
+export interface PlannedClaim {
+  readonly job: QueuedJob;
+  readonly lane: Lane;
+  readonly choice: Choice;
+}
+
+/**
+ * `candidatesOf` tells every provider that serves, or last served, the lane's model. No more than
+ * `most` are planned: each costs a look at all who serve its model.
+ */
+export function planClaims(
+  heads: readonly LaneHead[],
+  candidatesOf: (lane: Lane) => readonly Candidate[],
+  most = Infinity,
+): readonly PlannedClaim[] {
+  const plan = new Plan(heads, candidatesOf, most);
+  plan.assign((lane, candidates) => candidates.filter(({ ownerId }) => ownerId === lane.memberId));
+  plan.assign((_, candidates) => candidates);
+  return plan.claims;
+}
+
+/**
+ * The first of them, in their order, whose requests there is memory for beside what is held; where
+ * nothing is held, one at least, however long it is.
+ */
+export function affordableClaims(
+  plan: readonly PlannedClaim[],
+  heldBytes: number,
+  maxBytes: number,
+): readonly PlannedClaim[] {
+  let sum = heldBytes;
+  const end = plan.findIndex(({ job }) => {
+    const isTooMuch = sum > 0 && sum + job.bodyBytes > maxBytes;
+    sum += job.bodyBytes;
+    return isTooMuch;
+  });
+  return end === -1 ? plan : plan.slice(0, end);
+}
+
+interface Entry {
+  readonly head: LaneHead;
+  readonly job: QueuedJob;
+}
+
+type Narrowing = (lane: Lane, candidates: readonly Candidate[]) => readonly Candidate[];
+
+class Plan {
+  readonly claims: PlannedClaim[] = [];
+  readonly #candidates = new Map<LaneHead, readonly Candidate[]>();
+  /** Of these, as they are with what this plan has taken so far. */
+  readonly #left = new Map<readonly Candidate[], readonly Candidate[]>();
+  /** Taken by this plan, by provider and service. */
+  readonly #taken = new Map<string, number>();
+  /** The same by share. */
+  readonly #takenOfShare = new Map<string, number>();
+  readonly #most: number;
+  #waiting: readonly Entry[];
+
+  constructor(
+    heads: readonly LaneHead[],
+    candidatesOf: (lane: Lane) => readonly Candidate[],
+    most: number,
+  ) {
+    this.#most = most;
+    // Lanes of one model have the same: for each anew, they would cost more than the plan.
+    const byModel = new Map<string, readonly Candidate[]>();
+    for (const head of heads) {
+      const key = `${head.lane.serviceType} ${head.lane.model}`;
+      const candidates = byModel.get(key) ?? candidatesOf(head.lane);
+      byModel.set(key, candidates);
+      this.#candidates.set(head, candidates);
+    }
+    this.#waiting = heads
+      .flatMap((head) => head.jobs.map((job) => ({ head, job })))
+      .toSorted((a, b) => a.job.fairKey - b.job.fairKey || (a.job.id < b.job.id ? -1 : 1));
+  }
+
+  /** Gives each waiting job, in its order, to the best of the providers that `narrow` leaves. */
+  assign(narrow: Narrowing): void {
+    const stuck = new Set<LaneHead>();
+    this.#waiting = this.#waiting.filter(({ head, job }) => {
+      // What the first of a lane cannot do, none of it can.
+      if (stuck.has(head) || this.claims.length >= this.#most) return true;
+      const chosen = this.#choose(head, narrow);
+      if (chosen === null) stuck.add(head);
+      else this.#take({ lane: head.lane, job, choice: chosen });
+      return chosen === null;
+    });
+  }
+
+  #choose(head: LaneHead, narrow: Narrowing): Choice | null {
+    const all = this.#candidates.get(head) ?? [];
+    const asked = narrow(head.lane, this.#leftOf(all));
+    return chooseFrom(head.lane, { asked, all });
+  }
+
+  #leftOf(all: readonly Candidate[]): readonly Candidate[] {
+    const left = this.#left.get(all) ?? all.map(this.#withoutTaken);
+    this.#left.set(all, left);
+    return left;
+  }
+
+  readonly #withoutTaken = (candidate: Candidate): Candidate => {
+    const taken = this.#taken.get(keyOf(candidate)) ?? 0;
+    const shares = candidate.shares.map((share) => {
+      const { id, slotsLeft } = share;
+      if (slotsLeft === null) return share;
+      return { ...share, slotsLeft: Math.max(0, slotsLeft - (this.#takenOfShare.get(id) ?? 0)) };
+    });
+    // One call may try a provider that failed; what else was planned for it may have been that one.
+    const health = candidate.health === 'probe' && taken > 0 ? 'open' : candidate.health;
+    const busySlots = candidate.busySlots + taken;
+    const freeSlots = candidate.freeJobSlots - taken;
+    return { ...candidate, shares, health, busySlots, freeSlots };
+  };
+
+  #take(planned: PlannedClaim): void {
+    const { choice } = planned;
+    addOne(this.#taken, keyOf(choice));
+    if (choice.grant.shareId !== null) addOne(this.#takenOfShare, choice.grant.shareId);
+    this.claims.push(planned);
+    this.#changeLeft(choice.providerId);
+  }
+
+  /** Slots and shares are one provider's: all others are as they were. */
+  #changeLeft(providerId: string): void {
+    for (const [all, left] of this.#left) {
+      const changed = all.map((one, i) =>
+        one.providerId === providerId ? this.#withoutTaken(one) : (left[i] ?? one),
+      );
+      this.#left.set(all, changed);
+    }
+  }
+}
+
+/** Whoever has failed the job is asked again only where nobody else is online. */
+function chooseFrom(
+  lane: Lane,
+  { asked, all }: { readonly asked: readonly Candidate[]; readonly all: readonly Candidate[] },
+): Choice | null {
+  const shunned = [...lane.excluded, ...lane.avoided];
+  const preferred = matchWithout(lane, asked, shunned);
+  if (preferred.kind === 'chosen') return preferred.choice;
+  if (lane.avoided.length === 0 || isServed(matchWithout(lane, all, shunned))) return null;
+  const any = matchWithout(lane, asked, lane.excluded);
+  return any.kind === 'chosen' ? any.choice : null;
+}
+
+function isServed({ kind }: Match): boolean {
+  return kind === 'chosen' || kind === 'busy';
+}
+
+function matchWithout(
+  { memberId, scope, needs }: Lane,
+  candidates: readonly Candidate[],
+  excluded: readonly string[],
+): Match {
+  const caller = { memberId, scope };
+  return match(candidates, { caller, needs, excluded: new Set(excluded) });
+}
+
+function addOne(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+function keyOf({ providerId, serviceId }: Candidate): string {
+  return `${providerId} ${serviceId}`;
+}

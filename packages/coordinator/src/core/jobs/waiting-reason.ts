@@ -1,0 +1,160 @@
+/** Why a queued job waits, in one sentence for its caller. */
+import type { ServiceType } from '@inference-gateway/shared/endpoints';
+import type { JobError } from './job.js';
+import { takesWork } from '../routing/match.js';
+import type { Choice } from '../routing/match.js';
+import type { Place } from './rivals.js';
+
+/** Where a queued job stands, for people. */
+export interface Waiting {
+  /** 1 is the next; null while it may not run yet (a back-off). */
+  readonly position: number | null;
+  /** One sentence. */
+  readonly reason: string;
+}
+
+const SOON = 'It is about to start.';
+
+/** Of a job that has its slot, while nobody else sees that yet. */
+export const ABOUT_TO_START: Waiting = { position: 1, reason: SOON };
+
+/** A queued job, as far as the sentence needs it. */
+export interface WaitingJob {
+  readonly memberId: string;
+  readonly model: string;
+  readonly attempts: number;
+  readonly maxAttempts: number;
+  /** Unix ms; null where it may run now. */
+  readonly notBefore: number | null;
+  /** Why its last attempt failed. */
+  readonly error: JobError | null;
+}
+
+export interface WaitingInput {
+  readonly job: WaitingJob;
+  readonly serviceType: ServiceType;
+  /** Those able to run it that its caller may use, online or not. */
+  readonly candidates: readonly Choice[];
+  readonly asyncEnabled: boolean;
+  readonly paused: boolean;
+  /** Of the runnable jobs for its model; null where it is not runnable. */
+  readonly queue: Place | null;
+  /** Unix ms. */
+  readonly now: number;
+}
+
+/** The first of these that is true is what the job waits for. */
+export function waitingFor(input: WaitingInput): Waiting {
+  const position = mustRest(input) || input.queue === null ? null : input.queue.before + 1;
+  return { position, reason: reasonOf(input) };
+}
+
+function reasonOf(input: WaitingInput): string {
+  return stopped(input) ?? absent(input) ?? closed(input) ?? broken(input) ?? inLine(input);
+}
+
+function mustRest({ job, now }: WaitingInput): boolean {
+  return job.notBefore !== null && job.notBefore > now;
+}
+
+/** No job like it would run now, whoever is online. */
+function stopped(input: WaitingInput): string | null {
+  const { attempts, maxAttempts, notBefore, error } = input.job;
+  if (!input.asyncEnabled) return 'Asynchronous processing is not enabled on this gateway.';
+  if (input.paused) return 'The queue is paused by an administrator.';
+  if (notBefore === null || !mustRest(input)) return null;
+  const until = `It is tried again at ${time(notBefore)}`;
+  if (error === null) return `${until}.`;
+  return `${until}, after attempt ${attempts} of ${maxAttempts}: ${error.message}`;
+}
+
+/** Nobody who could run it is there. */
+function absent({ job, serviceType, candidates }: WaitingInput): string | null {
+  const wanted = `the model '${job.model}' as ${serviceType}`;
+  if (candidates.length === 0) return `No provider that you may use serves ${wanted}.`;
+  if (candidates.some(({ online }) => online)) return null;
+  const seen = candidates.flatMap(({ lastSeenAt }) => lastSeenAt ?? []);
+  if (seen.length === 0) return `No provider that serves ${wanted} is online.`;
+  return `No provider that serves ${wanted} has been online since ${time(Math.max(...seen))}.`;
+}
+
+/** Who is online takes no work, or none of this caller's. */
+function closed(input: WaitingInput): string | null {
+  const { job, candidates } = input;
+  if (openOnes(input).length > 0) return null;
+  const online = candidates.filter((one) => one.online);
+  // Its administrator drains it, or its owner: what the caller waits for is the same.
+  if (online.every(({ draining, accepts }) => draining || accepts === 'none')) {
+    return `Every online provider of the model '${job.model}' is draining: it takes no new work.`;
+  }
+  const others = online.filter(({ draining, accepts }) => !draining && accepts !== 'none');
+  if (others.some(({ grant }) => !grant.isOpen)) {
+    return `The model '${job.model}' is shared with you at other hours of the day.`;
+  }
+  return `Every online provider of the model '${job.model}' is paused by its owner.`;
+}
+
+/** Who takes work has failed again and again. */
+function broken(input: WaitingInput): string | null {
+  const open = openOnes(input);
+  if (open.some(({ health }) => health !== 'open')) return null;
+  const retryInMs = Math.min(...open.map(({ nextProbeMs }) => nextProbeMs));
+  return `Every provider of the model '${input.job.model}' failed lately; ${nextTry(retryInMs)}.`;
+}
+
+/** Somebody could run it, and others are before it or have the slots. */
+function inLine(input: WaitingInput): string {
+  const { job, queue } = input;
+  const open = openOnes(input);
+  const hasFree = open.some(({ freeJobSlots }) => freeJobSlots > 0);
+  const before = queue?.before ?? 0;
+  if (hasFree && before === 0) return SOON;
+  const line = before === 0 ? 'it is the next' : ahead(before, queue?.ownBefore ?? 0);
+  const place = hasFree ? capitalized(line) : `${taken(open, job.model)}; ${line}`;
+  const isForeign = open.every(({ grant }) => grant.shareId !== null);
+  return `${place}${isForeign ? "; its owner's own jobs go first" : ''}.`;
+}
+
+/** No slot is free for a job; what is free all the same is kept for synchronous calls. */
+function taken(open: readonly Choice[], model: string): string {
+  const shared = open.filter(({ grant }) => grant.slotsLeft === 0);
+  if (shared.length === open.length) return `All that is shared with you of '${model}' is busy`;
+  const slots = sum(open.map((one) => one.slots));
+  const kept = sum(open.map(({ freeSlots }) => Math.max(0, freeSlots)));
+  if (slots === 1) return `The only slot for '${model}' is busy`;
+  if (kept === 0) return `All ${slots} slots for '${model}' are busy`;
+  const rest = `${slots - kept} ${slots - kept === 1 ? 'is' : 'are'} busy`;
+  const reserve = `${kept} ${kept === 1 ? 'is' : 'are'} kept for synchronous calls`;
+  return `Of ${slots} slots for '${model}' ${rest} and ${reserve}`;
+}
+
+function ahead(before: number, ownBefore: number): string {
+  const jobs = before === 1 ? '1 job' : `${before} jobs`;
+  if (before === ownBefore) return `it is behind ${jobs} of yours`;
+  const come = before === 1 ? 'comes' : 'come';
+  return `${jobs} ${come} before it, ${ownBefore === 0 ? 'none' : ownBefore} of them yours`;
+}
+
+/** Those that would take it as soon as they have a slot. */
+function openOnes({ candidates }: WaitingInput): readonly Choice[] {
+  return candidates.filter(takesWork);
+}
+
+/** When a provider that was left alone gets its next call: a part of a sentence. */
+export function nextTry(retryInMs: number): string {
+  if (retryInMs === 0) return 'one is being tried again at this moment';
+  const seconds = Math.ceil(retryInMs / 1_000);
+  return `one is tried again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}
+
+function time(unixMs: number): string {
+  return new Date(unixMs).toISOString();
+}

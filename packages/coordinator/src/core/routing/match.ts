@@ -1,0 +1,315 @@
+/**
+ * Which provider serves a call: one pure function over a snapshot. Nothing else chooses a provider.
+ * Source: specification 1.2 and 1.3; own providers first, then the one that will answer best.
+ */
+import type { ServiceType } from '@inference-gateway/shared/endpoints';
+import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
+import { grantOf } from '../access/access.js';
+import type { Asking, Grant, Shared } from '../access/access.js';
+import type { Standing } from './breaker.js';
+import { bestOf, expectedMs } from './estimate.js';
+import type { Best, Paced } from './estimate.js';
+
+export type { Asking };
+
+/** One provider's service that has the model, as it stands now. */
+export interface Candidate extends Shared, Paced {
+  readonly providerId: string;
+  readonly providerName: string;
+  readonly serviceId: string;
+  readonly serviceType: ServiceType;
+  /** False: the service takes its owner's work alone. */
+  readonly foreign: boolean;
+  readonly model: AdvertisedModel;
+  readonly online: boolean;
+  /** Of its link; null while it is offline. */
+  readonly sessionId: string | null;
+  /** Unix ms at which it was last online: now, where it is. */
+  readonly lastSeenAt: number | null;
+  /** Monotonic ms at which its last link ended; null while online, or where it has had none yet. */
+  readonly offlineSince: number | null;
+  readonly draining: boolean;
+  /** Whose work the owner lets in at present. */
+  readonly accepts: 'all' | 'own' | 'none';
+  readonly freeSlots: number;
+  /** Of them, those that jobs may take: one of two or more is kept for synchronous calls. */
+  readonly freeJobSlots: number;
+  /** Of the service, free or not. */
+  readonly slots: number;
+  /** Of its breaker for this model. */
+  readonly health: Standing;
+  /** The member for whom alone the breaker is open; null where it is for everybody. */
+  readonly openFor: string | null;
+  /** Until it is tried again, where it is `open`: 0 where it is being tried at this moment. */
+  readonly nextProbeMs: number;
+}
+
+/** A candidate as one caller may use it: its free slots are those that are left for them. */
+export interface Choice extends Candidate {
+  readonly grant: Grant;
+  /** Of the member. */
+  readonly callerId: string;
+}
+
+/** What a call asks of a model beyond its name. */
+export interface Needs {
+  /** Flags that must be among the model's `supported_features`. */
+  readonly features: readonly string[];
+  /** Voices that the model must have. */
+  readonly voices: readonly string[];
+  /** The format of the upload or of the answer: who surely handles it comes first. */
+  readonly format: string | null;
+  /** What the request holds beside text, such as `image`; absent: nothing. */
+  readonly inputs?: readonly string[];
+}
+
+export const NO_NEEDS: Needs = { features: [], voices: [], format: null };
+
+export interface MatchRequest {
+  readonly caller: Asking;
+  readonly needs: Needs;
+  /** Providers that have already failed this call. */
+  readonly excluded: ReadonlySet<string>;
+  /**
+   * The provider that has the call's conversation in its prompt cache. It takes time to find, and
+   * is asked for only where there is a choice.
+   */
+  readonly preferred?: () => string | null;
+}
+
+export type Match =
+  | { readonly kind: 'chosen'; readonly choice: Choice }
+  /** Somebody serves it, but every slot is taken. */
+  | { readonly kind: 'busy' }
+  /** All who are there have failed again and again: they are left alone until then. */
+  | { readonly kind: 'broken'; readonly retryInMs: number }
+  /** Nobody who could serve it is online; one was until `lostAt`, where that is known. */
+  | { readonly kind: 'offline'; readonly lostAt: number | null }
+  | { readonly kind: 'unknown' };
+
+export function match(candidates: readonly Candidate[], request: MatchRequest): Match {
+  if (isBusy(candidates, request)) return { kind: 'busy' };
+  const visible = capableOffers(candidates, request);
+  if (visible.length === 0) return { kind: 'unknown' };
+  const eligible = visible.filter((offer) => isEligible(offer, request));
+  if (eligible.length === 0) return { kind: 'offline', lostAt: lastLoss(visible) };
+  const healthy = eligible.filter(({ candidate }) => candidate.health !== 'open');
+  if (healthy.length === 0) return { kind: 'broken', retryInMs: firstProbeMs(eligible) };
+  const free = healthy.filter((offer) => freeSlotsOf(offer) > 0);
+  const best = bestOffer(free, { ...request, of: healthy });
+  return best === null ? { kind: 'busy' } : { kind: 'chosen', choice: toChoice(best) };
+}
+
+/**
+ * Most looks of a long line end so, and this finds it out without weighing anybody: each slot that
+ * comes free is shown to all who wait.
+ */
+function isBusy(candidates: readonly Candidate[], request: MatchRequest): boolean {
+  let isServed = false;
+  for (const candidate of candidates) {
+    // Of one who has no slot nothing more is to be learnt.
+    if (isServed && candidate.freeSlots <= 0) continue;
+    const offer = offerTo(request.caller, candidate);
+    if (offer === null || !isCapable(candidate, request.needs)) continue;
+    if (offer.candidate.health === 'open' || !isEligible(offer, request)) continue;
+    if (freeSlotsOf(offer) > 0) return false;
+    isServed = true;
+  }
+  return isServed;
+}
+
+/** The models, one a provider, that could serve this caller now, or as soon as a slot is free. */
+export function servingModels(
+  candidates: readonly Candidate[],
+  caller: Asking,
+): readonly AdvertisedModel[] {
+  const request = { caller, needs: NO_NEEDS, excluded: new Set<string>() };
+  return offersTo(caller, candidates)
+    .filter((offer) => isEligible(offer, request))
+    .map(({ candidate }) => candidate.model);
+}
+
+/**
+ * The models that a call is fitted to: those that could serve it now, and where there are none,
+ * those that may be back in a moment.
+ */
+export function fittingModels(
+  candidates: readonly Candidate[],
+  caller: Asking,
+): readonly AdvertisedModel[] {
+  const serving = servingModels(candidates, caller);
+  if (serving.length > 0) return serving;
+  return knownModels(candidates, caller);
+}
+
+/** The models, one a provider, that the caller may use, online or not. */
+export function knownModels(
+  candidates: readonly Candidate[],
+  caller: Asking,
+): readonly AdvertisedModel[] {
+  return offersTo(caller, candidates).map(({ candidate }) => candidate.model);
+}
+
+/** Those that could ever serve such a call, online or not. */
+export function capableCandidates(
+  candidates: readonly Candidate[],
+  request: Omit<MatchRequest, 'excluded'>,
+): readonly Choice[] {
+  return capableOffers(candidates, request).map(toChoice);
+}
+
+/**
+ * When one of these was last online, in Unix ms; null where there are none. One that is online,
+ * busy or paused, counts as now.
+ */
+export function lastReach(capable: readonly Candidate[]): number | null {
+  if (capable.length === 0) return null;
+  return Math.max(...capable.map(({ lastSeenAt }) => lastSeenAt ?? 0));
+}
+
+/** Whether it takes this caller's work now, were a slot free. */
+export function takesWork(choice: Choice): boolean {
+  return letsIn(choice, choice.grant);
+}
+
+/**
+ * A candidate and what lets the caller use it. A `Choice` in two parts: one object for each of 300
+ * candidates costs more than all that is decided about them.
+ */
+interface Offer {
+  readonly candidate: Candidate;
+  readonly grant: Grant;
+  readonly callerId: string;
+}
+
+function toChoice({ candidate, grant, callerId }: Offer): Choice {
+  const most = grant.slotsLeft ?? Infinity;
+  const { freeSlots, freeJobSlots } = candidate;
+  return {
+    ...candidate,
+    grant,
+    callerId,
+    freeSlots: Math.min(freeSlots, most),
+    freeJobSlots: Math.min(freeJobSlots, most),
+  };
+}
+
+function freeSlotsOf({ candidate, grant }: Offer): number {
+  return Math.min(candidate.freeSlots, grant.slotsLeft ?? Infinity);
+}
+
+/** Those that the caller may use. */
+function offersTo(caller: Asking, candidates: readonly Candidate[]): readonly Offer[] {
+  const offers: Offer[] = [];
+  for (const candidate of candidates) {
+    const offer = offerTo(caller, candidate);
+    if (offer !== null) offers.push(offer);
+  }
+  return offers;
+}
+
+function offerTo(caller: Asking, candidate: Candidate): Offer | null {
+  const { serviceId, foreign, model } = candidate;
+  const grant = grantOf(caller, candidate, { serviceId, foreign, model: model.id });
+  const { memberId: callerId } = caller;
+  return grant && { candidate: asBrokenFor(callerId, candidate), grant, callerId };
+}
+
+/** A breaker that another member's calls alone have opened is closed to everybody else. */
+function asBrokenFor(memberId: string, candidate: Candidate): Candidate {
+  const { health, openFor } = candidate;
+  if (health === 'closed' || openFor === null || openFor === memberId) return candidate;
+  return { ...candidate, health: 'closed', nextProbeMs: 0 };
+}
+
+function capableOffers(
+  candidates: readonly Candidate[],
+  { caller, needs }: Omit<MatchRequest, 'excluded'>,
+): readonly Offer[] {
+  return offersTo(caller, candidates).filter(({ candidate }) => isCapable(candidate, needs));
+}
+
+function isCapable({ model }: Candidate, needs: Needs): boolean {
+  const { supported_features: features, voices = [] } = model;
+  if (!needs.features.every((feature) => features.includes(feature))) return false;
+  if (!mayTake(model, needs.inputs)) return false;
+  return needs.voices.every((voice) => voices.includes(voice));
+}
+
+/** False only where it is known that the model does not take all of these kinds of input. */
+export function mayTake(model: AdvertisedModel, inputs: readonly string[] = []): boolean {
+  return model.inputs_known !== true || surelyTakes(model, inputs);
+}
+
+function surelyTakes({ input_modalities: taken }: AdvertisedModel, inputs: readonly string[] = []) {
+  return inputs.every((input) => taken.includes(input));
+}
+
+function letsIn({ online, draining, accepts }: Candidate, grant: Grant): boolean {
+  if (!online || draining || !grant.isOpen) return false;
+  return accepts === 'all' || (accepts === 'own' && grant.shareId === null);
+}
+
+function isEligible({ candidate, grant }: Offer, { excluded }: MatchRequest): boolean {
+  return letsIn(candidate, grant) && !excluded.has(candidate.providerId);
+}
+
+function lastLoss(visible: readonly Offer[]): number | null {
+  const losses = visible.flatMap(({ candidate }) => candidate.offlineSince ?? []);
+  return losses.length === 0 ? null : Math.max(...losses);
+}
+
+/** In ms, from now. */
+function firstProbeMs(broken: readonly Offer[]): number {
+  return Math.min(...broken.map(({ candidate }) => candidate.nextProbeMs));
+}
+
+/** `of` are all who could serve the call, were they free. */
+function bestOffer(
+  free: readonly Offer[],
+  { needs, preferred, of }: MatchRequest & { readonly of: readonly Offer[] },
+): Offer | null {
+  const [first = null, ...others] = free;
+  if (of.length < 2) return first;
+  const best = bestOf(of.map(({ candidate }) => candidate));
+  const order = { needs, preferred: preferred?.() ?? null, best };
+  return others.reduce((a, b) => (a !== null && compare(a, b, order) <= 0 ? a : b), first);
+}
+
+interface Order {
+  readonly needs: Needs;
+  readonly preferred: string | null;
+  readonly best: Best;
+}
+
+/**
+ * Negative where `a` is the better choice. Who is due for a probe gets this one call: it comes
+ * before the healthy, or it would never be found to work again.
+ */
+function compare(one: Offer, other: Offer, { needs, preferred, best }: Order): number {
+  const [a, b] = [one.candidate, other.candidate];
+  return (
+    preferTrue(handles(a, needs), handles(b, needs)) ||
+    preferTrue(one.grant.shareId === null, other.grant.shareId === null) ||
+    preferTrue(a.health === 'probe', b.health === 'probe') ||
+    preferTrue(hasCache(a, preferred), hasCache(b, preferred)) ||
+    expectedMs(a, best) - expectedMs(b, best) ||
+    // Both count as equally fast: this call tells more of a newcomer.
+    preferTrue(a.pace.measuredAt === null, b.pace.measuredAt === null) ||
+    freeSlotsOf(other) - freeSlotsOf(one)
+  );
+}
+
+function handles({ model }: Candidate, { format, inputs }: Needs): boolean {
+  if (!surelyTakes(model, inputs)) return false;
+  return format === null || (model.formats?.includes(format) ?? true);
+}
+
+/** A model that was put out of memory took its prompt cache with it. */
+function hasCache({ providerId, model }: Candidate, preferred: string | null): boolean {
+  return providerId === preferred && model.loaded !== false;
+}
+
+function preferTrue(a: boolean, b: boolean): number {
+  return Number(b) - Number(a);
+}

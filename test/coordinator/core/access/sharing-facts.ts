@@ -1,0 +1,41 @@
+/** Facts of sharing, each with what a test does not care about filled in. */
+import { parseDayHours } from '@inference-gateway/shared/day-hours';
+import type { DayHours } from '@inference-gateway/shared/day-hours';
+import type { SharingFacts } from '@inference-gateway/coordinator/core/access/sharing';
+
+export type ShareFact = SharingFacts['shares'][number];
+
+const NO_CAPS = { slots: null, hours: null, maxTokens: null };
+
+/** Anna's den-pc, and nothing else. */
+export function facts(told: Partial<SharingFacts>): SharingFacts {
+  return {
+    providers: [{ id: 'den-pc', ownerId: 'anna', approved: true }],
+    disabledMembers: [],
+    memberships: [],
+    shares: [],
+    blocks: [],
+    ...told,
+  };
+}
+
+/** All of den-pc with the friends. */
+export function share(told: Partial<ShareFact> = {}): ShareFact {
+  return {
+    id: 'share',
+    providerId: 'den-pc',
+    serviceId: null,
+    model: null,
+    networkId: 'friends',
+    memberId: null,
+    caps: NO_CAPS,
+    ...told,
+  };
+}
+
+/** In UTC. */
+export function hoursOf(text: string): DayHours {
+  const hours = parseDayHours(text, 'UTC');
+  if (hours === null) throw new Error(`${text} are no hours`);
+  return hours;
+}

@@ -1,0 +1,90 @@
+import { Budget } from '@inference-gateway/coordinator/core/usage/budget';
+import { ApiError } from '@inference-gateway/shared/errors';
+import { expect, it } from 'vitest';
+import { submitted } from '../../../api/job-calls.js';
+import { chat, failureOf, post } from '../../../api/requests.js';
+import { startGateway } from '../../../support/gateway.js';
+import { connectJobAgent } from '../../../support/job-agent.js';
+import { connectRawAgent, HELLO } from '../../../support/raw-agent.js';
+import { until } from '../../../support/until.js';
+
+const MIB = 1024 * 1024;
+const limits = { totalBytes: 100, memberBytes: 60 };
+
+it('a member takes up as much as theirs, and no byte more', () => {
+  const budget = new Budget(limits);
+  const first = budget.open('anna');
+  expect(first.tryAdd(59)).toBeNull();
+  expect(budget.open('anna').tryAdd(1)).toBeNull();
+  const spent = budget.open('anna').tryAdd(1);
+  expect(spent).toMatchObject({ code: 'capacity_exhausted', retryAfterS: 5 });
+  expect(spent?.message).toContain('Your requests');
+});
+
+it('what one member holds leaves the rest to the others, until all is taken', () => {
+  const budget = new Budget(limits);
+  budget.open('anna').add(60);
+  const bens = budget.open('ben');
+  expect(bens.tryAdd(40)).toBeNull();
+  expect(bens.tryAdd(1)?.message).toContain('The gateway holds');
+});
+
+it('what is given back is free again, once, however often it is given back', () => {
+  const budget = new Budget(limits);
+  const share = budget.open('anna');
+  const stays = budget.open('ben');
+  stays.add(1);
+  share.add(50);
+  share.release();
+  share.release();
+  const other = budget.open('anna');
+  other.add(60);
+  const refused = budget.open('anna');
+  expect(refused.tryAdd(1)).not.toBeNull();
+  refused.release();
+  other.release();
+  expect(budget.open('ben').tryAdd(59)).toBeNull();
+  expect(budget.open('carl').tryAdd(40)).toBeNull();
+});
+
+it('what was refused counts until its request gives it back', () => {
+  const budget = new Budget(limits);
+  const share = budget.open('anna');
+  expect(() => share.add(61)).toThrow(ApiError);
+  const late = budget.open('anna');
+  expect(late.tryAdd(1)).not.toBeNull();
+  share.release();
+  late.release();
+  expect(budget.open('anna').tryAdd(60)).toBeNull();
+});
+
+it('one member’s slow calls hold half of the memory, and leave the other half', async () => {
+  const gateway = await startGateway({ maxJsonBytes: MIB, maxBodyMemoryBytes: 70 * MIB });
+  const services = HELLO.services.map((service) => ({ ...service, slots: 64 }));
+  const agent = await connectRawAgent(gateway.address, await gateway.anna.enroll('pc'), {
+    services,
+  });
+  const body = chat({ model: 'm', padding: 'x'.repeat(0.98 * MIB) });
+  for (let i = 0; i < 35; i++) {
+    post(gateway, body).catch(() => {});
+    await agent.nextOpen();
+  }
+  expect((await post(gateway, body)).status).toBe(503);
+  const authorization = `Bearer ${gateway.ben.key}`;
+  expect((await post(gateway, body, { headers: { authorization } })).status).toBe(404);
+});
+
+it('the answers of jobs and the bodies of calls take up the same memory', async () => {
+  const gateway = await startGateway({ maxJsonBytes: MIB, maxBodyMemoryBytes: 1.5 * MIB });
+  const { agent } = await connectJobAgent(gateway);
+  await submitted(gateway, { model: 'm' });
+  const { stream } = await agent.nextOpen();
+  agent.send({ t: 'HEAD', stream, status: 200, content_type: 'application/json' });
+  const body = chat({ model: 'unknown', padding: 'x'.repeat(0.9 * MIB) });
+  expect((await post(gateway, body)).status).toBe(404);
+  const half = Buffer.alloc(64 * 1024, ' ');
+  const granted = (): number => agent.granted.get(stream) ?? 0;
+  for (let i = 1; i <= 12; i++) agent.data(stream, half);
+  await until(() => granted() === 12 * half.length, { what: 'the whole answer is held' });
+  expect(await failureOf(await post(gateway, body))).toMatchObject({ code: 'capacity_exhausted' });
+});

@@ -1,0 +1,59 @@
+import { JsonGrammar } from '@inference-gateway/coordinator/core/usage/json-grammar';
+import { array, assert, constantFrom, jsonValue, nat, property, string } from 'fast-check';
+import { expect, test } from 'vitest';
+
+function isObject(text: string, size = 1_000): boolean {
+  const grammar = new JsonGrammar();
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += size) grammar.add(bytes.subarray(at, at + size));
+  return grammar.fault === null;
+}
+
+/** As the parser has it. */
+function isParsedObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+test('what the parser takes for an object is one, however it is cut', () => {
+  assert(
+    property(jsonValue({ maxDepth: 5 }), nat(8), string(), (value, size, blank) => {
+      const text = JSON.stringify({ value, [blank]: [value] }, null, size % 3);
+      expect(isObject(text, size + 1)).toBe(true);
+      expect(isObject(`${text} \n`, size + 1)).toBe(true);
+      expect(isObject(text.slice(0, -1))).toBe(false);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+const PIECES = [
+  ...'{ } [ ] , : " "a" "b": {"a": true false null tru 0 - 1 .5 e E+ -1.5e-3 01'.split(' '),
+  ...' |\n|\\|\\u00|"\\u00e9"|"\\x"|"\t"|é|\ufeff|"é"|{}|[]|\u0000'.split('|'),
+];
+
+test('they agree on any text of pieces of JSON', () => {
+  const piece = constantFrom(...PIECES);
+  let objects = 0;
+  assert(
+    property(array(piece, { maxLength: 7 }), (pieces) => {
+      for (const text of [pieces.join(''), `{"x":${pieces.join('')}}`, `{${pieces.join('')}}`]) {
+        if (isParsedObject(text)) objects += 1;
+        expect(`${isObject(text, 2)} ${text}`).toBe(`${isParsedObject(text)} ${text}`);
+      }
+    }),
+    { numRuns: 5_000 },
+  );
+  expect(objects).toBeGreaterThan(100);
+});
+
+const deep = (depth: number): string => `{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+
+test('what is nested without end is none', () => {
+  expect(isObject(deep(100))).toBe(true);
+  expect(isObject(deep(100_000))).toBe(false);
+});

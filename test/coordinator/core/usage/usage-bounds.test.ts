@@ -1,0 +1,29 @@
+import { sizeOf } from '@inference-gateway/coordinator/core/usage/usage-bounds';
+import { expect, test } from 'vitest';
+
+const IMAGE = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(500)}` } };
+const SOUND = { type: 'input_audio', input_audio: { data: 'A'.repeat(300), format: 'wav' } };
+
+function sizeOfContent(...content: readonly unknown[]) {
+  return sizeOf(Buffer.from(JSON.stringify({ messages: [{ role: 'user', content }] })));
+}
+
+test('pictures and sounds are told from text, whatever the text says', () => {
+  const text = { type: 'text', text: 'Write "data:" or "data":"x", and the data of "database".' };
+  const { media, mediaBytes } = sizeOfContent(text, IMAGE, SOUND, { data: 1, database: 'x' }, text);
+  expect(media).toBe(2);
+  expect(mediaBytes).toBe('"data:image/png;base64,'.length + 500 + '"data":"'.length + 300);
+});
+
+test('a picture of many megabytes is passed over, and what follows it is seen', () => {
+  const url = `data:image/png;base64,${'A'.repeat(4 * 1024 * 1024)}`;
+  const { media } = sizeOfContent({ type: 'image_url', image_url: { url } }, SOUND, IMAGE);
+  expect(media).toBe(3);
+});
+
+test('behind a megabyte of text nothing is searched for', () => {
+  const quotes = { type: 'text', text: '"'.repeat(1024 * 1024) };
+  expect(sizeOfContent(IMAGE, quotes, SOUND, IMAGE)).toMatchObject({ media: 1 });
+  // Nor after thousands of them, each of which takes a search of its own.
+  expect(sizeOfContent(...Array.from({ length: 10_000 }, () => 'data:')).media).toBe(4_096);
+});
