@@ -12,7 +12,7 @@ import { allFiles, parse, productFiles } from './architecture/source-file.js';
 const product = productFiles();
 const all = allFiles();
 const CORE = 'packages/coordinator/src/core/routing/match.ts';
-const HTTP = 'packages/coordinator/src/http/app.ts';
+const HTTP = 'packages/coordinator/src/http/edge/app.ts';
 
 describe('the repository', () => {
   test('is read: each package has files and so has the code around them', () => {

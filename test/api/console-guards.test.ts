@@ -1,6 +1,6 @@
 import { AssetLinks, assetLinkSecret } from '@inference-gateway/coordinator/assets/asset-links';
-import { createRouter } from '@inference-gateway/coordinator/http/app';
-import type { AppParts } from '@inference-gateway/coordinator/http/app';
+import { createRouter } from '@inference-gateway/coordinator/http/edge/app';
+import type { AppParts } from '@inference-gateway/coordinator/http/edge/app';
 import { newSecret } from '@inference-gateway/shared/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';

@@ -1,4 +1,4 @@
-import { LIVE_PATH } from '@inference-gateway/coordinator/http/live';
+import { LIVE_PATH } from '@inference-gateway/coordinator/http/dashboard/live';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';

@@ -1,5 +1,9 @@
-import { INDEX, readWebFiles, WEB_FOLDER } from '@inference-gateway/coordinator/http/web-files';
-import type { WebFiles } from '@inference-gateway/coordinator/http/web-files';
+import {
+  INDEX,
+  readWebFiles,
+  WEB_FOLDER,
+} from '@inference-gateway/coordinator/http/dashboard/web-files';
+import type { WebFiles } from '@inference-gateway/coordinator/http/dashboard/web-files';
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openGateway, startGateway } from '../support/gateway.js';

@@ -48,7 +48,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/links',
       'coordinator/src/dispatch',
       'coordinator/src/http',
-      'coordinator/src/http/live.ts',
+      'coordinator/src/http/dashboard/live.ts',
       'coordinator/src/accounts',
       'coordinator/src/operations',
       'coordinator/src/admin-parts.ts',
@@ -180,7 +180,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
     packages: ['koa', '@koa/router', 'busboy', 'send', 'zod'],
   },
   // The dashboard's tabs: of `http`, the only part that sees a socket.
-  'coordinator/src/http/live.ts': { may: ['coordinator/src/http'], packages: ['ws'] },
+  'coordinator/src/http/dashboard/live.ts': { may: ['coordinator/src/http'], packages: ['ws'] },
   // The interface described, from the tables and schemas that serve it.
   'coordinator/src/openapi': { may: ['coordinator/src/core'], packages: ['zod'], node: false },
   // Tells callers that their jobs have ended; the only home of the signing and address libraries.

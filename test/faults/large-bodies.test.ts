@@ -1,4 +1,4 @@
-import { LargeBodies } from '@inference-gateway/coordinator/http/large-bodies';
+import { LargeBodies } from '@inference-gateway/coordinator/http/bodies/large-bodies';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { accepted, ended, getJson, BATCHES, chatItem, submitBatch } from '../api/job-calls.js';
 import type { BatchBody } from '../api/job-calls.js';

@@ -4,8 +4,8 @@
  */
 import { MY_COMMANDS } from '@inference-gateway/coordinator/operations/my/my-commands';
 import { ADMIN_COMMANDS } from '@inference-gateway/coordinator/operations/commands';
-import { createRouter } from '@inference-gateway/coordinator/http/app';
-import type { AppParts } from '@inference-gateway/coordinator/http/app';
+import { createRouter } from '@inference-gateway/coordinator/http/edge/app';
+import type { AppParts } from '@inference-gateway/coordinator/http/edge/app';
 import { newSecret } from '@inference-gateway/shared/ids';
 import { CONNECT_PATH, SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
 import { request } from 'node:http';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { AssetFiles, assetsFolder } from './assets/asset-files.js';
 import { AssetLibrary } from './assets/asset-library.js';
 import type { Config } from './config/config.js';
-import { Spool } from './http/spool.js';
-import { Uploads } from './http/upload.js';
+import { Spool } from './http/bodies/spool.js';
+import { Uploads } from './http/bodies/upload.js';
 import { DurationMeter } from './media/duration.js';
 import type { Store } from './store/port.js';
 

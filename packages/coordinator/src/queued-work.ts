@@ -7,7 +7,7 @@ import type { Budget } from './core/usage/budget.js';
 import type { Sessions } from './core/routing/links.js';
 import { Jobs } from './jobs/jobs.js';
 import type { Exposition } from './exposition.js';
-import { presentBatchDetail, writeJobDetail } from './http/present-job.js';
+import { presentBatchDetail, writeJobDetail } from './http/jobs/present-job.js';
 import type { Store } from './store/port.js';
 import { openWebhooks } from './jobs/webhooks/open-webhooks.js';
 

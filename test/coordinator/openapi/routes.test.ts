@@ -1,5 +1,5 @@
-import { createRouter } from '@inference-gateway/coordinator/http/app';
-import type { AppParts } from '@inference-gateway/coordinator/http/app';
+import { createRouter } from '@inference-gateway/coordinator/http/edge/app';
+import type { AppParts } from '@inference-gateway/coordinator/http/edge/app';
 import { describe, expect, test } from 'vitest';
 import { DOCUMENT, findTemplate } from '../../support/openapi.js';
 

@@ -4,8 +4,8 @@ import type {
   JobDetailResource,
   JobResource,
   presentBatchDetail,
-} from '../../../src/http/present-job.js';
-import type { summarizeQueue } from '../../../src/http/summarize-queue.js';
+} from '../../../src/http/jobs/present-job.js';
+import type { summarizeQueue } from '../../../src/http/jobs/queue-summary.js';
 import { asFault } from './fault.js';
 import type { Fault } from './fault.js';
 import { CONSOLE, requestJson } from './request.js';

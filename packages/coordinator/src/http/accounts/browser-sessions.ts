@@ -1,0 +1,118 @@
+/** The browsers that are logged in: a cookie on their side, a row on ours. */
+import { ApiError } from '@inference-gateway/shared/errors';
+import { newSecret } from '@inference-gateway/shared/ids';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
+import type { Member, MemberSession, Store } from '../../store/port.js';
+import type { Context } from '../edge/context.js';
+import type { SessionCookie } from './session-cookie.js';
+
+/** Since its last use. */
+export const SESSION_MS = 30 * 86_400_000;
+const MAX_USER_AGENT = 256;
+
+/** Who has shown that they know the member's password. */
+export interface Proven {
+  readonly memberId: string;
+  readonly passwordHash: string;
+}
+
+export interface LoggedIn {
+  readonly session: MemberSession;
+  readonly member: Member;
+}
+
+/** What a request tells of where it comes from. */
+export interface Visit {
+  /** The header `Cookie`; empty where there is none. */
+  readonly cookie: string;
+  /** As far as proxies are trusted to tell it. */
+  readonly address: string;
+}
+
+export class ConsoleSessions {
+  readonly #store: Pick<Store, 'by' | 'createSession' | 'useSession'>;
+  readonly #cookie: SessionCookie;
+
+  constructor(store: Pick<Store, 'by' | 'createSession' | 'useSession'>, cookie: SessionCookie) {
+    this.#store = store;
+    this.#cookie = cookie;
+  }
+
+  /**
+   * Logs the browser in, whoever it was before. False where the password was changed while it was
+   * looked at: whoever changes it is promised that nobody is in with the old one.
+   */
+  async start(ctx: Context, { memberId, passwordHash }: Proven): Promise<boolean> {
+    await this.#endRow(ctx);
+    const secret = newSecret('gws');
+    const now = Date.now();
+    const session = await this.#store.createSession(
+      {
+        hash: hashSecret(secret),
+        memberId,
+        passwordHash,
+        address: ctx.state.ip,
+        userAgent: ctx.get('user-agent').slice(0, MAX_USER_AGENT),
+        expiresAt: now + SESSION_MS,
+      },
+      now,
+    );
+    if (session !== null) this.#cookie.write(ctx, secret, SESSION_MS);
+    return session !== null;
+  }
+
+  /** Whether the request has the form of one that acts through a session, live or not. */
+  isNamedBy(ctx: Context): boolean {
+    return this.#cookie.read(ctx.get('cookie')) !== null;
+  }
+
+  /**
+   * Who acts, by the cookie, which lives on with its session: it is written again only when the
+   * store notes a use, once a minute. Throws `not_logged_in`; the cookie stays then, as a page that
+   * asks while its browser logs in anew would take away the new one.
+   */
+  async identify(ctx: Context): Promise<LoggedIn> {
+    const now = Date.now();
+    const found = await this.#find(visitOf(ctx), now);
+    if (found === null) {
+      throw new ApiError('not_logged_in', 'You are not logged in, or no more. Log in again.');
+    }
+    const { secret, loggedIn } = found;
+    if (loggedIn.session.lastUsedAt === now) this.#cookie.write(ctx, secret, SESSION_MS);
+    return loggedIn;
+  }
+
+  /** Whose socket it is that is about to open, which cannot be given a cookie. Null: nobody's. */
+  async find(visit: Visit): Promise<LoggedIn | null> {
+    return (await this.#find(visit, Date.now()))?.loggedIn ?? null;
+  }
+
+  /** Logs the browser out, if it is logged in. */
+  async end(ctx: Context): Promise<void> {
+    await this.#endRow(ctx);
+    this.#cookie.clear(ctx);
+  }
+
+  async #endRow(ctx: Context): Promise<void> {
+    const found = await this.#find(visitOf(ctx), Date.now());
+    if (found === null) return;
+    const { session, member } = found.loggedIn;
+    await this.#store.by(`member:${member.id}`).endSessions({ id: session.id }, Date.now());
+  }
+
+  async #find({ cookie, address }: Visit, now: number): Promise<Found | null> {
+    const secret = this.#cookie.read(cookie);
+    if (secret === null) return null;
+    const loggedIn = await this.#store.useSession(hashSecret(secret), address, now);
+    return loggedIn && { secret, loggedIn };
+  }
+}
+
+interface Found {
+  readonly secret: string;
+  readonly loggedIn: LoggedIn;
+}
+
+function visitOf(ctx: Context): Visit {
+  return { cookie: ctx.get('cookie'), address: ctx.state.ip };
+}

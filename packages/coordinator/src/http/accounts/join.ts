@@ -1,0 +1,96 @@
+/** `POST /api/join`: an invite becomes a member, and where wanted their first API key. */
+import { ApiError } from '@inference-gateway/shared/errors';
+import { isSecret } from '@inference-gateway/shared/ids';
+import { check } from '@inference-gateway/shared/openai/check';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
+import type Router from '@koa/router';
+import * as z from 'zod';
+import { newKeySecret } from '../../accounts/key-secret.js';
+import type { PasswordDesk } from '../../accounts/password-desk.js';
+import { requirePassword } from '../../accounts/require-password.js';
+import type { SetupDesk } from '../../accounts/setup-desk.js';
+import { NAME_PATTERN, NAME_RULE } from '../../core/access/name.js';
+import type { Created, Member, Store } from '../../store/port.js';
+import { AddressLimit } from '../edge/address-limit.js';
+import type { RequestState } from '../edge/context.js';
+import { smallBodies } from '../bodies/small-bodies.js';
+
+/** An address within a minute: each costs a hash, whether or not the invite is good. */
+const MAX_TRIES = 10;
+
+const name = z.string().trim().regex(NAME_PATTERN, NAME_RULE);
+/** The password is looked at apart: a wrong one is not to be repeated. */
+const joining = z.object({
+  token: z.string(),
+  name,
+  password: z.string(),
+  key_name: name.nullish(),
+});
+
+type Joining = z.output<typeof joining>;
+
+export interface JoinParts {
+  readonly store: Pick<Store, 'by'>;
+  readonly desk: Pick<PasswordDesk, 'hash'>;
+  readonly setup: Pick<SetupDesk, 'close'>;
+}
+
+export function joinRoutes(router: Router<RequestState>, parts: JoinParts): void {
+  const { store, desk, setup } = parts;
+  const bodies = smallBodies();
+  const limit = new AddressLimit(MAX_TRIES);
+  router.post('/api/join', async (ctx) => {
+    limit.take(ctx.state.ip);
+    const wanted = check(joining, await bodies.read(ctx));
+    requirePassword(wanted.password);
+    const hash = hashInvite(wanted.token);
+    const passwordHash = await desk.hash(wanted.password);
+    const acceptance = { hash, name: wanted.name, passwordHash };
+    const outcome = await store.by('invite').acceptInvite(acceptance, Date.now());
+    if (outcome.kind === 'refused') throw refused();
+    const member = memberOf(outcome, wanted);
+    await setup.close();
+    const key = await firstKey(store, member.id, wanted.key_name ?? null);
+    ctx.status = 201;
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { id: member.id, name: member.name, email: member.email, ...key };
+  });
+}
+
+/** The secret alone, or the link that `user invite` printed: it stands behind the `#`. */
+function hashInvite(token: string): string {
+  const secret = token.slice(token.lastIndexOf('#') + 1).trim();
+  if (isSecret('gwi', secret)) return hashSecret(secret);
+  throw refused();
+}
+
+/** Why, is nobody's business who has no good one. */
+function refused(): ApiError {
+  const message =
+    'The invite is not accepted: it is not whole, or has been used or revoked, or has expired. ' +
+    'If you joined with it, log in; if not, ask the admin for another.';
+  return new ApiError('invalid_invite', message, { param: 'token' });
+}
+
+function memberOf(outcome: Created<Member>, wanted: Joining): Member {
+  if (outcome.kind === 'created') return outcome.value;
+  if (outcome.field === 'name') {
+    const message = `There is a member '${wanted.name}' already. Choose another name.`;
+    throw new ApiError('name_taken', message, { param: 'name' });
+  }
+  const message = 'The address of this invite is a member already. Log in, or ask the admin.';
+  throw new ApiError('name_taken', message, { param: 'token' });
+}
+
+/** Shown this once. */
+async function firstKey(
+  store: Pick<Store, 'by'>,
+  memberId: string,
+  name: string | null,
+): Promise<{ readonly key?: string }> {
+  if (name === null) return {};
+  const { secret, kept } = newKeySecret();
+  const row = { memberId, name, ...kept, scope: 'any', expiresAt: null } as const;
+  const created = await store.by(`member:${memberId}`).createKey(row, Date.now());
+  return created.kind === 'created' ? { key: secret } : {};
+}

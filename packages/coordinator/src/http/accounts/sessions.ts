@@ -1,0 +1,62 @@
+/** `/api/console/v1/session`: logging in to the dashboard, seeing who one is, and logging out. */
+import { ApiError } from '@inference-gateway/shared/errors';
+import { check } from '@inference-gateway/shared/openai/check';
+import type Router from '@koa/router';
+import * as z from 'zod';
+import type { ConsoleSessions } from './browser-sessions.js';
+import type { LoggedIn } from './browser-sessions.js';
+import type { RequestState } from '../edge/context.js';
+import type { LogIn } from './log-in.js';
+import { smallBodies } from '../bodies/small-bodies.js';
+
+const PATH = '/api/console/v1/session';
+
+const credentials = z.object({ email: z.string().trim().min(1).max(254), password: z.string() });
+
+export interface SessionRouteParts {
+  readonly logIn: LogIn;
+  readonly sessions: ConsoleSessions;
+  /** Of this program. */
+  readonly version: string;
+  /** Asked for at each answer: the port is known only once the server listens. */
+  readonly publicUrl: () => string;
+}
+
+export function sessionRoutes(router: Router<RequestState>, parts: SessionRouteParts): void {
+  const { logIn, sessions } = parts;
+  const bodies = smallBodies();
+
+  router.post(PATH, async (ctx) => {
+    const { email, password } = check(credentials, await bodies.read(ctx));
+    const proven = await logIn.attempt({ email, password, address: ctx.state.ip });
+    if (proven === null || !(await sessions.start(ctx, proven))) throw wrongPassword();
+    ctx.status = 204;
+  });
+
+  router.get(PATH, async (ctx) => {
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { ...present(await sessions.identify(ctx)), gateway: presentGateway(parts) };
+  });
+
+  router.delete(PATH, async (ctx) => {
+    await sessions.end(ctx);
+    ctx.status = 204;
+  });
+}
+
+function wrongPassword(): ApiError {
+  const message =
+    'This address and this password do not belong together. Check both; an admin can set another ' +
+    'password.';
+  return new ApiError('wrong_password', message);
+}
+
+function present({ session, member }: LoggedIn) {
+  const { id, name, email, role } = member;
+  return { member: { id, name, email, role }, expires_at: Math.floor(session.expiresAt / 1_000) };
+}
+
+/** What the page shows of the gateway itself. */
+function presentGateway({ version, publicUrl }: SessionRouteParts) {
+  return { version, public_url: publicUrl(), base_url: `${publicUrl()}/v1` };
+}

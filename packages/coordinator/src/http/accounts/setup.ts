@@ -1,0 +1,76 @@
+/** `/api/setup`: the first administrator, made by whoever has the link that `start` has printed. */
+import { ApiError } from '@inference-gateway/shared/errors';
+import { check } from '@inference-gateway/shared/openai/check';
+import type Router from '@koa/router';
+import * as z from 'zod';
+import { emailAddress } from '../../accounts/email-address.js';
+import type { PasswordDesk } from '../../accounts/password-desk.js';
+import { requirePassword } from '../../accounts/require-password.js';
+import type { SetupDesk } from '../../accounts/setup-desk.js';
+import { NAME_PATTERN, NAME_RULE } from '../../core/access/name.js';
+import type { Store } from '../../store/port.js';
+import { AddressLimit } from '../edge/address-limit.js';
+import type { ConsoleSessions } from './browser-sessions.js';
+import type { RequestState } from '../edge/context.js';
+import { smallBodies } from '../bodies/small-bodies.js';
+
+const PATH = '/api/setup';
+/** An address within a minute: each good one costs a hash. */
+const MAX_TRIES = 10;
+
+/** The password is looked at apart: a wrong one is not to be repeated. */
+const setup = z.object({
+  token: z.string(),
+  name: z.string().trim().regex(NAME_PATTERN, NAME_RULE),
+  email: z.string().trim().pipe(emailAddress),
+  password: z.string(),
+});
+
+export interface SetupParts {
+  readonly store: Pick<Store, 'by'>;
+  readonly desk: Pick<PasswordDesk, 'hash'>;
+  readonly sessions: ConsoleSessions;
+  readonly setup: SetupDesk;
+}
+
+export function setupRoutes(router: Router<RequestState>, parts: SetupParts): void {
+  const { store, desk, sessions } = parts;
+  const bodies = smallBodies();
+  const limit = new AddressLimit(MAX_TRIES);
+
+  router.get(PATH, (ctx) => {
+    ctx.set('Cache-Control', 'no-store');
+    if (!parts.setup.isOpen) throw isSetUp();
+    ctx.status = 204;
+  });
+
+  router.post(PATH, async (ctx) => {
+    if (!parts.setup.isOpen) throw isSetUp();
+    limit.take(ctx.state.ip);
+    const { token, password, ...wanted } = check(setup, await bodies.read(ctx));
+    if (!parts.setup.fits(token)) throw wrongLink();
+    requirePassword(password);
+    const passwordHash = await desk.hash(password);
+    const first = { ...wanted, passwordHash };
+    const member = await store.by('setup').createFirstMember(first, Date.now());
+    await parts.setup.close();
+    if (member === null) throw isSetUp();
+    await sessions.start(ctx, { memberId: member.id, passwordHash });
+    const { id, name, email, role } = member;
+    ctx.status = 201;
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { id, name, email, role };
+  });
+}
+
+function isSetUp(): ApiError {
+  const message = 'This gateway is set up already. Log in, or ask its admin for an invite.';
+  return new ApiError('unknown_url', message);
+}
+
+function wrongLink(): ApiError {
+  const message =
+    'This is not the setup link of this gateway. Open the one that "start" printed last; it also ' +
+    "stands in the file 'setup-link' of the data folder.";
+  return new ApiError('invalid_setup_link', message, { param: 'token' });
+}

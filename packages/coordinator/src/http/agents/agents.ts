@@ -1,0 +1,138 @@
+/**
+ * `/agent/v1/self` and `/agent/v1/shares`: an agent asks how its provider stands, and shares it or
+ * no longer shares it for its owner, as `gateway-coordinator provider share` does.
+ */
+import { ApiError } from '@inference-gateway/shared/errors';
+import { nearest } from '@inference-gateway/shared/nearest';
+import { check } from '@inference-gateway/shared/openai/check';
+import { SELF_PATH, SHARES_PATH, SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
+import type Router from '@koa/router';
+import type { Sessions } from '../../core/routing/links.js';
+import { warningOf } from '../../core/access/share-warning.js';
+import type { Network, NewShare, Provider, Share, Store } from '../../store/port.js';
+import { AddressLimit } from '../edge/address-limit.js';
+import { authenticateAgent } from './authenticate-agent.js';
+import type { Context, RequestState } from '../edge/context.js';
+import { newShare, readCaps, refuseTwoSubjects } from './new-share.js';
+import { presentAgentShare, presentSelf } from './present-agent.js';
+import { smallBodies } from '../bodies/small-bodies.js';
+
+/** An address within a minute: a first start of ten machines behind one. */
+const MAX_CALLS = 120;
+
+export interface AgentParts {
+  readonly store: Pick<Store, 'by' | 'findProviderByToken' | 'listNetworks' | 'listShares'>;
+  readonly sessions: Pick<Sessions, 'providers'>;
+  /** Of this coordinator. */
+  readonly version: string;
+}
+
+export function agentRoutes(router: Router<RequestState>, parts: AgentParts): void {
+  const limit = new AddressLimit(MAX_CALLS);
+  const admit = async (ctx: Context): Promise<Provider> => {
+    limit.take(ctx.state.ip);
+    ctx.set('Cache-Control', 'no-store');
+    return authenticateAgent(ctx.get('authorization'), parts.store);
+  };
+  router.get(SELF_PATH, async (ctx) => {
+    ctx.body = await tellSelf(await admit(ctx), parts);
+  });
+  const bodies = smallBodies();
+  router.post(SHARES_PATH, async (ctx) => {
+    const provider = await admit(ctx);
+    ctx.body = await share(provider, await bodies.read(ctx, provider.id), parts);
+    ctx.status = 201;
+  });
+  router.delete(`${SHARES_PATH}/:id`, async (ctx) => {
+    await unshare(await admit(ctx), ctx.params['id'] ?? '', parts);
+    ctx.status = 204;
+  });
+}
+
+async function tellSelf(provider: Provider, { store, version }: AgentParts) {
+  const networks = await networksOf(provider, store);
+  const shares = await store.listShares(provider.id);
+  const gateway = { version, protocols: [SUBPROTOCOL], now: Date.now() };
+  return presentSelf({ provider, networks, shares, gateway });
+}
+
+async function share(provider: Provider, body: unknown, { store, sessions }: AgentParts) {
+  const wanted = check(newShare, body);
+  refuseTwoSubjects(wanted);
+  const caps = readCaps(wanted);
+  const network = findNetwork(await networksOf(provider, store), wanted.network);
+  const subject = { serviceId: wanted.service_id ?? null, model: wanted.model ?? null };
+  const audience = { kind: 'network', id: network.id } as const;
+  const row = { providerId: provider.id, subject, audience, caps };
+  refuseTooMany(row, await store.listShares(provider.id));
+  const made = await store.by(actorOf(provider)).putShare(row, Date.now());
+  const name = `${provider.ownerName}/${provider.name}`;
+  const warning = warningOf({ name, services: servicesOf(provider, sessions) }, subject);
+  return { ...presentAgentShare(made), warning };
+}
+
+/** Of one provider, by its own token: each is kept in memory, and an agent may be anybody's. */
+const MAX_SHARES = 256;
+
+/** One that is there already only takes new caps. */
+function refuseTooMany({ subject, audience }: NewShare, shares: readonly Share[]): void {
+  const isThere = shares.some(
+    (one) =>
+      one.audience.id === audience.id &&
+      one.subject.serviceId === subject.serviceId &&
+      one.subject.model === subject.model,
+  );
+  if (isThere || shares.length < MAX_SHARES) return;
+  const message =
+    `This provider has ${shares.length} shares; an agent makes at most ${MAX_SHARES}. ` +
+    'End one, or share a service or all of it.';
+  throw new ApiError('invalid_value', message);
+}
+
+/** Whatever of the provider is shared, a member's command line may have shared it. */
+async function unshare(provider: Provider, id: string, { store }: AgentParts): Promise<void> {
+  const isOwn = (one: Share): boolean => one.id === id;
+  if (!(await store.listShares(provider.id)).some(isOwn)) throw noShare(id);
+  if (!(await store.by(actorOf(provider)).deleteShare(id))) throw noShare(id);
+}
+
+function actorOf({ id }: Provider): string {
+  return `provider:${id}`;
+}
+
+/** The link knows better than the row, which is written a moment later. */
+function servicesOf(provider: Provider, sessions: AgentParts['sessions']): Provider['services'] {
+  const view = sessions.providers().find(({ providerId }) => providerId === provider.id);
+  return view === undefined || view.session === null ? provider.services : view.services;
+}
+
+async function networksOf(
+  { ownerId }: Provider,
+  store: Pick<Store, 'listNetworks'>,
+): Promise<readonly Network[]> {
+  const networks = await store.listNetworks();
+  return networks.filter(({ members }) => members.some(({ id }) => id === ownerId));
+}
+
+/** Networks of others look as if there were none: who is in no network need not know its name. */
+function findNetwork(networks: readonly Network[], reference: string): Network {
+  const wanted = reference.toLowerCase();
+  const network = networks.find(
+    ({ id, name }) => id === reference || name.toLowerCase() === wanted,
+  );
+  if (network !== undefined) return network;
+  const names = networks.map(({ name }) => name);
+  const meant = nearest(reference, names).join(', ');
+  const hint = meant === '' ? '' : ` Did you mean ${meant}?`;
+  const theirs = names.length === 0 ? 'none' : names.slice(0, MAX_NAMED).join(', ');
+  const message = `The owner is in no network '${reference}'.${hint} Their networks: ${theirs}.`;
+  throw new ApiError('network_not_found', message, { param: 'network' });
+}
+
+const MAX_NAMED = 20;
+const MAX_SHOWN = 64;
+
+function noShare(id: string): ApiError {
+  const message = `Nothing of this provider is shared by the id '${id.slice(0, MAX_SHOWN)}'.`;
+  return new ApiError('share_not_found', message);
+}

@@ -1,0 +1,138 @@
+/** JSON bodies: held whole, up to their limit, within one budget of memory for all callers. */
+import { ApiError } from '@inference-gateway/shared/errors';
+import type { RequestLimits } from '@inference-gateway/shared/openai/requests';
+import { JsonScan, MAX_SMALL_BYTES, MAX_SMALL_VALUES } from '@inference-gateway/shared/json/scan';
+import type { Readable } from 'node:stream';
+import { addressNetwork } from '../../core/access/address-group.js';
+import type { Budget, Share } from '../../core/usage/budget.js';
+import { callerOf } from '../edge/context.js';
+import type { Context } from '../edge/context.js';
+import { decodedBody, decodingFault } from './decoded-body.js';
+import { judgeBatch, judgeRequest, parseJson } from './judge-body.js';
+import type { Judged, JudgedBatch, JudgedRequest, Question } from './judge-body.js';
+import type { LargeBodies } from './large-bodies.js';
+import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
+
+type RequestAsked = Omit<Extract<Question, { kind: 'request' }>, 'kind' | 'memberId'>;
+
+export class JsonBodies {
+  readonly #maxBytes: number;
+  readonly #budget: Budget;
+  readonly #large: LargeBodies | null;
+
+  /**
+   * `budget` is the memory for bodies and answers, which jobs take theirs from, too; `large` the
+   * thread for large bodies, null where none can be large.
+   */
+  constructor(
+    { maxJsonBytes }: { readonly maxJsonBytes: number },
+    { budget, large }: { readonly budget: Budget; readonly large: LargeBodies | null },
+  ) {
+    this.#maxBytes = maxJsonBytes;
+    this.#budget = budget;
+    this.#large = large;
+  }
+
+  /**
+   * Reads and parses a body of at most some kilobytes, whose memory counts as that of `holder`: of
+   * the member or provider that is known to send it, else of the sender's network.
+   */
+  async read(ctx: Context, holder = holderOf(ctx)): Promise<unknown> {
+    return parseJson((await this.#collect(ctx, holder)).bytes);
+  }
+
+  /** Reads and checks the request. Its memory counts as held until the answer has ended. */
+  async readRequest(ctx: Context, asked: RequestAsked): Promise<Judged<JudgedRequest>> {
+    const { bytes, values } = await this.#collect(ctx);
+    const question = { kind: 'request', ...asked, memberId: callerOf(ctx).memberId } as const;
+    if (this.#large !== null && isLarge(bytes, values)) {
+      return this.#large.judgeRequest(bytes, question);
+    }
+    return judgeRequest(parseJson(bytes), question);
+  }
+
+  async readBatch(ctx: Context, limits: RequestLimits): Promise<JudgedBatch> {
+    const { bytes, values } = await this.#collect(ctx);
+    const question = { kind: 'batch', limits } as const;
+    if (this.#large !== null && isLarge(bytes, values)) {
+      return this.#large.judgeBatch(bytes, callerOf(ctx).memberId, question);
+    }
+    return judgeBatch(parseJson(bytes), question);
+  }
+
+  /** For an answer that is held whole; given back when it has ended. */
+  shareOf(ctx: Context, holder = holderOf(ctx)): Share {
+    const share = this.#budget.open(holder);
+    ctx.res.once('close', () => share.release());
+    return share;
+  }
+
+  async #collect(
+    ctx: Context,
+    holder?: string,
+  ): Promise<{ readonly bytes: Buffer; readonly values: number }> {
+    requireJson(ctx);
+    const announced = Number(ctx.get('content-length') || 0);
+    if (announced > this.#maxBytes) throw this.#tooLarge();
+    const body = new GatheredBytes();
+    const scan = new JsonScan();
+    const { stream, stop } = decodedBody(ctx);
+    const share = this.shareOf(ctx, holder);
+    try {
+      for await (const chunk of piecesOf(stream)) {
+        body.append(chunk);
+        if (body.length > this.#maxBytes) throw this.#tooLarge();
+        share.add(chunk.length);
+        refuse(scan.add(chunk));
+      }
+      refuse(scan.end());
+    } catch (error) {
+      // A refused caller's connection may linger, and must not hold memory that is free again.
+      share.release();
+      body.clear();
+      stop();
+      if (error instanceof ApiError) throw error;
+      const fault = decodingFault(error, ctx);
+      if (fault !== null)
+        throw new ApiError('invalid_json', `The request body is unreadable: ${fault}.`);
+      throw new ApiError('invalid_json', 'The request body ended early. Send it again.');
+    }
+    return { bytes: body.bytes, values: scan.count };
+  }
+
+  #tooLarge(): ApiError {
+    const limitMiB = this.#maxBytes / 1024 / 1024;
+    return new ApiError(
+      'body_too_large',
+      `The JSON body is larger than ${limitMiB} MiB. Send less.`,
+    );
+  }
+}
+
+/** Before anything is parsed: its values, not its bytes, are what time and memory go by. */
+function refuse(fault: string | null): void {
+  if (fault === null) return;
+  throw new ApiError('invalid_json', `The request body is refused: ${fault}. Send less at once.`);
+}
+
+/** A stranger is told by the network: all of them together would be kept out by one. */
+function holderOf({ state: { caller, ip } }: Context): string {
+  return caller?.memberId ?? addressNetwork(ip);
+}
+
+/** A refused body is read on and dropped: destroyed, it would block or reset the connection. */
+function piecesOf(body: Readable): AsyncIterable<Buffer> {
+  return body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+}
+
+/** `application/json`, with or without parameters; what is labelled as nothing is read as JSON. */
+function requireJson(ctx: Context): void {
+  const type = ctx.get('content-type').split(';')[0]?.trim().toLowerCase() ?? '';
+  if (type === '' || type === 'application/json' || type.endsWith('+json')) return;
+  const message = `The content type '${type}' is not supported here. Send application/json.`;
+  throw new ApiError('unsupported_content_type', message);
+}
+
+function isLarge(bytes: Buffer, values: number): boolean {
+  return bytes.length > MAX_SMALL_BYTES || values > MAX_SMALL_VALUES;
+}

@@ -1,0 +1,139 @@
+/**
+ * Large JSON bodies are parsed, checked and written again in a thread of their own: on the loop,
+ * every stream and every agent's link would wait for it. What comes back is small values and bytes
+ * (`shared/json/sparse.ts`). Members take turns, so that nobody's many large bodies keep another's
+ * waiting. Large transcripts, which agents send, are read and written there, too.
+ */
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import { ApiError } from '@inference-gateway/shared/errors';
+import type { ErrorCode } from '@inference-gateway/shared/errors';
+import type { ParsedRequest } from '@inference-gateway/shared/openai/requests';
+import type { WebhookWish } from '@inference-gateway/shared/openai/webhook';
+import { ThreadQueue } from '@inference-gateway/shared/program/thread-queue';
+import { sparseBody } from '@inference-gateway/shared/json/sparse';
+import type { Rendered } from '../inference/answers/json-answer.js';
+import type { TranscriptFacts } from '../inference/answers/transcript.js';
+import { mapInTurns } from '../map-in-turns.js';
+import type { Judged, JudgedBatch, JudgedRequest, Question, Reading } from './judge-body.js';
+
+const WORKER_FILE = new URL('./large-bodies-worker.js', import.meta.url);
+
+export type ThreadQuestion =
+  Question | { readonly kind: 'transcript'; readonly facts: TranscriptFacts };
+
+export interface Written {
+  readonly request: Omit<ParsedRequest, 'body'>;
+  readonly body: Uint8Array;
+  readonly reading: Reading;
+}
+
+/** Its code is null where it is our own. */
+export interface Fault {
+  readonly code: ErrorCode | null;
+  readonly message: string;
+  readonly param: string | null;
+}
+
+export type Answer =
+  | ({ readonly kind: 'request'; readonly isSubmission: boolean } & Written)
+  | {
+      readonly kind: 'batch';
+      readonly items: readonly ({ readonly endpoint: EndpointKey } & Written)[];
+      readonly label: string | null;
+      readonly webhook: WebhookWish | null;
+    }
+  | {
+      readonly kind: 'transcript';
+      /** Or what is wrong with the document. */
+      readonly rendered: WrittenTranscript | string;
+    }
+  | { readonly kind: 'fault'; readonly isSubmission: boolean; readonly fault: Fault };
+
+export interface WrittenTranscript extends Omit<Rendered, 'body'> {
+  readonly body: Uint8Array;
+}
+
+export class LargeBodies {
+  /** Members take turns. */
+  readonly #thread = new ThreadQueue<ThreadQuestion, Answer>(WORKER_FILE, unread);
+
+  /** Bodies that were read so far. */
+  get read(): number {
+    return this.#thread.done;
+  }
+
+  async judgeRequest(
+    bytes: Buffer,
+    question: Extract<Question, { kind: 'request' }>,
+  ): Promise<Judged<JudgedRequest>> {
+    const answer = await this.#thread.ask(question.memberId, question, bytes);
+    if (answer.kind !== 'request' && answer.kind !== 'fault') throw new TypeError(answer.kind);
+    const { isSubmission } = answer;
+    return { isSubmission, take: () => requestOf(answer) };
+  }
+
+  async judgeBatch(
+    bytes: Buffer,
+    memberId: string,
+    question: Extract<Question, { kind: 'batch' }>,
+  ): Promise<JudgedBatch> {
+    const answer = await this.#thread.ask(memberId, question, bytes);
+    if (answer.kind === 'fault') throw errorOf(answer.fault);
+    if (answer.kind !== 'batch') throw new TypeError(answer.kind);
+    const { items, label, webhook } = answer;
+    const read = await mapInTurns(items, ({ endpoint, ...one }) => ({ endpoint, ...whole(one) }));
+    return { items: read, label, webhook };
+  }
+
+  /** Where the thread cannot, the caller is told so: its provider has done what was asked. */
+  async renderTranscript(
+    document: Buffer,
+    memberId: string,
+    facts: TranscriptFacts,
+  ): Promise<Rendered | ApiError | string> {
+    // A copy, which is handed over: whoever holds the document holds it on.
+    const copy = Buffer.from(document);
+    const answer = await this.#thread
+      .ask(memberId, { kind: 'transcript', facts }, copy)
+      .catch(refused);
+    if (answer instanceof ApiError) return answer;
+    if (answer.kind === 'fault') {
+      const error = errorOf(answer.fault);
+      if (error instanceof ApiError) return error;
+      throw error;
+    }
+    if (answer.kind !== 'transcript') throw new TypeError(answer.kind);
+    const { rendered } = answer;
+    if (typeof rendered === 'string') return rendered;
+    const { buffer, byteOffset, length } = rendered.body;
+    return { ...rendered, body: Buffer.from(buffer, byteOffset, length) };
+  }
+
+  close(): Promise<void> {
+    return this.#thread.close();
+  }
+}
+
+function refused(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  throw error;
+}
+
+function requestOf(answer: Extract<Answer, { kind: 'request' | 'fault' }>): JudgedRequest {
+  if (answer.kind === 'fault') throw errorOf(answer.fault);
+  return whole(answer);
+}
+
+function whole({ request, body, reading }: Written): JudgedRequest {
+  return { request: { ...request, body: sparseBody(body) }, reading };
+}
+
+function errorOf({ code, message, param }: Fault): Error {
+  if (code === null) return new Error(message);
+  return new ApiError(code, message, param === null ? {} : { param });
+}
+
+function unread(): ApiError {
+  const message = 'The gateway cannot read so large a body now. Try again, or send less at once.';
+  return new ApiError('capacity_exhausted', message);
+}

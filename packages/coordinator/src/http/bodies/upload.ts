@@ -1,0 +1,275 @@
+/**
+ * Multipart bodies. Fields may come in any order; files go to disk as they come, their type is told
+ * by their first bytes, their size is counted on the way, and they are removed whatever happens.
+ */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { EndpointKey, UploadField } from '@inference-gateway/shared/endpoints';
+import { ApiError } from '@inference-gateway/shared/errors';
+import { missingParameter } from '@inference-gateway/shared/openai/check';
+import type { FormFields } from '@inference-gateway/shared/openai/requests';
+import busboy from 'busboy';
+import { finished } from 'node:stream';
+import type { Readable } from 'node:stream';
+import type { Upload } from '../../core/routing/links.js';
+import { Budget } from '../../core/usage/budget.js';
+import { callerOf } from '../edge/context.js';
+import type { Context } from '../edge/context.js';
+import { decodedBody, decodingFault } from './decoded-body.js';
+import { FileInspector } from './file-inspector.js';
+import { readSpooled, removeSpooled, writeSpooled } from './spool.js';
+import type { Spool } from './spool.js';
+
+/** Specification, section 8: 25 MB for each file. */
+export const MAX_FILE_BYTES = 26_214_400;
+/** All text fields together, the boundaries and headers of the parts among them. */
+const MAX_FIELDS_BYTES = 1024 * 1024;
+const MAX_PARTS = 64;
+/** All uploads that wait on disk at once. */
+const SPOOL_LIMITS = { totalBytes: 8 * 1024 ** 3, memberBytes: 2 * 1024 ** 3 };
+
+export interface UploadedFile extends Upload {
+  readonly path: string;
+}
+
+export interface Form {
+  readonly fields: FormFields;
+  readonly files: readonly UploadedFile[];
+  /** Throws where a file is missing that the endpoint needs. */
+  requireFiles(): void;
+  /** Removes the files. */
+  remove(): Promise<void>;
+}
+
+export class Uploads {
+  readonly #spool: Spool;
+  readonly #budget = new Budget(SPOOL_LIMITS);
+
+  constructor(spool: Spool) {
+    this.#spool = spool;
+  }
+
+  /** Reads the whole form. Throws an `ApiError`, and then nothing is left of it. */
+  async read(ctx: Context, endpoint: EndpointKey): Promise<Form> {
+    const { uploads } = ENDPOINTS[endpoint];
+    refuseLargest(ctx, uploads);
+    const reading = new FormReading({
+      rules: uploads,
+      spool: this.#spool,
+      share: this.#budget.open(callerOf(ctx).memberId),
+    });
+    try {
+      await reading.run(ctx, createParser(ctx));
+      return reading.form();
+    } catch (error) {
+      await reading.remove();
+      throw error;
+    }
+  }
+}
+
+interface ReadingParts {
+  readonly rules: readonly UploadField[];
+  readonly spool: Spool;
+  readonly share: ReturnType<Budget['open']>;
+}
+
+/** One form on its way in. */
+class FormReading {
+  readonly #parts: ReadingParts;
+  readonly #fields = new Map<string, string[]>();
+  readonly #files: UploadedFile[] = [];
+  readonly #paths: string[] = [];
+  readonly #writes: Promise<void>[] = [];
+  #fieldBytes = 0;
+  #hasFailed = false;
+
+  constructor(parts: ReadingParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when every field is read and every file is written; the first fault ends it. */
+  run(ctx: Context, parser: busboy.Busboy): Promise<void> {
+    const { stream, stop } = decodedBody(ctx);
+    return new Promise((resolve, reject) => {
+      const fail = (error: unknown): void => {
+        this.#hasFailed = true;
+        // Not `pipeline`: it destroys the request, and the caller's next one on it would wait.
+        stream.unpipe(parser);
+        stop();
+        parser.destroy();
+        reject(asApiError(error, ctx));
+      };
+      this.#listen(parser, fail);
+      parser.once('close', () => void Promise.all(this.#writes).then(() => resolve(), fail));
+      // A caller who has left already says nothing more: a listener for `error` would wait on.
+      finished(stream, { writable: false }, (error) => error && fail(error));
+      limitBytes(stream, this.#parts.rules, fail);
+      stream.pipe(parser);
+    });
+  }
+
+  form(): Form {
+    return {
+      fields: this.#fields,
+      files: this.#files,
+      requireFiles: () => this.#requireFiles(),
+      remove: () => this.remove(),
+    };
+  }
+
+  /** Waits for what is being written: its file may be created only now. */
+  async remove(): Promise<void> {
+    await Promise.allSettled(this.#writes);
+    await removeSpooled(this.#paths);
+    this.#parts.share.release();
+  }
+
+  #listen(parser: busboy.Busboy, fail: (error: unknown) => void): void {
+    // A destroyed parser still tells what the piece holds that it was reading: a file that began
+    // there would never end.
+    const guard = (act: () => void): void => {
+      if (this.#hasFailed) return;
+      try {
+        act();
+      } catch (error) {
+        fail(error);
+      }
+    };
+    parser.on('field', (name: string | undefined, value, info) =>
+      guard(() => this.#field(required(name), value, info.valueTruncated)),
+    );
+    parser.on('file', (name: string | undefined, stream) => {
+      // Of a file that is refused, the rest is nobody's, and neither is its failure.
+      stream.on('error', () => {});
+      guard(() => {
+        const write = this.#file(required(name), stream);
+        this.#writes.push(write);
+        write.catch(fail);
+      });
+    });
+    parser.once('partsLimit', () => fail(tooManyParts()));
+    // A parser that is destroyed half-way says so, too.
+    parser.on('error', fail);
+  }
+
+  #requireFiles(): void {
+    for (const { name, required } of this.#parts.rules) {
+      const isMissing = required && !this.#files.some((file) => file.name === name);
+      if (isMissing) throw missingParameter(name);
+    }
+  }
+
+  #field(name: string, value: string, isTruncated: boolean): void {
+    this.#fieldBytes += name.length + Buffer.byteLength(value);
+    if (isTruncated || this.#fieldBytes > MAX_FIELDS_BYTES) {
+      const message = `The fields of the form hold more than ${MAX_FIELDS_BYTES} bytes. Send less.`;
+      throw new ApiError('body_too_large', message, { param: name });
+    }
+    this.#fields.set(name, [...(this.#fields.get(name) ?? []), value]);
+  }
+
+  async #file(written: string, stream: Readable): Promise<void> {
+    const rule = this.#ruleOf(written);
+    const path = this.#parts.spool.newPath();
+    this.#paths.push(path);
+    const inspector = new FileInspector(rule, this.#parts.share, MAX_FILE_BYTES);
+    // In its place before it is whole: files are told by the order in which they came.
+    const position = this.#files.length;
+    const { name } = rule;
+    this.#files[position] = {
+      name,
+      path,
+      contentType: '',
+      bytes: 0,
+      read: () => readSpooled(path),
+    };
+    await writeSpooled(path, stream, inspector);
+    const { bytes, contentType } = inspector;
+    this.#files[position] = { name, path, contentType, bytes, read: () => readSpooled(path) };
+  }
+
+  /** `image[]` is `image`, as some clients write it. */
+  #ruleOf(written: string): UploadField {
+    const { rules } = this.#parts;
+    const name = written.replace(/\[\]$/, '');
+    const rule = rules.find((one) => one.name === name);
+    if (rule === undefined) {
+      const names = rules.map((one) => `'${one.name}'`).join(' and ');
+      const message = `'${written}' is no file of this endpoint. It takes ${names}.`;
+      throw new ApiError('unsupported_value', message, { param: written });
+    }
+    if (this.#files.filter((file) => file.name === name).length < rule.most) return rule;
+    const message = `'${name}' came more than ${rule.most} times. Send fewer files.`;
+    throw new ApiError('invalid_value', message, { param: name });
+  }
+}
+
+/** What is announced to be larger than the form can be is not read at all. */
+function refuseLargest(ctx: Context, rules: readonly UploadField[]): void {
+  const announced = Number(ctx.get('content-length') || 0);
+  const most = mostBytes(rules);
+  if (announced <= most) return;
+  const message = `The form has ${announced} bytes, and ${most} are allowed. Send a smaller file.`;
+  throw new ApiError('file_too_large', message, { param: rules[0]?.name ?? 'file' });
+}
+
+/** What announces no size may hold an endless field, which the parser drops and tells nobody of. */
+function limitBytes(
+  body: Readable,
+  rules: readonly UploadField[],
+  fail: (error: unknown) => void,
+): void {
+  const most = mostBytes(rules);
+  let bytes = 0;
+  body.on('data', (piece: Buffer) => {
+    bytes += piece.length;
+    if (bytes <= most) return;
+    fail(new ApiError('body_too_large', `The form is larger than ${most} bytes. Send less.`));
+  });
+}
+
+function mostBytes(rules: readonly UploadField[]): number {
+  return rules.reduce((sum, rule) => sum + rule.most * MAX_FILE_BYTES, MAX_FIELDS_BYTES);
+}
+
+function createParser(ctx: Context): busboy.Busboy {
+  const type = ctx.get('content-type');
+  if (!type.toLowerCase().startsWith('multipart/form-data')) {
+    const message = `The content type '${type}' is not supported here. Send multipart/form-data.`;
+    throw new ApiError('unsupported_content_type', message);
+  }
+  try {
+    return busboy({
+      headers: ctx.req.headers,
+      defParamCharset: 'utf8',
+      // It complains of the part that reaches the limit, not of the one behind it.
+      limits: { fieldSize: MAX_FIELDS_BYTES, parts: MAX_PARTS + 1 },
+    });
+  } catch (cause) {
+    throw new ApiError('invalid_multipart', `${(cause as Error).message}.`);
+  }
+}
+
+function required(name: string | undefined): string {
+  if (name !== undefined) return name;
+  throw new ApiError('invalid_multipart', 'A part of the form has no name. Name each of them.');
+}
+
+function tooManyParts(): ApiError {
+  const message = `The form has more than ${MAX_PARTS} parts. Send fewer fields and files.`;
+  return new ApiError('invalid_multipart', message);
+}
+
+/** A full disk is the gateway's fault, a broken form the caller's. */
+function asApiError(error: unknown, ctx: Context): ApiError {
+  if (error instanceof ApiError) return error;
+  const fault = decodingFault(error, ctx);
+  if (fault !== null) return new ApiError('invalid_multipart', `The form is unreadable: ${fault}.`);
+  const { message, errno } = error as NodeJS.ErrnoException;
+  // Of all that can go wrong here, only the disk's errors have a number.
+  if (errno !== undefined) {
+    const text = 'The gateway cannot store uploads now. Try again later.';
+    return new ApiError('storage_unavailable', text, { cause: error });
+  }
+  return new ApiError('invalid_multipart', `The multipart body cannot be read: ${message}.`);
+}

@@ -1,0 +1,76 @@
+/**
+ * The API behind a session instead of a key: what a page of the dashboard calls. A call becomes the
+ * one that it stands for, and everything after this serves both alike.
+ */
+import { readBearer } from '@inference-gateway/shared/bearer';
+import { ENDPOINT_KEYS, ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { CONSOLE } from '../../core/access/caller.js';
+import type { Caller } from '../../core/access/caller.js';
+import type { Member } from '../../store/port.js';
+import { isOpenedByLink } from '../assets/asset-access.js';
+import type { ConsoleSessions } from '../accounts/browser-sessions.js';
+import type { Context, Middleware } from '../edge/context.js';
+import { forbidOtherOrigins } from '../edge/edge.js';
+import { requireOwnPage } from '../edge/same-origin.js';
+
+const MOUNT = /^\/api\/console(\/v1\/([^/]+).*)$/;
+const FILES_AND_QUEUE = '/api/inference/';
+
+/** What follows `/v1/`. Whatever else is below the mount is the console's own. */
+const CALLS = new Set([
+  'models',
+  'jobs',
+  'batches',
+  ...ENDPOINT_KEYS.map((key) => ENDPOINTS[key].path.split('/')[1]),
+]);
+
+export interface ConsoleCallParts {
+  readonly sessions: ConsoleSessions;
+  readonly ownOrigins: () => readonly string[];
+}
+
+/** Sets the caller where a session is what the request acts through. Throws `not_logged_in`. */
+export function consoleCalls({ sessions, ownOrigins }: ConsoleCallParts): Middleware {
+  const identify = async (ctx: Context): Promise<void> => {
+    ctx.state.caller = toCaller((await sessions.identify(ctx)).member);
+  };
+  return async (ctx, next) => {
+    const call = callOf(ctx.path);
+    if (call !== null) {
+      await identify(ctx);
+      ctx.path = call;
+    } else if (takesEither(ctx) && !isOpenedByLink(ctx)) {
+      ctx.vary('Cookie, Authorization');
+      if (!hasKey(ctx) && sessions.isNamedBy(ctx)) {
+        forbidOtherOrigins(ctx);
+        requireOwnPage(ctx, ownOrigins());
+        // A file says for itself how long it is kept.
+        ctx.set('Cache-Control', 'private, no-cache');
+        await identify(ctx);
+      }
+    }
+    return next();
+  };
+}
+
+/** `/v1/models` for `/api/console/v1/models`; null where it stands for no call. */
+function callOf(path: string): string | null {
+  const [, call = '', first = ''] = MOUNT.exec(path) ?? [];
+  return CALLS.has(first) ? call : null;
+}
+
+/** A page shows files by their mere address, to which it can add no key. */
+function takesEither({ path }: Context): boolean {
+  return path.startsWith(FILES_AND_QUEUE);
+}
+
+/** What a proxy before us asks of browsers, such as `Basic`, is no key. */
+function hasKey(ctx: Context): boolean {
+  return readBearer(ctx.get('authorization')) !== null;
+}
+
+function toCaller({ id, name, limits }: Member): Caller {
+  // Its cookie opens files; a link that changes would make a page load each again.
+  const assets = 'private';
+  return { memberId: id, memberName: name, keyId: CONSOLE, scope: 'any', assets, limits };
+}

@@ -1,0 +1,109 @@
+/**
+ * `/api/console/v1/my/<command>`: what members do with what is theirs, and `…/admin/<command>`:
+ * what administrators do. Reads are asked by GET with `?args=<JSON>`, changes by POST.
+ */
+import { ApiError } from '@inference-gateway/shared/errors';
+import type Router from '@koa/router';
+import type { Area, ConsoleCommand, ConsoleDesk } from '../../operations/my/console-desk.js';
+import { RateLimit } from '../../core/access/rate.js';
+import { commandFault } from './command-fault.js';
+import type { ConsoleSessions, LoggedIn } from '../accounts/browser-sessions.js';
+import type { Context, RequestState } from '../edge/context.js';
+import type { MemberReads } from '../edge/member-reads.js';
+import { queryText } from '../edge/read-query.js';
+import { smallBodies } from '../bodies/small-bodies.js';
+
+/** Of a member within a minute: more than anybody clicks. */
+const MAX_CHANGES = 120;
+const WINDOW_MS = 60_000;
+
+export interface ConsoleParts {
+  readonly sessions: ConsoleSessions;
+  readonly desk: ConsoleDesk;
+  readonly reads: MemberReads;
+}
+
+export function consoleRoutes(router: Router<RequestState>, parts: ConsoleParts): void {
+  const { sessions, desk, reads } = parts;
+  const bodies = smallBodies();
+  const changes = new RateLimit(MAX_CHANGES, WINDOW_MS);
+
+  for (const area of ['my', 'admin'] as const) {
+    const path = `/api/console/v1/${area}/:command`;
+    const admit = async (ctx: Context): Promise<Admitted> => {
+      const loggedIn = await sessions.identify(ctx);
+      refuseUnlessAllowed(area, loggedIn);
+      return { loggedIn, command: commandOf(ctx, desk, area) };
+    };
+    router.get(path, async (ctx) => {
+      const admitted = await admit(ctx);
+      requireKind(ctx, admitted.command, 'read');
+      const args = readArgs(ctx);
+      const { id } = admitted.loggedIn.member;
+      ctx.body = await reads.take(id, () => run(ctx, admitted, args));
+    });
+    router.post(path, async (ctx) => {
+      const admitted = await admit(ctx);
+      requireKind(ctx, admitted.command, 'change');
+      requirePace(changes, admitted.loggedIn.member.id);
+      const args = await bodies.read(ctx, admitted.loggedIn.member.id);
+      // A key or an invite may be in it, which is told this once.
+      ctx.set('Cache-Control', 'no-store');
+      ctx.body = await run(ctx, admitted, args);
+    });
+  }
+}
+
+interface Admitted {
+  readonly loggedIn: LoggedIn;
+  readonly command: ConsoleCommand;
+}
+
+async function run(ctx: Context, { command, loggedIn }: Admitted, args: unknown): Promise<object> {
+  try {
+    return await command.run({ ...loggedIn, address: ctx.state.ip }, args);
+  } catch (error) {
+    throw commandFault(error);
+  }
+}
+
+function refuseUnlessAllowed(area: Area, { member }: LoggedIn): void {
+  if (area === 'my' || member.role === 'admin') return;
+  throw new ApiError('not_allowed', 'Only admins may do this. Ask one of them.');
+}
+
+function commandOf(ctx: Context, desk: ConsoleDesk, area: Area): ConsoleCommand {
+  const name = ctx.path.slice(ctx.path.lastIndexOf('/') + 1);
+  const command = desk.find(area, name);
+  if (command !== null) return command;
+  const message = `There is no command at ${ctx.path}. Load the page again.`;
+  throw new ApiError('unknown_url', message);
+}
+
+function requireKind(ctx: Context, { kind }: ConsoleCommand, wanted: ConsoleCommand['kind']): void {
+  if (kind === wanted) return;
+  const allowed = kind === 'read' ? 'GET' : 'POST';
+  const message = `${ctx.method} is not possible on ${ctx.path}. Use ${allowed}.`;
+  throw new ApiError('method_not_allowed', message, { headers: { Allow: allowed } });
+}
+
+function requirePace(changes: RateLimit, memberId: string): void {
+  const { allowed, retryAfterS } = changes.take(memberId, performance.now());
+  if (allowed) return;
+  const message =
+    `You have made ${MAX_CHANGES} changes within a minute, which is all you may. ` +
+    `Try again in ${retryAfterS} seconds.`;
+  throw new ApiError('rate_limit_exceeded', message, { retryAfterS });
+}
+
+/** None where the query names none. */
+function readArgs(ctx: Context): unknown {
+  const written = queryText(ctx, 'args');
+  if (written === null) return {};
+  try {
+    return JSON.parse(written);
+  } catch (cause) {
+    const reason = (cause as Error).message;
+    throw new ApiError('invalid_json', `args is not valid JSON: ${reason}.`, { param: 'args' });
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * The dashboard: its hashed files for ever, and its one page at every path that a browser may open,
+ * so that links into it and reloads work. Programs are answered as if it were not there.
+ */
+import { acceptedEncoding } from './accepted-encoding.js';
+import type { Context, Middleware } from '../edge/context.js';
+import { isHeld } from '../edge/if-none-match.js';
+import { pageHeaders } from './page-headers.js';
+import { INDEX } from './web-files.js';
+import type { WebFile, WebFiles } from './web-files.js';
+
+const HASHED = '/assets/';
+const FOR_EVER = 'public, max-age=31536000, immutable';
+/** Kept, but asked for each time whether it is still the same. */
+const CHECKED = 'no-cache';
+
+/** What is never a page, also where a person types it: programs' own paths. */
+const PROGRAMS = ['/api', '/v1', '/agent', '/assets', '/healthz', '/readyz', '/metrics'].concat(
+  '/openapi.json',
+);
+
+const NOT_BUILT =
+  'The dashboard has not been built. Run "npm run build" in the folder of the gateway, and start ' +
+  'it again. The API at /v1 works without it.\n';
+
+export interface WebParts {
+  /** Null where nothing has been built. */
+  readonly files: WebFiles | null;
+  /** Asked for with each page: the port is known only once the server listens. */
+  readonly ownOrigins: () => readonly string[];
+}
+
+export function web({ files, ownOrigins }: WebParts): Middleware {
+  return (ctx, next) => {
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
+    const file = ctx.path === INDEX ? undefined : files?.get(ctx.path);
+    if (file !== undefined) return sendFile(ctx, file);
+    if (isForPrograms(ctx.path)) return next();
+    // Also for the answer that a program gets here: caches must not give it to a browser.
+    ctx.vary('Accept');
+    if (!wantsPage(ctx)) return next();
+    ctx.set(pageHeaders(ownOrigins()));
+    const index = files?.get(INDEX);
+    return index === undefined ? sayNotBuilt(ctx) : send(ctx, index, CHECKED);
+  };
+}
+
+function isForPrograms(path: string): boolean {
+  return PROGRAMS.some((one) => path === one || path.startsWith(`${one}/`));
+}
+
+/** Programs take anything, or JSON: only who asks for HTML by name, and before that, has eyes. */
+function wantsPage(ctx: Context): boolean {
+  return ctx.accepts('json', 'html') === 'html';
+}
+
+function sendFile(ctx: Context, file: WebFile): void {
+  ctx.set('X-Content-Type-Options', 'nosniff');
+  ctx.set('Cross-Origin-Resource-Policy', 'same-origin');
+  send(ctx, file, ctx.path.startsWith(HASHED) ? FOR_EVER : CHECKED);
+}
+
+function send(ctx: Context, { contentType, tag, plain, compressed }: WebFile, keep: string): void {
+  const offered = compressed.map(({ encoding }) => encoding);
+  const encoding = acceptedEncoding(ctx.get('Accept-Encoding'), offered);
+  const form = compressed.find((one) => one.encoding === encoding);
+  // Each form has a tag of its own: they are the same to a person, and not byte by byte.
+  const etag = form === undefined ? `"${tag}"` : `"${tag}-${form.encoding}"`;
+  ctx.vary('Accept-Encoding');
+  ctx.set({ ETag: etag, 'Cache-Control': keep });
+  ctx.status = 200;
+  if (isHeld(ctx.get('If-None-Match'), etag)) {
+    ctx.status = 304;
+    return;
+  }
+  if (form !== undefined) ctx.set('Content-Encoding', form.encoding);
+  ctx.set('Content-Type', contentType);
+  ctx.body = form?.bytes ?? plain;
+}
+
+function sayNotBuilt(ctx: Context): void {
+  ctx.status = 503;
+  ctx.set('Cache-Control', 'no-store');
+  ctx.type = 'text/plain; charset=utf-8';
+  ctx.body = NOT_BUILT;
+}

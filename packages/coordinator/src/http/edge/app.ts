@@ -1,0 +1,177 @@
+/** The HTTP side, in the order in which a request passes through it. */
+import type { Logger } from '@inference-gateway/shared/program/logger';
+import { Router } from '@koa/router';
+import Koa from 'koa';
+import { PasswordDesk } from '../../accounts/password-desk.js';
+import type { SetupDesk } from '../../accounts/setup-desk.js';
+import type { ConsoleDesk } from '../../operations/my/console-desk.js';
+import type { RateLimit } from '../../core/access/rate.js';
+import type { Store } from '../../store/port.js';
+import { isOpenedByLink, readAssetLink } from '../assets/asset-access.js';
+import type { Authentication } from './authenticate.js';
+import { consoleCalls } from '../dashboard/console-calls.js';
+import type { ConsoleSessions } from '../accounts/browser-sessions.js';
+import type { Middleware, RequestState } from './context.js';
+import { cors, hintAtProxy, identify, isPublicApi, tidyPath } from './edge.js';
+import { entityTags } from './entity-tags.js';
+import { errorBoundary } from './errors.js';
+import { LogIn } from '../accounts/log-in.js';
+import type { MemberReads } from './member-reads.js';
+import { narrowScope } from './provider-scope.js';
+import { rateLimit } from './rate-limit.js';
+import { agentRoutes } from '../agents/agents.js';
+import type { AgentParts } from '../agents/agents.js';
+import { assetRoutes } from '../assets/assets.js';
+import { consoleRoutes } from '../dashboard/console.js';
+import { deviceRoutes } from '../agents/devices.js';
+import type { DeviceTimes } from '../agents/devices.js';
+import { enrollRoutes } from '../agents/enroll.js';
+import type { EnrollParts } from '../agents/enroll.js';
+import { healthRoutes } from './health.js';
+import { metricsRoutes } from './metrics.js';
+import type { MetricsAccess } from './metrics.js';
+import type { Health } from './health.js';
+import { batchRoutes } from '../jobs/batches.js';
+import type { BatchRouteParts } from '../jobs/batches.js';
+import { inferenceRoutes } from '../inference/inference.js';
+import type { InferenceParts } from '../inference/inference.js';
+import { joinRoutes } from '../accounts/join.js';
+import { jobRoutes } from '../jobs/jobs.js';
+import type { JobRouteParts } from '../jobs/jobs.js';
+import { modelRoutes } from '../inference/models.js';
+import { passwordRoutes } from '../accounts/password.js';
+import { queueRoutes } from '../jobs/queue.js';
+import { sessionRoutes } from '../accounts/sessions.js';
+import { setupRoutes } from '../accounts/setup.js';
+import { unrouted } from './unrouted.js';
+import { web } from '../dashboard/web.js';
+import { sameOrigin } from './same-origin.js';
+import { asyncDisabled } from '../jobs/submit-job.js';
+import type { QueueParts } from '../jobs/queue-summary.js';
+import { openapiRoutes } from './openapi.js';
+import type { WebFiles } from '../dashboard/web-files.js';
+
+/** What becoming a member and logging in need. */
+type Accounts = Pick<Store, 'by' | 'findPassword'>;
+/** What an agent asks of its own provider. */
+type AgentAccess = AgentParts['store'];
+/** What the routes of jobs, batches and the queue read. */
+type JobReads = JobRouteParts['store'] & BatchRouteParts['store'] & QueueParts['store'];
+
+export interface AppParts {
+  readonly logger: Logger;
+  readonly authentication: Authentication;
+  readonly rate: RateLimit;
+  readonly reads: MemberReads;
+  /** A request was one too many. */
+  readonly onRateLimited: () => void;
+  /** Null: there is no `/metrics` here. */
+  readonly metrics: MetricsAccess | null;
+  readonly inference: InferenceParts;
+  /** The origin that callers use. Asked for late: the port is known once the server listens. */
+  readonly publicUrl: () => string;
+  readonly health: Health;
+  readonly store: Accounts & AgentAccess & JobReads;
+  /** The browsers that are logged in; the live hints ask for them, too. */
+  readonly sessions: ConsoleSessions;
+  /** What pages can do beside calling the API. */
+  readonly console: ConsoleDesk;
+  /** The way in for the first administrator. */
+  readonly setup: SetupDesk;
+  readonly enrollment: Omit<EnrollParts, 'store'> & { readonly deviceTimes: DeviceTimes };
+  /** Of this program. */
+  readonly version: string;
+  /** Where pages that may act through a session come from; asked for with each request. */
+  readonly ownOrigins: () => readonly string[];
+  /** The dashboard; null where it has not been built. */
+  readonly web: WebFiles | null;
+  /** How many proxies' `X-Forwarded-For` to believe. */
+  readonly trustProxy: number;
+}
+
+export function createApp(parts: AppParts): Koa<RequestState> {
+  const app = new Koa<RequestState>({
+    proxy: parts.trustProxy > 0,
+    maxIpsCount: parts.trustProxy,
+  });
+  // Whatever gets past the boundary is a reset by the caller in the middle of an answer.
+  app.on('error', (error: Error) => parts.logger.debug({ reason: error.message }, 'answer broke'));
+  app.use(identify(parts.logger));
+  if (parts.trustProxy === 0) app.use(hintAtProxy(parts.logger));
+  app.use(tidyPath);
+  app.use(cors);
+  app.use(errorBoundary(parts.logger));
+  app.use(sameOrigin(parts.ownOrigins));
+  app.use(web({ files: parts.web, ownOrigins: parts.ownOrigins }));
+  app.use(entityTags);
+  app.use(readAssetLink(parts.inference.assetLinks));
+  app.use(consoleCalls(parts));
+  for (const middleware of [
+    parts.authentication.middleware,
+    rateLimit(parts.rate, parts.onRateLimited),
+    narrowScope,
+    parts.reads.middleware,
+  ]) {
+    app.use(forCallers(middleware));
+  }
+  const router = createRouter(parts);
+  app.use(router.routes());
+  app.use(unrouted(router));
+  return app;
+}
+
+/** Every route, without what comes before them. */
+export function createRouter(parts: AppParts): Router<RequestState> {
+  // As everything before the routes reads a path: `/API/console/…` must not get round the rules of
+  // `/api/console/…`.
+  const router = new Router<RequestState>({ sensitive: true });
+  healthRoutes(router, parts.health);
+  if (parts.metrics !== null) metricsRoutes(router, parts.metrics);
+  enrollRoutes(router, { ...parts.enrollment, store: parts.store });
+  const { providerApproval, deviceTimes: times } = parts.enrollment;
+  const { store, version, inference } = parts;
+  deviceRoutes(router, { store, providerApproval, times, publicUrl: parts.publicUrl });
+  agentRoutes(router, { store, version, sessions: inference.sessions });
+  accountRoutes(router, parts);
+  const { sessions, console: desk, reads } = parts;
+  consoleRoutes(router, { sessions, desk, reads });
+  openapiRoutes(router, parts.publicUrl);
+  modelRoutes(router, parts.inference.sessions);
+  inferenceRoutes(router, parts.inference);
+  assetRoutes(router, parts.inference);
+  queueRoutes(router, { ...parts.inference, store: parts.store });
+  asyncRoutes(router, parts);
+  return router;
+}
+
+/** Becoming a member, and logging in: all wait in one line for their passwords. */
+function accountRoutes(router: Router<RequestState>, parts: AppParts): void {
+  const { store, sessions, setup, version } = parts;
+  const desk = new PasswordDesk();
+  const logIn = new LogIn(store, desk);
+  joinRoutes(router, { store, desk, setup });
+  setupRoutes(router, { store, desk, sessions, setup });
+  sessionRoutes(router, { logIn, sessions, version, publicUrl: parts.publicUrl });
+  passwordRoutes(router, { store, desk, logIn, sessions });
+}
+
+/** Specification, Async submission 7: where it is not enabled, its endpoints say so. */
+function asyncRoutes(router: Router<RequestState>, { inference, store }: AppParts): void {
+  const { desk } = inference;
+  if (desk === null) {
+    router.all(/^\/v1\/(jobs|batches)(\/.*)?$/, () => {
+      throw asyncDisabled();
+    });
+    return;
+  }
+  jobRoutes(router, { ...inference, desk, store });
+  batchRoutes(router, { ...inference, desk, store });
+}
+
+/** Whoever calls has a key, or a session; but an asset is open to whoever holds a link to it. */
+function forCallers(middleware: Middleware): Middleware {
+  return (ctx, next) => {
+    const isCall = isPublicApi(ctx.path) && !isOpenedByLink(ctx);
+    return isCall ? middleware(ctx, next) : next();
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * Keys: told from the header, before a byte of the body is read. Source: specification, section
+ * 5.
+ */
+import { readBearer } from '@inference-gateway/shared/bearer';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
+import { ApiError } from '@inference-gateway/shared/errors';
+import { isSecret } from '@inference-gateway/shared/ids';
+import type { Caller } from '../../core/access/caller.js';
+import type { KeyHolder, Store } from '../../store/port.js';
+import { assetRefusal } from '../assets/asset-access.js';
+import type { Context, Middleware } from './context.js';
+
+type KeyStore = Pick<Store, 'findKeyHolder' | 'touchKeys'>;
+
+/** "Last used" is written this often, for all keys together. */
+const TOUCH_INTERVAL_MS = 10_000;
+
+export class Authentication {
+  readonly #store: KeyStore;
+  readonly #used = new Set<string>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(store: KeyStore) {
+    this.#store = store;
+    this.#timer = setInterval(() => void this.#flush(), TOUCH_INTERVAL_MS).unref();
+  }
+
+  readonly middleware: Middleware = async (ctx, next) => {
+    // Whoever acts through a session is known already.
+    ctx.state.caller ??= await this.#identify(ctx);
+    await next();
+  };
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#flush();
+  }
+
+  async #identify(ctx: Context): Promise<Caller> {
+    const secret = readKey(ctx);
+    const holder = isSecret('gwk', secret) ? await this.#find(secret) : null;
+    if (holder === null || holder.key.revokedAt !== null) throw invalidKey(secret);
+    refuseEnded(holder, secret);
+    const { key, memberName, limits } = holder;
+    this.#used.add(key.id);
+    const { id: keyId, memberId, scope, assets } = key;
+    return { memberId, memberName, keyId, scope, assets, limits };
+  }
+
+  #find(secret: string): Promise<KeyHolder | null> {
+    return this.#store.findKeyHolder(hashSecret(secret));
+  }
+
+  async #flush(): Promise<void> {
+    const ids = [...this.#used];
+    this.#used.clear();
+    // "Last used" is worth no failed request: what could not be written now is written with the
+    // next use.
+    if (ids.length > 0) await this.#store.touchKeys(ids, Date.now()).catch(() => {});
+  }
+}
+
+function readKey(ctx: Context): string {
+  const secret = readBearer(ctx.get('authorization'));
+  if (secret !== null) return secret;
+  const { assetLink } = ctx.state;
+  if (assetLink !== undefined && assetLink.kind !== 'good') throw assetRefusal(assetLink);
+  const message =
+    "No API key. Send the header 'Authorization: Bearer gwk_…'; keys are made in the dashboard " +
+    'under Settings, Token.';
+  throw new ApiError('missing_api_key', message);
+}
+
+/** Throws where the key, or its member, is not to be served now. */
+function refuseEnded({ key, isMemberDisabled, validUntil }: KeyHolder, secret: string): void {
+  if (isMemberDisabled) {
+    throw new ApiError('disabled_api_key', 'Your account is disabled. Ask the admin.');
+  }
+  const shown = `The API key ${secret.slice(0, key.prefix.length)}…`;
+  if (key.disabledAt !== null) {
+    throw new ApiError('disabled_api_key', `${shown} is disabled. Use another.`);
+  }
+  const now = Date.now();
+  if (validUntil === null || validUntil > now) return;
+  const hasEnded = key.expiresAt !== null && key.expiresAt <= now;
+  const why = hasEnded ? 'has expired. Create another.' : 'has been rotated. Use the new one.';
+  throw new ApiError('expired_api_key', `${shown} ${why}`);
+}
+
+function invalidKey(secret: string): ApiError {
+  const shown = `${secret.slice(0, 8)}${secret.length > 8 ? '…' : ''}`;
+  return new ApiError(
+    'invalid_api_key',
+    `'${shown}' is not a valid API key. Check that it is whole.`,
+  );
+}

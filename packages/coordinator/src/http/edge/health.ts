@@ -1,0 +1,25 @@
+/** For whoever watches the process: `/healthz` says that it lives, `/readyz` that it can serve. */
+import { ApiError } from '@inference-gateway/shared/errors';
+import type Router from '@koa/router';
+import type { RequestState } from './context.js';
+
+export interface Health {
+  isDraining(): boolean;
+  isWritable(): Promise<boolean>;
+}
+
+export function healthRoutes(router: Router<RequestState>, health: Health): void {
+  router.get('/', (ctx) => {
+    ctx.body = { name: 'inference-gateway', api: '/v1' };
+  });
+  router.get('/healthz', (ctx) => {
+    ctx.body = { status: 'ok' };
+  });
+  router.get('/readyz', async (ctx) => {
+    if (health.isDraining()) throw new ApiError('shutting_down', 'The gateway is shutting down.');
+    if (!(await health.isWritable())) {
+      throw new ApiError('storage_unavailable', 'The database takes no writes. Look at its disk.');
+    }
+    ctx.body = { status: 'ready' };
+  });
+}

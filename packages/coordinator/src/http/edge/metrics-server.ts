@@ -1,0 +1,62 @@
+/** The metrics' own port: `GET /metrics` and nothing else. */
+import { ApiError } from '@inference-gateway/shared/errors';
+import type { Logger } from '@inference-gateway/shared/program/logger';
+import { Router } from '@koa/router';
+import Koa from 'koa';
+import { createServer } from 'node:http';
+import { addressOf } from './address-of.js';
+import type { RequestState } from './context.js';
+import { identify, tidyPath } from './edge.js';
+import { errorBoundary } from './errors.js';
+import { metricsRoutes } from './metrics.js';
+import type { MetricsAccess } from './metrics.js';
+
+export interface MetricsServer {
+  readonly address: string;
+  /** Answers under way are cut: whoever scrapes comes again. */
+  close(): Promise<void>;
+}
+
+interface ListenOn {
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+}
+
+/** Rejects with Node's own error where the port cannot be listened on. */
+export async function serveMetrics(
+  access: MetricsAccess,
+  { host, port }: ListenOn,
+  logger: Logger,
+): Promise<MetricsServer> {
+  const handle = createMetricsApp(access, logger).callback();
+  const server = createServer((request, response) => void handle(request, response));
+  await new Promise<void>((done, failed) => {
+    server.once('error', failed).listen(port, host, done);
+  });
+  // Where the rest of the coordinator fails to start, this port alone keeps no process alive.
+  server.unref();
+  return {
+    address: addressOf(server, host),
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function createMetricsApp(access: MetricsAccess, logger: Logger): Koa<RequestState> {
+  const app = new Koa<RequestState>();
+  const router = new Router<RequestState>();
+  metricsRoutes(router, access);
+  app.on('error', (error: Error) => logger.debug({ reason: error.message }, 'answer broke'));
+  app.use(identify(logger));
+  app.use(tidyPath);
+  app.use(errorBoundary(logger));
+  app.use(router.routes());
+  app.use((ctx) => {
+    throw new ApiError('unknown_url', `There is nothing at ${ctx.path}. See GET /metrics.`);
+  });
+  return app;
+}

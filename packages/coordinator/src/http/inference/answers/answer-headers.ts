@@ -1,0 +1,30 @@
+/** What every answer of a provider tells the caller about its way. */
+import type { ServerResponse } from 'node:http';
+import type { Answerer } from '../../../run/work.js';
+
+export function setAnswerHeaders(response: ServerResponse, answerer: Answerer): void {
+  response.setHeader('x-provider', encodeURIComponent(answerer.providerName));
+  response.setHeader('x-attempts', String(answerer.attempt));
+  response.setHeader('x-queue-ms', String(Math.round(answerer.queueMs)));
+  response.setHeader('x-gateway-overhead-ms', String(Math.round(answerer.overheadMs)));
+  // A provider that took over may have no such limit.
+  if (answerer.maxTokens === null) response.removeHeader('x-max-tokens');
+  else response.setHeader('x-max-tokens', String(answerer.maxTokens));
+}
+
+/** Of an answer that is whole before its head goes out: a stream says it in its usage. */
+export function setUsageHeader(response: ServerResponse, isEstimated: boolean): void {
+  if (isEstimated) response.setHeader('x-usage', 'estimated');
+  else response.removeHeader('x-usage');
+}
+
+/** The head of an answer that ends well: written with its first byte. */
+export function setAnswerHead(
+  response: ServerResponse,
+  answerer: Answerer | null,
+  contentType: string,
+): void {
+  if (answerer !== null) setAnswerHeaders(response, answerer);
+  response.statusCode = 200;
+  response.setHeader('Content-Type', contentType);
+}

@@ -1,0 +1,112 @@
+/** Which answer a call gets: the endpoint's row says, and within it the caller. */
+import { assertNever } from '@inference-gateway/shared/assert';
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { AnswerFiles } from '../../../assets/answer-files.js';
+import type { AssetLibrary } from '../../../assets/asset-library.js';
+import type { AssetLinks } from '../../../assets/asset-links.js';
+import type { DurationMeter } from '../../../media/duration.js';
+import { CALLER_STALLED } from '../../../run/work.js';
+import type { Work } from '../../../run/work.js';
+import type { JsonBodies } from '../../bodies/body.js';
+import type { Context } from '../../edge/context.js';
+import type { FittedCall } from '../fit-call.js';
+import type { LargeBodies } from '../../bodies/large-bodies.js';
+import type { ReadCall } from '../read-call.js';
+import type { HttpAnswer } from './answer.js';
+import { FileAnswer } from './file-answer.js';
+import { FileListAnswer } from './file-list-answer.js';
+import type { FileForm } from './file-list-answer.js';
+import { JsonAnswer } from './json-answer.js';
+import type { MediaParts } from './media-parts.js';
+import { StreamAnswer } from './stream-answer.js';
+import type { StreamTiming } from './stream-answer.js';
+import { renderTranscript } from './transcript.js';
+
+export interface AnswerParts {
+  readonly bodies: JsonBodies;
+  readonly large: LargeBodies;
+  readonly timing: StreamTiming;
+  readonly library: AssetLibrary;
+  readonly durations: DurationMeter;
+  readonly assetLinks: AssetLinks;
+}
+
+export interface Answered {
+  readonly ctx: Context;
+  readonly work: Work;
+  readonly call: ReadCall;
+  readonly fitted: FittedCall;
+  /** What the member may still keep of generated files. */
+  readonly spaceBytes: number;
+  /** Ends the work where its caller reads nothing. */
+  readonly departure: AbortController;
+}
+
+export function createAnswer(answered: Answered, parts: AnswerParts): HttpAnswer {
+  const { ctx, work, call, departure } = answered;
+  const { responseFormat } = call.request;
+  const { answer } = ENDPOINTS[work.endpoint];
+  const stalled = (): void => departure.abort(CALLER_STALLED);
+  switch (answer) {
+    case 'chat':
+    case 'completion':
+      if (work.stream) return new StreamAnswer(ctx.res, parts.timing, stalled);
+      return new JsonAnswer(ctx.res, parts.bodies.shareOf(ctx));
+    case 'transcription':
+      return transcriptionAnswer(answered, parts);
+    case 'images': {
+      return new FileListAnswer(mediaParts(answered, parts), imageForms(call.request));
+    }
+    case 'file':
+      if (responseFormat !== 'url') return new FileAnswer(mediaParts(answered, parts), stalled);
+      return new FileListAnswer(mediaParts(answered, parts), ['url']);
+    case 'voices':
+      throw new Error('voices are answered without a provider');
+    default:
+      return assertNever(answer);
+  }
+}
+
+/** OpenAI's models of this name know no `url`, and their callers read `b64_json` unasked. */
+const GPT_IMAGE = /^gpt-image-/;
+
+function imageForms({ model, responseFormat }: ReadCall['request']): readonly FileForm[] {
+  if (responseFormat === null && GPT_IMAGE.test(model)) return ['url', 'b64_json'];
+  return [responseFormat === 'b64_json' ? 'b64_json' : 'url'];
+}
+
+function transcriptionAnswer(
+  { ctx, work, call, fitted }: Answered,
+  parts: AnswerParts,
+): HttpAnswer {
+  const [file] = call.files;
+  const seconds =
+    file === undefined
+      ? Promise.resolve(null)
+      : parts.durations.seconds(file.path, file.contentType);
+  const { memberId } = work.caller;
+  const render = renderTranscript({ ...fitted.transcript, seconds }, (document, facts) =>
+    parts.large.renderTranscript(document, memberId, facts),
+  );
+  return new JsonAnswer(ctx.res, parts.bodies.shareOf(ctx), render);
+}
+
+function mediaParts({ ctx, work, fitted, spaceBytes }: Answered, parts: AnswerParts): MediaParts {
+  const { library, timing, assetLinks } = parts;
+  const { endpoint, model, requestId, caller } = work;
+  // From its end on: a link made now would have aged by the time of the answer.
+  const urlOf = (id: string): string => assetLinks.urlsFor(caller.assets ?? null)(id);
+  const { media, answer } = ENDPOINTS[endpoint];
+  if (media === null) throw new Error(`${endpoint} is answered without files`);
+  const files = new AnswerFiles({
+    shelf: library,
+    memberId: caller.memberId,
+    requestId,
+    model,
+    endpoint,
+    family: media,
+    maxBytes: spaceBytes,
+    most: answer === 'images' ? Number(fitted.body['n'] ?? 1) : 1,
+  });
+  return { response: ctx.res, timing, files, library, urlOf };
+}

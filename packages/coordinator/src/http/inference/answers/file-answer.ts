@@ -1,0 +1,106 @@
+/**
+ * The bytes of one file, as they come; they are written as the caller's asset on the way. A WAV
+ * whose header promises no length, because it was made while it was sent, is held until it is whole
+ * and its header is mended: a caller's player believes what it says.
+ */
+import { measureFiles, NOTHING_MEASURED } from '../../../assets/measures.js';
+import type { ApiError } from '@inference-gateway/shared/errors';
+import { hasPlaceholderLength } from '@inference-gateway/shared/media/wav-header';
+import type { Intake, KeptFile } from '../../../assets/answer-files.js';
+import type { AnswerPart } from '../../../core/routing/links.js';
+import type { Answerer, SinkFault } from '../../../run/work.js';
+import { SentSound } from '../../../media/sent-sound.js';
+import { setAnswerHead } from './answer-headers.js';
+import type { HttpAnswer } from './answer.js';
+import type { MediaParts } from './media-parts.js';
+import { PacedResponse } from './paced-response.js';
+import { sendStored } from './send-stored.js';
+
+export class FileAnswer implements HttpAnswer {
+  committed = false;
+  measures = NOTHING_MEASURED;
+  readonly #parts: MediaParts;
+  readonly #paced: PacedResponse;
+  #answerer: Answerer | null = null;
+  /** Null until the file is known. */
+  #isHeld: boolean | null = null;
+  #sent: SentSound | null = null;
+
+  /** `stalled` is called once when the caller has stopped reading. */
+  constructor(parts: MediaParts, stalled: () => void) {
+    this.#parts = parts;
+    this.#paced = new PacedResponse(parts.response, parts.timing, stalled);
+  }
+
+  begin(answerer: Answerer): void {
+    this.#answerer = answerer;
+    this.#isHeld = null;
+    this.#parts.files.begin(answerer.providerId);
+  }
+
+  part(part: AnswerPart): SinkFault {
+    return this.#parts.files.part(part);
+  }
+
+  data(bytes: Uint8Array, consumed: (bytes: number) => void): SinkFault {
+    const intake = this.#parts.files.data(bytes);
+    if ('fault' in intake) return intake.fault;
+    this.#pass(intake);
+    void intake.written.then(() => this.#paced.whenTaken(() => consumed(bytes.length)));
+    return null;
+  }
+
+  async end(): Promise<SinkFault> {
+    const kept = await this.#parts.files.end();
+    if ('fault' in kept) {
+      if (!this.committed) return kept.fault;
+      // Its caller has all of it: only the copy for their history is missing.
+      this.#parts.response.end();
+      return null;
+    }
+    this.measures = measureFiles(kept);
+    const [file] = kept;
+    if (this.committed || file === undefined) this.#parts.response.end();
+    else await this.#sendHeld(file);
+    return null;
+  }
+
+  /** Bytes that are out cannot be taken back: cut off, they cannot be taken for a whole file. */
+  fail(error: ApiError | null): boolean {
+    this.#parts.files.discard();
+    if (!this.committed) return error === null;
+    this.#parts.response.destroy();
+    return true;
+  }
+
+  #pass({ bytes, contentType, assetId }: Intake): void {
+    if (contentType === null) return;
+    this.#isHeld ??= contentType === 'audio/wav' && hasPlaceholderLength(bytes);
+    if (this.#isHeld) return;
+    if (!this.committed) this.#setHeaders(contentType, assetId);
+    this.committed = true;
+    // They count where the rest does not come.
+    this.#sent ??= new SentSound(contentType);
+    this.#sent.add(bytes);
+    this.measures = { audioMs: this.#sent.ms, images: 0 };
+    this.#paced.write(bytes);
+  }
+
+  async #sendHeld({ asset }: KeptFile): Promise<void> {
+    const { response, timing, library } = this.#parts;
+    this.#setHeaders(asset.contentType, asset.id);
+    this.committed = true;
+    const { bytes } = asset;
+    await sendStored(response, {
+      bytes,
+      pieces: library.read(asset),
+      stallMs: timing.stallMs,
+    });
+  }
+
+  #setHeaders(contentType: string, assetId: string): void {
+    const { response, urlOf } = this.#parts;
+    setAnswerHead(response, this.#answerer, contentType);
+    response.setHeader('x-asset-url', urlOf(assetId));
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * A JSON answer: held until it is whole, so that half of one is never sent and any provider can
+ * fail.
+ */
+import { ApiError } from '@inference-gateway/shared/errors';
+import type { ServerResponse } from 'node:http';
+import { NOTHING_MEASURED } from '../../../assets/measures.js';
+import type { Measures } from '../../../assets/measures.js';
+import { HeldDocument } from '../../../core/usage/held-document.js';
+import type { Answerer, SinkFault } from '../../../run/work.js';
+import type { Share } from '../../../core/usage/budget.js';
+import type { MeteredTokens } from '../../../core/usage/usage-bounds.js';
+import { setAnswerHead, setUsageHeader } from './answer-headers.js';
+import type { HttpAnswer } from './answer.js';
+
+/** The provider's document as the caller gets it. */
+export interface Rendered {
+  readonly contentType: string;
+  readonly body: Buffer;
+  readonly measures: Measures;
+}
+
+/**
+ * Returns a string that says what is wrong where it is not the document that was due, and an
+ * `ApiError` where the document is right and the caller's wish cannot be met with it.
+ */
+export type Render = (document: Buffer) => Outcome | Promise<Outcome>;
+type Outcome = Rendered | ApiError | string;
+
+export class JsonAnswer implements HttpAnswer {
+  readonly committed = false;
+  measures = NOTHING_MEASURED;
+  readonly #response: ServerResponse;
+  readonly #render: Render;
+  readonly #document: HeldDocument;
+  #answerer: Answerer | null = null;
+
+  constructor(response: ServerResponse, share: Share, render: Render = asItIs) {
+    this.#response = response;
+    this.#document = new HeldDocument(share);
+    this.#render = render;
+  }
+
+  begin(answerer: Answerer): void {
+    this.#answerer = answerer;
+    this.#document.clear();
+  }
+
+  part(): string {
+    return 'a file where JSON was due';
+  }
+
+  data(bytes: Uint8Array, consumed: (bytes: number) => void): SinkFault {
+    const fault = this.#document.append(bytes);
+    if (fault === null) consumed(bytes.length);
+    return fault;
+  }
+
+  end({ estimated }: MeteredTokens): SinkFault | Promise<SinkFault> {
+    if (this.#document.fault !== null) return this.#document.fault;
+    setUsageHeader(this.#response, estimated);
+    const rendered = this.#render(this.#document.bytes);
+    if (rendered instanceof Promise) return rendered.then((settled) => this.#send(settled));
+    return this.#send(rendered);
+  }
+
+  fail(): boolean {
+    this.#document.clear();
+    return false;
+  }
+
+  #send(rendered: Outcome): SinkFault {
+    if (typeof rendered === 'string' || rendered instanceof ApiError) return rendered;
+    const { contentType, body, measures } = rendered;
+    this.measures = measures;
+    const response = this.#response;
+    setAnswerHead(response, this.#answerer, contentType);
+    response.setHeader('Content-Length', body.length);
+    response.end(body);
+    return null;
+  }
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+function asItIs(body: Buffer): Rendered {
+  return { contentType: JSON_TYPE, body, measures: NOTHING_MEASURED };
+}

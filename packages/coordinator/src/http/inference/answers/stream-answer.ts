@@ -1,0 +1,118 @@
+/**
+ * A streamed answer. Headers go out with the first event or after a stretch of silence; from then
+ * on silence is filled with comments, an error is an event, and the end is always `data: [DONE]`.
+ */
+import type { ApiError } from '@inference-gateway/shared/errors';
+import { SilenceTimer } from '@inference-gateway/shared/protocol/liveness';
+import type { ServerResponse } from 'node:http';
+import type { Answerer } from '../../../run/work.js';
+import { EventSplitter } from './sse.js';
+import { setAnswerHeaders } from './answer-headers.js';
+import { NOTHING_MEASURED } from '../../../assets/measures.js';
+import type { HttpAnswer } from './answer.js';
+import { PacedResponse } from './paced-response.js';
+import type { PaceTiming } from './paced-response.js';
+
+export interface StreamTiming extends PaceTiming {
+  readonly earlyHeadersMs: number;
+  readonly keepAliveMs: number;
+}
+
+/** Not `: ping`: one popular client takes that for the end of the stream. */
+const KEEP_ALIVE = ': keep-alive\n\n';
+const DONE = 'data: [DONE]\n\n';
+
+export class StreamAnswer implements HttpAnswer {
+  readonly measures = NOTHING_MEASURED;
+  committed = false;
+  readonly #response: ServerResponse;
+  readonly #timing: StreamTiming;
+  readonly #paced: PacedResponse;
+  #splitter = new EventSplitter();
+  #answerer: Answerer | null = null;
+  #silence: SilenceTimer;
+
+  /** `stalled` is called once when the caller has stopped reading. */
+  constructor(response: ServerResponse, timing: StreamTiming, stalled: () => void) {
+    this.#response = response;
+    this.#timing = timing;
+    this.#paced = new PacedResponse(response, timing, stalled);
+    this.#silence = new SilenceTimer(timing.earlyHeadersMs, () => this.#fillSilence());
+    response.once('close', () => this.#silence.stop());
+  }
+
+  begin(answerer: Answerer): void {
+    this.#answerer = answerer;
+    this.#splitter = new EventSplitter();
+  }
+
+  part(): string {
+    return 'a file where events were due';
+  }
+
+  data(bytes: Uint8Array, consumed: (bytes: number) => void): string | null {
+    const cut = this.#splitter.push(bytes);
+    if ('problem' in cut) return cut.problem;
+    if (cut.events.length > 0) this.#send(cut.events);
+    this.#paced.whenTaken(() => consumed(bytes.length));
+    return null;
+  }
+
+  end(): string | null {
+    if (this.#splitter.isHalfway) return 'it ended in the middle of an event';
+    this.#send(DONE);
+    this.#finish();
+    return null;
+  }
+
+  /** An error event ends the stream, where headers are out already. */
+  fail(error: ApiError | null): boolean {
+    if (!this.#response.headersSent || error === null) {
+      this.#silence.stop();
+      return error === null;
+    }
+    this.#response.write(`data: ${JSON.stringify(error.body)}\n\n${DONE}`);
+    this.#finish();
+    return true;
+  }
+
+  #send(events: Buffer | string): void {
+    this.#sendHeaders();
+    this.committed = true;
+    this.#silence.touch();
+    this.#paced.write(events);
+  }
+
+  #sendHeaders(): void {
+    const response = this.#response;
+    if (response.headersSent) return;
+    if (this.#answerer !== null) setAnswerHeaders(response, this.#answerer);
+    response.writeHead(200, {
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'Cache-Control': 'no-cache, no-transform',
+      'X-Accel-Buffering': 'no',
+    });
+    this.#watchSilence();
+  }
+
+  #fillSilence(): void {
+    if (!this.#response.headersSent) return this.#sendHeadersEarly();
+    this.#response.write(KEEP_ALIVE);
+    return this.#watchSilence();
+  }
+
+  #sendHeadersEarly(): void {
+    this.#sendHeaders();
+    this.#response.write(KEEP_ALIVE);
+  }
+
+  #watchSilence(): void {
+    this.#silence.stop();
+    this.#silence = new SilenceTimer(this.#timing.keepAliveMs, () => this.#fillSilence());
+  }
+
+  #finish(): void {
+    this.#silence.stop();
+    this.#response.end();
+  }
+}

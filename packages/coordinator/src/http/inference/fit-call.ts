@@ -1,0 +1,164 @@
+/**
+ * Fits a call to the models that are there: what it needs of a provider, and what is answered where
+ * no provider has just what was asked.
+ */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import { ApiError } from '@inference-gateway/shared/errors';
+import { formatOf } from '@inference-gateway/shared/media/types';
+import { nearest } from '@inference-gateway/shared/nearest';
+import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
+import { fittingModels, knownModels, mayTake, NO_NEEDS } from '../../core/routing/match.js';
+import type { Asking, Candidate, Needs } from '../../core/routing/match.js';
+import { chooseVoice } from '../../core/routing/voices.js';
+import { inputNotTaken } from '../../run/absence.js';
+import type { TranscriptForm } from './answers/transcript.js';
+import { mediaIn } from '../bodies/judge-body.js';
+import type { ReadCall } from './read-call.js';
+
+export interface FittedCall {
+  /** What goes to the provider. */
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly needs: Needs;
+  /** What the caller is told of it. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Of transcriptions. */
+  readonly transcript: Omit<TranscriptForm, 'seconds'>;
+}
+
+/** `models` tells those, one a provider, that could serve the call now. */
+export function fitCall(
+  endpoint: EndpointKey,
+  call: ReadCall,
+  models: () => readonly AdvertisedModel[],
+): FittedCall {
+  const { answer, media, uploads } = ENDPOINTS[endpoint];
+  if (answer === 'transcription') return fitTranscription(call, models());
+  if (media === 'audio' && endpoint !== 'music') {
+    return fitSpeech(call, models(), uploads.length > 0 ? ['voice-cloning'] : []);
+  }
+  return endpoint === 'chat' ? fitChat(call, models) : asItIs(call);
+}
+
+/**
+ * The models to which a call is fitted. What a chat holds is refused only where nobody takes it,
+ * those who are offline now among them.
+ */
+export function modelsToFit(
+  endpoint: EndpointKey,
+  candidates: readonly Candidate[],
+  caller: Asking,
+): readonly AdvertisedModel[] {
+  return endpoint === 'chat' ? knownModels(candidates, caller) : fittingModels(candidates, caller);
+}
+
+/** Every voice that one of the models has. */
+export function voicesOf(models: readonly AdvertisedModel[]): string[] {
+  return [...new Set(models.flatMap(({ voices = [] }) => voices))];
+}
+
+const PLAIN: FittedCall['transcript'] = { format: 'json', granularities: [] };
+
+function asItIs({ request }: ReadCall): FittedCall {
+  return { body: request.body, needs: NO_NEEDS, headers: {}, transcript: PLAIN };
+}
+
+/** Throws `unsupported_modality` at the first part that takes the request beyond every model. */
+function fitChat(call: ReadCall, models: () => readonly AdvertisedModel[]): FittedCall {
+  const inputs: string[] = [];
+  let known: readonly AdvertisedModel[] | null = null;
+  for (const { input, param } of call.reading?.media ?? mediaIn(call.request.body['messages'])) {
+    if (inputs.includes(input)) continue;
+    inputs.push(input);
+    known ??= models();
+    const isTaken = known.length === 0 || known.some((model) => mayTake(model, inputs));
+    if (!isTaken) throw inputNotTaken(call.request, [input], param);
+  }
+  const fitted = asItIs(call);
+  return inputs.length === 0 ? fitted : { ...fitted, needs: { ...NO_NEEDS, inputs } };
+}
+
+/**
+ * Specification: `verbose_json` with granularities is downgraded to plain text, without an error,
+ * where the model does not list support.
+ */
+function fitTranscription(
+  { request, files }: ReadCall,
+  models: readonly AdvertisedModel[],
+): FittedCall {
+  const { timestamp_granularities: asked, response_format: _format, ...body } = request.body;
+  const format = formatOf(files[0]?.contentType ?? '');
+  const plain = { body: { ...body, response_format: 'json' }, needs: { ...NO_NEEDS, format } };
+  const supported = models.some((model) => model.supported_features.includes('timestamps'));
+  const { responseFormat } = request;
+  if (responseFormat === 'text') {
+    return { ...plain, headers: {}, transcript: { format: 'text', granularities: [] } };
+  }
+  if (responseFormat === 'srt' || responseFormat === 'vtt') {
+    const granularities = ['segment'];
+    return {
+      body: { ...body, response_format: 'verbose_json', timestamp_granularities: granularities },
+      // Where no model lists them its server may tell times all the same.
+      needs: { features: supported ? ['timestamps'] : [], voices: [], format },
+      headers: {},
+      transcript: { format: responseFormat, granularities },
+    };
+  }
+  if (responseFormat !== 'verbose_json') {
+    return { ...plain, headers: {}, transcript: PLAIN };
+  }
+  const named = Array.isArray(asked) && asked.length > 0;
+  const granularities = named ? asked.map(String) : ['segment'];
+  if (named && !supported) {
+    const transcript = { format: 'downgraded', granularities: [] } as const;
+    return { ...plain, headers: { 'x-downgraded': 'verbose_json' }, transcript };
+  }
+  return {
+    body: { ...body, response_format: 'verbose_json', timestamp_granularities: granularities },
+    needs: { features: named ? ['timestamps'] : [], voices: [], format },
+    headers: {},
+    transcript: { format: 'verbose_json', granularities },
+  };
+}
+
+/** One of OpenAI's own voices falls to the model's first; any other unknown voice is refused. */
+function fitSpeech(
+  { request }: ReadCall,
+  models: readonly AdvertisedModel[],
+  features: readonly string[],
+): FittedCall {
+  const asked = request.body['voice'];
+  const offered = voicesOf(models);
+  const choice = chooseVoice(typeof asked === 'string' ? asked : null, offered);
+  const format = request.responseFormat ?? 'wav';
+  const fitted = { body: request.body, headers: {}, transcript: PLAIN };
+  switch (choice.kind) {
+    case 'asked':
+      return { ...fitted, needs: { features, voices: choice.needed, format } };
+    case 'fallback':
+      return {
+        ...fitted,
+        body: { ...request.body, voice: choice.voice },
+        needs: { features, voices: [choice.voice], format },
+        headers: { 'x-voice-fallback': encodeURIComponent(wellFormed(choice.voice)) },
+      };
+    case 'unknown':
+      throw unknownVoice(String(asked), request.model, offered);
+  }
+}
+
+/** An agent names its voices: half of a surrogate pair would throw, and fail others' calls. */
+function wellFormed(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+const MAX_NAMED = 8;
+
+function unknownVoice(asked: string, model: string, offered: readonly string[]): ApiError {
+  const near = nearest(asked, offered);
+  const named = (near.length > 0 ? near : offered.slice(0, MAX_NAMED)).map((one) => `'${one}'`);
+  const message =
+    `The model '${model}' has no voice '${asked}'. Try ${named.join(', ')}; ` +
+    'GET /audio/voices lists them all.';
+  return new ApiError('invalid_value', message, { param: 'voice' });
+}

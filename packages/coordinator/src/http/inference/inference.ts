@@ -1,0 +1,148 @@
+/** Every inference endpoint, driven by the rows of the endpoint table. */
+import { ENDPOINTS, ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import { limitOf, sequencesOf } from '@inference-gateway/shared/openai/tokens';
+import type Router from '@koa/router';
+import type { ServerResponse } from 'node:http';
+import { servingModels } from '../../core/routing/match.js';
+import { modelAbsent } from '../../run/absence.js';
+import type { Direct } from '../../relay/relay.js';
+import { shuttingDown } from '../../run/failure.js';
+import type { Outcome, Work } from '../../run/work.js';
+import { NOTHING_MEASURED } from '../../assets/measures.js';
+import type { Measures } from '../../assets/measures.js';
+import { createAnswer } from './answers/create-answer.js';
+import type { AnswerParts } from './answers/create-answer.js';
+import { writeSparse } from '@inference-gateway/shared/json/sparse';
+import { callerOf } from '../edge/context.js';
+import type { Context, RequestState } from '../edge/context.js';
+import { fitCall, modelsToFit, voicesOf } from './fit-call.js';
+import type { FittedCall } from './fit-call.js';
+import { callOf, readCall } from './read-call.js';
+import type { ReadCall, ReadingParts } from './read-call.js';
+import { REASONING_HEADER, reasoningFieldOf } from './reasoning-field.js';
+import { readSubmission, submitJob } from '../jobs/submit-job.js';
+import type { Asked, SubmissionParts } from '../jobs/submit-job.js';
+
+export interface InferenceParts extends AnswerParts, ReadingParts, SubmissionParts {
+  readonly direct: Direct;
+  readonly isDraining: () => boolean;
+  /** Counts a finished call. */
+  readonly meter: (work: Work, outcome: Outcome, measures: Measures) => void;
+}
+
+export function inferenceRoutes(router: Router<RequestState>, parts: InferenceParts): void {
+  for (const key of ENDPOINT_KEYS) {
+    const { method, path, answer } = ENDPOINTS[key];
+    const handle = answer === 'voices' ? listVoices : run;
+    router.register(`/v1${path}`, [method], async (ctx: Context) => {
+      if (parts.isDraining()) throw shuttingDown();
+      const call = await readAny(ctx, key, parts);
+      if (call === null) return;
+      try {
+        ctx.state.inference = { model: call.request.model };
+        await handle(ctx, { endpoint: key, call }, parts);
+      } finally {
+        await call.remove();
+      }
+    });
+  }
+}
+
+/** Null where it was submitted before, and is answered. */
+async function readAny(
+  ctx: Context,
+  endpoint: EndpointKey,
+  parts: InferenceParts,
+): Promise<ReadCall | null> {
+  if (ENDPOINTS[endpoint].inferenceType === null) return readCall(ctx, endpoint, parts);
+  const judge = () => parts.bodies.readRequest(ctx, { endpoint, limits: parts.limits });
+  const submission = await readSubmission(ctx, judge, parts);
+  return submission === null ? null : callOf(submission.take());
+}
+
+/** `GET /audio/voices`: answered from memory, never by asking agents. */
+async function listVoices(ctx: Context, asked: Asked, parts: InferenceParts): Promise<void> {
+  const { model } = asked.call.request;
+  const models = servingModels(candidatesFor(asked, parts), callerOf(ctx));
+  if (models.length === 0) {
+    const sought = { caller: callerOf(ctx), endpoint: asked.endpoint, model };
+    throw modelAbsent(sought, parts.sessions);
+  }
+  ctx.body = { voices: voicesOf(models) };
+}
+
+function run(ctx: Context, asked: Asked, parts: InferenceParts): Promise<void> {
+  return asked.call.request.async ? submitJob(ctx, asked, parts) : relay(ctx, asked, parts);
+}
+
+/** Runs the call now and answers it on the raw response. */
+async function relay(ctx: Context, asked: Asked, parts: InferenceParts): Promise<void> {
+  const { endpoint, call } = asked;
+  const fitted = fitCall(endpoint, call, () =>
+    modelsToFit(endpoint, candidatesFor(asked, parts), callerOf(ctx)),
+  );
+  const { res } = ctx;
+  const departure = new AbortController();
+  res.once('close', () => {
+    if (!res.writableFinished) departure.abort();
+  });
+  // Whoever left while an upload was read has closed it already.
+  if (res.destroyed) departure.abort();
+  const work: Work = { ...toWork(ctx, asked, fitted), signal: departure.signal };
+  // Before a GPU is asked: what it makes must find room.
+  const makesFiles = ENDPOINTS[endpoint].media !== null;
+  const spaceBytes = makesFiles ? await parts.library.requireSpace(work.caller.memberId) : 0;
+  const answer = createAnswer({ ctx, work, call, fitted, spaceBytes, departure }, parts);
+  ctx.set(fitted.headers);
+  ctx.respond = false;
+  const outcome = await parts.direct.run(work, answer);
+  ctx.state.inference = { model: work.model, outcome };
+  // Of a file that broke off, what its caller was sent of it.
+  const isSent = outcome.kind === 'ok' || answer.committed;
+  parts.meter(work, outcome, isSent ? answer.measures : NOTHING_MEASURED);
+  const isTold = outcome.kind === 'ok' || answer.fail(outcome.error);
+  limitFlush(res, parts.timing.stallMs);
+  if (outcome.error === null) return;
+  ctx.respond = !isTold;
+  // They speak of an answer that did not come.
+  if (!isTold) for (const name of Object.keys(fitted.headers)) ctx.remove(name);
+  // Even where it is told already: the boundary logs what lies behind it.
+  throw outcome.error;
+}
+
+function toWork(ctx: Context, { endpoint, call }: Asked, fitted: FittedCall): Omit<Work, 'signal'> {
+  const receivedAt = call.files.length > 0 ? performance.now() : ctx.state.receivedAt;
+  return {
+    requestId: ctx.state.requestId,
+    caller: callerOf(ctx),
+    endpoint,
+    model: call.request.model,
+    needs: fitted.needs,
+    body: writeSparse(fitted.body),
+    uploads: call.files,
+    ...(call.reading !== undefined && { prefixes: call.reading.prefixes }),
+    sequences: ENDPOINTS[endpoint].serviceType === 'llm' ? sequencesOf(endpoint, fitted.body) : 1,
+    maxTokens: limitOf(fitted.body),
+    stream: call.request.stream,
+    receivedAt,
+    limitMs: readClientTimeout(ctx, receivedAt),
+    ...(ctx.get(REASONING_HEADER) !== '' && { reasoningField: reasoningFieldOf(ctx) }),
+  };
+}
+
+function candidatesFor({ endpoint, call }: Asked, { sessions }: InferenceParts) {
+  return sessions.candidates(ENDPOINTS[endpoint].serviceType, call.request.model);
+}
+
+/** A whole answer that its caller does not fetch would stay in memory for as long as they like. */
+function limitFlush(response: ServerResponse, stallMs: number): void {
+  if (response.writableLength > 0) response.setTimeout(stallMs, () => response.destroy());
+}
+
+/** The SDKs tell how long they wait, uploading included; to compute longer would be for nobody. */
+function readClientTimeout(ctx: Context, receivedAt: number): number | null {
+  const seconds = Number(ctx.get('x-stainless-timeout'));
+  if (!Number.isFinite(seconds) || seconds <= 0) return null;
+  return Math.max(1, seconds * 1000 - (receivedAt - ctx.state.receivedAt));
+}

@@ -1,0 +1,56 @@
+/** From a request to what a provider is asked for, driven by the endpoint's row. */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import { parseForm, parseRequest } from '@inference-gateway/shared/openai/requests';
+import type { ParsedRequest, RequestLimits } from '@inference-gateway/shared/openai/requests';
+import type { JsonBodies } from '../bodies/body.js';
+import type { Context } from '../edge/context.js';
+import type { JudgedRequest, Reading } from '../bodies/judge-body.js';
+import type { UploadedFile, Uploads } from '../bodies/upload.js';
+
+/** A checked request and its files. */
+export interface ReadCall {
+  readonly request: ParsedRequest;
+  /** What was read of its messages, where they are no values of the body. */
+  readonly reading?: Reading;
+  readonly files: readonly UploadedFile[];
+  /** Removes the files. */
+  remove(): Promise<void>;
+}
+
+export interface ReadingParts {
+  readonly bodies: JsonBodies;
+  readonly uploads: Uploads;
+  readonly limits: RequestLimits;
+}
+
+/** Throws an `ApiError`, and then nothing is left of the request. */
+export async function readCall(
+  ctx: Context,
+  endpoint: EndpointKey,
+  { bodies, uploads, limits }: ReadingParts,
+): Promise<ReadCall> {
+  switch (ENDPOINTS[endpoint].body) {
+    case 'json':
+      return callOf((await bodies.readRequest(ctx, { endpoint, limits })).take());
+    case 'query':
+      return callOf({ request: parseRequest(endpoint, ctx.query, limits) });
+    case 'multipart': {
+      const form = await uploads.read(ctx, endpoint);
+      try {
+        // A file that was sent as a text is a missing file, whatever else its text is.
+        form.requireFiles();
+        const request = parseForm(endpoint, form.fields, limits);
+        return { request, files: form.files, remove: () => form.remove() };
+      } catch (error) {
+        await form.remove();
+        throw error;
+      }
+    }
+  }
+}
+
+/** A request without files. */
+export function callOf(judged: JudgedRequest): ReadCall {
+  return { ...judged, files: [], remove: () => Promise.resolve() };
+}

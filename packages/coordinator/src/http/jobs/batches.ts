@@ -1,0 +1,89 @@
+/** `/v1/batches`: up to 256 asynchronous requests that are handed in together. */
+import { ApiError } from '@inference-gateway/shared/errors';
+import { asItem, bodyOf } from '@inference-gateway/shared/openai/batch-requests';
+import type { RequestLimits } from '@inference-gateway/shared/openai/requests';
+import type Router from '@koa/router';
+import type { JobDesk } from '../../jobs/job-actions.js';
+import { shuttingDown } from '../../run/failure.js';
+import type { Batch, Store } from '../../store/port.js';
+import type { JsonBodies } from '../bodies/body.js';
+import { callerOf } from '../edge/context.js';
+import type { Context, RequestState } from '../edge/context.js';
+import { presentBatch, presentBatchDetail } from './present-job.js';
+import { mapInTurns } from '../map-in-turns.js';
+import { callOf } from '../inference/read-call.js';
+import { listOf, readPage } from '../edge/read-query.js';
+import { acceptedOf, earlierOf, submitterOf, toJobItem } from './submit-job.js';
+import type { SubmissionParts } from './submit-job.js';
+
+/** Specification, section 8. */
+const MAX_LIMIT = 50;
+
+export interface BatchRouteParts extends Pick<
+  SubmissionParts,
+  'sessions' | 'queueLimits' | 'checkWebhook'
+> {
+  readonly desk: JobDesk;
+  readonly store: Pick<Store, 'findBatch' | 'listBatches'>;
+  readonly bodies: JsonBodies;
+  readonly limits: RequestLimits;
+  readonly isDraining: () => boolean;
+}
+
+export function batchRoutes(router: Router<RequestState>, parts: BatchRouteParts): void {
+  const { desk, store } = parts;
+
+  router.post('/v1/batches', async (ctx) => {
+    if (parts.isDraining()) throw shuttingDown();
+    await submitBatch(ctx, parts);
+  });
+
+  router.get('/v1/batches', async (ctx) => {
+    const { limit, after } = readPage(ctx, MAX_LIMIT);
+    // One more than asked for tells whether there are more.
+    const query = { memberId: callerOf(ctx).memberId, limit: limit + 1, after };
+    ctx.body = listOf(await store.listBatches(query), limit, presentBatch);
+  });
+
+  router.get('/v1/batches/:id', async (ctx) => {
+    const id = ctx.params['id'] ?? '';
+    const detail = await store.findBatch(id, callerOf(ctx).memberId);
+    if (detail === null) throw batchNotFound(id);
+    ctx.body = presentBatchDetail(detail);
+  });
+
+  router.post('/v1/batches/:id/cancel', async (ctx) => {
+    const id = ctx.params['id'] ?? '';
+    const batch = await desk.cancelBatch(id, callerOf(ctx).memberId);
+    if (batch === null) throw batchNotFound(id);
+    ctx.body = presentBatch(batch);
+  });
+}
+
+/**
+ * A known `Idempotency-Key` is answered whatever the body is. All items are checked before anything
+ * is created; then all are, or none.
+ */
+async function submitBatch(ctx: Context, parts: BatchRouteParts): Promise<void> {
+  const { desk, bodies, limits, sessions } = parts;
+  const earlier = await earlierOf(ctx, (memberId, key) => desk.findSubmittedBatch(memberId, key));
+  if (earlier !== null) return answerBatch(ctx, earlier);
+  const { items, label, webhook } = await bodies.readBatch(ctx, limits);
+  const submitter = { ...submitterOf(ctx, webhook, parts), label };
+  const jobItems = await mapInTurns(items, ({ endpoint, ...judged }, index) =>
+    asItem(bodyOf(index), () => {
+      const asked = { endpoint, call: callOf(judged) };
+      return toJobItem(ctx, asked, sessions).item;
+    }),
+  );
+  answerBatch(ctx, acceptedOf(ctx, await desk.submitBatch(submitter, jobItems), parts));
+}
+
+function answerBatch(ctx: Context, batch: Batch): void {
+  ctx.status = 202;
+  ctx.body = presentBatch(batch);
+}
+
+function batchNotFound(id: string): ApiError {
+  return new ApiError('batch_not_found', `You have no batch '${id}'. GET /v1/batches lists yours.`);
+}

@@ -1,0 +1,121 @@
+/** The state of the queue, as its caller may see it (specification, section 4, Queue summary). */
+import type { ServiceType } from '@inference-gateway/shared/endpoints';
+import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
+import { servedModels } from '../../core/access/access.js';
+import type { Caller } from '../../core/access/caller.js';
+import type { Sessions, SessionView } from '../../core/routing/links.js';
+import { isStalled } from '../../core/jobs/stall.js';
+import type { JobDesk } from '../../jobs/job-actions.js';
+import type { ModelQueue, Store } from '../../store/port.js';
+import { capacityFor } from './queue-capacity.js';
+
+export interface QueueParts {
+  /** Null: asynchronous processing is not enabled. */
+  readonly desk: Pick<JobDesk, 'lastTickAt'> | null;
+  readonly store: Pick<Store, 'modelQueues' | 'isQueuePaused'>;
+  readonly sessions: Pick<Sessions, 'providers'>;
+}
+
+/** `now` is in Unix ms. */
+export async function summarizeQueue(parts: QueueParts, caller: Caller, now: number) {
+  const { desk, store, sessions } = parts;
+  const [all, own, paused] = await Promise.all([
+    store.modelQueues(null),
+    store.modelQueues(caller.memberId),
+    store.isQueuePaused(),
+  ]);
+  const lastTickAt = desk?.lastTickAt ?? null;
+  const queuedByAll = sum(all.map(({ queued }) => queued));
+  return {
+    async_enabled: desk !== null,
+    // Judged here, and not by the dispatcher: a stalled one would not say so.
+    worker_stalled: isStalled(queuedByAll, lastTickAt, now),
+    paused,
+    queued: sum(own.map(({ queued }) => queued)),
+    processing: sum(own.map(({ processing }) => processing)),
+    oldest_queued_seconds: age(oldest(own), now),
+    last_tick_at: lastTickAt === null ? null : new Date(lastTickAt).toISOString(),
+    capacity: capacityFor(sessions.providers(), caller),
+    by_model: byModel(own, offersOf(sessions, caller), now),
+  };
+}
+
+/** One provider's service that has the model. */
+interface Offer {
+  readonly serviceType: ServiceType;
+  readonly model: string;
+  readonly providerId: string;
+  readonly slots: number;
+  /** Of these, where nothing of anybody's is under way. */
+  readonly freeSlots: number;
+}
+
+/** Of the providers online that take the caller's work. */
+function offersOf(sessions: Pick<Sessions, 'providers'>, caller: Caller): readonly Offer[] {
+  return sessions.providers().flatMap((provider) =>
+    servedModels(provider, caller).map(({ service, model }) => ({
+      serviceType: service.service_type,
+      model: model.id,
+      providerId: provider.providerId,
+      slots: service.slots,
+      freeSlots: freeSlotsOf(service, provider.session),
+    })),
+  );
+}
+
+function freeSlotsOf(service: AdvertisedService, session: SessionView | null): number {
+  return Math.max(0, service.slots - (session?.busyByService.get(service.service_id) ?? 0));
+}
+
+/** One row a model and service type that has jobs of the caller's, or a provider online. */
+function byModel(queues: readonly ModelQueue[], offers: readonly Offer[], now: number) {
+  const queueByKey = new Map(queues.map((queue) => [keyOf(queue), queue]));
+  const subjects = new Map([...offers, ...queues].map((one) => [keyOf(one), one]));
+  const offersByKey = groupOffers(offers);
+  return [...subjects]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, subject]) => {
+      const queue = queueByKey.get(key);
+      const ready = offersByKey.get(key) ?? [];
+      return {
+        model: subject.model,
+        service_type: subject.serviceType,
+        queued: queue?.queued ?? 0,
+        running: queue?.processing ?? 0,
+        slots: sum(ready.map(({ slots }) => slots)),
+        free_slots: sum(ready.map(({ freeSlots }) => freeSlots)),
+        oldest_queued_seconds: age(queue?.oldestQueuedAt ?? null, now),
+        providers_online: new Set(ready.map(({ providerId }) => providerId)).size,
+      };
+    });
+}
+
+/** Once: to look through all for each model took 0.4 s with 3,000 of both. */
+function groupOffers(offers: readonly Offer[]): ReadonlyMap<string, readonly Offer[]> {
+  const groups = new Map<string, Offer[]>();
+  for (const offer of offers) {
+    const key = keyOf(offer);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [offer]);
+    else group.push(offer);
+  }
+  return groups;
+}
+
+function keyOf({ serviceType, model }: Pick<Offer, 'serviceType' | 'model'>): string {
+  return `${model} ${serviceType}`;
+}
+
+function oldest(queues: readonly ModelQueue[]): number | null {
+  const times = queues.flatMap(({ oldestQueuedAt }) => oldestQueuedAt ?? []);
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+/** Whole seconds; null where there is none. */
+function age(since: number | null, now: number): number | null {
+  return since === null ? null : Math.max(0, Math.floor((now - since) / 1000));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}

@@ -1,0 +1,220 @@
+/** From a checked request to a queued job, and what is answered to it. */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import { ApiError } from '@inference-gateway/shared/errors';
+import type { WebhookWish } from '@inference-gateway/shared/openai/webhook';
+import type { AssetLibrary } from '../../assets/asset-library.js';
+import type { AssetLinks } from '../../assets/asset-links.js';
+import { fittingModels } from '../../core/routing/match.js';
+import type { Sessions } from '../../core/routing/links.js';
+import { modelNotFound } from '../../run/absence.js';
+import type { JobDesk, Submitter, Waiting } from '../../jobs/job-actions.js';
+import type { Job, NewJobItem, QueueFull, SubmitOutcome } from '../../store/port.js';
+import { writeSparse } from '@inference-gateway/shared/json/sparse';
+import { callerOf } from '../edge/context.js';
+import type { Context } from '../edge/context.js';
+import { fitCall, modelsToFit } from '../inference/fit-call.js';
+import { presentJob } from './present-job.js';
+import type { Presentation } from './present-job.js';
+import type { Judged, JudgedRequest } from '../bodies/judge-body.js';
+import type { ReadCall } from '../inference/read-call.js';
+
+export interface SubmissionParts {
+  /** Null: asynchronous processing is not enabled. */
+  readonly desk: JobDesk | null;
+  /** What a member may have queued. */
+  readonly queueLimits: { readonly maxQueuedJobs: number; readonly maxQueuedBytes: number };
+  /** Throws an `ApiError` where an address may not be told anything. */
+  readonly checkWebhook: (url: string) => void;
+  readonly sessions: Sessions;
+  readonly library: AssetLibrary;
+  readonly assetLinks: AssetLinks;
+}
+
+/** A request and the endpoint that it is for. */
+export interface Asked {
+  readonly endpoint: EndpointKey;
+  readonly call: ReadCall;
+}
+
+/** Queues the call instead of running it (specification, Async submission 1 and 2). */
+export async function submitJob(ctx: Context, asked: Asked, parts: SubmissionParts): Promise<void> {
+  const { desk, sessions, library } = parts;
+  if (desk === null) throw asyncDisabled();
+  const submitter = submitterOf(ctx, asked.call.request.webhook, parts);
+  const { endpoint } = asked;
+  const { model } = asked.call.request;
+  const caller = callerOf(ctx);
+  // Offline or not: what was never there will hardly come, and a wrong name is told at once.
+  const models = fittingModels(candidatesFor(asked, sessions), caller);
+  if (models.length === 0) throw modelNotFound({ caller, endpoint, model }, sessions);
+  const { item, headers } = toJobItem(ctx, asked, sessions);
+  if (ENDPOINTS[endpoint].media !== null) await library.requireSpace(caller.memberId);
+  const { job, waiting } = acceptedOf(ctx, await desk.submit(submitter, item), parts);
+  ctx.set(headers);
+  const places = waiting === null ? [] : [[job.id, waiting] as const];
+  answer(ctx, job, { urlOf: urlsOf(ctx, parts), waiting: new Map(places) });
+}
+
+/**
+ * The body of a request that may be a submission, before anything is said against it. Null where
+ * there is nothing to judge: its `Idempotency-Key` made a job before, which is answered, whatever
+ * the body is now. Throws `async_disabled` before anything else that is wrong with a submission.
+ */
+export async function readSubmission(
+  ctx: Context,
+  judge: () => Promise<Judged<JudgedRequest>>,
+  { desk, assetLinks }: Pick<SubmissionParts, 'desk' | 'assetLinks'>,
+): Promise<Judged<JudgedRequest> | null> {
+  const read = await readOrFault(judge);
+  const isReadable = 'take' in read;
+  if (isReadable && !read.isSubmission) return read;
+  if (isReadable && desk === null) throw asyncDisabled();
+  // Whether something unreadable was a submission, only a key that is known can tell.
+  if (desk !== null && (isReadable || hasUsableKey(ctx))) {
+    const earlier = await earlierOf(ctx, (memberId, key) => desk.findSubmitted(memberId, key));
+    if (earlier !== null) {
+      await answerJob(ctx, earlier, { desk, assetLinks });
+      return null;
+    }
+  }
+  if (isReadable) return read;
+  throw read.fault;
+}
+
+/** What the caller submitted under this request's `Idempotency-Key`, and is told so. */
+export async function earlierOf<T>(
+  ctx: Context,
+  find: (memberId: string, key: string) => Promise<T | null>,
+): Promise<T | null> {
+  const key = readIdempotencyKey(ctx);
+  const earlier = key === null ? null : await find(callerOf(ctx).memberId, key);
+  if (earlier !== null) ctx.set(REPLAYED, 'true');
+  return earlier;
+}
+
+type Read = Judged<JudgedRequest> | { readonly fault: unknown };
+
+async function readOrFault(judge: () => Promise<Judged<JudgedRequest>>): Promise<Read> {
+  try {
+    return await judge();
+  } catch (fault) {
+    return { fault };
+  }
+}
+
+const REPLAYED = 'Idempotency-Replayed';
+
+/** The item of a job, and what its caller is told of how it was fitted to the models there are. */
+export function toJobItem(
+  ctx: Context,
+  asked: Asked,
+  sessions: Sessions,
+): { readonly item: NewJobItem; readonly headers: Readonly<Record<string, string>> } {
+  const { endpoint, call } = asked;
+  const { body, needs, headers } = fitCall(endpoint, call, () =>
+    modelsToFit(endpoint, candidatesFor(asked, sessions), callerOf(ctx)),
+  );
+  const { stream: _stream, stream_options: _options, ...whole } = body;
+  const item = { endpoint, model: call.request.model, needs, body: writeSparse(whole) };
+  return { item, headers };
+}
+
+/** Throws `invalid_value` where the webhook or the header `Idempotency-Key` is not usable. */
+export function submitterOf(
+  ctx: Context,
+  webhook: WebhookWish | null,
+  { checkWebhook }: Pick<SubmissionParts, 'checkWebhook'>,
+): Submitter {
+  if (webhook !== null) checkWebhook(webhook.url);
+  const { memberId, keyId, scope } = callerOf(ctx);
+  const { requestId } = ctx.state;
+  return { memberId, keyId, scope, requestId, idempotencyKey: readIdempotencyKey(ctx), webhook };
+}
+
+/** What was made, now or by an earlier submission with the same key. Throws `queue_full`. */
+export function acceptedOf<T>(
+  ctx: Context,
+  outcome: SubmitOutcome<T>,
+  { queueLimits }: Pick<SubmissionParts, 'queueLimits'>,
+): T {
+  if (outcome.kind === 'queue_full') throw queueFull(outcome, queueLimits);
+  if (outcome.kind === 'replayed') ctx.set(REPLAYED, 'true');
+  return outcome.value;
+}
+
+/** 202 with the job as it is now. */
+export async function answerJob(ctx: Context, job: Job, parts: PresentingParts): Promise<void> {
+  answer(ctx, job, await presentationOf(ctx, [job], parts));
+}
+
+function answer(ctx: Context, job: Job, presentation: Presentation): void {
+  ctx.status = 202;
+  ctx.body = presentJob(job, presentation);
+}
+
+export interface PresentingParts {
+  readonly desk: JobDesk;
+  readonly assetLinks: AssetLinks;
+}
+
+/** Asks the desk only where one of them is QUEUED. */
+export async function presentationOf(
+  ctx: Context,
+  jobs: readonly Job[],
+  { desk, assetLinks }: PresentingParts,
+): Promise<Presentation> {
+  const queued = jobs.filter(({ status }) => status === 'QUEUED');
+  const waiting = queued.length === 0 ? new Map<string, Waiting>() : await desk.waiting(queued);
+  return { urlOf: urlsOf(ctx, { assetLinks }), waiting };
+}
+
+function urlsOf(ctx: Context, { assetLinks }: Pick<PresentingParts, 'assetLinks'>) {
+  return assetLinks.urlsFor(callerOf(ctx).assets ?? null);
+}
+
+/** Specification, Async submission 7. */
+export function asyncDisabled(): ApiError {
+  const message = 'Asynchronous processing is not enabled on this gateway. Leave async away.';
+  return new ApiError('async_disabled', message);
+}
+
+/** A queue empties slowly; clients that retry by themselves wait no longer than a minute. */
+const QUEUE_FULL_RETRY_S = 30;
+
+export function queueFull(
+  { limit, queued }: QueueFull,
+  { maxQueuedJobs, maxQueuedBytes }: SubmissionParts['queueLimits'],
+): ApiError {
+  const full =
+    limit === 'jobs'
+      ? `You have ${queued} jobs queued, and ${maxQueuedJobs} are allowed.`
+      : `Your queued requests have ${queued} bytes, and ${maxQueuedBytes} are allowed.`;
+  const message = `${full} Try again in ${QUEUE_FULL_RETRY_S} seconds.`;
+  return new ApiError('queue_full', message, { retryAfterS: QUEUE_FULL_RETRY_S });
+}
+
+const MAX_KEY_CHARACTERS = 255;
+const USABLE_KEY = new RegExp(`^[\\x20-\\x7e]{1,${MAX_KEY_CHARACTERS}}$`);
+/** Characters of a wrong key that are told back. */
+const MAX_SHOWN = 80;
+
+function readIdempotencyKey(ctx: Context): string | null {
+  const written = ctx.headers['idempotency-key'];
+  if (written === undefined) return null;
+  const key = String(written);
+  if (USABLE_KEY.test(key)) return key;
+  const shown = JSON.stringify(key.slice(0, MAX_SHOWN));
+  const message =
+    `The header Idempotency-Key is ${shown} (${key.length} characters): ` +
+    `it must be 1 to ${MAX_KEY_CHARACTERS} printable ASCII characters, for example a UUID.`;
+  throw new ApiError('invalid_value', message, { param: 'Idempotency-Key' });
+}
+
+function hasUsableKey(ctx: Context): boolean {
+  return USABLE_KEY.test(ctx.get('idempotency-key'));
+}
+
+function candidatesFor({ endpoint, call }: Asked, sessions: Sessions) {
+  return sessions.candidates(ENDPOINTS[endpoint].serviceType, call.request.model);
+}
