@@ -1,7 +1,10 @@
 /** Usage as the coordinator would have written it, straight into a database that is not open. */
 import type { UsageRow } from '@inference-gateway/coordinator/store/port';
-import { DATABASE_FILE, openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
-import { usageWriter } from '@inference-gateway/coordinator/store/sqlite/usage';
+import {
+  DATABASE_FILE,
+  openDatabase,
+} from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { usageWriter } from '@inference-gateway/coordinator/store/sqlite/usage/usage';
 import { requestId } from '@inference-gateway/shared/ids';
 import { join } from 'node:path';
 import type { EnrolledHome } from '../fleet/enroll-homes.js';

@@ -1,6 +1,6 @@
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
-import { openForReading } from '@inference-gateway/coordinator/store/sqlite/database';
+import { openForReading } from '@inference-gateway/coordinator/store/sqlite/engine/database';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,14 +1,14 @@
-import { AuditTrail, SYSTEM } from '@inference-gateway/coordinator/store/sqlite/audit-trail';
-import { createOperations } from '@inference-gateway/coordinator/store/sqlite/create-operations';
-import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
-import { groupCommit } from '@inference-gateway/coordinator/store/sqlite/group-commit';
-import { migrate } from '@inference-gateway/coordinator/store/sqlite/migrations';
+import { AuditTrail, SYSTEM } from '@inference-gateway/coordinator/store/sqlite/engine/audit-trail';
+import { createOperations } from '@inference-gateway/coordinator/store/sqlite/engine/create-operations';
+import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { groupCommit } from '@inference-gateway/coordinator/store/sqlite/engine/group-commit';
+import { migrate } from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
 import type {
   Call,
   CallOutcome,
   Group,
   Operations,
-} from '@inference-gateway/coordinator/store/sqlite/operations';
+} from '@inference-gateway/coordinator/store/sqlite/engine/operations';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';

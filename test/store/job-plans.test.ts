@@ -2,11 +2,11 @@
  * A queue of 200,000 jobs and a table of a million must not slow anybody down, so that no statement
  * may walk through them. Its plan says so on an empty table already, and never depends on the day.
  */
-import { batchOperations } from '@inference-gateway/coordinator/store/sqlite/batches';
-import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
-import { jobOperations } from '@inference-gateway/coordinator/store/sqlite/jobs';
-import { migrate } from '@inference-gateway/coordinator/store/sqlite/migrations';
-import { webhookOperations } from '@inference-gateway/coordinator/store/sqlite/webhooks';
+import { batchOperations } from '@inference-gateway/coordinator/store/sqlite/jobs/batches';
+import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { jobOperations } from '@inference-gateway/coordinator/store/sqlite/jobs/jobs';
+import { migrate } from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
+import { webhookOperations } from '@inference-gateway/coordinator/store/sqlite/jobs/webhooks';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';

@@ -1,12 +1,12 @@
-import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
+import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
 import {
   enqueueKeys,
   laneHeadKey,
   laneKey,
   parseLane,
   parseLaneHeadKey,
-} from '@inference-gateway/coordinator/store/sqlite/job-rows';
-import { migrate } from '@inference-gateway/coordinator/store/sqlite/migrations';
+} from '@inference-gateway/coordinator/store/sqlite/jobs/job-rows';
+import { migrate } from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';

@@ -1,7 +1,7 @@
 /** What is left of a member who is deleted: sums under an id, and nothing by which to know them. */
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
-import { openForReading } from '@inference-gateway/coordinator/store/sqlite/database';
+import { openForReading } from '@inference-gateway/coordinator/store/sqlite/engine/database';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { fillWithEverything } from '../docs/full-folder.js';
@@ -147,7 +147,8 @@ test('the log stays append-only for everybody else', async () => {
   await createMember(store, 'anna');
   await store.deleteMember((await createMember(store, 'ben')).id, NOW);
   await store.close();
-  const { openDatabase } = await import('@inference-gateway/coordinator/store/sqlite/database');
+  const { openDatabase } =
+    await import('@inference-gateway/coordinator/store/sqlite/engine/database');
   const database = openDatabase(join(folder, 'gateway.db'));
   for (const sql of ['delete from audit_log', `update audit_log set actor = 'nobody'`]) {
     expect(() => database.exec(sql)).toThrow('append-only');

@@ -1,6 +1,9 @@
 import { openStore } from '@inference-gateway/coordinator/store/open';
-import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
-import { migrate, schemaVersion } from '@inference-gateway/coordinator/store/sqlite/migrations';
+import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import {
+  migrate,
+  schemaVersion,
+} from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

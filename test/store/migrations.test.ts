@@ -1,10 +1,13 @@
 import { inspectStore, openStore } from '@inference-gateway/coordinator/store/open';
-import { openDatabase, openForReading } from '@inference-gateway/coordinator/store/sqlite/database';
+import {
+  openDatabase,
+  openForReading,
+} from '@inference-gateway/coordinator/store/sqlite/engine/database';
 import {
   migrate,
   newestSchemaVersion,
   schemaVersion,
-} from '@inference-gateway/coordinator/store/sqlite/migrations';
+} from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
 import { EXIT } from '@inference-gateway/shared/program/command-error';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';

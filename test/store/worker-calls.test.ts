@@ -1,11 +1,11 @@
 import { openStore } from '@inference-gateway/coordinator/store/open';
-import { SYSTEM } from '@inference-gateway/coordinator/store/sqlite/audit-trail';
-import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
-import { migrate } from '@inference-gateway/coordinator/store/sqlite/migrations';
+import { SYSTEM } from '@inference-gateway/coordinator/store/sqlite/engine/audit-trail';
+import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { migrate } from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
 import {
   MAX_PENDING_CALLS,
   WorkerCalls,
-} from '@inference-gateway/coordinator/store/sqlite/worker-calls';
+} from '@inference-gateway/coordinator/store/sqlite/engine/worker-calls';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';

@@ -16,7 +16,7 @@ import type { Config } from '@inference-gateway/coordinator/config/config';
 import { startCoordinator } from '@inference-gateway/coordinator/coordinator';
 import type { Coordinator } from '@inference-gateway/coordinator/coordinator';
 import { openStore } from '@inference-gateway/coordinator/store/open';
-import { DATABASE_FILE } from '@inference-gateway/coordinator/store/sqlite/database';
+import { DATABASE_FILE } from '@inference-gateway/coordinator/store/sqlite/engine/database';
 import { newSecret } from '@inference-gateway/shared/ids';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import { createHash, scryptSync } from 'node:crypto';

@@ -1,10 +1,10 @@
 import { openStore } from '@inference-gateway/coordinator/store/open';
-import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/database';
+import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
 import {
   migrate,
   migrationNames,
   newestSchemaVersion,
-} from '@inference-gateway/coordinator/store/sqlite/migrations';
+} from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
 import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { LOCK_FILE, lockFolder, requireAccess } from './lock.js';
 import type { FolderLock } from './lock.js';
 import type { Store } from './port.js';
-import { createSqliteStore } from './sqlite/client.js';
-import { copiedAssets, copyDatabase, storedAssets } from './sqlite/copy.js';
-import type { CopiedAsset, DatabaseCopy } from './sqlite/copy.js';
-import { DATABASE_FILE, openDatabase } from './sqlite/database.js';
-import { inspectDatabase, spaceOfDatabase } from './sqlite/inspect.js';
-import type { Inspection, SpaceQuestion, StoreSpace } from './sqlite/inspect.js';
-import { migrationStatus } from './sqlite/migration-status.js';
-import type { MigrationStatus } from './sqlite/migration-status.js';
-import { migrate } from './sqlite/migrations.js';
+import { createSqliteStore } from './sqlite/engine/client.js';
+import { copiedAssets, copyDatabase, storedAssets } from './sqlite/engine/copy.js';
+import type { CopiedAsset, DatabaseCopy } from './sqlite/engine/copy.js';
+import { DATABASE_FILE, openDatabase } from './sqlite/engine/database.js';
+import { inspectDatabase, spaceOfDatabase } from './sqlite/engine/inspect.js';
+import type { Inspection, SpaceQuestion, StoreSpace } from './sqlite/engine/inspect.js';
+import { migrationStatus } from './sqlite/engine/migration-status.js';
+import type { MigrationStatus } from './sqlite/engine/migration-status.js';
+import { migrate } from './sqlite/engine/migrations.js';
 
 export type { CopiedAsset, DatabaseCopy, FolderLock, Inspection, MigrationStatus };
 /** What the store's files are called in its folder. */

@@ -1,0 +1,169 @@
+import type { Database } from 'better-sqlite3';
+import type { AuditEntry } from '../../port.js';
+import type { AuditTrail } from './audit-trail.js';
+import type { Operations } from './operations.js';
+import { oldRowDeleter } from '../usage/retention.js';
+
+type AuditOperations = Pick<Operations, 'recordAudit' | 'listAudit' | 'deleteOldAudit'>;
+
+interface Row {
+  id: string;
+  at: number;
+  actor: string;
+  action: string;
+  subject_kind: string;
+  subject_id: string;
+  subject_name: string;
+  before: string | null;
+  after: string | null;
+}
+
+/**
+ * In the order in which entries were written: the clock may have gone back, and several share a
+ * millisecond. A noun is compared as it stands, where LIKE would take its signs for a pattern.
+ */
+const FILTERS = `(@since is null or at >= @since)
+  and (@action is null or action = @action
+    or substr(action, 1, length(@action) + 1) = @action || '.')
+  and (@actor is null or actor = @actor)
+  and (@after is null or rowid < (select rowid from audit_log where id = @after))
+  order by rowid desc limit @limit`;
+
+export function auditOperations(database: Database, trail: AuditTrail): AuditOperations {
+  const list = database.prepare<object, Row>(`select * from audit_log where ${FILTERS}`);
+  // By its index: a look at one subject does not read the whole log.
+  const listOf = database.prepare<object, Row>(
+    `select * from audit_log where subject_id = @subjectId and ${FILTERS}`,
+  );
+  const open = database.prepare('update audit_upkeep set is_open = ?');
+  const deleteOld = oldRowDeleter(database, 'audit_log');
+  return {
+    recordAudit: (entry) => trail.record(entry),
+    deleteOldAudit: (before, limit) => {
+      open.run(1);
+      const gone = deleteOld(before, limit);
+      open.run(0);
+      return gone;
+    },
+    listAudit: (query) =>
+      (query.subjectId === null ? list : listOf).all({ after: null, ...query }).map(decode),
+  };
+}
+
+function decode(row: Row): AuditEntry {
+  return {
+    id: row.id,
+    at: row.at,
+    actor: row.actor,
+    action: row.action,
+    subject: { kind: row.subject_kind, id: row.subject_id, name: row.subject_name },
+    before: parse(row.before),
+    after: parse(row.after),
+  };
+}
+
+function parse(json: string | null): AuditEntry['before'] {
+  return json === null ? null : (JSON.parse(json) as AuditEntry['before']);
+}
+
+/** What stands in the log where a name stood. */
+export const DELETED_MEMBER = 'deleted member';
+
+interface Erased {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+}
+
+/** Fields of `before` and `after` that name a member, wherever they are. */
+const NAMING: ReadonlySet<string> = new Set(['owner', 'member', 'members', 'email', 'audience']);
+
+/** Subjects whose names somebody gave them: the others are called after members. */
+const OWN_NAMES: ReadonlySet<string> = new Set(['network', 'batch', 'device']);
+
+/**
+ * Takes the names of a member, former ones too, out of every entry: addresses wherever they are,
+ * names where they stand for the member or begin with what is theirs (`anna/den-pc`).
+ */
+export function auditEraser(database: Database): (member: Erased) => void {
+  const former = database.prepare<object, Pick<Row, 'before' | 'after'>>(
+    `select before, after from audit_log where subject_id = @id and subject_kind = 'user'`,
+  );
+  const naming = database.prepare<object, Row & { rowid: number }>(
+    `select rowid, * from audit_log where instr(lower(
+       actor || ' ' || subject_name || ' ' || coalesce(before, '') || ' ' || coalesce(after, '')
+     ), lower(@word))`,
+  );
+  const update = database.prepare(
+    `update audit_log set
+       actor = @actor, subject_name = @name, before = @before, after = @after
+     where rowid = @rowid`,
+  );
+  const open = database.prepare('update audit_upkeep set is_open = ?');
+  return ({ id, email, name }) => {
+    const [names, emails] = [new Set([name]), new Set([email])];
+    for (const side of former.all({ id }).flatMap(({ before, after }) => [before, after])) {
+      const { name: other, email: address } = parse(side) ?? {};
+      if (typeof other === 'string') names.add(other);
+      if (typeof address === 'string') emails.add(address);
+    }
+    const erase = textEraser({ names: [...names], emails: [...emails] });
+    open.run(1);
+    for (const word of new Set([...names, ...emails].flatMap(asWritten))) {
+      for (const row of naming.all({ word })) {
+        const isUser = row.subject_kind === 'user';
+        const isOwn = isUser && row.subject_id === id;
+        const side = (json: string | null): string | null =>
+          json === null ? null : JSON.stringify(eraseIn(JSON.parse(json), { isUser, erase }));
+        update.run({
+          rowid: row.rowid,
+          // `agent:anna/den-pc`; everybody else is there by an id.
+          actor: row.actor.replace(/(?<=^agent:).*/s, (whose) => erase(whose, false)),
+          name: isOwn ? DELETED_MEMBER : erase(row.subject_name, !OWN_NAMES.has(row.subject_kind)),
+          before: side(row.before),
+          after: side(row.after),
+        });
+      }
+    }
+    open.run(0);
+  };
+}
+
+/** As it is, and as JSON has it. */
+function asWritten(word: string): string[] {
+  return [word, JSON.stringify(word).slice(1, -1)];
+}
+
+type EraseText = (text: string, names: boolean) => string;
+
+function textEraser({ names, emails }: Record<'names' | 'emails', readonly string[]>): EraseText {
+  return (text, isName) => {
+    const lower = text.toLowerCase();
+    if (emails.some((email) => lower.includes(email.toLowerCase()))) return DELETED_MEMBER;
+    for (const name of names.map((one) => one.toLowerCase())) {
+      if (isName && lower === name) return DELETED_MEMBER;
+      if (isName && lower === `member ${name}`) return `member ${DELETED_MEMBER}`;
+      if (lower.startsWith(`${name}/`)) return DELETED_MEMBER + text.slice(name.length);
+    }
+    return text;
+  };
+}
+
+interface Place {
+  /** Of an entry about a member: its `name` is a member's. */
+  readonly isUser: boolean;
+  readonly erase: EraseText;
+  readonly field?: string;
+}
+
+function eraseIn(value: unknown, place: Place): unknown {
+  const { isUser, erase, field = '' } = place;
+  if (typeof value === 'string') {
+    return erase(value, NAMING.has(field) || (isUser && field === 'name'));
+  }
+  if (Array.isArray(value)) return value.map((one) => eraseIn(one, place));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [name, eraseIn(one, { ...place, field: name })]),
+  );
+}

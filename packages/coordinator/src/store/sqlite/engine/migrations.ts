@@ -1,0 +1,85 @@
+/**
+ * Numbered SQL files, forward only. The number of the last one lies in the file's `user_version`,
+ * which SQLite writes in the same transaction: a migration that is killed has not happened.
+ */
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import type { Database } from 'better-sqlite3';
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const FOLDER = fileURLToPath(new URL('../../../../migrations/sqlite', import.meta.url));
+const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
+
+/** Brings the tables up to this program. Throws a `CommandError` where they are newer than it. */
+export function migrate(database: Database, folder: string = FOLDER): void {
+  const migrations = readMigrations(folder);
+  const version = schemaVersion(database);
+  if (version > migrations.length) {
+    throw new CommandError(
+      EXIT.schemaNewer,
+      `${database.name} has schema ${version}, this program knows up to ${migrations.length}. ` +
+        'Run the newer program, or restore the backup that it made before the change.',
+    );
+  }
+  if (version > 0 && version < migrations.length) backUp(database, version);
+  migrations.slice(version).forEach((sql, i) => apply(database, sql, version + i + 1));
+}
+
+export function schemaVersion(database: Database): number {
+  return Number(database.pragma('user_version', { simple: true }));
+}
+
+/** The schema that this program brings a database to. */
+export function newestSchemaVersion(): number {
+  return migrationNames().length;
+}
+
+/** The files in order: the first is migration 1. */
+export function migrationNames(folder: string = FOLDER): string[] {
+  const files = readdirSync(folder).toSorted();
+  files.forEach((file, i) => {
+    if (Number(FILE_NAME.exec(file)?.[1]) !== i + 1) {
+      throw new Error(`${join(folder, file)} is not migration ${i + 1}: numbers have no gaps`);
+    }
+  });
+  return files;
+}
+
+/** The SQL in order. */
+function readMigrations(folder: string): string[] {
+  return migrationNames(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
+}
+
+function apply(database: Database, sql: string, version: number): void {
+  database
+    .transaction(() => {
+      database.exec(sql);
+      database.pragma(`user_version = ${version}`);
+    })
+    .exclusive();
+}
+
+/**
+ * Copies the database to `<file>.schema-<version>.backup`. One file a version, however often it
+ * fails.
+ */
+function backUp(database: Database, version: number): void {
+  const backup = `${database.name}.schema-${version}.backup`;
+  const unfinished = `${backup}.unfinished`;
+  rmSync(unfinished, { force: true });
+  database.prepare('vacuum into ?').run(unfinished);
+  // SQLite does not sync what VACUUM INTO writes; a backup that a power cut empties is none.
+  const file = openSync(unfinished, 'r+');
+  fsyncSync(file);
+  closeSync(file);
+  renameSync(unfinished, backup);
+}

@@ -1,0 +1,48 @@
+/**
+ * What the worker can be asked to do: the store's operations, each synchronous on the worker's
+ * connection.
+ */
+import type { SharingFacts } from '../../../core/access/sharing.js';
+import type { Store, UsageRow } from '../../port.js';
+
+/** The client keeps the others to itself: it batches, probes, watches and closes. */
+interface Asked extends Omit<
+  Store,
+  'by' | 'recordUsage' | 'isWritable' | 'watchSharing' | 'close'
+> {
+  writeUsage(rows: readonly UsageRow[]): Promise<void>;
+  probeWrite(): Promise<void>;
+}
+
+export type Operations = {
+  readonly [Name in keyof Asked]: (
+    ...args: Parameters<Asked[Name]>
+  ) => Awaited<ReturnType<Asked[Name]>>;
+};
+
+/** One operation as it crosses to the worker. */
+export interface Call {
+  /** Whose change it is, for the audit log. */
+  readonly actor: string;
+  readonly name: keyof Operations;
+  readonly args: readonly unknown[];
+}
+
+/** How it ended there. `storage` is the disk's or the file's fault, not that of the operation. */
+export type CallOutcome =
+  | { readonly kind: 'done'; readonly value: unknown }
+  | { readonly kind: 'failed'; readonly storage: boolean; readonly message: string };
+
+/** Calls that arrive together. */
+export interface Group {
+  readonly calls: readonly Call[];
+  /** Whether the facts of sharing are asked for where one of the calls may change them. */
+  readonly watchesSharing: boolean;
+}
+
+export interface GroupOutcome {
+  /** One a call, in their order. */
+  readonly outcomes: readonly CallOutcome[];
+  /** As they are after the group; null where it did not change them, or nobody asked. */
+  readonly sharing: SharingFacts | null;
+}

@@ -1,0 +1,155 @@
+import { ulid } from '@inference-gateway/shared/ids';
+import type { Database } from 'better-sqlite3';
+import type { JobStatus } from '../../../core/jobs/job.js';
+import type { Batch, BatchJob, PageQuery } from '../../port.js';
+import { jobCanceller } from './job-cancel.js';
+import type { Operations } from '../engine/operations.js';
+import { pageStart } from './page-start.js';
+import { queueLimitReader } from './queue-limits.js';
+import { submissionWriter } from './submissions.js';
+
+type BatchOperations = Pick<
+  Operations,
+  'createBatch' | 'findSubmittedBatch' | 'findBatch' | 'listBatches' | 'cancelBatch'
+>;
+
+interface Row {
+  id: string;
+  member_id: string;
+  label: string | null;
+  created_at: number;
+  queued: number;
+  processing: number;
+  processed: number;
+  failed: number;
+  canceled: number;
+}
+
+export function batchOperations(database: Database): BatchOperations {
+  const find = batchFinder(database);
+  const { replayed } = submissionWriter(database);
+  const jobsOf = database.prepare<[string], BatchJob>(
+    `select id, batch_index as "index", status, endpoint from jobs
+     where batch_id = ? order by batch_index`,
+  );
+  return {
+    createBatch: batchCreator(database),
+    findSubmittedBatch: (memberId, idempotencyKey) => {
+      const id = replayed('batch', { memberId, idempotencyKey });
+      return id === null ? null : find(id, memberId);
+    },
+    findBatch: (id, memberId) => {
+      const batch = find(id, memberId);
+      return batch === null ? null : { batch, jobs: jobsOf.all(id) };
+    },
+    listBatches: batchLister(database),
+    cancelBatch: batchCanceller(database),
+  };
+}
+
+/** As a single job, all items together: within the limits all of them, else none. */
+function batchCreator(database: Database): Operations['createBatch'] {
+  const { replayed, writeJob, writeSubject } = submissionWriter(database);
+  const refusalOf = queueLimitReader(database);
+  const insert = database.prepare('insert into batches values (?, ?, ?, ?)');
+  const find = batchFinder(database);
+  return (submission, limits, now) => {
+    const { memberId, label, items } = submission;
+    const known = replayed('batch', submission);
+    if (known !== null) return { kind: 'replayed', value: written(known) };
+    const bytes = items.reduce((sum, { body }) => sum + body.byteLength, 0);
+    const refusal = refusalOf({ memberId, jobs: items.length, bytes }, limits);
+    if (refusal !== null) return refusal;
+    const batchId = ulid(now);
+    insert.run(batchId, memberId, label, now);
+    // Lists are in the order of ids: sorted, they keep to that of the request.
+    const ids = items.map(() => ulid(now)).toSorted();
+    ids.forEach((id, index) => {
+      const item = items[index];
+      if (item === undefined) return;
+      writeJob({ id, submission, item, batch: { id: batchId, index } }, now);
+    });
+    writeSubject({ kind: 'batch', id: batchId }, submission);
+    return { kind: 'created', value: written(batchId) };
+  };
+
+  function written(id: string): Batch {
+    const batch = find(id, null);
+    if (batch === null) throw new Error(`the batch ${id} is not there`);
+    return batch;
+  }
+}
+
+function batchFinder(database: Database): (id: string, memberId: string | null) => Batch | null {
+  const find = database.prepare<{ id: string; memberId: string | null }, Row>(
+    counted('where id = @id and (@memberId is null or member_id = @memberId)'),
+  );
+  return (id, memberId) => {
+    const row = find.get({ id, memberId });
+    return row === undefined ? null : toBatch(row);
+  };
+}
+
+function batchLister(database: Database): Operations['listBatches'] {
+  const page = 'id < @start order by id desc limit @limit';
+  type Page = Omit<PageQuery, 'after'> & { readonly start: string };
+  const own = database.prepare<Page, Row>(counted(`where member_id = @memberId and ${page}`));
+  const all = database.prepare<Page, Row>(counted(`where ${page}`));
+  const startOf = pageStart(database, 'batches');
+  return (query) => {
+    const { memberId, limit } = query;
+    const start = startOf(query, 'desc');
+    if (start === null) return [];
+    return (memberId === null ? all : own).all({ memberId, limit, start }).map(toBatch);
+  };
+}
+
+/** The choice is made before anything is counted. */
+function counted(choice: string): string {
+  return `select page.*,
+      ${count('QUEUED')} as queued, ${count('PROCESSING')} as processing,
+      ${count('PROCESSED')} as processed, ${count('FAILED')} as failed,
+      ${count('CANCELED')} as canceled
+    from (select * from batches ${choice}) as page
+    left join jobs on jobs.batch_id = page.id
+    group by page.id order by page.id desc`;
+}
+
+function count(status: JobStatus): string {
+  return `count(*) filter (where jobs.status = '${status}')`;
+}
+
+function batchCanceller(database: Database): Operations['cancelBatch'] {
+  const find = batchFinder(database);
+  const unfinished = database
+    .prepare<[string], string>(
+      `select id from jobs where batch_id = ? and status in ('QUEUED', 'PROCESSING')
+       order by batch_index`,
+    )
+    .pluck();
+  const cancel = jobCanceller(database);
+  return (id, memberId, now) => {
+    if (find(id, memberId) === null) return null;
+    const outcomes = unfinished.all(id).map((jobId) => cancel({ id: jobId, memberId, now }));
+    const canceled = outcomes.flatMap((outcome) => (outcome.kind === 'canceled' ? outcome : []));
+    const batch = find(id, memberId);
+    return batch === null ? null : { batch, canceled };
+  };
+}
+
+function toBatch(row: Row): Batch {
+  const { id, member_id: memberId, label, created_at: createdAt } = row;
+  return {
+    id,
+    memberId,
+    label,
+    createdAt,
+    counts: {
+      QUEUED: row.queued,
+      PROCESSING: row.processing,
+      PROCESSED: row.processed,
+      FAILED: row.failed,
+      CANCELED: row.canceled,
+    },
+  };
+}

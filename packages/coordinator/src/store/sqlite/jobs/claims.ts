@@ -1,0 +1,97 @@
+import type { Database } from 'better-sqlite3';
+import type { ClaimedJob, NewClaim } from '../../port.js';
+import { JOB_COLUMNS, toJob } from './job-rows.js';
+import type { JobRow } from './job-rows.js';
+import type { Operations } from '../engine/operations.js';
+import { QUEUE_PAUSED } from './queue.js';
+
+type ClaimOperations = Pick<
+  Operations,
+  'claimJobs' | 'acceptJob' | 'renewClaims' | 'renewAllClaims'
+>;
+
+/** A row that is PROCESSING: the table's checks keep what is not null here. */
+export interface ClaimedRow extends JobRow {
+  claim_id: string;
+  service_id: string;
+  member_name: string;
+}
+
+/** What to return of a job that has been claimed. */
+export const CLAIMED_COLUMNS = `${JOB_COLUMNS},
+  (select name from members where id = member_id) as member_name`;
+
+export function toClaimedJob(row: ClaimedRow): ClaimedJob {
+  return {
+    job: toJob(row),
+    claimId: row.claim_id,
+    serviceId: row.service_id,
+    memberName: row.member_name,
+    acceptedAt: row.accepted_at,
+    runDeadline: row.run_deadline,
+  };
+}
+
+export function claimOperations(database: Database): ClaimOperations {
+  // Once: a second ACCEPT must not put the deadline off.
+  const accept = database.prepare(
+    `update jobs set
+       accepted_at = coalesce(accepted_at, @now),
+       run_deadline = coalesce(run_deadline, @runDeadline)
+     where last_claim_id = @claimId and status = 'PROCESSING'`,
+  );
+  const renew = database
+    .prepare<object, string>(
+      `update jobs set lease_until = max(lease_until, @leaseUntil)
+       where last_claim_id in (select value from json_each(@claimIds))
+         and +status = 'PROCESSING' and provider_id = @providerId
+       returning claim_id`,
+    )
+    .pluck();
+  const renewAll = database.prepare<[number]>(
+    `update jobs indexed by jobs_lease set lease_until = ?
+     where status = 'PROCESSING' and lease_until > 0`,
+  );
+  const claim = claimer(database);
+  return {
+    claimJobs: (claims, now) => claims.map((one) => claim(one, now)),
+    acceptJob: (claimId, runDeadline, now) =>
+      accept.run({ claimId, runDeadline, now }).changes === 1,
+    renewClaims: ({ claimIds, ...lease }) => {
+      const renewed = new Set(renew.all({ ...lease, claimIds: JSON.stringify(claimIds) }));
+      return claimIds.filter((id) => !renewed.has(id));
+    },
+    renewAllClaims: (leaseUntil) => void renewAll.run(leaseUntil),
+  };
+}
+
+type Claimed = readonly [ClaimedJob, Uint8Array] | null;
+
+function claimer(database: Database): (claim: NewClaim, now: number) => Claimed {
+  // An exclusion that still lasts stays: the next one to give the job back must not lift it.
+  const take = database.prepare<Omit<NewClaim, 'isOwn'> & { now: number }, ClaimedRow>(
+    `update jobs set
+       status = 'PROCESSING', claim_id = @claimId, last_claim_id = @claimId,
+       provider_id = @providerId, session_id = @sessionId, service_id = @serviceId,
+       attempt = attempt + 1, attempt_counted = 1,
+       started_at = @now, accepted_at = null, run_deadline = null, lease_until = @leaseUntil
+     where id = @jobId and status = 'QUEUED' and not_before is null and not (${QUEUE_PAUSED})
+     returning ${CLAIMED_COLUMNS}`,
+  );
+  const advance = database.prepare<Pick<JobRow, 'service_type' | 'model' | 'fair_key'>>(
+    `insert into fair_clocks values (@service_type, @model, @fair_key)
+     on conflict do update set virtual_time = max(virtual_time, excluded.virtual_time)`,
+  );
+  const bodyOf = database
+    .prepare<[string], Uint8Array>('select body from job_bodies where job_id = ?')
+    .pluck();
+  return ({ isOwn, ...claim }, now) => {
+    const row = take.get({ ...claim, now });
+    if (row === undefined) return null;
+    const { service_type, model, fair_key } = row;
+    if (!isOwn) advance.run({ service_type, model, fair_key });
+    const body = bodyOf.get(row.id);
+    if (body === undefined) throw new Error(`the queued job ${row.id} has no body`);
+    return [toClaimedJob(row), body];
+  };
+}

@@ -1,0 +1,117 @@
+/** What goes with the end of a job, in the transaction that ended it: usage and webhooks. */
+import type { Database } from 'better-sqlite3';
+import { sourceOf } from '../../../core/access/caller.js';
+import { isFinished } from '../../../core/jobs/job.js';
+import type { Job, JobUsage, UsageRow } from '../../port.js';
+import { JOB_COLUMNS, toJob } from './job-rows.js';
+import type { JobRow } from './job-rows.js';
+import { usageWriter } from '../usage/usage.js';
+
+/** More tokens than any one call can have. */
+const MAX_TOKENS = 10_000_000;
+/** Longer than any file can be: an agent may say anything, and sums must stay whole numbers. */
+const MAX_AUDIO_MS = 30 * 86_400_000;
+
+interface EndedJob {
+  readonly job: Job;
+  readonly usage: UsageRow;
+}
+
+interface JobEnds {
+  /**
+   * To be called once a job's status has become a final one. A null usage is that of a run which
+   * made nothing.
+   */
+  readonly concludeJob: (jobId: string, now: number, usage: JobUsage | null) => EndedJob;
+}
+
+export function jobEnds(database: Database): JobEnds {
+  const find = database.prepare<[string], JobRow>(`select ${JOB_COLUMNS} from jobs where id = ?`);
+  const writeUsage = usageWriter(database);
+  const announce = announcer(database);
+  return {
+    concludeJob: (jobId, now, usage) => {
+      const row = find.get(jobId);
+      if (row === undefined || !isFinished(row.status)) {
+        throw new Error(`the job ${jobId} has not ended: it is ${row?.status ?? 'not there'}`);
+      }
+      const used = usageOf(row, now, usage ?? NO_USAGE);
+      writeUsage(used);
+      announce(row, now);
+      return { job: toJob(row), usage: used };
+    },
+  };
+}
+
+const NO_USAGE: JobUsage = {
+  promptTokens: 0,
+  completionTokens: 0,
+  estimated: false,
+  audioMs: 0,
+  images: 0,
+  firstByteMs: null,
+};
+
+/** One row a generation: a job that its caller retries is another request to be metered. */
+function usageOf(row: JobRow, now: number, usage: JobUsage): UsageRow {
+  const { id, generation, service_type, started_at: startedAt, queued_at: queuedAt } = row;
+  const { memberId, keyId, providerId, model, endpoint, attempts, error } = toJob(row);
+  const outcome = OUTCOMES[row.status] ?? 'failed';
+  return {
+    requestId: `${id}.${generation}`,
+    at: now,
+    memberId,
+    keyId,
+    providerId,
+    model,
+    serviceType: service_type,
+    endpoint,
+    promptTokens: clamp(usage.promptTokens, MAX_TOKENS),
+    completionTokens: clamp(usage.completionTokens, MAX_TOKENS),
+    estimated: usage.estimated,
+    audioMs: clamp(usage.audioMs, MAX_AUDIO_MS),
+    images: clamp(usage.images, Number.MAX_SAFE_INTEGER),
+    // One that never ran has waited all the time. The wall clock may have been set back meanwhile.
+    queueMs: Math.max(0, (startedAt ?? now) - queuedAt),
+    firstByteMs: usage.firstByteMs,
+    totalMs: Math.max(0, now - queuedAt),
+    attempts,
+    outcome,
+    errorCode: outcome === 'failed' ? (error?.code ?? null) : null,
+    source: sourceOf(keyId),
+  };
+}
+
+const OUTCOMES: Readonly<Partial<Record<JobRow['status'], UsageRow['outcome']>>> = {
+  PROCESSED: 'ok',
+  FAILED: 'failed',
+  CANCELED: 'canceled',
+};
+
+/** An agent's word on usage is hostile: nonsense must not spoil a member's sums. */
+function clamp(count: number, most: number): number {
+  return Math.min(Math.max(0, Math.round(count)), most);
+}
+
+/** Tells whoever wished to know of the job, and with the last one of a batch of the batch. */
+function announcer(database: Database): (row: JobRow, now: number) => void {
+  const ofJob = database.prepare(
+    `insert into webhook_deliveries (id, subject_id, member_id, created_at, next_at)
+     select @message, subject_id, @memberId, @now, @now from webhooks where subject_id = @id
+     on conflict (id) do nothing`,
+  );
+  // A retried job ends its batch anew: the sum of the generations tells one end from the next.
+  const ofBatch = database.prepare(
+    `insert into webhook_deliveries (id, subject_id, member_id, created_at, next_at)
+     select 'msg_' || @batchId || '_' ||
+       (select sum(generation) from jobs where batch_id = @batchId),
+       subject_id, @memberId, @now, @now
+     from webhooks where subject_id = @batchId and not exists (
+       select 1 from jobs where batch_id = @batchId and status in ('QUEUED', 'PROCESSING'))
+     on conflict (id) do nothing`,
+  );
+  return ({ id, generation, member_id: memberId, batch_id: batchId }, now) => {
+    ofJob.run({ message: `msg_${id}_${generation}`, id, memberId, now });
+    if (batchId !== null) ofBatch.run({ batchId, memberId, now });
+  };
+}

@@ -1,0 +1,162 @@
+/** Rows of `jobs`, what they stand for, how a lane is written, and where in the queue a job is. */
+import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
+import type { Database } from 'better-sqlite3';
+import type { ProviderScope } from '../../../core/access/caller.js';
+import type { JobError, JobStatus } from '../../../core/jobs/job.js';
+import type { Lane } from '../../../core/jobs/lane.js';
+import type { Needs } from '../../../core/routing/match.js';
+import type { Job } from '../../port.js';
+
+export interface JobRow {
+  id: string;
+  member_id: string;
+  key_id: string;
+  request_id: string;
+  batch_id: string | null;
+  batch_index: number | null;
+  endpoint: EndpointKey;
+  service_type: ServiceType;
+  model: string;
+  scope: ProviderScope;
+  needs: string;
+  body_bytes: number;
+  status: JobStatus;
+  created_at: number;
+  queued_at: number;
+  started_at: number | null;
+  finished_at: number | null;
+  attempt: number;
+  max_attempts: number;
+  releases: number;
+  generation: number;
+  lane: string;
+  fair_key: number;
+  excluded: string;
+  excluded_until: number | null;
+  avoided: string;
+  not_before: number | null;
+  claim_id: string | null;
+  last_claim_id: string | null;
+  provider_id: string | null;
+  session_id: string | null;
+  service_id: string | null;
+  accepted_at: number | null;
+  lease_until: number | null;
+  run_deadline: number | null;
+  error: string | null;
+  /** JSON: `FailedAttempt[]` */
+  failed_attempts: string;
+  first_asset_id: string | null;
+}
+
+/**
+ * All of a `JobRow`, for a select from `jobs` alone and for `returning`, which knows no `jobs.*`.
+ * The link to an asset goes with it: the first link left is that of the first asset still there.
+ */
+export const JOB_COLUMNS = `*, (
+    select asset_id from job_assets where job_id = jobs.id order by position limit 1
+  ) as first_asset_id`;
+
+/** A job by its id; undefined where it is another member's. A null member stands for any. */
+export function jobFinder(
+  database: Database,
+): (id: string, memberId: string | null) => JobRow | undefined {
+  const find = database.prepare<{ id: string; memberId: string | null }, JobRow>(
+    `select ${JOB_COLUMNS} from jobs
+     where id = @id and (@memberId is null or member_id = @memberId)`,
+  );
+  return (id, memberId) => find.get({ id, memberId });
+}
+
+export function toJob(row: JobRow): Job {
+  return {
+    id: row.id,
+    memberId: row.member_id,
+    keyId: row.key_id,
+    requestId: row.request_id,
+    batchId: row.batch_id,
+    batchIndex: row.batch_index,
+    endpoint: row.endpoint,
+    model: row.model,
+    scope: row.scope,
+    needs: JSON.parse(row.needs) as Needs,
+    status: row.status,
+    createdAt: row.created_at,
+    queuedAt: row.queued_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    attempts: row.attempt,
+    maxAttempts: row.max_attempts,
+    generation: row.generation,
+    providerId: row.provider_id,
+    notBefore: row.not_before,
+    error: JSON.parse(row.error ?? 'null') as JobError | null,
+    firstAssetId: row.first_asset_id,
+  };
+}
+
+/**
+ * What tells a lane from the others of its service type and model, which are columns of their own:
+ * the same lane is the same text, in whatever order its sets were given.
+ */
+export function laneKey(lane: Omit<Lane, 'serviceType' | 'model'>): string {
+  const { memberId, scope, needs, excluded, avoided } = lane;
+  const { features, voices, format, inputs = [] } = needs;
+  const sets = [features, voices, excluded, avoided].map((set) => set.toSorted());
+  // Without such needs it is the key that jobs of earlier versions have.
+  const others = inputs.length === 0 ? [] : [inputs.toSorted()];
+  return JSON.stringify([memberId, scope, format, ...sets, ...others]);
+}
+
+type LaneParts = [
+  string,
+  ProviderScope,
+  string | null,
+  string[],
+  string[],
+  string[],
+  string[],
+  string[]?,
+];
+export type LaneColumns = Pick<JobRow, 'service_type' | 'model' | 'lane'>;
+
+export function parseLane({ service_type: serviceType, model, lane }: LaneColumns): Lane {
+  const parts = JSON.parse(lane) as LaneParts;
+  const [memberId, scope, format, features, voices, excluded, avoided, inputs] = parts;
+  const needs = { features, voices, format, ...(inputs && { inputs }) };
+  return { serviceType, model, memberId, scope, needs, excluded, avoided };
+}
+
+/** `LaneHead.key`: the lane wholly. */
+export function laneHeadKey({ service_type, model, lane }: LaneColumns): string {
+  return JSON.stringify([service_type, model, lane]);
+}
+
+export function parseLaneHeadKey(key: string): LaneColumns {
+  const [service_type, model, lane] = JSON.parse(key) as [ServiceType, string, string];
+  return { service_type, model, lane };
+}
+
+/**
+ * Draws the `fair_key` of a job that enters the queue: one step after its caller's last job for the
+ * model, or after what is being served now, whichever is later.
+ */
+export function enqueueKeys(
+  database: Database,
+): (place: Pick<Lane, 'serviceType' | 'model' | 'memberId'>) => number {
+  const draw = database
+    .prepare<Pick<Lane, 'serviceType' | 'model' | 'memberId'>, number>(
+      `insert into fair_callers (service_type, model, member_id, last_key)
+       values (@serviceType, @model, @memberId, 1 + coalesce((
+         select virtual_time from fair_clocks
+         where service_type = @serviceType and model = @model), 0))
+       on conflict do update set last_key = max(last_key + 1, excluded.last_key)
+       returning last_key`,
+    )
+    .pluck();
+  return (place) => {
+    const key = draw.get(place);
+    if (key === undefined) throw new Error('SQLite wrote a place in the queue and told none');
+    return key;
+  };
+}

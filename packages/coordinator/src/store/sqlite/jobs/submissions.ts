@@ -1,0 +1,97 @@
+/** What the submission of a job and that of a batch have in common. */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { Database } from 'better-sqlite3';
+import type { NewJobItem, Submission } from '../../port.js';
+import { enqueueKeys, laneKey } from './job-rows.js';
+
+export interface SubmittedJob {
+  readonly id: string;
+  readonly submission: Submission;
+  readonly item: NewJobItem;
+  /** Null for a job of its own. */
+  readonly batch: { readonly id: string; readonly index: number } | null;
+}
+
+export interface Subject {
+  readonly kind: 'job' | 'batch';
+  readonly id: string;
+}
+
+export interface SubmissionWriter {
+  /** The id of what was submitted under the same idempotency key before; null where nothing was. */
+  readonly replayed: (
+    kind: Subject['kind'],
+    submission: Pick<Submission, 'memberId' | 'idempotencyKey'>,
+  ) => string | null;
+  /** Writes a QUEUED job and its body. */
+  readonly writeJob: (job: SubmittedJob, now: number) => void;
+  /** Writes under which idempotency key it was submitted, and who is to be told of its end. */
+  readonly writeSubject: (subject: Subject, submission: Submission) => void;
+}
+
+export function submissionWriter(database: Database): SubmissionWriter {
+  const known = database
+    .prepare<[string, string, string], string>(
+      `select coalesce(job_id, batch_id) from idempotency_keys
+       where member_id = ? and kind = ? and key = ?`,
+    )
+    .pluck();
+  const insert = jobInserter(database);
+  const insertBody = database.prepare('insert into job_bodies values (?, ?)');
+  const insertKey = database.prepare(
+    `insert into idempotency_keys (member_id, kind, key, job_id, batch_id)
+     values (
+       @memberId, @kind, @key,
+       iif(@kind = 'job', @id, null), iif(@kind = 'batch', @id, null))`,
+  );
+  const insertWebhook = database.prepare(
+    'insert into webhooks (subject_id, subject, url, secret) values (@id, @kind, @url, @secret)',
+  );
+  return {
+    replayed: (kind, { memberId, idempotencyKey: key }) =>
+      key === null ? null : (known.get(memberId, kind, key) ?? null),
+    writeJob: (job, now) => {
+      insert(job, now);
+      insertBody.run(job.id, job.item.body);
+    },
+    writeSubject: (subject, { memberId, idempotencyKey: key, webhook }) => {
+      if (key !== null) insertKey.run({ ...subject, memberId, key });
+      if (webhook !== null) insertWebhook.run({ ...subject, ...webhook });
+    },
+  };
+}
+
+function jobInserter(database: Database): (job: SubmittedJob, now: number) => void {
+  const insert = database.prepare(
+    `insert into jobs (
+       id, member_id, key_id, request_id, batch_id, batch_index, endpoint, service_type, model,
+       scope, needs, body_bytes, status, created_at, queued_at, max_attempts, lane, fair_key)
+     values (
+       @id, @memberId, @keyId, @requestId, @batchId, @batchIndex, @endpoint, @serviceType, @model,
+       @scope, @needs, @bodyBytes, 'QUEUED', @now, @now, @maxAttempts, @lane, @fairKey)`,
+  );
+  const nextKey = enqueueKeys(database);
+  return ({ id, submission, item, batch }, now) => {
+    const { memberId, keyId, requestId, scope, maxAttempts } = submission;
+    const { endpoint, model, needs, body } = item;
+    const { serviceType } = ENDPOINTS[endpoint];
+    insert.run({
+      id,
+      memberId,
+      keyId,
+      requestId,
+      scope,
+      maxAttempts,
+      endpoint,
+      model,
+      serviceType,
+      now,
+      batchId: batch?.id ?? null,
+      batchIndex: batch?.index ?? null,
+      needs: JSON.stringify(needs),
+      bodyBytes: body.byteLength,
+      lane: laneKey({ memberId, scope, needs, excluded: [], avoided: [] }),
+      fairKey: nextKey({ serviceType, model, memberId }),
+    });
+  };
+}

@@ -1,0 +1,76 @@
+import { ulid } from '@inference-gateway/shared/ids';
+import type { Database } from 'better-sqlite3';
+import type { AuditSubject, Created, Member, NewMember, Role } from '../../port.js';
+import type { AuditTrail } from '../engine/audit-trail.js';
+
+/** A row of `members`, as `select *` reads it. */
+export interface MemberRow {
+  id: string;
+  email: string;
+  name: string;
+  role: Role;
+  password_hash: string | null;
+  rate_limit_requests: number | null;
+  max_concurrent: number | null;
+  created_at: number;
+  disabled_at: number | null;
+}
+
+/** The password's hash stays behind: whoever needs it asks for it alone. */
+export function decodeMember(row: MemberRow): Member {
+  const { id, email, name, role, created_at: createdAt, disabled_at: disabledAt } = row;
+  const limits = { requests: row.rate_limit_requests, concurrent: row.max_concurrent };
+  const hasPassword = row.password_hash !== null;
+  return { id, email, name, role, limits, createdAt, disabledAt, hasPassword };
+}
+
+export function memberSubject({ id, email }: { id: string; email: string }): AuditSubject {
+  return { kind: 'user', id, name: email };
+}
+
+/** However a member comes to be: by an administrator, or by an invite. */
+export function memberCreator(
+  database: Database,
+  trail: AuditTrail,
+): (member: NewMember, now: number) => Created<Member> {
+  const insert = database.prepare<object, MemberRow>(
+    `insert into members (id, email, name, role, password_hash, created_at)
+     values (@id, @email, @name, @role, @passwordHash, @now) on conflict do nothing returning *`,
+  );
+  const emailTaken = database.prepare('select 1 from members where email = ?');
+  return (member, now) => {
+    const row = insert.get({ ...member, id: ulid(now), now });
+    if (row === undefined) {
+      return {
+        kind: 'taken',
+        field: emailTaken.get(member.email) === undefined ? 'name' : 'email',
+      };
+    }
+    noteCreated(trail, row);
+    return { kind: 'created', value: decodeMember(row) };
+  };
+}
+
+/** One statement looks and writes: of any number that try at once, one is the first. */
+export function firstMemberCreator(
+  database: Database,
+  trail: AuditTrail,
+): (member: Omit<NewMember, 'role'>, now: number) => Member | null {
+  const insert = database.prepare<object, MemberRow>(
+    `insert into members (id, email, name, role, password_hash, created_at)
+     select @id, @email, @name, 'admin', @passwordHash, @now
+     where not exists (select 1 from members) returning *`,
+  );
+  return (member, now) => {
+    const row = insert.get({ ...member, id: ulid(now), now });
+    if (row === undefined) return null;
+    noteCreated(trail, row);
+    return decodeMember(row);
+  };
+}
+
+function noteCreated(trail: AuditTrail, row: MemberRow): void {
+  const { email, name, role } = row;
+  const after = { email, name, role };
+  trail.record({ action: 'user.create', subject: memberSubject(row), before: null, after });
+}

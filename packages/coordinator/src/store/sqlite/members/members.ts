@@ -1,0 +1,110 @@
+import type { Database } from 'better-sqlite3';
+import type { MemberChange, MemberLimits } from '../../port.js';
+import type { AuditTrail } from '../engine/audit-trail.js';
+import { decodeMember, firstMemberCreator, memberCreator, memberSubject } from './member-rows.js';
+import type { MemberRow } from './member-rows.js';
+import type { Operations } from '../engine/operations.js';
+
+type MemberOperations = Pick<
+  Operations,
+  | 'createMember'
+  | 'createFirstMember'
+  | 'findMember'
+  | 'listMembers'
+  | 'changeMember'
+  | 'setMemberLimits'
+>;
+
+export function memberOperations(database: Database, trail: AuditTrail): MemberOperations {
+  // An id wins over an address, and that over a name: a name can be chosen to look like an id.
+  const find = database.prepare<{ ref: string }, MemberRow>(
+    `select * from members where id = @ref or email = @ref or name = @ref
+     order by id = @ref desc, email = @ref desc limit 1`,
+  );
+  const list = database.prepare<[], MemberRow>('select * from members order by created_at, id');
+  return {
+    createMember: memberCreator(database, trail),
+    createFirstMember: firstMemberCreator(database, trail),
+    findMember: (ref) => {
+      const row = find.get({ ref });
+      return row === undefined ? null : decodeMember(row);
+    },
+    listMembers: () => list.all().map(decodeMember),
+    changeMember: changer(database, trail),
+    setMemberLimits: limiter(database, trail),
+  };
+}
+
+/**
+ * Only this connection writes, and an operation runs without a pause: the member who is read for
+ * the audit is the one who is changed.
+ */
+function changer(database: Database, trail: AuditTrail): Operations['changeMember'] {
+  const byId = database.prepare<[string], MemberRow>('select * from members where id = ?');
+  const nameTaken = database.prepare('select 1 from members where name = @name and id <> @id');
+  const update = database.prepare<MemberRow>(
+    `update members set name = @name, role = @role, disabled_at = @disabled_at,
+       password_hash = @password_hash
+     where id = @id`,
+  );
+  const endSessions = database.prepare('delete from member_sessions where member_id = ?');
+  return (id, change, now) => {
+    const before = byId.get(id);
+    const { name, formerPasswordHash: former } = change;
+    if (before === undefined) return { kind: 'unknown' };
+    if (former !== undefined && former !== before.password_hash) return { kind: 'unknown' };
+    if (name !== undefined && nameTaken.get({ name, id }) !== undefined) {
+      return { kind: 'taken', field: 'name' };
+    }
+    const after = changed(before, change, now);
+    update.run(after);
+    const switches = (before.disabled_at === null) !== (after.disabled_at === null);
+    // Also at the way back: a log-in that was under way when the member was disabled is over, too.
+    if (switches || change.passwordHash !== undefined) endSessions.run(id);
+    recordChanges(trail, before, after);
+    return { kind: 'changed', value: decodeMember(after) };
+  };
+}
+
+function changed(row: MemberRow, change: MemberChange, now: number): MemberRow {
+  const { name = row.name, role = row.role, passwordHash = row.password_hash } = change;
+  const disabled = change.disabled ?? row.disabled_at !== null;
+  const disabled_at = disabled ? (row.disabled_at ?? now) : null;
+  return { ...row, name, role, disabled_at, password_hash: passwordHash };
+}
+
+/** One entry a field, each under the command that changes it. */
+function recordChanges(trail: AuditTrail, before: MemberRow, after: MemberRow): void {
+  const subject = memberSubject(after);
+  const note = (action: string, of: (row: MemberRow) => Record<string, string | boolean>): void =>
+    trail.recordChange({ action, subject, before: of(before), after: of(after) });
+  note('user.rename', ({ name }) => ({ name }));
+  note('user.role', ({ role }) => ({ role }));
+  note(after.disabled_at === null ? 'user.enable' : 'user.disable', ({ disabled_at }) => ({
+    disabled: disabled_at !== null,
+  }));
+  // That it changed is all that is written: a hash can be guessed at.
+  if (before.password_hash !== after.password_hash) {
+    trail.record({ action: 'user.password', subject, before: null, after: null });
+  }
+}
+
+function limiter(database: Database, trail: AuditTrail): Operations['setMemberLimits'] {
+  const byId = database.prepare<[string], MemberRow>('select * from members where id = ?');
+  const update = database.prepare<MemberLimits & { id: string }>(
+    `update members set rate_limit_requests = @requests, max_concurrent = @concurrent
+     where id = @id`,
+  );
+  return (id, limits) => {
+    const row = byId.get(id);
+    if (row === undefined) return false;
+    const before = decodeMember(row).limits;
+    // What is not told stays; null is told, too.
+    const { requests = before.requests, concurrent = before.concurrent } = limits;
+    const after = { requests, concurrent };
+    update.run({ id, ...after });
+    const subject = memberSubject(row);
+    trail.recordChange({ action: 'limit.set', subject, before: { ...before }, after });
+    return true;
+  };
+}

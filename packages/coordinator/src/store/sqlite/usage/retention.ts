@@ -1,0 +1,93 @@
+/** What is deleted for its age, and how the space of what was deleted goes back to the disk. */
+import { statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import type { Compaction } from '../../port.js';
+import type { Operations } from '../engine/operations.js';
+
+/**
+ * The oldest rows, among which those that are over are looked for: were the clock once wrong, the
+ * first ones are not the oldest.
+ */
+const SCANNED_ROWS = 10_000;
+
+/** Rows are written in the order of their times, so that no index of them is needed. */
+export function oldRowDeleter(
+  database: Database,
+  table: 'usage' | 'audit_log',
+): (before: number, limit: number) => number {
+  const deleteOld = database.prepare<object>(
+    `delete from ${table} where rowid in (
+       select rowid from (select rowid, at from ${table} order by rowid limit ${SCANNED_ROWS})
+       where at < @before limit @limit)`,
+  );
+  return (before, limit) => deleteOld.run({ before, limit }).changes;
+}
+
+type RetentionOperations = Pick<Operations, 'countOld' | 'releasePages' | 'compact'>;
+
+export function retentionOperations(database: Database): RetentionOperations {
+  const count = (from: string) =>
+    database.prepare<[number], number>(`select count(*) from ${from} < ?`).pluck();
+  const jobs = count('jobs where finished_at');
+  const usage = count('usage where at');
+  const audit = count('audit_log where at');
+  return {
+    countOld: (before) => ({
+      jobs: jobs.get(before.jobs) ?? 0,
+      usage: usage.get(before.usage) ?? 0,
+      audit: audit.get(before.audit) ?? 0,
+    }),
+    releasePages: (limit) => {
+      const pages = pageCount(database);
+      database.pragma(`incremental_vacuum(${limit})`);
+      return pages - pageCount(database);
+    },
+    compact: () => compact(database),
+  };
+}
+
+/** Of `pragma auto_vacuum`; older databases have none. */
+const INCREMENTAL = 2;
+/** SQLite writes a whole copy, and that into its log, before the file becomes smaller. */
+const ROOM_FACTOR = 2;
+
+/** Outside a transaction. */
+function compact(database: Database): Compaction {
+  const before = bytesOf(database);
+  const isIncremental = database.pragma('auto_vacuum', { simple: true }) === INCREMENTAL;
+  const lacksRoom = !isIncremental && roomBeside(database.name) < before * ROOM_FACTOR;
+  if (isIncremental) database.pragma('incremental_vacuum');
+  else if (!lacksRoom) rewrite(database);
+  database.pragma('wal_checkpoint(TRUNCATE)');
+  return { freedBytes: Math.max(0, before - bytesOf(database)), lacksRoom };
+}
+
+/** From then on its pages can be given back one by one. */
+function rewrite(database: Database): void {
+  database.pragma('temp_store = FILE');
+  try {
+    database.pragma('auto_vacuum = INCREMENTAL');
+    database.exec('vacuum');
+  } finally {
+    database.pragma('temp_store = MEMORY');
+  }
+}
+
+function pageCount(database: Database): number {
+  return Number(database.pragma('page_count', { simple: true }));
+}
+
+/** Of the file and of its write-ahead log. */
+function bytesOf({ name }: Database): number {
+  const files = [name, `${name}-wal`];
+  return files.reduce(
+    (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
+}
+
+function roomBeside(file: string): number {
+  const { bavail, bsize } = statfsSync(dirname(file));
+  return bavail * bsize;
+}
