@@ -3,14 +3,14 @@ import type {
   AdminArgs,
   AdminName,
   AdminResult,
-} from '@inference-gateway/coordinator/operations/commands';
+} from '@inference-gateway/coordinator/operations/operations';
 import type {
   MyArgs,
   MyChange,
   MyName,
   MyRead,
   MyResult,
-} from '@inference-gateway/coordinator/operations/my/my-commands';
+} from '@inference-gateway/coordinator/operations/my/commands';
 import { failureOf } from './requests.js';
 import type { Visitor } from './visitor.js';
 

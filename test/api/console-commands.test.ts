@@ -1,5 +1,5 @@
-import { MY_COMMANDS } from '@inference-gateway/coordinator/operations/my/my-commands';
-import type { MyName } from '@inference-gateway/coordinator/operations/my/my-commands';
+import { MY_COMMANDS } from '@inference-gateway/coordinator/operations/my/commands';
+import type { MyName } from '@inference-gateway/coordinator/operations/my/commands';
 import { newSecret } from '@inference-gateway/shared/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openGateway } from '../support/gateway.js';

@@ -1,4 +1,4 @@
-import { MY_COMMANDS } from '@inference-gateway/coordinator/operations/my/my-commands';
+import { MY_COMMANDS } from '@inference-gateway/coordinator/operations/my/commands';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';

@@ -1,5 +1,5 @@
 import { newSecret } from '@inference-gateway/shared/ids';
-import type { AdminArgs } from '@inference-gateway/coordinator/operations/commands';
+import type { AdminArgs } from '@inference-gateway/coordinator/operations/operations';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openGateway, startGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';

@@ -1,6 +1,6 @@
 /** Requests as any HTTP client would write them, and their answers read without an SDK. */
 import { callLocal } from '@inference-gateway/shared/program/local-socket';
-import { adminSocketPath } from '@inference-gateway/coordinator/operations/server';
+import { adminSocketPath } from '@inference-gateway/coordinator/operations/admin-socket';
 import type { ErrorBody } from '@inference-gateway/shared/errors';
 import type { TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';

@@ -1,6 +1,6 @@
 /** Members of one gateway, their machines, and what they let each other use. */
 import type { ServiceConfig } from '@inference-gateway/agent/backends/backend';
-import type { AdminArgs } from '@inference-gateway/coordinator/operations/commands';
+import type { AdminArgs } from '@inference-gateway/coordinator/operations/operations';
 import type { Config } from '@inference-gateway/coordinator/config/config';
 import { onTestFinished } from 'vitest';
 import { answer } from '../support/fake-behaviours.js';

@@ -1,5 +1,5 @@
 /** The town of `sharing-world.ts`, live: a gateway, its members, and their agents. */
-import type { AdminArgs } from '@inference-gateway/coordinator/operations/commands';
+import type { AdminArgs } from '@inference-gateway/coordinator/operations/operations';
 import { onEachOpen } from '../support/job-agent.js';
 import type { Open } from '../support/job-agent.js';
 import { picture } from '../support/pictures.js';

@@ -2,8 +2,8 @@
  * Every route that the router knows, tried as everybody who could try it. A route that is added is
  * in none of these tables, and fails until somebody has said whom it is for.
  */
-import { MY_COMMANDS } from '@inference-gateway/coordinator/operations/my/my-commands';
-import { ADMIN_COMMANDS } from '@inference-gateway/coordinator/operations/commands';
+import { MY_COMMANDS } from '@inference-gateway/coordinator/operations/my/commands';
+import { ADMIN_COMMANDS } from '@inference-gateway/coordinator/operations/operations';
 import { createRouter } from '@inference-gateway/coordinator/http/edge/app';
 import type { AppParts } from '@inference-gateway/coordinator/http/edge/app';
 import { newSecret } from '@inference-gateway/shared/ids';

@@ -1,7 +1,7 @@
 /** Where a secret must not be found: logs, answers, the process list, the data folder, caches. */
 import { newSecret } from '@inference-gateway/shared/ids';
 import { callLocal } from '@inference-gateway/shared/program/local-socket';
-import { adminSocketPath } from '@inference-gateway/coordinator/operations/server';
+import { adminSocketPath } from '@inference-gateway/coordinator/operations/admin-socket';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';

@@ -9,7 +9,7 @@ import type {
   AdminArgs,
   AdminName,
   AdminResult,
-} from '@inference-gateway/coordinator/operations/commands';
+} from '@inference-gateway/coordinator/operations/operations';
 import { callRunning } from '@inference-gateway/coordinator/cli/client';
 import { loadConfig } from '@inference-gateway/coordinator/config/config';
 import type { Config } from '@inference-gateway/coordinator/config/config';

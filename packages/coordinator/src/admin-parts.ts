@@ -1,8 +1,8 @@
 /** What the administrative operations of a running coordinator work on. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SetupDesk } from './accounts/setup-desk.js';
-import type { AdminParts, SystemFacts } from './operations/admin-context.js';
+import type { SetupDesk } from './accounts/setup-link.js';
+import type { AdminParts, SystemFacts } from './operations/operation.js';
 import { createAdminAssets } from './assets/admin-assets.js';
 import { assetLimits } from './assets/asset-library.js';
 import type { Config } from './config/config.js';

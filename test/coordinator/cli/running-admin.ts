@@ -2,8 +2,8 @@
  * The admin socket of a coordinator in this process, over a real store, with links, files and a
  * dispatcher that a test makes up.
  */
-import type { ServerFacts } from '@inference-gateway/coordinator/operations/admin-context';
-import { serveAdmin } from '@inference-gateway/coordinator/operations/server';
+import type { ServerFacts } from '@inference-gateway/coordinator/operations/operation';
+import { serveAdmin } from '@inference-gateway/coordinator/operations/admin-socket';
 import type {
   AdminAssets,
   AssetFault,
@@ -16,8 +16,8 @@ import type {
 } from '@inference-gateway/coordinator/core/routing/admin-links';
 import type { Candidate } from '@inference-gateway/coordinator/core/routing/match';
 import type { ProviderView, Sessions } from '@inference-gateway/coordinator/core/routing/links';
-import { createIdleDesk } from '@inference-gateway/coordinator/jobs/offline-jobs';
-import type { JobDesk, Waiting } from '@inference-gateway/coordinator/jobs/job-actions';
+import { createOfflineJobs } from '@inference-gateway/coordinator/jobs/offline-jobs';
+import type { JobActions, Waiting } from '@inference-gateway/coordinator/jobs/job-actions';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Job, Provider, QueueLimits, Store } from '@inference-gateway/coordinator/store/port';
 import { onTestFinished } from 'vitest';
@@ -163,7 +163,7 @@ class MadeUpAssets implements AdminAssets {
   }
 }
 
-interface MadeUpDesk extends JobDesk {
+interface MadeUpDesk extends JobActions {
   lastTickAt: number | null;
   /** Members in whose name something was asked; an administrator acts in nobody's. */
   readonly askedFor: (string | null)[];
@@ -171,7 +171,7 @@ interface MadeUpDesk extends JobDesk {
 
 /** Does what an idle one does, and says of every queued job what a running dispatcher would. */
 function madeUpDesk(store: Store): MadeUpDesk {
-  const idle = createIdleDesk(store, LIMITS);
+  const idle = createOfflineJobs(store, LIMITS);
   const askedFor: (string | null)[] = [];
   const noted = (memberId: string | null): string | null => {
     askedFor.push(memberId);

@@ -1,4 +1,4 @@
-import { createIdleDesk } from '@inference-gateway/coordinator/jobs/offline-jobs';
+import { createOfflineJobs } from '@inference-gateway/coordinator/jobs/offline-jobs';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -8,7 +8,7 @@ import { fillWithJobs } from '../cli/jobs-in-store.js';
 async function idle() {
   const store = await openStore(await temporaryFolder());
   onTestFinished(() => store.close());
-  return { store, desk: createIdleDesk(store, { jobs: 2, bytes: 1_000_000 }) };
+  return { store, desk: createOfflineJobs(store, { jobs: 2, bytes: 1_000_000 }) };
 }
 
 test('only queued jobs wait, each where the queue has it, because nothing runs', async () => {
@@ -34,7 +34,7 @@ test('a member cancels and retries only what is theirs', async () => {
 test('a retry beyond the limit of the queue is refused', async () => {
   const { store, desk } = await idle();
   const { canceled, failed } = await fillWithJobs(store);
-  const narrow = createIdleDesk(store, { jobs: 1, bytes: 1_000_000 });
+  const narrow = createOfflineJobs(store, { jobs: 1, bytes: 1_000_000 });
   expect(await narrow.retry(failed.id, null)).toMatchObject({ kind: 'queue_full', limit: 'jobs' });
   // Ben's own queue is empty.
   expect(await narrow.retry(canceled.id, null)).toMatchObject({ kind: 'queued' });

@@ -1,5 +1,5 @@
 /** What an agent hears of the claims that it brought, in which order. */
-import { AgentSession } from '@inference-gateway/coordinator/links/agent-session';
+import { AgentSession } from '@inference-gateway/coordinator/links/agent-link';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import type { CoordinatorMessage } from '@inference-gateway/shared/protocol/messages';
 import { EventEmitter } from 'node:events';

@@ -1,8 +1,8 @@
 /** Administrative operations on a real store, without a process and without a coordinator. */
-import { runAdmin } from '@inference-gateway/coordinator/operations/commands';
-import type { AdminName, AdminResult } from '@inference-gateway/coordinator/operations/commands';
+import { runAdmin } from '@inference-gateway/coordinator/operations/operations';
+import type { AdminName, AdminResult } from '@inference-gateway/coordinator/operations/operations';
 import { createAdminAssets } from '@inference-gateway/coordinator/assets/admin-assets';
-import { createIdleDesk } from '@inference-gateway/coordinator/jobs/offline-jobs';
+import { createOfflineJobs } from '@inference-gateway/coordinator/jobs/offline-jobs';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { CommandError } from '@inference-gateway/shared/program/command-error';
@@ -29,7 +29,7 @@ export async function adminOnStore(): Promise<AdminOnStore> {
     system: null,
     onMember: (): void => {},
     assets: createAdminAssets(folder, store),
-    desk: createIdleDesk(store, { jobs: 100, bytes: 1_000_000 }),
+    desk: createOfflineJobs(store, { jobs: 100, bytes: 1_000_000 }),
     retention: { retentionMs: DAY_MS, usageRetentionMs: DAY_MS, auditRetentionMs: DAY_MS },
     asyncEnabled: true,
     now: Date.now,

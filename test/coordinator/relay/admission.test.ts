@@ -1,4 +1,4 @@
-import { Turnstile } from '@inference-gateway/coordinator/relay/admission';
+import { Admission } from '@inference-gateway/coordinator/relay/admission';
 import { setMaxListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 
@@ -8,11 +8,11 @@ setMaxListeners(0, never);
 function turnstile(limit: number, waitMs = 10_000) {
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
-  return { closing, gate: new Turnstile(limit, waitMs, closing.signal) };
+  return { closing, gate: new Admission(limit, waitMs, closing.signal) };
 }
 
 /** Enters and notes it. */
-function entering(gate: Turnstile, name: string, log: string[]): Promise<void> {
+function entering(gate: Admission, name: string, log: string[]): Promise<void> {
   const member = name[0] ?? '';
   return gate.enter(member, never).then(() => void log.push(name));
 }

@@ -2,7 +2,7 @@ import { fieldText, printRows } from '@inference-gateway/shared/program/print';
 import type { Cell } from '@inference-gateway/shared/program/print';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { AdminResult } from '../operations/commands.js';
+import type { AdminResult } from '../operations/operations.js';
 import { admin } from './client.js';
 import { parseDuration } from './duration.js';
 import { dataOption, example, isoTime, jsonOption } from './options.js';

@@ -7,13 +7,13 @@ import { setTimeout } from 'node:timers/promises';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { callLocal } from '@inference-gateway/shared/program/local-socket';
 import { becomeOwnerOf } from '@inference-gateway/shared/program/owner';
-import { runAdmin } from '../operations/commands.js';
-import type { AdminArgs, AdminName, AdminResult } from '../operations/commands.js';
-import { adminSocketPath } from '../operations/server.js';
+import { runAdmin } from '../operations/operations.js';
+import type { AdminArgs, AdminName, AdminResult } from '../operations/operations.js';
+import { adminSocketPath } from '../operations/admin-socket.js';
 import { createAdminAssets } from '../assets/admin-assets.js';
 import { locateData, readAsyncEnabled, readQueueLimits, readRetention } from '../config/config.js';
 import type { ConfigFlags } from '../config/config.js';
-import { createIdleDesk } from '../jobs/offline-jobs.js';
+import { createOfflineJobs } from '../jobs/offline-jobs.js';
 import { hasStore, openStore } from '../store/open.js';
 import type { QueueLimits, Store } from '../store/port.js';
 import type { DataOption } from './options.js';
@@ -107,7 +107,7 @@ export async function runHere<Name extends AdminName>(
   try {
     const assets = createAdminAssets(dataDir, store);
     const { queueLimits, ...settings } = offline();
-    const desk = createIdleDesk(store, queueLimits);
+    const desk = createOfflineJobs(store, queueLimits);
     const nobody = { sessions: null, server: null, system: null, onMember: (): void => {} };
     const context = { store, assets, desk, now: Date.now, ...settings, ...nobody };
     return (await runAdmin(context, { command, args, by: ACTOR })) as AdminResult<Name>;

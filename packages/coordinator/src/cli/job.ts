@@ -8,7 +8,7 @@ import {
 } from '@inference-gateway/shared/program/print';
 import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
-import type { AdminResult } from '../operations/commands.js';
+import type { AdminResult } from '../operations/operations.js';
 import { JOB_STATUSES } from '../core/jobs/job.js';
 import type { JobStatus } from '../core/jobs/job.js';
 import { admin } from './client.js';

@@ -1,7 +1,7 @@
 import { ago, print, printRows, say } from '@inference-gateway/shared/program/print';
 import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
-import type { AdminResult } from '../operations/commands.js';
+import type { AdminResult } from '../operations/operations.js';
 import { ASSETS_ACCESS } from '@inference-gateway/shared/media/types';
 import type { AssetsAccess } from '@inference-gateway/shared/media/types';
 import { admin } from './client.js';

@@ -1,6 +1,6 @@
 import { ago, print, printJson, printRows, say } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
-import type { AdminResult } from '../operations/commands.js';
+import type { AdminResult } from '../operations/operations.js';
 import { admin } from './client.js';
 import { dataOption, example, jsonOption } from './options.js';
 import type { DataOption, JsonOption } from './options.js';

@@ -1,7 +1,7 @@
 /** Tells the store of a backup, so that the console can say how old the last one is. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { say } from '@inference-gateway/shared/program/print';
-import type { AdminArgs } from '../operations/commands.js';
+import type { AdminArgs } from '../operations/operations.js';
 import { migrationsOf, openStore } from '../store/open.js';
 import { callRunning, enterData, readOffline, runHere } from './client.js';
 import type { DataOption } from './options.js';

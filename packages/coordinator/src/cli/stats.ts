@@ -1,7 +1,7 @@
 import { printRows, say } from '@inference-gateway/shared/program/print';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { AdminResult } from '../operations/commands.js';
+import type { AdminResult } from '../operations/operations.js';
 import { USAGE_GROUPS } from '../store/port.js';
 import type { UsageGroup } from '../store/port.js';
 import { admin } from './client.js';

@@ -1,7 +1,7 @@
 import { print, printRows, say } from '@inference-gateway/shared/program/print';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { AdminResult } from '../operations/commands.js';
+import type { AdminResult } from '../operations/operations.js';
 import { readPublicUrl } from '../config/config.js';
 import { admin } from './client.js';
 import { parseDuration } from './duration.js';

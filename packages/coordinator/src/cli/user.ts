@@ -14,7 +14,7 @@ import {
 } from '@inference-gateway/shared/program/terminal';
 import { Argument } from 'commander';
 import type { Command } from 'commander';
-import type { AdminResult } from '../operations/commands.js';
+import type { AdminResult } from '../operations/operations.js';
 import { admin } from './client.js';
 import {
   dataOption,

@@ -24,7 +24,7 @@ export interface Submitted {
 }
 
 /** Every operation throws an `ApiError` `storage_unavailable` where the database cannot do it. */
-export interface JobDesk {
+export interface JobActions {
   /** The job that was submitted under this idempotency key; null where there is none. */
   findSubmitted(memberId: string, idempotencyKey: string): Promise<Job | null>;
   /** The same of a batch. */

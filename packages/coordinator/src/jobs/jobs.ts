@@ -31,7 +31,7 @@ import type {
 import { ableProviders } from './able-providers.js';
 import { Dispatcher } from './dispatcher.js';
 import { Endings } from './endings.js';
-import type { JobDesk, Submitted, Submitter } from './job-actions.js';
+import type { JobActions, Submitted, Submitter } from './job-actions.js';
 import { JobRuns } from './claims.js';
 import type { JobDeadlines } from './claims.js';
 import { JobSinks } from './sinks.js';
@@ -64,7 +64,7 @@ export interface JobsParts {
   readonly onMoved: (memberId: string | null) => void;
 }
 
-export class Jobs implements JobDesk, ClaimKeeper {
+export class Jobs implements JobActions, ClaimKeeper {
   readonly #parts: JobsParts;
   readonly #runs: JobRuns;
   readonly #upkeep: Upkeep;

@@ -4,9 +4,9 @@
  * agent comes back.
  */
 import type { Job, QueueLimits, QueuePosition, Store } from '../store/port.js';
-import type { JobDesk, Waiting } from './job-actions.js';
+import type { JobActions, Waiting } from './job-actions.js';
 
-export function createIdleDesk(store: Store, limits: QueueLimits): JobDesk {
+export function createOfflineJobs(store: Store, limits: QueueLimits): JobActions {
   return {
     findSubmitted: (memberId, key) => store.findSubmittedJob(memberId, key),
     findSubmittedBatch: (memberId, key) => store.findSubmittedBatch(memberId, key),

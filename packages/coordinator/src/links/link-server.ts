@@ -21,8 +21,8 @@ import { WebSocketServer } from 'ws';
 import type { RawData } from 'ws';
 import type { ClaimKeeper } from '../core/routing/links.js';
 import type { Provider } from '../store/port.js';
-import { AgentSession } from './agent-session.js';
-import type { SessionSocket } from './agent-session.js';
+import { AgentSession } from './agent-link.js';
+import type { SessionSocket } from './agent-link.js';
 import type { Registry } from './registry.js';
 import type { SessionTiming } from './welcome.js';
 

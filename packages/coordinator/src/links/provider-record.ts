@@ -13,7 +13,7 @@ import type { CallReport, ProviderView } from '../core/routing/links.js';
 import { CLOSED, PRIVATE, shareState } from '../core/access/sharing.js';
 import type { ProviderSharing, ShareState } from '../core/access/sharing.js';
 import type { Provider } from '../store/port.js';
-import type { AgentSession } from './agent-session.js';
+import type { AgentSession } from './agent-link.js';
 import { SlotCounts } from './slot-counts.js';
 import type { FreeSlots, SlotUse } from './slot-counts.js';
 import { TrackRecords } from './track-records.js';

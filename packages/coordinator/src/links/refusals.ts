@@ -3,7 +3,7 @@
  * its HELLO comes up to 10 s later: what was true of it then need not be true by now.
  */
 import { CLOSE } from '@inference-gateway/shared/protocol/version';
-import type { AgentSession } from './agent-session.js';
+import type { AgentSession } from './agent-link.js';
 
 export type RefusalReason = 'disabled' | 'revoked';
 

@@ -24,7 +24,7 @@ import type {
 } from '../core/routing/links.js';
 import type { ProviderSharing } from '../core/access/sharing.js';
 import type { Provider, Store } from '../store/port.js';
-import type { AgentSession } from './agent-session.js';
+import type { AgentSession } from './agent-link.js';
 import type { SessionEvents } from './greeting.js';
 import { ModelIndex } from './model-index.js';
 import { BUSY_PAUSE_MS, ProviderRecord } from './provider-record.js';

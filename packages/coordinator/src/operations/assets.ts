@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Asset, OldRows } from '../store/port.js';
-import { adminCommand } from './admin-context.js';
-import type { AdminContext } from './admin-context.js';
+import { adminCommand } from './operation.js';
+import type { AdminContext } from './operation.js';
 import { memberNames } from './names.js';
 import { resolveMember } from './references.js';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { AuditEntry, Store } from '../store/port.js';
-import { adminCommand } from './admin-context.js';
+import { adminCommand } from './operation.js';
 import { listLimit } from './list-limit.js';
 import { memberNames, providerNames } from './names.js';
 import { resolveMember } from './references.js';

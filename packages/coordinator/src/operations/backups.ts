@@ -1,7 +1,7 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
 import type { Store } from '../store/port.js';
-import { adminCommand } from './admin-context.js';
+import { adminCommand } from './operation.js';
 
 /** One subject for all of them: the log is looked through by subject, and not from end to end. */
 const BACKUP = { kind: 'backup', id: 'backup' };

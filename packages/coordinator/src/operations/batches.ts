@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { batchStatus } from '../core/jobs/batch.js';
 import { JOB_STATUSES } from '../core/jobs/job.js';
 import type { Batch, BatchJob, Store } from '../store/port.js';
-import { adminCommand } from './admin-context.js';
+import { adminCommand } from './operation.js';
 import { listLimit } from './list-limit.js';
 import { memberNames } from './names.js';
 import { resolveMember, unknownId } from './references.js';

@@ -1,7 +1,7 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
 import type { Member, Store } from '../store/port.js';
-import { adminCommand } from './admin-context.js';
+import { adminCommand } from './operation.js';
 import { resolveMember } from './references.js';
 
 const pair = z.strictObject({ member: z.string(), owner: z.string() });

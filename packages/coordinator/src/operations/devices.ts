@@ -11,7 +11,7 @@ import type {
   Store,
   WrongCode,
 } from '../store/port.js';
-import { adminCommand } from './admin-context.js';
+import { adminCommand } from './operation.js';
 import { resolveMember, secretInArgument } from './references.js';
 
 const decision = z.strictObject({

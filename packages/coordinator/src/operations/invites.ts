@@ -3,7 +3,7 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import { hashSecret } from '@inference-gateway/shared/program/secret';
 import * as z from 'zod';
 import type { Invite, Store } from '../store/port.js';
-import { adminCommand } from './admin-context.js';
+import { adminCommand } from './operation.js';
 import { lifeSeconds, stateOf } from './lifecycle.js';
 import { emailAddress } from '../accounts/email-address.js';
 import { memberExists } from './members.js';

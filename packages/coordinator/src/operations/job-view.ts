@@ -2,7 +2,7 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { Waiting } from '../jobs/job-actions.js';
 import type { Job, JobDetail } from '../store/port.js';
-import type { AdminContext } from './admin-context.js';
+import type { AdminContext } from './operation.js';
 import { memberNames, providerNames } from './names.js';
 
 export async function viewJobs(context: AdminContext, jobs: readonly Job[]) {

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { JOB_STATUSES, isFinished } from '../core/jobs/job.js';
 import type { JobStatus } from '../core/jobs/job.js';
 import type { Job, JobDetail, QueueFull } from '../store/port.js';
-import { adminCommand } from './admin-context.js';
+import { adminCommand } from './operation.js';
 import { viewFailedAttempts, viewJob, viewJobs } from './job-view.js';
 import { listLimit } from './list-limit.js';
 import { providerNames } from './names.js';

@@ -4,7 +4,7 @@ import { hashSecret } from '@inference-gateway/shared/program/secret';
 import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type { JoinToken, Member, Provider, Store } from '../store/port.js';
-import { adminCommand } from './admin-context.js';
+import { adminCommand } from './operation.js';
 import { lifeSeconds, stateOf } from './lifecycle.js';
 import { providerNames } from './names.js';
 import {

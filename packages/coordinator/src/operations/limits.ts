@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Member, MemberLimits } from '../store/port.js';
-import { adminCommand } from './admin-context.js';
-import type { AdminContext } from './admin-context.js';
+import { adminCommand } from './operation.js';
+import type { AdminContext } from './operation.js';
 import { resolveMember } from './references.js';
 
 /** As the settings of the same names may be. */

@@ -10,8 +10,8 @@ import { formatDayHours } from '@inference-gateway/shared/day-hours';
 import { CLOSED, resolveSharing, shareState } from '../core/access/sharing.js';
 import type { ProviderSharing } from '../core/access/sharing.js';
 import type { Provider } from '../store/port.js';
-import { adminCommand } from './admin-context.js';
-import type { AdminContext } from './admin-context.js';
+import { adminCommand } from './operation.js';
+import type { AdminContext } from './operation.js';
 import { servicesOf, viewsById } from './provider-view.js';
 import { resolveMember } from './references.js';
 

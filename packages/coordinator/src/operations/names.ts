@@ -1,6 +1,6 @@
 /** What members and providers are called, for whoever reads their ids. */
 import type { Store } from '../store/port.js';
-import type { AdminContext } from './admin-context.js';
+import type { AdminContext } from './operation.js';
 
 /** By id, as other commands name them. */
 export async function memberNames(store: Store): Promise<ReadonlyMap<string, string>> {

@@ -2,7 +2,7 @@
 import { SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
 import type { ProviderView, SessionView } from '../core/routing/links.js';
 import type { Provider, ProviderActivity } from '../store/port.js';
-import type { AdminContext } from './admin-context.js';
+import type { AdminContext } from './operation.js';
 
 /** By provider; none where no coordinator runs. */
 export function viewsById({ sessions }: AdminContext): ReadonlyMap<string, ProviderView> {

@@ -2,8 +2,8 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type { Provider, Store } from '../store/port.js';
-import { adminCommand } from './admin-context.js';
-import type { AdminContext } from './admin-context.js';
+import { adminCommand } from './operation.js';
+import type { AdminContext } from './operation.js';
 import { describeProviders, nameOf, presentProvider, viewsById } from './provider-view.js';
 import { resolveProvider } from './references.js';
 import { presentShare } from './share-view.js';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Sessions } from '../core/routing/links.js';
 import { isStalled } from '../core/jobs/stall.js';
 import type { ModelQueue } from '../store/port.js';
-import { adminCommand } from './admin-context.js';
+import { adminCommand } from './operation.js';
 
 const nothing = z.strictObject({});
 

@@ -1,7 +1,7 @@
 import { isSecret } from '@inference-gateway/shared/ids';
 import * as z from 'zod';
 import type { MemberSession, Store } from '../store/port.js';
-import { adminCommand } from './admin-context.js';
+import { adminCommand } from './operation.js';
 import { resolveMember, secretInArgument, unknown } from './references.js';
 
 export const listSessions = adminCommand(

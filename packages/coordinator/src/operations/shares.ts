@@ -5,7 +5,7 @@ import type { DayHours } from '@inference-gateway/shared/day-hours';
 import { hoursFault, SHARE_LIMITS } from '../core/access/share-limits.js';
 import { warningOf } from '../core/access/share-warning.js';
 import type { Audience, Provider, Share, Store } from '../store/port.js';
-import { adminCommand } from './admin-context.js';
+import { adminCommand } from './operation.js';
 import { nameOf, servicesOf, viewsById } from './provider-view.js';
 import { resolveMember, resolveNetwork, resolveProvider } from './references.js';
 import { presentShare } from './share-view.js';

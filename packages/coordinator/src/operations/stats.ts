@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { USAGE_GROUPS } from '../store/port.js';
 import type { UsageGroup, UsageStat } from '../store/port.js';
-import { adminCommand } from './admin-context.js';
-import type { AdminContext } from './admin-context.js';
+import { adminCommand } from './operation.js';
+import type { AdminContext } from './operation.js';
 import { memberNames, namesOfProviders } from './names.js';
 import { resolveMember } from './references.js';
 

@@ -1,6 +1,6 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
-import { adminCommand } from './admin-context.js';
+import { adminCommand } from './operation.js';
 import { lastBackupAt } from './backups.js';
 
 /** Of nobody: the sum of all is the same for each. */

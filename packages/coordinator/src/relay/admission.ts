@@ -19,7 +19,7 @@ interface Gate {
   readonly line: Set<Ticket>;
 }
 
-export class Turnstile {
+export class Admission {
   readonly #limit: number;
   readonly #waitMs: number;
   readonly #closing: AbortSignal;

@@ -16,7 +16,7 @@ import { judge, reportOf } from '../run/failure.js';
 import type { Blame } from '../run/failure.js';
 import { Placement } from './placement.js';
 import type { PlacementTiming } from './placement.js';
-import { Turnstile } from './admission.js';
+import { Admission } from './admission.js';
 import { WaitingLine } from './waiting-line.js';
 import type { Outcome, Sink, Work } from '../run/work.js';
 
@@ -53,7 +53,7 @@ interface Sent {
 export class Direct {
   readonly #sessions: Sessions;
   readonly #timing: DirectTiming;
-  readonly #turnstile: Turnstile;
+  readonly #turnstile: Admission;
   readonly #placement: Placement;
   readonly #conversations = new Conversations();
   readonly #closing = new AbortController();
@@ -67,7 +67,7 @@ export class Direct {
     const closing = this.#closing.signal;
     // Everybody who waits listens to it; the lines themselves are what is limited.
     setMaxListeners(0, closing);
-    this.#turnstile = new Turnstile(timing.maxConcurrent, timing.syncWaitMs, closing);
+    this.#turnstile = new Admission(timing.maxConcurrent, timing.syncWaitMs, closing);
     const line = new WaitingLine((serve) => this.#placement.atOneMoment(serve));
     const conversations = this.#conversations;
     this.#placement = new Placement(sessions, { line, timing, closing, conversations });

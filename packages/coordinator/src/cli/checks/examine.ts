@@ -6,7 +6,7 @@ import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
 import { CommandError } from '@inference-gateway/shared/program/command-error';
 import { checkNode } from '@inference-gateway/shared/program/versions';
-import type { AdminResult } from '../../operations/commands.js';
+import type { AdminResult } from '../../operations/operations.js';
 import { loadConfig, readRetention } from '../../config/config.js';
 import type { ConfigFlags } from '../../config/config.js';
 import { hasStore } from '../../store/open.js';

@@ -12,7 +12,7 @@ import {
   worthFreeing,
 } from '@inference-gateway/shared/program/disk';
 import type { Freeable } from '@inference-gateway/shared/program/disk';
-import type { AdminContext } from '../../operations/admin-context.js';
+import type { AdminContext } from '../../operations/operation.js';
 import { AssetFiles, assetsFolder } from '../../assets/asset-files.js';
 import { orphans } from '../../assets/orphans.js';
 import { assetsAmong, DATABASE_FILE, spaceOf } from '../../store/open.js';

@@ -3,7 +3,7 @@ import { isLoopback } from '@inference-gateway/shared/loopback';
 import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
 import { z } from 'zod';
-import type { ServerFacts } from '../../operations/admin-context.js';
+import type { ServerFacts } from '../../operations/operation.js';
 
 const READY_TIMEOUT_MS = 5_000;
 const SEE_LOG = 'See its log; as a service it keeps it in: journalctl -u gateway-coordinator';

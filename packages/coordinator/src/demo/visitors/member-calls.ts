@@ -1,7 +1,7 @@
 /** What a member's programs ask the gateway: over HTTP and with their key, as any caller does. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { SceneMember } from '../scene.js';
-import type { Wish } from '../wishes.js';
+import type { Wish } from '../requests.js';
 
 const BASE = '/v1';
 

@@ -4,8 +4,8 @@ import type { MemberName } from '../cast.js';
 import { Random } from '../random.js';
 import type { Scene } from '../scene.js';
 import { PICTURES } from '../topics.js';
-import { chatOf, imageOf, wishFor } from '../wishes.js';
-import type { Wish, WishKind } from '../wishes.js';
+import { chatOf, imageOf, wishFor } from '../requests.js';
+import type { Wish, WishKind } from '../requests.js';
 import { streamChat, submitBatch, submitJob } from './member-calls.js';
 import type { Caller } from './member-calls.js';
 

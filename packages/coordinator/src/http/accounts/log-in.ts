@@ -1,6 +1,6 @@
 /** Whether somebody is who they say they are: address and password, tried slowly. */
 import { ApiError } from '@inference-gateway/shared/errors';
-import type { PasswordDesk } from '../../accounts/password-desk.js';
+import type { PasswordDesk } from '../../accounts/password-queue.js';
 import { addressGroup, addressNetwork } from '../../core/access/address-group.js';
 import { FIRM, GENTLE, LogInThrottle, SHARED } from '../../core/access/log-in-throttle.js';
 import type { Store } from '../../store/port.js';

@@ -3,7 +3,7 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import { check } from '@inference-gateway/shared/openai/check';
 import type Router from '@koa/router';
 import * as z from 'zod';
-import type { PasswordDesk } from '../../accounts/password-desk.js';
+import type { PasswordDesk } from '../../accounts/password-queue.js';
 import { requirePassword } from '../../accounts/require-password.js';
 import type { Store } from '../../store/port.js';
 import type { ConsoleSessions, Proven } from './browser-sessions.js';

@@ -4,7 +4,7 @@
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type Router from '@koa/router';
-import type { Area, ConsoleCommand, ConsoleDesk } from '../../operations/my/console-desk.js';
+import type { Area, ConsoleCommand, ConsoleDesk } from '../../operations/my/console-commands.js';
 import { RateLimit } from '../../core/access/rate.js';
 import { commandFault } from './command-fault.js';
 import type { ConsoleSessions, LoggedIn } from '../accounts/browser-sessions.js';

@@ -2,9 +2,9 @@
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { Router } from '@koa/router';
 import Koa from 'koa';
-import { PasswordDesk } from '../../accounts/password-desk.js';
-import type { SetupDesk } from '../../accounts/setup-desk.js';
-import type { ConsoleDesk } from '../../operations/my/console-desk.js';
+import { PasswordDesk } from '../../accounts/password-queue.js';
+import type { SetupDesk } from '../../accounts/setup-link.js';
+import type { ConsoleDesk } from '../../operations/my/console-commands.js';
 import type { RateLimit } from '../../core/access/rate.js';
 import type { Store } from '../../store/port.js';
 import { isOpenedByLink, readAssetLink } from '../assets/asset-access.js';

@@ -3,7 +3,7 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import { asItem, bodyOf } from '@inference-gateway/shared/openai/batch-requests';
 import type { RequestLimits } from '@inference-gateway/shared/openai/requests';
 import type Router from '@koa/router';
-import type { JobDesk } from '../../jobs/job-actions.js';
+import type { JobActions } from '../../jobs/job-actions.js';
 import { shuttingDown } from '../../run/failure.js';
 import type { Batch, Store } from '../../store/port.js';
 import type { JsonBodies } from '../bodies/body.js';
@@ -23,7 +23,7 @@ export interface BatchRouteParts extends Pick<
   SubmissionParts,
   'sessions' | 'queueLimits' | 'checkWebhook'
 > {
-  readonly desk: JobDesk;
+  readonly desk: JobActions;
   readonly store: Pick<Store, 'findBatch' | 'listBatches'>;
   readonly bodies: JsonBodies;
   readonly limits: RequestLimits;

@@ -3,7 +3,7 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import type Router from '@koa/router';
 import { isFinished } from '../../core/jobs/job.js';
 import type { JobStatus } from '../../core/jobs/job.js';
-import type { JobDesk } from '../../jobs/job-actions.js';
+import type { JobActions } from '../../jobs/job-actions.js';
 import type { JobDetail, Store } from '../../store/port.js';
 import { callerOf } from '../edge/context.js';
 import type { Context, RequestState } from '../edge/context.js';
@@ -18,7 +18,7 @@ import type { SubmissionParts } from './submit-job.js';
 const MAX_WAIT_S = 60;
 
 export interface JobRouteParts extends Pick<SubmissionParts, 'assetLinks' | 'queueLimits'> {
-  readonly desk: JobDesk;
+  readonly desk: JobActions;
   readonly store: Pick<Store, 'findJob' | 'listJobs'>;
 }
 

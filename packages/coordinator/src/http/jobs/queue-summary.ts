@@ -5,13 +5,13 @@ import { servedModels } from '../../core/access/access.js';
 import type { Caller } from '../../core/access/caller.js';
 import type { Sessions, SessionView } from '../../core/routing/links.js';
 import { isStalled } from '../../core/jobs/stall.js';
-import type { JobDesk } from '../../jobs/job-actions.js';
+import type { JobActions } from '../../jobs/job-actions.js';
 import type { ModelQueue, Store } from '../../store/port.js';
 import { capacityFor } from './queue-capacity.js';
 
 export interface QueueParts {
   /** Null: asynchronous processing is not enabled. */
-  readonly desk: Pick<JobDesk, 'lastTickAt'> | null;
+  readonly desk: Pick<JobActions, 'lastTickAt'> | null;
   readonly store: Pick<Store, 'modelQueues' | 'isQueuePaused'>;
   readonly sessions: Pick<Sessions, 'providers'>;
 }

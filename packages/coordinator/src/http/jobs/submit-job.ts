@@ -8,7 +8,7 @@ import type { AssetLinks } from '../../assets/asset-links.js';
 import { fittingModels } from '../../core/routing/match.js';
 import type { Sessions } from '../../core/routing/links.js';
 import { modelNotFound } from '../../run/absence.js';
-import type { JobDesk, Submitter, Waiting } from '../../jobs/job-actions.js';
+import type { JobActions, Submitter, Waiting } from '../../jobs/job-actions.js';
 import type { Job, NewJobItem, QueueFull, SubmitOutcome } from '../../store/port.js';
 import { writeSparse } from '@inference-gateway/shared/json/sparse';
 import { callerOf } from '../edge/context.js';
@@ -21,7 +21,7 @@ import type { ReadCall } from '../inference/read-call.js';
 
 export interface SubmissionParts {
   /** Null: asynchronous processing is not enabled. */
-  readonly desk: JobDesk | null;
+  readonly desk: JobActions | null;
   /** What a member may have queued. */
   readonly queueLimits: { readonly maxQueuedJobs: number; readonly maxQueuedBytes: number };
   /** Throws an `ApiError` where an address may not be told anything. */
@@ -154,7 +154,7 @@ function answer(ctx: Context, job: Job, presentation: Presentation): void {
 }
 
 export interface PresentingParts {
-  readonly desk: JobDesk;
+  readonly desk: JobActions;
   readonly assetLinks: AssetLinks;
 }
 

@@ -1,4 +1,4 @@
-import { ArgumentError } from '../read-args.js';
+import { ArgumentError } from '../arguments.js';
 
 /** The argument that is wrong; null where the error is about none of them alone. */
 export function fieldAtFault(error: Error): string | null {

@@ -2,7 +2,7 @@
 import { lastBackupAt } from '../backups.js';
 import { isStalled } from '../../core/jobs/stall.js';
 import type { ModelQueue, Store } from '../../store/port.js';
-import type { Mine } from './my-command.js';
+import type { Mine } from './command.js';
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { renameUser } from '../members.js';
 import { endSessions, listSessions } from '../sessions.js';
-import { change, guardedChange, read } from './my-command.js';
+import { change, guardedChange, read } from './command.js';
 import { ownSession } from './own.js';
 
 export const MY_ACCOUNT = {

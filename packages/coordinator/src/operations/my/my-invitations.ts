@@ -5,8 +5,8 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
 import { requireRoom } from './caps.js';
-import { change, read } from './my-command.js';
-import type { Mine } from './my-command.js';
+import { change, read } from './command.js';
+import type { Mine } from './command.js';
 import { notYours, ownNetwork } from './own.js';
 
 const oneNetwork = z.strictObject({ network: z.string() });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { viewFailedAttempts } from '../job-view.js';
 import { providerNames } from '../names.js';
-import { read } from './my-command.js';
+import { read } from './command.js';
 import { notYours } from './own.js';
 
 /** Longer ones are pictures, which nobody reads as text. */

@@ -9,7 +9,7 @@ import {
   rotateKey,
 } from '../keys.js';
 import { requireRoom } from './caps.js';
-import { change, guardedChange, read } from './my-command.js';
+import { change, guardedChange, read } from './command.js';
 import { ownKey } from './own.js';
 
 export const MY_KEYS = {

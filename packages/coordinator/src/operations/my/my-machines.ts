@@ -4,7 +4,7 @@ import { approveDevice, denyDevice, findDevice } from '../devices.js';
 import { createJoinToken, listJoinTokens, revokeJoinToken, tokenFields } from '../join-tokens.js';
 import { stateOf } from '../lifecycle.js';
 import { requireRoom } from './caps.js';
-import { change, guardedChange, read } from './my-command.js';
+import { change, guardedChange, read } from './command.js';
 import { ownProvider, ownToken, ownTokens } from './own.js';
 
 /** A token that lies about for longer is found by somebody else. */

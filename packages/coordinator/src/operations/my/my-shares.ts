@@ -4,8 +4,8 @@ import { viewsById } from '../provider-view.js';
 import { presentShare } from '../share-view.js';
 import { resolveSharing } from '../../core/access/sharing.js';
 import type { Share } from '../../store/port.js';
-import { read } from './my-command.js';
-import type { Mine } from './my-command.js';
+import { read } from './command.js';
+import type { Mine } from './command.js';
 
 const nothing = z.strictObject({});
 

@@ -4,8 +4,8 @@ import { listModels } from '../models.js';
 import { listRecentUsage } from '../recent-usage.js';
 import { showSeries, showStats } from '../stats.js';
 import type { UsageGroup } from '../../store/port.js';
-import { read } from './my-command.js';
-import type { Mine } from './my-command.js';
+import { read } from './command.js';
+import type { Mine } from './command.js';
 
 const whose = { user: true, owner: true } as const;
 /** What others asked of one's providers, and oneself; false: what one asked of anybody's. */

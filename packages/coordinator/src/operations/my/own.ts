@@ -1,7 +1,7 @@
 /** What is a member's own, found by its id. What is another's looks as if it were not there. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { ApiKey, Invite, JoinToken, Network, Provider } from '../../store/port.js';
-import type { Mine } from './my-command.js';
+import type { Mine } from './command.js';
 
 const SHOWN_CHARACTERS = 64;
 

@@ -2,8 +2,8 @@
  * The administrative operations, with the coordinator's own types: what a member may do with what
  * is theirs (`my`), and what an administrator may do with everything (`admin`).
  */
-import type { AdminArgs, AdminName, AdminResult } from '../../../src/operations/commands.js';
-import type { MyArgs, MyChange, MyRead, MyResult } from '../../../src/operations/my/my-commands.js';
+import type { AdminArgs, AdminName, AdminResult } from '../../../src/operations/operations.js';
+import type { MyArgs, MyChange, MyRead, MyResult } from '../../../src/operations/my/commands.js';
 import { CONSOLE, postJson, requestJson } from './request.js';
 import { useSnapshot } from './snapshot.js';
 import type { Snapshot, SnapshotOptions } from './snapshot.js';

@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import type { AdminAssets } from '../core/usage/admin-assets.js';
 import type { AdminSessions } from '../core/routing/admin-links.js';
 import type { Sessions } from '../core/routing/links.js';
-import type { JobDesk } from '../jobs/job-actions.js';
+import type { JobActions } from '../jobs/job-actions.js';
 import type { AssetLimits, Store } from '../store/port.js';
 
 /** Where a running coordinator is found. */
@@ -46,7 +46,7 @@ export interface AdminContext {
   /** Somebody is a member now: the first one is not to be made by its link any more. */
   readonly onMember: () => void;
   readonly assets: AdminAssets;
-  readonly desk: JobDesk;
+  readonly desk: JobActions;
   /** From a row's making, or a job's end, to its deletion. */
   readonly retention: Retention;
   /** Whether jobs are taken, or would be where no coordinator runs. */

@@ -12,8 +12,8 @@ import {
 } from '../networks.js';
 import { requireRoom } from './caps.js';
 import { invitedTo } from './my-invitations.js';
-import { change, guardedChange, read } from './my-command.js';
-import type { Mine } from './my-command.js';
+import { change, guardedChange, read } from './command.js';
+import type { Mine } from './command.js';
 import { visibleShares } from './my-shares.js';
 import {
   joinedNetwork,

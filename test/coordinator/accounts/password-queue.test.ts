@@ -2,7 +2,7 @@ import {
   MAX_AT_ONCE,
   MAX_WAITING,
   PasswordDesk,
-} from '@inference-gateway/coordinator/accounts/password-desk';
+} from '@inference-gateway/coordinator/accounts/password-queue';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { scryptSync } from 'node:crypto';
 import { expect, test } from 'vitest';

@@ -2,8 +2,8 @@
  * The socket in the data folder through which the command line speaks to the running coordinator.
  */
 import { localSocketPath, serveLocal } from '@inference-gateway/shared/program/local-socket';
-import type { AdminParts } from './admin-context.js';
-import { runAdmin } from './commands.js';
+import type { AdminParts } from './operation.js';
+import { runAdmin } from './operations.js';
 
 export interface AdminServer {
   /** Lets calls under way finish. */

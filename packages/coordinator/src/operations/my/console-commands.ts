@@ -1,9 +1,9 @@
 /** Commands as the console asks for them, whoever they are for. */
-import type { AdminParts } from '../admin-context.js';
-import { findAdminCommand, isAdminRead } from '../commands.js';
-import { readArgs } from '../read-args.js';
+import type { AdminParts } from '../operation.js';
+import { findAdminCommand, isAdminRead } from '../operations.js';
+import { readArgs } from '../arguments.js';
 import type { Member } from '../../store/port.js';
-import { findMyCommand } from './my-commands.js';
+import { findMyCommand } from './commands.js';
 import { Turns } from './turns.js';
 
 export type Area = 'my' | 'admin';

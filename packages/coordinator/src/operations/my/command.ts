@@ -1,6 +1,6 @@
 /** What a member may do in the console: administrative operations, bound to what is theirs. */
 import type * as z from 'zod';
-import type { AdminCommand, AdminContext } from '../admin-context.js';
+import type { AdminCommand, AdminContext } from '../operation.js';
 import type { Member } from '../../store/port.js';
 
 /** Whoever asks, and through which log-in. */

@@ -5,13 +5,13 @@
 import type * as z from 'zod';
 import { MY_ACCOUNT } from './my-account.js';
 import { MY_INVITATIONS } from './my-invitations.js';
-import type { MyCommand } from './my-command.js';
-import { MY_HOME } from './my-home.js';
+import type { MyCommand } from './command.js';
+import { MY_HOME } from './home.js';
 import { MY_JOBS } from './my-jobs.js';
 import { MY_KEYS } from './my-keys.js';
 import { MY_MACHINES } from './my-machines.js';
-import { MY_NETWORKS } from './my-networks.js';
-import { MY_PROVIDERS } from './my-providers.js';
+import { MY_NETWORKS } from './networks.js';
+import { MY_PROVIDERS } from './providers.js';
 import { MY_SHARES } from './my-shares.js';
 import { MY_USAGE } from './my-usage.js';
 

@@ -12,8 +12,8 @@ import {
 } from '../providers.js';
 import { shareProvider, unshareProvider } from '../shares.js';
 import { requireRoom } from './caps.js';
-import { change, guardedChange, guardedRead, read } from './my-command.js';
-import type { Mine } from './my-command.js';
+import { change, guardedChange, guardedRead, read } from './command.js';
+import type { Mine } from './command.js';
 import { joinedNetwork, joinedNetworks, notYours, ownProvider } from './own.js';
 
 const oneMember = z.strictObject({ member: z.string() });

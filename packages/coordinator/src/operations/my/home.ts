@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { attentionOf } from './attention.js';
 import { gatherHome } from './home-facts.js';
-import { read } from './my-command.js';
+import { read } from './command.js';
 
 export const MY_HOME = {
   'home.show': read(z.strictObject({}), async (mine) => {

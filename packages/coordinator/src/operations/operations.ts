@@ -5,9 +5,9 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { LocalCall } from '@inference-gateway/shared/program/local-socket';
 import * as z from 'zod';
-import { adminCommand } from './admin-context.js';
-import type { AdminCommand, AdminParts } from './admin-context.js';
-import { readArgs } from './read-args.js';
+import { adminCommand } from './operation.js';
+import type { AdminCommand, AdminParts } from './operation.js';
+import { readArgs } from './arguments.js';
 import { listAssets, pruneAssets, verifyAssets } from './assets.js';
 import { listAudit } from './audit.js';
 import { recordBackup } from './backups.js';
