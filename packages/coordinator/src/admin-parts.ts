@@ -1,7 +1,7 @@
 /** What the administrative operations of a running coordinator work on. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SetupDesk } from './accounts/setup-link.js';
+import type { SetupLink } from './accounts/setup-link.js';
 import type { AdminParts, SystemFacts } from './operations/operation.js';
 import { createAdminAssets } from './assets/admin-assets.js';
 import { assetLimits } from './assets/asset-library.js';
@@ -17,7 +17,7 @@ interface RunningParts {
   readonly store: Store;
   readonly registry: Registry;
   readonly jobs: Jobs;
-  readonly setup: SetupDesk;
+  readonly setup: SetupLink;
   readonly address: string;
 }
 

@@ -5,14 +5,14 @@ import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { SetupDesk } from './accounts/setup-link.js';
+import { SetupLink } from './accounts/setup-link.js';
 import { serveAdmin } from './operations/admin-socket.js';
 import { partsOfAdmin } from './admin-parts.js';
 import { AssetLinks, assetLinkSecret } from './assets/asset-links.js';
 import { openByteStores } from './byte-stores.js';
 import type { ByteStores } from './byte-stores.js';
 import type { Config } from './config/config.js';
-import { ConsoleDesk } from './operations/my/console-commands.js';
+import { ConsoleCommands } from './operations/my/console-commands.js';
 import type { Budget } from './core/usage/budget.js';
 import { bodyBudget } from './core/usage/held-document.js';
 import { RateLimit } from './core/access/rate.js';
@@ -113,7 +113,7 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
   await followSharing(store, registry);
   const findProvider = (token: string) => store.findProviderByToken(hashSecret(token));
   const links = new LinkServer({ registry, timing: config, claims: jobs, logger, findProvider });
-  const setup = new SetupDesk(config.dataDir, (await store.listMembers()).length > 0);
+  const setup = new SetupLink(config.dataDir, (await store.listMembers()).length > 0);
   let draining = false;
   const isDraining = (): boolean => draining;
   const handle = handlerOf({
@@ -123,7 +123,7 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
     jobs,
     authentication,
     sessions,
-    console: new ConsoleDesk(() => adminParts),
+    console: new ConsoleCommands(() => adminParts),
     setup,
     stores,
     large,
@@ -186,8 +186,8 @@ interface HandlerParts {
   readonly jobs: Jobs;
   readonly authentication: Authentication;
   readonly sessions: ConsoleSessions;
-  readonly console: ConsoleDesk;
-  readonly setup: SetupDesk;
+  readonly console: ConsoleCommands;
+  readonly setup: SetupLink;
   readonly exposition: Exposition;
   readonly stores: ByteStores;
   readonly isDraining: () => boolean;

@@ -1,7 +1,7 @@
 import {
   MAX_AT_ONCE,
   MAX_WAITING,
-  PasswordDesk,
+  PasswordQueue,
 } from '@inference-gateway/coordinator/accounts/password-queue';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { scryptSync } from 'node:crypto';
@@ -18,7 +18,7 @@ const RIGHT = 'the right password';
 const stored = cheapHash(RIGHT);
 
 test('a line of this length is served whole, and one more is told to come back', async () => {
-  const desk = new PasswordDesk();
+  const desk = new PasswordQueue();
   const all = MAX_AT_ONCE + MAX_WAITING;
   const checks = Array.from({ length: all + 3 }, () => desk.check(RIGHT, stored));
   const ends = await Promise.allSettled(checks);
@@ -31,7 +31,7 @@ test('a line of this length is served whole, and one more is told to come back',
 });
 
 test('one that fails gives its place free', async () => {
-  const desk = new PasswordDesk();
+  const desk = new PasswordQueue();
   const broken = Array.from({ length: MAX_AT_ONCE + 3 }, () => desk.check(RIGHT, 'broken'));
   const ends = await Promise.allSettled(broken);
   expect(ends.map(({ status }) => status)).toEqual(broken.map(() => 'rejected'));
@@ -40,7 +40,7 @@ test('one that fails gives its place free', async () => {
 });
 
 test('it hashes what it then knows, and nobody has a password', async () => {
-  const desk = new PasswordDesk();
+  const desk = new PasswordQueue();
   const hash = await desk.hash(RIGHT);
   expect(await desk.check(RIGHT, hash)).toBe(true);
   expect(await desk.check(RIGHT, null)).toBe(false);

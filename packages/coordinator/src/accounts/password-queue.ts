@@ -10,7 +10,7 @@ export const MAX_AT_ONCE = 2;
 /** Some 3 s of waiting for the last one; beyond it the answer is 503. */
 export const MAX_WAITING = 32;
 
-export class PasswordDesk {
+export class PasswordQueue {
   readonly #waiting: (() => void)[] = [];
   #busy = 0;
 

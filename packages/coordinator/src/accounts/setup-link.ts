@@ -11,7 +11,7 @@ import { join } from 'node:path';
 const LINK_FILE = 'setup-link';
 const PRIVATE = 0o600;
 
-export class SetupDesk {
+export class SetupLink {
   readonly #file: string;
   /** Null once somebody is a member. */
   #secret: string | null;

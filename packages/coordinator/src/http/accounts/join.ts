@@ -6,9 +6,9 @@ import { hashSecret } from '@inference-gateway/shared/program/secret';
 import type Router from '@koa/router';
 import * as z from 'zod';
 import { newKeySecret } from '../../accounts/key-secret.js';
-import type { PasswordDesk } from '../../accounts/password-queue.js';
+import type { PasswordQueue } from '../../accounts/password-queue.js';
 import { requirePassword } from '../../accounts/require-password.js';
-import type { SetupDesk } from '../../accounts/setup-link.js';
+import type { SetupLink } from '../../accounts/setup-link.js';
 import { NAME_PATTERN, NAME_RULE } from '../../core/access/name.js';
 import type { Created, Member, Store } from '../../store/port.js';
 import { AddressLimit } from '../edge/address-limit.js';
@@ -31,8 +31,8 @@ type Joining = z.output<typeof joining>;
 
 export interface JoinParts {
   readonly store: Pick<Store, 'by'>;
-  readonly desk: Pick<PasswordDesk, 'hash'>;
-  readonly setup: Pick<SetupDesk, 'close'>;
+  readonly desk: Pick<PasswordQueue, 'hash'>;
+  readonly setup: Pick<SetupLink, 'close'>;
 }
 
 export function joinRoutes(router: Router<RequestState>, parts: JoinParts): void {

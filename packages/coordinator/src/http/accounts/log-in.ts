@@ -1,6 +1,6 @@
 /** Whether somebody is who they say they are: address and password, tried slowly. */
 import { ApiError } from '@inference-gateway/shared/errors';
-import type { PasswordDesk } from '../../accounts/password-queue.js';
+import type { PasswordQueue } from '../../accounts/password-queue.js';
 import { addressGroup, addressNetwork } from '../../core/access/address-group.js';
 import { FIRM, GENTLE, LogInThrottle, SHARED } from '../../core/access/log-in-throttle.js';
 import type { Store } from '../../store/port.js';
@@ -21,13 +21,13 @@ interface Count {
 
 export class LogIn {
   readonly #store: Pick<Store, 'findPassword'>;
-  readonly #desk: Pick<PasswordDesk, 'check'>;
+  readonly #desk: Pick<PasswordQueue, 'check'>;
   readonly #pairs = new LogInThrottle(FIRM);
   readonly #addresses = new LogInThrottle(FIRM);
   readonly #networks = new LogInThrottle(SHARED);
   readonly #accounts = new LogInThrottle(GENTLE);
 
-  constructor(store: Pick<Store, 'findPassword'>, desk: Pick<PasswordDesk, 'check'>) {
+  constructor(store: Pick<Store, 'findPassword'>, desk: Pick<PasswordQueue, 'check'>) {
     this.#store = store;
     this.#desk = desk;
   }

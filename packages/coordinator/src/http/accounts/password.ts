@@ -3,7 +3,7 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import { check } from '@inference-gateway/shared/openai/check';
 import type Router from '@koa/router';
 import * as z from 'zod';
-import type { PasswordDesk } from '../../accounts/password-queue.js';
+import type { PasswordQueue } from '../../accounts/password-queue.js';
 import { requirePassword } from '../../accounts/require-password.js';
 import type { Store } from '../../store/port.js';
 import type { ConsoleSessions, Proven } from './browser-sessions.js';
@@ -16,7 +16,7 @@ const change = z.object({ current: z.string(), password: z.string() });
 
 export interface PasswordRouteParts {
   readonly store: Pick<Store, 'by'>;
-  readonly desk: Pick<PasswordDesk, 'hash'>;
+  readonly desk: Pick<PasswordQueue, 'hash'>;
   /** Whoever sits down at an open browser guesses no faster than anybody who logs in. */
   readonly logIn: LogIn;
   readonly sessions: ConsoleSessions;

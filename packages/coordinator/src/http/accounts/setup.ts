@@ -4,9 +4,9 @@ import { check } from '@inference-gateway/shared/openai/check';
 import type Router from '@koa/router';
 import * as z from 'zod';
 import { emailAddress } from '../../accounts/email-address.js';
-import type { PasswordDesk } from '../../accounts/password-queue.js';
+import type { PasswordQueue } from '../../accounts/password-queue.js';
 import { requirePassword } from '../../accounts/require-password.js';
-import type { SetupDesk } from '../../accounts/setup-link.js';
+import type { SetupLink } from '../../accounts/setup-link.js';
 import { NAME_PATTERN, NAME_RULE } from '../../core/access/name.js';
 import type { Store } from '../../store/port.js';
 import { AddressLimit } from '../edge/address-limit.js';
@@ -28,9 +28,9 @@ const setup = z.object({
 
 export interface SetupParts {
   readonly store: Pick<Store, 'by'>;
-  readonly desk: Pick<PasswordDesk, 'hash'>;
+  readonly desk: Pick<PasswordQueue, 'hash'>;
   readonly sessions: ConsoleSessions;
-  readonly setup: SetupDesk;
+  readonly setup: SetupLink;
 }
 
 export function setupRoutes(router: Router<RequestState>, parts: SetupParts): void {

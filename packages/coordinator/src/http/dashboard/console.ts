@@ -4,7 +4,11 @@
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type Router from '@koa/router';
-import type { Area, ConsoleCommand, ConsoleDesk } from '../../operations/my/console-commands.js';
+import type {
+  Area,
+  ConsoleCommand,
+  ConsoleCommands,
+} from '../../operations/my/console-commands.js';
 import { RateLimit } from '../../core/access/rate.js';
 import { commandFault } from './command-fault.js';
 import type { ConsoleSessions, LoggedIn } from '../accounts/browser-sessions.js';
@@ -19,7 +23,7 @@ const WINDOW_MS = 60_000;
 
 export interface ConsoleParts {
   readonly sessions: ConsoleSessions;
-  readonly desk: ConsoleDesk;
+  readonly desk: ConsoleCommands;
   readonly reads: MemberReads;
 }
 
@@ -72,7 +76,7 @@ function refuseUnlessAllowed(area: Area, { member }: LoggedIn): void {
   throw new ApiError('not_allowed', 'Only admins may do this. Ask one of them.');
 }
 
-function commandOf(ctx: Context, desk: ConsoleDesk, area: Area): ConsoleCommand {
+function commandOf(ctx: Context, desk: ConsoleCommands, area: Area): ConsoleCommand {
   const name = ctx.path.slice(ctx.path.lastIndexOf('/') + 1);
   const command = desk.find(area, name);
   if (command !== null) return command;

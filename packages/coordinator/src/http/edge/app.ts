@@ -2,9 +2,9 @@
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { Router } from '@koa/router';
 import Koa from 'koa';
-import { PasswordDesk } from '../../accounts/password-queue.js';
-import type { SetupDesk } from '../../accounts/setup-link.js';
-import type { ConsoleDesk } from '../../operations/my/console-commands.js';
+import { PasswordQueue } from '../../accounts/password-queue.js';
+import type { SetupLink } from '../../accounts/setup-link.js';
+import type { ConsoleCommands } from '../../operations/my/console-commands.js';
 import type { RateLimit } from '../../core/access/rate.js';
 import type { Store } from '../../store/port.js';
 import { isOpenedByLink, readAssetLink } from '../assets/asset-access.js';
@@ -75,9 +75,9 @@ export interface AppParts {
   /** The browsers that are logged in; the live hints ask for them, too. */
   readonly sessions: ConsoleSessions;
   /** What pages can do beside calling the API. */
-  readonly console: ConsoleDesk;
+  readonly console: ConsoleCommands;
   /** The way in for the first administrator. */
-  readonly setup: SetupDesk;
+  readonly setup: SetupLink;
   readonly enrollment: Omit<EnrollParts, 'store'> & { readonly deviceTimes: DeviceTimes };
   /** Of this program. */
   readonly version: string;
@@ -147,7 +147,7 @@ export function createRouter(parts: AppParts): Router<RequestState> {
 /** Becoming a member, and logging in: all wait in one line for their passwords. */
 function accountRoutes(router: Router<RequestState>, parts: AppParts): void {
   const { store, sessions, setup, version } = parts;
-  const desk = new PasswordDesk();
+  const desk = new PasswordQueue();
   const logIn = new LogIn(store, desk);
   joinRoutes(router, { store, desk, setup });
   setupRoutes(router, { store, desk, sessions, setup });

@@ -22,7 +22,7 @@ export interface ConsoleCommand {
   readonly run: (asking: Asking, args: unknown) => Promise<object>;
 }
 
-export class ConsoleDesk {
+export class ConsoleCommands {
   readonly #parts: () => AdminParts;
   readonly #turns = new Turns();
 
