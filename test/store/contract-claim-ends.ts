@@ -1,5 +1,5 @@
 /** The part of the contract that is about claims that end without a result. */
-import { MAX_RELEASES, RELEASE_EXCLUSION_MS } from '@inference-gateway/coordinator/core/jobs/retry';
+import { MAX_RELEASES, RELEASE_EXCLUSION_MS } from '@inference-gateway/coordinator/core/jobs/job';
 import type {
   EndOutcome,
   Failure,

@@ -10,7 +10,7 @@ import type {
 import {
   CODE_LOCK_OUT_MS,
   MAX_PENDING_DEVICES,
-} from '@inference-gateway/coordinator/core/access/device-limits';
+} from '@inference-gateway/coordinator/core/access/log-in-throttle';
 import { newUserCode } from '@inference-gateway/shared/ids';
 import { describe, expect, test } from 'vitest';
 import { audited } from './audited.js';

@@ -1,5 +1,5 @@
 /** The part of the contract that is about the attempts of a job that others came after. */
-import { MAX_FAILED_ATTEMPTS } from '@inference-gateway/coordinator/core/jobs/retry';
+import { MAX_FAILED_ATTEMPTS } from '@inference-gateway/coordinator/core/jobs/job';
 import type { ClaimedJob, EndOutcome, Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
 import { LEASE_MS, claimed, runningJob } from './dispatch-rows.js';

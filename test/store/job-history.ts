@@ -3,7 +3,7 @@
  * `check` compares all that can be seen of the store with the model.
  */
 import type { JobEvent, JobStatus } from '@inference-gateway/coordinator/core/jobs/job';
-import { MAX_RELEASES } from '@inference-gateway/coordinator/core/jobs/retry';
+import { MAX_RELEASES } from '@inference-gateway/coordinator/core/jobs/job';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { randomId } from '@inference-gateway/shared/ids';
 import { expect } from 'vitest';

@@ -13,9 +13,10 @@ import type {
   AdminSessions,
   ProviderNames,
   ProviderSwitches,
-} from '@inference-gateway/coordinator/core/routing/admin-links';
+  ProviderView,
+  Sessions,
+} from '@inference-gateway/coordinator/core/routing/links';
 import type { Candidate } from '@inference-gateway/coordinator/core/routing/match';
-import type { ProviderView, Sessions } from '@inference-gateway/coordinator/core/routing/links';
 import { createOfflineJobs } from '@inference-gateway/coordinator/jobs/offline-jobs';
 import type { JobActions, Waiting } from '@inference-gateway/coordinator/jobs/job-actions';
 import { openStore } from '@inference-gateway/coordinator/store/open';

@@ -2,7 +2,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import * as z from 'zod';
-import { PASSWORD_CHARACTERS } from '../core/access/password-rule.js';
+import { PASSWORD_CHARACTERS } from '../core/access/name.js';
 
 interface Cost {
   readonly log2: number;

@@ -13,7 +13,7 @@ import type {
   Resumption,
   Sessions,
 } from '../core/routing/links.js';
-import { placeAmong } from '../core/jobs/rivals.js';
+import { placeAmong } from '../core/jobs/lane.js';
 import { ABOUT_TO_START, waitingFor } from '../core/jobs/waiting-reason.js';
 import type { Waiting } from '../core/jobs/waiting-reason.js';
 import type {

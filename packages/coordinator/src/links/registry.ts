@@ -9,9 +9,6 @@ import type {
   AdminSessions,
   ProviderNames,
   ProviderSwitches,
-} from '../core/routing/admin-links.js';
-import type { Candidate, Choice } from '../core/routing/match.js';
-import type {
   CallReport,
   ClaimKeeper,
   Exchange,
@@ -22,6 +19,7 @@ import type {
   Resumption,
   Sessions,
 } from '../core/routing/links.js';
+import type { Candidate, Choice } from '../core/routing/match.js';
 import type { ProviderSharing } from '../core/access/sharing.js';
 import type { Provider, Store } from '../store/port.js';
 import type { AgentSession } from './agent-link.js';

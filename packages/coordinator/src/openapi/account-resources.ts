@@ -1,6 +1,6 @@
 /** Who members are, and what it takes to become one and to log in. */
 import * as z from 'zod';
-import { PASSWORD_CHARACTERS } from '../core/access/password-rule.js';
+import { PASSWORD_CHARACTERS } from '../core/access/name.js';
 
 const { least, most } = PASSWORD_CHARACTERS;
 const name = z.string().min(1).max(64);

@@ -1,6 +1,6 @@
 /** What an agent is told of its own provider, and what it may share. */
 import * as z from 'zod';
-import { SHARE_LIMITS } from '../core/access/share-limits.js';
+import { SHARE_LIMITS } from '../core/access/sharing.js';
 
 const subject = z.string().min(1).max(SHARE_LIMITS.subjectCharacters).nullish();
 

@@ -1,7 +1,6 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import * as z from 'zod';
-import { batchStatus } from '../core/jobs/batch.js';
-import { JOB_STATUSES } from '../core/jobs/job.js';
+import { batchStatus, JOB_STATUSES } from '../core/jobs/job.js';
 import type { Batch, BatchJob, Store } from '../store/port.js';
 import { adminCommand } from './operation.js';
 import { listLimit } from './list-limit.js';

@@ -2,7 +2,7 @@ import { assertNever } from '@inference-gateway/shared/assert';
 import { CommandError, EXIT, TooManyTries } from '@inference-gateway/shared/program/command-error';
 import { isSecret, readUserCode } from '@inference-gateway/shared/ids';
 import * as z from 'zod';
-import { CODE_LOCK_OUT_MS } from '../core/access/device-limits.js';
+import { CODE_LOCK_OUT_MS } from '../core/access/log-in-throttle.js';
 import type {
   DeviceLogin,
   FoundDevice,

@@ -1,8 +1,7 @@
 /** What an administrative operation works on, and the form that each has. */
 import type * as z from 'zod';
 import type { AdminAssets } from '../core/usage/admin-assets.js';
-import type { AdminSessions } from '../core/routing/admin-links.js';
-import type { Sessions } from '../core/routing/links.js';
+import type { AdminSessions, Sessions } from '../core/routing/links.js';
 import type { JobActions } from '../jobs/job-actions.js';
 import type { AssetLimits, Store } from '../store/port.js';
 

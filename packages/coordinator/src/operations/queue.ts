@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Sessions } from '../core/routing/links.js';
-import { isStalled } from '../core/jobs/stall.js';
+import { isStalled } from '../core/jobs/waiting-reason.js';
 import type { ModelQueue } from '../store/port.js';
 import { adminCommand } from './operation.js';
 

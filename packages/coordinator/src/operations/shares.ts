@@ -2,8 +2,7 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import * as z from 'zod';
 import { parseDayHours } from '@inference-gateway/shared/day-hours';
 import type { DayHours } from '@inference-gateway/shared/day-hours';
-import { hoursFault, SHARE_LIMITS } from '../core/access/share-limits.js';
-import { warningOf } from '../core/access/share-warning.js';
+import { hoursFault, SHARE_LIMITS, warningOf } from '../core/access/sharing.js';
 import type { Audience, Provider, Share, Store } from '../store/port.js';
 import { adminCommand } from './operation.js';
 import { nameOf, servicesOf, viewsById } from './provider-view.js';

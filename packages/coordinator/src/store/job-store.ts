@@ -1,10 +1,9 @@
 /** The part of the store's port that is about jobs as their callers see them. */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import type { ProviderScope } from '../core/access/caller.js';
-import type { JobCounts } from '../core/jobs/batch.js';
-import type { JobError, JobStatus } from '../core/jobs/job.js';
+import type { JobCounts, JobError, JobStatus } from '../core/jobs/job.js';
 import type { Needs } from '../core/routing/match.js';
-import type { Ahead } from '../core/jobs/rivals.js';
+import type { Ahead } from '../core/jobs/lane.js';
 import type { Asset } from './asset-store.js';
 import type { UsageRow } from './usage-store.js';
 

@@ -1,4 +1,4 @@
-import { isStalled } from '@inference-gateway/coordinator/core/jobs/stall';
+import { isStalled } from '@inference-gateway/coordinator/core/jobs/waiting-reason';
 import { expect, test } from 'vitest';
 
 const NOW = 1_760_000_000_000;

@@ -7,3 +7,6 @@ export const NAME_PATTERN = /^(?!\s)[^/@\p{C}]{1,64}(?<!\s)$/u;
 
 export const NAME_RULE =
   "a name has 1 to 64 characters, none of them '/' or '@', and no white space around it";
+
+/** Fewer are guessed; more are no safer, and each check would have to read them. */
+export const PASSWORD_CHARACTERS = { least: 12, most: 1_024 } as const;

@@ -4,8 +4,6 @@
  * than it must: no stretch of one window ever holds more than the limit.
  */
 
-import { forgetLeast } from './forget-least.js';
-
 const SLICES = 60;
 
 export interface RateStanding {
@@ -155,4 +153,15 @@ function forget(window: MemberWindow, slice: number): void {
 function countAt(window: MemberWindow, age: number): number {
   const length = window.counts.length;
   return window.counts[(((window.newest - age) % length) + length) % length] ?? 0;
+}
+
+/**
+ * Makes room in a map of counts by dropping the tenth of its entries with the smallest counts, the
+ * oldest of equal ones first: a flood of new names cannot push out what is counted against another.
+ * `countOf` must be 0 for what no longer counts.
+ */
+export function forgetLeast<T>(entries: Map<string, T>, countOf: (entry: T) => number): void {
+  const counted = Array.from(entries, ([key, entry]) => ({ key, count: countOf(entry) }));
+  counted.sort((a, b) => a.count - b.count);
+  for (const { key } of counted.slice(0, Math.ceil(counted.length / 10))) entries.delete(key);
 }

@@ -3,8 +3,10 @@
  * how much of it. The store tells the facts in one query; everything that shows or routes asks the
  * rule in `core/access/access.ts` about what is resolved here.
  */
-import { isOpenAt } from '@inference-gateway/shared/day-hours';
+import { isOpenAt, parseDayHours } from '@inference-gateway/shared/day-hours';
 import type { DayHours } from '@inference-gateway/shared/day-hours';
+import { nearest } from '@inference-gateway/shared/nearest';
+import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
 
 /** What a share gives at most; null is no limit of its own. */
 export interface ShareCaps {
@@ -58,6 +60,7 @@ export interface ProviderSharing {
 
 /** As it is before anybody shares anything. */
 export const PRIVATE: ProviderSharing = { closed: false, shares: [] };
+
 export const CLOSED: ProviderSharing = { closed: true, shares: [] };
 
 /**
@@ -129,4 +132,54 @@ function groupBy<Key extends string>(
     else members.add(pair.memberId);
   }
   return groups;
+}
+
+// What may be said of a share, whoever says it.
+export const SHARE_LIMITS = {
+  /** At once, of all who use it together. */
+  slots: 1_024,
+  /** Of one answer. */
+  tokens: 1_000_000,
+  /** Of the id of a service or model. */
+  subjectCharacters: 256,
+} as const;
+
+/** Why they are none: the hours and the zone are told apart, for whoever has one of them right. */
+export function hoursFault(hours: string, timeZone: string): string {
+  return parseDayHours(hours, 'UTC') === null
+    ? `hours are written 22:00-07:00, with an end that is not the beginning, not '${hours}'.`
+    : `'${timeZone}' is no time zone. Write one like Europe/Berlin.`;
+}
+
+interface SharedProvider {
+  /** As `OWNER/NAME`. */
+  readonly name: string;
+  readonly services: readonly AdvertisedService[];
+}
+
+/** Why nobody gets anything by the share as yet. It holds all the same: a model can come. */
+export function warningOf(provider: SharedProvider, subject: ShareSubject): string | null {
+  const bound = provider.services.filter((service) => binds(subject, service));
+  if (bound.length === 0) return unserved(provider, subject);
+  if (bound.some(({ foreign }) => foreign !== false)) return null;
+  const { name } = provider;
+  return `${name} takes nobody else's work there: its agent's configuration has "foreign": false.`;
+}
+
+function binds({ serviceId, model }: ShareSubject, service: AdvertisedService): boolean {
+  if (serviceId !== null) return service.service_id === serviceId;
+  return model === null || service.models.some(({ id }) => id === model);
+}
+
+/** Null where all is shared: that a provider serves nothing at all needs no telling. */
+function unserved(provider: SharedProvider, { serviceId, model }: ShareSubject): string | null {
+  const wanted = model ?? serviceId;
+  if (wanted === null) return null;
+  const known = provider.services.flatMap(({ service_id, models }) =>
+    model === null ? [service_id] : models.map(({ id }) => id),
+  );
+  const meant = nearest(wanted, [...new Set(known)]).join(', ');
+  const hint = meant === '' ? '' : ` Did you mean ${meant}?`;
+  const what = `${model === null ? 'service' : 'model'} '${wanted}'`;
+  return `${provider.name} serves no ${what} as yet; the share holds once it does.${hint}`;
 }

@@ -4,8 +4,10 @@
  * restates it, and a test runs both side by side.
  */
 import type { ErrorBody } from '@inference-gateway/shared/errors';
+import { ERRORS } from '@inference-gateway/shared/errors';
 
 export const JOB_STATUSES = ['QUEUED', 'PROCESSING', 'PROCESSED', 'FAILED', 'CANCELED'] as const;
+
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
 export const JOB_EVENTS = [
@@ -67,3 +69,47 @@ export function isFinished(status: JobStatus): boolean {
 
 /** Why a job failed: what a synchronous caller would have been told. */
 export type JobError = ErrorBody['error'];
+
+// A batch has no state of its own: it is what its jobs are (specification, section 3).
+export { MAX_BATCH_ITEMS } from '@inference-gateway/shared/openai/batch-requests';
+
+export type BatchStatus = 'PENDING' | 'PROCESSING' | 'DONE';
+
+export type JobCounts = Readonly<Record<JobStatus, number>>;
+
+/** Canceled and failed jobs count as finished. */
+export function batchStatus(counts: JobCounts): BatchStatus {
+  const finished = counts.PROCESSED + counts.FAILED + counts.CANCELED;
+  if (counts.QUEUED + counts.PROCESSING === 0) return 'DONE';
+  return finished + counts.PROCESSING === 0 ? 'PENDING' : 'PROCESSING';
+}
+
+// When a failed job is tried again (decisions, section 5).
+
+const LONGEST_BACKOFF_MS = 60_000;
+
+/** random(0.5–1.5) · 2^attempt seconds, at most 60 s; `random` is from 0 to 1. */
+export function backoffMs(attempt: number, random: number): number {
+  return Math.min(LONGEST_BACKOFF_MS, Math.round((0.5 + random) * 2 ** attempt * 1_000));
+}
+
+/** A provider that gave a job back is not asked again for this long. */
+export const RELEASE_EXCLUSION_MS = 30_000;
+
+/** A job that is given back more often than this has failed. */
+export const MAX_RELEASES = 10;
+
+/** So many of a job's failed attempts are kept: an agent may lose its link over and over. */
+export const MAX_FAILED_ATTEMPTS = 20;
+
+/** The error of a job whose attempts are spent: what the last one said, and how many there were. */
+export function retriesExhausted({ message, param }: JobError, attempts: number): JobError {
+  const code = 'max_retries_exhausted';
+  const times = attempts === 1 ? 'once' : `${attempts} times`;
+  return {
+    message: `It failed ${times}. The last time: ${message}`,
+    type: ERRORS[code].type,
+    code,
+    param,
+  };
+}

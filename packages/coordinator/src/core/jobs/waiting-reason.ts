@@ -3,7 +3,7 @@ import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { JobError } from './job.js';
 import { takesWork } from '../routing/match.js';
 import type { Choice } from '../routing/match.js';
-import type { Place } from './rivals.js';
+import type { Place } from './lane.js';
 
 /** Where a queued job stands, for people. */
 export interface Waiting {
@@ -157,4 +157,14 @@ function sum(numbers: readonly number[]): number {
 
 function time(unixMs: number): string {
   return new Date(unixMs).toISOString();
+}
+
+// When the queue has come to a standstill (specification, section 4, Queue summary).
+
+/** Longer than any tick takes. */
+const STALLED_AFTER_MS = 60_000;
+
+/** `lastTickAt` is null where no dispatcher has ticked yet, or none runs: then jobs only wait. */
+export function isStalled(queued: number, lastTickAt: number | null, now: number): boolean {
+  return queued > 0 && (lastTickAt === null || now - lastTickAt > STALLED_AFTER_MS);
 }

@@ -3,7 +3,6 @@ import type { ApiError } from '@inference-gateway/shared/errors';
 import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
 import { Budget } from './budget.js';
 import type { Share } from './budget.js';
-import { JsonGrammar } from './json-grammar.js';
 
 export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
@@ -53,4 +52,236 @@ export class HeldDocument {
     this.#grammar = new JsonGrammar();
     this.#share.release();
   }
+}
+
+/** Objects and lists within each other: an answer has some ten. */
+const MAX_ANSWER_DEPTH = 128;
+
+const TOO_DEEP = `it is nested deeper than ${MAX_ANSWER_DEPTH} levels`;
+
+/** What may come next. */
+const VALUE = 0;
+
+const VALUE_OR_END = 1;
+
+const NAME_OR_END = 2;
+
+const NAME = 3;
+
+const COLON = 4;
+
+const AFTER = 5;
+
+const TEXT = 6;
+
+const ESCAPED = 7;
+
+const HEX = 8;
+
+const WORD = 9;
+
+/** Of a number, by what it ends with so far. */
+const MINUS = 10;
+
+const ZERO = 11;
+
+const WHOLE = 12;
+
+const POINT = 13;
+
+const FRACTION = 14;
+
+const EXPONENT = 15;
+
+const SIGN = 16;
+
+const POWER = 17;
+
+const DONE = 18;
+
+const BROKEN = 19;
+
+/** Whether a byte stands in a text for itself. */
+const PLAIN = new Uint8Array(256).fill(1);
+
+PLAIN.fill(0, 0, 0x20);
+
+PLAIN[0x22] = 0;
+
+PLAIN[0x5c] = 0;
+
+const QUOTE = 0x22;
+
+const BACKSLASH = 0x5c;
+
+const COMMA = 0x2c;
+
+const OPEN_LIST = 0x5b;
+
+const CLOSE_LIST = 0x5d;
+
+const OPEN_OBJECT = 0x7b;
+
+const CLOSE_OBJECT = 0x7d;
+
+const COLON_SIGN = 0x3a;
+
+/** Bytes alone are compared: a string for each would cost more than all the rest. */
+const BLANK = new Uint8Array(256);
+
+for (const blank of ' \t\n\r') BLANK[blank.charCodeAt(0)] = 1;
+
+const ESCAPES = new Uint8Array(256);
+
+for (const escape of '"\\/bfnrt') ESCAPES[escape.charCodeAt(0)] = 1;
+
+/** What follows the first letter. */
+const WORDS: ReadonlyMap<number, Uint8Array> = new Map(
+  ['true', 'false', 'null'].map((word) => [word.charCodeAt(0), Buffer.from(word).subarray(1)]),
+);
+
+/**
+ * Whether bytes are one JSON object, told while they come and without its tree: an agent's answer
+ * may have 32 MiB, and `JSON.parse` would hold the loop for a second to say the same.
+ */
+export class JsonGrammar {
+  /** The last is the innermost; true: an object. */
+  readonly #open: boolean[] = [];
+  #state = VALUE;
+  #isName = false;
+  #isTooDeep = false;
+  #hexLeft = 0;
+  /** What is to follow of `true`, `false` or `null`, and how much of it has come. */
+  #word: Uint8Array = new Uint8Array();
+  #wordAt = 0;
+
+  add(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length && this.#state !== BROKEN; at++) {
+      if (this.#state === TEXT) {
+        while (at < bytes.length && PLAIN[bytes[at] ?? 0] === 1) at += 1;
+        if (at === bytes.length) return;
+      }
+      this.#state = this.#next(bytes[at] ?? 0);
+    }
+  }
+
+  /** What keeps all that came from being one object; null where it is one. */
+  get fault(): string | null {
+    if (this.#state === DONE) return null;
+    return this.#isTooDeep ? TOO_DEEP : 'it is no JSON object';
+  }
+
+  #next(byte: number): number {
+    switch (this.#state) {
+      case TEXT:
+        if (byte === BACKSLASH) return ESCAPED;
+        if (byte !== QUOTE) return BROKEN;
+        return this.#isName ? COLON : AFTER;
+      case ESCAPED:
+        if (byte === 0x75) this.#hexLeft = 4;
+        if (byte === 0x75) return HEX;
+        return ESCAPES[byte] === 1 ? TEXT : BROKEN;
+      case HEX:
+        if (!isHex(byte)) return BROKEN;
+        this.#hexLeft -= 1;
+        return this.#hexLeft === 0 ? TEXT : HEX;
+      case WORD:
+        if (this.#word[this.#wordAt] !== byte) return BROKEN;
+        this.#wordAt += 1;
+        return this.#wordAt === this.#word.length ? AFTER : WORD;
+      case MINUS:
+      case ZERO:
+      case WHOLE:
+      case POINT:
+      case FRACTION:
+      case EXPONENT:
+      case SIGN:
+      case POWER:
+        return this.#inNumber(byte);
+      default:
+        return this.#between(byte);
+    }
+  }
+
+  #inNumber(byte: number): number {
+    const state = this.#state;
+    const isDigit = byte >= 0x30 && byte <= 0x39;
+    if (isDigit) {
+      if (state === MINUS) return byte === 0x30 ? ZERO : WHOLE;
+      if (state === ZERO) return BROKEN;
+      if (state === WHOLE) return WHOLE;
+      return state === POINT || state === FRACTION ? FRACTION : POWER;
+    }
+    const isWhole = state === ZERO || state === WHOLE;
+    if (byte === 0x2e && isWhole) return POINT;
+    const isSigned = byte === 0x2b || byte === 0x2d;
+    if (isSigned && state === EXPONENT) return SIGN;
+    if ((byte === 0x65 || byte === 0x45) && (isWhole || state === FRACTION)) return EXPONENT;
+    if (!isWhole && state !== FRACTION && state !== POWER) return BROKEN;
+    this.#state = AFTER;
+    return this.#between(byte);
+  }
+
+  /** Outside of texts, words and numbers. */
+  #between(byte: number): number {
+    const state = this.#state;
+    if (BLANK[byte] === 1) return state;
+    switch (state) {
+      case VALUE:
+        return this.#value(byte);
+      case VALUE_OR_END:
+        return byte === CLOSE_LIST ? this.#close(false) : this.#value(byte);
+      case NAME_OR_END:
+        if (byte === CLOSE_OBJECT) return this.#close(true);
+        return byte === QUOTE ? this.#text(true) : BROKEN;
+      case NAME:
+        return byte === QUOTE ? this.#text(true) : BROKEN;
+      case COLON:
+        return byte === COLON_SIGN ? VALUE : BROKEN;
+      case AFTER:
+        if (byte === COMMA) return this.#open.at(-1) === true ? NAME : VALUE;
+        if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) return this.#close(byte === CLOSE_OBJECT);
+        return BROKEN;
+      default:
+        return BROKEN;
+    }
+  }
+
+  #value(byte: number): number {
+    // The outermost is an object.
+    if (this.#open.length === 0 && byte !== OPEN_OBJECT) return BROKEN;
+    if (byte === QUOTE) return this.#text(false);
+    if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
+      if (this.#open.length === MAX_ANSWER_DEPTH) {
+        this.#isTooDeep = true;
+        return BROKEN;
+      }
+      this.#open.push(byte === OPEN_OBJECT);
+      return byte === OPEN_OBJECT ? NAME_OR_END : VALUE_OR_END;
+    }
+    if (byte === 0x2d) return MINUS;
+    if (byte === 0x30) return ZERO;
+    if (byte > 0x30 && byte <= 0x39) return WHOLE;
+    const word = WORDS.get(byte);
+    if (word === undefined) return BROKEN;
+    this.#word = word;
+    this.#wordAt = 0;
+    return WORD;
+  }
+
+  #text(isName: boolean): number {
+    this.#isName = isName;
+    return TEXT;
+  }
+
+  #close(isObject: boolean): number {
+    if (this.#open.pop() !== isObject) return BROKEN;
+    return this.#open.length === 0 ? DONE : AFTER;
+  }
+}
+
+function isHex(byte: number): boolean {
+  const isDigit = byte >= 0x30 && byte <= 0x39;
+  const letter = byte | 0x20;
+  return isDigit || (letter >= 0x61 && letter <= 0x66);
 }

@@ -8,7 +8,7 @@ import { check } from '@inference-gateway/shared/openai/check';
 import { SELF_PATH, SHARES_PATH, SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
 import type Router from '@koa/router';
 import type { Sessions } from '../../core/routing/links.js';
-import { warningOf } from '../../core/access/share-warning.js';
+import { warningOf } from '../../core/access/sharing.js';
 import type { Network, NewShare, Provider, Share, Store } from '../../store/port.js';
 import { AddressLimit } from '../edge/address-limit.js';
 import { authenticateAgent } from './authenticate-agent.js';

@@ -2,7 +2,7 @@
 import { parseDayHours } from '@inference-gateway/shared/day-hours';
 import { ApiError } from '@inference-gateway/shared/errors';
 import * as z from 'zod';
-import { hoursFault, SHARE_LIMITS } from '../../core/access/share-limits.js';
+import { hoursFault, SHARE_LIMITS } from '../../core/access/sharing.js';
 import type { ShareCaps } from '../../core/access/sharing.js';
 
 const subject = z.string().min(1).max(SHARE_LIMITS.subjectCharacters).nullish();

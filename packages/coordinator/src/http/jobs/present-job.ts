@@ -1,9 +1,8 @@
 /** Inside to outside: jobs and batches as the specification, section 2, has them. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey, InferenceType } from '@inference-gateway/shared/endpoints';
-import { batchStatus } from '../../core/jobs/batch.js';
-import type { BatchStatus } from '../../core/jobs/batch.js';
-import type { JobError, JobStatus } from '../../core/jobs/job.js';
+import { batchStatus } from '../../core/jobs/job.js';
+import type { BatchStatus, JobError, JobStatus } from '../../core/jobs/job.js';
 import type { Waiting } from '../../core/jobs/waiting-reason.js';
 import type { Asset, Batch, BatchDetail, BatchJob, Job, JobDetail } from '../../store/port.js';
 

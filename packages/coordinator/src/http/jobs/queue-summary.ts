@@ -4,7 +4,7 @@ import type { AdvertisedService } from '@inference-gateway/shared/protocol/messa
 import { servedModels } from '../../core/access/access.js';
 import type { Caller } from '../../core/access/caller.js';
 import type { Sessions, SessionView } from '../../core/routing/links.js';
-import { isStalled } from '../../core/jobs/stall.js';
+import { isStalled } from '../../core/jobs/waiting-reason.js';
 import type { JobActions } from '../../jobs/job-actions.js';
 import type { ModelQueue, Store } from '../../store/port.js';
 import { capacityFor } from './queue-capacity.js';

@@ -1,6 +1,5 @@
 /** What a webhook tells: the job or the batch, as the API would show it to its caller. */
-import { batchStatus } from '../../core/jobs/batch.js';
-import { isFinished } from '../../core/jobs/job.js';
+import { batchStatus, isFinished } from '../../core/jobs/job.js';
 import type { BatchDetail, JobDetail, JobStore, WebhookDelivery } from '../../store/port.js';
 
 /** As JSON; null where there is nothing to tell any more. */

@@ -1,6 +1,6 @@
 /** What the home screen is made of. */
 import { lastBackupAt } from '../backups.js';
-import { isStalled } from '../../core/jobs/stall.js';
+import { isStalled } from '../../core/jobs/waiting-reason.js';
 import type { ModelQueue, Store } from '../../store/port.js';
 import type { Mine } from './command.js';
 

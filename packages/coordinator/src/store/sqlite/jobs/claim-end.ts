@@ -8,7 +8,7 @@ import {
   RELEASE_EXCLUSION_MS,
   backoffMs,
   retriesExhausted,
-} from '../../../core/jobs/retry.js';
+} from '../../../core/jobs/job.js';
 import type { EndOutcome, FailedAttempt, Failure, Release } from '../../port.js';
 import { jobEnds } from './job-end.js';
 import { JOB_COLUMNS, laneKey, toJob } from './job-rows.js';

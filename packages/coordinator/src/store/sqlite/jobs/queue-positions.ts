@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Ahead } from '../../../core/jobs/rivals.js';
+import type { Ahead } from '../../../core/jobs/lane.js';
 import type { QueuePosition } from '../../port.js';
 import type { Operations } from '../engine/operations.js';
 

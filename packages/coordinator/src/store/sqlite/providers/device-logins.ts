@@ -7,7 +7,7 @@ import {
   mayWait,
   MAX_WRONG_CODES,
   MAX_WRONG_CODES_AN_ADDRESS,
-} from '../../../core/access/device-limits.js';
+} from '../../../core/access/log-in-throttle.js';
 import type {
   AuditSubject,
   CollectedDevice,

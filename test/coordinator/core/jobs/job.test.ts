@@ -1,4 +1,4 @@
-import { backoffMs, retriesExhausted } from '@inference-gateway/coordinator/core/jobs/retry';
+import { backoffMs, retriesExhausted } from '@inference-gateway/coordinator/core/jobs/job';
 import { ERRORS } from '@inference-gateway/shared/errors';
 import { expect, test } from 'vitest';
 

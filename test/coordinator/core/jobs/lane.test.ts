@@ -1,5 +1,5 @@
 import { NO_NEEDS, capableCandidates } from '@inference-gateway/coordinator/core/routing/match';
-import { placeAmong } from '@inference-gateway/coordinator/core/jobs/rivals';
+import { placeAmong } from '@inference-gateway/coordinator/core/jobs/lane';
 import { expect, test } from 'vitest';
 import { makeCandidate } from '../../../support/candidate.js';
 

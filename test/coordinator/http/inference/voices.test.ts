@@ -1,4 +1,4 @@
-import { chooseVoice } from '@inference-gateway/coordinator/core/routing/voices';
+import { chooseVoice } from '@inference-gateway/coordinator/http/inference/fit-call';
 import { expect, test } from 'vitest';
 
 const OFFERED = ['af_sky', 'af_bella'];

@@ -1,4 +1,4 @@
-import { JsonGrammar } from '@inference-gateway/coordinator/core/usage/json-grammar';
+import { JsonGrammar } from '@inference-gateway/coordinator/core/usage/held-document';
 import { array, assert, constantFrom, jsonValue, nat, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 
