@@ -1,6 +1,6 @@
 /** A coordinator whose members have assets already. */
 import { AssetFiles, assetsFolder } from '@inference-gateway/coordinator/assets/asset-files';
-import type { AssetFacts } from '@inference-gateway/coordinator/assets/asset-facts';
+import type { AssetFacts } from '@inference-gateway/coordinator/assets/asset-draft';
 import { loadConfig } from '@inference-gateway/coordinator/config/config';
 import type { Config } from '@inference-gateway/coordinator/config/config';
 import { startCoordinator } from '@inference-gateway/coordinator/coordinator';

@@ -1,7 +1,7 @@
 /** A library of assets on a real store and a real folder, with two members. */
 import { AssetFiles, assetsFolder } from '@inference-gateway/coordinator/assets/asset-files';
 import { AssetLibrary } from '@inference-gateway/coordinator/assets/asset-library';
-import type { AssetFacts } from '@inference-gateway/coordinator/assets/asset-facts';
+import type { AssetFacts } from '@inference-gateway/coordinator/assets/asset-draft';
 import { DurationMeter } from '@inference-gateway/coordinator/media/duration';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Asset, Store } from '@inference-gateway/coordinator/store/port';

@@ -1,5 +1,5 @@
 import { AssetFiles, assetsFolder } from '@inference-gateway/coordinator/assets/asset-files';
-import { verifyBackup } from '@inference-gateway/coordinator/backup/verify-backup';
+import { verifyBackup } from '@inference-gateway/coordinator/backup/examine-backup';
 import { writeArchive } from '@inference-gateway/coordinator/backup/write-archive';
 import { newestSchemaVersion } from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
 import { EXIT } from '@inference-gateway/shared/program/command-error';

@@ -2,6 +2,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import * as z from 'zod';
+import { ApiError } from '@inference-gateway/shared/errors';
 import { PASSWORD_CHARACTERS } from '../core/access/name.js';
 
 interface Cost {
@@ -14,8 +15,11 @@ interface Cost {
  * 32 MiB and some 200 ms for each guess; stronger in memory than a small rented server can spare.
  */
 const COST: Cost = { log2: 15, blockSize: 8, parallelization: 3 };
+
 const SALT_BYTES = 16;
+
 const HASH_BYTES = 32;
+
 /** What a stored hash may ask for at most. */
 const MAX_MEMORY_BYTES = 64 * 1024 * 1024;
 
@@ -83,4 +87,12 @@ function derive(password: string, salt: Buffer, cost: Cost): Promise<Buffer> {
     parallelization: cost.parallelization,
     maxmem: MAX_MEMORY_BYTES,
   });
+}
+
+/** Throws `invalid_value` where a member may not choose it; the password is not repeated. */
+export function requirePassword(password: string): void {
+  const issue = newPassword.safeParse(password).error?.issues[0];
+  if (issue === undefined) return;
+  const message = `The password is not allowed: ${issue.message}.`;
+  throw new ApiError('invalid_value', message, { param: 'password' });
 }

@@ -4,8 +4,7 @@ import { createReadStream } from 'node:fs';
 import type { AdminAssets, AssetFault, PruneReport } from '../core/usage/admin-assets.js';
 import type { Asset, Store } from '../store/port.js';
 import { AssetFiles, assetsFolder } from './asset-files.js';
-import { ORPHAN_AGE_MS, orphans } from './orphans.js';
-import { removeExpired, removeOrphans } from './sweep.js';
+import { ORPHAN_AGE_MS, orphans, removeExpired, removeOrphans } from './sweep.js';
 
 const PAGE = 500;
 /** Counted in a dry run; a hundred times what the usual space holds. */

@@ -12,9 +12,8 @@ import {
 } from '@inference-gateway/shared/media/types';
 import type { MediaFamily } from '@inference-gateway/shared/media/types';
 import type { Asset } from '../store/port.js';
-import type { AssetDraft } from './asset-draft.js';
-import type { AssetFacts } from './asset-facts.js';
-import { asStorageError } from './storage-error.js';
+import type { AssetDraft, AssetFacts } from './asset-draft.js';
+import { asStorageError } from './asset-draft.js';
 
 /** Where files are put, and taken away again. */
 export interface Shelf {

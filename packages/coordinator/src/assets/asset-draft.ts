@@ -7,10 +7,12 @@ import type { Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { asStorageError } from './storage-error.js';
+import type { Asset } from '../store/port.js';
 
 const PRIVATE_FOLDER = 0o700;
+
 const PRIVATE_FILE = 0o600;
+
 const PIECE_BYTES = 64 * 1024;
 
 interface DraftParts {
@@ -156,4 +158,26 @@ function tooLong(maxBytes: number): ApiError {
     `The file is larger than the ${maxBytes} bytes that may still be kept. Ask for a smaller ` +
     'one, or delete some of your generated files.';
   return new ApiError('storage_full', message);
+}
+
+/** Whose file it is, and what made it. */
+export type AssetFacts = Pick<
+  Asset,
+  'memberId' | 'providerId' | 'requestId' | 'model' | 'endpoint' | 'contentType'
+>;
+
+const NO_SPACE = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+/** What a caller is told when the disk fails; the cause is for the log. */
+export function asStorageError(cause: unknown): ApiError {
+  if (cause instanceof ApiError) return cause;
+  const { code } = cause as NodeJS.ErrnoException;
+  if (code !== undefined && NO_SPACE.has(code)) {
+    const message =
+      "The gateway's disk is full, so that it cannot keep the file. Tell its admin; deleting " +
+      'generated files makes room.';
+    return new ApiError('storage_full', message, { cause });
+  }
+  const message = 'The gateway cannot write the file to its disk now. Try again; tell its admin.';
+  return new ApiError('storage_unavailable', message, { cause });
 }

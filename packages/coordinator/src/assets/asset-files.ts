@@ -7,7 +7,6 @@ import type { Dirent } from 'node:fs';
 import { readdir, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AssetDraft } from './asset-draft.js';
-import { isAssetId } from './asset-id.js';
 
 /** One file: four hours of stereo sound in WAV at 16 kHz, or an hour of film. */
 export const MAX_ASSET_BYTES = 1024 ** 3;
@@ -110,4 +109,11 @@ async function unless<T>(promise: Promise<T>): Promise<T | null> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
+}
+
+/** As `randomId` makes them. Whatever else is asked for never becomes part of a path. */
+const FORM = /^[0-9A-Za-z]{22}$/;
+
+export function isAssetId(text: string): boolean {
+  return FORM.test(text);
 }

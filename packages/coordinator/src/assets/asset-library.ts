@@ -3,23 +3,22 @@
  * goes before the file: whenever the process ends, no row is without its file, and a file without
  * a row is swept.
  */
-import type { ApiError } from '@inference-gateway/shared/errors';
+import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { createReadStream } from 'node:fs';
 import type { DurationMeter } from '../media/duration.js';
 import type { Asset, AssetLimits, AssetStore } from '../store/port.js';
 import type { Shelf } from './answer-files.js';
-import type { AssetDraft, CommittedFile } from './asset-draft.js';
-import { MAX_ASSET_BYTES } from './asset-files.js';
+import type { AssetDraft, CommittedFile, AssetFacts } from './asset-draft.js';
+import { MAX_ASSET_BYTES, isAssetId } from './asset-files.js';
 import type { AssetFiles } from './asset-files.js';
-import type { AssetFacts } from './asset-facts.js';
-import { isAssetId } from './asset-id.js';
-import { memberFull, totalFull } from './full.js';
 import { sweepAssets } from './sweep.js';
 
 /** Every member may fill this part of the whole space (and so ten members all of it). */
 const MEMBER_SHARE = 0.1;
+
 const SWEEP_INTERVAL_MS = 10 * 60_000;
+
 const PIECE_BYTES = 64 * 1024;
 
 export interface AssetLibraryParts {
@@ -192,4 +191,27 @@ export class AssetLibrary {
 
 function isOver({ expiresAt }: Asset): boolean {
   return expiresAt <= Date.now();
+}
+
+// What a member is told who has no space left for generated files, or whom others leave none.
+
+function memberFull({ memberBytes }: AssetLimits): ApiError {
+  const message =
+    `Your generated files take up all of the ${inWords(memberBytes)} that a member may keep. ` +
+    'Delete some (GET /api/inference/assets lists them, DELETE removes one), or wait until they ' +
+    'expire.';
+  return new ApiError('storage_full', message);
+}
+
+function totalFull({ totalBytes }: AssetLimits): ApiError {
+  const message =
+    `The generated files of all members take up the gateway's ${inWords(totalBytes)}. Delete ` +
+    'some of yours, or ask its admin for more (GATEWAY_ASSETS_MAX_GB).';
+  return new ApiError('storage_full', message);
+}
+
+function inWords(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB'] as const;
+  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  return `${Number((bytes / 1024 ** power).toFixed(1))} ${units[power]}`;
 }

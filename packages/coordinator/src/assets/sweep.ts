@@ -1,8 +1,7 @@
 /** What is removed from time to time: assets that are over, orphans, and stale drafts. */
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { AssetStore } from '../store/port.js';
-import type { AssetFiles } from './asset-files.js';
-import { ORPHAN_AGE_MS, orphans } from './orphans.js';
+import type { AssetFiles, AssetFile } from './asset-files.js';
 
 /** Rows deleted in one operation of the store: more would hold its only writer. */
 export const EXPIRY_BATCH = 200;
@@ -62,4 +61,37 @@ export async function removeOrphans(
     bytes += orphan.bytes;
   }
   return { count, bytes };
+}
+
+// Files without a row: what a process left behind that ended between the two.
+
+/** A younger file may be one whose row is about to be written. */
+export const ORPHAN_AGE_MS = 60 * 60_000;
+
+/** Asked for in one operation of the store. */
+const BATCH = 200;
+
+export async function* orphans(
+  files: AssetFiles,
+  store: Pick<AssetStore, 'knownAssets'>,
+  now: number,
+): AsyncIterable<AssetFile> {
+  let batch: AssetFile[] = [];
+  for await (const file of files.ids()) {
+    if (now - file.modifiedAt < ORPHAN_AGE_MS) continue;
+    batch.push(file);
+    if (batch.length < BATCH) continue;
+    yield* unknown(batch, store);
+    batch = [];
+  }
+  yield* unknown(batch, store);
+}
+
+async function* unknown(
+  batch: readonly AssetFile[],
+  store: Pick<AssetStore, 'knownAssets'>,
+): AsyncIterable<AssetFile> {
+  if (batch.length === 0) return;
+  const known = new Set(await store.knownAssets(batch.map(({ id }) => id)));
+  yield* batch.filter(({ id }) => !known.has(id));
 }

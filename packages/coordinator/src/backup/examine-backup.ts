@@ -1,9 +1,13 @@
 /** Whether what was found in an archive is whole, and belongs together. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DATABASE_FILE, assetsOf, inspectStore } from '../store/open.js';
 import type { CopiedAsset } from '../store/open.js';
 import { MANIFEST_FILE, assetEntry } from './archive-entry.js';
 import type { BackupContents, FileFacts } from './read-backup.js';
+import { readBackup, openArchive } from './read-backup.js';
 
 export interface BackupFault {
   /** As the archive names it. */
@@ -101,4 +105,21 @@ function damage(file: string, detail: string): BackupFault {
 function newer(version: number, newest: number): CommandError {
   const message = `the backup has schema ${version}, this program knows up to ${newest}.`;
   return new CommandError(EXIT.schemaNewer, `${message} Use the newer program.`);
+}
+
+/**
+ * Reads a whole backup and says what is wrong with it. Only its database is written, into a folder
+ * for temporary files that is gone afterwards. Throws a `CommandError` where it is none at all.
+ */
+export async function verifyBackup(file: string, signal: AbortSignal): Promise<BackupReport> {
+  const archive = await openArchive(file);
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-verify-'));
+  try {
+    const database = join(folder, DATABASE_FILE);
+    const place = ({ kind }: { kind: string }) => (kind === 'database' ? database : null);
+    return examineBackup(await readBackup(archive, place, signal), folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+    await archive.handle.close();
+  }
 }

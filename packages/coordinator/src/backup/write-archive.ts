@@ -6,9 +6,8 @@ import { Header } from 'tar';
 import type { AssetFiles } from '../assets/asset-files.js';
 import { DATABASE_FILE } from '../store/open.js';
 import type { DatabaseCopy } from '../store/open.js';
-import { MANIFEST_FILE, assetEntry } from './archive-entry.js';
-import type { Manifest } from './manifest.js';
-import { encodeManifest } from './manifest.js';
+import { MANIFEST_FILE, assetEntry, encodeManifest } from './archive-entry.js';
+import type { Manifest } from './archive-entry.js';
 
 /** tar's block: headers have one, contents are filled up to whole ones. */
 const BLOCK_BYTES = 512;

@@ -4,7 +4,7 @@ import { printJson, printRows, say } from '@inference-gateway/shared/program/pri
 import type { Command } from 'commander';
 import type { BackupFault, BackupReport } from '../backup/examine-backup.js';
 import { restoreBackup } from '../backup/restore-backup.js';
-import { verifyBackup } from '../backup/verify-backup.js';
+import { verifyBackup } from '../backup/examine-backup.js';
 import { locateData } from '../config/config.js';
 import { DATABASE_FILE } from '../store/open.js';
 import { dataOption, example, isoTime, jsonOption, yesOption } from './options.js';

@@ -14,7 +14,7 @@ import {
 import type { Freeable } from '@inference-gateway/shared/program/disk';
 import type { AdminContext } from '../../operations/operation.js';
 import { AssetFiles, assetsFolder } from '../../assets/asset-files.js';
-import { orphans } from '../../assets/orphans.js';
+import { orphans } from '../../assets/sweep.js';
 import { assetsAmong, DATABASE_FILE, spaceOf } from '../../store/open.js';
 
 const GIB = 1024 ** 3;

@@ -7,7 +7,7 @@ import type Router from '@koa/router';
 import * as z from 'zod';
 import { newKeySecret } from '../../accounts/key-secret.js';
 import type { PasswordQueue } from '../../accounts/password-queue.js';
-import { requirePassword } from '../../accounts/require-password.js';
+import { requirePassword } from '../../accounts/password.js';
 import type { SetupLink } from '../../accounts/setup-link.js';
 import { NAME_PATTERN, NAME_RULE } from '../../core/access/name.js';
 import type { Created, Member, Store } from '../../store/port.js';

@@ -4,7 +4,7 @@ import { check } from '@inference-gateway/shared/openai/check';
 import type Router from '@koa/router';
 import * as z from 'zod';
 import type { PasswordQueue } from '../../accounts/password-queue.js';
-import { requirePassword } from '../../accounts/require-password.js';
+import { requirePassword } from '../../accounts/password.js';
 import type { Store } from '../../store/port.js';
 import type { ConsoleSessions, Proven } from './browser-sessions.js';
 import type { RequestState } from '../edge/context.js';

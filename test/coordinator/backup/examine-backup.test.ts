@@ -1,4 +1,4 @@
-import { verifyBackup } from '@inference-gateway/coordinator/backup/verify-backup';
+import { verifyBackup } from '@inference-gateway/coordinator/backup/examine-backup';
 import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
 import { EXIT } from '@inference-gateway/shared/program/command-error';
 import { createHash } from 'node:crypto';
