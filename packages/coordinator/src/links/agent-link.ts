@@ -20,14 +20,10 @@ import { LinkWriter } from '@inference-gateway/shared/protocol/writer';
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import { RateLimit } from '../core/access/rate.js';
-import type { ExchangeHandler, OpenRequest, Resumption } from '../core/routing/links.js';
+import type { ExchangeHandler, OpenRequest, Resumption, Upload } from '../core/routing/links.js';
 import { AgentStream, ProtocolViolation } from './agent-stream.js';
 import type { StreamHost } from './agent-stream.js';
-import type { Greeting, SessionEvents } from './greeting.js';
-import { openMessage } from './open-message.js';
 import type { SlotUse } from './slot-counts.js';
-import { welcomeMessage } from './welcome.js';
-import type { SessionTiming } from './welcome.js';
 
 export interface SessionSocket {
   readonly socket: WebSocket;
@@ -294,4 +290,87 @@ export class AgentSession implements StreamHost {
     this.#streams.clear();
     for (const stream of streams) stream.lost();
   }
+}
+
+// What a session is given once it is the provider's current one.
+
+/** What a session tells the registry. */
+export interface SessionEvents {
+  servicesChanged(): void;
+  acceptsChanged(): void;
+  slotFreed(use: SlotUse): void;
+  /** Resolves with those claims of the agent's that are not current. */
+  renew(claimIds: readonly string[]): Promise<readonly string[]>;
+  closed(): void;
+}
+
+interface Greeting {
+  readonly provider: { readonly id: string; readonly name: string };
+  readonly timing: SessionTiming;
+  readonly events: SessionEvents;
+  readonly resumptions: readonly Resumption[];
+}
+
+// WELCOME: the times and limits that both ends keep from now on.
+export interface SessionTiming {
+  readonly pingMs: number;
+  readonly deadMs: number;
+  readonly acceptMs: number;
+  readonly jobLeaseMs: number;
+}
+
+interface Welcomed {
+  readonly sessionId: string;
+  readonly provider: { readonly id: string; readonly name: string };
+  readonly timing: SessionTiming;
+  readonly resume: Message<'WELCOME'>['resume'];
+}
+
+function welcomeMessage({ sessionId, provider, timing, resume }: Welcomed): Message<'WELCOME'> {
+  return {
+    t: 'WELCOME',
+    session_id: sessionId,
+    provider_id: provider.id,
+    name: provider.name,
+    ping_s: timing.pingMs / 1000,
+    dead_s: timing.deadMs / 1000,
+    heartbeat_s: Math.min(LINK.heartbeatMs, timing.jobLeaseMs / 4) / 1000,
+    lease_s: timing.jobLeaseMs / 1000,
+    limits: { window_bytes: LINK.windowBytes, max_streams: LINK.maxStreams },
+    server_time: Date.now(),
+    resume,
+  };
+}
+
+/** OPEN: what an agent is told of one piece of work before its bytes. */
+function openMessage(
+  request: OpenRequest,
+  { stream, use }: { readonly stream: number; readonly use: SlotUse },
+): Message<'OPEN'> {
+  const { job, uploads } = request;
+  return {
+    t: 'OPEN',
+    stream,
+    kind: job === null ? 'sync' : 'job',
+    endpoint: request.endpoint,
+    service_id: use.serviceId,
+    model: request.model,
+    caller: request.caller,
+    body: { bytes: request.body.length },
+    ...(use.slots > 1 && { parallel: use.slots }),
+    ...(uploads.length > 0 && { parts: uploads.map(announce) }),
+    ...(request.reasoningField !== undefined && { reasoning_field: request.reasoningField }),
+    deadline_ms: request.deadlineMs,
+    ...(job !== null && { job_id: job.jobId, claim_id: job.claimId }),
+    attempt: request.attempt,
+    request_id: request.requestId,
+  };
+}
+
+function announce({ name, contentType, bytes }: Upload): {
+  name: string;
+  content_type: string;
+  bytes: number;
+} {
+  return { name, content_type: contentType, bytes };
 }

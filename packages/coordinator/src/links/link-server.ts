@@ -22,9 +22,8 @@ import type { RawData } from 'ws';
 import type { ClaimKeeper } from '../core/routing/links.js';
 import type { Provider } from '../store/port.js';
 import { AgentSession } from './agent-link.js';
-import type { SessionSocket } from './agent-link.js';
+import type { SessionSocket, SessionTiming } from './agent-link.js';
 import type { Registry } from './registry.js';
-import type { SessionTiming } from './welcome.js';
 
 interface LinkServerOptions {
   readonly registry: Registry;

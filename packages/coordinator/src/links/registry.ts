@@ -22,14 +22,10 @@ import type {
 import type { Candidate, Choice } from '../core/routing/match.js';
 import type { ProviderSharing } from '../core/access/sharing.js';
 import type { Provider, Store } from '../store/port.js';
-import type { AgentSession } from './agent-link.js';
-import type { SessionEvents } from './greeting.js';
+import type { AgentSession, SessionEvents, SessionTiming } from './agent-link.js';
 import { ModelIndex } from './model-index.js';
 import { BUSY_PAUSE_MS, ProviderRecord } from './provider-record.js';
-import { Refusals, refuseLink } from './refusals.js';
-import type { RefusalReason } from './refusals.js';
 import { useOf } from './slot-counts.js';
-import type { SessionTiming } from './welcome.js';
 
 export interface Attachment {
   readonly timing: SessionTiming;
@@ -300,3 +296,41 @@ export class Registry implements Sessions, AdminSessions {
 }
 
 const RESTARTING = 'the coordinator is restarting';
+
+// Whose links are not wanted any more, and since when. A token is looked up before the upgrade, and
+// its HELLO comes up to 10 s later: what was true of it then need not be true by now.
+
+type RefusalReason = 'disabled' | 'revoked';
+
+interface Refusal {
+  readonly why: RefusalReason;
+  readonly at: number;
+}
+
+class Refusals {
+  /** Goes on by one with each: the time, as far as it matters here. */
+  now = 0;
+  /** The last one of each provider: at most one for every provider that there has been. */
+  readonly #last = new Map<string, Refusal>();
+
+  note(providerId: string, why: RefusalReason): void {
+    this.now += 1;
+    this.#last.set(providerId, { why, at: this.now });
+  }
+
+  /** Why a link is refused whose token was good at that time; null where it still is. */
+  since(providerId: string, time: number): RefusalReason | null {
+    const last = this.#last.get(providerId);
+    return last !== undefined && last.at > time ? last.why : null;
+  }
+}
+
+function refuseLink(session: AgentSession, why: RefusalReason): 'gone' {
+  session.close(CLOSES[why].code, CLOSES[why].reason);
+  return 'gone';
+}
+
+const CLOSES = {
+  disabled: { code: CLOSE.disabled, reason: 'the owner of this provider is disabled' },
+  revoked: { code: CLOSE.tokenRevoked, reason: 'the token of this agent is not valid any more' },
+} as const;

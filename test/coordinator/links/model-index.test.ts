@@ -1,4 +1,4 @@
-import { FormerModels } from '@inference-gateway/coordinator/links/former-models';
+import { FormerModels } from '@inference-gateway/coordinator/links/model-index';
 import { ProviderRecord } from '@inference-gateway/coordinator/links/provider-record';
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
 import { beforeEach, expect, it } from 'vitest';
