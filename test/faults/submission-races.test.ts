@@ -1,4 +1,4 @@
-import { Endings } from '@inference-gateway/coordinator/jobs/endings';
+import { Endings } from '@inference-gateway/coordinator/jobs/jobs';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {

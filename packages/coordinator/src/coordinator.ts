@@ -42,7 +42,7 @@ import { openQueuedWork } from './queued-work.js';
 import type { QueuedWork } from './queued-work.js';
 import type { Store } from './store/port.js';
 import { openStore } from './store/open.js';
-import { refuseAddress } from './jobs/webhooks/refuse-address.js';
+import { refuseAddress } from './jobs/webhooks/receiver.js';
 
 export interface Coordinator {
   /** `http://127.0.0.1:7070`, with the port that was given. */

@@ -9,7 +9,7 @@ import { Jobs } from './jobs/jobs.js';
 import type { Exposition } from './exposition.js';
 import { presentBatchDetail, writeJobDetail } from './http/jobs/present-job.js';
 import type { Store } from './store/port.js';
-import { openWebhooks } from './jobs/webhooks/open-webhooks.js';
+import { openWebhooks } from './jobs/webhooks/webhook-sender.js';
 
 interface QueuedWorkParts {
   readonly config: Config;

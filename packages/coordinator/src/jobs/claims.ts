@@ -19,12 +19,10 @@ import type {
   Sessions,
 } from '../core/routing/links.js';
 import type { ClaimedJob, DispatchStore, Job, UsageRow } from '../store/port.js';
-import { JobRun } from './job-run.js';
+import { JobRun, brokenRun, judgeOwnFault } from './job-run.js';
 import type { RunEnd } from './job-run.js';
-import type { JobSinks } from './sinks.js';
-import { brokenRun, judgeOwnFault } from './job-verdict.js';
+import type { JobSinks, JobSink } from './sinks.js';
 import { RunEnds } from './ends.js';
-import type { JobSink } from './job-sink.js';
 import { JOB_CANCELED } from '../run/work.js';
 
 export interface JobDeadlines {

@@ -13,10 +13,9 @@ import type {
   UsageRow,
 } from '../store/port.js';
 import type { MeteredTokens } from '../core/usage/usage-bounds.js';
-import type { JobRun, RunEnd } from './job-run.js';
+import type { JobRun, RunEnd, JobVerdict } from './job-run.js';
 import type { JobSinks } from './sinks.js';
-import type { JobVerdict } from './job-verdict.js';
-import { brokenRun } from './job-verdict.js';
+import { brokenRun } from './job-run.js';
 
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 15_000;

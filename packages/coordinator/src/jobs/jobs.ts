@@ -27,16 +27,15 @@ import type {
   Store,
   SubmitOutcome,
   UsageRow,
+  JobStore,
 } from '../store/port.js';
-import { ableProviders } from './able-providers.js';
+import { ableProviders, SYSTEM_CLOCKS, Upkeep } from './upkeep.js';
 import { Dispatcher } from './dispatcher.js';
-import { Endings } from './endings.js';
 import type { JobActions, Submitted, Submitter } from './job-actions.js';
 import { JobRuns } from './claims.js';
 import type { JobDeadlines } from './claims.js';
 import { JobSinks } from './sinks.js';
 import type { JobSinkLimits } from './sinks.js';
-import { SYSTEM_CLOCKS, Upkeep } from './upkeep.js';
 
 export interface JobSettings extends JobDeadlines, JobSinkLimits {
   readonly asyncEnabled: boolean;
@@ -305,5 +304,57 @@ async function allOrNone(resuming: Promise<Resumption>[]): Promise<readonly Resu
       settled.value.handler.fail({ kind: 'disconnected' });
     }
     throw error;
+  }
+}
+
+const LOOK_AGAIN_MS = 5_000;
+
+/** Who waits for the end of a job. A signal is a hint: every waiter also looks by itself. */
+export class Endings {
+  readonly #store: Pick<JobStore, 'findJob'>;
+  readonly #waiting = new Map<string, Set<() => void>>();
+  #isClosed = false;
+
+  constructor(store: Pick<JobStore, 'findJob'>) {
+    this.#store = store;
+  }
+
+  /** Resolves once the job has ended, or is gone; after `waitMs`; or when the signal is aborted. */
+  async wait(jobId: string, waitMs: number, signal: AbortSignal): Promise<void> {
+    const giveUpAt = performance.now() + waitMs;
+    for (;;) {
+      const found = await this.#store.findJob(jobId, null);
+      const leftMs = giveUpAt - performance.now();
+      if (found === null || isFinished(found.job.status) || leftMs <= 0) return;
+      if (signal.aborted || this.#isClosed) return;
+      await this.#signalled(jobId, Math.min(leftMs, LOOK_AGAIN_MS), signal);
+    }
+  }
+
+  ended(jobId: string): void {
+    for (const wake of this.#waiting.get(jobId) ?? []) wake();
+  }
+
+  /** Nobody waits any longer. */
+  close(): void {
+    this.#isClosed = true;
+    for (const wakers of this.#waiting.values()) for (const wake of wakers) wake();
+  }
+
+  #signalled(jobId: string, ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wakers = this.#waiting.get(jobId) ?? new Set();
+      const wake = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', wake);
+        wakers.delete(wake);
+        if (wakers.size === 0) this.#waiting.delete(jobId);
+        resolve();
+      };
+      const timer = setTimeout(wake, ms);
+      signal.addEventListener('abort', wake, { once: true });
+      wakers.add(wake);
+      this.#waiting.set(jobId, wakers);
+    });
   }
 }

@@ -1,13 +1,16 @@
 /** Which sink a job's answer goes to: the endpoint's row says. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { AnswerFiles } from '../assets/answer-files.js';
+import type { KeptFile, Shelf } from '../assets/answer-files.js';
 import type { AssetLibrary } from '../assets/asset-library.js';
-import type { Budget } from '../core/usage/budget.js';
+import type { Budget, Share } from '../core/usage/budget.js';
 import { readSparse } from '@inference-gateway/shared/json/sparse';
-import type { Job } from '../store/port.js';
-import { FileResult } from './file-result.js';
-import type { JobSink } from './job-sink.js';
-import { TextResult } from './text-result.js';
+import type { Job, Asset } from '../store/port.js';
+import { measureFiles, NOTHING_MEASURED } from '../assets/measures.js';
+import type { Measures } from '../assets/measures.js';
+import type { AnswerPart } from '../core/routing/links.js';
+import type { Answerer, SinkFault, Sink } from '../run/work.js';
+import { HeldDocument } from '../core/usage/held-document.js';
 
 export interface JobSinkLimits {
   readonly maxImages: number;
@@ -45,4 +48,114 @@ export class JobSinks {
     const { n } = readSparse(body);
     return typeof n === 'number' ? n : 1;
   }
+}
+
+/** The files of a media job. They are in their places before the job's own row tells of them. */
+class FileResult implements JobSink {
+  readonly committed = false;
+  readonly #files: AnswerFiles;
+  readonly #shelf: Shelf;
+  #kept: readonly KeptFile[] = [];
+
+  /** `shelf` is the one that the files are put on. */
+  constructor(files: AnswerFiles, shelf: Shelf) {
+    this.#files = files;
+    this.#shelf = shelf;
+  }
+
+  get result(): JobResult {
+    const assets = this.#kept.map(({ asset }) => asset);
+    return { text: null, assets, measures: measureFiles(this.#kept) };
+  }
+
+  begin({ providerId }: Answerer): void {
+    this.#files.begin(providerId);
+  }
+
+  part(part: AnswerPart): SinkFault {
+    return this.#files.part(part);
+  }
+
+  data(bytes: Uint8Array, consumed: (bytes: number) => void): SinkFault {
+    const intake = this.#files.data(bytes);
+    if ('fault' in intake) return intake.fault;
+    void intake.written.then(() => consumed(bytes.length));
+    return null;
+  }
+
+  async end(): Promise<SinkFault> {
+    const kept = await this.#files.end();
+    if ('fault' in kept) return kept.fault;
+    this.#kept = kept;
+    return null;
+  }
+
+  discard(): void {
+    this.#files.discard();
+  }
+
+  async drop(): Promise<void> {
+    this.discard();
+    await Promise.all(this.#kept.map(({ asset }) => this.#shelf.drop(asset)));
+  }
+}
+
+/** The JSON of a text job, held until it is whole. */
+class TextResult implements JobSink {
+  /** A job's caller has seen nothing of it before its end. */
+  readonly committed = false;
+  readonly #document: HeldDocument;
+
+  constructor(share: Share) {
+    this.#document = new HeldDocument(share);
+  }
+
+  get result(): JobResult {
+    return { text: this.#document.bytes, assets: [], measures: NOTHING_MEASURED };
+  }
+
+  begin(): void {
+    this.discard();
+  }
+
+  part(): string {
+    return 'a file where JSON was due';
+  }
+
+  data(bytes: Uint8Array, consumed: (bytes: number) => void): SinkFault {
+    const fault = this.#document.append(bytes);
+    if (fault === null) consumed(bytes.length);
+    return fault;
+  }
+
+  end(): SinkFault {
+    return this.#document.fault;
+  }
+
+  discard(): void {
+    this.#document.clear();
+  }
+
+  async drop(): Promise<void> {
+    this.discard();
+  }
+}
+
+// Where the answer to a job goes: it is kept, and becomes the job's result when it is whole.
+
+interface JobResult {
+  /** JSON of a text job; null where the result is files. */
+  readonly text: Uint8Array | null;
+  /** They lie in their places and have no rows yet. */
+  readonly assets: readonly Asset[];
+  readonly measures: Measures;
+}
+
+export interface JobSink extends Sink {
+  /** Of an answer that has ended well. */
+  readonly result: JobResult;
+  /** Gives back what the answer takes up: it failed, or what became of it is written. */
+  discard(): void;
+  /** Nobody wants the result: its files go as well. */
+  drop(): Promise<void>;
 }

@@ -5,27 +5,35 @@
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import { lastReach } from '../core/routing/match.js';
+import { lastReach, capableCandidates } from '../core/routing/match.js';
+import type { Choice } from '../core/routing/match.js';
 import type { Lane, LaneHead } from '../core/jobs/lane.js';
 import type { Sessions } from '../core/routing/links.js';
 import type { EndOutcome, Job, JobStore, DispatchStore, Store, UsageRow } from '../store/port.js';
-import { ableProviders } from './able-providers.js';
 import { inputNotTaken } from '../run/absence.js';
 
 /** A tick that comes this late, or a clock that went on by so much less or more, is a jump. */
 const JUMP_MS = 15_000;
+
 /** So is less where leases are short, but no tick that is merely late. */
 const SHORTEST_JUMP_MS = 2_500;
+
 const SWEEP_MS = 5_000;
+
 const RETENTION_SWEEP_MS = 10 * 60_000;
+
 /** Jobs that one operation of the store ends: more would hold its only writer. */
 const BATCH = 200;
+
 /** Such operations a tick, for what is in no hurry: the queue is looked after meanwhile. */
 const MAX_DELETIONS = 10;
+
 /** Lanes that are expired at once: they share a commit. */
 const LANES_AT_ONCE = 64;
+
 /** Agents need a moment to come back after a restart: it counts for nobody's absence. */
 const RETURN_MS = 90_000;
+
 /** On top of a lease, after a restart. */
 const RESTART_GRACE_MS = 30_000;
 
@@ -251,4 +259,18 @@ function nobodyServes({ model, serviceType }: Lane, waitedMs: number | null): Ap
       : `No provider that you may use has served ${wanted} for ${waitedMs / 1_000} s.`;
   const message = `${absent} GET /v1/models lists what is online: retry the job when it is there.`;
   return new ApiError('no_provider', message, { param: 'model' });
+}
+
+type Sought = Pick<Lane, 'serviceType' | 'model' | 'memberId' | 'scope' | 'needs'>;
+
+/** Those that could run such a job, online or not, also where it is not in their last list. */
+export function ableProviders(
+  sessions: Pick<Sessions, 'candidates' | 'formerCandidates'>,
+  { serviceType, model, memberId, scope, needs }: Sought,
+): readonly Choice[] {
+  const candidates = [
+    ...sessions.candidates(serviceType, model),
+    ...sessions.formerCandidates(serviceType, model),
+  ];
+  return capableCandidates(candidates, { caller: { memberId, scope }, needs });
 }

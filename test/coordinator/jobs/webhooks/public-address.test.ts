@@ -1,5 +1,7 @@
-import { isPublicAddress } from '@inference-gateway/coordinator/jobs/webhooks/public-address';
-import { refuseAddress } from '@inference-gateway/coordinator/jobs/webhooks/refuse-address';
+import {
+  isPublicAddress,
+  refuseAddress,
+} from '@inference-gateway/coordinator/jobs/webhooks/receiver';
 import { describe, expect, test } from 'vitest';
 
 const STRICT = { allowPrivate: false, publicUrl: null };

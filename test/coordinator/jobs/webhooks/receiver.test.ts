@@ -1,6 +1,9 @@
 /** Which addresses connections are really made to. */
-import { interfaceAddresses } from '@inference-gateway/coordinator/jobs/webhooks/public-address';
-import { pinnedTo, resolveReceiver } from '@inference-gateway/coordinator/jobs/webhooks/receiver';
+import {
+  interfaceAddresses,
+  pinnedTo,
+  resolveReceiver,
+} from '@inference-gateway/coordinator/jobs/webhooks/receiver';
 import type { Resolve } from '@inference-gateway/coordinator/jobs/webhooks/receiver';
 import type { LookupAddress } from 'node:dns';
 import { createServer } from 'node:https';

@@ -2,9 +2,9 @@
 import { lookup } from 'node:dns/promises';
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { interfaceAddresses, isOneOf, isPublicAddress } from './public-address.js';
-import { hostOf } from './refuse-address.js';
-import type { AddressRule } from './refuse-address.js';
+import { ApiError } from '@inference-gateway/shared/errors';
+import ipaddr from 'ipaddr.js';
+import { networkInterfaces } from 'node:os';
 
 /** All addresses of a name, or of a literal address that one. */
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
@@ -59,4 +59,94 @@ export function pinnedTo(addresses: readonly LookupAddress[]): LookupFunction {
     if (all === true) done(null, [...addresses]);
     else done(null, addresses[0]?.address ?? '', addresses[0]?.family);
   };
+}
+
+/** Where webhooks may go. */
+export interface AddressRule {
+  /** True: anywhere, also to this machine. */
+  readonly allowPrivate: boolean;
+  /** The gateway's own; null where it is unset. */
+  readonly publicUrl: string | null;
+  /** This machine's addresses. They are asked for at each check. */
+  readonly interfaces?: () => readonly string[];
+}
+
+/**
+ * Throws where the URL itself names an address that is not public, or the gateway's own. Names are
+ * resolved when there is something to send: what they stand for now says nothing about then.
+ */
+export function refuseAddress(url: string, rule: AddressRule): void {
+  if (rule.allowPrivate) return;
+  const host = hostOf(url);
+  const fault = faultOf(host, rule);
+  if (fault === null) return;
+  const message =
+    `'webhook.url' leads to ${host}, which ${fault}. Use a public address of another machine, or ` +
+    "ask the gateway's admin to set GATEWAY_WEBHOOK_PRIVATE.";
+  throw new ApiError('invalid_value', message, { param: 'webhook.url' });
+}
+
+/** Without the brackets of IPv6 and the dot at the end of a name; empty where it is no URL. */
+export function hostOf(url: string): string {
+  if (!URL.canParse(url)) return '';
+  return new URL(url).hostname.replace(/^\[|\]$|\.$/g, '');
+}
+
+function faultOf(host: string, { publicUrl, interfaces = interfaceAddresses }: AddressRule) {
+  if (isOfThisNetwork(host)) return 'is not a public address';
+  const isGateway = publicUrl !== null && hostOf(publicUrl) === host;
+  return isGateway || isOneOf(interfaces(), host) ? 'is this gateway itself' : null;
+}
+
+function isOfThisNetwork(host: string): boolean {
+  if (ipaddr.isValid(host)) return !isPublicAddress(host);
+  return host === 'localhost' || host.endsWith('.localhost');
+}
+
+// Which addresses are anybody's on the internet, and which belong to a machine or a network.
+
+/** All that the internet routes lies in it; what old schemes embed IPv4 in lies mostly outside. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/**
+ * How networks without IPv4 reach the rest: the last four bytes are the address. The range for a
+ * network's own use, 64:ff9b:1::/48, is not public.
+ */
+const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
+
+/**
+ * An allow-list: ranges that the library names (loopback, private, link-local, carrier's NAT,
+ * multicast, reserved, 6to4, Teredo and many more) are refused, known to this program or not.
+ */
+export function isPublicAddress(written: string): boolean {
+  if (!ipaddr.isValid(written)) return false;
+  const address = reachedBy(ipaddr.parse(written));
+  if (address instanceof ipaddr.IPv4) return address.range() === 'unicast';
+  return address.match(GLOBAL_UNICAST) && address.range() === 'unicast';
+}
+
+/** Of this machine now: they come and go with its networks. */
+export function interfaceAddresses(): readonly string[] {
+  return Object.values(networkInterfaces()).flatMap((all = []) => all.map((one) => one.address));
+}
+
+/** Whether a connection to `written` ends at one of the addresses, in whatever form it is given. */
+function isOneOf(addresses: readonly string[], written: string): boolean {
+  if (!ipaddr.isValid(written)) return false;
+  const target = reachedBy(ipaddr.parse(written)).toNormalizedString();
+  return addresses
+    .filter((one) => ipaddr.isValid(one))
+    .some((one) => reachedBy(ipaddr.parse(one)).toNormalizedString() === target);
+}
+
+/** The IPv4 address where one is embedded, else the address itself, without its zone. */
+function reachedBy(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
+  if (address instanceof ipaddr.IPv4) return address;
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address();
+  if (address.match(NAT64)) return lastFourBytes(address);
+  return new ipaddr.IPv6(address.toByteArray());
+}
+
+function lastFourBytes(address: ipaddr.IPv6): ipaddr.IPv4 {
+  return new ipaddr.IPv4(address.toByteArray().slice(-4));
 }

@@ -4,22 +4,31 @@
  * same id.
  */
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import type { WebhookDelivery, WebhookStore } from '../../store/port.js';
-import { BACK_OFF, nextTryAt } from './back-off.js';
-import type { BackOff } from './back-off.js';
-import type { Describe } from './describe-subject.js';
+import { readPackageVersion } from '@inference-gateway/shared/program/versions';
+import type {
+  WebhookDelivery,
+  WebhookStore,
+  Store,
+  BatchDetail,
+  JobDetail,
+  JobStore,
+} from '../../store/port.js';
+import type { Config } from '../../config/config.js';
+import { batchStatus, isFinished } from '../../core/jobs/job.js';
 import { postWebhook } from './post-webhook.js';
-import { Refusal, resolveByDns, resolveReceiver } from './receiver.js';
-import type { Resolve } from './receiver.js';
-import { hostOf } from './refuse-address.js';
-import type { AddressRule } from './refuse-address.js';
+import { Refusal, resolveByDns, resolveReceiver, hostOf } from './receiver.js';
+import type { Resolve, AddressRule } from './receiver.js';
 
 const MAX_UNDER_WAY = 16;
+
 /** A receiver that hangs must not take all of them, nor a member with many such receivers. */
 const MAX_A_HOST = 2;
+
 const MAX_A_MEMBER = 4;
+
 /** Read of each member at a look: more than may start, for some of their hosts may be busy. */
 const LOOK_A_MEMBER = 16;
+
 const GONE = 410;
 
 export interface WebhookTimings {
@@ -35,6 +44,25 @@ export interface WebhookTimings {
   readonly closeMs: number;
   readonly backOff: BackOff;
 }
+
+const SECOND_MS = 1_000;
+
+const MINUTE_MS = 60 * SECOND_MS;
+
+const HOUR_MS = 60 * MINUTE_MS;
+
+export const BACK_OFF: BackOff = {
+  delaysMs: [
+    5 * SECOND_MS,
+    30 * SECOND_MS,
+    2 * MINUTE_MS,
+    10 * MINUTE_MS,
+    30 * MINUTE_MS,
+    HOUR_MS,
+    2 * HOUR_MS,
+  ],
+  maxAgeMs: 24 * HOUR_MS,
+};
 
 const TIMINGS: WebhookTimings = {
   pollMs: 30_000,
@@ -257,4 +285,76 @@ function reasonOf(error: unknown): string {
   if (error instanceof Refusal) return error.message;
   const { code, name } = error as NodeJS.ErrnoException;
   return code ?? name;
+}
+
+// When a webhook that was tried in vain is tried again.
+interface BackOff {
+  /** After the first try, the second, and so on; the last one holds for all that follow. */
+  readonly delaysMs: readonly number[];
+  /** Counted from the end of the job or batch. */
+  readonly maxAgeMs: number;
+}
+
+/** Up to a fifth more or less: what failed together is not tried again together. */
+const JITTER = 0.2;
+
+/** `attempts` is what went before the try that failed now; null gives up. */
+export function nextTryAt(
+  delivery: { readonly attempts: number; readonly createdAt: number },
+  now: number,
+  { delaysMs, maxAgeMs }: BackOff,
+): number | null {
+  const delayMs = delaysMs[Math.min(delivery.attempts, delaysMs.length - 1)] ?? maxAgeMs;
+  const at = now + Math.round(delayMs * (1 - JITTER + 2 * JITTER * Math.random()));
+  return at > delivery.createdAt + maxAgeMs ? null : at;
+}
+
+interface WebhookParts {
+  readonly store: Store;
+  readonly logger: Logger;
+  readonly config: Pick<Config, 'webhookPrivate' | 'publicUrl'>;
+  readonly present: SubjectPresentation;
+}
+
+/** The sender as a coordinator has it; `wake` begins. */
+export function openWebhooks({ store, logger, config, present }: WebhookParts): WebhookSender {
+  const version = readPackageVersion(new URL('../../../package.json', import.meta.url));
+  return new WebhookSender({
+    store,
+    logger,
+    describe: describeSubject(store, present),
+    userAgent: `inference-gateway/${version}`,
+    allowPrivate: config.webhookPrivate,
+    publicUrl: config.publicUrl,
+  });
+}
+
+// What a webhook tells: the job or the batch, as the API would show it to its caller.
+
+/** As JSON; null where there is nothing to tell any more. */
+type Describe = (delivery: WebhookDelivery) => Promise<string | null>;
+
+/** How the API writes them. */
+interface SubjectPresentation {
+  readonly job: (detail: JobDetail) => string;
+  readonly batch: (detail: BatchDetail) => string;
+}
+
+/**
+ * A job that was retried meanwhile has not ended: it is told of when it ends again, by a message of
+ * its own.
+ */
+function describeSubject(
+  store: Pick<JobStore, 'findJob' | 'findBatch'>,
+  present: SubjectPresentation,
+): Describe {
+  return async ({ subject, subjectId, memberId }) => {
+    if (subject === 'job') {
+      const found = await store.findJob(subjectId, memberId);
+      return found !== null && isFinished(found.job.status) ? present.job(found) : null;
+    }
+    const found = await store.findBatch(subjectId, memberId);
+    const isDone = found !== null && batchStatus(found.batch.counts) === 'DONE';
+    return isDone ? present.batch(found) : null;
+  };
 }

@@ -1,6 +1,6 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import { REJECT_REASONS, RESET_CODES } from '@inference-gateway/shared/protocol/messages';
-import { judgeRun, reportRun } from '@inference-gateway/coordinator/jobs/job-verdict';
+import { judgeRun, reportRun } from '@inference-gateway/coordinator/jobs/job-run';
 import type { AttemptFailure } from '@inference-gateway/coordinator/run/failure';
 import { expect, test } from 'vitest';
 
