@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { addressOf } from '@inference-gateway/coordinator/http/edge/address-of';
+import { addressOf } from '@inference-gateway/coordinator/http/edge/address-limit';
 import { LANGUAGES, snippetOf } from '../../packages/coordinator/web/src/ui/snippets.js';
 import type { SnippetCall } from '../../packages/coordinator/web/src/ui/snippets.js';
 import { hasPython, runSnippet } from '../support/run-snippet.js';

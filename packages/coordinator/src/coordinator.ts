@@ -22,7 +22,7 @@ import { Direct } from './relay/relay.js';
 import type { Jobs } from './jobs/jobs.js';
 import { expose } from './exposition.js';
 import type { Exposition } from './exposition.js';
-import { addressOf } from './http/edge/address-of.js';
+import { addressOf } from './http/edge/address-limit.js';
 import { createApp } from './http/edge/app.js';
 import { Authentication } from './http/edge/authenticate.js';
 import { JsonBodies } from './http/bodies/body.js';

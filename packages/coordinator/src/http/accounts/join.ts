@@ -13,7 +13,7 @@ import { NAME_PATTERN, NAME_RULE } from '../../core/access/name.js';
 import type { Created, Member, Store } from '../../store/port.js';
 import { AddressLimit } from '../edge/address-limit.js';
 import type { RequestState } from '../edge/context.js';
-import { smallBodies } from '../bodies/small-bodies.js';
+import { smallBodies } from '../bodies/body.js';
 
 /** An address within a minute: each costs a hash, whether or not the invite is good. */
 const MAX_TRIES = 10;

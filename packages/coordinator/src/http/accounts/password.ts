@@ -9,7 +9,7 @@ import type { Store } from '../../store/port.js';
 import type { ConsoleSessions, Proven } from './browser-sessions.js';
 import type { RequestState } from '../edge/context.js';
 import type { LogIn } from './log-in.js';
-import { smallBodies } from '../bodies/small-bodies.js';
+import { smallBodies } from '../bodies/body.js';
 
 /** Looked at apart: a wrong one is not to be repeated. */
 const change = z.object({ current: z.string(), password: z.string() });

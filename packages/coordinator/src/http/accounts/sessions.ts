@@ -7,7 +7,7 @@ import type { ConsoleSessions } from './browser-sessions.js';
 import type { LoggedIn } from './browser-sessions.js';
 import type { RequestState } from '../edge/context.js';
 import type { LogIn } from './log-in.js';
-import { smallBodies } from '../bodies/small-bodies.js';
+import { smallBodies } from '../bodies/body.js';
 
 const PATH = '/api/console/v1/session';
 

@@ -12,7 +12,7 @@ import type { Store } from '../../store/port.js';
 import { AddressLimit } from '../edge/address-limit.js';
 import type { ConsoleSessions } from './browser-sessions.js';
 import type { RequestState } from '../edge/context.js';
-import { smallBodies } from '../bodies/small-bodies.js';
+import { smallBodies } from '../bodies/body.js';
 
 const PATH = '/api/setup';
 /** An address within a minute: each good one costs a hash. */

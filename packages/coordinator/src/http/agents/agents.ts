@@ -15,7 +15,7 @@ import { authenticateAgent } from './authenticate-agent.js';
 import type { Context, RequestState } from '../edge/context.js';
 import { newShare, readCaps, refuseTwoSubjects } from './new-share.js';
 import { presentAgentShare, presentSelf } from './present-agent.js';
-import { smallBodies } from '../bodies/small-bodies.js';
+import { smallBodies } from '../bodies/body.js';
 
 /** An address within a minute: a first start of ten machines behind one. */
 const MAX_CALLS = 120;

@@ -14,7 +14,7 @@ import type { CollectedDevice, Store } from '../../store/port.js';
 import { AddressLimit } from '../edge/address-limit.js';
 import type { RequestState } from '../edge/context.js';
 import { PollPace } from './poll-pace.js';
-import { smallBodies } from '../bodies/small-bodies.js';
+import { smallBodies } from '../bodies/body.js';
 import { presentEnrolment } from './enroll.js';
 
 export const DEVICE_TIMES: DeviceTimes = { expiresInS: 600, intervalS: 5 };

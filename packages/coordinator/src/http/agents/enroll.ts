@@ -9,7 +9,7 @@ import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../../core/access/name.js';
 import type { EnrollRefusal, Provider, Store } from '../../store/port.js';
 import type { RequestState } from '../edge/context.js';
-import { smallBodies } from '../bodies/small-bodies.js';
+import { smallBodies } from '../bodies/body.js';
 
 const enrollment = z.object({
   name: z.string().trim().regex(NAME_PATTERN).nullish(),

@@ -15,7 +15,7 @@ import type { ConsoleSessions, LoggedIn } from '../accounts/browser-sessions.js'
 import type { Context, RequestState } from '../edge/context.js';
 import type { MemberReads } from '../edge/member-reads.js';
 import { queryText } from '../edge/read-query.js';
-import { smallBodies } from '../bodies/small-bodies.js';
+import { smallBodies } from '../bodies/body.js';
 
 /** Of a member within a minute: more than anybody clicks. */
 const MAX_CHANGES = 120;

@@ -4,7 +4,7 @@
  */
 import { acceptedEncoding } from './accepted-encoding.js';
 import type { Context, Middleware } from '../edge/context.js';
-import { isHeld } from '../edge/if-none-match.js';
+import { isHeld } from '../edge/entity-tags.js';
 import { pageHeaders } from './page-headers.js';
 import { INDEX } from './web-files.js';
 import type { WebFile, WebFiles } from './web-files.js';

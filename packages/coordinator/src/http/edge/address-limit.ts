@@ -1,11 +1,15 @@
 import { ApiError } from '@inference-gateway/shared/errors';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { addressGroup, addressNetwork } from '../../core/access/address-group.js';
 import { RateLimit } from '../../core/access/rate.js';
 import type { RateStanding } from '../../core/access/rate.js';
 
 const WINDOW_MS = 60_000;
+
 /** Some 600 bytes each. Beyond it, those with the fewest tries are forgotten. */
 export const MAX_ADDRESSES = 10_000;
+
 /**
  * A network has a multiple of the tries of one of its 65,536 addresses, so that nobody who holds
  * it whole evades the limit, and one home in it does not use up the tries of the others.
@@ -39,4 +43,10 @@ function refuse({ allowed, limit, retryAfterS }: RateStanding, what: string): vo
     `Your ${what} has tried ${limit} times within a minute, which is all it may. ` +
     `Try again in ${retryAfterS} seconds.`;
   throw new ApiError('rate_limit_exceeded', message, { retryAfterS });
+}
+
+/** `http://127.0.0.1:7070`: the host that was asked for, with the port that was given. */
+export function addressOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

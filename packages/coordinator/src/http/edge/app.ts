@@ -17,8 +17,7 @@ import { entityTags } from './entity-tags.js';
 import { errorBoundary } from './errors.js';
 import { LogIn } from '../accounts/log-in.js';
 import type { MemberReads } from './member-reads.js';
-import { narrowScope } from './provider-scope.js';
-import { rateLimit } from './rate-limit.js';
+import { narrowScope, rateLimit } from './authenticate.js';
 import { agentRoutes } from '../agents/agents.js';
 import type { AgentParts } from '../agents/agents.js';
 import { assetRoutes } from '../assets/assets.js';
@@ -27,7 +26,7 @@ import { deviceRoutes } from '../agents/devices.js';
 import type { DeviceTimes } from '../agents/devices.js';
 import { enrollRoutes } from '../agents/enroll.js';
 import type { EnrollParts } from '../agents/enroll.js';
-import { healthRoutes } from './health.js';
+import { healthRoutes, openapiRoutes } from './health.js';
 import { metricsRoutes } from './metrics.js';
 import type { MetricsAccess } from './metrics.js';
 import type { Health } from './health.js';
@@ -48,7 +47,6 @@ import { web } from '../dashboard/web.js';
 import { sameOrigin } from './same-origin.js';
 import { asyncDisabled } from '../jobs/submit-job.js';
 import type { QueueParts } from '../jobs/queue-summary.js';
-import { openapiRoutes } from './openapi.js';
 import type { WebFiles } from '../dashboard/web-files.js';
 
 /** What becoming a member and logging in need. */

@@ -7,9 +7,12 @@ import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { isSecret } from '@inference-gateway/shared/ids';
 import type { Caller } from '../../core/access/caller.js';
+import { CONSOLE } from '../../core/access/caller.js';
 import type { KeyHolder, Store } from '../../store/port.js';
+import type { RateLimit, RateStanding } from '../../core/access/rate.js';
 import { assetRefusal } from '../assets/asset-access.js';
 import type { Context, Middleware } from './context.js';
+import { callerOf } from './context.js';
 
 type KeyStore = Pick<Store, 'findKeyHolder' | 'touchKeys'>;
 
@@ -94,4 +97,48 @@ function invalidKey(secret: string): ApiError {
     'invalid_api_key',
     `'${shown}' is not a valid API key. Check that it is whole.`,
   );
+}
+
+/** A call may narrow its key's scope to the caller's own machines, never widen it. */
+export const narrowScope: Middleware = (ctx, next) => {
+  const asked = ctx.get('x-provider-scope');
+  if (asked === 'own') ctx.state.caller = { ...callerOf(ctx), scope: 'own' };
+  else if (asked !== '' && asked !== 'any') {
+    const message = `The header x-provider-scope is '${asked}'. It may be 'own' or 'any'.`;
+    throw new ApiError('invalid_value', message, { param: 'x-provider-scope' });
+  }
+  return next();
+};
+
+/** Reading jobs, batches and assets is free: polling must not eat up the limit. */
+const FREE_TO_READ = /^\/(v1\/(jobs|batches)|api\/inference)(\/|$)/;
+
+/** Counts each request against its member, and tells the standing on every answer. */
+export function rateLimit(limit: RateLimit, onRefused: () => void): Middleware {
+  return (ctx, next) => {
+    const { memberId, limits } = callerOf(ctx);
+    const now = performance.now();
+    const standing = isFree(ctx)
+      ? limit.look(memberId, now, limits.requests)
+      : limit.take(memberId, now, limits.requests);
+    ctx.set('X-RateLimit-Limit', String(standing.limit));
+    ctx.set('X-RateLimit-Remaining', String(standing.remaining));
+    ctx.set('X-RateLimit-Reset', String(standing.resetS));
+    if (standing.allowed) return next();
+    onRefused();
+    throw tooMany(standing);
+  };
+}
+
+function isFree(ctx: Context): boolean {
+  const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
+  // The dashboard polls whatever it shows, and no reading asks a GPU.
+  return isRead && (callerOf(ctx).keyId === CONSOLE || FREE_TO_READ.test(ctx.path));
+}
+
+function tooMany({ limit, retryAfterS }: RateStanding): ApiError {
+  const message =
+    `You have sent ${limit} requests within one window of the rate limit, which is all you may. ` +
+    `Try again in ${retryAfterS} seconds.`;
+  return new ApiError('rate_limit_exceeded', message, { retryAfterS });
 }

@@ -1,14 +1,15 @@
 /** Pages ask every few seconds, and mostly nothing has changed: then the answer is only that. */
 import { createHash } from 'node:crypto';
 import type { Context, Middleware } from './context.js';
-import { isHeld } from './if-none-match.js';
 
 const POLLED = /^\/api\/(console\/v1\/|inference\/queue\/summary$)/;
+
 /**
  * What moves all the time, and tells nothing that `worker_stalled` does not: answers that differ in
  * it alone are the same to whoever holds one. No text has this, whose quotes are escaped.
  */
 const MOVING = /"last_tick_at":(?:"[^"]*"|\d+)/;
+
 /** Of a SHA-256: as many as make two answers never look the same by chance. */
 const TAG_CHARACTERS = 22;
 
@@ -47,4 +48,20 @@ function tag(ctx: Context): void {
     ctx.type = 'json';
     ctx.body = text;
   }
+}
+
+/**
+ * RFC 9110, 13.1.2: whether the reader holds what has this tag. Weak or strong is the same here: a
+ * proxy that compresses anew makes the one of the other.
+ *
+ * Koa's own look heeds a `Cache-Control: no-cache` in the request, which browsers add to whatever
+ * names a tag itself: they would never be told that nothing has changed.
+ */
+export function isHeld(ifNoneMatch: string, etag: string): boolean {
+  const held = ifNoneMatch.split(',').map((one) => opaque(one.trim()));
+  return held.includes('*') || held.includes(opaque(etag));
+}
+
+function opaque(tag: string): string {
+  return tag.replace(/^W\//, '');
 }

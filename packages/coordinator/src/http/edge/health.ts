@@ -1,6 +1,7 @@
 /** For whoever watches the process: `/healthz` says that it lives, `/readyz` that it can serve. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type Router from '@koa/router';
+import { createDocument } from '../../openapi/document.js';
 import type { RequestState } from './context.js';
 
 export interface Health {
@@ -21,5 +22,17 @@ export function healthRoutes(router: Router<RequestState>, health: Health): void
       throw new ApiError('storage_unavailable', 'The database takes no writes. Look at its disk.');
     }
     ctx.body = { status: 'ready' };
+  });
+}
+
+// `GET /openapi.json`: the interface described, for tools. It takes no key.
+
+/** `publicUrl` is asked for with the first call: the port is known only once the server listens. */
+export function openapiRoutes(router: Router<RequestState>, publicUrl: () => string): void {
+  let written: Buffer | null = null;
+  router.get('/openapi.json', (ctx) => {
+    written ??= Buffer.from(JSON.stringify(createDocument(publicUrl())));
+    ctx.set('Content-Type', 'application/json; charset=utf-8');
+    ctx.body = written;
   });
 }

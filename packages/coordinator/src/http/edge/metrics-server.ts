@@ -4,7 +4,7 @@ import type { Logger } from '@inference-gateway/shared/program/logger';
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import { createServer } from 'node:http';
-import { addressOf } from './address-of.js';
+import { addressOf } from './address-limit.js';
 import type { RequestState } from './context.js';
 import { identify, tidyPath } from './edge.js';
 import { errorBoundary } from './errors.js';
