@@ -1,6 +1,8 @@
-import { ConsoleSessions } from '@inference-gateway/coordinator/http/accounts/browser-sessions';
+import {
+  ConsoleSessions,
+  SessionCookie,
+} from '@inference-gateway/coordinator/http/accounts/browser-sessions';
 import type { RequestState } from '@inference-gateway/coordinator/http/edge/context';
-import { SessionCookie } from '@inference-gateway/coordinator/http/accounts/session-cookie';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import { newSecret } from '@inference-gateway/shared/ids';
 import { hashSecret } from '@inference-gateway/shared/program/secret';

@@ -1,4 +1,4 @@
-import { acceptedEncoding } from '@inference-gateway/coordinator/http/dashboard/accepted-encoding';
+import { acceptedEncoding } from '@inference-gateway/coordinator/http/dashboard/web';
 import { expect, test } from 'vitest';
 
 test.each([

@@ -1,13 +1,13 @@
 /** The browsers that are logged in: a cookie on their side, a row on ours. */
 import { ApiError } from '@inference-gateway/shared/errors';
-import { newSecret } from '@inference-gateway/shared/ids';
+import { newSecret, isSecret } from '@inference-gateway/shared/ids';
 import { hashSecret } from '@inference-gateway/shared/program/secret';
 import type { Member, MemberSession, Store } from '../../store/port.js';
 import type { Context } from '../edge/context.js';
-import type { SessionCookie } from './session-cookie.js';
 
 /** Since its last use. */
 export const SESSION_MS = 30 * 86_400_000;
+
 const MAX_USER_AGENT = 256;
 
 /** Who has shown that they know the member's password. */
@@ -115,4 +115,43 @@ interface Found {
 
 function visitOf(ctx: Context): Visit {
   return { cookie: ctx.get('cookie'), address: ctx.state.ip };
+}
+
+/** The openapi document tells the first. */
+const NAME = 'gateway_session';
+
+/** Browsers take a name like this over https alone, and only for exactly this host. */
+const SECURE_NAME = `__Host-${NAME}`;
+
+/** Where a browser keeps the secret of its session: no script of any page can read it. */
+export class SessionCookie {
+  readonly #publicUrl: () => string;
+
+  constructor(publicUrl: () => string) {
+    this.#publicUrl = publicUrl;
+  }
+
+  /** Of the header `Cookie`. Null where there is none, or none of ours. */
+  read(header: string): string | null {
+    const name = this.#isSecure ? SECURE_NAME : NAME;
+    const start = `${name}=`;
+    const pair = header.split(';').find((one) => one.trim().startsWith(start));
+    const value = pair?.trim().slice(start.length) ?? '';
+    return isSecret('gws', value) ? value : null;
+  }
+
+  write(ctx: Context, secret: string, maxAgeMs: number): void {
+    const [name, secure] = this.#isSecure ? [SECURE_NAME, '; Secure'] : [NAME, ''];
+    const rules = `Path=/; Max-Age=${Math.ceil(maxAgeMs / 1_000)}; HttpOnly; SameSite=Lax${secure}`;
+    ctx.append('Set-Cookie', `${name}=${secret}; ${rules}`);
+  }
+
+  clear(ctx: Context): void {
+    this.write(ctx, '', 0);
+  }
+
+  /** As browsers see it: behind a proxy, the connection to us is not encrypted. */
+  get #isSecure(): boolean {
+    return this.#publicUrl().startsWith('https:');
+  }
 }

@@ -7,14 +7,17 @@ import { nearest } from '@inference-gateway/shared/nearest';
 import { check } from '@inference-gateway/shared/openai/check';
 import { SELF_PATH, SHARES_PATH, SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
 import type Router from '@koa/router';
+import { formatDayHours, parseDayHours } from '@inference-gateway/shared/day-hours';
+import * as z from 'zod';
+import { readBearer } from '@inference-gateway/shared/bearer';
+import { isSecret } from '@inference-gateway/shared/ids';
+import { hashSecret } from '@inference-gateway/shared/program/secret';
 import type { Sessions } from '../../core/routing/links.js';
-import { warningOf } from '../../core/access/sharing.js';
+import { warningOf, hoursFault, SHARE_LIMITS } from '../../core/access/sharing.js';
+import type { ShareCaps } from '../../core/access/sharing.js';
 import type { Network, NewShare, Provider, Share, Store } from '../../store/port.js';
 import { AddressLimit } from '../edge/address-limit.js';
-import { authenticateAgent } from './authenticate-agent.js';
 import type { Context, RequestState } from '../edge/context.js';
-import { newShare, readCaps, refuseTwoSubjects } from './new-share.js';
-import { presentAgentShare, presentSelf } from './present-agent.js';
 import { smallBodies } from '../bodies/body.js';
 
 /** An address within a minute: a first start of ten machines behind one. */
@@ -130,9 +133,116 @@ function findNetwork(networks: readonly Network[], reference: string): Network {
 }
 
 const MAX_NAMED = 20;
+
 const MAX_SHOWN = 64;
 
 function noShare(id: string): ApiError {
   const message = `Nothing of this provider is shared by the id '${id.slice(0, MAX_SHOWN)}'.`;
   return new ApiError('share_not_found', message);
+}
+
+// What an agent is told of its own provider. Times are Unix ms, as on its link.
+interface Self {
+  readonly provider: Provider;
+  /** Those that its owner is in. */
+  readonly networks: readonly Network[];
+  readonly shares: readonly Share[];
+  readonly gateway: {
+    readonly version: string;
+    /** The subprotocols that it speaks. */
+    readonly protocols: readonly string[];
+    readonly now: number;
+  };
+}
+
+function presentSelf({ provider, networks, shares, gateway }: Self) {
+  return {
+    provider_id: provider.id,
+    name: provider.name,
+    owner: provider.ownerName,
+    approved: provider.approvedAt !== null,
+    draining: provider.draining,
+    version: gateway.version,
+    protocols: gateway.protocols,
+    server_time: gateway.now,
+    networks: networks.map(({ id, name, members }) => ({ id, name, members: members.length })),
+    shares: shares.map(presentAgentShare),
+  };
+}
+
+function presentAgentShare({ id, subject, audience, audienceName, caps, ...share }: Share) {
+  return {
+    id,
+    service_id: subject.serviceId,
+    model: subject.model,
+    network: audience.kind === 'network' ? audienceName : null,
+    member: audience.kind === 'member' ? audienceName : null,
+    slots: caps.slots,
+    hours: caps.hours === null ? null : formatDayHours(caps.hours),
+    max_tokens: caps.maxTokens,
+    created_at: share.createdAt,
+  };
+}
+
+// What an agent sends to share something of its provider.
+const subject = z.string().min(1).max(SHARE_LIMITS.subjectCharacters).nullish();
+
+/** Strict: a cap that is mistyped would share more than was wanted. */
+const newShare = z.strictObject({
+  /** Name or id. */
+  network: z.string().min(1).max(64),
+  service_id: subject,
+  model: subject,
+  slots: z.int().min(1).max(SHARE_LIMITS.slots).nullish(),
+  /** `22:00-07:00` */
+  hours: z.string().max(64).nullish(),
+  /** An IANA name, for the hours. */
+  time_zone: z.string().max(64).nullish(),
+  max_tokens: z.int().min(1).max(SHARE_LIMITS.tokens).nullish(),
+});
+
+type NewShareBody = z.output<typeof newShare>;
+
+function refuseTwoSubjects({ service_id: service, model }: NewShareBody): void {
+  if ((service ?? null) === null || (model ?? null) === null) return;
+  const message = 'A share binds one service or one model: send service_id or model, not both.';
+  throw new ApiError('invalid_value', message, { param: 'model' });
+}
+
+function readCaps(body: NewShareBody): ShareCaps {
+  return { slots: body.slots ?? null, maxTokens: body.max_tokens ?? null, hours: readHours(body) };
+}
+
+function readHours({ hours = null, time_zone: timeZone = null }: NewShareBody): ShareCaps['hours'] {
+  if (hours === null && timeZone === null) return null;
+  if (hours === null || timeZone === null) {
+    const message = 'A time zone is that of hours: send hours with time_zone.';
+    throw new ApiError('invalid_value', message, { param: 'time_zone' });
+  }
+  const read = parseDayHours(hours, timeZone);
+  if (read !== null) return read;
+  const param = parseDayHours(hours, 'UTC') === null ? 'hours' : 'time_zone';
+  throw new ApiError('invalid_value', `'${param}': ${hoursFault(hours, timeZone)}`, { param });
+}
+
+/** Whose agent asks: the token that opens its link opens these few requests, too. */
+async function authenticateAgent(
+  authorization: string,
+  store: Pick<Store, 'findProviderByToken'>,
+): Promise<Provider> {
+  const token = readBearer(authorization);
+  if (token === null) {
+    const message = "No agent token. Send the header 'Authorization: Bearer gwa_…'.";
+    throw new ApiError('missing_api_key', message);
+  }
+  const provider = isSecret('gwa', token)
+    ? await store.findProviderByToken(hashSecret(token))
+    : null;
+  if (provider === null) {
+    const message = 'The agent token is not known here. Enrol the machine again.';
+    throw new ApiError('invalid_api_key', message);
+  }
+  if (!provider.isOwnerDisabled) return provider;
+  const message = `The owner of this machine, ${provider.ownerName}, is disabled. Ask the admin.`;
+  throw new ApiError('owner_disabled', message);
 }

@@ -13,7 +13,6 @@ import { NAME_PATTERN, NAME_RULE } from '../../core/access/name.js';
 import type { CollectedDevice, Store } from '../../store/port.js';
 import { AddressLimit } from '../edge/address-limit.js';
 import type { RequestState } from '../edge/context.js';
-import { PollPace } from './poll-pace.js';
 import { smallBodies } from '../bodies/body.js';
 import { presentEnrolment } from './enroll.js';
 
@@ -21,6 +20,7 @@ export const DEVICE_TIMES: DeviceTimes = { expiresInS: 600, intervalS: 5 };
 
 /** An address within a minute. */
 const MAX_LOG_INS = 10;
+
 /** Ten machines behind one address, each twelve times. */
 const MAX_POLLS = 120;
 
@@ -31,6 +31,7 @@ const asking = z.object({
     .regex(/^\P{C}{1,64}$/u, 'it has 1 to 64 characters')
     .nullish(),
 });
+
 const polling = z.object({ device_code: z.string() });
 
 export interface DeviceTimes {
@@ -149,4 +150,46 @@ function nameTaken(): ApiError {
   const message =
     'The owner has got a provider of this name meanwhile. Log in again with another --name.';
   return new ApiError('name_taken', message, { param: 'name' });
+}
+
+/** Each time that somebody asks too early, their interval grows by so much. */
+const SLOWER_BY_MS = 5_000;
+
+/** A timer may fire a little early. */
+const TOLERANCE_MS = 100;
+
+/** Those who wait; where there are more, the one that has waited longest is not held back. */
+const MAX_REMEMBERED = 1_000;
+
+/** How often a machine may ask whether it has been let in: RFC 8628, section 3.5. */
+export class PollPace {
+  readonly #intervalS: number;
+  readonly #waiting = new Map<string, { at: number; intervalMs: number }>();
+
+  constructor(intervalS: number) {
+    this.#intervalS = intervalS;
+  }
+
+  /** Whether it is too early at `now` (monotonic ms); whoever was never noted may ask. */
+  isTooEarly(device: string, now: number): boolean {
+    const known = this.#waiting.get(device);
+    if (known === undefined) return false;
+    const isEarly = now - known.at < known.intervalMs - TOLERANCE_MS;
+    known.at = now;
+    if (isEarly) known.intervalMs += SLOWER_BY_MS;
+    return isEarly;
+  }
+
+  /** It was told to wait. */
+  note(device: string, now: number): void {
+    if (this.#waiting.has(device)) return;
+    const [oldest] = this.#waiting.keys();
+    if (oldest !== undefined && this.#waiting.size >= MAX_REMEMBERED) this.forget(oldest);
+    this.#waiting.set(device, { at: now, intervalMs: this.#intervalS * 1_000 });
+  }
+
+  /** It waits no more. */
+  forget(device: string): void {
+    this.#waiting.delete(device);
+  }
 }

@@ -3,14 +3,17 @@
  * what administrators do. Reads are asked by GET with `?args=<JSON>`, changes by POST.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
+import type { ErrorCode } from '@inference-gateway/shared/errors';
 import type Router from '@koa/router';
+import { CommandError, EXIT, TooManyTries } from '@inference-gateway/shared/program/command-error';
+import type { ExitCode } from '@inference-gateway/shared/program/command-error';
 import type {
   Area,
   ConsoleCommand,
   ConsoleCommands,
 } from '../../operations/my/console-commands.js';
 import { RateLimit } from '../../core/access/rate.js';
-import { commandFault } from './command-fault.js';
+import { fieldAtFault } from '../../operations/my/field-at-fault.js';
 import type { ConsoleSessions, LoggedIn } from '../accounts/browser-sessions.js';
 import type { Context, RequestState } from '../edge/context.js';
 import type { MemberReads } from '../edge/member-reads.js';
@@ -19,6 +22,7 @@ import { smallBodies } from '../bodies/body.js';
 
 /** Of a member within a minute: more than anybody clicks. */
 const MAX_CHANGES = 120;
+
 const WINDOW_MS = 60_000;
 
 export interface ConsoleParts {
@@ -110,4 +114,32 @@ function readArgs(ctx: Context): unknown {
     const reason = (cause as Error).message;
     throw new ApiError('invalid_json', `args is not valid JSON: ${reason}.`, { param: 'args' });
   }
+}
+
+// What a command refuses, as the API's own error.
+
+const CODES: Partial<Readonly<Record<ExitCode, ErrorCode>>> = {
+  [EXIT.usage]: 'invalid_value',
+  [EXIT.notFound]: 'not_found',
+  [EXIT.notAuthorised]: 'not_allowed',
+  [EXIT.conflict]: 'conflict',
+};
+
+/** Everything else stays what it is. */
+function commandFault(error: unknown): unknown {
+  if (!(error instanceof CommandError)) return error;
+  if (error instanceof TooManyTries) {
+    const { message, retryAfterS } = error;
+    return new ApiError('rate_limit_exceeded', asSentence(message), { retryAfterS });
+  }
+  const code = CODES[error.exitCode];
+  if (code === undefined) return error;
+  const param = fieldAtFault(error);
+  return new ApiError(code, asSentence(error.message), param === null ? {} : { param });
+}
+
+/** Commands tell their faults after `error: `, and begin small. */
+function asSentence(message: string): string {
+  const sentence = message.charAt(0).toUpperCase() + message.slice(1);
+  return /[.?!]$/.test(sentence) ? sentence : `${sentence}.`;
 }

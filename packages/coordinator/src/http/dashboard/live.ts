@@ -5,12 +5,11 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { IncomingMessage } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import type { ConsoleSessions, LoggedIn, Visit } from '../accounts/browser-sessions.js';
-import { Pulse } from './pulse.js';
-import { refuseUpgrade } from './refuse-upgrade.js';
 
 export const LIVE_PATH = '/api/live';
 
@@ -245,4 +244,52 @@ function visitOf({ headers, socket }: IncomingMessage, trustProxy: number): Visi
   const forwarded = String(headers['x-forwarded-for'] ?? '').split(/\s*,\s*/);
   const [address = ''] = trustProxy > 0 ? forwarded.slice(-trustProxy) : [];
   return { cookie: headers.cookie ?? '', address: address || (socket.remoteAddress ?? '') };
+}
+
+/** What happens in one go, such as the claims of one round, is told once. */
+const SOON_MS = 25;
+
+/** Many signs of one thing, told as few: soon after the first, and then at most so often. */
+class Pulse {
+  readonly #gapMs: number;
+  readonly #beat: () => void;
+  #timer: NodeJS.Timeout | null = null;
+  #beatAt = -Infinity;
+
+  constructor(gapMs: number, beat: () => void) {
+    this.#gapMs = gapMs;
+    this.#beat = beat;
+  }
+
+  /** Costs next to nothing while it is about to be told: slots come free all the time. */
+  readonly mark = (): void => {
+    if (this.#timer !== null) return;
+    const waitMs = Math.max(SOON_MS, this.#beatAt + this.#gapMs - performance.now());
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#beatAt = performance.now();
+      this.#beat();
+    }, waitMs).unref();
+  };
+
+  stop(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+}
+
+/** Says over HTTP why a socket is not opened, as every other error is said. */
+function refuseUpgrade(stream: Duplex, error: ApiError): void {
+  const { status, body, retryAfterS } = error;
+  const text = JSON.stringify(body);
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    ...(retryAfterS === undefined ? [] : [`Retry-After: ${Math.ceil(retryAfterS)}`]),
+    'Connection: close',
+  ];
+  // No HTTP timeout watches an upgraded socket: a stranger could keep its own half open for ever.
+  stream.once('finish', () => stream.destroy());
+  stream.end(`${head.join('\r\n')}\r\n\r\n${text}`);
 }

@@ -2,15 +2,15 @@
  * The dashboard: its hashed files for ever, and its one page at every path that a browser may open,
  * so that links into it and reloads work. Programs are answered as if it were not there.
  */
-import { acceptedEncoding } from './accepted-encoding.js';
 import type { Context, Middleware } from '../edge/context.js';
 import { isHeld } from '../edge/entity-tags.js';
-import { pageHeaders } from './page-headers.js';
 import { INDEX } from './web-files.js';
 import type { WebFile, WebFiles } from './web-files.js';
 
 const HASHED = '/assets/';
+
 const FOR_EVER = 'public, max-age=31536000, immutable';
+
 /** Kept, but asked for each time whether it is still the same. */
 const CHECKED = 'no-cache';
 
@@ -83,4 +83,77 @@ function sayNotBuilt(ctx: Context): void {
   ctx.set('Cache-Control', 'no-store');
   ctx.type = 'text/plain; charset=utf-8';
   ctx.body = NOT_BUILT;
+}
+
+// What a browser is told to refuse for the pages of the dashboard, whatever gets into them.
+const POLICY = [
+  "default-src 'self'",
+  "img-src 'self' blob: data:",
+  "media-src 'self' blob:",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "object-src 'none'",
+  "form-action 'self'",
+];
+
+/** Recording for a transcription is all that a page asks of the machine it is shown on. */
+const PERMISSIONS = ['microphone=(self)'].concat(
+  ['accelerometer', 'camera', 'display-capture', 'geolocation', 'gyroscope', 'hid']
+    .concat(['magnetometer', 'midi', 'payment', 'serial', 'usb', 'xr-spatial-tracking'])
+    .map((feature) => `${feature}=()`),
+);
+
+const HSTS_S = 31_536_000;
+
+/** `ownOrigins` are those that the gateway is reached at. */
+function pageHeaders(ownOrigins: readonly string[]): Readonly<Record<string, string>> {
+  const isSecure = ownOrigins.some((origin) => origin.startsWith('https:'));
+  return {
+    'Content-Security-Policy': [...POLICY, connections(ownOrigins)].join('; '),
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Permissions-Policy': PERMISSIONS.join(', '),
+    // A browser heeds it over https alone.
+    ...(isSecure && { 'Strict-Transport-Security': `max-age=${HSTS_S}` }),
+  };
+}
+
+/** To Safari before 15.4, `'self'` is no WebSocket of one's own origin. */
+function connections(ownOrigins: readonly string[]): string {
+  const sockets = ownOrigins.map((origin) => new URL(origin).origin.replace(/^http/, 'ws'));
+  return ["connect-src 'self'", ...sockets].join(' ');
+}
+
+// RFC 9110, 12.5.3: which of the forms that a file has its reader would rather have.
+
+/**
+ * The form with the highest quality; of several, the first that is offered. Null: as it is. A
+ * reader that refuses even that is sent it all the same, which the RFC allows.
+ */
+export function acceptedEncoding<T extends string>(
+  header: string,
+  offered: readonly T[],
+): T | null {
+  const qualities = readQualities(header);
+  const qualityOf = (name: string): number => qualities.get(name) ?? qualities.get('*') ?? 0;
+  // Whoever says nothing of it takes a file as it is, and would rather have what it did name.
+  let best = { name: null as T | null, quality: qualities.get('identity') ?? 0 };
+  for (const name of offered) {
+    const quality = qualityOf(name);
+    const isBetter = best.name === null ? quality >= best.quality : quality > best.quality;
+    if (quality > 0 && isBetter) best = { name, quality };
+  }
+  return best.name;
+}
+
+/** By name, in small letters. A quality that is none counts as 0. */
+function readQualities(header: string): ReadonlyMap<string, number> {
+  const qualities = new Map<string, number>();
+  for (const part of header.split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((one) => one.trim().toLowerCase());
+    const quality = parameters.find((one) => one.startsWith('q='))?.slice(2) ?? '1';
+    if (name !== '') qualities.set(name, Number(quality) || 0);
+  }
+  return qualities;
 }

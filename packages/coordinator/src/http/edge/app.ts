@@ -39,7 +39,7 @@ import { jobRoutes } from '../jobs/jobs.js';
 import type { JobRouteParts } from '../jobs/jobs.js';
 import { modelRoutes } from '../inference/models.js';
 import { passwordRoutes } from '../accounts/password.js';
-import { queueRoutes } from '../jobs/queue.js';
+import { queueRoutes } from '../jobs/queue-summary.js';
 import { sessionRoutes } from '../accounts/sessions.js';
 import { setupRoutes } from '../accounts/setup.js';
 import { unrouted } from './unrouted.js';

@@ -2,10 +2,13 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import { nearest } from '@inference-gateway/shared/nearest';
 import type Router from '@koa/router';
-import type { Sessions } from '../../core/routing/links.js';
+import type { ServiceType } from '@inference-gateway/shared/endpoints';
+import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
+import type { Sessions, ProviderView } from '../../core/routing/links.js';
+import { servedModels } from '../../core/access/access.js';
+import type { Caller } from '../../core/access/caller.js';
 import { callerOf } from '../edge/context.js';
 import type { RequestState } from '../edge/context.js';
-import { presentModels } from './present.js';
 
 export function modelRoutes(router: Router<RequestState>, sessions: Sessions): void {
   router.get('/v1/models', (ctx) => {
@@ -39,4 +42,88 @@ function unknownModel(id: string, online: readonly string[]): ApiError {
   const hint = near.length > 0 ? ` Did you mean ${near.join(', ')}?` : ' GET /models lists them.';
   const message = `The model '${id}' is not online for you.${hint}`;
   return new ApiError('model_not_found', message, { param: 'model' });
+}
+
+// Inside to outside: the resources of the specification, section 2.
+
+export interface ModelResource {
+  readonly id: string;
+  readonly object: 'model';
+  /** Unix seconds at which the provider was registered. */
+  readonly created: number;
+  /** The owner's public name. */
+  readonly owned_by: string;
+  readonly service_type: ServiceType;
+  readonly input_modalities: readonly string[];
+  readonly output_modalities: readonly string[];
+  readonly supported_features: readonly string[];
+  readonly context_length: number | null;
+}
+
+/** A row that is still being put together. */
+type Row = { -readonly [Field in keyof ModelResource]: ModelResource[Field] };
+
+/** What is online for this caller now: one row an id and service type. */
+function presentModels(
+  providers: readonly ProviderView[],
+  caller: Caller,
+): readonly ModelResource[] {
+  const rows: Row[] = [];
+  const rowsByType = new Map<ServiceType, Map<string, Row>>();
+  for (const provider of inOrder(providers, caller)) {
+    for (const { service, model } of servedModels(provider, caller)) {
+      const { service_type: serviceType } = service;
+      const ofType = rowsByType.get(serviceType) ?? new Map<string, Row>();
+      rowsByType.set(serviceType, ofType);
+      const known = ofType.get(model.id);
+      if (known !== undefined) {
+        merge(known, model);
+        continue;
+      }
+      const row = presentModel(provider, serviceType, model);
+      ofType.set(model.id, row);
+      rows.push(row);
+    }
+  }
+  return rows;
+}
+
+/** The caller's own providers first, then the oldest: the first one names the owner. */
+function inOrder(providers: readonly ProviderView[], caller: Caller): ProviderView[] {
+  const foreign = (provider: ProviderView): number => Number(provider.ownerId !== caller.memberId);
+  return providers.toSorted((a, b) => foreign(a) - foreign(b) || a.createdAt - b.createdAt);
+}
+
+function presentModel(
+  provider: ProviderView,
+  serviceType: ServiceType,
+  model: AdvertisedModel,
+): ModelResource {
+  return {
+    id: model.id,
+    object: 'model',
+    created: Math.floor(provider.createdAt / 1000),
+    owned_by: provider.ownerName,
+    service_type: serviceType,
+    input_modalities: model.input_modalities,
+    output_modalities: model.output_modalities,
+    supported_features: model.supported_features,
+    context_length: model.context_length,
+  };
+}
+
+/** Features are the union (matching asks for what a request needs), the context is the smallest. */
+function merge(row: Row, model: AdvertisedModel): void {
+  row.input_modalities = union(row.input_modalities, model.input_modalities);
+  row.output_modalities = union(row.output_modalities, model.output_modalities);
+  row.supported_features = union(row.supported_features, model.supported_features);
+  row.context_length = smallest(row.context_length, model.context_length);
+}
+
+function union(a: readonly string[], b: readonly string[]): readonly string[] {
+  return b.every((one) => a.includes(one)) ? a : [...new Set([...a, ...b])];
+}
+
+function smallest(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }

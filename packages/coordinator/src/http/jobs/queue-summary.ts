@@ -1,13 +1,15 @@
 /** The state of the queue, as its caller may see it (specification, section 4, Queue summary). */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
+import type Router from '@koa/router';
 import { servedModels } from '../../core/access/access.js';
 import type { Caller } from '../../core/access/caller.js';
-import type { Sessions, SessionView } from '../../core/routing/links.js';
+import type { Sessions, SessionView, ProviderView } from '../../core/routing/links.js';
 import { isStalled } from '../../core/jobs/waiting-reason.js';
 import type { JobActions } from '../../jobs/job-actions.js';
 import type { ModelQueue, Store } from '../../store/port.js';
-import { capacityFor } from './queue-capacity.js';
+import { callerOf } from '../edge/context.js';
+import type { RequestState } from '../edge/context.js';
 
 export interface QueueParts {
   /** Null: asynchronous processing is not enabled. */
@@ -118,4 +120,55 @@ function age(since: number | null, now: number): number | null {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
+}
+
+// What could run now for a caller, over all models: a slot that several share is counted once.
+interface Capacity {
+  readonly slots: number;
+  /** Of these, where nothing of anybody's is under way. */
+  readonly free_slots: number;
+  readonly providers_online: number;
+}
+
+function capacityFor(providers: readonly ProviderView[], caller: Caller): Capacity {
+  const found = providers.map((provider) => unitsOf(provider, caller));
+  const units = found.flat();
+  return {
+    slots: units.reduce((total, { slots }) => total + slots, 0),
+    free_slots: units.reduce((total, { slots, busy }) => total + Math.max(0, slots - busy), 0),
+    providers_online: found.filter(({ length }) => length > 0).length,
+  };
+}
+
+/** A service, or those that share the slots of a card. */
+interface Unit {
+  readonly slots: number;
+  readonly busy: number;
+}
+
+function unitsOf(provider: ProviderView, caller: Caller): readonly Unit[] {
+  const open = new Set(servedModels(provider, caller).map(({ service }) => service));
+  const units = new Map<string | AdvertisedService, AdvertisedService[]>();
+  for (const service of provider.services) {
+    const key = service.slot_group ?? service;
+    units.set(key, [...(units.get(key) ?? []), service]);
+  }
+  return [...units.values()]
+    .filter((services) => services.some((service) => open.has(service)))
+    .map((services) => unitOf(services, provider));
+}
+
+function unitOf(services: readonly AdvertisedService[], { session }: ProviderView): Unit {
+  const busy = services.map(({ service_id: id }) => session?.busyByService.get(id) ?? 0);
+  return {
+    slots: Math.max(...services.map(({ slots }) => slots)),
+    busy: busy.reduce((total, one) => total + one, 0),
+  };
+}
+
+/** `GET /api/inference/queue/summary`. */
+export function queueRoutes(router: Router<RequestState>, parts: QueueParts): void {
+  router.get('/api/inference/queue/summary', async (ctx) => {
+    ctx.body = await summarizeQueue(parts, callerOf(ctx), Date.now());
+  });
 }

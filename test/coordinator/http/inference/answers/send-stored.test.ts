@@ -1,4 +1,4 @@
-import { sendStored } from '@inference-gateway/coordinator/http/inference/answers/send-stored';
+import { sendStored } from '@inference-gateway/coordinator/http/inference/answers/paced-response';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { until } from '../../../../support/until.js';

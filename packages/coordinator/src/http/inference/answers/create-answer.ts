@@ -17,7 +17,7 @@ import { FileAnswer } from './file-answer.js';
 import { FileListAnswer } from './file-list-answer.js';
 import type { FileForm } from './file-list-answer.js';
 import { JsonAnswer } from './json-answer.js';
-import type { MediaParts } from './media-parts.js';
+import type { MediaParts } from './file-answer.js';
 import { StreamAnswer } from './stream-answer.js';
 import type { StreamTiming } from './stream-answer.js';
 import { renderTranscript } from './transcript.js';

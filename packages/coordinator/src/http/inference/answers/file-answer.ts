@@ -3,18 +3,19 @@
  * whose header promises no length, because it was made while it was sent, is held until it is whole
  * and its header is mended: a caller's player believes what it says.
  */
+import type { ServerResponse } from 'node:http';
 import { measureFiles, NOTHING_MEASURED } from '../../../assets/measures.js';
 import type { ApiError } from '@inference-gateway/shared/errors';
 import { hasPlaceholderLength } from '@inference-gateway/shared/media/wav-header';
-import type { Intake, KeptFile } from '../../../assets/answer-files.js';
+import type { Intake, KeptFile, AnswerFiles } from '../../../assets/answer-files.js';
 import type { AnswerPart } from '../../../core/routing/links.js';
 import type { Answerer, SinkFault } from '../../../run/work.js';
 import { SentSound } from '../../../media/sent-sound.js';
-import { setAnswerHead } from './answer-headers.js';
+import type { AssetLibrary } from '../../../assets/asset-library.js';
+import { setAnswerHead } from './answer.js';
 import type { HttpAnswer } from './answer.js';
-import type { MediaParts } from './media-parts.js';
-import { PacedResponse } from './paced-response.js';
-import { sendStored } from './send-stored.js';
+import { PacedResponse, sendStored } from './paced-response.js';
+import type { PaceTiming } from './paced-response.js';
 
 export class FileAnswer implements HttpAnswer {
   committed = false;
@@ -103,4 +104,14 @@ export class FileAnswer implements HttpAnswer {
     setAnswerHead(response, this.#answerer, contentType);
     response.setHeader('x-asset-url', urlOf(assetId));
   }
+}
+
+/** What answers of files are made with. */
+export interface MediaParts {
+  readonly response: ServerResponse;
+  readonly timing: PaceTiming;
+  readonly files: AnswerFiles;
+  readonly library: AssetLibrary;
+  /** Where an asset is fetched. */
+  readonly urlOf: (assetId: string) => string;
 }

@@ -7,12 +7,11 @@ import type { Asset } from '../../../store/port.js';
 import type { KeptFile } from '../../../assets/answer-files.js';
 import type { AnswerPart } from '../../../core/routing/links.js';
 import type { Answerer, SinkFault } from '../../../run/work.js';
-import { setAnswerHead } from './answer-headers.js';
+import { setAnswerHead } from './answer.js';
 import type { HttpAnswer } from './answer.js';
-import { base64Length, toBase64 } from './base64.js';
 import { JSON_TYPE } from './json-answer.js';
-import type { MediaParts } from './media-parts.js';
-import { sendStored } from './send-stored.js';
+import type { MediaParts } from './file-answer.js';
+import { sendStored } from './paced-response.js';
 
 /** How a file is told: its address, or itself. */
 export type FileForm = 'url' | 'b64_json';
@@ -104,4 +103,22 @@ async function* bytesOf(
     if (typeof piece === 'string') yield Buffer.from(piece);
     else yield* toBase64(library.read(piece));
   }
+}
+
+// Base64 of bytes that come in pieces: no file is held whole for it.
+
+/** Three bytes are four characters; the last ones are filled up. */
+export function base64Length(bytes: number): number {
+  return Math.ceil(bytes / 3) * 4;
+}
+
+export async function* toBase64(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const piece of pieces) {
+    const bytes = Buffer.concat([rest, piece]);
+    const whole = bytes.length - (bytes.length % 3);
+    yield Buffer.from(bytes.toString('base64', 0, whole));
+    rest = bytes.subarray(whole);
+  }
+  if (rest.length > 0) yield Buffer.from(rest.toString('base64'));
 }

@@ -10,7 +10,7 @@ import { HeldDocument } from '../../../core/usage/held-document.js';
 import type { Answerer, SinkFault } from '../../../run/work.js';
 import type { Share } from '../../../core/usage/budget.js';
 import type { MeteredTokens } from '../../../core/usage/usage-bounds.js';
-import { setAnswerHead, setUsageHeader } from './answer-headers.js';
+import { setAnswerHead, setUsageHeader } from './answer.js';
 import type { HttpAnswer } from './answer.js';
 
 /** The provider's document as the caller gets it. */

@@ -1,5 +1,5 @@
 /** A row a model and type: what it can do, where it runs, how free and how fast it is. */
-import type { ModelResource } from '../../../../src/http/inference/present.js';
+import type { ModelResource } from '../../../../src/http/inference/models.js';
 import type { MyResult } from '../../api/commands.js';
 import type { QueueSummary } from '../../api/jobs.js';
 

@@ -1,6 +1,6 @@
 /** The models that the member may use now, from the three answers that tell of them. */
 import { useMemo } from 'preact/hooks';
-import type { ModelResource } from '../../../../src/http/inference/present.js';
+import type { ModelResource } from '../../../../src/http/inference/models.js';
 import { useMy } from '../../api/commands.js';
 import type { Fault } from '../../api/fault.js';
 import { QUEUE } from '../../api/jobs.js';

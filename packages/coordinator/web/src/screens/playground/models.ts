@@ -1,6 +1,6 @@
 /** Which models can be tried now, and how many slots of each are free. */
 import { useEffect } from 'preact/hooks';
-import type { ModelResource } from '../../../../src/http/inference/present.js';
+import type { ModelResource } from '../../../../src/http/inference/models.js';
 import type { Fault } from '../../api/fault.js';
 import { QUEUE } from '../../api/jobs.js';
 import type { QueueSummary } from '../../api/jobs.js';

@@ -1,4 +1,4 @@
-import { PollPace } from '@inference-gateway/coordinator/http/agents/poll-pace';
+import { PollPace } from '@inference-gateway/coordinator/http/agents/devices';
 import { expect, test } from 'vitest';
 
 test('who was told to wait may ask again after the interval, and not before', () => {
