@@ -1,4 +1,4 @@
-import type { ShareView } from '../operations/share-view.js';
+import type { ShareView } from '../operations/provider-view.js';
 
 /** `model m of anna/den-pc with friends (2 slots, 500 tokens, 22:00-07:00 Europe/Berlin)` */
 export function shareText(share: ShareView): string {

@@ -1,5 +1,5 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import type * as z from 'zod';
+import * as z from 'zod';
 
 /** Arguments that do not fit: `usage`, with the first of them that is at fault. */
 export class ArgumentError extends CommandError {
@@ -20,3 +20,14 @@ export function readArgs<Schema extends z.ZodType>(schema: Schema, args: unknown
   const told = faults.map(({ field, message }) => `${field}: ${message}`).join('; ');
   throw new ArgumentError(faults[0]?.field ?? '', told);
 }
+
+const MAX_LISTED = 500;
+
+const limitRule = ({ input }: { readonly input?: unknown }): string =>
+  `a list has 1 to ${MAX_LISTED} rows, not ${String(input)}`;
+
+/** How many jobs or batches a list may have: as many as a caller's own lists. */
+export const listLimit = z
+  .int({ error: limitRule })
+  .min(1, { error: limitRule })
+  .max(MAX_LISTED, { error: limitRule });

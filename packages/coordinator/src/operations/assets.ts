@@ -2,8 +2,7 @@ import * as z from 'zod';
 import type { Asset, OldRows } from '../store/port.js';
 import { adminCommand } from './operation.js';
 import type { AdminContext } from './operation.js';
-import { memberNames } from './names.js';
-import { resolveMember } from './references.js';
+import { memberNames, resolveMember } from './references.js';
 
 /** Some 400 KiB of JSON. */
 const MAX_LISTED = 1_000;

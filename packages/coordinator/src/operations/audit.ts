@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import type { AuditEntry, Store } from '../store/port.js';
 import { adminCommand } from './operation.js';
-import { listLimit } from './list-limit.js';
-import { memberNames, providerNames } from './names.js';
-import { resolveMember } from './references.js';
+import { listLimit } from './arguments.js';
+import { memberNames, providerNames, resolveMember } from './references.js';
 
 const ACTION_RULE = "an action is a noun, or noun.verb: 'key' or 'key.create'";
 

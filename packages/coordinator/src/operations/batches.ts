@@ -3,9 +3,8 @@ import * as z from 'zod';
 import { batchStatus, JOB_STATUSES } from '../core/jobs/job.js';
 import type { Batch, BatchJob, Store } from '../store/port.js';
 import { adminCommand } from './operation.js';
-import { listLimit } from './list-limit.js';
-import { memberNames } from './names.js';
-import { resolveMember, unknownId } from './references.js';
+import { listLimit } from './arguments.js';
+import { memberNames, resolveMember, unknownId } from './references.js';
 
 const listing = z.strictObject({ user: z.string().nullable(), limit: listLimit });
 const oneBatch = z.strictObject({ batch: z.string() });

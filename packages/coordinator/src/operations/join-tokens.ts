@@ -6,8 +6,8 @@ import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type { JoinToken, Member, Provider, Store } from '../store/port.js';
 import { adminCommand } from './operation.js';
 import { lifeSeconds, stateOf } from './lifecycle.js';
-import { providerNames } from './names.js';
 import {
+  providerNames,
   resolveMember,
   resolveProvider,
   sameName,

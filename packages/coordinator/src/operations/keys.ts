@@ -6,7 +6,6 @@ import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type { ApiKey, Store } from '../store/port.js';
 import { adminCommand } from './operation.js';
 import type { AdminContext } from './operation.js';
-import { keyState } from './key-state.js';
 import { lifeSeconds } from './lifecycle.js';
 import { resolveKey, resolveMember } from './references.js';
 
@@ -60,6 +59,7 @@ export const renameKey = adminCommand(
 
 /** An overlap that nobody ends would leave two secrets for good. */
 const MAX_OVERLAP_S = 90 * 86_400;
+
 const OVERLAP_RULE = 'the old secret stays good for at most 90d';
 
 /** The only time that the new secret is told to anybody. */
@@ -85,9 +85,11 @@ const oneKey = z.strictObject({ key: z.string() });
 export const disableKey = adminCommand(oneKey, (context, args) =>
   setState(context, args.key, 'disabled'),
 );
+
 export const enableKey = adminCommand(oneKey, (context, args) =>
   setState(context, args.key, 'enabled'),
 );
+
 export const revokeKey = adminCommand(oneKey, (context, args) =>
   setState(context, args.key, 'revoked'),
 );
@@ -142,4 +144,13 @@ function present(key: ApiKey, now: number, disabled: ReadonlySet<string> = new S
     disabled_at: key.disabledAt,
     revoked_at: key.revokedAt,
   };
+}
+
+type KeyState = 'active' | 'disabled' | 'expired' | 'revoked';
+
+/** What stops a key by itself, the least curable first. */
+export function keyState(key: ApiKey, now: number): KeyState {
+  if (key.revokedAt !== null) return 'revoked';
+  if (key.expiresAt !== null && key.expiresAt <= now) return 'expired';
+  return key.disabledAt === null ? 'active' : 'disabled';
 }

@@ -2,14 +2,24 @@ import { assertNever } from '@inference-gateway/shared/assert';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { bytesText } from '@inference-gateway/shared/program/print';
 import * as z from 'zod';
+import { isSecret } from '@inference-gateway/shared/ids';
 import { hashPassword, newPassword } from '../accounts/password.js';
 import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
-import type { Created, Job, Member, MemberChange, MemberHoldings, Network } from '../store/port.js';
+import type {
+  Created,
+  Job,
+  Member,
+  MemberChange,
+  MemberHoldings,
+  Network,
+  MemberSession,
+  Store,
+} from '../store/port.js';
 import { adminCommand } from './operation.js';
 import type { AdminContext } from './operation.js';
 import { emailAddress } from '../accounts/email-address.js';
-import { keyState } from './key-state.js';
-import { resolveMember } from './references.js';
+import { keyState } from './keys.js';
+import { resolveMember, secretInArgument, unknown } from './references.js';
 
 /** Tries at a name made from the address: `anna`, `anna-2`, … */
 const MAX_NAME_TRIES = 100;
@@ -273,4 +283,45 @@ function present({ id, email, name, role, createdAt, disabledAt }: Member) {
 export function memberExists(field: 'email' | 'name', value: string, hint = ''): CommandError {
   const message = `a member with the ${field} '${value}' exists already.${hint}`;
   return new CommandError(EXIT.conflict, message);
+}
+
+export const listSessions = adminCommand(
+  z.strictObject({ member: z.string().nullable() }),
+  async ({ store, now }, args) => {
+    const member = args.member === null ? null : await resolveMember(store, args.member);
+    return (await store.listSessions(member?.id ?? null, now())).map(presentSession);
+  },
+);
+
+/** One by its id, or all of a member: 0 where they have none. */
+export const endSessions = adminCommand(
+  z.strictObject({ session: z.string() }),
+  async ({ store, now }, { session: reference }) => {
+    if (isSecret('gws', reference)) throw secretInArgument('a session itself', 'its id');
+    const session = (await store.listSessions(null, now())).find(({ id }) => id === reference);
+    if (session !== undefined) {
+      const ended = await store.endSessions({ id: session.id }, now());
+      return { name: session.memberName, ended };
+    }
+    const member = await store.findMember(reference);
+    if (member === null) throw await nobody(store, reference);
+    return { name: member.name, ended: await store.endSessions({ memberId: member.id }, now()) };
+  },
+);
+
+async function nobody(store: Store, reference: string): Promise<Error> {
+  const known = (await store.listMembers()).flatMap(({ email, name }) => [email, name]);
+  return unknown('member or session', { reference, known, list: 'user sessions' });
+}
+
+function presentSession(session: MemberSession) {
+  return {
+    id: session.id,
+    member: session.memberName,
+    address: session.address,
+    user_agent: session.userAgent,
+    created_at: session.createdAt,
+    last_used_at: session.lastUsedAt,
+    expires_at: session.expiresAt,
+  };
 }

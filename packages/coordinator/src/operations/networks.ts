@@ -4,7 +4,7 @@ import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type { Network, Share } from '../store/port.js';
 import { adminCommand } from './operation.js';
 import { resolveMember, resolveNetwork } from './references.js';
-import { presentShare } from './share-view.js';
+import { presentShare } from './provider-view.js';
 
 const networkName = z.string().regex(NAME_PATTERN, NAME_RULE);
 const oneNetwork = z.strictObject({ network: z.string() });

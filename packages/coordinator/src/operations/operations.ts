@@ -10,9 +10,9 @@ import type { AdminCommand, AdminParts } from './operation.js';
 import { readArgs } from './arguments.js';
 import { listAssets, pruneAssets, verifyAssets } from './assets.js';
 import { listAudit } from './audit.js';
-import { recordBackup } from './backups.js';
+import { recordBackup, showSystem } from './system.js';
 import { cancelBatch, listBatches, showBatch } from './batches.js';
-import { blockMember, unblockMember } from './blocks.js';
+import { blockMember, unblockMember, shareProvider, unshareProvider } from './shares.js';
 import { cancelJob, listJobs, retryJob, showJob } from './jobs.js';
 import { approveDevice, denyDevice, findDevice, listDevices } from './devices.js';
 import { createInvite, listInvites, revokeInvite } from './invites.js';
@@ -37,6 +37,8 @@ import {
   setPassword,
   setRole,
   showUser,
+  endSessions,
+  listSessions,
 } from './members.js';
 import { listModels } from './models.js';
 import {
@@ -61,11 +63,7 @@ import {
   unpauseProvider,
 } from './providers.js';
 import { pauseQueue, requeueStuck, resumeQueue, summarizeQueue } from './queue.js';
-import { endSessions, listSessions } from './sessions.js';
-import { shareProvider, unshareProvider } from './shares.js';
-import { listRecentUsage } from './recent-usage.js';
-import { showSeries, showStats } from './stats.js';
-import { showSystem } from './system.js';
+import { listRecentUsage, showSeries, showStats } from './stats.js';
 
 export const ADMIN_COMMANDS = {
   'user.create': createUser,

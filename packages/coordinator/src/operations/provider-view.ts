@@ -1,7 +1,8 @@
 /** What commands tell of a provider: its row, and its link where it has one. */
 import { SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
+import { formatDayHours } from '@inference-gateway/shared/day-hours';
 import type { ProviderView, SessionView } from '../core/routing/links.js';
-import type { Provider, ProviderActivity } from '../store/port.js';
+import type { Provider, ProviderActivity, Share } from '../store/port.js';
 import type { AdminContext } from './operation.js';
 
 /** By provider; none where no coordinator runs. */
@@ -99,3 +100,25 @@ export function servicesOf(
 export function nameOf({ ownerName, name }: Provider): string {
   return `${ownerName}/${name}`;
 }
+
+// What commands tell of a share.
+
+export function presentShare({ subject, audience, caps, ...share }: Share) {
+  const name = share.audienceName;
+  return {
+    id: share.id,
+    provider: share.providerName,
+    /** All that the provider serves, where service and model are null. */
+    service_id: subject.serviceId,
+    model: subject.model,
+    /** One of the two is null. */
+    network: audience.kind === 'network' ? name : null,
+    member: audience.kind === 'member' ? name : null,
+    slots: caps.slots,
+    hours: caps.hours === null ? null : formatDayHours(caps.hours),
+    max_tokens: caps.maxTokens,
+    created_at: share.createdAt,
+  };
+}
+
+export type ShareView = ReturnType<typeof presentShare>;

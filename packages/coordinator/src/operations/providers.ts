@@ -4,9 +4,14 @@ import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type { Provider, Store } from '../store/port.js';
 import { adminCommand } from './operation.js';
 import type { AdminContext } from './operation.js';
-import { describeProviders, nameOf, presentProvider, viewsById } from './provider-view.js';
+import {
+  describeProviders,
+  nameOf,
+  presentProvider,
+  viewsById,
+  presentShare,
+} from './provider-view.js';
 import { resolveProvider } from './references.js';
-import { presentShare } from './share-view.js';
 
 const oneProvider = z.strictObject({ provider: z.string() });
 

@@ -3,11 +3,10 @@ import * as z from 'zod';
 import { parseDayHours } from '@inference-gateway/shared/day-hours';
 import type { DayHours } from '@inference-gateway/shared/day-hours';
 import { hoursFault, SHARE_LIMITS, warningOf } from '../core/access/sharing.js';
-import type { Audience, Provider, Share, Store } from '../store/port.js';
+import type { Audience, Provider, Share, Store, Member } from '../store/port.js';
 import { adminCommand } from './operation.js';
-import { nameOf, servicesOf, viewsById } from './provider-view.js';
+import { nameOf, servicesOf, viewsById, presentShare } from './provider-view.js';
 import { resolveMember, resolveNetwork, resolveProvider } from './references.js';
-import { presentShare } from './share-view.js';
 
 const { slots: MAX_SLOTS, tokens: MAX_TOKENS, subjectCharacters: MAX_SUBJECT } = SHARE_LIMITS;
 
@@ -150,4 +149,34 @@ function nothingEnded(provider: Provider, shares: readonly Share[]): CommandErro
 function capUpTo(most: number, option: string) {
   const rule = `${option} is a whole number from 1 to ${most}`;
   return z.int(rule).min(1, rule).max(most, rule).nullable();
+}
+
+const pair = z.strictObject({ member: z.string(), owner: z.string() });
+
+/** Whatever the owner shares, with a network or by name, the member gets nothing of it. */
+export const blockMember = adminCommand(pair, async ({ store, now }, args) => {
+  const { member, owner } = await resolvePair(store, args);
+  if (member.id === owner.id) {
+    const message = `${owner.name} cannot be kept from what is their own.`;
+    throw new CommandError(EXIT.conflict, message);
+  }
+  if (await store.blockMember(owner.id, member.id, now())) return present(owner, member);
+  throw new CommandError(EXIT.conflict, `${owner.name} blocks ${member.name} already.`);
+});
+
+export const unblockMember = adminCommand(pair, async ({ store }, args) => {
+  const { member, owner } = await resolvePair(store, args);
+  if (await store.unblockMember(owner.id, member.id)) return present(owner, member);
+  throw new CommandError(EXIT.conflict, `${owner.name} does not block ${member.name}.`);
+});
+
+async function resolvePair(store: Store, args: z.output<typeof pair>) {
+  return {
+    member: await resolveMember(store, args.member),
+    owner: await resolveMember(store, args.owner),
+  };
+}
+
+function present(owner: Member, member: Member) {
+  return { owner: owner.name, member: member.name };
 }

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { USAGE_GROUPS } from '../store/port.js';
-import type { UsageGroup, UsageStat } from '../store/port.js';
+import type { UsageGroup, UsageStat, UsageRow } from '../store/port.js';
 import { adminCommand } from './operation.js';
 import type { AdminContext } from './operation.js';
-import { memberNames, namesOfProviders } from './names.js';
-import { resolveMember } from './references.js';
+import { memberNames, namesOfProviders, resolveMember } from './references.js';
+import { listLimit } from './arguments.js';
 
 const question = z.strictObject({
   /** Null: since ever. */
@@ -26,6 +26,7 @@ export const showStats = adminCommand(question, async (context, args) => {
 
 /** Of a chart: whoever comes after them is too thin to be seen. */
 const MAX_GROUPS = 100;
+
 /** Each day has a row a group. */
 const MAX_SERIES_S = 400 * 86_400;
 
@@ -89,5 +90,59 @@ function present(stat: UsageStat, names: ReadonlyMap<string, string> | null) {
     audio_ms: stat.audioMs,
     images: stat.images,
     total_ms: stat.totalMs,
+  };
+}
+
+const recentQuestion = z.strictObject({
+  user: z.string(),
+  limit: listLimit,
+  /** The request id of the last one seen; null begins at the newest. */
+  after: z.string().nullable(),
+});
+
+/** One member's requests, the newest first. */
+export const listRecentUsage = adminCommand(
+  recentQuestion,
+  async (context, { user, limit, after }) => {
+    const { store } = context;
+    const { id: memberId } = await resolveMember(store, user);
+    // One more than asked for tells whether there are more.
+    const rows = await store.recentUsage({ memberId, limit: limit + 1, after });
+    const keys = new Map((await store.listKeys(memberId)).map(({ id, name }) => [id, name]));
+    const answered = rows.map(({ providerId }) => providerId);
+    const names = { keys, providers: await namesOfProviders(context, answered) };
+    return {
+      requests: rows.slice(0, limit).map((row) => presentRecent(row, names)),
+      has_more: rows.length > limit,
+    };
+  },
+);
+
+interface Names {
+  readonly keys: ReadonlyMap<string, string>;
+  readonly providers: ReadonlyMap<string, string>;
+}
+
+function presentRecent(row: UsageRow, { keys, providers }: Names) {
+  return {
+    request_id: row.requestId,
+    at: row.at,
+    endpoint: row.endpoint,
+    model: row.model,
+    source: row.source,
+    /** Null where it came from the console. */
+    key: keys.get(row.keyId) ?? null,
+    provider: providers.get(row.providerId ?? '') ?? null,
+    prompt_tokens: row.promptTokens,
+    completion_tokens: row.completionTokens,
+    estimated: row.estimated,
+    audio_ms: row.audioMs,
+    images: row.images,
+    queue_ms: row.queueMs,
+    first_byte_ms: row.firstByteMs,
+    total_ms: row.totalMs,
+    attempts: row.attempts,
+    outcome: row.outcome,
+    error_code: row.errorCode,
   };
 }

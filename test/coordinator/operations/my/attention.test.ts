@@ -1,5 +1,5 @@
 import { attentionOf } from '@inference-gateway/coordinator/operations/my/attention';
-import type { HomeFacts } from '@inference-gateway/coordinator/operations/my/home-facts';
+import type { HomeFacts } from '@inference-gateway/coordinator/operations/my/attention';
 import { MAX_COUNTED_JOBS } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
 

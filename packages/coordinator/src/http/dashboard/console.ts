@@ -13,7 +13,7 @@ import type {
   ConsoleCommands,
 } from '../../operations/my/console-commands.js';
 import { RateLimit } from '../../core/access/rate.js';
-import { fieldAtFault } from '../../operations/my/field-at-fault.js';
+import { fieldAtFault } from '../../operations/my/console-commands.js';
 import type { ConsoleSessions, LoggedIn } from '../accounts/browser-sessions.js';
 import type { Context, RequestState } from '../edge/context.js';
 import type { MemberReads } from '../edge/member-reads.js';

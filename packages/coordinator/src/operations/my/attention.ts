@@ -1,6 +1,9 @@
 /** What a member should look at, the most urgent first: nothing, where all is well. */
 import { MAX_COUNTED_JOBS } from '../../store/port.js';
-import type { HomeFacts } from './home-facts.js';
+import type { ModelQueue, Store } from '../../store/port.js';
+import { isStalled } from '../../core/jobs/waiting-reason.js';
+import { lastBackupAt } from '../system.js';
+import type { Mine } from './command.js';
 
 type AttentionKind =
   | 'async_disabled'
@@ -27,9 +30,13 @@ export interface AttentionItem {
 type Finding = (facts: HomeFacts) => readonly AttentionItem[];
 
 const DAY_MS = 86_400_000;
+
 const EXPIRES_SOON_MS = 7 * DAY_MS;
+
 const BACKUP_DUE_DAYS = 7;
+
 const NEARLY_FULL = 0.9;
+
 /** Whoever has more to look at sees the rest once these are done. */
 const MAX_ITEMS = 20;
 
@@ -151,6 +158,8 @@ const adminFindings: Finding = ({ admin, now }) => {
   ];
 };
 
+const ACTIVITY_MS = 86_400_000;
+
 const FINDINGS: readonly Finding[] = [
   queueFindings,
   providerFindings,
@@ -172,4 +181,61 @@ function isNearlyFull(bytes: number, limit: number): boolean {
 function inDays(ms: number): string {
   const days = Math.ceil(ms / DAY_MS);
   return days <= 1 ? 'within a day' : `in ${days} days`;
+}
+
+// What the home screen is made of.
+
+export type HomeFacts = Awaited<ReturnType<typeof gatherHome>>;
+
+/** What a running coordinator has in memory is read there, and not from the store. */
+export async function gatherHome({ context, member }: Mine) {
+  const { store, sessions, desk, system, asyncEnabled } = context;
+  const now = context.now();
+  // All at once: asked for one after the other, each would be a way of its own to the database.
+  const [all, queues, own, keys, activity, isPaused, used, invitations, admin] = await Promise.all([
+    store.modelQueues(null),
+    store.modelQueues(member.id),
+    // Those, too, whose agent has not been here since the coordinator started.
+    store.listProviders(member.id),
+    store.listKeys(member.id),
+    store.memberActivity(member.id, now - ACTIVITY_MS),
+    store.isQueuePaused(),
+    store.assetSpace(member.id),
+    store.listNetworkInvitations({ memberId: member.id }),
+    member.role === 'admin' ? adminFacts(store, now) : null,
+  ]);
+  const views = new Map(sessions?.providers().map((view) => [view.providerId, view]));
+  return {
+    now,
+    member,
+    providers: own.map((provider) => ({ ...provider, view: views.get(provider.id) ?? null })),
+    queues,
+    keys,
+    activity,
+    invitations,
+    queue: {
+      asyncEnabled,
+      isPaused,
+      isStalled: asyncEnabled && isStalled(queuedIn(all), desk.lastTickAt, now),
+    },
+    admin,
+    space: { used, limits: system?.assetLimits ?? null },
+  };
+}
+
+/** What waits for an administrator. */
+async function adminFacts(store: Store, now: number) {
+  const [members, devices] = await Promise.all([store.listMembers(), store.listDevices(now)]);
+  return {
+    devices: devices.length,
+    // Those, too, whose agent has not been here since the coordinator started.
+    waiting: await store.countWaitingProviders(),
+    lastBackupAt: await lastBackupAt(store),
+    /** Unix ms: when its first member came. */
+    since: Math.min(...members.map(({ createdAt }) => createdAt)),
+  };
+}
+
+function queuedIn(queues: readonly ModelQueue[]): number {
+  return queues.reduce((total, { queued }) => total + queued, 0);
 }

@@ -2,18 +2,153 @@
  * Everything that a member does in the console, once: each command narrows an administrative
  * operation to what is the member's, so that there is one way of doing a thing.
  */
-import type * as z from 'zod';
-import { MY_ACCOUNT } from './my-account.js';
-import { MY_INVITATIONS } from './my-invitations.js';
-import type { MyCommand } from './command.js';
+import * as z from 'zod';
+import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
+import type { UsageGroup } from '../../store/port.js';
+import { renameUser, endSessions, listSessions } from '../members.js';
+import {
+  createKey,
+  disableKey,
+  enableKey,
+  listKeys,
+  renameKey,
+  revokeKey,
+  rotateKey,
+} from '../keys.js';
+import { viewFailedAttempts } from '../jobs.js';
+import { providerNames } from '../references.js';
+import { approveDevice, denyDevice, findDevice } from '../devices.js';
+import { createJoinToken, listJoinTokens, revokeJoinToken, tokenFields } from '../join-tokens.js';
+import { stateOf } from '../lifecycle.js';
+import { listModels } from '../models.js';
+import { listRecentUsage, showSeries, showStats } from '../stats.js';
+import { MY_INVITATIONS, MY_NETWORKS, MY_SHARES } from './networks.js';
+import type { MyCommand, Mine } from './command.js';
+import { change, guardedChange, read } from './command.js';
 import { MY_HOME } from './home.js';
-import { MY_JOBS } from './my-jobs.js';
-import { MY_KEYS } from './my-keys.js';
-import { MY_MACHINES } from './my-machines.js';
-import { MY_NETWORKS } from './networks.js';
 import { MY_PROVIDERS } from './providers.js';
-import { MY_SHARES } from './my-shares.js';
-import { MY_USAGE } from './my-usage.js';
+import {
+  ownSession,
+  requireRoom,
+  ownKey,
+  notYours,
+  ownProvider,
+  ownToken,
+  ownTokens,
+} from './own.js';
+
+const MY_ACCOUNT = {
+  'user.rename': change(renameUser.args.omit({ member: true }), ({ context, member }, { name }) =>
+    renameUser.run(context, { member: member.id, name }),
+  ),
+  'user.sessions': read(z.strictObject({}), async ({ context, member, sessionId }) => {
+    const sessions = await listSessions.run(context, { member: member.id });
+    return sessions.map((session) => ({ ...session, current: session.id === sessionId }));
+  }),
+  'user.logout': guardedChange(endSessions, ownSession),
+};
+
+const MY_KEYS = {
+  'key.list': read(z.strictObject({}), ({ context, member }) =>
+    listKeys.run(context, { user: member.id }),
+  ),
+  'key.create': change(createKey.args.omit({ user: true }), async ({ context, member }, args) => {
+    const keys = await context.store.listKeys(member.id);
+    requireRoom('API keys', keys.filter(({ revokedAt }) => revokedAt === null).length);
+    return createKey.run(context, { ...args, user: member.id });
+  }),
+  'key.rename': guardedChange(renameKey, ownKey),
+  'key.rotate': guardedChange(rotateKey, ownKey),
+  'key.disable': guardedChange(disableKey, ownKey),
+  'key.enable': guardedChange(enableKey, ownKey),
+  'key.revoke': guardedChange(revokeKey, ownKey),
+};
+
+/** Longer ones are pictures, which nobody reads as text. */
+const MAX_SHOWN_BYTES = 256 * 1024;
+
+const MY_JOBS = {
+  /** What the API does not tell of a job: who ran it, and what was asked. */
+  'job.facts': read(z.strictObject({ job: z.string() }), async (mine, { job: id }) => {
+    const { store } = mine.context;
+    const detail = await store.findJob(id, mine.member.id);
+    if (detail === null) throw notYours('job', id);
+    const body = await store.findJobBody(id, mine.member.id);
+    const { job } = detail;
+    const providers = await providerNames(store);
+    return {
+      /** Who has it, or had it last. */
+      provider: providers.get(job.providerId ?? '') ?? null,
+      request_id: job.requestId,
+      /** 1, and one more with every retry. */
+      generation: job.generation,
+      not_before: job.notBefore,
+      failed_attempts: viewFailedAttempts(detail, providers),
+      /** JSON; null once the job is PROCESSED, and where it is too long to be shown. */
+      request: body === null || body.byteLength > MAX_SHOWN_BYTES ? null : textOf(body),
+      request_bytes: body?.byteLength ?? null,
+    };
+  }),
+};
+
+/** A token that lies about for longer is found by somebody else. */
+const MAX_TOKEN_S = 7 * 86_400;
+
+const LIFE_RULE = 'a join token is good for at most 7 days';
+
+const newToken = tokenFields.extend({
+  expires_in_s: z.int().min(1).max(MAX_TOKEN_S, LIFE_RULE),
+});
+
+const oneCode = z.strictObject({ code: z.string() });
+
+/** How a member lets a machine of theirs in: by a join token, or by the code that it shows. */
+const MY_MACHINES = {
+  'token.list': read(z.strictObject({}), async (mine) => {
+    const own = new Set((await ownTokens(mine)).map(({ id }) => id));
+    return (await listJoinTokens.run(mine.context, {})).filter(({ id }) => own.has(id));
+  }),
+  'token.create': change(newToken, async (mine, args) => {
+    const { context, member } = mine;
+    if (args.replace !== null) await ownProvider(mine, { provider: args.replace });
+    const now = context.now();
+    const open = (await ownTokens(mine)).filter((token) => stateOf(token, now) === 'open');
+    requireRoom('open join tokens', open.length);
+    return createJoinToken.run(context, { ...args, owner: member.id });
+  }),
+  'token.revoke': guardedChange(revokeJoinToken, ownToken),
+
+  // A change, too: a wrong code is counted.
+  'device.find': change(oneCode, ({ context, member }, { code }) =>
+    findDevice.run(context, { code, owner: member.id }),
+  ),
+  'device.approve': change(oneCode, ({ context, member }, { code }) =>
+    // Whoever is no administrator does not vouch: where providers need approval, it waits for it.
+    approveDevice.run(context, { code, owner: member.id, vouches: member.role === 'admin' }),
+  ),
+  'device.deny': change(oneCode, ({ context }, { code }) => denyDevice.run(context, { code })),
+};
+
+const whose = { user: true, owner: true } as const;
+
+/** What others asked of one's providers, and oneself; false: what one asked of anybody's. */
+const given = z.boolean();
+
+const MY_USAGE = {
+  'stats.show': read(showStats.args.omit(whose).extend({ given }), (mine, args) =>
+    showStats.run(mine.context, bound(mine, args)),
+  ),
+  'usage.series': read(showSeries.args.omit(whose).extend({ given }), (mine, args) =>
+    showSeries.run(mine.context, bound(mine, args)),
+  ),
+  'usage.recent': read(listRecentUsage.args.omit({ user: true }), ({ context, member }, args) =>
+    listRecentUsage.run(context, { ...args, user: member.id }),
+  ),
+  /** Those that they may use, a row a provider. */
+  'model.list': read(z.strictObject({}), ({ context, member }) =>
+    listModels.run(context, { user: member.id }),
+  ),
+};
 
 export const MY_COMMANDS = {
   ...MY_HOME,
@@ -29,14 +164,18 @@ export const MY_COMMANDS = {
 };
 
 type Commands = typeof MY_COMMANDS;
+
 export type MyName = keyof Commands;
+
 export type MyArgs<Name extends MyName> = z.input<Commands[Name]['args']>;
+
 export type MyResult<Name extends MyName> = Awaited<ReturnType<Commands[Name]['run']>>;
 
 /** Those that are asked by GET; the others are asked by POST. */
 export type MyRead = {
   [Name in MyName]: Commands[Name]['kind'] extends 'read' ? Name : never;
 }[MyName];
+
 export type MyChange = Exclude<MyName, MyRead>;
 
 type AnyCommand = MyCommand<'read' | 'change', z.ZodType, object>;
@@ -45,4 +184,22 @@ type AnyCommand = MyCommand<'read' | 'change', z.ZodType, object>;
 export function findMyCommand(name: string): AnyCommand | null {
   const commands: Readonly<Record<string, AnyCommand>> = MY_COMMANDS;
   return Object.hasOwn(commands, name) ? (commands[name] ?? null) : null;
+}
+
+function textOf(body: Uint8Array): string {
+  return new TextDecoder().decode(body);
+}
+
+interface Question {
+  readonly by: UsageGroup;
+  readonly given: boolean;
+}
+
+function bound<Args extends Question>({ member }: Mine, { given: isGiven, ...args }: Args) {
+  if (isGiven && args.by === 'key') {
+    throw new CommandError(EXIT.usage, "by: the keys of others are not told. Ask for 'member'.");
+  }
+  return isGiven
+    ? { ...args, user: null, owner: member.id }
+    : { ...args, user: member.id, owner: null };
 }

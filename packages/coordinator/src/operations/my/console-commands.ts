@@ -1,10 +1,9 @@
 /** Commands as the console asks for them, whoever they are for. */
 import type { AdminParts } from '../operation.js';
 import { findAdminCommand, isAdminRead } from '../operations.js';
-import { readArgs } from '../arguments.js';
+import { readArgs, ArgumentError } from '../arguments.js';
 import type { Member } from '../../store/port.js';
 import { findMyCommand } from './commands.js';
-import { Turns } from './turns.js';
 
 export type Area = 'my' | 'admin';
 
@@ -66,4 +65,27 @@ export class ConsoleCommands {
     const by = `member:${member.id}`;
     return { ...parts, by, address, store: parts.store.by(by) };
   }
+}
+
+/** One change of a member's after the other: what the one counts, the next one has added to. */
+export class Turns {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  async take<T>(memberId: string, act: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(memberId) ?? Promise.resolve();
+    const turn = before.then(act);
+    // Whoever comes next waits for its end, however it ends.
+    const ended = turn.catch(() => {});
+    this.#last.set(memberId, ended);
+    try {
+      return await turn;
+    } finally {
+      if (this.#last.get(memberId) === ended) this.#last.delete(memberId);
+    }
+  }
+}
+
+/** The argument that is wrong; null where the error is about none of them alone. */
+export function fieldAtFault(error: Error): string | null {
+  return error instanceof ArgumentError && error.field !== '' ? error.field : null;
 }

@@ -1,7 +1,6 @@
 /** Everything of the home screen in one answer: it is asked for every two seconds. */
 import * as z from 'zod';
-import { attentionOf } from './attention.js';
-import { gatherHome } from './home-facts.js';
+import { attentionOf, gatherHome } from './attention.js';
 import { read } from './command.js';
 
 export const MY_HOME = {

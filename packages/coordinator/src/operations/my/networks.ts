@@ -1,5 +1,7 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
+import { resolveSharing } from '../../core/access/sharing.js';
+import type { Share } from '../../store/port.js';
 import { createInvite, listInvites, revokeInvite } from '../invites.js';
 import { stateOf } from '../lifecycle.js';
 import {
@@ -10,12 +12,9 @@ import {
   renameNetwork,
   showNetwork,
 } from '../networks.js';
-import { requireRoom } from './caps.js';
-import { invitedTo } from './my-invitations.js';
-import { change, guardedChange, read } from './command.js';
-import type { Mine } from './command.js';
-import { visibleShares } from './my-shares.js';
+import { viewsById, presentShare } from '../provider-view.js';
 import {
+  requireRoom,
   joinedNetwork,
   joinedNetworks,
   notYours,
@@ -23,13 +22,18 @@ import {
   ownInvites,
   ownNetwork,
 } from './own.js';
+import { change, guardedChange, read } from './command.js';
+import type { Mine } from './command.js';
 
 /** A letter that lies about for longer is found by somebody else. */
 const MAX_INVITE_S = 30 * 86_400;
+
 const LIFE_RULE = 'an invite is good for at most 30 days';
 
 const nothing = z.strictObject({});
+
 const oneNetwork = z.strictObject({ network: z.string() });
+
 const newInvite = createInvite.args.omit({ admin: true }).extend({
   network: z.string(),
   expires_in_s: z.int().min(1).max(MAX_INVITE_S, LIFE_RULE),
@@ -107,4 +111,132 @@ async function requireUninvited(mine: Mine, email: string): Promise<void> {
 function ownerStays(): CommandError {
   const message = 'The owner of a network cannot leave it. Delete the network to end it.';
   return new CommandError(EXIT.conflict, message);
+}
+
+// What is shared, from both sides: what a member gives to others, and what they get.
+const noFields = z.strictObject({});
+
+export const MY_SHARES = {
+  /** Of all providers of theirs, with the ids that the commands take. */
+  'share.given': read(noFields, async ({ context, member }) => {
+    const shares = await context.store.listShares(null);
+    return shares.filter(({ ownerId }) => ownerId === member.id).map(present);
+  }),
+  /** Whether its provider is online or not; nothing of whoever blocks them. */
+  'share.received': read(noFields, async (mine) => {
+    const views = viewsById(mine.context);
+    const shares = await visibleShares(mine);
+    return shares
+      .filter(({ ownerId }) => ownerId !== mine.member.id)
+      .map((share) => ({
+        ...present(share),
+        online: (views.get(share.providerId)?.session ?? null) !== null,
+      }));
+  }),
+};
+
+/** What the member gives, and what reaches them: nothing else may be named to them. */
+async function visibleShares({ context, member }: Mine): Promise<readonly Share[]> {
+  const { store } = context;
+  const resolved = resolveSharing(await store.sharingFacts());
+  const reaches = ({ id, providerId }: Share): boolean =>
+    resolved.get(providerId)?.shares.some((one) => one.id === id && one.members.has(member.id)) ??
+    false;
+  const shares = await store.listShares(null);
+  return shares.filter((share) => share.ownerId === member.id || reaches(share));
+}
+
+function present(share: Share) {
+  const { providerId, audience, ownerId } = share;
+  return {
+    ...presentShare(share),
+    provider_id: providerId,
+    owner_id: ownerId,
+    audience_id: audience.id,
+  };
+}
+
+// How members come into a network of somebody else's: its owner asks, and they answer. Whoever is
+// in it may be served by machines of its members, which nobody decides for another.
+
+const invitedNetwork = z.strictObject({ network: z.string() });
+
+const membership = z.strictObject({ network: z.string(), member: z.string() });
+
+export const MY_INVITATIONS = {
+  /** The same answer where they are invited already. */
+  'network.add': change(membership, async (mine, args) => {
+    const { id, name, members } = await ownNetwork(mine, args);
+    const { store, now } = mine.context;
+    const member = await known(mine, args.member);
+    if (members.some((one) => one.id === member.id)) throw inItAlready(member.name, name);
+    const open = await store.listNetworkInvitations({ networkId: id });
+    if (!open.some(({ memberId }) => memberId === member.id)) {
+      requireRoom('open invitations to a network', open.length);
+      const pair = { networkId: id, memberId: member.id };
+      await store.inviteToNetwork({ ...pair, invitedBy: mine.member.id }, now());
+    }
+    return { id, name, member: member.name };
+  }),
+  'network.uninvite': change(membership, async (mine, args) => {
+    const { id, name } = await ownNetwork(mine, args);
+    const withdrawn = await mine.context.store.withdrawNetworkInvitation(id, args.member);
+    if (!withdrawn) throw notYours('invitation for', args.member);
+    return { id, name };
+  }),
+  /** Those that wait for one's own answer. */
+  'network.invitations': read(z.strictObject({}), async (mine) =>
+    (await toMe(mine)).map(({ networkId: id, networkName: name, inviterName, createdAt }) => ({
+      id,
+      name,
+      invited_by: inviterName,
+      invited_at: createdAt,
+    })),
+  ),
+  'network.accept': change(invitedNetwork, (mine, args) => answer(mine, args.network, true)),
+  'network.decline': change(invitedNetwork, (mine, args) => answer(mine, args.network, false)),
+};
+
+/** Members who have not answered yet, for the owner. */
+async function invitedTo({ context }: Mine, networkId: string) {
+  const open = await context.store.listNetworkInvitations({ networkId });
+  return open.map(({ memberId: id, memberName: name, createdAt }) => ({
+    id,
+    name,
+    invited_at: createdAt,
+  }));
+}
+
+function toMe({ context, member }: Mine) {
+  return context.store.listNetworkInvitations({ memberId: member.id });
+}
+
+async function answer(mine: Mine, networkId: string, accepted: boolean) {
+  const { context, member } = mine;
+  const invitation = (await toMe(mine)).find((one) => one.networkId === networkId);
+  if (invitation === undefined) throw notYours('invitation to', networkId);
+  const pair = { networkId, memberId: member.id };
+  const answered = await context.store.answerNetworkInvitation(
+    { ...pair, accepted },
+    context.now(),
+  );
+  // Withdrawn since it was found.
+  if (!answered) throw notYours('invitation to', networkId);
+  return { id: networkId, name: invitation.networkName };
+}
+
+/** By id or public name alone: an address is nobody's to try. */
+async function known({ context }: Mine, reference: string) {
+  const member = reference.includes('@') ? null : await context.store.findMember(reference);
+  if (member !== null) return member;
+  const message =
+    `There is no member called '${reference.slice(0, MAX_SHOWN)}'. Write the name that they have ` +
+    'here, or invite them by their e-mail address.';
+  throw new CommandError(EXIT.notFound, message);
+}
+
+const MAX_SHOWN = 64;
+
+function inItAlready(member: string, network: string): CommandError {
+  return new CommandError(EXIT.conflict, `${member} is in ${network} already.`);
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { blockMember, unblockMember } from '../blocks.js';
+import { blockMember, unblockMember, shareProvider, unshareProvider } from '../shares.js';
 import { describeProviders } from '../provider-view.js';
 import {
   drainProvider,
@@ -10,11 +10,9 @@ import {
   showProvider,
   unpauseProvider,
 } from '../providers.js';
-import { shareProvider, unshareProvider } from '../shares.js';
-import { requireRoom } from './caps.js';
+import { requireRoom, joinedNetwork, joinedNetworks, notYours, ownProvider } from './own.js';
 import { change, guardedChange, guardedRead, read } from './command.js';
 import type { Mine } from './command.js';
-import { joinedNetwork, joinedNetworks, notYours, ownProvider } from './own.js';
 
 const oneMember = z.strictObject({ member: z.string() });
 

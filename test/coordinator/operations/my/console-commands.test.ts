@@ -1,4 +1,4 @@
-import { Turns } from '@inference-gateway/coordinator/operations/my/turns';
+import { Turns } from '@inference-gateway/coordinator/operations/my/console-commands';
 import { EventEmitter, once } from 'node:events';
 import { expect, test } from 'vitest';
 
