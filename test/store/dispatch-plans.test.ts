@@ -1,8 +1,11 @@
 /** How SQLite runs what the dispatcher asks for: never by reading the whole table. */
 import { AuditTrail } from '@inference-gateway/coordinator/store/sqlite/engine/audit-trail';
-import { dispatchOperations } from '@inference-gateway/coordinator/store/sqlite/jobs/dispatch';
+import {
+  dispatchOperations,
+  LANE_HEAD,
+  NEXT_LANES,
+} from '@inference-gateway/coordinator/store/sqlite/jobs/dispatch';
 import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
-import { LANE_HEAD, NEXT_LANES } from '@inference-gateway/coordinator/store/sqlite/jobs/lanes';
 import { migrate } from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';

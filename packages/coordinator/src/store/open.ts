@@ -11,9 +11,8 @@ import type { CopiedAsset, DatabaseCopy } from './sqlite/engine/copy.js';
 import { DATABASE_FILE, openDatabase } from './sqlite/engine/database.js';
 import { inspectDatabase, spaceOfDatabase } from './sqlite/engine/inspect.js';
 import type { Inspection, SpaceQuestion, StoreSpace } from './sqlite/engine/inspect.js';
-import { migrationStatus } from './sqlite/engine/migration-status.js';
-import type { MigrationStatus } from './sqlite/engine/migration-status.js';
-import { migrate } from './sqlite/engine/migrations.js';
+import { migrationStatus, migrate } from './sqlite/engine/migrations.js';
+import type { MigrationStatus } from './sqlite/engine/migrations.js';
 
 export type { CopiedAsset, DatabaseCopy, FolderLock, Inspection, MigrationStatus };
 /** What the store's files are called in its folder. */

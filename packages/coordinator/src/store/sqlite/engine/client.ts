@@ -3,9 +3,8 @@ import { KeyCache } from '../../key-cache.js';
 import type { Store, UsageRow } from '../../port.js';
 import { UsageBuffer } from '../../usage-buffer.js';
 import { SYSTEM } from './audit-trail.js';
-import { forwardedCalls } from './forwarded-calls.js';
-import type { Ask } from './forwarded-calls.js';
 import { WorkerCalls } from './worker-calls.js';
+import type { Operations } from './operations.js';
 
 interface SqliteStoreOptions {
   /** Told how many usage rows will never be written, and why. */
@@ -75,4 +74,177 @@ function storeOf(parts: Parts, actor: string): Store {
       await calls.close();
     },
   };
+}
+
+/** An operation that the worker does as it is asked, with nothing before or after. */
+type Ask = <Name extends keyof Operations>(
+  name: Name,
+) => (...args: Parameters<Operations[Name]>) => Promise<ReturnType<Operations[Name]>>;
+
+type Forwarded = ReturnType<typeof memberCalls> &
+  ReturnType<typeof providerCalls> &
+  ReturnType<typeof deviceCalls> &
+  ReturnType<typeof sharingCalls> &
+  ReturnType<typeof assetCalls> &
+  ReturnType<typeof jobCalls> &
+  ReturnType<typeof dispatchCalls> &
+  ReturnType<typeof webhookCalls>;
+
+/** What the worker alone does for the store. The names are spelled out: a missing one shows. */
+function forwardedCalls(ask: Ask): Forwarded {
+  return {
+    ...memberCalls(ask),
+    ...providerCalls(ask),
+    ...deviceCalls(ask),
+    ...sharingCalls(ask),
+    ...assetCalls(ask),
+    ...jobCalls(ask),
+    ...dispatchCalls(ask),
+    ...webhookCalls(ask),
+  };
+}
+
+function memberCalls(ask: Ask) {
+  return {
+    createMember: ask('createMember'),
+    createFirstMember: ask('createFirstMember'),
+    findMember: ask('findMember'),
+    listMembers: ask('listMembers'),
+    memberHoldings: ask('memberHoldings'),
+    deleteMemberJobs: ask('deleteMemberJobs'),
+    createInvite: ask('createInvite'),
+    listInvites: ask('listInvites'),
+    revokeInvite: ask('revokeInvite'),
+    acceptInvite: ask('acceptInvite'),
+    findPassword: ask('findPassword'),
+    createSession: ask('createSession'),
+    useSession: ask('useSession'),
+    listSessions: ask('listSessions'),
+    endSessions: ask('endSessions'),
+    createKey: ask('createKey'),
+    listKeys: ask('listKeys'),
+    touchKeys: ask('touchKeys'),
+    recordAudit: ask('recordAudit'),
+    deleteOldAudit: ask('deleteOldAudit'),
+    listAudit: ask('listAudit'),
+  } satisfies Partial<Store>;
+}
+
+function providerCalls(ask: Ask) {
+  return {
+    createJoinToken: ask('createJoinToken'),
+    listJoinTokens: ask('listJoinTokens'),
+    revokeJoinToken: ask('revokeJoinToken'),
+    enroll: ask('enroll'),
+    findProviderByToken: ask('findProviderByToken'),
+    listProviders: ask('listProviders'),
+    countWaitingProviders: ask('countWaitingProviders'),
+    setProviderDraining: ask('setProviderDraining'),
+    setProviderPaused: ask('setProviderPaused'),
+    providerActivity: ask('providerActivity'),
+    approveProvider: ask('approveProvider'),
+    renameProvider: ask('renameProvider'),
+    removeProvider: ask('removeProvider'),
+    recordProviderSeen: ask('recordProviderSeen'),
+  } satisfies Partial<Store>;
+}
+
+function deviceCalls(ask: Ask) {
+  return {
+    createDevice: ask('createDevice'),
+    listDevices: ask('listDevices'),
+    findDevice: ask('findDevice'),
+    approveDevice: ask('approveDevice'),
+    denyDevice: ask('denyDevice'),
+    collectDevice: ask('collectDevice'),
+  } satisfies Partial<Store>;
+}
+
+function sharingCalls(ask: Ask) {
+  return {
+    createNetwork: ask('createNetwork'),
+    renameNetwork: ask('renameNetwork'),
+    deleteNetwork: ask('deleteNetwork'),
+    listNetworks: ask('listNetworks'),
+    joinNetwork: ask('joinNetwork'),
+    leaveNetwork: ask('leaveNetwork'),
+    inviteToNetwork: ask('inviteToNetwork'),
+    listNetworkInvitations: ask('listNetworkInvitations'),
+    answerNetworkInvitation: ask('answerNetworkInvitation'),
+    withdrawNetworkInvitation: ask('withdrawNetworkInvitation'),
+    putShare: ask('putShare'),
+    deleteShare: ask('deleteShare'),
+    listShares: ask('listShares'),
+    blockMember: ask('blockMember'),
+    unblockMember: ask('unblockMember'),
+    listBlocks: ask('listBlocks'),
+    sharingFacts: ask('sharingFacts'),
+  } satisfies Partial<Store>;
+}
+
+function assetCalls(ask: Ask) {
+  return {
+    createAsset: ask('createAsset'),
+    findAsset: ask('findAsset'),
+    findLinkedAsset: ask('findLinkedAsset'),
+    listAssets: ask('listAssets'),
+    deleteAsset: ask('deleteAsset'),
+    assetSpace: ask('assetSpace'),
+    listExpiredAssets: ask('listExpiredAssets'),
+    takeExpiredAssets: ask('takeExpiredAssets'),
+    knownAssets: ask('knownAssets'),
+  } satisfies Partial<Store>;
+}
+
+function jobCalls(ask: Ask) {
+  return {
+    createJob: ask('createJob'),
+    createBatch: ask('createBatch'),
+    findSubmittedJob: ask('findSubmittedJob'),
+    findJob: ask('findJob'),
+    findJobBody: ask('findJobBody'),
+    listJobs: ask('listJobs'),
+    queuePositions: ask('queuePositions'),
+    cancelJob: ask('cancelJob'),
+    retryJob: ask('retryJob'),
+    findSubmittedBatch: ask('findSubmittedBatch'),
+    findBatch: ask('findBatch'),
+    listBatches: ask('listBatches'),
+    cancelBatch: ask('cancelBatch'),
+    deleteOldJobs: ask('deleteOldJobs'),
+    deleteOldUsage: ask('deleteOldUsage'),
+    countOld: ask('countOld'),
+    releasePages: ask('releasePages'),
+    compact: ask('compact'),
+  } satisfies Partial<Store>;
+}
+
+function dispatchCalls(ask: Ask) {
+  return {
+    laneHeads: ask('laneHeads'),
+    claimJobs: ask('claimJobs'),
+    acceptJob: ask('acceptJob'),
+    releaseJob: ask('releaseJob'),
+    renewClaims: ask('renewClaims'),
+    finishJob: ask('finishJob'),
+    failJob: ask('failJob'),
+    sweepLeases: ask('sweepLeases'),
+    renewAllClaims: ask('renewAllClaims'),
+    resumeClaims: ask('resumeClaims'),
+    ripenJobs: ask('ripenJobs'),
+    expireJobs: ask('expireJobs'),
+    requeueStuck: ask('requeueStuck'),
+    modelQueues: ask('modelQueues'),
+    isQueuePaused: ask('isQueuePaused'),
+    setQueuePaused: ask('setQueuePaused'),
+  } satisfies Partial<Store>;
+}
+
+function webhookCalls(ask: Ask) {
+  return {
+    dueWebhooks: ask('dueWebhooks'),
+    nextWebhookAt: ask('nextWebhookAt'),
+    endWebhook: ask('endWebhook'),
+    postponeWebhook: ask('postponeWebhook'),
+  } satisfies Partial<Store>;
 }

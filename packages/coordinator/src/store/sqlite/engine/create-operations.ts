@@ -12,14 +12,12 @@ import { joinTokenOperations } from '../providers/join-tokens.js';
 import { sessionOperations } from '../members/member-sessions.js';
 import { memberDeletion } from '../members/member-deletion.js';
 import { memberOperations } from '../members/members.js';
-import { networkInvitationOperations } from '../sharing/network-invitations.js';
-import { networkOperations } from '../sharing/networks.js';
+import { networkInvitationOperations, networkOperations } from '../sharing/networks.js';
 import type { Operations } from './operations.js';
 import { providerOperations } from '../providers/providers.js';
-import { recentUsageOperations } from '../usage/recent-usage.js';
+import { recentUsageOperations, usageOperations } from '../usage/usage.js';
 import { retentionOperations } from '../usage/retention.js';
 import { shareOperations } from '../sharing/shares.js';
-import { usageOperations } from '../usage/usage.js';
 import { webhookOperations } from '../jobs/webhooks.js';
 
 /** Prepares every statement once, on the connection that will run them. */

@@ -4,9 +4,8 @@ import type { JobStatus } from '../../../core/jobs/job.js';
 import type { Batch, BatchJob, PageQuery } from '../../port.js';
 import { jobCanceller } from './job-cancel.js';
 import type { Operations } from '../engine/operations.js';
-import { pageStart } from './page-start.js';
-import { queueLimitReader } from './queue-limits.js';
-import { submissionWriter } from './submissions.js';
+import { pageStart } from './jobs.js';
+import { queueLimitReader, submissionWriter } from './submissions.js';
 
 type BatchOperations = Pick<
   Operations,

@@ -1,16 +1,22 @@
 import type { Database } from 'better-sqlite3';
-import type { FailedAttempt, Job } from '../../port.js';
+import { nextStatus } from '../../../core/jobs/job.js';
+import type { JobStatus } from '../../../core/jobs/job.js';
+import type {
+  FailedAttempt,
+  Job,
+  QueueLimits,
+  JobQuery,
+  ListOrder,
+  PageQuery,
+} from '../../port.js';
 import { toAsset } from '../assets/assets.js';
 import type { AssetRow } from '../assets/assets.js';
 import { jobCanceller } from './job-cancel.js';
-import { jobLister } from './job-lists.js';
-import { jobRetention } from './job-retention.js';
-import { jobRetry } from './job-retry.js';
-import { jobFinder, toJob } from './job-rows.js';
+import { jobFinder, toJob, enqueueKeys, laneKey, JOB_COLUMNS } from './job-rows.js';
+import type { JobRow } from './job-rows.js';
 import type { Operations } from '../engine/operations.js';
-import { queueLimitReader } from './queue-limits.js';
+import { queueLimitReader, submissionWriter } from './submissions.js';
 import { queuePositions } from './queue-positions.js';
-import { submissionWriter } from './submissions.js';
 
 type JobOperations = Pick<
   Operations,
@@ -103,4 +109,173 @@ function bodyReader(database: Database): Operations['findJobBody'] {
     .prepare<[string], Buffer>('select body from job_bodies where job_id = ?')
     .pluck();
   return (id, memberId) => (find(id, memberId) === undefined ? null : (bodyOf.get(id) ?? null));
+}
+
+interface Gone {
+  id: string;
+  batch_id: string | null;
+}
+
+/** Body, result and idempotency key go with the row that they refer to; a webhook has none. */
+function jobRetention(database: Database): Operations['deleteOldJobs'] {
+  const deleteJobs = database.prepare<[number, number], Gone>(
+    `delete from jobs where id in (
+       select id from jobs where finished_at < ? order by finished_at limit ?
+     ) returning id, batch_id`,
+  );
+  const deleteBatches = database
+    .prepare<[string], string>(
+      `delete from batches where id in (select value from json_each(?))
+         and not exists (select 1 from jobs where batch_id = batches.id)
+       returning id`,
+    )
+    .pluck();
+  const deleteWebhooks = database.prepare(
+    'delete from webhooks where subject_id in (select value from json_each(?))',
+  );
+  return (finishedBefore, limit) => {
+    const jobs = deleteJobs.all(finishedBefore, limit);
+    const batchIds = new Set(jobs.flatMap(({ batch_id: id }) => id ?? []));
+    const batches = deleteBatches.all(JSON.stringify([...batchIds]));
+    deleteWebhooks.run(JSON.stringify([...jobs.map(({ id }) => id), ...batches]));
+    return jobs.length;
+  };
+}
+
+/** Nothing of the last run is left: a late result of it names a claim that nobody knows. */
+const RETRY = `update jobs set
+    status = 'QUEUED', queued_at = @now, generation = generation + 1, attempt = 0,
+    attempt_counted = 0, releases = 0, lane = @lane, fair_key = @fairKey, excluded = '[]',
+    excluded_until = null, avoided = '[]', not_before = null, started_at = null,
+    finished_at = null, claim_id = null, last_claim_id = null, provider_id = null,
+    session_id = null, service_id = null, accepted_at = null, lease_until = null,
+    run_deadline = null, error = null, failed_attempts = '[]'
+  where id = @id and status in ('FAILED', 'CANCELED')`;
+
+function jobRetry(database: Database): Operations['retryJob'] {
+  const find = jobFinder(database);
+  const requeue = requeuer(database);
+  const refusalOf = queueLimitReader(database);
+  return (...[id, memberId, limits, now]) => {
+    const row = find(id, memberId);
+    if (row === undefined) return { kind: 'unknown' };
+    if (nextStatus(row.status, 'retry') === null) return { kind: 'not_retryable', job: toJob(row) };
+    const refusal = refusalOf(additionOf(row), limits);
+    if (refusal !== null) return refusal;
+    requeue(row, now);
+    return { kind: 'queued', job: toJob(find(id, memberId) ?? row) };
+  };
+}
+
+/** To the end of its caller's line, as if it had been submitted now. */
+function requeuer(database: Database): (row: JobRow, now: number) => void {
+  const requeue = database.prepare(RETRY);
+  const forgetResult = database.prepare('delete from job_results where job_id = ?');
+  const forgetAssets = database.prepare('delete from job_assets where job_id = ?');
+  const nextKey = enqueueKeys(database);
+  return (row, now) => {
+    const { id, memberId, scope, needs } = toJob(row);
+    const lane = laneKey({ memberId, scope, needs, excluded: [], avoided: [] });
+    const fairKey = nextKey({ serviceType: row.service_type, model: row.model, memberId });
+    requeue.run({ id, now, lane, fairKey });
+    forgetResult.run(id);
+    forgetAssets.run(id);
+  };
+}
+
+function additionOf(row: JobRow): QueueLimits & { readonly memberId: string } {
+  return { memberId: row.member_id, jobs: 1, bytes: row.body_bytes };
+}
+
+/**
+ * Holds for every job where nothing is asked for. It is looked at along the index of the list until
+ * a page is full: at worst nothing fits, and the index of all of a member's jobs is read, which
+ * test/web/many-jobs.test.ts keeps under 50 ms for 10,000 of them. `instr` knows no wildcards. Both
+ * sides are `lower` as SQLite has it, which leaves all but A to Z alone: with JavaScript's, Ä would
+ * not find itself.
+ */
+const FITS = `(@endpoints is null or endpoint in (select value from json_each(@endpoints)))
+       and (@model is null or instr(lower(model), lower(@model)) > 0)`;
+
+interface Page {
+  readonly memberId: string | null;
+  readonly status: JobStatus | null;
+  /** A JSON array. */
+  readonly endpoints: string | null;
+  readonly model: string | null;
+  /** Only jobs behind this id. */
+  readonly start: string;
+  readonly limit: number;
+}
+
+/** One statement for each index that lists are read from: one for all could use none of them. */
+function jobLister(database: Database): Operations['listJobs'] {
+  const lists = { asc: statementsOf(database, 'asc'), desc: statementsOf(database, 'desc') };
+  const startOf = pageStart(database, 'jobs');
+  return (query) => {
+    const start = startOf(query, query.order);
+    return start === null ? [] : read(query, start).map(toJob);
+  };
+
+  function read(query: JobQuery, start: string): JobRow[] {
+    const { memberId, statuses, order, limit } = query;
+    const page = firstPage(query, start);
+    const { all, ofMember, ofStatus, ofBoth } = lists[order];
+    if (statuses === null) return (memberId === null ? all : ofMember).all(page);
+    // Those of one status lie side by side in the index, those of several do not.
+    const read = memberId === null ? ofStatus : ofBoth;
+    const rows = [...new Set(statuses)].flatMap((status) => read.all({ ...page, status }));
+    const isFirst = order === 'asc' ? isOlder : isNewer;
+    return rows.toSorted((a, b) => (isFirst(a, b) ? -1 : 1)).slice(0, limit);
+  }
+}
+
+function firstPage({ memberId, endpoints, model, limit }: JobQuery, start: string): Page {
+  const wanted = endpoints === null ? null : JSON.stringify(endpoints);
+  return { memberId, status: null, endpoints: wanted, model, start, limit };
+}
+
+function statementsOf(database: Database, order: ListOrder) {
+  const behind = order === 'asc' ? '>' : '<';
+  const prepare = (condition: string) =>
+    database.prepare<Page, JobRow>(
+      `select ${JOB_COLUMNS} from jobs where ${condition} id ${behind} @start
+       and ${FITS}
+       order by id ${order} limit @limit`,
+    );
+  return {
+    all: prepare(''),
+    ofStatus: prepare('status = @status and'),
+    ofMember: prepare('member_id = @memberId and'),
+    ofBoth: prepare('member_id = @memberId and status = @status and'),
+  };
+}
+
+function isOlder(a: JobRow, b: JobRow): boolean {
+  return a.id < b.id;
+}
+
+function isNewer(a: JobRow, b: JobRow): boolean {
+  return a.id > b.id;
+}
+
+/** Before and after every ULID. */
+const ENDS = { asc: '', desc: '~' } as const;
+
+/**
+ * The id that a page of a list begins behind; null where `after` is unknown. Whether another
+ * member's job or batch exists is not to be learned by paging.
+ */
+export function pageStart(
+  database: Database,
+  table: 'jobs' | 'batches',
+): (query: PageQuery, order: keyof typeof ENDS) => string | null {
+  const find = database
+    .prepare<{ after: string; memberId: string | null }, string>(
+      `select id from ${table}
+       where id = @after and (@memberId is null or member_id = @memberId)`,
+    )
+    .pluck();
+  return ({ after, memberId }, order) =>
+    after === null ? ENDS[order] : (find.get({ after, memberId }) ?? null);
 }

@@ -1,7 +1,7 @@
 /** What the submission of a job and that of a batch have in common. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { Database } from 'better-sqlite3';
-import type { NewJobItem, Submission } from '../../port.js';
+import type { NewJobItem, Submission, QueueFull, QueueLimits } from '../../port.js';
 import { enqueueKeys, laneKey } from './job-rows.js';
 
 export interface SubmittedJob {
@@ -93,5 +93,31 @@ function jobInserter(database: Database): (job: SubmittedJob, now: number) => vo
       lane: laneKey({ memberId, scope, needs, excluded: [], avoided: [] }),
       fairKey: nextKey({ serviceType, model, memberId }),
     });
+  };
+}
+
+interface Addition {
+  readonly memberId: string;
+  readonly jobs: number;
+  readonly bytes: number;
+}
+
+/** Tells which limit so many more jobs of a member would break; null where there is room. */
+export function queueLimitReader(
+  database: Database,
+): (addition: Addition, limits: QueueLimits) => QueueFull | null {
+  const spent = database.prepare<[string], QueueLimits>(
+    `select coalesce(sum(queued), 0) as jobs, coalesce(sum(bytes), 0) as bytes
+     from queue_counts where member_id = ?`,
+  );
+  return (addition, limits) => {
+    const { jobs, bytes } = spent.get(addition.memberId) ?? { jobs: 0, bytes: 0 };
+    if (jobs + addition.jobs > limits.jobs) {
+      return { kind: 'queue_full', limit: 'jobs', queued: jobs };
+    }
+    if (bytes + addition.bytes > limits.bytes) {
+      return { kind: 'queue_full', limit: 'bytes', queued: bytes };
+    }
+    return null;
   };
 }

@@ -1,11 +1,9 @@
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Database } from 'better-sqlite3';
-import type { KeyHolder } from '../../port.js';
+import type { AssetsAccess } from '@inference-gateway/shared/media/types';
+import type { ProviderScope } from '../../../core/access/caller.js';
+import type { KeyHolder, ApiKey, AuditSubject } from '../../port.js';
 import type { AuditTrail } from '../engine/audit-trail.js';
-import { keyChanges } from './key-changes.js';
-import type { KeyChanges } from './key-changes.js';
-import { SELECT_KEY, decodeKey, keyFinder, keySubject, presentKey } from './key-rows.js';
-import type { KeyRow } from './key-rows.js';
 import type { Operations } from '../engine/operations.js';
 
 type ApiKeyOperations = KeyChanges &
@@ -68,4 +66,155 @@ function toHolder(row: KeyRow, hash: string): KeyHolder {
 /** Null is never. */
 function sooner(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
+}
+
+type KeyChanges = Pick<Operations, 'renameKey' | 'rotateKey' | 'setKeyState'>;
+
+/**
+ * What becomes of a key that exists; a revoked one stays as it is, whatever arrives after. Only
+ * this connection writes, and an operation runs without a pause: the key that is read is the one
+ * that is changed.
+ */
+function keyChanges(database: Database, trail: AuditTrail): KeyChanges {
+  const find = keyFinder(database);
+  const live = (id: string): KeyRow | null => {
+    const row = find(id);
+    return row === undefined || row.revoked_at !== null ? null : row;
+  };
+  return {
+    renameKey: renamer(database, trail, live),
+    rotateKey: rotator(database, trail, live),
+    setKeyState: stateSetter(database, trail, live),
+  };
+}
+
+type FindLive = (id: string) => KeyRow | null;
+
+function renamer(database: Database, trail: AuditTrail, find: FindLive): Operations['renameKey'] {
+  const rename = database.prepare(
+    `update api_keys set name = @name where id = @id and not exists (
+       select 1 from api_keys as other where other.member_id = @memberId and other.name = @name
+         and other.revoked_at is null and other.id <> @id)`,
+  );
+  return (id, name) => {
+    const row = find(id);
+    if (row === null) return { kind: 'unknown' };
+    if (rename.run({ id, name, memberId: row.member_id }).changes === 0) {
+      return { kind: 'taken', field: 'name' };
+    }
+    const [before, after] = [{ name: row.name }, { name }];
+    trail.recordChange({ action: 'key.rename', subject: keySubject(row), before, after });
+    return { kind: 'changed', value: decodeKey({ ...row, name }) };
+  };
+}
+
+function rotator(database: Database, trail: AuditTrail, find: FindLive): Operations['rotateKey'] {
+  const rotate = database.prepare<object>(
+    `update api_keys set
+       prefix = @prefix, hash = @hash,
+       previous_hash = @previousHash, previous_until = @previousUntil
+     where id = @id`,
+  );
+  const reread = keyFinder(database);
+  return (id, rotation, now) => {
+    const row = find(id);
+    if (row === null) return null;
+    const { prefix, hash } = rotation;
+    const overlaps = rotation.previousUntil > now;
+    const previousUntil = overlaps ? rotation.previousUntil : null;
+    rotate.run({ id, prefix, hash, previousHash: overlaps ? row.hash : null, previousUntil });
+    const [before, after] = [{ prefix: row.prefix }, { prefix, previousUntil }];
+    trail.record({ action: 'key.rotate', subject: keySubject(row), before, after });
+    return decodeKey(presentKey(reread(id)));
+  };
+}
+
+const STATE_CHANGES = {
+  disabled: { action: 'key.disable', field: 'disabled', is: true },
+  enabled: { action: 'key.enable', field: 'disabled', is: false },
+  revoked: { action: 'key.revoke', field: 'revoked', is: true },
+} as const;
+
+function stateSetter(
+  database: Database,
+  trail: AuditTrail,
+  find: FindLive,
+): Operations['setKeyState'] {
+  const set = {
+    disabled: database.prepare(
+      'update api_keys set disabled_at = coalesce(disabled_at, @now) where id = @id',
+    ),
+    enabled: database.prepare('update api_keys set disabled_at = null where id = @id'),
+    revoked: database.prepare('update api_keys set revoked_at = @now where id = @id'),
+  };
+  return (id, state, now) => {
+    const row = find(id);
+    if (row === null) return false;
+    set[state].run(state === 'enabled' ? { id } : { id, now });
+    const { action, field, is } = STATE_CHANGES[state];
+    const was = field === 'disabled' && row.disabled_at !== null;
+    const [before, after] = [{ [field]: was }, { [field]: is }];
+    trail.recordChange({ action, subject: keySubject(row), before, after });
+    return true;
+  };
+}
+
+/** A key with what is needed of its member. */
+interface KeyRow {
+  id: string;
+  member_id: string;
+  member_email: string;
+  member_name: string;
+  member_disabled_at: number | null;
+  rate_limit_requests: number | null;
+  max_concurrent: number | null;
+  name: string;
+  prefix: string;
+  hash: string;
+  previous_hash: string | null;
+  previous_until: number | null;
+  scope: ProviderScope;
+  assets: AssetsAccess | null;
+  created_at: number;
+  last_used_at: number | null;
+  expires_at: number | null;
+  disabled_at: number | null;
+  revoked_at: number | null;
+}
+
+const SELECT_KEY = `select k.*, m.email as member_email, m.name as member_name,
+    m.disabled_at as member_disabled_at, m.rate_limit_requests, m.max_concurrent
+  from api_keys k join members m on m.id = k.member_id`;
+
+function keyFinder(database: Database): (id: string) => KeyRow | undefined {
+  const byId = database.prepare<[string], KeyRow>(`${SELECT_KEY} where k.id = ?`);
+  return (id) => byId.get(id);
+}
+
+/** For a key that must be there. */
+function presentKey(row: KeyRow | undefined): KeyRow {
+  if (row === undefined) throw new Error('the key that was just written is not there');
+  return row;
+}
+
+function keySubject({ id, member_email, name }: KeyRow): AuditSubject {
+  return { kind: 'key', id, name: `${member_email}/${name}` };
+}
+
+function decodeKey(row: KeyRow): ApiKey {
+  return {
+    id: row.id,
+    memberId: row.member_id,
+    memberEmail: row.member_email,
+    name: row.name,
+    prefix: row.prefix,
+    scope: row.scope,
+    assets: row.assets,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    expiresAt: row.expires_at,
+    previousUntil: row.previous_until,
+    disabledAt: row.disabled_at,
+    revokedAt: row.revoked_at,
+  };
 }

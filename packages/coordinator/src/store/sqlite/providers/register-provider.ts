@@ -2,7 +2,6 @@ import { ulid } from '@inference-gateway/shared/ids';
 import type { Database } from 'better-sqlite3';
 import type { Provider } from '../../port.js';
 import type { AuditTrail } from '../engine/audit-trail.js';
-import { freeName } from './free-name.js';
 import { providerFinder, providerSubject } from './providers.js';
 
 interface Newcomer {
@@ -52,4 +51,25 @@ export function enrolmentRecorder(
     trail.record({ action: 'provider.enroll', subject, before: null, after });
     return provider;
   };
+}
+
+/** `anna-pc`, or the first of `anna-pc-2`, `anna-pc-3`, … that the owner has not given yet. */
+function freeName(database: Database): (ownerId: string, ownerName: string) => string {
+  const given = database
+    .prepare<[string], string>('select lower(name) from providers where owner_id = ?')
+    .pluck();
+  return (ownerId, ownerName) => {
+    const taken = given.all(ownerId);
+    const stem = `${ownerName.slice(0, MAX_STEM)}-pc`;
+    const names = [stem, ...taken.map((_, i) => `${stem}-${i + 2}`)];
+    return names.find((name) => !taken.includes(asciiLower(name))) ?? stem;
+  };
+}
+
+/** A name has at most 64 characters, of which `-pc-12345` takes nine. */
+const MAX_STEM = 55;
+
+/** As SQLite's NOCASE and lower() fold: other letters than ASCII's stay as they are. */
+function asciiLower(text: string): string {
+  return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
