@@ -1,11 +1,24 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { ago, printJson, printRows, say } from '@inference-gateway/shared/program/print';
+import {
+  ago,
+  printJson,
+  printRows,
+  say,
+  printRecord,
+} from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
 import type { AdminResult } from '../operations/operations.js';
 import { admin } from './client.js';
-import { dataOption, example, isoTime, jsonOption } from './options.js';
-import type { DataOption, JsonOption } from './options.js';
-import { parseCount } from './parse-count.js';
+import {
+  dataOption,
+  example,
+  isoTime,
+  jsonOption,
+  parseCount,
+  requireYes,
+  yesOption,
+} from './options.js';
+import type { DataOption, JsonOption, YesOption } from './options.js';
 
 const DEFAULT_ROWS = 50;
 
@@ -58,6 +71,7 @@ async function verify(options: DataOption & JsonOption): Promise<void> {
 }
 
 type Row = AdminResult<'asset.list'>[number];
+
 type Fault = AdminResult<'asset.verify'>['faults'][number];
 
 const COLUMNS = {
@@ -76,3 +90,26 @@ const FAULT_COLUMNS = {
   fault: ({ fault }: Fault) => fault,
   detail: ({ detail }: Fault) => detail,
 };
+
+interface PruneOptions extends DataOption, JsonOption, YesOption {
+  readonly dryRun?: boolean;
+}
+
+export function addPrune(program: Command): void {
+  program
+    .command('prune')
+    .description('delete assets whose time is over, and files that belong to no row')
+    .option('--dry-run', 'only tell what would go')
+    .addOption(yesOption())
+    .addOption(dataOption())
+    .addOption(jsonOption())
+    .addHelpText('after', example('prune --dry-run'))
+    .action(prune);
+}
+
+async function prune(options: PruneOptions): Promise<void> {
+  const isDryRun = options.dryRun === true;
+  if (!isDryRun) requireYes(options, 'prune deletes files for good; --dry-run only counts them');
+  const report = await admin(options, 'asset.prune', { dry_run: isDryRun });
+  (options.json === true ? printJson : printRecord)(report);
+}

@@ -4,10 +4,8 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { AdminResult } from '../operations/operations.js';
 import { admin } from './client.js';
-import { parseDuration } from './duration.js';
-import { dataOption, example, isoTime, jsonOption } from './options.js';
+import { parseDuration, dataOption, example, isoTime, jsonOption, parseCount } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
-import { parseCount } from './parse-count.js';
 
 const DEFAULT_LIMIT = 50;
 

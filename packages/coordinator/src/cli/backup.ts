@@ -7,13 +7,12 @@ import type { Command } from 'commander';
 import { createBackup, STDOUT } from '../backup/create-backup.js';
 import type { ArchiveOutcome } from '../backup/write-archive.js';
 import { locateData } from '../config/config.js';
-import { hasStore } from '../store/open.js';
-import { enterData, noStore } from './client.js';
+import { hasStore, migrationsOf, openStore } from '../store/open.js';
+import { enterData, noStore, callRunning, readOffline, runHere } from './client.js';
 import { dataOption, example, jsonOption } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
 import { programVersion } from '../program-version.js';
-import { progressLine } from './progress-line.js';
-import { recordBackup } from './record-backup.js';
+import type { AdminArgs } from '../operations/operations.js';
 
 interface BackupOptions extends DataOption, JsonOption {
   readonly output: string;
@@ -83,4 +82,58 @@ function record(file: string, { manifest, skipped, missing }: ArchiveOutcome): F
 function isInside(folder: string, file: string): boolean {
   const way = relative(folder, resolve(file));
   return way !== '' && way.split(sep)[0] !== '..' && !isAbsolute(way);
+}
+
+/** How often it changes at most. */
+const INTERVAL_MS = 200;
+
+const CLEAR_LINE = '\r\u001B[K';
+
+interface ProgressLine {
+  show(text: string): void;
+  clear(): void;
+}
+
+/** A line on stderr that is written over and over; nothing where that is no terminal. */
+function progressLine(): ProgressLine {
+  let shownAt = -INTERVAL_MS;
+  return {
+    show: (text) => {
+      if (!process.stderr.isTTY || performance.now() - shownAt < INTERVAL_MS) return;
+      shownAt = performance.now();
+      process.stderr.write(`${CLEAR_LINE}${text}`);
+    },
+    clear: () => {
+      if (process.stderr.isTTY && shownAt >= 0) process.stderr.write(CLEAR_LINE);
+    },
+  };
+}
+
+// Tells the store of a backup, so that the console can say how old the last one is.
+
+/** The archive is whole by now: whatever keeps it from being written down does not fail it. */
+async function recordBackup(
+  options: DataOption,
+  backup: AdminArgs<'backup.record'>,
+): Promise<void> {
+  try {
+    await recordHere(options, backup);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    say(`The backup is whole, but it is not in the audit log: ${reason}`);
+  }
+}
+
+/** Tried once: a backup from a timer does not wait for whoever holds the lock. */
+async function recordHere(options: DataOption, backup: AdminArgs<'backup.record'>): Promise<void> {
+  const offline = readOffline(options);
+  const dataDir = enterData(options);
+  if ((await callRunning(dataDir, 'backup.record', backup)) !== null) return;
+  // To open it would migrate it: a backup is made before an upgrade so that nothing changes.
+  const { pending } = migrationsOf(dataDir);
+  if (pending.length > 0) {
+    throw new CommandError(EXIT.conflict, 'the database waits for its migration.');
+  }
+  const store = await openStore(dataDir);
+  await runHere({ offline, dataDir, store }, 'backup.record', backup);
 }

@@ -3,9 +3,8 @@ import { Argument } from 'commander';
 import type { Command } from 'commander';
 import type { AdminResult } from '../operations/operations.js';
 import { admin } from './client.js';
-import { dataOption, example, jsonOption } from './options.js';
+import { dataOption, example, jsonOption, parseCount } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
-import { parseCount } from './parse-count.js';
 
 const DEFAULT_ROWS = 50;
 

@@ -12,9 +12,8 @@ import type { AdminResult } from '../operations/operations.js';
 import { JOB_STATUSES } from '../core/jobs/job.js';
 import type { JobStatus } from '../core/jobs/job.js';
 import { admin } from './client.js';
-import { dataOption, example, isoTime, jsonOption } from './options.js';
+import { dataOption, example, isoTime, jsonOption, parseCount } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
-import { parseCount } from './parse-count.js';
 
 const DEFAULT_ROWS = 50;
 

@@ -5,8 +5,15 @@ import type { AdminResult } from '../operations/operations.js';
 import { ASSETS_ACCESS } from '@inference-gateway/shared/media/types';
 import type { AssetsAccess } from '@inference-gateway/shared/media/types';
 import { admin } from './client.js';
-import { parseDuration } from './duration.js';
-import { dataOption, example, isoTime, jsonOption, requireYes, yesOption } from './options.js';
+import {
+  parseDuration,
+  dataOption,
+  example,
+  isoTime,
+  jsonOption,
+  requireYes,
+  yesOption,
+} from './options.js';
 import type { DataOption, JsonOption, YesOption } from './options.js';
 
 interface CreateOptions extends DataOption {

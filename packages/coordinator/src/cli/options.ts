@@ -1,6 +1,6 @@
 /** Options that several commands have, and how a command comes by its data folder. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { Argument, Option } from 'commander';
+import { Argument, Option, InvalidArgumentError } from 'commander';
 
 export { isoTime } from '@inference-gateway/shared/program/print';
 
@@ -40,4 +40,30 @@ export function requireYes({ yes }: YesOption, whatItDoes: string): void {
 /** What `addHelpText('after', …)` takes. */
 export function example(line: string): string {
   return `\nExample:\n  gateway-coordinator ${line}`;
+}
+
+// How long something lasts, as people write it: `90d`, `12h`, `30m`.
+const UNIT_S = { m: 60, h: 3_600, d: 86_400 } as const;
+
+/** Ten years: longer is never meant, and a date beyond the calendar is no date. */
+const MAX_S = 3_650 * UNIT_S.d;
+
+/** In seconds. Throws commander's usage error. */
+export function parseDuration(written: string): number {
+  const match = /^([1-9]\d{0,6})([mhd])$/.exec(written);
+  const seconds = Number(match?.[1]) * UNIT_S[(match?.[2] ?? 'm') as keyof typeof UNIT_S];
+  if (seconds <= MAX_S) return seconds;
+  throw new InvalidArgumentError('Write 30m, 12h or 90d; at most 3650d.');
+}
+
+// A whole number as people write it. How large it may be is for the operation to say.
+
+/** Throws commander's usage error. */
+export function parseCount(written: string): number {
+  if (/^[1-9]\d{0,14}$/.test(written)) return Number(written);
+  throw new InvalidArgumentError('Write a whole number of at least 1.');
+}
+
+export function providerReference(): Argument {
+  return new Argument('<provider>', 'id or name; OWNER/NAME where several have that name');
 }

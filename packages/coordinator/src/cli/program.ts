@@ -1,10 +1,15 @@
 /** The command line of `gateway-coordinator`; one file a noun. `docs/cli.md` documents it. */
-import { Command } from 'commander';
-import { addAsset } from './asset.js';
+import { Command, Argument } from 'commander';
+import {
+  COMPLETE_DESCRIPTION,
+  SHELLS,
+  complete,
+} from '@inference-gateway/shared/program/completion';
+import { printVersion } from '@inference-gateway/shared/program/versions';
+import { addAsset, addPrune } from './asset.js';
 import { addAudit } from './audit.js';
 import { addBackup } from './backup.js';
 import { addBatch } from './batch.js';
-import { addComplete } from './complete.js';
 import { addDevice } from './device.js';
 import { addDoctor } from './doctor.js';
 import { addJob } from './job.js';
@@ -14,15 +19,15 @@ import { addMigrate } from './migrate.js';
 import { addModel } from './model.js';
 import { addNetwork } from './network.js';
 import { addProvider } from './provider.js';
-import { addPrune } from './prune.js';
 import { addQueue } from './queue.js';
 import { addRestore } from './restore.js';
 import { addStart } from './start.js';
 import { addStats } from './stats.js';
 import { addToken } from './token.js';
 import { addUser } from './user.js';
-import { addVersion } from './version.js';
 import { programVersion } from '../program-version.js';
+import { example, jsonOption } from './options.js';
+import type { JsonOption } from './options.js';
 
 export function createProgram(): Command {
   const program = createCommands();
@@ -64,4 +69,33 @@ function createCommands(): Command {
   ];
   for (const add of parts) add(program);
   return program;
+}
+
+/** `commands` makes the other commands once more: the library adds one of its own to them. */
+function addComplete(program: Command, commands: () => Command): void {
+  program
+    .command('complete')
+    .description(COMPLETE_DESCRIPTION)
+    .usage('<shell>')
+    .addArgument(new Argument('[shell...]', `one of ${SHELLS.join(', ')}`))
+    .addHelpText('after', example('complete bash'))
+    .action(() =>
+      complete({
+        program: program.name(),
+        // As typed: commander takes out the -- that tells words from the name of a shell.
+        args: process.argv.slice(process.argv.indexOf('complete') + 1),
+        loadTree: async () => (await import('@bomb.sh/tab/commander')).default(commands()),
+      }),
+    );
+}
+
+function addVersion(program: Command): void {
+  program
+    .command('version')
+    .description('print the version of this program')
+    .addOption(jsonOption())
+    .addHelpText('after', example('version'))
+    .action(({ json }: JsonOption) => {
+      printVersion(programVersion(), json === true);
+    });
 }

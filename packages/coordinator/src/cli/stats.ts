@@ -5,8 +5,7 @@ import type { AdminResult } from '../operations/operations.js';
 import { USAGE_GROUPS } from '../store/port.js';
 import type { UsageGroup } from '../store/port.js';
 import { admin } from './client.js';
-import { parseDuration } from './duration.js';
-import { dataOption, example, jsonOption } from './options.js';
+import { parseDuration, dataOption, example, jsonOption } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
 
 interface StatsOptions extends DataOption, JsonOption {

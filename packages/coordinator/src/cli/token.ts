@@ -3,8 +3,15 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { AdminResult } from '../operations/operations.js';
 import { admin } from './client.js';
-import { parseDuration } from './duration.js';
-import { dataOption, example, isoTime, jsonOption, requireYes, yesOption } from './options.js';
+import {
+  parseDuration,
+  dataOption,
+  example,
+  isoTime,
+  jsonOption,
+  requireYes,
+  yesOption,
+} from './options.js';
 import type { DataOption, JsonOption, YesOption } from './options.js';
 
 interface CreateOptions extends DataOption {

@@ -5,6 +5,7 @@ import {
   printRecord,
   printRows,
   say,
+  ago,
 } from '@inference-gateway/shared/program/print';
 import { readSecret } from '@inference-gateway/shared/program/secret';
 import {
@@ -12,9 +13,10 @@ import {
   terminalStreams,
   withTerminal,
 } from '@inference-gateway/shared/program/terminal';
-import { Argument } from 'commander';
+import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
 import type { AdminResult } from '../operations/operations.js';
+import { readPublicUrl } from '../config/config.js';
 import { admin } from './client.js';
 import {
   dataOption,
@@ -24,10 +26,9 @@ import {
   memberArgument,
   requireYes,
   yesOption,
+  parseDuration,
 } from './options.js';
 import type { DataOption, JsonOption, YesOption } from './options.js';
-import { addUserInvites } from './user-invites.js';
-import { addUserSessions } from './user-sessions.js';
 
 interface CreateOptions extends DataOption, JsonOption {
   readonly email: string;
@@ -213,4 +214,132 @@ const COLUMNS = {
   role: ({ role }: Row) => role,
   state: ({ state }: Row) => state,
   created: ({ created_at: at }: Row) => isoTime(at),
+};
+
+interface InviteOptions extends DataOption {
+  readonly email: string;
+  readonly admin?: boolean;
+  readonly network?: string;
+  /** Seconds. */
+  readonly expires: number;
+}
+
+/** The commands of `user` that bring people in. */
+function addUserInvites(user: Command): void {
+  user
+    .command('invite')
+    .description('invite somebody, who chooses name and password; prints the link alone')
+    .requiredOption('--email <address>', 'e-mail address, seen by admins only')
+    .option('--admin', 'may administrate in the dashboard')
+    .option('--network <network>', 'the network that they join with it')
+    .addOption(
+      new Option('--expires <duration>', '12h or 7d')
+        .argParser(parseDuration)
+        .default(parseDuration('7d'), '7d'),
+    )
+    .addOption(dataOption())
+    .addHelpText('after', example('user invite --email ben@example.org --network friends'))
+    .action(invite);
+  user
+    .command('invites')
+    .description('list invites, the newest first; their secrets are stored nowhere')
+    .addOption(dataOption())
+    .addOption(jsonOption())
+    .addHelpText('after', example('user invites --json'))
+    .action(listInvites);
+  user
+    .command('uninvite')
+    .description('take back an invite that nobody has used')
+    .argument('<invite>', 'id, or the address: every open invite of it')
+    .addOption(dataOption())
+    .addHelpText('after', example('user uninvite ben@example.org'))
+    .action(uninvite);
+}
+
+async function invite(options: InviteOptions): Promise<void> {
+  const { email, network, expires } = options;
+  const invited = await admin(options, 'user.invite', {
+    email,
+    admin: options.admin === true,
+    network: network ?? null,
+    expires_in_s: expires,
+  });
+  const origin = invited.origin ?? readPublicUrl(options);
+  // Behind the #, it is sent to no server, so that no proxy on the way writes it down.
+  print(origin === null ? invited.secret : `${origin}/join#${invited.secret}`);
+  const end = `For ${invited.email}, once, until ${isoTime(invited.expires_at)}.`;
+  if (origin !== null) {
+    const body = `{"token": "<the link>", "name": "…", "password": "…", "key_name": "first"}`;
+    return say(
+      `${end} Whoever has the link can use it, and joins with:\n` +
+        `  curl ${origin}/api/join -H 'content-type: application/json' -d '${body}'`,
+    );
+  }
+  say(
+    `${end} That is the token alone: no coordinator runs, and GATEWAY_PUBLIC_URL is unset. ` +
+      'The link has <public URL>/join# before it.',
+  );
+}
+
+async function listInvites(options: DataOption & JsonOption): Promise<void> {
+  printRows(await admin(options, 'user.invites', {}), INVITE_COLUMNS, options.json === true);
+}
+
+async function uninvite(reference: string, options: DataOption): Promise<void> {
+  const { email, revoked } = await admin(options, 'user.uninvite', { invite: reference });
+  say(`Invites of ${email} that are revoked: ${revoked.length}.`);
+}
+
+type InviteRow = AdminResult<'user.invites'>[number];
+
+const INVITE_COLUMNS = {
+  id: ({ id }: InviteRow) => id,
+  email: ({ email }: InviteRow) => email,
+  role: ({ role }: InviteRow) => role,
+  network: ({ network }: InviteRow) => network,
+  state: ({ state }: InviteRow) => state,
+  expires: ({ expires_at: at }: InviteRow) => isoTime(at),
+};
+
+/** The commands of `user` that tell who is logged in. */
+function addUserSessions(user: Command): void {
+  user
+    .command('sessions')
+    .description("list who is logged in to the dashboard, or one member's sessions")
+    .argument('[member]', 'id, e-mail address or name')
+    .addOption(dataOption())
+    .addOption(jsonOption())
+    .addHelpText('after', example('user sessions anna'))
+    .action(listSessions);
+  user
+    .command('logout')
+    .description('end one session, or all of a member')
+    .argument('<member|session>', 'a member, or the id of a session')
+    .addOption(dataOption())
+    .addHelpText('after', example('user logout anna'))
+    .action(logout);
+}
+
+async function listSessions(
+  member: string | undefined,
+  options: DataOption & JsonOption,
+): Promise<void> {
+  const sessions = await admin(options, 'user.sessions', { member: member ?? null });
+  printRows(sessions, SESSION_COLUMNS, options.json === true);
+}
+
+async function logout(session: string, options: DataOption): Promise<void> {
+  const { name, ended } = await admin(options, 'user.logout', { session });
+  say(`Sessions of ${name} that have ended: ${ended}.`);
+}
+
+type SessionRow = AdminResult<'user.sessions'>[number];
+
+const SESSION_COLUMNS = {
+  id: ({ id }: SessionRow) => id,
+  member: ({ member }: SessionRow) => member,
+  address: ({ address }: SessionRow) => address,
+  'user agent': ({ user_agent }: SessionRow) => user_agent,
+  'last used': ({ last_used_at: at }: SessionRow) => ago(at, Date.now()),
+  expires: ({ expires_at: at }: SessionRow) => isoTime(at),
 };

@@ -6,16 +6,18 @@ import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
 import { CommandError } from '@inference-gateway/shared/program/command-error';
 import { checkNode } from '@inference-gateway/shared/program/versions';
+import { isLoopback } from '@inference-gateway/shared/loopback';
+import { z } from 'zod';
 import type { AdminResult } from '../../operations/operations.js';
 import { loadConfig, readRetention } from '../../config/config.js';
 import type { ConfigFlags } from '../../config/config.js';
 import { hasStore } from '../../store/open.js';
+import type { ServerFacts } from '../../operations/operation.js';
 import { callRunning, enterData } from '../client.js';
 import { checkDatabase } from './database.js';
 import { checkFolder, checkFreeSpace } from './folder.js';
 import type { SpacePatient } from './folder.js';
 import { checkPublicAddress } from './public-address.js';
-import { checkPublicUrl, checkServer } from './server.js';
 
 /** Every check, in the order in which one leads to the next. */
 export async function examine(flags: ConfigFlags): Promise<Check[]> {
@@ -77,4 +79,48 @@ function retentionOf(flags: ConfigFlags): SpacePatient['retention'] {
 async function findServer(dataDir: string): Promise<AdminResult<'server.status'>> {
   const running = await callRunning(dataDir, 'server.status', {});
   return running?.result ?? null;
+}
+
+// The running coordinator, and the address under which the world finds it.
+
+const READY_TIMEOUT_MS = 5_000;
+
+const SEE_LOG = 'See its log; as a service it keeps it in: journalctl -u gateway-coordinator';
+
+const BEHIND_TLS =
+  'Put a proxy with TLS in front (docs/operations.md), and name it: ' +
+  'GATEWAY_PUBLIC_URL=https://<name> gateway-coordinator start';
+
+/** No coordinator is no fault: many commands are there to be run without one. */
+async function checkServer(server: ServerFacts | null): Promise<Check> {
+  const { pass, fail, skip } = checking('coordinator');
+  if (server === null) return skip('not running');
+  const url = `${server.address}/readyz`;
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(READY_TIMEOUT_MS) });
+    if (answer.ok) return pass(`ready on ${server.address}`);
+    return fail(`${url} answers ${answer.status}: ${messageOf(await answer.text())}`, SEE_LOG);
+  } catch (error) {
+    return fail(`${url}: ${(error as Error).message}`, SEE_LOG);
+  }
+}
+
+/** What it says of itself; a text that is none of its answers, as it is. */
+function messageOf(answer: string): string {
+  const failure = z.object({ error: z.object({ message: z.string() }) });
+  try {
+    return failure.parse(JSON.parse(answer)).error.message;
+  } catch {
+    return answer;
+  }
+}
+
+function checkPublicUrl(publicUrl: string | null): Check {
+  const { pass, warn, fail } = checking('public url');
+  if (publicUrl === null) {
+    return warn('not set', 'Set GATEWAY_PUBLIC_URL before others use it.');
+  }
+  const { protocol, hostname } = new URL(publicUrl);
+  if (protocol === 'https:' || isLoopback(hostname)) return pass(publicUrl);
+  return fail(`${publicUrl} is not encrypted: agents refuse it, and keys would leak`, BEHIND_TLS);
 }

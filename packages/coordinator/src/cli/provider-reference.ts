@@ -1,5 +1,0 @@
-import { Argument } from 'commander';
-
-export function providerReference(): Argument {
-  return new Argument('<provider>', 'id or name; OWNER/NAME where several have that name');
-}
