@@ -1,6 +1,6 @@
 /** Models, and the files that models made. */
 import * as examples from './examples.js';
-import { fileTypes } from './file-types.js';
+import { fileTypes } from './inference-answers.js';
 import type { Answer, Operation, Paths } from './open-api.js';
 import { callerOperation, eitherOperation, jsonAnswer, linkedOperation } from './operation.js';
 import { CALLER_HEADERS, headers, optional, PLAIN_HEADERS } from './response-headers.js';

@@ -1,9 +1,8 @@
 /** The whole interface as an OpenAPI 3.1 document, from the tables and schemas that serve it. */
 import { accountPaths } from './account-paths.js';
-import { agentPaths } from './agent-paths.js';
+import { agentPaths, devicePaths } from './agent-paths.js';
 import { assetPaths, modelPaths } from './asset-paths.js';
 import { consolePaths } from './console-paths.js';
-import { devicePaths } from './device-paths.js';
 import { errorComponents } from './error-answers.js';
 import { inferencePaths } from './inference-paths.js';
 import { jobPaths } from './job-paths.js';

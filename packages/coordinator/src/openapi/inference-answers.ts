@@ -2,8 +2,8 @@
 import { assertNever } from '@inference-gateway/shared/assert';
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { Endpoint, EndpointKey } from '@inference-gateway/shared/endpoints';
-import type { MediaFamily } from '@inference-gateway/shared/media/types';
-import { fileTypes } from './file-types.js';
+import type { MediaFamily, MediaFormat } from '@inference-gateway/shared/media/types';
+import { contentTypeOf, PCM } from '@inference-gateway/shared/media/types';
 import * as examples from './examples.js';
 import type { Answer, Content, MediaType } from './open-api.js';
 import { jsonAnswer } from './operation.js';
@@ -116,4 +116,23 @@ function listContent(): Content {
     example: examples.imageResponse,
   });
   return content;
+}
+
+// Raw bytes of files as the content of an answer.
+
+const FORMATS: Readonly<Record<MediaFamily, readonly MediaFormat[]>> = {
+  image: ['png', 'jpeg', 'webp'],
+  audio: ['wav', 'ogg', 'mp3', 'aac', 'flac', 'mp4', 'webm'],
+  video: ['mp4', 'webm'],
+};
+
+const BYTES: MediaType = { schema: { type: 'string', format: 'binary' } };
+
+/** Every content type in which a file of these families may come. */
+export function fileTypes(...families: readonly MediaFamily[]): Content {
+  const types = families.flatMap((family) =>
+    FORMATS[family].map((format) => contentTypeOf(format, family) ?? format),
+  );
+  const all = families.includes('audio') ? [...types, PCM] : types;
+  return Object.fromEntries(all.map((type) => [type, BYTES]));
 }

@@ -6,8 +6,14 @@ import {
   SERVICE_TYPES,
 } from '@inference-gateway/shared/endpoints';
 import * as z from 'zod';
+import {
+  labelled,
+  MAX_BATCH_ITEMS,
+  wellFormed,
+} from '@inference-gateway/shared/openai/batch-requests';
+import { webhookSchema } from '@inference-gateway/shared/openai/webhook';
+import { ERRORS } from '@inference-gateway/shared/errors';
 import { JOB_STATUSES } from '../core/jobs/job.js';
-import { errorDetail } from './error-resource.js';
 import { fileUrl } from './media-resources.js';
 import { chatCompletion, completion } from './text-resources.js';
 
@@ -17,12 +23,27 @@ const JOB_PATHS = ENDPOINT_KEYS.map((key) => ENDPOINTS[key])
   .map(({ path }) => `/v1${path}`);
 
 const count = z.int().min(0);
+
 const time = z.iso.datetime();
+
 const created = z.int().meta({ description: 'Unix seconds.' });
+
 const status = z.enum(JOB_STATUSES);
+
 const inferenceType = z.enum(INFERENCE_TYPES);
+
 const WHILE_QUEUED = 'Only while it is QUEUED.';
+
 const SINGLE_GET = 'Only when the job is fetched by its id.';
+
+const types = [...new Set(Object.values(ERRORS).map(({ type }) => type))];
+
+export const errorDetail = z.object({
+  message: z.string().meta({ description: 'What failed, with which value, and what to do.' }),
+  type: z.enum(types),
+  code: z.enum(Object.keys(ERRORS)),
+  param: z.string().nullable().meta({ description: 'The field at fault.' }),
+});
 
 export const job = z.object({
   id: z.string(),
@@ -137,3 +158,19 @@ export const batchFinished = z.object({
   ...event,
   data: batch,
 });
+
+// The body of a batch, and what a submission takes beside its endpoint's own fields.
+export const webhook = webhookSchema.meta({
+  description: 'Who is told when the job or batch has ended. No provider sees it.',
+});
+
+/** The gateway checks the number of items by hand: each fault of it has a code of its own. */
+export const batchRequest = z.looseObject({
+  requests: wellFormed.shape.requests.min(1).max(MAX_BATCH_ITEMS),
+  ...labelled.shape,
+  webhook: webhook.nullish(),
+});
+
+// The error object, wherever it stands: an answer, an event of a stream, a failed job.
+
+export const errorBody = z.object({ error: errorDetail });

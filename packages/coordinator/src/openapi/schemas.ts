@@ -2,9 +2,8 @@
 import { REQUEST_SCHEMAS } from '@inference-gateway/shared/openai/request-schemas';
 import * as accounts from './account-resources.js';
 import * as agents from './agent-resources.js';
-import { batchRequest, webhook } from './job-requests.js';
+import { batchRequest, webhook, errorBody, errorDetail } from './job-resources.js';
 import * as jobs from './job-resources.js';
-import { errorBody, errorDetail } from './error-resource.js';
 import * as media from './media-resources.js';
 import type { JsonSchema, Reference } from './open-api.js';
 import * as operators from './operator-resources.js';
