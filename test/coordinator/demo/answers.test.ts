@@ -1,6 +1,5 @@
 /** What the demo draws and hums: of a seed alone, in files that other programs can read. */
-import { drawLandscape } from '@inference-gateway/coordinator/demo/answers/landscape';
-import { encodePng } from '@inference-gateway/coordinator/demo/answers/png';
+import { drawLandscape, encodePng } from '@inference-gateway/coordinator/demo/answers/landscape';
 import { chords, hum, wordSeconds } from '@inference-gateway/coordinator/demo/answers/sound';
 import { Random, seedOf } from '@inference-gateway/coordinator/demo/random';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-import { cardReadings } from '@inference-gateway/coordinator/demo/link/card-readings';
+import { cardReadings } from '@inference-gateway/coordinator/demo/link/demo-agent';
 import { hostOf, MACHINES, servicesOf } from '@inference-gateway/coordinator/demo/machines';
 import { Random } from '@inference-gateway/coordinator/demo/random';
 import { cardReading } from '@inference-gateway/shared/protocol/messages';

@@ -1,5 +1,5 @@
 import type { ProviderView } from '@inference-gateway/coordinator/core/routing/links';
-import { countSlots } from '@inference-gateway/coordinator/metrics/slot-count';
+import { countSlots } from '@inference-gateway/coordinator/metrics/metrics';
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
 import { expect, it } from 'vitest';
 

@@ -2,8 +2,7 @@
 import { hashPassword } from '../accounts/password.js';
 import type { Store } from '../store/port.js';
 import { DemoAgent } from './link/demo-agent.js';
-import { foundMachines } from './past/found-machines.js';
-import { foundMembers, foundNetworks } from './past/found-members.js';
+import { foundMachines, foundMembers, foundNetworks } from './past/found-members.js';
 import { recordPast } from './past/record-past.js';
 import type { Scene } from './scene.js';
 import { Visitors } from './visitors/visitors.js';

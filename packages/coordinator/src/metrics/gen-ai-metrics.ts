@@ -9,7 +9,6 @@ import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { UsageRow } from '../store/port.js';
-import { KnownNames } from './known-names.js';
 
 /** A call as it is counted: the row that is metered, and what the row leaves out. */
 export interface CountedCall {
@@ -30,11 +29,14 @@ const DURATION_BUCKETS_S = [
   0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84,
   327.68,
 ];
+
 /** Past the conventions' 10 s: a home machine may load the model first. */
 const FIRST_TOKEN_BUCKETS_S = [
   0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60, 120,
 ];
+
 const PER_TOKEN_BUCKETS_S = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
+
 /** Up to what the meter believes of one call; the conventions go on to 67108864. */
 const TOKEN_BUCKETS = [
   1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
@@ -133,3 +135,29 @@ function errorType({ outcome, errorCode }: UsageRow): string | null {
   if (outcome === 'ok') return null;
   return outcome === 'canceled' ? 'canceled' : (errorCode ?? '_OTHER');
 }
+
+/**
+ * Names that become label values. Every value is a time series for as long as the process lives,
+ * and members choose the names of models: past the limit, further ones are counted together.
+ */
+export class KnownNames {
+  readonly #limit: number;
+  readonly #names = new Set<string>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /**
+   * The name itself, or `other`. Only a name with `proof` behind it is remembered: one that any
+   * caller can make up must not use up the room of those that are served.
+   */
+  labelOf(name: string, proof: boolean): string {
+    if (this.#names.has(name)) return name;
+    if (!proof || this.#names.size >= this.#limit) return OTHER;
+    this.#names.add(name);
+    return name;
+  }
+}
+
+const OTHER = 'other';

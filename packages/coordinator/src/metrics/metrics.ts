@@ -1,12 +1,12 @@
 /** What Prometheus may know of a coordinator; never who called, or what was said. */
-import { Counter, Gauge, Registry } from 'prom-client';
-import type { ProviderView } from '../core/routing/links.js';
+import { Counter, Gauge, Registry, collectDefaultMetrics, Histogram } from 'prom-client';
+import { SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
+import type { ServiceType } from '@inference-gateway/shared/endpoints';
+import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
+import type { ProviderView, SessionView } from '../core/routing/links.js';
 import type { Work } from '../run/work.js';
 import type { UsageRow } from '../store/port.js';
-import { CallCounters } from './call-counters.js';
 import { GenAiMetrics } from './gen-ai-metrics.js';
-import { processMetrics } from './process-metrics.js';
-import { countSlots } from './slot-count.js';
 
 export interface MetricsParts {
   readonly providers: () => readonly ProviderView[];
@@ -108,4 +108,152 @@ function slotGauge(providers: MetricsParts['providers']): Gauge<'service_type' |
       }
     },
   });
+}
+
+let collected: Registry | null = null;
+
+/**
+ * Memory, CPU time, event loop and garbage collection, as prom-client's default metrics have them.
+ * They are the process's, whoever asks, and prom-client cannot stop collecting them: so they are
+ * collected once a process, and from the first time that somebody wants to read them.
+ */
+function processMetrics(): Registry {
+  if (collected !== null) return collected;
+  collected = new Registry();
+  collectDefaultMetrics({ register: collected });
+  return collected;
+}
+
+// How many slots of each service type are taken and free, over all providers that are online.
+interface SlotCount {
+  readonly serviceType: ServiceType;
+  readonly busy: number;
+  readonly free: number;
+}
+
+export function countSlots(providers: readonly ProviderView[]): SlotCount[] {
+  return SERVICE_TYPES.map((serviceType) => {
+    const counts = providers.map((provider) => countOf(provider, serviceType));
+    return {
+      serviceType,
+      busy: counts.reduce((sum, { busy }) => sum + busy, 0),
+      free: counts.reduce((sum, { free }) => sum + free, 0),
+    };
+  });
+}
+
+interface Count {
+  readonly busy: number;
+  readonly free: number;
+}
+
+function countOf(provider: ProviderView, type: ServiceType): Count {
+  const { session, draining, services } = provider;
+  if (session === null) return { busy: 0, free: 0 };
+  const closed = provider.closed || draining || session.accepts === 'none';
+  let busy = 0;
+  let free = 0;
+  for (const unit of unitsOf(services)) {
+    const own = unit.filter((service) => service.service_type === type);
+    busy += busyOf(own, session);
+    free += closed ? 0 : freeOf(unit, own, session);
+  }
+  return { busy, free };
+}
+
+/** The services that share a card; one without a group stands alone. */
+function unitsOf(services: readonly AdvertisedService[]): AdvertisedService[][] {
+  const units = new Map<string | AdvertisedService, AdvertisedService[]>();
+  for (const service of services) {
+    const key = service.slot_group ?? service;
+    units.set(key, [...(units.get(key) ?? []), service]);
+  }
+  return [...units.values()];
+}
+
+/** A free slot of a card that several types share is free for each of them. */
+function freeOf(
+  unit: readonly AdvertisedService[],
+  own: readonly AdvertisedService[],
+  session: SessionView,
+): number {
+  const ofCard = Math.max(...unit.map(({ slots }) => slots)) - busyOf(unit, session);
+  const ofType = own.reduce((sum, { slots }) => sum + slots, 0) - busyOf(own, session);
+  return Math.max(0, Math.min(ofCard, ofType));
+}
+
+function busyOf(services: readonly AdvertisedService[], { busyByService }: SessionView): number {
+  return services.reduce((sum, { service_id: id }) => sum + (busyByService.get(id) ?? 0), 0);
+}
+
+/** A call waits for a slot up to `GATEWAY_SYNC_WAIT_S`, 60 s unless that is changed. */
+const QUEUE_BUCKETS_S = [0.001, 0.01, 0.1, 0.5, 1, 2.5, 5, 10, 20, 40, 60, 120, 300];
+
+/** What calls add up to. Fed with the rows that are metered, so that the two never differ. */
+class CallCounters {
+  readonly #requests: Counter<'endpoint' | 'outcome' | 'code'>;
+  readonly #attempts: Counter<'endpoint'>;
+  readonly #replacements: Counter<'endpoint'>;
+  readonly #tokens: Counter<'type'>;
+  readonly #audio: Counter<'endpoint'>;
+  readonly #images: Counter;
+  readonly #queueWait: Histogram<'service_type'>;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#requests = new Counter({
+      name: 'gateway_requests_total',
+      help: 'Inference calls that have ended. code is the error code, empty where there is none.',
+      labelNames: ['endpoint', 'outcome', 'code'],
+      registers,
+    });
+    this.#attempts = new Counter({
+      name: 'gateway_attempts_total',
+      help: 'Times that a call was sent to a provider.',
+      labelNames: ['endpoint'],
+      registers,
+    });
+    this.#replacements = new Counter({
+      name: 'gateway_replacements_total',
+      help: 'Attempts after the first of the same call.',
+      labelNames: ['endpoint'],
+      registers,
+    });
+    this.#tokens = new Counter({
+      name: 'gateway_tokens_total',
+      help: 'Tokens metered: input is what was read, output what was made.',
+      labelNames: ['type'],
+      registers,
+    });
+    this.#audio = new Counter({
+      name: 'gateway_audio_seconds_total',
+      help: 'Seconds of audio metered, heard or made.',
+      labelNames: ['endpoint'],
+      registers,
+    });
+    this.#images = new Counter({
+      name: 'gateway_images_total',
+      help: 'Images metered.',
+      registers,
+    });
+    this.#queueWait = new Histogram({
+      name: 'gateway_queue_wait_seconds',
+      help: 'How long a call waited for a free slot.',
+      labelNames: ['service_type'],
+      buckets: QUEUE_BUCKETS_S,
+      registers,
+    });
+  }
+
+  observe(row: UsageRow): void {
+    const { endpoint, outcome } = row;
+    this.#requests.inc({ endpoint, outcome, code: row.errorCode ?? '' });
+    this.#attempts.inc({ endpoint }, row.attempts);
+    this.#replacements.inc({ endpoint }, Math.max(0, row.attempts - 1));
+    this.#queueWait.observe({ service_type: row.serviceType }, row.queueMs / 1000);
+    if (row.promptTokens > 0) this.#tokens.inc({ type: 'input' }, row.promptTokens);
+    if (row.completionTokens > 0) this.#tokens.inc({ type: 'output' }, row.completionTokens);
+    if (row.audioMs > 0) this.#audio.inc({ endpoint }, row.audioMs / 1000);
+    if (row.images > 0) this.#images.inc(row.images);
+  }
 }

@@ -2,8 +2,7 @@
 import { seedOf } from '../random.js';
 import type { Answer, Call, Piece } from './answer.js';
 import { DemoFailure, countOf, textOf, work } from './answer.js';
-import { drawLandscape } from './landscape.js';
-import { encodePng } from './png.js';
+import { drawLandscape, encodePng } from './landscape.js';
 
 const MAX_IMAGES = 4;
 const DEFAULT_SIDE = 512;

@@ -6,9 +6,13 @@ import type { AgentMessage, Message } from '@inference-gateway/shared/protocol/m
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import type { SendStream } from '@inference-gateway/shared/protocol/writer';
 import * as z from 'zod';
-import { answerCall } from '../answers/answer-call.js';
+import { assertNever } from '@inference-gateway/shared/assert';
 import { DemoFailure } from '../answers/answer.js';
-import type { Call, Piece } from '../answers/answer.js';
+import type { Call, Piece, Answer } from '../answers/answer.js';
+import { answerChat } from '../answers/chat.js';
+import { answerMusic, answerSpeech, answerTranscription, answerVoices } from '../answers/audio.js';
+import { answerImages } from '../answers/images.js';
+import { advertised } from '../models.js';
 
 /** What a stream needs of its machine. */
 export interface StreamHost {
@@ -136,5 +140,32 @@ export class DemoStream {
 
   #control(message: AgentMessage): void {
     this.#host.control(JSON.stringify(message));
+  }
+}
+
+// Which answer belongs to which endpoint.
+
+/** Throws a `DemoFailure` where the machine fails, or cannot do such a thing. */
+function answerCall(call: Call): Answer {
+  switch (call.endpoint) {
+    case 'chat':
+    case 'completions':
+      return answerChat(call);
+    case 'images':
+    case 'edits':
+      return answerImages(call);
+    case 'speech':
+      return answerSpeech(call);
+    case 'music':
+      return answerMusic(call);
+    case 'transcriptions':
+      return answerTranscription(call);
+    case 'voices':
+      return answerVoices(advertised('kokoro-82m').voices ?? []);
+    case 'videos':
+    case 'voice':
+      throw new DemoFailure('LOCAL_ERROR', `the demo has no answer for ${call.endpoint}`);
+    default:
+      return assertNever(call.endpoint);
   }
 }

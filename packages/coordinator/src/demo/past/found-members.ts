@@ -4,13 +4,19 @@ import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { newKeySecret } from '../../accounts/key-secret.js';
 import type { Created, Store } from '../../store/port.js';
 import { INVITED, MEMBERS, NETWORKS, emailOf } from '../cast.js';
-import type { Scene, SceneMember } from '../scene.js';
+import type { Scene, SceneMember, SceneMachine } from '../scene.js';
+import { MACHINES, hostOf, servicesOf } from '../machines.js';
+import type { Machine } from '../machines.js';
 
 export const DAY_MS = 86_400_000;
+
 const FOUNDED_DAYS_AGO = 45;
+
 /** The next one joins so many days after the one before. */
 const JOINED_DAYS_APART = 3;
+
 const INVITE_DAYS = 5;
+
 const KEY_DAYS = 90;
 
 /** Everybody has the password that the hash is of. */
@@ -94,4 +100,54 @@ async function invite(store: Store, networkId: string | null, now: number): Prom
 
 function joinedAt(index: number, now: number): number {
   return now - (FOUNDED_DAYS_AGO - index * JOINED_DAYS_APART) * DAY_MS;
+}
+
+const OFFLINE_SINCE_MS = 3_600_000;
+
+const TOKEN_MS = 3_600_000;
+
+interface Society {
+  readonly members: Scene['members'];
+  /** Ids of networks by name. */
+  readonly networks: ReadonlyMap<string, string>;
+  readonly now: number;
+}
+
+/** The demo's machines, enrolled weeks ago and shared by their owners. */
+export async function foundMachines(store: Store, society: Society): Promise<Scene['machines']> {
+  const founded = await Promise.all(MACHINES.map((machine) => found(store, machine, society)));
+  return new Map(founded.map((one) => [one.machine.name, one]));
+}
+
+/** By a join token, as a real one; its agent's token is known to this process alone. */
+async function found(store: Store, machine: Machine, society: Society): Promise<SceneMachine> {
+  const { members, now } = society;
+  const enrolledAt = now - machine.enrolledDaysAgo * DAY_MS;
+  const [joinTokenHash, token] = [hashSecret(newSecret('gwj')), newSecret('gwa')];
+  const { id: ownerId } = members[machine.owner];
+  const join = { ownerId, name: machine.name, hash: joinTokenHash, replaces: null };
+  await store.createJoinToken({ ...join, expiresAt: enrolledAt + TOKEN_MS }, enrolledAt);
+  const enrolment = { joinTokenHash, tokenHash: hashSecret(token), name: null, approved: true };
+  const outcome = await store.enroll(enrolment, enrolledAt);
+  if (outcome.kind !== 'created') throw new Error(`${machine.name} did not enrol`);
+  const { id } = outcome.value;
+  const seenAt = machine.state === 'offline' ? now - OFFLINE_SINCE_MS : now;
+  const seen = { services: servicesOf(machine), host: hostOf(machine) };
+  await store.recordProviderSeen(id, seen, seenAt);
+  await share(store, { machine, providerId: id, token }, society);
+  return { machine, providerId: id, token };
+}
+
+async function share(
+  store: Store,
+  { machine, providerId }: SceneMachine,
+  { networks, now }: Society,
+): Promise<void> {
+  const sharedAt = now - (machine.enrolledDaysAgo - 1) * DAY_MS;
+  for (const { network, model, slots } of machine.shares) {
+    const subject = { serviceId: null, model };
+    const audience = { kind: 'network', id: networks.get(network) ?? '' } as const;
+    const caps = { slots, hours: null, maxTokens: null };
+    await store.putShare({ providerId, subject, audience, caps }, sharedAt);
+  }
 }

@@ -8,14 +8,20 @@ import { placeOf } from '../machines.js';
 import { Random, seedOf } from '../random.js';
 import { machineNamed } from '../scene.js';
 import type { Scene } from '../scene.js';
-import type { PastJob } from './past-job.js';
+import { drawLandscape, encodePng } from '../answers/landscape.js';
+import { chords, hum } from '../answers/sound.js';
+import { CHATS } from '../topics.js';
+import type { Wish } from '../requests.js';
 import { cost } from './past-usage.js';
-import { makeResult } from './past-results.js';
 
 const HOUR_MS = 3_600_000;
+
 const LEASE_MS = 60_000;
+
 const MAX_ATTEMPTS = 3;
+
 const LIMITS = { jobs: 10_000, bytes: 2 ** 30 } as const;
+
 /** Far more than the demo makes. */
 const ASSET_LIMITS = { memberBytes: 2 ** 30, totalBytes: 2 ** 30 } as const;
 
@@ -148,4 +154,68 @@ function submissionOf({ members }: Scene, name: MemberName): Submission {
 function itemOf({ endpoint, model, body }: PastJob) {
   const bytes = Buffer.from(JSON.stringify({ model, ...body }));
   return { endpoint, model, needs: NO_NEEDS, body: bytes };
+}
+
+const SIDE = 512;
+
+const VOICE_HERTZ = 247;
+
+const MUSIC_S = 10;
+
+const WAV_BYTES_A_SECOND = 32_000;
+
+interface Made {
+  /** JSON of a text job; null where there are files. */
+  readonly text: Uint8Array | null;
+  readonly files: readonly {
+    readonly bytes: Uint8Array;
+    readonly contentType: string;
+    readonly seconds: number | null;
+  }[];
+}
+
+/** What a job of the past has made: a chat's answer, or files. */
+async function makeResult({ endpoint, model, body }: PastJob): Promise<Made> {
+  const asked = JSON.stringify(body);
+  switch (endpoint) {
+    case 'images': {
+      // The seed that the machines give the prompt, so that a retry paints the same.
+      const picture = drawLandscape(seedOf(`${String(body['prompt'])} 0 0`), SIDE, SIDE);
+      const file = { bytes: await encodePng(picture), contentType: 'image/png', seconds: null };
+      return { text: null, files: [file] };
+    }
+    case 'speech': {
+      const text = String(body['input']);
+      return sound(hum(text.split(' '), VOICE_HERTZ, seedOf(text)));
+    }
+    case 'music':
+      return sound(chords(MUSIC_S, seedOf(asked)));
+    default:
+      return { text: Buffer.from(JSON.stringify(answerTo(asked, model))), files: [] };
+  }
+}
+
+function sound(bytes: Buffer): Made {
+  const seconds = Math.round((bytes.length / WAV_BYTES_A_SECOND) * 100) / 100;
+  return { text: null, files: [{ bytes, contentType: 'audio/wav', seconds }] };
+}
+
+function answerTo(asked: string, model: string): object {
+  const { answer } =
+    CHATS.find(({ question }) => asked.includes(question.slice(0, 20))) ?? CHATS[0];
+  const message = { role: 'assistant', content: answer };
+  return {
+    id: `chatcmpl-${seedOf(asked)}`,
+    object: 'chat.completion',
+    created: Math.floor(Date.now() / 1000),
+    model,
+    choices: [{ index: 0, message, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 24, completion_tokens: 140, total_tokens: 164 },
+  };
+}
+
+/** A job that ended before the demo began. */
+export interface PastJob extends Wish {
+  readonly member: MemberName;
+  readonly ending: 'done' | 'failed' | 'canceled';
 }

@@ -7,9 +7,8 @@ import type { Scene } from '../scene.js';
 import { PICTURES } from '../topics.js';
 import { imageOf, wishFor } from '../requests.js';
 import type { WishKind } from '../requests.js';
-import type { PastJob } from './past-job.js';
+import type { PastJob, Past } from './past-jobs.js';
 import { submitAndEnd, submitBatchAndEnd } from './past-jobs.js';
-import type { Past } from './past-jobs.js';
 import { recordPastUsage } from './past-usage.js';
 
 const SEED = 7;

@@ -1,29 +1,39 @@
 /** The demo's members at work: every few seconds one of them asks for something. */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { MEMBERS } from '../cast.js';
 import type { MemberName } from '../cast.js';
 import { Random } from '../random.js';
-import type { Scene } from '../scene.js';
+import type { Scene, SceneMember } from '../scene.js';
 import { PICTURES } from '../topics.js';
 import { chatOf, imageOf, wishFor } from '../requests.js';
 import type { Wish, WishKind } from '../requests.js';
-import { streamChat, submitBatch, submitJob } from './member-calls.js';
-import type { Caller } from './member-calls.js';
 
 const SEED = 11;
+
 /** Less than the machines get done, so that the queue moves and does not grow. */
 const EVENT_MS = { least: 2_500, most: 5_500 } as const;
+
 /** After some five hours the demo rests: its database must not grow for ever. */
 const MAX_EVENTS = 4_500;
+
 /** A batch each so many events. */
 const BATCH_EVERY = 25;
+
 /** A picture that is too large for the card, and fails. */
 const TOO_LARGE_EVERY = 23;
+
 const TOO_LARGE = '2048x2048';
+
 const FIRST_PICTURES = 24;
+
 const FIRST_CHATS = 6;
+
 const BATCH_JOBS = 8;
+
 const KINDS: readonly [WishKind, ...WishKind[]] = ['chat', 'chat', 'speech', 'image'];
+
 const LABELS: readonly [string, ...string[]] = ['Translations', 'Alt texts', 'Meeting notes'];
+
 /** Machines dial at the same moment: jobs come when they are there. */
 const FIRST_MS = 400;
 
@@ -105,4 +115,58 @@ export class Visitors {
   #try(call: Promise<void>): void {
     call.catch(() => {});
   }
+}
+
+// What a member's programs ask the gateway: over HTTP and with their key, as any caller does.
+
+const BASE = '/v1';
+
+interface Caller {
+  /** The coordinator's. */
+  readonly origin: string;
+  /** Ends every call. */
+  readonly signal: AbortSignal;
+}
+
+async function submitJob(caller: Caller, by: SceneMember, wish: Wish): Promise<void> {
+  const body = { model: wish.model, ...wish.body, async: true };
+  await post(caller, by, { path: pathOf(wish), body });
+}
+
+async function submitBatch(
+  caller: Caller,
+  by: SceneMember,
+  batch: { readonly label: string; readonly wishes: readonly Wish[] },
+): Promise<void> {
+  const requests = batch.wishes.map((wish) => ({
+    endpoint: pathOf(wish),
+    body: { model: wish.model, ...wish.body },
+  }));
+  await post(caller, by, { path: `${BASE}/batches`, body: { label: batch.label, requests } });
+}
+
+/** Reads the stream to its end, and keeps nothing. */
+async function streamChat(caller: Caller, by: SceneMember, wish: Wish): Promise<void> {
+  const body = { model: wish.model, ...wish.body, stream: true };
+  await post(caller, by, { path: pathOf(wish), body });
+}
+
+interface Post {
+  readonly path: string;
+  readonly body: object;
+}
+
+/** A refusal is part of the demo: a rate limit, or a queue that is not enabled. */
+async function post({ origin, signal }: Caller, by: SceneMember, what: Post): Promise<void> {
+  const response = await fetch(`${origin}${what.path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${by.secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify(what.body),
+    signal,
+  });
+  await response.arrayBuffer();
+}
+
+function pathOf({ endpoint }: Wish): string {
+  return `${BASE}${ENDPOINTS[endpoint].path}`;
 }

@@ -1,4 +1,4 @@
-import { KnownNames } from '@inference-gateway/coordinator/metrics/known-names';
+import { KnownNames } from '@inference-gateway/coordinator/metrics/gen-ai-metrics';
 import { expect, it } from 'vitest';
 
 it('gives each name its own label up to the limit, and counts further ones together', () => {
