@@ -51,14 +51,14 @@ export const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/http/dashboard/live.ts',
       'coordinator/src/accounts',
       'coordinator/src/operations',
-      'coordinator/src/admin-parts.ts',
+      'coordinator/src/coordinator.ts',
       'coordinator/src/operations/my',
       'coordinator/src/jobs/webhooks',
-      'coordinator/src/byte-stores.ts',
+      'coordinator/src/coordinator.ts',
       'coordinator/src/exposition.ts',
-      'coordinator/src/metering.ts',
+      'coordinator/src/exposition.ts',
       'coordinator/src/program-version.ts',
-      'coordinator/src/queued-work.ts',
+      'coordinator/src/coordinator.ts',
       'coordinator/src/jobs/webhooks',
     ],
   },
@@ -75,7 +75,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
     packages: ['ws', 'zod'],
   },
   // Parts of it, each in a file of its own for its length.
-  'coordinator/src/byte-stores.ts': {
+  'coordinator/src/coordinator.ts': {
     may: [
       'coordinator/src/store/port.ts',
       'coordinator/src/assets',
@@ -83,7 +83,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/http',
     ],
   },
-  'coordinator/src/admin-parts.ts': {
+  'coordinator/src/coordinator.ts': {
     may: [
       'coordinator/src/accounts',
       'coordinator/src/operations',
@@ -96,7 +96,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/store/port.ts',
     ],
   },
-  'coordinator/src/queued-work.ts': {
+  'coordinator/src/coordinator.ts': {
     may: [
       'coordinator/src/core',
       'coordinator/src/store/port.ts',
@@ -107,7 +107,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
       'coordinator/src/jobs/webhooks',
     ],
   },
-  'coordinator/src/metering.ts': {
+  'coordinator/src/exposition.ts': {
     may: [
       'coordinator/src/assets',
       'coordinator/src/core',

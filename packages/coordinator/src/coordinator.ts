@@ -5,12 +5,11 @@ import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { join } from 'node:path';
+import { statSync } from 'node:fs';
 import { SetupLink } from './accounts/setup-link.js';
 import { serveAdmin } from './operations/admin-socket.js';
-import { partsOfAdmin } from './admin-parts.js';
 import { AssetLinks, assetLinkSecret } from './assets/asset-links.js';
-import { openByteStores } from './byte-stores.js';
-import type { ByteStores } from './byte-stores.js';
 import type { Config } from './config/config.js';
 import { ConsoleCommands } from './operations/my/console-commands.js';
 import type { Budget } from './core/usage/budget.js';
@@ -19,8 +18,8 @@ import { RateLimit } from './core/access/rate.js';
 import { resolveSharing } from './core/access/sharing.js';
 import type { SharingFacts } from './core/access/sharing.js';
 import { Direct } from './relay/relay.js';
-import type { Jobs } from './jobs/jobs.js';
-import { expose } from './exposition.js';
+import { Jobs } from './jobs/jobs.js';
+import { expose, meterInto } from './exposition.js';
 import type { Exposition } from './exposition.js';
 import { addressOf } from './http/edge/address-limit.js';
 import { createApp } from './http/edge/app.js';
@@ -35,13 +34,20 @@ import { readWebFiles, WEB_FOLDER } from './http/dashboard/web-files.js';
 import type { WebFiles } from './http/dashboard/web-files.js';
 import { LinkServer } from './links/link-server.js';
 import { Registry } from './links/registry.js';
-import { meterInto } from './metering.js';
 import { programVersion } from './program-version.js';
-import { openQueuedWork } from './queued-work.js';
-import type { QueuedWork } from './queued-work.js';
 import type { Store } from './store/port.js';
-import { openStore } from './store/open.js';
+import { openStore, DATABASE_FILE, migrationsOf } from './store/open.js';
 import { refuseAddress } from './jobs/webhooks/receiver.js';
+import { AssetFiles, assetsFolder } from './assets/asset-files.js';
+import { AssetLibrary, assetLimits } from './assets/asset-library.js';
+import { Spool } from './http/bodies/spool.js';
+import { Uploads } from './http/bodies/upload.js';
+import { DurationMeter } from './media/duration.js';
+import type { Sessions } from './core/routing/links.js';
+import { presentBatchDetail, writeJobDetail } from './http/jobs/present-job.js';
+import { openWebhooks } from './jobs/webhooks/webhook-sender.js';
+import type { AdminParts, SystemFacts } from './operations/operation.js';
+import { createAdminAssets } from './assets/admin-assets.js';
 
 export interface Coordinator {
   /** `http://127.0.0.1:7070`, with the port that was given. */
@@ -59,12 +65,17 @@ export interface Coordinator {
  * connection.
  */
 const KEEP_ALIVE_MS = 75_000;
+
 const HEADERS_TIMEOUT_MS = 60_000;
+
 const REQUEST_TIMEOUT_MS = 300_000;
+
 /** Connections that wait to be taken: after a restart, a thousand agents come within a second. */
 const BACKLOG = 4_096;
+
 /** How long callers may take to fetch the rest of answers that are whole. */
 const FLUSH_MS = 2_000;
+
 /** When agents come back after a restart. */
 const RECONNECT_AFTER_MS = 1_000;
 
@@ -305,4 +316,145 @@ async function closeServer(server: Server): Promise<void> {
 
 function elapsed(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}
+
+// Where bytes lie on disk: uploads for as long as their call runs, generated files for longer.
+interface ByteStores {
+  readonly uploads: Uploads;
+  readonly library: AssetLibrary;
+  readonly durations: DurationMeter;
+  close(): Promise<void>;
+}
+
+/** Needs the lock of the data folder. */
+function openByteStores(config: Config, store: Store, logger: Logger): ByteStores {
+  const { dataDir, assetsMaxBytes: maxBytes, retentionMs } = config;
+  const durations = new DurationMeter();
+  const files = new AssetFiles(assetsFolder(dataDir));
+  const library = new AssetLibrary({ files, store, durations, maxBytes, retentionMs, logger });
+  return {
+    uploads: new Uploads(new Spool(join(dataDir, 'uploads'))),
+    library,
+    durations,
+    async close() {
+      await library.close();
+      await durations.close();
+    },
+  };
+}
+
+// Joins what runs without a caller on the line: jobs, and the webhooks that tell of their end.
+interface QueuedWorkParts {
+  readonly config: Config;
+  readonly store: Store;
+  readonly sessions: Sessions;
+  readonly library: AssetLibrary;
+  readonly exposition: Exposition;
+  readonly assetLinks: AssetLinks;
+  /** A job of the member is new, runs, or is in another state. */
+  /** Memory for answers, which calls take theirs from, too. */
+  readonly budget: Budget;
+  readonly onMoved: (memberId: string | null) => void;
+  readonly logger: Logger;
+}
+
+interface QueuedWork {
+  readonly jobs: Jobs;
+  /** Gives out nothing more. */
+  stop(): Promise<void>;
+  /** Needs the links to have ended. */
+  close(): Promise<void>;
+}
+
+function openQueuedWork(parts: QueuedWorkParts): QueuedWork {
+  const { config, store, sessions, library, budget, exposition, assetLinks, logger } = parts;
+  const webhooks = openWebhooks({
+    store,
+    logger,
+    config,
+    present: {
+      // As the operator has set: no key asks for it.
+      job: (detail) =>
+        writeJobDetail(detail, { urlOf: assetLinks.urlsFor(null), waiting: new Map() }),
+      batch: (detail) => JSON.stringify(presentBatchDetail(detail)),
+    },
+  });
+  // What an earlier process could not deliver.
+  webhooks.wake();
+  const jobs = new Jobs({
+    store,
+    sessions,
+    library,
+    budget,
+    settings: config,
+    logger,
+    onMoved: parts.onMoved,
+    onEnded: (usage) => {
+      webhooks.wake();
+      if (usage !== null) exposition.observeJob(usage);
+    },
+  });
+  return {
+    jobs,
+    stop: () => jobs.stop(),
+    async close() {
+      await jobs.close();
+      await webhooks.close();
+    },
+  };
+}
+
+interface RunningParts {
+  readonly config: Config;
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly jobs: Jobs;
+  readonly setup: SetupLink;
+  readonly address: string;
+}
+
+/** What the administrative operations of a running coordinator work on. */
+function partsOfAdmin(running: RunningParts): AdminParts {
+  const { config, store, registry, jobs, setup, address } = running;
+  return {
+    store,
+    sessions: registry,
+    assets: createAdminAssets(config.dataDir, store),
+    server: { address, publicUrl: config.publicUrl },
+    system: systemFacts(config),
+    // A link that cannot be removed opens nothing any more.
+    onMember: () => void setup.close().catch(() => {}),
+    desk: jobs,
+    retention: config,
+    asyncEnabled: config.asyncEnabled,
+    now: Date.now,
+  };
+}
+
+function systemFacts(config: Config): SystemFacts {
+  const { dataDir, retentionMs } = config;
+  return {
+    version: programVersion(),
+    database: () => ({
+      bytes: statSync(join(dataDir, DATABASE_FILE)).size,
+      schemaVersion: migrationsOf(dataDir).schemaVersion,
+    }),
+    assetLimits: assetLimits(config.assetsMaxBytes),
+    retentionMs,
+    limits: {
+      rate_limit_requests: config.rateLimitRequests,
+      rate_limit_window_s: config.rateLimitWindowMs / 1_000,
+      max_concurrent: config.maxConcurrent,
+      max_queued: config.maxQueuedJobs,
+      max_json_bytes: config.maxJsonBytes,
+      max_body_memory_bytes: config.maxBodyMemoryBytes,
+      max_images: config.maxImages,
+      sync_wait_s: config.syncWaitMs / 1_000,
+      sync_deadline_s: config.syncDeadlineMs / 1_000,
+      job_max_attempts: config.jobMaxAttempts,
+      provider_approval: config.providerApproval,
+      assets_access: config.assetsAccess,
+      assets_link_s: config.assetsLinkMs / 1_000,
+    },
+  };
 }

@@ -5,16 +5,16 @@
  */
 import { nearest } from '@inference-gateway/shared/nearest';
 import { LOG_LEVELS } from '@inference-gateway/shared/program/logger';
-import { mebibytes, parseOrigin, scaled, seconds, text, whole, yesOrNo } from './setting-kinds.js';
-import type { Setting } from './setting-kinds.js';
+import type { LogLevel } from '@inference-gateway/shared/program/logger';
 import { ASSETS_ACCESS } from '@inference-gateway/shared/media/types';
-import type { Config } from './values.js';
+import type { AssetsAccess } from '@inference-gateway/shared/media/types';
 
 export type { Setting };
 
 export type Settings = { readonly [Field in keyof Config]: Setting<Config[Field]> };
 
 const DAY_S = 86_400;
+
 /** Some 23 days: a timer of more than 24 would fire at once. */
 const MAX_DEADLINE_S = 2_000_000;
 
@@ -302,4 +302,160 @@ export const SETTINGS: Settings = {
 export function didYouMean(written: string, known: readonly string[]): string {
   const meant = nearest(written, known)[0];
   return meant === undefined ? '' : ` Did you mean ${meant}?`;
+}
+
+// The kinds of settings: what may be written, and how it is read.
+interface Setting<Value> {
+  /** Upper case, without `GATEWAY_`. */
+  readonly name: string;
+  /** As it would be written; null where it is unset. */
+  readonly default: string | null;
+  /** What may be written, for people. */
+  readonly allowed: string;
+  readonly doc: string;
+  /** True: what is written is repeated nowhere. */
+  readonly secret?: true;
+  /** Null where the text is none of the allowed ones. */
+  readonly parse: (text: string) => Value | null;
+}
+
+interface Row {
+  readonly name: string;
+  readonly default: string | null;
+  readonly doc: string;
+}
+
+interface NumberRow extends Row {
+  /** Least and greatest, in the unit that is written. */
+  readonly range: readonly [number, number];
+}
+
+function text(row: Row): Setting<string> {
+  return { ...row, allowed: 'a text that is not empty', parse: (written) => written || null };
+}
+
+function whole(row: NumberRow): Setting<number> {
+  const allowed = `a whole number from ${row.range[0]} to ${row.range[1]}`;
+  const parse = (written: string): number | null => {
+    const value = parseNumber(written, row.range);
+    return Number.isInteger(value) ? value : null;
+  };
+  return { ...row, allowed, parse };
+}
+
+/** Written in seconds, kept in milliseconds. */
+function seconds(row: NumberRow): Setting<number> {
+  return scaled(row, { unit: 'seconds', factor: 1_000 });
+}
+
+/** Written in MiB, kept in bytes. */
+function mebibytes(row: NumberRow): Setting<number> {
+  return scaled(row, { unit: 'MiB', factor: 1024 * 1024 });
+}
+
+function scaled(
+  row: NumberRow,
+  { unit, factor }: { readonly unit: string; readonly factor: number },
+): Setting<number> {
+  const allowed = `${row.range[0]} to ${row.range[1]} ${unit}`;
+  const parse = (written: string): number | null => {
+    const value = parseNumber(written, row.range);
+    return value === null ? null : Math.round(value * factor);
+  };
+  return { ...row, allowed, parse };
+}
+
+/** Plain decimals only: `Number` would also read `0x10`, `1e3` and white space. */
+function parseNumber(written: string, [least, greatest]: readonly [number, number]): number | null {
+  if (!/^\d+(\.\d+)?$/.test(written)) return null;
+  const value = Number(written);
+  return value >= least && value <= greatest ? value : null;
+}
+
+function parseOrigin(written: string): string | null {
+  if (!/^https?:\/\//i.test(written) || !URL.canParse(written)) return null;
+  const { origin, href } = new URL(written);
+  return href === `${origin}/` ? origin : null;
+}
+
+function yesOrNo(row: Row): Setting<boolean> {
+  return { ...row, allowed: 'true or false', parse: parseYesOrNo };
+}
+
+function parseYesOrNo(written: string): boolean | null {
+  if (written === 'true') return true;
+  return written === 'false' ? false : null;
+}
+
+/** Every setting of a coordinator, with its unit in its name. */
+export interface Config {
+  readonly dataDir: string;
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /** Public origin, without a trailing slash; never taken from a Host header. */
+  readonly publicUrl: string | null;
+  readonly logLevel: LogLevel;
+  readonly trustProxy: number;
+  readonly rateLimitRequests: number;
+  readonly rateLimitWindowMs: number;
+  readonly maxConcurrent: number;
+  readonly maxImages: number;
+  readonly maxSpeechCharacters: number;
+  readonly maxJsonBytes: number;
+  readonly maxBodyMemoryBytes: number;
+  /** Waiting for a slot. */
+  readonly syncWaitMs: number;
+  /** A whole synchronous call. */
+  readonly syncDeadlineMs: number;
+  /** Waiting for a provider that dropped its link moments ago. */
+  readonly reconnectWaitMs: number;
+  readonly breakerOpenMs: number;
+  /** Until a stream's first byte. */
+  readonly firstByteMs: number;
+  /** Between two bytes of a stream. */
+  readonly idleMs: number;
+  /** A stream's response headers go out after this much silence. */
+  readonly earlyHeadersMs: number;
+  /** Between two comment lines on a silent stream. */
+  readonly keepAliveMs: number;
+  /** A caller that takes no byte for this long has stalled. */
+  readonly stallMs: number;
+  /** How long a shutdown waits for work under way. */
+  readonly drainMs: number;
+  readonly pingMs: number;
+  readonly deadMs: number;
+  readonly acceptMs: number;
+  readonly jobLeaseMs: number;
+  /** Whether new providers wait for an administrator. */
+  readonly providerApproval: boolean;
+  /** False: no job is accepted or run. */
+  readonly asyncEnabled: boolean;
+  readonly jobMaxAttempts: number;
+  /** How long a queued job waits for a model that nobody serves. */
+  readonly jobNoProviderMs: number;
+  /** One attempt at a text or speech job; the next two are for images, and for video and music. */
+  readonly jobDeadlineMs: number;
+  readonly jobImageDeadlineMs: number;
+  readonly jobFilmDeadlineMs: number;
+  /** What a member may have queued: jobs, and bytes of their requests together. */
+  readonly maxQueuedJobs: number;
+  readonly maxQueuedBytes: number;
+  /** Whether webhooks may go to addresses that are not public. */
+  readonly webhookPrivate: boolean;
+  /** Null: the main port has no `/metrics`. */
+  readonly metricsToken: string | null;
+  /** Null: the metrics have no port of their own; 0 lets the system choose. */
+  readonly metricsPort: number | null;
+  readonly assetsAccess: AssetsAccess;
+  /** How long a link to an asset is good. */
+  readonly assetsLinkMs: number;
+  /** Of all members' assets together; a tenth of it is one member's. */
+  readonly assetsMaxBytes: number;
+  /** From the making of an asset, or the end of a job, to its deletion. */
+  readonly retentionMs: number;
+  /** Of the row of a single request; its day's sums stay. */
+  readonly usageRetentionMs: number;
+  /** Of an entry of the audit log. */
+  readonly auditRetentionMs: number;
 }
