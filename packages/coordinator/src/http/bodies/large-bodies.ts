@@ -13,7 +13,7 @@ import { ThreadQueue } from '@inference-gateway/shared/program/thread-queue';
 import { sparseBody } from '@inference-gateway/shared/json/sparse';
 import type { Rendered } from '../inference/answers/json-answer.js';
 import type { TranscriptFacts } from '../inference/answers/transcript.js';
-import { mapInTurns } from '../map-in-turns.js';
+import { mapInTurns } from './map-in-turns.js';
 import type { Judged, JudgedBatch, JudgedRequest, Question, Reading } from './judge-body.js';
 
 const WORKER_FILE = new URL('./large-bodies-worker.js', import.meta.url);

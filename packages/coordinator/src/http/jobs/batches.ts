@@ -10,7 +10,7 @@ import type { JsonBodies } from '../bodies/body.js';
 import { callerOf } from '../edge/context.js';
 import type { Context, RequestState } from '../edge/context.js';
 import { presentBatch, presentBatchDetail } from './present-job.js';
-import { mapInTurns } from '../map-in-turns.js';
+import { mapInTurns } from '../bodies/map-in-turns.js';
 import { callOf } from '../inference/read-call.js';
 import { listOf, readPage } from '../edge/read-query.js';
 import { acceptedOf, earlierOf, submitterOf, toJobItem } from './submit-job.js';

@@ -1,4 +1,4 @@
-import { mapInTurns } from '@inference-gateway/coordinator/http/map-in-turns';
+import { mapInTurns } from '@inference-gateway/coordinator/http/bodies/map-in-turns';
 import { expect, test } from 'vitest';
 
 /** Longer than a turn. */
