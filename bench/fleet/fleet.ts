@@ -3,7 +3,7 @@
  * they are and do follows from one seed.
  */
 import type { Tongue } from './card.js';
-import type { DeskCounts } from './desk.js';
+import type { WorkCounts } from './home-work.js';
 import type { EnrolledHome } from './enroll-homes.js';
 import { Home } from './home.js';
 import { Random } from './random.js';
@@ -16,7 +16,7 @@ interface FleetOptions {
 }
 
 /** How often each thing has happened since the fleet was made. */
-export interface FleetCounts extends Readonly<DeskCounts> {
+export interface FleetCounts extends Readonly<WorkCounts> {
   /** Links that were welcomed, and the codes with which they ended. */
   readonly links: number;
   readonly ends: Readonly<Record<number, number>>;
@@ -29,7 +29,7 @@ export const words: Tongue = (index) => WORDS[index % WORDS.length] ?? '';
 
 export class Fleet {
   readonly homes: readonly Home[];
-  readonly #counts: DeskCounts = { opened: 0, answered: 0, failed: 0, canceled: 0 };
+  readonly #counts: WorkCounts = { opened: 0, answered: 0, failed: 0, canceled: 0 };
   readonly #ends: Record<number, number> = {};
   #links = 0;
 

@@ -12,8 +12,8 @@ import type { Message } from '@inference-gateway/shared/protocol/messages';
 import { WebSocket } from 'ws';
 import { Card } from './card.js';
 import type { Tongue } from './card.js';
-import { Desk } from './desk.js';
-import type { DeskCounts } from './desk.js';
+import { HomeWork } from './home-work.js';
+import type { WorkCounts } from './home-work.js';
 import { HomeLink } from './home-link.js';
 import type { LinkHost } from './home-link.js';
 import { SERVICE_ID, servicesOf } from './home-plan.js';
@@ -39,7 +39,7 @@ export interface HomeParts {
   readonly origin: string;
   readonly random: Random;
   readonly tongue: Tongue;
-  readonly counts: DeskCounts;
+  readonly counts: WorkCounts;
   /** A link was welcomed, or has ended with this code; 1006 where none came about. */
   readonly onLink: (change: 'up' | number) => void;
 }
@@ -47,7 +47,7 @@ export interface HomeParts {
 export class Home implements LinkHost {
   readonly line: UpLine;
   readonly #parts: HomeParts;
-  readonly #desk: Desk;
+  readonly #work: HomeWork;
   #socket: WebSocket | null = null;
   #isOnline = false;
   #isAway = true;
@@ -61,7 +61,7 @@ export class Home implements LinkHost {
   constructor(parts: HomeParts) {
     const { plan, random, tongue, counts } = parts;
     this.#parts = parts;
-    this.#desk = new Desk(plan, new Card(plan.card, random, tongue), counts);
+    this.#work = new HomeWork(plan, new Card(plan.card, random, tongue), counts);
     this.line = new UpLine(plan.upBytesPerSecond);
   }
 
@@ -98,7 +98,7 @@ export class Home implements LinkHost {
 
   /** A new process, which knows nothing of what the old one had under way. */
   restart(): void {
-    this.#desk.forget();
+    this.#work.forget();
     this.#restarts += 1;
     this.drop();
   }
@@ -122,31 +122,31 @@ export class Home implements LinkHost {
       host: { os: 'linux', arch: 'x64', gpus: [] },
       services_rev: 1,
       services: servicesOf(this.plan),
-      resume: this.#desk.offers(),
+      resume: this.#work.offers(),
     };
   }
 
   heartbeat(seq: number): Message<'HEARTBEAT'> {
-    const slots = [{ service_id: SERVICE_ID, ...this.#desk.slots }];
-    return { t: 'HEARTBEAT', seq, slots, claims: this.#desk.claims(), accepts: 'all' };
+    const slots = [{ service_id: SERVICE_ID, ...this.#work.slots }];
+    return { t: 'HEARTBEAT', seq, slots, claims: this.#work.claims(), accepts: 'all' };
   }
 
   welcomed({ resume }: Message<'WELCOME'>, streamOf: (id: number) => HomeStream): void {
-    this.#desk.resume(resume, streamOf);
+    this.#work.resume(resume, streamOf);
     this.#isOnline = true;
     this.#parts.onLink('up');
   }
 
   opened(open: Message<'OPEN'>, stream: HomeStream): void {
-    this.#desk.open(open, stream);
+    this.#work.open(open, stream);
   }
 
   acknowledged(claimId: string): void {
-    this.#desk.acknowledged(claimId);
+    this.#work.acknowledged(claimId);
   }
 
   lost(claimIds: readonly string[]): void {
-    this.#desk.lost(claimIds);
+    this.#work.lost(claimIds);
   }
 
   /** The link has ended, or none came about. */

@@ -71,13 +71,13 @@ test('gateway-coordinator prints what docs/cli says, and all of it', async () =>
 /** Beside a coordinator, to which one of the machines is connected. */
 async function seeRunning(seen: Seen): Promise<void> {
   const folder = await dataFolder();
-  const { store, links, desk } = await serveAdminOn(folder.path);
+  const { store, links, jobActions } = await serveAdminOn(folder.path);
   const full = await fillWithEverything(store);
   const provider = (await store.listProviders()).find(({ id }) => id === full.provider);
   if (provider === undefined) throw new Error('the provider is not there');
   const { services } = provider;
   links.online.set(provider.id, withCards({ ...onlineView(provider), services }));
-  desk.lastTickAt = Date.now();
+  jobActions.lastTickAt = Date.now();
   const commands = manyCommands('gateway-coordinator');
   const created = ['user create', 'user create --email frida@example.org'] as const;
   for (const [shape, line] of [created, ...lines(full)]) {

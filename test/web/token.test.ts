@@ -157,18 +157,18 @@ test('a key may be bound to one’s own GPUs and to a time; its name is its own'
 test('a key is renamed, disabled, enabled, rotated and revoked', async () => {
   const page = await atKeys(gateway.ben);
   await choose(page, 'test', 'Rename');
-  await nameField(page).fill('desk');
+  await nameField(page).fill('jobActions');
   await press(page, 'Rename');
-  await row(page, /desk.*active/).waitFor();
+  await row(page, /jobActions.*active/).waitFor();
 
-  await choose(page, 'desk', 'Disable');
-  await row(page, /desk.*disabled/).waitFor();
+  await choose(page, 'jobActions', 'Disable');
+  await row(page, /jobActions.*disabled/).waitFor();
   expect(await opens(gateway.ben.key)).toBe(401);
-  await choose(page, 'desk', 'Enable');
-  await row(page, /desk.*active/).waitFor();
+  await choose(page, 'jobActions', 'Enable');
+  await row(page, /jobActions.*active/).waitFor();
   expect(await opens(gateway.ben.key)).toBe(200);
 
-  await choose(page, 'desk', 'Rotate');
+  await choose(page, 'jobActions', 'Rotate');
   await page.getByLabel('The old secret ends').selectOption('In 1 hour');
   await press(page, 'Rotate');
   const second = await readKey(page);
@@ -176,20 +176,20 @@ test('a key is renamed, disabled, enabled, rotated and revoked', async () => {
   await row(page, /old one ends in/).waitFor();
   expect([await opens(gateway.ben.key), await opens(second)]).toEqual([200, 200]);
 
-  await choose(page, 'desk', 'Rotate');
+  await choose(page, 'jobActions', 'Rotate');
   await page.getByLabel('The old secret ends').selectOption('At once');
   await press(page, 'Rotate');
   const third = await readKey(page);
   await press(page, 'Done');
   expect([await opens(second), await opens(third)]).toEqual([401, 200]);
 
-  await choose(page, 'desk', 'Revoke');
+  await choose(page, 'jobActions', 'Revoke');
   await page.getByText('This cannot be taken back').waitFor();
-  await press(page, 'Revoke desk');
+  await press(page, 'Revoke jobActions');
   await page.getByText('You have no key yet.').waitFor();
   expect(await opens(third)).toBe(401);
   await page.getByText('Revoked', { exact: true }).click();
-  await row(page, /desk.*revoked/).waitFor();
+  await row(page, /jobActions.*revoked/).waitFor();
   expect(new URL(page.url()).search).toBe('?state=revoked');
 });
 

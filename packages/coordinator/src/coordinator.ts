@@ -235,7 +235,7 @@ function handlerOf(parts: HandlerParts): RequestListener {
       library,
       durations,
       assetLinks: parts.assetLinks,
-      desk: config.asyncEnabled ? jobs : null,
+      jobActions: config.asyncEnabled ? jobs : null,
       queueLimits: config,
       checkWebhook: (url) =>
         refuseAddress(url, { allowPrivate: config.webhookPrivate, publicUrl: config.publicUrl }),
@@ -424,7 +424,7 @@ function partsOfAdmin(running: RunningParts): AdminParts {
     system: systemFacts(config),
     // A link that cannot be removed opens nothing any more.
     onMember: () => void setup.close().catch(() => {}),
-    desk: jobs,
+    jobActions: jobs,
     retention: config,
     asyncEnabled: config.asyncEnabled,
     now: Date.now,

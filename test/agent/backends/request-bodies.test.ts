@@ -33,7 +33,7 @@ async function sentFor(endpoint: EndpointKey, { body, promptTokens }: Checked) {
   const backend = {
     call: async (call: LocalCall) => {
       const shaped = shapeRequest(call, new Set(['Dropped']));
-      sent.push(JSON.parse(String(shaped.body)), shaped.wish.promptTokens?.());
+      sent.push(JSON.parse(String(shaped.body)), shaped.form.promptTokens?.());
       return { kind: 'document', status: 200, json: '{"choices":[]}', usage: null } as const;
     },
   };

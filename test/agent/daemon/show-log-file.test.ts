@@ -7,14 +7,14 @@ import { until } from '../../support/until.js';
 
 const MODULE = import.meta.resolve('@inference-gateway/agent/daemon/show-log-file');
 
-function script(file: string, wish: object): readonly string[] {
-  const call = `showLogFile(${JSON.stringify(file)}, ${JSON.stringify(wish)})`;
+function script(file: string, query: object): readonly string[] {
+  const call = `showLogFile(${JSON.stringify(file)}, ${JSON.stringify(query)})`;
   return ['--input-type=module', '-e', `import { showLogFile } from '${MODULE}'; await ${call};`];
 }
 
-function shown(file: string, wish: object): Promise<{ stdout: string; stderr: string }> {
+function shown(file: string, query: object): Promise<{ stdout: string; stderr: string }> {
   return new Promise((done) => {
-    execFile(process.execPath, script(file, wish), (_error, stdout, stderr) =>
+    execFile(process.execPath, script(file, query), (_error, stdout, stderr) =>
       done({ stdout, stderr }),
     );
   });

@@ -17,8 +17,8 @@ export interface Streamed {
 }
 
 /** A whole stream, from a body that arrives in these pieces. */
-export async function streamed(pieces: Pieces, wish = chat): Promise<Streamed> {
-  const answer = await read(pieces, wish);
+export async function streamed(pieces: Pieces, form = chat): Promise<Streamed> {
+  const answer = await read(pieces, form);
   if (answer.kind !== 'events') throw new Error(`not a stream: ${JSON.stringify(answer)}`);
   let text = '';
   let next = await answer.events.next();
@@ -28,14 +28,14 @@ export async function streamed(pieces: Pieces, wish = chat): Promise<Streamed> {
   return { chunks, usage: next.value, text };
 }
 
-export function read(pieces: Pieces, wish: AnswerForm, status = 200): Promise<LocalAnswer> {
+export function read(pieces: Pieces, form: AnswerForm, status = 200): Promise<LocalAnswer> {
   const body = {
     async *[Symbol.asyncIterator]() {
       for (const piece of pieces) yield Buffer.from(piece);
     },
     finished: () => undefined,
   };
-  return readAnswer({ status, body }, wish);
+  return readAnswer({ status, body }, form);
 }
 
 export function firstChoice(chunk: Json | undefined): Json | undefined {

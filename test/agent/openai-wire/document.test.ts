@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 const chat: AnswerForm = { kind: 'chat', model: 'mine', stream: false, usage: false };
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 
-async function read(body: unknown, { wish = chat, status = 200 } = {}): Promise<DocumentAnswer> {
+async function read(body: unknown, { form = chat, status = 200 } = {}): Promise<DocumentAnswer> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const source = {
     async *[Symbol.asyncIterator]() {
@@ -14,13 +14,13 @@ async function read(body: unknown, { wish = chat, status = 200 } = {}): Promise<
     },
     finished: () => undefined,
   };
-  const answer = await readAnswer({ status, body: source }, wish);
+  const answer = await readAnswer({ status, body: source }, form);
   if (answer.kind !== 'document') throw new Error('not a document');
   return answer;
 }
 
-async function json(body: unknown, wish = chat): Promise<Record<string, unknown>> {
-  return JSON.parse((await read(body, { wish })).json) as Record<string, unknown>;
+async function json(body: unknown, form = chat): Promise<Record<string, unknown>> {
+  return JSON.parse((await read(body, { form })).json) as Record<string, unknown>;
 }
 
 const call = (index: number, piece: object) => ({
@@ -104,8 +104,8 @@ describe('a document', () => {
   });
 
   test('of the completions endpoint has texts', async () => {
-    const wish: AnswerForm = { ...chat, kind: 'completion' };
-    expect(await json({ choices: [{ text: 'a' }, {}] }, wish)).toMatchObject({
+    const form: AnswerForm = { ...chat, kind: 'completion' };
+    expect(await json({ choices: [{ text: 'a' }, {}] }, form)).toMatchObject({
       object: 'text_completion',
       choices: [
         { index: 0, text: 'a', finish_reason: 'stop' },
@@ -191,12 +191,12 @@ describe('SSE for a plain request', () => {
   });
 
   test('joins the texts of a completion', async () => {
-    const wish: AnswerForm = { ...chat, kind: 'completion' };
+    const form: AnswerForm = { ...chat, kind: 'completion' };
     const text = events(
       { choices: [{ text: 'a' }] },
       { choices: [{ text: 'b', finish_reason: 'stop' }] },
     );
-    expect(await json(text, wish)).toMatchObject({ choices: [{ text: 'ab' }] });
+    expect(await json(text, form)).toMatchObject({ choices: [{ text: 'ab' }] });
   });
 
   test('that is not whole is a failure', async () => {

@@ -30,14 +30,14 @@ describe('a request', () => {
     const checked = check(body);
     if (checked.kind === 'refused') throw new Error(checked.answer.json);
     const shaped = shapeRequest(callWith(checked.body), new Set(drops));
-    return { sent: JSON.parse(String(shaped.body)) as Record<string, unknown>, wish: shaped.wish };
+    return { sent: JSON.parse(String(shaped.body)) as Record<string, unknown>, form: shaped.form };
   };
 
   test('names the model as the local server does and keeps unknown fields', () => {
-    const { sent, wish } = shape({ top_k: 3 });
+    const { sent, form } = shape({ top_k: 3 });
     expect(sent).toEqual({ model: '/models/x.gguf', messages: [], top_k: 3 });
     const promptTokens = expect.any(Function) as unknown;
-    expect(wish).toEqual({
+    expect(form).toEqual({
       kind: 'chat',
       model: 'mine',
       stream: false,
@@ -76,9 +76,9 @@ describe('a request', () => {
   test('always asks a stream for usage, and remembers what the caller asked', () => {
     const silent = shape({ stream: true, stream_options: { x: 1, include_usage: false } });
     expect(silent.sent['stream_options']).toEqual({ x: 1, include_usage: true });
-    expect(silent.wish).toMatchObject({ stream: true, usage: false });
+    expect(silent.form).toMatchObject({ stream: true, usage: false });
     const asked = shape({ stream: true, stream_options: { include_usage: true } });
-    expect(asked.wish).toMatchObject({ stream: true, usage: true });
+    expect(asked.form).toMatchObject({ stream: true, usage: true });
   });
 
   test('has no stream options where it does not stream', () => {

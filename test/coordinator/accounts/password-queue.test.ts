@@ -18,9 +18,9 @@ const RIGHT = 'the right password';
 const stored = cheapHash(RIGHT);
 
 test('a line of this length is served whole, and one more is told to come back', async () => {
-  const desk = new PasswordQueue();
+  const passwords = new PasswordQueue();
   const all = MAX_AT_ONCE + MAX_WAITING;
-  const checks = Array.from({ length: all + 3 }, () => desk.check(RIGHT, stored));
+  const checks = Array.from({ length: all + 3 }, () => passwords.check(RIGHT, stored));
   const ends = await Promise.allSettled(checks);
   const served = ends.slice(0, all).map((end) => end.status === 'fulfilled' && end.value);
   expect(served).toEqual(Array.from({ length: all }, () => true));
@@ -31,17 +31,19 @@ test('a line of this length is served whole, and one more is told to come back',
 });
 
 test('one that fails gives its place free', async () => {
-  const desk = new PasswordQueue();
-  const broken = Array.from({ length: MAX_AT_ONCE + 3 }, () => desk.check(RIGHT, 'broken'));
+  const passwords = new PasswordQueue();
+  const broken = Array.from({ length: MAX_AT_ONCE + 3 }, () => passwords.check(RIGHT, 'broken'));
   const ends = await Promise.allSettled(broken);
   expect(ends.map(({ status }) => status)).toEqual(broken.map(() => 'rejected'));
-  const later = Array.from({ length: MAX_AT_ONCE + MAX_WAITING }, () => desk.check(RIGHT, stored));
+  const later = Array.from({ length: MAX_AT_ONCE + MAX_WAITING }, () =>
+    passwords.check(RIGHT, stored),
+  );
   expect(await Promise.all(later)).not.toContain(false);
 });
 
 test('it hashes what it then knows, and nobody has a password', async () => {
-  const desk = new PasswordQueue();
-  const hash = await desk.hash(RIGHT);
-  expect(await desk.check(RIGHT, hash)).toBe(true);
-  expect(await desk.check(RIGHT, null)).toBe(false);
+  const passwords = new PasswordQueue();
+  const hash = await passwords.hash(RIGHT);
+  expect(await passwords.check(RIGHT, hash)).toBe(true);
+  expect(await passwords.check(RIGHT, null)).toBe(false);
 });

@@ -160,13 +160,13 @@ test('a retry needs room in the queue of the job’s owner', async () => {
   expect(await folder.json(`job show ${failed.id}`)).toMatchObject({ status: 'FAILED' });
 });
 
-test('an administrator acts in nobody’s name, and through the running desk', async () => {
+test('an administrator acts in nobody’s name, and through the running jobActions', async () => {
   const folder = await dataFolder();
-  const { store, desk } = await serveAdminOn(folder.path);
+  const { store, jobActions } = await serveAdminOn(folder.path);
   const { queued, failed } = await fillWithJobs(store);
   await folder.output(`job cancel ${queued.id}`);
   await folder.output(`job retry ${failed.id}`);
-  expect(desk.askedFor).toEqual([null, null]);
+  expect(jobActions.askedFor).toEqual([null, null]);
 });
 
 test('a job whose owner queues many stands where the queue has it', async () => {

@@ -85,21 +85,21 @@ test('a paused queue is why a job waits, also where no coordinator runs', async 
 
 test('beside a running one, the summary knows of the dispatcher and of who is online', async () => {
   const folder = await dataFolder();
-  const { store, desk, links } = await serveAdminOn(folder.path);
+  const { store, jobActions, links } = await serveAdminOn(folder.path);
   await fillWithJobs(store);
   links.served = [
     candidate('a', { slots: 2 }),
     candidate('b', { slots: 3 }),
     candidate('c', { online: false, slots: 4 }),
   ];
-  desk.lastTickAt = Date.now();
+  jobActions.lastTickAt = Date.now();
   expect(await folder.json('queue summary')).toMatchObject({
-    last_tick_at: desk.lastTickAt,
+    last_tick_at: jobActions.lastTickAt,
     worker_stalled: false,
     by_model: [{ slots: 5, providers_online: 2 }],
   });
   expect((await folder.run('queue summary')).stderr).toMatch(/The dispatcher ticked \d+ s ago\.\n/);
-  desk.lastTickAt = Date.now() - 61_000;
+  jobActions.lastTickAt = Date.now() - 61_000;
   expect(await folder.json('queue summary')).toMatchObject({ worker_stalled: true });
   expect((await folder.run('queue summary')).stderr).toMatch(/\d+ s ago: it is stalled\./);
 });

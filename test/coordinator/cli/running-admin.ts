@@ -28,7 +28,7 @@ export interface RunningAdmin {
   readonly store: Store;
   readonly links: MadeUpLinks;
   readonly assets: MadeUpAssets;
-  readonly desk: MadeUpDesk;
+  readonly jobActions: MadeUpActions;
 }
 
 const DAY_MS = 86_400_000;
@@ -41,16 +41,16 @@ export async function serveAdminOn(
   const store = await openStore(dataDir);
   const links = new MadeUpLinks();
   const assets = new MadeUpAssets();
-  const desk = madeUpDesk(store);
+  const jobActions = madeUpActions(store);
   const retention = { retentionMs: DAY_MS, usageRetentionMs: DAY_MS, auditRetentionMs: DAY_MS };
   const running = { retention, system: null, onMember: (): void => {}, now: Date.now };
-  const made = { sessions: links, server, assets, desk, asyncEnabled: true, ...running };
+  const made = { sessions: links, server, assets, jobActions, asyncEnabled: true, ...running };
   const admin = await serveAdmin(dataDir, { store, ...made });
   onTestFinished(async () => {
     await admin.close();
     await store.close();
   });
-  return { store, links, assets, desk };
+  return { store, links, assets, jobActions };
 }
 
 /** Providers are online when a test says so; what was asked of their links is recorded. */
@@ -164,14 +164,14 @@ class MadeUpAssets implements AdminAssets {
   }
 }
 
-interface MadeUpDesk extends JobActions {
+interface MadeUpActions extends JobActions {
   lastTickAt: number | null;
   /** Members in whose name something was asked; an administrator acts in nobody's. */
   readonly askedFor: (string | null)[];
 }
 
 /** Does what an idle one does, and says of every queued job what a running dispatcher would. */
-function madeUpDesk(store: Store): MadeUpDesk {
+function madeUpActions(store: Store): MadeUpActions {
   const idle = createOfflineJobs(store, LIMITS);
   const askedFor: (string | null)[] = [];
   const noted = (memberId: string | null): string | null => {

@@ -8,41 +8,44 @@ import { fillWithJobs } from '../cli/jobs-in-store.js';
 async function idle() {
   const store = await openStore(await temporaryFolder());
   onTestFinished(() => store.close());
-  return { store, desk: createOfflineJobs(store, { jobs: 2, bytes: 1_000_000 }) };
+  return { store, jobActions: createOfflineJobs(store, { jobs: 2, bytes: 1_000_000 }) };
 }
 
 test('only queued jobs wait, each where the queue has it, because nothing runs', async () => {
-  const { store, desk } = await idle();
+  const { store, jobActions } = await idle();
   const { queued, running, processed } = await fillWithJobs(store);
   const all = await store.listJobs(NEWEST_JOBS);
   expect(all.map(({ id }) => id)).toEqual(expect.arrayContaining([running.id, processed.id]));
   const reason = 'No coordinator is running.';
-  expect([...(await desk.waiting(all))]).toEqual([[queued.id, { position: 1, reason }]]);
-  expect((await desk.waiting([])).size).toBe(0);
+  expect([...(await jobActions.waiting(all))]).toEqual([[queued.id, { position: 1, reason }]]);
+  expect((await jobActions.waiting([])).size).toBe(0);
 });
 
 test('a member cancels and retries only what is theirs', async () => {
-  const { store, desk } = await idle();
+  const { store, jobActions } = await idle();
   const { anna, ben, queued, failed } = await fillWithJobs(store);
-  expect(await desk.cancel(queued.id, ben.id)).toEqual({ kind: 'unknown' });
-  expect(await desk.cancel(queued.id, anna.id)).toMatchObject({ kind: 'canceled', claimId: null });
-  expect(await desk.retry(failed.id, ben.id)).toEqual({ kind: 'unknown' });
-  expect(await desk.retry(failed.id, anna.id)).toMatchObject({ kind: 'queued' });
-  expect(await desk.cancelBatch('01K6ZJ3V0Q8W4M2T7R5X9B1C3D', null)).toBeNull();
+  expect(await jobActions.cancel(queued.id, ben.id)).toEqual({ kind: 'unknown' });
+  expect(await jobActions.cancel(queued.id, anna.id)).toMatchObject({
+    kind: 'canceled',
+    claimId: null,
+  });
+  expect(await jobActions.retry(failed.id, ben.id)).toEqual({ kind: 'unknown' });
+  expect(await jobActions.retry(failed.id, anna.id)).toMatchObject({ kind: 'queued' });
+  expect(await jobActions.cancelBatch('01K6ZJ3V0Q8W4M2T7R5X9B1C3D', null)).toBeNull();
 });
 
 test('a retry beyond the limit of the queue is refused', async () => {
-  const { store, desk } = await idle();
+  const { store, jobActions } = await idle();
   const { canceled, failed } = await fillWithJobs(store);
   const narrow = createOfflineJobs(store, { jobs: 1, bytes: 1_000_000 });
   expect(await narrow.retry(failed.id, null)).toMatchObject({ kind: 'queue_full', limit: 'jobs' });
   // Ben's own queue is empty.
   expect(await narrow.retry(canceled.id, null)).toMatchObject({ kind: 'queued' });
-  expect(desk.lastTickAt).toBeNull();
+  expect(jobActions.lastTickAt).toBeNull();
 });
 
 test('nothing is submitted to it, and nobody waits at it', async () => {
-  const { store, desk } = await idle();
+  const { store, jobActions } = await idle();
   const { anna, queued } = await fillWithJobs(store);
   const submitter = {
     memberId: anna.id,
@@ -54,8 +57,8 @@ test('nothing is submitted to it, and nobody waits at it', async () => {
   } as const;
   const { endpoint, model, needs } = queued;
   const item = { endpoint, model, needs, body: Buffer.from('{}') };
-  await expect(desk.submit(submitter, item)).rejects.toThrow('no coordinator runs');
-  const batch = desk.submitBatch({ ...submitter, label: null }, [item]);
+  await expect(jobActions.submit(submitter, item)).rejects.toThrow('no coordinator runs');
+  const batch = jobActions.submitBatch({ ...submitter, label: null }, [item]);
   await expect(batch).rejects.toThrow('no coordinator runs');
-  await desk.whenEnded(queued.id, 3_600_000, new AbortController().signal);
+  await jobActions.whenEnded(queued.id, 3_600_000, new AbortController().signal);
 });

@@ -29,7 +29,7 @@ export async function adminOnStore(): Promise<AdminOnStore> {
     system: null,
     onMember: (): void => {},
     assets: createAdminAssets(folder, store),
-    desk: createOfflineJobs(store, { jobs: 100, bytes: 1_000_000 }),
+    jobActions: createOfflineJobs(store, { jobs: 100, bytes: 1_000_000 }),
     retention: { retentionMs: DAY_MS, usageRetentionMs: DAY_MS, auditRetentionMs: DAY_MS },
     asyncEnabled: true,
     now: Date.now,

@@ -64,8 +64,8 @@ interface Desk {
   readonly looks: Map<string, number>;
 }
 
-function release(request: RecordedRequest, response: ServerResponse, desk: Desk): void {
-  const { state, looks } = desk;
+function release(request: RecordedRequest, response: ServerResponse, jobActions: Desk): void {
+  const { state, looks } = jobActions;
   state.askedAt = performance.now();
   if (state.full) return send(response, 429, { detail: 'Server busy: queue is full' });
   if (typeof jsonOf(request)['prompt'] !== 'string') {
@@ -76,10 +76,10 @@ function release(request: RecordedRequest, response: ServerResponse, desk: Desk)
   return send(response, 200, wrapped({ task_id: id, status: 'queued', queue_position: 1 }));
 }
 
-function query(request: RecordedRequest, response: ServerResponse, desk: Desk): void {
-  desk.state.askedAt = performance.now();
+function query(request: RecordedRequest, response: ServerResponse, jobActions: Desk): void {
+  jobActions.state.askedAt = performance.now();
   const ids = jsonOf(request)['task_id_list'] as string[];
-  send(response, 200, wrapped(ids.map((id) => look(id, desk))));
+  send(response, 200, wrapped(ids.map((id) => look(id, jobActions))));
 }
 
 /** A task that it does not know looks like one that waits, but for an empty result. */

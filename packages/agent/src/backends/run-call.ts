@@ -35,7 +35,7 @@ export async function runCall(target: CallTarget, call: LocalCall): Promise<Loca
   try {
     // Some versions name what they were asked for.
     const names = target.names && new Set([...target.names, call.model.served_name]);
-    return await readAnswer(raw, { ...request.wish, ...(names && { names }) });
+    return await readAnswer(raw, { ...request.form, ...(names && { names }) });
   } catch (error) {
     // What makes no sense is not read to its end, which may never come.
     raw.body.abandon();

@@ -29,7 +29,7 @@ export interface DaemonState {
   readonly detail: string;
 }
 
-export interface LogWish {
+export interface LogQuery {
   readonly lines: number;
   /** Goes on until it is interrupted. */
   readonly follow: boolean;
@@ -48,7 +48,7 @@ export interface Daemon {
   /** Of one that is installed. */
   state(): Promise<DaemonState>;
   /** Writes its log to stdout. */
-  showLogs(wish: LogWish): Promise<void>;
+  showLogs(query: LogQuery): Promise<void>;
 }
 
 /** Text as XML holds it, between tags or in quotes. */

@@ -2,7 +2,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { LogWish, Daemon, DaemonSetting, DaemonState } from './daemon.js';
+import type { LogQuery, Daemon, DaemonSetting, DaemonState } from './daemon.js';
 import { mustRun, runTool } from './run-tool.js';
 import { showLogFile } from './show-log-file.js';
 import { escapeXml } from './daemon.js';
@@ -47,8 +47,8 @@ export class LaunchdDaemon implements Daemon {
     return { running: detail === 'running', detail };
   }
 
-  showLogs(wish: LogWish): Promise<void> {
-    return showLogFile(this.#setting.logFile, wish);
+  showLogs(query: LogQuery): Promise<void> {
+    return showLogFile(this.#setting.logFile, query);
   }
 
   get #domain(): string {

@@ -2,7 +2,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { LogWish, Daemon, DaemonSetting, DaemonState } from './daemon.js';
+import type { LogQuery, Daemon, DaemonSetting, DaemonState } from './daemon.js';
 import { mustRun, runTool } from './run-tool.js';
 import { showLogFile } from './show-log-file.js';
 import { escapeXml } from './daemon.js';
@@ -48,8 +48,8 @@ export class ScheduledTask implements Daemon {
     return { running: detail === 'Running', detail };
   }
 
-  showLogs(wish: LogWish): Promise<void> {
-    return showLogFile(this.#setting.logFile, wish);
+  showLogs(query: LogQuery): Promise<void> {
+    return showLogFile(this.#setting.logFile, query);
   }
 
   get #name(): string {

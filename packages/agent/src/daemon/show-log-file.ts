@@ -3,14 +3,14 @@ import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import type { LogWish } from './daemon.js';
+import type { LogQuery } from './daemon.js';
 
 /** As much of the end is looked through for its lines. */
 const MAX_TAIL_BYTES = 4 * 1024 * 1024;
 const LOOK_MS = 500;
 
 /** Writes to stdout. Throws with exit code 3 where there is no such file yet. */
-export async function showLogFile(file: string, { lines, follow }: LogWish): Promise<void> {
+export async function showLogFile(file: string, { lines, follow }: LogQuery): Promise<void> {
   let seen = await showEnd(file, lines);
   if (!follow) return;
   for (;;) {

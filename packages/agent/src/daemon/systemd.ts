@@ -2,7 +2,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { say } from '@inference-gateway/shared/program/print';
-import type { LogWish, Daemon, DaemonSetting, DaemonState } from './daemon.js';
+import type { LogQuery, Daemon, DaemonSetting, DaemonState } from './daemon.js';
 import { mustRun, runTool, showTool } from './run-tool.js';
 
 export class SystemdDaemon implements Daemon {
@@ -45,10 +45,10 @@ export class SystemdDaemon implements Daemon {
     return { running: active === 'active', detail: `${active} (${sub})` };
   }
 
-  showLogs({ lines, follow }: LogWish): Promise<void> {
-    const wish = ['--lines', String(lines), '--no-pager', '--output', 'cat'];
+  showLogs({ lines, follow }: LogQuery): Promise<void> {
+    const query = ['--lines', String(lines), '--no-pager', '--output', 'cat'];
     const following = follow ? ['--follow'] : [];
-    return showTool('journalctl', [...this.#scope, '--unit', this.#unit, ...wish, ...following]);
+    return showTool('journalctl', [...this.#scope, '--unit', this.#unit, ...query, ...following]);
   }
 
   get #unit(): string {

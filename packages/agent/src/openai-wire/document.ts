@@ -16,21 +16,21 @@ export interface Document {
 }
 
 /** Fills what the specification promises and a local server left out. Throws without choices. */
-export function readDocument(answer: JsonObject, wish: AnswerForm): Document {
+export function readDocument(answer: JsonObject, form: AnswerForm): Document {
   const choices = asObjects(answer['choices']);
   if (choices.length === 0) {
     throw new LocalFailure('LOCAL_ERROR', 'the local server answered JSON without choices.');
   }
-  requireModel(answer, wish);
-  const read = choices.map((choice, position) => readChoice(choice, position, wish));
+  requireModel(answer, form);
+  const read = choices.map((choice, position) => readChoice(choice, position, form));
   const written = new TextTokens();
   for (const choice of read) countChoice(choice, written);
-  const usage = completeUsage(readUsage(answer['usage']), written, wish.promptTokens);
+  const usage = completeUsage(readUsage(answer['usage']), written, form.promptTokens);
   const json = {
     ...answer,
-    ...frameOf(answer, wish),
-    object: wish.kind === 'chat' ? 'chat.completion' : 'text_completion',
-    model: wish.model,
+    ...frameOf(answer, form),
+    object: form.kind === 'chat' ? 'chat.completion' : 'text_completion',
+    model: form.model,
     choices: read,
     usage: { ...asObject(answer['usage']), ...usage },
   };
@@ -42,20 +42,20 @@ function countChoice({ message, text }: JsonObject, written: TextTokens): void {
   countMessage(asObject(message) ?? {}, written);
 }
 
-function readChoice(choice: JsonObject, position: number, wish: AnswerForm): JsonObject {
+function readChoice(choice: JsonObject, position: number, form: AnswerForm): JsonObject {
   const index = typeof choice['index'] === 'number' ? choice['index'] : position;
-  if (wish.kind === 'completion') {
+  if (form.kind === 'completion') {
     const text = typeof choice['text'] === 'string' ? choice['text'] : '';
     return { ...choice, index, text, finish_reason: choice['finish_reason'] ?? 'stop' };
   }
-  const message = readMessage(choice['message'], wish);
+  const message = readMessage(choice['message'], form);
   const calls = asObjects(message['tool_calls']).length;
   return { ...choice, index, message, finish_reason: endingOf(choice['finish_reason'], calls) };
 }
 
-function readMessage(value: unknown, wish: AnswerForm): JsonObject {
+function readMessage(value: unknown, form: AnswerForm): JsonObject {
   const message: JsonObject = { ...asObject(value), role: 'assistant' };
-  nameReasoning(message, wish.reasoning);
+  nameReasoning(message, form.reasoning);
   const calls = wholeCalls(message['tool_calls']);
   const called = asObject(message['function_call']);
   if (called !== null) message['function_call'] = withText(called, '{}');

@@ -27,49 +27,49 @@ const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 const MAX_FOLDED_BYTES = 8 * MAX_DOCUMENT_BYTES;
 
 /** Throws a `LocalFailure` where the answer makes no sense, or whatever reading the body throws. */
-export async function readAnswer(raw: RawAnswer, wish: AnswerForm): Promise<LocalAnswer> {
+export async function readAnswer(raw: RawAnswer, form: AnswerForm): Promise<LocalAnswer> {
   const { status } = raw;
   if (status >= 400) return errorDocument(status, decode(await readAll(raw.body)));
   if (status < 200 || status >= 300) throw unexpected(`status ${status}, which leads elsewhere`);
-  if (!wish.stream) return readPlain(raw.body, wish);
+  if (!form.stream) return readPlain(raw.body, form);
   const { first, body } = await peek(raw.body);
   if (first === '<') throw unexpected('a page instead of an answer');
   if (first !== '{') {
-    const reader = new ChunkReader(wish);
+    const reader = new ChunkReader(form);
     return { kind: 'events', events: streamEvents(body, reader), soFar: () => reader.usage };
   }
   const answer = parseDocument(decode(await readAll(body)));
   const error = readReportedError(answer);
   if (error !== null) return errorInSuccess(error);
-  const document = readDocument(answer, wish);
-  return { kind: 'events', events: documentEvents(document, wish), soFar: () => document.usage };
+  const document = readDocument(answer, form);
+  return { kind: 'events', events: documentEvents(document, form), soFar: () => document.usage };
 }
 
 /** Of `data:`, `event:`, `id:`, `retry:`, `error:` and a comment. */
 const STREAM_START = /[deir:]/;
 
-async function readPlain(source: ByteSource, wish: AnswerForm): Promise<LocalAnswer> {
+async function readPlain(source: ByteSource, form: AnswerForm): Promise<LocalAnswer> {
   const { first, body } = await peek(source);
   const read = STREAM_START.test(first)
-    ? await fold(body, wish)
-    : readJson(decode(await readAll(body)), wish);
+    ? await fold(body, form)
+    : readJson(decode(await readAll(body)), form);
   if ('kind' in read) return read;
   const json = JSON.stringify(read.json);
   if (json.length > MAX_DOCUMENT_BYTES) throw unexpected(`more than ${MAX_DOCUMENT_BYTES} bytes`);
   return { kind: 'document', status: 200, json, usage: read.usage };
 }
 
-function readJson(text: string, wish: AnswerForm): Document | DocumentAnswer {
+function readJson(text: string, form: AnswerForm): Document | DocumentAnswer {
   const answer = parseDocument(text);
   const error = readReportedError(answer);
-  return error === null ? readDocument(answer, wish) : errorInSuccess(error);
+  return error === null ? readDocument(answer, form) : errorInSuccess(error);
 }
 
 /** A stream that answers a plain request, or what it says instead of an answer. */
-async function fold(source: ByteSource, wish: AnswerForm): Promise<Document | DocumentAnswer> {
+async function fold(source: ByteSource, form: AnswerForm): Promise<Document | DocumentAnswer> {
   const parser = new SseParser();
   // The document has the usage whoever asked.
-  const reader = new ChunkReader({ ...wish, usage: true });
+  const reader = new ChunkReader({ ...form, usage: true });
   const collector = new ChunkCollector();
   const collect = (chunk: JsonObject | null): void => {
     if (chunk !== null) collector.add(chunk);
@@ -89,8 +89,8 @@ async function fold(source: ByteSource, wish: AnswerForm): Promise<Document | Do
     if (error instanceof LocalRefusal) return error.answer;
     throw error;
   }
-  const { names: _checked, ...form } = wish;
-  return readDocument(collector.answer, form);
+  const { names: _checked, ...plain } = form;
+  return readDocument(collector.answer, plain);
 }
 
 function parseDocument(text: string): JsonObject {
@@ -216,14 +216,14 @@ const MAX_PIECE_CHARACTERS = 64 * 1024;
 /** `document` is in clean form already. */
 async function* documentEvents(
   document: Document,
-  wish: AnswerForm,
+  form: AnswerForm,
 ): AsyncGenerator<string, TokenUsage | null, void> {
   const { choices, usage, ...rest } = document.json;
-  const object = wish.kind === 'chat' ? 'chat.completion.chunk' : 'text_completion';
+  const object = form.kind === 'chat' ? 'chat.completion.chunk' : 'text_completion';
   const frame = { ...rest, object };
   for (const choice of asObjects(choices)) {
     const { index, logprobs: all = null } = choice;
-    const told = wish.kind === 'chat' ? chatPieces(choice) : textPieces(choice);
+    const told = form.kind === 'chat' ? chatPieces(choice) : textPieces(choice);
     // Clients add them up: they go out once.
     const bearer = told.find(isText) ?? told.at(-1);
     for (const piece of told) {
@@ -231,7 +231,7 @@ async function* documentEvents(
       yield eventOf({ ...frame, choices: [{ index, logprobs, finish_reason: null, ...piece }] });
     }
   }
-  if (wish.usage) yield eventOf({ ...frame, choices: [], usage });
+  if (form.usage) yield eventOf({ ...frame, choices: [], usage });
   return document.usage;
 }
 

@@ -9,7 +9,7 @@ import type { AnswerForm } from './answer-form.js';
 
 export interface ShapedRequest {
   readonly body: Buffer;
-  readonly wish: AnswerForm;
+  readonly form: AnswerForm;
 }
 
 /** How a local server wants its requests; absent, as they are. */
@@ -34,7 +34,7 @@ export function shapeRequest(
   const { stream_options: given, stream: asked, ...body } = kept;
   const stream = asked === true;
   const options = asObject(given);
-  const wish: AnswerForm = {
+  const form: AnswerForm = {
     kind: call.endpoint === 'chat' ? 'chat' : 'completion',
     model: call.model.id,
     stream,
@@ -48,7 +48,7 @@ export function shapeRequest(
     ...(ways.shape?.(fields, call) ?? fields),
     ...(ways.streams !== false && streaming(asStream || asked, options)),
   };
-  return { body: writeSparse(sent), wish };
+  return { body: writeSparse(sent), form };
 }
 
 /** vLLM refuses the options on a request that does not stream. */

@@ -75,7 +75,7 @@ const MAX_CHOICES = 1_024;
  * said `[DONE]`.
  */
 export class ChunkReader {
-  readonly #wish: AnswerForm;
+  readonly #form: AnswerForm;
   readonly #object: string;
   #frame: Frame | null = null;
   /** As the server told it last. */
@@ -90,9 +90,9 @@ export class ChunkReader {
   readonly #calls = new Map<number, StreamedCalls>();
   #done = false;
 
-  constructor(wish: AnswerForm) {
-    this.#wish = wish;
-    this.#object = wish.kind === 'chat' ? 'chat.completion.chunk' : 'text_completion';
+  constructor(form: AnswerForm) {
+    this.#form = form;
+    this.#object = form.kind === 'chat' ? 'chat.completion.chunk' : 'text_completion';
   }
 
   /** `[DONE]` was read: nothing that follows counts. */
@@ -102,7 +102,7 @@ export class ChunkReader {
 
   /** Of what has been read so far: the server's own count where it has told one. */
   get usage(): TokenUsage {
-    return completeUsage(this.#usage, this.#written, this.#wish.promptTokens);
+    return completeUsage(this.#usage, this.#written, this.#form.promptTokens);
   }
 
   /** With what else the server told of its tokens. */
@@ -134,7 +134,7 @@ export class ChunkReader {
     if (!isWhole) throw new LocalFailure('LOCAL_ERROR', BROKEN_OFF);
     const owed: JsonObject[] = [];
     for (const [index, ended] of this.#choices) if (!ended) owed.push(this.#ending(index));
-    if (this.#wish.usage) {
+    if (this.#form.usage) {
       const chunk = this.#usageChunk ?? this.#framed({ choices: [] });
       owed.push({ ...chunk, usage: this.detailedUsage });
     }
@@ -142,7 +142,7 @@ export class ChunkReader {
   }
 
   #ending(index: number): JsonObject {
-    const choice = this.#wish.kind === 'chat' ? { index, delta: {} } : { index, text: '' };
+    const choice = this.#form.kind === 'chat' ? { index, delta: {} } : { index, text: '' };
     const finish_reason = endingOf(null, this.#calls.get(index)?.count ?? 0);
     return this.#framed({ choices: [{ ...choice, finish_reason }] });
   }
@@ -168,12 +168,12 @@ export class ChunkReader {
   }
 
   #framed(chunk: JsonObject): JsonObject {
-    if (this.#frame === null) requireModel(chunk, this.#wish);
-    this.#frame ??= frameOf(chunk, this.#wish);
+    if (this.#frame === null) requireModel(chunk, this.#form);
+    this.#frame ??= frameOf(chunk, this.#form);
     chunk['id'] = this.#frame.id;
     chunk['object'] = this.#object;
     chunk['created'] = this.#frame.created;
-    chunk['model'] = this.#wish.model;
+    chunk['model'] = this.#form.model;
     return chunk;
   }
 
@@ -181,7 +181,7 @@ export class ChunkReader {
     const index = typeof choice['index'] === 'number' ? choice['index'] : position;
     choice['index'] = index;
     choice['finish_reason'] ??= null;
-    if (this.#wish.kind === 'chat') choice['delta'] = this.#delta(choice, index);
+    if (this.#form.kind === 'chat') choice['delta'] = this.#delta(choice, index);
     else if (typeof choice['text'] === 'string') this.#written.add(choice['text']);
     else choice['text'] = '';
     if (choice['finish_reason'] === 'stop') {
@@ -205,7 +205,7 @@ export class ChunkReader {
       if (typeof delta['content'] !== 'string') delta['content'] = '';
     }
     countMessage(delta, this.#written);
-    nameReasoning(delta, this.#wish.reasoning);
+    nameReasoning(delta, this.#form.reasoning);
     if (Array.isArray(delta['tool_calls'])) this.#toolCalls(delta, index);
     return delta;
   }

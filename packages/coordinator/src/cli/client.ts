@@ -107,9 +107,9 @@ export async function runHere<Name extends AdminName>(
   try {
     const assets = createAdminAssets(dataDir, store);
     const { queueLimits, ...settings } = offline();
-    const desk = createOfflineJobs(store, queueLimits);
+    const jobActions = createOfflineJobs(store, queueLimits);
     const nobody = { sessions: null, server: null, system: null, onMember: (): void => {} };
-    const context = { store, assets, desk, now: Date.now, ...settings, ...nobody };
+    const context = { store, assets, jobActions, now: Date.now, ...settings, ...nobody };
     return (await runAdmin(context, { command, args, by: ACTOR })) as AdminResult<Name>;
   } finally {
     await store.close();

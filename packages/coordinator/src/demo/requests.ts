@@ -4,7 +4,7 @@ import type { ModelId } from './models.js';
 import type { Random } from './random.js';
 import { CHATS, PICTURES, SPOKEN, TUNES } from './topics.js';
 
-export interface Wish {
+export interface DemoRequest {
   readonly endpoint: EndpointKey;
   readonly model: ModelId;
   /** Less its model. */
@@ -12,7 +12,7 @@ export interface Wish {
 }
 
 /** All that can be a job. */
-export type WishKind = 'chat' | 'image' | 'speech' | 'music';
+export type RequestKind = 'chat' | 'image' | 'speech' | 'music';
 
 /** Open to every member by what is shared. */
 const CHAT_MODELS: readonly [ModelId, ...ModelId[]] = [
@@ -24,7 +24,7 @@ const CHAT_MODELS: readonly [ModelId, ...ModelId[]] = [
 ];
 const TUNE_S = 10;
 
-export function wishFor(kind: WishKind, random: Random): Wish {
+export function requestFor(kind: RequestKind, random: Random): DemoRequest {
   switch (kind) {
     case 'chat':
       return chatOf(random.pick(CHAT_MODELS), random);
@@ -41,11 +41,11 @@ export function wishFor(kind: WishKind, random: Random): Wish {
   }
 }
 
-export function chatOf(model: ModelId, random: Random): Wish {
+export function chatOf(model: ModelId, random: Random): DemoRequest {
   const messages = [{ role: 'user', content: random.pick(CHATS).question }];
   return { endpoint: 'chat', model, body: { messages } };
 }
 
-export function imageOf(prompt: string, size = '512x512'): Wish {
+export function imageOf(prompt: string, size = '512x512'): DemoRequest {
   return { endpoint: 'images', model: 'flux.1-schnell', body: { prompt, size } };
 }

@@ -1,5 +1,5 @@
 /**
- * What callers and administrators may do with jobs. `jobs.ts` is the desk of a running coordinator.
+ * What callers and administrators may do with jobs. `jobs.ts` are those of a running coordinator.
  */
 import type { Waiting } from '../core/jobs/waiting-reason.js';
 import type {

@@ -183,7 +183,7 @@ export function judgeRun(failure: AttemptFailure, providerName: string): JobVerd
       return { kind: 'leave' };
     case 'not_accepted':
     case 'rejected':
-      return { kind: 'release', counts: !isOwnersWish(failure), error };
+      return { kind: 'release', counts: !isOwnersChoice(failure), error };
     case 'reset':
       if (failure.code === 'YIELDED') return { kind: 'release', counts: false, error };
       return { kind: 'fail', retryable: true, error };
@@ -216,7 +216,7 @@ export function judgeOwnFault(error: ApiError): JobVerdict {
   return { kind: 'release', counts: true, error };
 }
 
-function isOwnersWish(failure: AttemptFailure): boolean {
+function isOwnersChoice(failure: AttemptFailure): boolean {
   if (failure.kind !== 'rejected') return false;
   return failure.reason === 'draining' || failure.reason === 'paused';
 }

@@ -1,4 +1,4 @@
-/** Jobs of a running coordinator: the desk for callers, the keeper of claims for links. */
+/** Jobs of a running coordinator: what callers may do, the keeper of claims for links. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';

@@ -1,5 +1,5 @@
 /**
- * The desk of a data folder on which no coordinator runs: what an administrator does to a job there
+ * What may be done on a data folder on which no coordinator runs: what an administrator does to a job there
  * is an operation of the store and nothing else. Whoever still runs a canceled job is told when its
  * agent comes back.
  */

@@ -24,8 +24,8 @@ export const showBatch = adminCommand(oneBatch, async ({ store }, args) => {
 });
 
 /** Jobs that have ended stay as they are; a batch that is DONE stays as it is, too. */
-export const cancelBatch = adminCommand(oneBatch, async ({ store, desk }, args) => {
-  const batch = await desk.cancelBatch(args.batch, null);
+export const cancelBatch = adminCommand(oneBatch, async ({ store, jobActions }, args) => {
+  const batch = await jobActions.cancelBatch(args.batch, null);
   if (batch === null) throw unknownId('batch', args.batch);
   const { id, label, counts } = batch;
   await store.recordAudit({

@@ -45,8 +45,8 @@ export const showJob = adminCommand(oneJob, async (context, args) => {
   return { ...(await viewJob(context, detail.job)), ...details(detail, providers) };
 });
 
-export const cancelJob = adminCommand(oneJob, async ({ store, desk }, args) => {
-  const outcome = await desk.cancel(args.job, null);
+export const cancelJob = adminCommand(oneJob, async ({ store, jobActions }, args) => {
+  const outcome = await jobActions.cancel(args.job, null);
   if (outcome.kind === 'unknown') throw unknownId('job', args.job);
   const { job } = outcome;
   if (outcome.kind === 'finished') throw endedAlready(job);
@@ -57,8 +57,8 @@ export const cancelJob = adminCommand(oneJob, async ({ store, desk }, args) => {
   return { id: job.id, status: job.status, was_running: wasRunning, provider: provider ?? null };
 });
 
-export const retryJob = adminCommand(oneJob, async ({ store, desk }, args) => {
-  const outcome = await desk.retry(args.job, null);
+export const retryJob = adminCommand(oneJob, async ({ store, jobActions }, args) => {
+  const outcome = await jobActions.retry(args.job, null);
   if (outcome.kind === 'unknown') throw unknownId('job', args.job);
   if (outcome.kind === 'not_retryable') throw notRetryable(outcome.job);
   if (outcome.kind === 'queue_full') throw queueFull(args.job, outcome);
@@ -148,13 +148,13 @@ interface Surroundings {
 }
 
 async function surroundingsOf(
-  { store, desk }: AdminContext,
+  { store, jobActions }: AdminContext,
   jobs: readonly Job[],
 ): Promise<Surroundings> {
   return {
     members: await memberNames(store),
     providers: await providerNames(store),
-    waiting: await desk.waiting(jobs.filter(({ status }) => status === 'QUEUED')),
+    waiting: await jobActions.waiting(jobs.filter(({ status }) => status === 'QUEUED')),
   };
 }
 

@@ -192,7 +192,7 @@ function isActiveAdmin({ role, disabledAt }: Member): boolean {
 }
 
 /** Those that wait, and those that run, on the GPU too. */
-async function endJobs({ store, desk }: AdminContext, memberId: string): Promise<void> {
+async function endJobs({ store, jobActions }: AdminContext, memberId: string): Promise<void> {
   const question = { endpoints: null, model: null, limit: JOBS_AT_ONCE, order: 'desc' } as const;
   for (let after: string | null = null; ;) {
     const jobs: readonly Job[] = await store.listJobs({
@@ -201,7 +201,7 @@ async function endJobs({ store, desk }: AdminContext, memberId: string): Promise
       after,
       ...question,
     });
-    for (const { id } of jobs) await desk.cancel(id, memberId);
+    for (const { id } of jobs) await jobActions.cancel(id, memberId);
     if (jobs.length < JOBS_AT_ONCE) return;
     after = jobs.at(-1)?.id ?? null;
   }

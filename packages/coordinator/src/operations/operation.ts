@@ -45,7 +45,7 @@ export interface AdminContext {
   /** Somebody is a member now: the first one is not to be made by its link any more. */
   readonly onMember: () => void;
   readonly assets: AdminAssets;
-  readonly desk: JobActions;
+  readonly jobActions: JobActions;
   /** From a row's making, or a job's end, to its deletion. */
   readonly retention: Retention;
   /** Whether jobs are taken, or would be where no coordinator runs. */

@@ -7,7 +7,7 @@ import { adminCommand } from './operation.js';
 const nothing = z.strictObject({});
 
 export const summarizeQueue = adminCommand(nothing, async (context) => {
-  const { store, sessions, desk, now } = context;
+  const { store, sessions, jobActions, now } = context;
   const queues = await store.modelQueues(null);
   const queued = sum(queues.map((queue) => queue.queued));
   const oldest = queues.flatMap(({ oldestQueuedAt }) => oldestQueuedAt ?? []);
@@ -17,26 +17,26 @@ export const summarizeQueue = adminCommand(nothing, async (context) => {
     queued,
     processing: sum(queues.map(({ processing }) => processing)),
     oldest_queued_at: oldest.length === 0 ? null : Math.min(...oldest),
-    last_tick_at: desk.lastTickAt,
+    last_tick_at: jobActions.lastTickAt,
     // Nothing is dispatched where it is not enabled, whatever else ticks.
-    worker_stalled: isStalled(queued, context.asyncEnabled ? desk.lastTickAt : null, now()),
+    worker_stalled: isStalled(queued, context.asyncEnabled ? jobActions.lastTickAt : null, now()),
     by_model: queues.map((queue) => present(queue, sessions)),
   };
 });
 
 /** The switch lies in the store, so that it holds after a restart. */
-export const pauseQueue = adminCommand(nothing, async ({ desk, by }) => {
-  await desk.setPaused(true, by);
+export const pauseQueue = adminCommand(nothing, async ({ jobActions, by }) => {
+  await jobActions.setPaused(true, by);
   return { paused: true };
 });
 
-export const resumeQueue = adminCommand(nothing, async ({ desk, by }) => {
-  await desk.setPaused(false, by);
+export const resumeQueue = adminCommand(nothing, async ({ jobActions, by }) => {
+  await jobActions.setPaused(false, by);
   return { paused: false };
 });
 
-export const requeueStuck = adminCommand(nothing, async ({ store, desk }) => {
-  const requeued = await desk.requeueStuck();
+export const requeueStuck = adminCommand(nothing, async ({ store, jobActions }) => {
+  const requeued = await jobActions.requeueStuck();
   if (requeued > 0) {
     const change = { before: null, after: { requeued } };
     await store.recordAudit({ action: 'queue.requeue', subject: QUEUE, ...change });

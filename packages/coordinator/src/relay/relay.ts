@@ -53,7 +53,7 @@ interface Sent {
 export class Direct {
   readonly #sessions: Sessions;
   readonly #timing: DirectTiming;
-  readonly #turnstile: Admission;
+  readonly #admission: Admission;
   readonly #placement: Placement;
   readonly #conversations = new Conversations();
   readonly #closing = new AbortController();
@@ -67,7 +67,7 @@ export class Direct {
     const closing = this.#closing.signal;
     // Everybody who waits listens to it; the lines themselves are what is limited.
     setMaxListeners(0, closing);
-    this.#turnstile = new Admission(timing.maxConcurrent, timing.syncWaitMs, closing);
+    this.#admission = new Admission(timing.maxConcurrent, timing.syncWaitMs, closing);
     const line = new WaitingLine((serve) => this.#placement.atOneMoment(serve));
     const conversations = this.#conversations;
     this.#placement = new Placement(sessions, { line, timing, closing, conversations });
@@ -82,7 +82,7 @@ export class Direct {
       // Whoever left while the request was read would be waited for by nobody's leaving.
       if (work.signal.aborted) return conclude(work, progress, { kind: 'canceled' });
       const { memberId, limits } = work.caller;
-      await this.#turnstile.enter(memberId, work.signal, limits.concurrent);
+      await this.#admission.enter(memberId, work.signal, limits.concurrent);
       return await this.#runInside(work, sink, progress);
     } catch (thrown) {
       const error = thrown instanceof ApiError ? thrown : internalError(work, thrown);
@@ -113,7 +113,7 @@ export class Direct {
     try {
       return await this.#tryProviders(work, sink, progress);
     } finally {
-      this.#turnstile.leave(work.caller.memberId);
+      this.#admission.leave(work.caller.memberId);
     }
   }
 

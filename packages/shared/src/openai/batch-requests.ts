@@ -8,7 +8,7 @@ import { refuseMisspelledNames } from './field-names.js';
 import { parseRequest } from './requests.js';
 import type { ParsedRequest, RequestLimits } from './requests.js';
 import { parseWebhook } from './webhook.js';
-import type { WebhookWish } from './webhook.js';
+import type { WebhookTarget } from './webhook.js';
 
 export const MAX_BATCH_ITEMS = 256;
 const MAX_LABEL_CHARACTERS = 256;
@@ -29,7 +29,7 @@ export interface BatchItem {
 export interface ParsedBatch {
   readonly items: readonly BatchItem[];
   readonly label: string | null;
-  readonly webhook: WebhookWish | null;
+  readonly webhook: WebhookTarget | null;
 }
 
 const ENDPOINT_RULE = `it must be one of ${[...BATCHABLE.keys()].join(', ')}`;

@@ -21,7 +21,7 @@ import {
 import type { RequestLimits } from './media-requests.js';
 import { checkChat, checkCompletion } from './text-requests.js';
 import { parseWebhook } from './webhook.js';
-import type { WebhookWish } from './webhook.js';
+import type { WebhookTarget } from './webhook.js';
 
 export type { RequestLimits };
 
@@ -31,7 +31,7 @@ export interface ParsedRequest {
   readonly stream: boolean;
   readonly async: boolean;
   /** Who is told when the job has ended; it has no effect on a synchronous call. */
-  readonly webhook: WebhookWish | null;
+  readonly webhook: WebhookTarget | null;
   /** As the caller named it; null where they left the choice. */
   readonly responseFormat: string | null;
   /** What goes to the provider. */
@@ -66,9 +66,9 @@ export function parseRequest(
 ): ParsedRequest {
   refuseMisspelledNames(value);
   // Taken out first: its address is no picture that a model server would fetch.
-  const { webhook: wish, ...rest } = submitted.safeParse(value).data ?? {};
-  const checked = CHECKS[endpoint](wish === undefined ? value : rest, limits);
-  const webhook = parseWebhook(wish);
+  const { webhook: target, ...rest } = submitted.safeParse(value).data ?? {};
+  const checked = CHECKS[endpoint](target === undefined ? value : rest, limits);
+  const webhook = parseWebhook(target);
   return finish(endpoint, checked, { async: checked['async'] === true, webhook });
 }
 

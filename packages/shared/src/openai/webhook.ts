@@ -51,16 +51,16 @@ export const webhookSchema = z.preprocess(
   ),
 );
 
-export type WebhookWish = z.infer<typeof webhookSchema>;
+export type WebhookTarget = z.infer<typeof webhookSchema>;
 
-const wish = z.object({ webhook: webhookSchema.nullish() });
+const holder = z.object({ webhook: webhookSchema.nullish() });
 
 /**
  * Checks the value of a body's `webhook`; absent ones are null. Throws an `ApiError` that names
  * `webhook.url` or `webhook.secret` and never repeats the secret.
  */
-export function parseWebhook(value: unknown): WebhookWish | null {
-  return check(wish, { webhook: value }).webhook ?? null;
+export function parseWebhook(value: unknown): WebhookTarget | null {
+  return check(holder, { webhook: value }).webhook ?? null;
 }
 
 function isAbsentOrText(value: unknown): boolean {

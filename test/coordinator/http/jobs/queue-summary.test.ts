@@ -38,13 +38,17 @@ describe('worker_stalled is true when jobs are queued and the dispatcher has not
 });
 
 test('the oldest queued job is told in whole seconds', async () => {
-  const desk = { lastTickAt: NOW };
-  const summary = await summaryOf('the caller', desk, NOW + 7_900);
+  const jobActions = { lastTickAt: NOW };
+  const summary = await summaryOf('the caller', jobActions, NOW + 7_900);
   expect(summary.oldest_queued_seconds).toBe(7);
   expect(summary.by_model).toMatchObject([{ queued: 1, oldest_queued_seconds: 7 }]);
 });
 
-async function summaryOf(whose: Whose, desk: { lastTickAt: number | null } | null, now = NOW) {
+async function summaryOf(
+  whose: Whose,
+  jobActions: { lastTickAt: number | null } | null,
+  now = NOW,
+) {
   const store = await openStore(await temporaryFolder());
   onTestFinished(() => store.close());
   const { id: memberId } = await createMember(store, 'anna');
@@ -52,5 +56,5 @@ async function summaryOf(whose: Whose, desk: { lastTickAt: number | null } | nul
   if (whose !== 'nobody') await submitJob(store, whose === 'another' ? another : memberId);
   const limits = { requests: null, concurrent: null };
   const caller = { memberId, memberName: 'anna', keyId: 'key', scope: 'any', limits } as const;
-  return summarizeQueue({ desk, store, sessions: { providers: () => [] } }, caller, now);
+  return summarizeQueue({ jobActions, store, sessions: { providers: () => [] } }, caller, now);
 }

@@ -11,7 +11,7 @@ import type { Scene } from '../scene.js';
 import { drawLandscape, encodePng } from '../answers/landscape.js';
 import { chords, hum } from '../answers/sound.js';
 import { CHATS } from '../topics.js';
-import type { Wish } from '../requests.js';
+import type { DemoRequest } from '../requests.js';
 import { cost } from './past-usage.js';
 
 const HOUR_MS = 3_600_000;
@@ -215,7 +215,7 @@ function answerTo(asked: string, model: string): object {
 }
 
 /** A job that ended before the demo began. */
-export interface PastJob extends Wish {
+export interface PastJob extends DemoRequest {
   readonly member: MemberName;
   readonly ending: 'done' | 'failed' | 'canceled';
 }

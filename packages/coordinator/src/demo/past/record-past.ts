@@ -5,8 +5,8 @@ import type { MemberName } from '../cast.js';
 import { Random } from '../random.js';
 import type { Scene } from '../scene.js';
 import { PICTURES } from '../topics.js';
-import { imageOf, wishFor } from '../requests.js';
-import type { WishKind } from '../requests.js';
+import { imageOf, requestFor } from '../requests.js';
+import type { RequestKind } from '../requests.js';
 import type { PastJob, Past } from './past-jobs.js';
 import { submitAndEnd, submitBatchAndEnd } from './past-jobs.js';
 import { recordPastUsage } from './past-usage.js';
@@ -25,7 +25,7 @@ const DRAWINGS_AGO_MS = 5 * HOUR_MS;
 
 /** Who submits, and what: taken in turns. */
 const WHO: readonly MemberName[] = ['Anna', 'Ben', 'Anna', 'Chiara', 'Anna', 'Dov', 'Emi'];
-const WHAT: readonly WishKind[] = ['chat', 'chat', 'speech', 'chat', 'chat', 'image', 'chat'];
+const WHAT: readonly RequestKind[] = ['chat', 'chat', 'speech', 'chat', 'chat', 'image', 'chat'];
 
 /** Somebody looks after it: its admin is not to be told to. */
 const BACKUP = {
@@ -63,16 +63,16 @@ function jobAt({ random }: Past, index: number): PastJob {
   const member = WHO[index % WHO.length] ?? 'Anna';
   const turn = index + Math.floor(index / WHO.length);
   const kind = WHAT[turn % WHAT.length] ?? 'chat';
-  const wish = wishFor(member === 'Chiara' ? 'music' : kind, random);
+  const request = requestFor(member === 'Chiara' ? 'music' : kind, random);
   const place = index + 1;
-  if (place % FAILED_EVERY === 0) return { ...wish, member, ending: 'failed' };
-  return { ...wish, member, ending: place % CANCELED_EVERY === 0 ? 'canceled' : 'done' };
+  if (place % FAILED_EVERY === 0) return { ...request, member, ending: 'failed' };
+  return { ...request, member, ending: place % CANCELED_EVERY === 0 ? 'canceled' : 'done' };
 }
 
 function summaries(past: Past, now: number): Promise<void> {
   const job = (index: number): PastJob => {
-    const wish = wishFor('chat', past.random);
-    return { ...wish, member: 'Anna', ending: index === SUMMARIES - 3 ? 'failed' : 'done' };
+    const request = requestFor('chat', past.random);
+    return { ...request, member: 'Anna', ending: index === SUMMARIES - 3 ? 'failed' : 'done' };
   };
   const others = Array.from({ length: SUMMARIES - 1 }, (_, index) => job(index + 1));
   const at = now - SUMMARIES_AGO_MS;

@@ -5,8 +5,8 @@ import type { MemberName } from '../cast.js';
 import { Random } from '../random.js';
 import type { Scene, SceneMember } from '../scene.js';
 import { PICTURES } from '../topics.js';
-import { chatOf, imageOf, wishFor } from '../requests.js';
-import type { Wish, WishKind } from '../requests.js';
+import { chatOf, imageOf, requestFor } from '../requests.js';
+import type { DemoRequest, RequestKind } from '../requests.js';
 
 const SEED = 11;
 
@@ -30,7 +30,7 @@ const FIRST_CHATS = 6;
 
 const BATCH_JOBS = 8;
 
-const KINDS: readonly [WishKind, ...WishKind[]] = ['chat', 'chat', 'speech', 'image'];
+const KINDS: readonly [RequestKind, ...RequestKind[]] = ['chat', 'chat', 'speech', 'image'];
 
 const LABELS: readonly [string, ...string[]] = ['Translations', 'Alt texts', 'Meeting notes'];
 
@@ -65,11 +65,11 @@ export class Visitors {
     const pictures = Array.from({ length: FIRST_PICTURES }, (_, index) =>
       imageOf(`${PICTURES[index % PICTURES.length] ?? PICTURES[0]}, sheet ${index + 1}`),
     );
-    const chats = Array.from({ length: FIRST_CHATS }, () => wishFor('chat', this.#random));
+    const chats = Array.from({ length: FIRST_CHATS }, () => requestFor('chat', this.#random));
     this.#batch('Anna', 'Calendar for next year', [...pictures, ...chats]);
     this.#submit('Anna', chatOf('mistral-small-24b-instruct', this.#random));
     this.#submit('Dov', chatOf('mistral-small-24b-instruct', this.#random));
-    this.#submit('Anna', wishFor('music', this.#random));
+    this.#submit('Anna', requestFor('music', this.#random));
     this.#chat('Ben');
   }
 
@@ -90,25 +90,25 @@ export class Visitors {
       return this.#submit(who, imageOf(this.#random.pick(PICTURES), TOO_LARGE));
     }
     if (this.#random.chance(0.45)) return this.#chat(who);
-    return this.#submit(who, wishFor(this.#random.pick(KINDS), this.#random));
+    return this.#submit(who, requestFor(this.#random.pick(KINDS), this.#random));
   }
 
   #smallBatch(who: MemberName): void {
-    const wishes = Array.from({ length: BATCH_JOBS }, () => wishFor('chat', this.#random));
-    this.#batch(who, this.#random.pick(LABELS), wishes);
+    const requests = Array.from({ length: BATCH_JOBS }, () => requestFor('chat', this.#random));
+    this.#batch(who, this.#random.pick(LABELS), requests);
   }
 
   #chat(who: MemberName): void {
-    const wish = wishFor('chat', this.#random);
-    this.#try(streamChat(this.#caller, this.#scene.members[who], wish));
+    const request = requestFor('chat', this.#random);
+    this.#try(streamChat(this.#caller, this.#scene.members[who], request));
   }
 
-  #submit(who: MemberName, wish: Wish): void {
-    this.#try(submitJob(this.#caller, this.#scene.members[who], wish));
+  #submit(who: MemberName, request: DemoRequest): void {
+    this.#try(submitJob(this.#caller, this.#scene.members[who], request));
   }
 
-  #batch(who: MemberName, label: string, wishes: readonly Wish[]): void {
-    this.#try(submitBatch(this.#caller, this.#scene.members[who], { label, wishes }));
+  #batch(who: MemberName, label: string, requests: readonly DemoRequest[]): void {
+    this.#try(submitBatch(this.#caller, this.#scene.members[who], { label, requests }));
   }
 
   /** The demo may lose a call, as members do: while the coordinator ends, or when it is cut. */
@@ -128,27 +128,27 @@ interface Caller {
   readonly signal: AbortSignal;
 }
 
-async function submitJob(caller: Caller, by: SceneMember, wish: Wish): Promise<void> {
-  const body = { model: wish.model, ...wish.body, async: true };
-  await post(caller, by, { path: pathOf(wish), body });
+async function submitJob(caller: Caller, by: SceneMember, request: DemoRequest): Promise<void> {
+  const body = { model: request.model, ...request.body, async: true };
+  await post(caller, by, { path: pathOf(request), body });
 }
 
 async function submitBatch(
   caller: Caller,
   by: SceneMember,
-  batch: { readonly label: string; readonly wishes: readonly Wish[] },
+  batch: { readonly label: string; readonly requests: readonly DemoRequest[] },
 ): Promise<void> {
-  const requests = batch.wishes.map((wish) => ({
-    endpoint: pathOf(wish),
-    body: { model: wish.model, ...wish.body },
+  const requests = batch.requests.map((request) => ({
+    endpoint: pathOf(request),
+    body: { model: request.model, ...request.body },
   }));
   await post(caller, by, { path: `${BASE}/batches`, body: { label: batch.label, requests } });
 }
 
 /** Reads the stream to its end, and keeps nothing. */
-async function streamChat(caller: Caller, by: SceneMember, wish: Wish): Promise<void> {
-  const body = { model: wish.model, ...wish.body, stream: true };
-  await post(caller, by, { path: pathOf(wish), body });
+async function streamChat(caller: Caller, by: SceneMember, request: DemoRequest): Promise<void> {
+  const body = { model: request.model, ...request.body, stream: true };
+  await post(caller, by, { path: pathOf(request), body });
 }
 
 interface Post {
@@ -167,6 +167,6 @@ async function post({ origin, signal }: Caller, by: SceneMember, what: Post): Pr
   await response.arrayBuffer();
 }
 
-function pathOf({ endpoint }: Wish): string {
+function pathOf({ endpoint }: DemoRequest): string {
   return `${BASE}${ENDPOINTS[endpoint].path}`;
 }

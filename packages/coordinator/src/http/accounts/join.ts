@@ -31,12 +31,12 @@ type Joining = z.output<typeof joining>;
 
 export interface JoinParts {
   readonly store: Pick<Store, 'by'>;
-  readonly desk: Pick<PasswordQueue, 'hash'>;
+  readonly passwords: Pick<PasswordQueue, 'hash'>;
   readonly setup: Pick<SetupLink, 'close'>;
 }
 
 export function joinRoutes(router: Router<RequestState>, parts: JoinParts): void {
-  const { store, desk, setup } = parts;
+  const { store, passwords, setup } = parts;
   const bodies = smallBodies();
   const limit = new AddressLimit(MAX_TRIES);
   router.post('/api/join', async (ctx) => {
@@ -44,7 +44,7 @@ export function joinRoutes(router: Router<RequestState>, parts: JoinParts): void
     const wanted = check(joining, await bodies.read(ctx));
     requirePassword(wanted.password);
     const hash = hashInvite(wanted.token);
-    const passwordHash = await desk.hash(wanted.password);
+    const passwordHash = await passwords.hash(wanted.password);
     const acceptance = { hash, name: wanted.name, passwordHash };
     const outcome = await store.by('invite').acceptInvite(acceptance, Date.now());
     if (outcome.kind === 'refused') throw refused();

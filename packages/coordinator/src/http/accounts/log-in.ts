@@ -21,15 +21,15 @@ interface Count {
 
 export class LogIn {
   readonly #store: Pick<Store, 'findPassword'>;
-  readonly #desk: Pick<PasswordQueue, 'check'>;
+  readonly #passwords: Pick<PasswordQueue, 'check'>;
   readonly #pairs = new LogInThrottle(FIRM);
   readonly #addresses = new LogInThrottle(FIRM);
   readonly #networks = new LogInThrottle(SHARED);
   readonly #accounts = new LogInThrottle(GENTLE);
 
-  constructor(store: Pick<Store, 'findPassword'>, desk: Pick<PasswordQueue, 'check'>) {
+  constructor(store: Pick<Store, 'findPassword'>, passwords: Pick<PasswordQueue, 'check'>) {
     this.#store = store;
-    this.#desk = desk;
+    this.#passwords = passwords;
   }
 
   /**
@@ -74,7 +74,7 @@ export class LogIn {
 
   async #check({ email, password }: Credentials): Promise<Proven | null> {
     const found = await this.#store.findPassword(email);
-    const isRight = await this.#desk.check(password, found?.passwordHash ?? null);
+    const isRight = await this.#passwords.check(password, found?.passwordHash ?? null);
     if (!isRight || found === null) return null;
     return { memberId: found.member.id, passwordHash: found.passwordHash };
   }

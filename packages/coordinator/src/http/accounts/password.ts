@@ -16,14 +16,14 @@ const change = z.object({ current: z.string(), password: z.string() });
 
 export interface PasswordRouteParts {
   readonly store: Pick<Store, 'by'>;
-  readonly desk: Pick<PasswordQueue, 'hash'>;
+  readonly passwords: Pick<PasswordQueue, 'hash'>;
   /** Whoever sits down at an open browser guesses no faster than anybody who logs in. */
   readonly logIn: LogIn;
   readonly sessions: ConsoleSessions;
 }
 
 export function passwordRoutes(router: Router<RequestState>, parts: PasswordRouteParts): void {
-  const { store, desk, logIn, sessions } = parts;
+  const { store, passwords, logIn, sessions } = parts;
   const bodies = smallBodies();
 
   router.post('/api/console/v1/password', async (ctx) => {
@@ -33,7 +33,7 @@ export function passwordRoutes(router: Router<RequestState>, parts: PasswordRout
     const credentials = { email: member.email, password: current, address: ctx.state.ip };
     const proven = await logIn.attempt(credentials);
     if (proven === null) throw wrongCurrent();
-    const passwordHash = await desk.hash(password);
+    const passwordHash = await passwords.hash(password);
     await replace(store, proven, passwordHash);
     // Every session has ended with the password, this browser's, too.
     if (!(await sessions.start(ctx, { ...proven, passwordHash }))) throw wrongCurrent();

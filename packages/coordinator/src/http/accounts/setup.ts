@@ -28,13 +28,13 @@ const setup = z.object({
 
 export interface SetupParts {
   readonly store: Pick<Store, 'by'>;
-  readonly desk: Pick<PasswordQueue, 'hash'>;
+  readonly passwords: Pick<PasswordQueue, 'hash'>;
   readonly sessions: ConsoleSessions;
   readonly setup: SetupLink;
 }
 
 export function setupRoutes(router: Router<RequestState>, parts: SetupParts): void {
-  const { store, desk, sessions } = parts;
+  const { store, passwords, sessions } = parts;
   const bodies = smallBodies();
   const limit = new AddressLimit(MAX_TRIES);
 
@@ -50,7 +50,7 @@ export function setupRoutes(router: Router<RequestState>, parts: SetupParts): vo
     const { token, password, ...wanted } = check(setup, await bodies.read(ctx));
     if (!parts.setup.fits(token)) throw wrongLink();
     requirePassword(password);
-    const passwordHash = await desk.hash(password);
+    const passwordHash = await passwords.hash(password);
     const first = { ...wanted, passwordHash };
     const member = await store.by('setup').createFirstMember(first, Date.now());
     await parts.setup.close();

@@ -8,7 +8,7 @@ import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { ErrorCode } from '@inference-gateway/shared/errors';
 import type { ParsedRequest } from '@inference-gateway/shared/openai/requests';
-import type { WebhookWish } from '@inference-gateway/shared/openai/webhook';
+import type { WebhookTarget } from '@inference-gateway/shared/openai/webhook';
 import { ThreadQueue } from '@inference-gateway/shared/program/thread-queue';
 import { sparseBody } from '@inference-gateway/shared/json/sparse';
 import type { Rendered } from '../inference/answers/json-answer.js';
@@ -40,7 +40,7 @@ export type Answer =
       readonly kind: 'batch';
       readonly items: readonly ({ readonly endpoint: EndpointKey } & Written)[];
       readonly label: string | null;
-      readonly webhook: WebhookWish | null;
+      readonly webhook: WebhookTarget | null;
     }
   | {
       readonly kind: 'transcript';

@@ -27,12 +27,12 @@ const WINDOW_MS = 60_000;
 
 export interface ConsoleParts {
   readonly sessions: ConsoleSessions;
-  readonly desk: ConsoleCommands;
+  readonly commands: ConsoleCommands;
   readonly reads: MemberReads;
 }
 
 export function consoleRoutes(router: Router<RequestState>, parts: ConsoleParts): void {
-  const { sessions, desk, reads } = parts;
+  const { sessions, commands, reads } = parts;
   const bodies = smallBodies();
   const changes = new RateLimit(MAX_CHANGES, WINDOW_MS);
 
@@ -41,7 +41,7 @@ export function consoleRoutes(router: Router<RequestState>, parts: ConsoleParts)
     const admit = async (ctx: Context): Promise<Admitted> => {
       const loggedIn = await sessions.identify(ctx);
       refuseUnlessAllowed(area, loggedIn);
-      return { loggedIn, command: commandOf(ctx, desk, area) };
+      return { loggedIn, command: commandOf(ctx, commands, area) };
     };
     router.get(path, async (ctx) => {
       const admitted = await admit(ctx);
@@ -80,9 +80,9 @@ function refuseUnlessAllowed(area: Area, { member }: LoggedIn): void {
   throw new ApiError('not_allowed', 'Only admins may do this. Ask one of them.');
 }
 
-function commandOf(ctx: Context, desk: ConsoleCommands, area: Area): ConsoleCommand {
+function commandOf(ctx: Context, commands: ConsoleCommands, area: Area): ConsoleCommand {
   const name = ctx.path.slice(ctx.path.lastIndexOf('/') + 1);
-  const command = desk.find(area, name);
+  const command = commands.find(area, name);
   if (command !== null) return command;
   const message = `There is no command at ${ctx.path}. Load the page again.`;
   throw new ApiError('unknown_url', message);

@@ -131,8 +131,8 @@ export function createRouter(parts: AppParts): Router<RequestState> {
   deviceRoutes(router, { store, providerApproval, times, publicUrl: parts.publicUrl });
   agentRoutes(router, { store, version, sessions: inference.sessions });
   accountRoutes(router, parts);
-  const { sessions, console: desk, reads } = parts;
-  consoleRoutes(router, { sessions, desk, reads });
+  const { sessions, console: commands, reads } = parts;
+  consoleRoutes(router, { sessions, commands, reads });
   openapiRoutes(router, parts.publicUrl);
   modelRoutes(router, parts.inference.sessions);
   inferenceRoutes(router, parts.inference);
@@ -145,25 +145,25 @@ export function createRouter(parts: AppParts): Router<RequestState> {
 /** Becoming a member, and logging in: all wait in one line for their passwords. */
 function accountRoutes(router: Router<RequestState>, parts: AppParts): void {
   const { store, sessions, setup, version } = parts;
-  const desk = new PasswordQueue();
-  const logIn = new LogIn(store, desk);
-  joinRoutes(router, { store, desk, setup });
-  setupRoutes(router, { store, desk, sessions, setup });
+  const passwords = new PasswordQueue();
+  const logIn = new LogIn(store, passwords);
+  joinRoutes(router, { store, passwords, setup });
+  setupRoutes(router, { store, passwords, sessions, setup });
   sessionRoutes(router, { logIn, sessions, version, publicUrl: parts.publicUrl });
-  passwordRoutes(router, { store, desk, logIn, sessions });
+  passwordRoutes(router, { store, passwords, logIn, sessions });
 }
 
 /** Specification, Async submission 7: where it is not enabled, its endpoints say so. */
 function asyncRoutes(router: Router<RequestState>, { inference, store }: AppParts): void {
-  const { desk } = inference;
-  if (desk === null) {
+  const { jobActions } = inference;
+  if (jobActions === null) {
     router.all(/^\/v1\/(jobs|batches)(\/.*)?$/, () => {
       throw asyncDisabled();
     });
     return;
   }
-  jobRoutes(router, { ...inference, desk, store });
-  batchRoutes(router, { ...inference, desk, store });
+  jobRoutes(router, { ...inference, jobActions, store });
+  batchRoutes(router, { ...inference, jobActions, store });
 }
 
 /** Whoever calls has a key, or a session; but an asset is open to whoever holds a link to it. */

@@ -23,7 +23,7 @@ export interface BatchRouteParts extends Pick<
   SubmissionParts,
   'sessions' | 'queueLimits' | 'checkWebhook'
 > {
-  readonly desk: JobActions;
+  readonly jobActions: JobActions;
   readonly store: Pick<Store, 'findBatch' | 'listBatches'>;
   readonly bodies: JsonBodies;
   readonly limits: RequestLimits;
@@ -31,7 +31,7 @@ export interface BatchRouteParts extends Pick<
 }
 
 export function batchRoutes(router: Router<RequestState>, parts: BatchRouteParts): void {
-  const { desk, store } = parts;
+  const { jobActions, store } = parts;
 
   router.post('/v1/batches', async (ctx) => {
     if (parts.isDraining()) throw shuttingDown();
@@ -54,7 +54,7 @@ export function batchRoutes(router: Router<RequestState>, parts: BatchRouteParts
 
   router.post('/v1/batches/:id/cancel', async (ctx) => {
     const id = ctx.params['id'] ?? '';
-    const batch = await desk.cancelBatch(id, callerOf(ctx).memberId);
+    const batch = await jobActions.cancelBatch(id, callerOf(ctx).memberId);
     if (batch === null) throw batchNotFound(id);
     ctx.body = presentBatch(batch);
   });
@@ -65,8 +65,10 @@ export function batchRoutes(router: Router<RequestState>, parts: BatchRouteParts
  * is created; then all are, or none.
  */
 async function submitBatch(ctx: Context, parts: BatchRouteParts): Promise<void> {
-  const { desk, bodies, limits, sessions } = parts;
-  const earlier = await earlierOf(ctx, (memberId, key) => desk.findSubmittedBatch(memberId, key));
+  const { jobActions, bodies, limits, sessions } = parts;
+  const earlier = await earlierOf(ctx, (memberId, key) =>
+    jobActions.findSubmittedBatch(memberId, key),
+  );
   if (earlier !== null) return answerBatch(ctx, earlier);
   const { items, label, webhook } = await bodies.readBatch(ctx, limits);
   const submitter = { ...submitterOf(ctx, webhook, parts), label };
@@ -76,7 +78,7 @@ async function submitBatch(ctx: Context, parts: BatchRouteParts): Promise<void> 
       return toJobItem(ctx, asked, sessions).item;
     }),
   );
-  answerBatch(ctx, acceptedOf(ctx, await desk.submitBatch(submitter, jobItems), parts));
+  answerBatch(ctx, acceptedOf(ctx, await jobActions.submitBatch(submitter, jobItems), parts));
 }
 
 function answerBatch(ctx: Context, batch: Batch): void {

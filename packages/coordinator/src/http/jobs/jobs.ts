@@ -19,12 +19,12 @@ import type { SubmissionParts } from './submit-job.js';
 const MAX_WAIT_S = 60;
 
 export interface JobRouteParts extends Pick<SubmissionParts, 'assetLinks' | 'queueLimits'> {
-  readonly desk: JobActions;
+  readonly jobActions: JobActions;
   readonly store: Pick<Store, 'findJob' | 'listJobs'>;
 }
 
 export function jobRoutes(router: Router<RequestState>, parts: JobRouteParts): void {
-  const { desk, store } = parts;
+  const { jobActions, store } = parts;
 
   router.get('/v1/jobs', async (ctx) => {
     const { limit, ...query } = readJobQuery(ctx);
@@ -48,14 +48,14 @@ export function jobRoutes(router: Router<RequestState>, parts: JobRouteParts): v
 
   router.post('/v1/jobs/:id/cancel', async (ctx) => {
     const id = idOf(ctx);
-    const outcome = await desk.cancel(id, callerOf(ctx).memberId);
+    const outcome = await jobActions.cancel(id, callerOf(ctx).memberId);
     if (outcome.kind === 'unknown') throw jobNotFound(id);
     ctx.body = { id, status: outcome.job.status, canceled: outcome.kind === 'canceled' };
   });
 
   router.post('/v1/jobs/:id/retry', async (ctx) => {
     const id = idOf(ctx);
-    const outcome = await desk.retry(id, callerOf(ctx).memberId);
+    const outcome = await jobActions.retry(id, callerOf(ctx).memberId);
     switch (outcome.kind) {
       case 'unknown':
         throw jobNotFound(id);
@@ -71,11 +71,11 @@ export function jobRoutes(router: Router<RequestState>, parts: JobRouteParts): v
 
 /** Answers sooner where the job ends; whoever leaves is not waited for. */
 async function awaitEnd(ctx: Context, waitMs: number, parts: JobRouteParts): Promise<JobDetail> {
-  const { desk, store } = parts;
+  const { jobActions, store } = parts;
   const departure = new AbortController();
   ctx.res.once('close', () => departure.abort());
   if (ctx.res.destroyed) departure.abort();
-  await desk.whenEnded(idOf(ctx), waitMs, departure.signal);
+  await jobActions.whenEnded(idOf(ctx), waitMs, departure.signal);
   return await findJob(ctx, store);
 }
 

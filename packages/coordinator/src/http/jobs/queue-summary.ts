@@ -13,23 +13,23 @@ import type { RequestState } from '../edge/context.js';
 
 export interface QueueParts {
   /** Null: asynchronous processing is not enabled. */
-  readonly desk: Pick<JobActions, 'lastTickAt'> | null;
+  readonly jobActions: Pick<JobActions, 'lastTickAt'> | null;
   readonly store: Pick<Store, 'modelQueues' | 'isQueuePaused'>;
   readonly sessions: Pick<Sessions, 'providers'>;
 }
 
 /** `now` is in Unix ms. */
 export async function summarizeQueue(parts: QueueParts, caller: Caller, now: number) {
-  const { desk, store, sessions } = parts;
+  const { jobActions, store, sessions } = parts;
   const [all, own, paused] = await Promise.all([
     store.modelQueues(null),
     store.modelQueues(caller.memberId),
     store.isQueuePaused(),
   ]);
-  const lastTickAt = desk?.lastTickAt ?? null;
+  const lastTickAt = jobActions?.lastTickAt ?? null;
   const queuedByAll = sum(all.map(({ queued }) => queued));
   return {
-    async_enabled: desk !== null,
+    async_enabled: jobActions !== null,
     // Judged here, and not by the dispatcher: a stalled one would not say so.
     worker_stalled: isStalled(queuedByAll, lastTickAt, now),
     paused,

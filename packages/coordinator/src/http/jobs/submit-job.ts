@@ -2,7 +2,7 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
-import type { WebhookWish } from '@inference-gateway/shared/openai/webhook';
+import type { WebhookTarget } from '@inference-gateway/shared/openai/webhook';
 import type { AssetLibrary } from '../../assets/asset-library.js';
 import type { AssetLinks } from '../../assets/asset-links.js';
 import { fittingModels } from '../../core/routing/match.js';
@@ -21,7 +21,7 @@ import type { ReadCall } from '../inference/read-call.js';
 
 export interface SubmissionParts {
   /** Null: asynchronous processing is not enabled. */
-  readonly desk: JobActions | null;
+  readonly jobActions: JobActions | null;
   /** What a member may have queued. */
   readonly queueLimits: { readonly maxQueuedJobs: number; readonly maxQueuedBytes: number };
   /** Throws an `ApiError` where an address may not be told anything. */
@@ -39,8 +39,8 @@ export interface Asked {
 
 /** Queues the call instead of running it (specification, Async submission 1 and 2). */
 export async function submitJob(ctx: Context, asked: Asked, parts: SubmissionParts): Promise<void> {
-  const { desk, sessions, library } = parts;
-  if (desk === null) throw asyncDisabled();
+  const { jobActions, sessions, library } = parts;
+  if (jobActions === null) throw asyncDisabled();
   const submitter = submitterOf(ctx, asked.call.request.webhook, parts);
   const { endpoint } = asked;
   const { model } = asked.call.request;
@@ -50,7 +50,7 @@ export async function submitJob(ctx: Context, asked: Asked, parts: SubmissionPar
   if (models.length === 0) throw modelNotFound({ caller, endpoint, model }, sessions);
   const { item, headers } = toJobItem(ctx, asked, sessions);
   if (ENDPOINTS[endpoint].media !== null) await library.requireSpace(caller.memberId);
-  const { job, waiting } = acceptedOf(ctx, await desk.submit(submitter, item), parts);
+  const { job, waiting } = acceptedOf(ctx, await jobActions.submit(submitter, item), parts);
   ctx.set(headers);
   const places = waiting === null ? [] : [[job.id, waiting] as const];
   answer(ctx, job, { urlOf: urlsOf(ctx, parts), waiting: new Map(places) });
@@ -64,17 +64,19 @@ export async function submitJob(ctx: Context, asked: Asked, parts: SubmissionPar
 export async function readSubmission(
   ctx: Context,
   judge: () => Promise<Judged<JudgedRequest>>,
-  { desk, assetLinks }: Pick<SubmissionParts, 'desk' | 'assetLinks'>,
+  { jobActions, assetLinks }: Pick<SubmissionParts, 'jobActions' | 'assetLinks'>,
 ): Promise<Judged<JudgedRequest> | null> {
   const read = await readOrFault(judge);
   const isReadable = 'take' in read;
   if (isReadable && !read.isSubmission) return read;
-  if (isReadable && desk === null) throw asyncDisabled();
+  if (isReadable && jobActions === null) throw asyncDisabled();
   // Whether something unreadable was a submission, only a key that is known can tell.
-  if (desk !== null && (isReadable || hasUsableKey(ctx))) {
-    const earlier = await earlierOf(ctx, (memberId, key) => desk.findSubmitted(memberId, key));
+  if (jobActions !== null && (isReadable || hasUsableKey(ctx))) {
+    const earlier = await earlierOf(ctx, (memberId, key) =>
+      jobActions.findSubmitted(memberId, key),
+    );
     if (earlier !== null) {
-      await answerJob(ctx, earlier, { desk, assetLinks });
+      await answerJob(ctx, earlier, { jobActions, assetLinks });
       return null;
     }
   }
@@ -123,7 +125,7 @@ export function toJobItem(
 /** Throws `invalid_value` where the webhook or the header `Idempotency-Key` is not usable. */
 export function submitterOf(
   ctx: Context,
-  webhook: WebhookWish | null,
+  webhook: WebhookTarget | null,
   { checkWebhook }: Pick<SubmissionParts, 'checkWebhook'>,
 ): Submitter {
   if (webhook !== null) checkWebhook(webhook.url);
@@ -154,18 +156,19 @@ function answer(ctx: Context, job: Job, presentation: Presentation): void {
 }
 
 export interface PresentingParts {
-  readonly desk: JobActions;
+  readonly jobActions: JobActions;
   readonly assetLinks: AssetLinks;
 }
 
-/** Asks the desk only where one of them is QUEUED. */
+/** Asks the queue only where one of them is QUEUED. */
 export async function presentationOf(
   ctx: Context,
   jobs: readonly Job[],
-  { desk, assetLinks }: PresentingParts,
+  { jobActions, assetLinks }: PresentingParts,
 ): Promise<Presentation> {
   const queued = jobs.filter(({ status }) => status === 'QUEUED');
-  const waiting = queued.length === 0 ? new Map<string, Waiting>() : await desk.waiting(queued);
+  const waiting =
+    queued.length === 0 ? new Map<string, Waiting>() : await jobActions.waiting(queued);
   return { urlOf: urlsOf(ctx, { assetLinks }), waiting };
 }
 

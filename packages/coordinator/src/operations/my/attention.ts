@@ -189,7 +189,7 @@ export type HomeFacts = Awaited<ReturnType<typeof gatherHome>>;
 
 /** What a running coordinator has in memory is read there, and not from the store. */
 export async function gatherHome({ context, member }: Mine) {
-  const { store, sessions, desk, system, asyncEnabled } = context;
+  const { store, sessions, jobActions, system, asyncEnabled } = context;
   const now = context.now();
   // All at once: asked for one after the other, each would be a way of its own to the database.
   const [all, queues, own, keys, activity, isPaused, used, invitations, admin] = await Promise.all([
@@ -216,7 +216,7 @@ export async function gatherHome({ context, member }: Mine) {
     queue: {
       asyncEnabled,
       isPaused,
-      isStalled: asyncEnabled && isStalled(queuedIn(all), desk.lastTickAt, now),
+      isStalled: asyncEnabled && isStalled(queuedIn(all), jobActions.lastTickAt, now),
     },
     admin,
     space: { used, limits: system?.assetLimits ?? null },

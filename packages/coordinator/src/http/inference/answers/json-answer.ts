@@ -22,7 +22,7 @@ export interface Rendered {
 
 /**
  * Returns a string that says what is wrong where it is not the document that was due, and an
- * `ApiError` where the document is right and the caller's wish cannot be met with it.
+ * `ApiError` where the document is right and the caller's request cannot be met with it.
  */
 export type Render = (document: Buffer) => Outcome | Promise<Outcome>;
 type Outcome = Rendered | ApiError | string;

@@ -70,7 +70,7 @@ export function renderTranscript(form: TranscriptForm, renderLarge: RenderLarge)
   };
 }
 
-/** The transcript, or what is wrong with the provider's document or with the caller's wish. */
+/** The transcript, or what is wrong with the provider's document or with the caller's request. */
 export function transcriptOf(
   document: Buffer,
   facts: TranscriptFacts,

@@ -93,7 +93,7 @@ function clamp(count: number, most: number): number {
   return Math.min(Math.max(0, Math.round(count)), most);
 }
 
-/** Tells whoever wished to know of the job, and with the last one of a batch of the batch. */
+/** Tells the webhook of the job, and with the last one of a batch of the batch. */
 function announcer(database: Database): (row: JobRow, now: number) => void {
   const ofJob = database.prepare(
     `insert into webhook_deliveries (id, subject_id, member_id, created_at, next_at)

@@ -3,7 +3,7 @@ import { useCell } from '../../../api/cell.js';
 import { ModelPicker, WithModels } from '../model-picker.js';
 import { useFirstModel, useModels } from '../models.js';
 import type { Models, TryableModel } from '../models.js';
-import { useWishedModel } from '../wished-model.js';
+import { useModelFromAddress } from '../model-from-address.js';
 import { ChatBar } from './chat-bar.js';
 import { changeChat, chat, keepChat, loadChat } from './chat-state.js';
 import { Composer } from './composer.js';
@@ -73,5 +73,5 @@ function useChosenModels(models: Models): void {
   const others = models.list?.filter(({ id }) => id !== first);
   const rest = others !== undefined && others.length > 0 ? others : models.list;
   useFirstModel({ ...models, list: first === '' ? undefined : rest }, second, chooseSecond);
-  useWishedModel(chooseFirst);
+  useModelFromAddress(chooseFirst);
 }

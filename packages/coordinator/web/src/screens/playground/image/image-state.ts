@@ -61,10 +61,10 @@ export function setSource(source: Source | null): void {
   changeImages({ source, mask: [], ...(source !== null && { mode: 'edit' }) });
 }
 
-type Wish = Pick<Images, 'model' | 'prompt' | 'size' | 'count'>;
+type ImageFields = Pick<Images, 'model' | 'prompt' | 'size' | 'count'>;
 
 /** `count` as typed; the server clamps it. */
-export function imageBody({ model, prompt, size, count }: Wish): ApiRequest['body'] {
+export function imageBody({ model, prompt, size, count }: ImageFields): ApiRequest['body'] {
   const n = Number(count);
   return {
     model,
@@ -74,23 +74,23 @@ export function imageBody({ model, prompt, size, count }: Wish): ApiRequest['bod
   };
 }
 
-export function generationRequest(wish: Wish): ApiRequest {
-  return { endpoint: 'images', body: imageBody(wish) };
+export function generationRequest(fields: ImageFields): ApiRequest {
+  return { endpoint: 'images', body: imageBody(fields) };
 }
 
 /** Without a mask the whole picture is to be changed. */
 export async function editRequest(
-  wish: Wish & Pick<Images, 'mask'>,
+  fields: ImageFields & Pick<Images, 'mask'>,
   source: Source,
 ): Promise<ApiRequest> {
   const { name } = source;
-  const isMasked = isPainted(wish.mask);
+  const isMasked = isPainted(fields.mask);
   const content = isMasked ? await uprightFile(source) : source.file;
   const mask: RequestFile[] = isMasked
-    ? [{ field: 'mask', name: 'mask.png', content: await maskFile(wish.mask, source) }]
+    ? [{ field: 'mask', name: 'mask.png', content: await maskFile(fields.mask, source) }]
     : [];
   const files = [{ field: 'image', name, content }, ...mask];
-  return { endpoint: 'edits', body: imageBody(wish), files };
+  return { endpoint: 'edits', body: imageBody(fields), files };
 }
 
 interface ImageAnswer {

@@ -9,7 +9,7 @@ import { useFirstModel, useModels } from '../models.js';
 import type { TryableModel } from '../models.js';
 import { RunButton } from '../run-button.js';
 import { AsyncSwitch, useJobAct } from '../run-as-job.js';
-import { useWishedModel } from '../wished-model.js';
+import { useModelFromAddress } from '../model-from-address.js';
 import { EditSource } from './edit-source.js';
 import { changeImages, editRequest, generationRequest, images, makeImages } from './image-state.js';
 import type { Images as State } from './image-state.js';
@@ -28,7 +28,7 @@ const SIZES = ['', '512x512', '768x768', '1024x1024', '1024x768', '768x1024', '1
 export function Images() {
   const models = useModels('image');
   useFirstModel(models, useCell(images).model, choose);
-  useWishedModel(choose);
+  useModelFromAddress(choose);
   return (
     <WithModels models={models} what="pictures">
       {(list) => (
@@ -72,7 +72,7 @@ function ImageForm({ list }: { readonly list: readonly TryableModel[] }) {
       </div>
       <ModelPicker models={list} value={model} onValue={choose} />
       {mode === 'edit' && <EditSource />}
-      <Wishes state={state} />
+      <ImageFields state={state} />
       {mode === 'generate' && (
         <AsyncSwitch checked={isAsync} onChecked={(on) => changeImages({ isAsync: on })} />
       )}
@@ -90,7 +90,7 @@ function ImageForm({ list }: { readonly list: readonly TryableModel[] }) {
   );
 }
 
-function Wishes({ state }: { readonly state: State }) {
+function ImageFields({ state }: { readonly state: State }) {
   const { mode, prompt, size, count } = state;
   return (
     <>

@@ -54,13 +54,13 @@ interface Size {
 }
 
 /** Inside the picture, in whole pixels; null where nothing of it is left. */
-export function rectangleIn(size: Size, wished: Point & Size): Rectangle | null {
-  const numbers = [wished.x, wished.y, wished.width, wished.height];
+export function rectangleIn(size: Size, wanted: Point & Size): Rectangle | null {
+  const numbers = [wanted.x, wanted.y, wanted.width, wanted.height];
   if (!numbers.every(Number.isFinite)) return null;
-  const x = clamp(wished.x, size.width);
-  const y = clamp(wished.y, size.height);
-  const width = clamp(wished.x + wished.width, size.width) - x;
-  const height = clamp(wished.y + wished.height, size.height) - y;
+  const x = clamp(wanted.x, size.width);
+  const y = clamp(wanted.y, size.height);
+  const width = clamp(wanted.x + wanted.width, size.width) - x;
+  const height = clamp(wanted.y + wanted.height, size.height) - y;
   return width <= 0 || height <= 0 ? null : { kind: 'rectangle', x, y, width, height };
 }
 

@@ -12,14 +12,14 @@ import { useFirstModel, useModels } from '../models.js';
 import type { TryableModel } from '../models.js';
 import { AsyncSwitch, useJobAct } from '../run-as-job.js';
 import { RunButton } from '../run-button.js';
-import { useWishedModel } from '../wished-model.js';
+import { useModelFromAddress } from '../model-from-address.js';
 import { SpokenView } from './spoken.js';
 import { FORMATS, changeSpeech, speak, speech, speechRequest } from './speech-state.js';
 
 export function Speech() {
   const models = useModels('tts');
   useFirstModel(models, useCell(speech).model, choose);
-  useWishedModel(choose);
+  useModelFromAddress(choose);
   return (
     <WithModels models={models} what="speech">
       {(list) => (

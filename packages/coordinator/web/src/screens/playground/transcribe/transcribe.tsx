@@ -11,7 +11,7 @@ import { ModelPicker, WithModels } from '../model-picker.js';
 import { useFirstModel, useModels } from '../models.js';
 import type { TryableModel } from '../models.js';
 import { RunButton } from '../run-button.js';
-import { useWishedModel } from '../wished-model.js';
+import { useModelFromAddress } from '../model-from-address.js';
 import { HeardView } from './heard-view.js';
 import { RecordButton } from './record-button.js';
 import { changeTranscription, setSound, transcribe } from './transcribe-state.js';
@@ -24,7 +24,7 @@ const LANGUAGE = 'Two letters, such as en; empty lets the model find out.';
 export function Transcribe() {
   const models = useModels('stt');
   useFirstModel(models, useCell(transcription).model, choose);
-  useWishedModel(choose);
+  useModelFromAddress(choose);
   return (
     <WithModels models={models} what="transcriptions">
       {(list) => (

@@ -27,22 +27,22 @@ interface HeldJob {
   stream: HomeStream | null;
 }
 
-export interface DeskCounts {
+export interface WorkCounts {
   opened: number;
   answered: number;
   failed: number;
   canceled: number;
 }
 
-export class Desk {
+export class HomeWork {
   readonly #plan: HomePlan;
   readonly #card: Card;
-  readonly #counts: DeskCounts;
+  readonly #counts: WorkCounts;
   readonly #held = new Map<string, HeldJob>();
   #busy = 0;
 
   /** Counts are added to those of the other homes. */
-  constructor(plan: HomePlan, card: Card, counts: DeskCounts) {
+  constructor(plan: HomePlan, card: Card, counts: WorkCounts) {
     this.#plan = plan;
     this.#card = card;
     this.#counts = counts;

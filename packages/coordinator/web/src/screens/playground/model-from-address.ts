@@ -2,9 +2,9 @@
 import { useEffect } from 'preact/hooks';
 import { useQuery } from '../../ui/query.js';
 
-export function useWishedModel(choose: (model: string) => void): void {
-  const [wished] = useQuery('model');
+export function useModelFromAddress(choose: (model: string) => void): void {
+  const [asked] = useQuery('model');
   useEffect(() => {
-    if (wished !== '') choose(wished);
-  }, [wished]);
+    if (asked !== '') choose(asked);
+  }, [asked]);
 }
