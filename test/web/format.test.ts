@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { timesIn } from '../../packages/coordinator/web/src/ui/dates.js';
-import { formatSpeed, plural } from '../../packages/coordinator/web/src/ui/format.js';
+import { timesIn } from '../../packages/coordinator/web/src/ui/text/dates.js';
+import { formatSpeed, plural } from '../../packages/coordinator/web/src/ui/text/format.js';
 
 test.each([
   [0.25, '0.3 tokens/s'],

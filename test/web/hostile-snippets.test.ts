@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { addressOf } from '@inference-gateway/coordinator/http/edge/address-limit';
-import { LANGUAGES, snippetOf } from '../../packages/coordinator/web/src/ui/snippets.js';
-import type { SnippetCall } from '../../packages/coordinator/web/src/ui/snippets.js';
+import { LANGUAGES, snippetOf } from '../../packages/coordinator/web/src/ui/snippets/snippets.js';
+import type { SnippetCall } from '../../packages/coordinator/web/src/ui/snippets/snippets.js';
 import { hasPython, runSnippet } from '../support/run-snippet.js';
 
 /** Pasted into a terminal, DEL takes back the quotes before it, and what follows is run. */

@@ -1,8 +1,11 @@
 /** The calls that the dashboard shows: each runs as pasted, against a real gateway. */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { snippetOf } from '../../packages/coordinator/web/src/ui/snippets.js';
-import type { Language, SnippetCall } from '../../packages/coordinator/web/src/ui/snippets.js';
+import { snippetOf } from '../../packages/coordinator/web/src/ui/snippets/snippets.js';
+import type {
+  Language,
+  SnippetCall,
+} from '../../packages/coordinator/web/src/ui/snippets/snippets.js';
 import type { FakeModelServer } from '../support/fake-model-server.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import { sendJson } from '../support/fake-model-server.js';

@@ -34,7 +34,7 @@ const compressed = {
 
 /** Of `src/api` and `src/ui`, what is drawn before any screen. */
 const FRAME_API = 'cell|fault|live|session';
-const FRAME_UI = 'button-class|icon|icon-button|toasts';
+const FRAME_UI = 'button/button-class|button/icon|button/icon-button|dialog/toasts';
 
 /**
  * Two files for all screens: what the frame needs itself, and the small parts that nearly every
@@ -49,7 +49,7 @@ const groups = [
   {
     name: 'parts',
     priority: 1,
-    test: /web\/src\/(api|ui\/(?!growing|markdown|media|snippets)[^/]+$|style\/(layout|text))/,
+    test: /web\/src\/(api|ui\/(?!markdown\/|snippets\/)|style\/(layout|text))/,
   },
 ];
 

@@ -5,7 +5,7 @@ import type { Fault } from '../api/fault.js';
 import { startLive, stopLive } from '../api/live.js';
 import { useCell } from '../api/cell.js';
 import { followTabs, loadSession, session } from '../api/session.js';
-import { Toasts } from '../ui/toasts.js';
+import { Toasts } from '../ui/dialog/toasts.js';
 import { Frame } from './frame.js';
 
 /** What the page answers itself; everything else is the coordinator's, such as files. */

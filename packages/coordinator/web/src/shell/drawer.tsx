@@ -1,4 +1,4 @@
-import { Dialog } from '../ui/dialog.js';
+import { Dialog } from '../ui/dialog/dialog.js';
 import { Nav } from './nav.js';
 import { Whoami } from './whoami.js';
 

@@ -1,7 +1,7 @@
 import { ErrorBoundary, lazy } from 'preact-iso';
 import { useState } from 'preact/hooks';
 import mark from '../style/mark.svg?url';
-import { IconButton } from '../ui/icon-button.js';
+import { IconButton } from '../ui/button/icon-button.js';
 import { Nav } from './nav.js';
 import { Screens } from './screens.js';
 import { Whoami } from './whoami.js';

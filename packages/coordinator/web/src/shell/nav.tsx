@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso';
 import { isAdmin } from '../api/session.js';
-import { Icon } from '../ui/icon.js';
+import { Icon } from '../ui/button/icon.js';
 
 interface Item {
   readonly href: string;

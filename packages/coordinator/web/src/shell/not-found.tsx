@@ -1,6 +1,6 @@
 import { Page } from '../ui/page.js';
-import { Empty } from '../ui/states.js';
-import { LinkButton } from '../ui/button.js';
+import { Empty } from '../ui/table/states.js';
+import { LinkButton } from '../ui/button/button.js';
 
 export function NotFound() {
   return (

@@ -1,7 +1,7 @@
 /** Every screen and its address. Each is loaded when it is first opened. */
 import { ErrorBoundary, Route, Router, lazy } from 'preact-iso';
 import { asFault } from '../api/fault.js';
-import { toast } from '../ui/toasts.js';
+import { toast } from '../ui/dialog/toasts.js';
 
 const Home = lazy(() => import('../screens/home/home.js').then((one) => one.Home));
 const Queue = lazy(() => import('../screens/queue/queue.js').then((one) => one.Queue));

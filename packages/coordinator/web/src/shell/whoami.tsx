@@ -1,6 +1,6 @@
 import { currentSession, logOut } from '../api/session.js';
-import { IconButton } from '../ui/icon-button.js';
-import { toastFault } from '../ui/toasts.js';
+import { IconButton } from '../ui/button/icon-button.js';
+import { toastFault } from '../ui/dialog/toasts.js';
 
 export function Whoami() {
   return (

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import '../style/layout.css';
 import '../style/text.css';
-import { Ago } from './time.js';
+import { Ago } from './text/time.js';
 import './page.css';
 
 interface PageProps {

@@ -1,9 +1,9 @@
 import { my, readMy } from '../../api/commands.js';
-import { useAct } from '../../ui/act.js';
-import { Button } from '../../ui/button.js';
-import { Facts } from '../../ui/facts.js';
-import { FaultText } from '../../ui/states.js';
-import { Ago } from '../../ui/time.js';
+import { useAct } from '../../ui/form/act.js';
+import { Button } from '../../ui/button/button.js';
+import { Facts } from '../../ui/text/facts.js';
+import { FaultText } from '../../ui/table/states.js';
+import { Ago } from '../../ui/text/time.js';
 import { machineOf } from './device-login.js';
 import type { DeviceLogin } from './device-login.js';
 

@@ -1,7 +1,7 @@
 import { useMy } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
-import { LinkButton } from '../../ui/button.js';
-import { Empty } from '../../ui/states.js';
+import { LinkButton } from '../../ui/button/button.js';
+import { Empty } from '../../ui/table/states.js';
 import { machineOf } from './device-login.js';
 import type { DeviceLogin } from './device-login.js';
 

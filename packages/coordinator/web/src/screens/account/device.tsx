@@ -1,11 +1,11 @@
 import { useLocation } from 'preact-iso';
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
-import { useAct } from '../../ui/act.js';
-import { Button } from '../../ui/button.js';
-import { TextField } from '../../ui/field.js';
+import { useAct } from '../../ui/form/act.js';
+import { Button } from '../../ui/button/button.js';
+import { TextField } from '../../ui/form/field.js';
 import { Page } from '../../ui/page.js';
-import { Empty, FaultText } from '../../ui/states.js';
+import { Empty, FaultText } from '../../ui/table/states.js';
 import { AskingDevice } from './asking-device.js';
 import { ComingDevice } from './coming-device.js';
 import { machineOf } from './device-login.js';

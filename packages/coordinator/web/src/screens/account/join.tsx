@@ -1,9 +1,9 @@
 import { logIn } from '../../api/log-in.js';
 import { postJson } from '../../api/request.js';
 import { logOut, session } from '../../api/session.js';
-import { useAct } from '../../ui/act.js';
-import { Button, LinkButton } from '../../ui/button.js';
-import { FaultText } from '../../ui/states.js';
+import { useAct } from '../../ui/form/act.js';
+import { Button, LinkButton } from '../../ui/button/button.js';
+import { FaultText } from '../../ui/table/states.js';
 import { dropSecret, useLinkSecret } from './link-secret.js';
 import { NewMemberForm } from './new-member.js';
 import type { NewMember } from './new-member.js';

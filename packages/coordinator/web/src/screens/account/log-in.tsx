@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Fault } from '../../api/fault.js';
 import { logIn } from '../../api/log-in.js';
-import { useAct } from '../../ui/act.js';
-import { Button } from '../../ui/button.js';
-import { TextField } from '../../ui/field.js';
-import { PasswordField } from '../../ui/password-field.js';
-import { FaultText } from '../../ui/states.js';
+import { useAct } from '../../ui/form/act.js';
+import { Button } from '../../ui/button/button.js';
+import { TextField } from '../../ui/form/field.js';
+import { PasswordField } from '../../ui/form/password-field.js';
+import { FaultText } from '../../ui/table/states.js';
 import { Welcome } from './welcome.js';
 
 /** Stands at the address that somebody wanted to see, and gives way to it. */

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
-import { useAct } from '../../ui/act.js';
-import { Button } from '../../ui/button.js';
-import { TextField } from '../../ui/field.js';
-import { NameField } from '../../ui/name-field.js';
-import { OtherFault, wrongIn } from '../../ui/other-fault.js';
-import { PASSWORD_HINT, PasswordField } from '../../ui/password-field.js';
+import { useAct } from '../../ui/form/act.js';
+import { Button } from '../../ui/button/button.js';
+import { TextField } from '../../ui/form/field.js';
+import { NameField } from '../../ui/form/name-field.js';
+import { OtherFault, wrongIn } from '../../ui/form/other-fault.js';
+import { PASSWORD_HINT, PasswordField } from '../../ui/form/password-field.js';
 
 export interface NewMember {
   /** The secret of the link, or the whole link. */

@@ -1,10 +1,10 @@
 import type { ComponentType } from 'preact';
 import { useRoute } from 'preact-iso';
 import { isAdmin } from '../../api/session.js';
-import { LinkButton } from '../../ui/button.js';
+import { LinkButton } from '../../ui/button/button.js';
 import { Page } from '../../ui/page.js';
-import { Empty } from '../../ui/states.js';
-import { Tabs } from '../../ui/tabs.js';
+import { Empty } from '../../ui/table/states.js';
+import { Tabs } from '../../ui/button/tabs.js';
 import './admin.css';
 import { Audit } from './audit.js';
 import { Invites } from './invites.js';

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { admin, useAdmin } from '../../api/commands.js';
-import { useAct } from '../../ui/act.js';
-import { Button } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
-import { TextField } from '../../ui/field.js';
-import { FaultText, Loading } from '../../ui/states.js';
-import { toast } from '../../ui/toasts.js';
+import { useAct } from '../../ui/form/act.js';
+import { Button } from '../../ui/button/button.js';
+import { Dialog } from '../../ui/dialog/dialog.js';
+import { TextField } from '../../ui/form/field.js';
+import { FaultText, Loading } from '../../ui/table/states.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import { LISTS } from './every.js';
 import type { User } from './user.js';
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { SelectField, TextField } from '../../ui/field.js';
-import type { Option } from '../../ui/field.js';
-import { useQuery } from '../../ui/query.js';
+import { SelectField, TextField } from '../../ui/form/field.js';
+import type { Option } from '../../ui/form/field.js';
+import { useQuery } from '../../ui/form/query.js';
 
 /** One filter of a list, kept in the address. */
 export interface Facet {

@@ -1,9 +1,9 @@
 import { admin, useAdmin } from '../../api/commands.js';
 import type { AdminResult } from '../../api/commands.js';
-import { Badge } from '../../ui/badge.js';
-import type { Mood } from '../../ui/mood.js';
-import type { Column } from '../../ui/table.js';
-import { Ago } from '../../ui/time.js';
+import { Badge } from '../../ui/figures/badge.js';
+import type { Mood } from '../../ui/figures/mood.js';
+import type { Column } from '../../ui/table/table.js';
+import { Ago } from '../../ui/text/time.js';
 import { LISTS } from './every.js';
 import { Listing } from './listing.js';
 import { InviteButton } from './new-invite.js';

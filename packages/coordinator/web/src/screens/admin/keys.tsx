@@ -1,10 +1,10 @@
 import { admin, useAdmin } from '../../api/commands.js';
 import type { AdminResult } from '../../api/commands.js';
-import { capitalized } from '../../ui/format.js';
-import { KEY_STATES, KeyState } from '../../ui/key-state.js';
-import { KeyTimes } from '../../ui/key-times.js';
-import type { Column } from '../../ui/table.js';
-import { Ago } from '../../ui/time.js';
+import { capitalized } from '../../ui/text/format.js';
+import { KEY_STATES, KeyState } from '../../ui/table/key-state.js';
+import { KeyTimes } from '../../ui/table/key-times.js';
+import type { Column } from '../../ui/table/table.js';
+import { Ago } from '../../ui/text/time.js';
 import { LISTS } from './every.js';
 import { Listing } from './listing.js';
 import { OwnedName } from './owned-name.js';

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import { admin, useAdmin } from '../../api/commands.js';
 import { currentSession } from '../../api/session.js';
-import { SelectField } from '../../ui/field.js';
-import { NameField } from '../../ui/name-field.js';
-import { toast } from '../../ui/toasts.js';
+import { SelectField } from '../../ui/form/field.js';
+import { NameField } from '../../ui/form/name-field.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import { LISTS } from './every.js';
-import { FormDialog } from '../../ui/form-dialog.js';
+import { FormDialog } from '../../ui/form/form-dialog.js';
 
 interface DialogProps {
   readonly onDone: () => Promise<void>;

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import { admin, useAdmin } from '../../api/commands.js';
 import type { AdminResult } from '../../api/commands.js';
-import { useAct, useToastedAct } from '../../ui/act.js';
-import { Badge } from '../../ui/badge.js';
-import { Button } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
-import { SelectField } from '../../ui/field.js';
-import { Loaded } from '../../ui/loaded.js';
-import { FaultText } from '../../ui/states.js';
-import { Ago } from '../../ui/time.js';
+import { useAct, useToastedAct } from '../../ui/form/act.js';
+import { Badge } from '../../ui/figures/badge.js';
+import { Button } from '../../ui/button/button.js';
+import { Dialog } from '../../ui/dialog/dialog.js';
+import { SelectField } from '../../ui/form/field.js';
+import { Loaded } from '../../ui/table/loaded.js';
+import { FaultText } from '../../ui/table/states.js';
+import { Ago } from '../../ui/text/time.js';
 import { LISTS } from './every.js';
 
 interface NetworkMembersProps {

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import { admin, useAdmin } from '../../api/commands.js';
 import type { AdminResult } from '../../api/commands.js';
-import { Button } from '../../ui/button.js';
-import { formatCount, plural } from '../../ui/format.js';
-import type { Column } from '../../ui/table.js';
-import { Ago } from '../../ui/time.js';
+import { Button } from '../../ui/button/button.js';
+import { formatCount, plural } from '../../ui/text/format.js';
+import type { Column } from '../../ui/table/table.js';
+import { Ago } from '../../ui/text/time.js';
 import { LISTS } from './every.js';
 import { Listing } from './listing.js';
 import { NameNetwork, NewNetwork } from './name-network.js';

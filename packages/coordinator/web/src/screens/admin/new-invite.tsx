@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import { admin, useAdmin } from '../../api/commands.js';
-import { Button } from '../../ui/button.js';
-import { Code } from '../../ui/code.js';
-import { SelectField, TextField } from '../../ui/field.js';
+import { Button } from '../../ui/button/button.js';
+import { Code } from '../../ui/text/code.js';
+import { SelectField, TextField } from '../../ui/form/field.js';
 import { LISTS } from './every.js';
-import { FormDialog } from '../../ui/form-dialog.js';
-import { DAY_S } from '../../ui/last-days.js';
-import { OnceDialog } from '../../ui/once-dialog.js';
+import { FormDialog } from '../../ui/form/form-dialog.js';
+import { DAY_S } from '../../ui/text/last-days.js';
+import { OnceDialog } from '../../ui/dialog/once-dialog.js';
 
 const ROLES = [
   { value: 'member', label: 'Member' },

@@ -1,7 +1,7 @@
 import { useAdmin } from '../../api/commands.js';
-import { Attention } from '../../ui/attention.js';
-import { formatCount } from '../../ui/format.js';
-import { Tile } from '../../ui/tile.js';
+import { Attention } from '../../ui/dialog/attention.js';
+import { formatCount } from '../../ui/text/format.js';
+import { Tile } from '../../ui/figures/tile.js';
 import { LISTS } from './every.js';
 import { WaitingDevices } from './waiting-devices.js';
 import { WaitingProviders, isWaiting } from './waiting-providers.js';

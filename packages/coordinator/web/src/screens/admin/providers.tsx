@@ -1,9 +1,9 @@
 import { useAdmin } from '../../api/commands.js';
-import { Badge, OnlineBadge } from '../../ui/badge.js';
-import { formatCount, plural } from '../../ui/format.js';
-import { SlotMeter } from '../../ui/slot-meter.js';
-import type { Column } from '../../ui/table.js';
-import { Ago } from '../../ui/time.js';
+import { Badge, OnlineBadge } from '../../ui/figures/badge.js';
+import { formatCount, plural } from '../../ui/text/format.js';
+import { SlotMeter } from '../../ui/figures/slot-meter.js';
+import type { Column } from '../../ui/table/table.js';
+import { Ago } from '../../ui/text/time.js';
 import { LISTS } from './every.js';
 import { Listing } from './listing.js';
 import { OwnedName } from './owned-name.js';

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { useToastedAct } from '../../ui/act.js';
-import { Button } from '../../ui/button.js';
-import { Confirm } from '../../ui/dialog.js';
-import { Menu } from '../../ui/menu.js';
-import { toast } from '../../ui/toasts.js';
+import { useToastedAct } from '../../ui/form/act.js';
+import { Button } from '../../ui/button/button.js';
+import { Confirm } from '../../ui/dialog/dialog.js';
+import { Menu } from '../../ui/button/menu.js';
+import { toast } from '../../ui/dialog/toasts.js';
 
 interface Acting {
   /** In the menu, and on the button that confirms it. */

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { admin, useAdmin } from '../../api/commands.js';
-import { formatCount } from '../../ui/format.js';
-import { TextField } from '../../ui/field.js';
-import { toast } from '../../ui/toasts.js';
-import { FormDialog } from '../../ui/form-dialog.js';
+import { formatCount } from '../../ui/text/format.js';
+import { TextField } from '../../ui/form/field.js';
+import { toast } from '../../ui/dialog/toasts.js';
+import { FormDialog } from '../../ui/form/form-dialog.js';
 import type { User } from './user.js';
 import { LISTS } from './every.js';
 

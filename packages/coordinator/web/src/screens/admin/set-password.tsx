@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { admin } from '../../api/commands.js';
-import { PASSWORD_HINT, PasswordField } from '../../ui/password-field.js';
-import { toast } from '../../ui/toasts.js';
-import { FormDialog } from '../../ui/form-dialog.js';
+import { PASSWORD_HINT, PasswordField } from '../../ui/form/password-field.js';
+import { toast } from '../../ui/dialog/toasts.js';
+import { FormDialog } from '../../ui/form/form-dialog.js';
 import type { User } from './user.js';
 
 interface SetPasswordProps {

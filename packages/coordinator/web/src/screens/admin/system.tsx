@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { useAdmin } from '../../api/commands.js';
 import type { AdminResult } from '../../api/commands.js';
-import { Badge } from '../../ui/badge.js';
-import { Code } from '../../ui/code.js';
-import { CopyText } from '../../ui/copy.js';
-import { Facts } from '../../ui/facts.js';
-import { formatBytes, formatCount, plural } from '../../ui/format.js';
-import { Meter } from '../../ui/meter.js';
-import { Loaded } from '../../ui/loaded.js';
-import { Ago } from '../../ui/time.js';
+import { Badge } from '../../ui/figures/badge.js';
+import { Code } from '../../ui/text/code.js';
+import { CopyText } from '../../ui/button/copy.js';
+import { Facts } from '../../ui/text/facts.js';
+import { formatBytes, formatCount, plural } from '../../ui/text/format.js';
+import { Meter } from '../../ui/figures/meter.js';
+import { Loaded } from '../../ui/table/loaded.js';
+import { Ago } from '../../ui/text/time.js';
 import { PauseButton } from '../queue/pause-button.js';
 import { LISTS } from './every.js';
 

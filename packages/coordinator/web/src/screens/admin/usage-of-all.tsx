@@ -1,9 +1,9 @@
 import { useAdmin } from '../../api/commands.js';
-import { Segments, SelectField } from '../../ui/field.js';
-import { sinceOf } from '../../ui/last-days.js';
-import { useQuery } from '../../ui/query.js';
-import { Loaded } from '../../ui/loaded.js';
-import { Empty } from '../../ui/states.js';
+import { Segments, SelectField } from '../../ui/form/field.js';
+import { sinceOf } from '../../ui/text/last-days.js';
+import { useQuery } from '../../ui/form/query.js';
+import { Loaded } from '../../ui/table/loaded.js';
+import { Empty } from '../../ui/table/states.js';
 import { DayByDay } from '../usage/day-by-day.js';
 import { Figures } from '../usage/figures.js';
 import { GroupTable } from '../usage/group-table.js';

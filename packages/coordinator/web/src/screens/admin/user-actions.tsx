@@ -1,6 +1,6 @@
 import { admin } from '../../api/commands.js';
 import { currentSession } from '../../api/session.js';
-import { plural } from '../../ui/format.js';
+import { plural } from '../../ui/text/format.js';
 import { DeleteUser } from './delete-user.js';
 import type { RowAction } from './row-menu.js';
 import { SetLimits } from './set-limits.js';

@@ -1,9 +1,9 @@
 import { useAdmin } from '../../api/commands.js';
 import { currentSession } from '../../api/session.js';
-import { Badge } from '../../ui/badge.js';
-import { formatCount } from '../../ui/format.js';
-import type { Column } from '../../ui/table.js';
-import { Ago } from '../../ui/time.js';
+import { Badge } from '../../ui/figures/badge.js';
+import { formatCount } from '../../ui/text/format.js';
+import type { Column } from '../../ui/table/table.js';
+import { Ago } from '../../ui/text/time.js';
 import { LISTS } from './every.js';
 import { Listing } from './listing.js';
 import { InviteButton } from './new-invite.js';

@@ -1,11 +1,11 @@
 import { admin, useAdmin } from '../../api/commands.js';
-import { useToastedAct } from '../../ui/act.js';
-import { Button } from '../../ui/button.js';
-import { Loaded } from '../../ui/loaded.js';
-import { Table } from '../../ui/table.js';
-import type { Column } from '../../ui/table.js';
-import { Ago } from '../../ui/time.js';
-import { toast } from '../../ui/toasts.js';
+import { useToastedAct } from '../../ui/form/act.js';
+import { Button } from '../../ui/button/button.js';
+import { Loaded } from '../../ui/table/loaded.js';
+import { Table } from '../../ui/table/table.js';
+import type { Column } from '../../ui/table/table.js';
+import { Ago } from '../../ui/text/time.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import { LISTS } from './every.js';
 import { nameOf } from './provider.js';
 import type { Provider } from './provider.js';

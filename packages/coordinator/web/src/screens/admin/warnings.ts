@@ -1,6 +1,6 @@
 /** What is wrong with the gateway itself, and where one sees more of it. */
 import type { AdminResult } from '../../api/commands.js';
-import type { AttentionItem } from '../../ui/attention.js';
+import type { AttentionItem } from '../../ui/dialog/attention.js';
 
 type System = AdminResult<'system.show'>;
 type Queue = AdminResult<'queue.summary'>;

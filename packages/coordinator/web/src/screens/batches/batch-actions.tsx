@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks';
 import { BATCHES, isActive, isRetryable, retryJob, withEach } from '../../api/jobs.js';
 import type { BatchDetail } from '../../api/jobs.js';
 import { requestJson } from '../../api/request.js';
-import { useToastedAct } from '../../ui/act.js';
-import { Button, LinkButton } from '../../ui/button.js';
-import { Confirm } from '../../ui/dialog.js';
-import { plural } from '../../ui/format.js';
-import { saveText } from '../../ui/save-text.js';
-import { toast } from '../../ui/toasts.js';
+import { useToastedAct } from '../../ui/form/act.js';
+import { Button, LinkButton } from '../../ui/button/button.js';
+import { Confirm } from '../../ui/dialog/dialog.js';
+import { plural } from '../../ui/text/format.js';
+import { saveText } from '../../ui/text/save-text.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import { batchResults } from './batch-results.js';
 
 interface BatchActionsProps {

@@ -1,5 +1,5 @@
 import type { Batch } from '../../api/jobs.js';
-import { formatCount } from '../../ui/format.js';
+import { formatCount } from '../../ui/text/format.js';
 
 const PARTS = [
   ['processed', 'processed'],

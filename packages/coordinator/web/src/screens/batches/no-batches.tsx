@@ -1,8 +1,8 @@
 import { currentSession } from '../../api/session.js';
-import { Button } from '../../ui/button.js';
-import { Code } from '../../ui/code.js';
-import { KEY_VARIABLE } from '../../ui/snippets.js';
-import { Empty } from '../../ui/states.js';
+import { Button } from '../../ui/button/button.js';
+import { Code } from '../../ui/text/code.js';
+import { KEY_VARIABLE } from '../../ui/snippets/snippets.js';
+import { Empty } from '../../ui/table/states.js';
 
 interface NoBatchesProps {
   readonly onNew: () => void;

@@ -1,5 +1,5 @@
 /** The calls that the quick start shows. */
-import type { SnippetCall } from '../../ui/snippets.js';
+import type { SnippetCall } from '../../ui/snippets/snippets.js';
 
 export const PLACEHOLDER = 'your-model';
 

@@ -1,10 +1,10 @@
 import type { ComponentType } from 'preact';
 import { useRoute } from 'preact-iso';
-import { LinkButton } from '../../ui/button.js';
-import { Icon } from '../../ui/icon.js';
+import { LinkButton } from '../../ui/button/button.js';
+import { Icon } from '../../ui/button/icon.js';
 import { Page } from '../../ui/page.js';
-import { Empty } from '../../ui/states.js';
-import { Tabs } from '../../ui/tabs.js';
+import { Empty } from '../../ui/table/states.js';
+import { Tabs } from '../../ui/button/tabs.js';
 import './docs.css';
 import { Endpoints } from './endpoints.js';
 import { Errors } from './errors.js';

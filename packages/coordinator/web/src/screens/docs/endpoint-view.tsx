@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import { Badge } from '../../ui/badge.js';
-import { Code } from '../../ui/code.js';
-import { Icon } from '../../ui/icon.js';
+import { Badge } from '../../ui/figures/badge.js';
+import { Code } from '../../ui/text/code.js';
+import { Icon } from '../../ui/button/icon.js';
 import { FieldTable } from './field-table.js';
 import { answersOf, parametersOf } from './open-api.js';
 import type { Answer, Endpoint, OpenApiDocument, Operation } from './open-api.js';

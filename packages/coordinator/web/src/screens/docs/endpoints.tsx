@@ -1,7 +1,7 @@
-import { TextField } from '../../ui/field.js';
-import { useClearQuery, useQuery } from '../../ui/query.js';
-import { Loaded } from '../../ui/loaded.js';
-import { NoMatch } from '../../ui/states.js';
+import { TextField } from '../../ui/form/field.js';
+import { useClearQuery, useQuery } from '../../ui/form/query.js';
+import { Loaded } from '../../ui/table/loaded.js';
+import { NoMatch } from '../../ui/table/states.js';
 import { EndpointView } from './endpoint-view.js';
 import { groupsOf, searched, useDocument } from './open-api.js';
 import type { OpenApiDocument } from './open-api.js';

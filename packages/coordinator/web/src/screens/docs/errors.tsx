@@ -1,10 +1,10 @@
 import { ERRORS } from '@inference-gateway/shared/errors';
 import type { ErrorCode } from '@inference-gateway/shared/errors';
-import { TextField } from '../../ui/field.js';
-import { useClearQuery, useQuery } from '../../ui/query.js';
-import { NoMatch } from '../../ui/states.js';
-import { Table } from '../../ui/table.js';
-import type { Column } from '../../ui/table.js';
+import { TextField } from '../../ui/form/field.js';
+import { useClearQuery, useQuery } from '../../ui/form/query.js';
+import { NoMatch } from '../../ui/table/states.js';
+import { Table } from '../../ui/table/table.js';
+import type { Column } from '../../ui/table/table.js';
 import { ERROR_ADVICE } from './error-advice.js';
 import { Prose } from './prose.js';
 

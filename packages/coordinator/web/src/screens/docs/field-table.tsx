@@ -1,6 +1,6 @@
-import { Badge } from '../../ui/badge.js';
-import { Table } from '../../ui/table.js';
-import type { Column } from '../../ui/table.js';
+import { Badge } from '../../ui/figures/badge.js';
+import { Table } from '../../ui/table/table.js';
+import type { Column } from '../../ui/table/table.js';
 import { Prose } from './prose.js';
 import type { SchemaField } from './schema-fields.js';
 

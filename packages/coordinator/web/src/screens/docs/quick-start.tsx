@@ -1,10 +1,10 @@
 import { useMy } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
 import { currentSession } from '../../api/session.js';
-import { Code } from '../../ui/code.js';
-import { Segments } from '../../ui/field.js';
-import { useQuery } from '../../ui/query.js';
-import { KEY_VARIABLE, LANGUAGES, snippetOf } from '../../ui/snippets.js';
+import { Code } from '../../ui/text/code.js';
+import { Segments } from '../../ui/form/field.js';
+import { useQuery } from '../../ui/form/query.js';
+import { KEY_VARIABLE, LANGUAGES, snippetOf } from '../../ui/snippets/snippets.js';
 import { CALLS, PLACEHOLDER, callOf } from './calls.js';
 import type { CallName } from './calls.js';
 

@@ -1,5 +1,5 @@
 /** JSON schemas as the rows of a table: one a field, also of what is inside of it. */
-import { plural } from '../../ui/format.js';
+import { plural } from '../../ui/text/format.js';
 import type { OpenApiDocument } from './open-api.js';
 
 /** As far as it is looked at; what else a schema has is told by the document itself. */

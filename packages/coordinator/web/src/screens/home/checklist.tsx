@@ -1,5 +1,5 @@
 import type { MyResult } from '../../api/commands.js';
-import { Icon } from '../../ui/icon.js';
+import { Icon } from '../../ui/button/icon.js';
 
 type Steps = MyResult<'home.show'>['checklist'];
 

@@ -1,7 +1,7 @@
 import type { MyResult } from '../../api/commands.js';
-import { formatCount } from '../../ui/format.js';
-import { Tile } from '../../ui/tile.js';
-import { Ago } from '../../ui/time.js';
+import { formatCount } from '../../ui/text/format.js';
+import { Tile } from '../../ui/figures/tile.js';
+import { Ago } from '../../ui/text/time.js';
 
 type Tiles = MyResult<'home.show'>['tiles'];
 

@@ -1,10 +1,10 @@
 import { useMy } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
 import { currentSession } from '../../api/session.js';
-import { Attention } from '../../ui/attention.js';
-import { Code } from '../../ui/code.js';
+import { Attention } from '../../ui/dialog/attention.js';
+import { Code } from '../../ui/text/code.js';
 import { Page } from '../../ui/page.js';
-import { FaultState } from '../../ui/states.js';
+import { FaultState } from '../../ui/table/states.js';
 import { Checklist } from './checklist.js';
 import './home.css';
 import { BusyModels } from './busy-models.js';

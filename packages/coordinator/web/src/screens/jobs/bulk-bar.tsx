@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import { cancelJob, isActive, isRetryable, retryJob, withEach } from '../../api/jobs.js';
 import type { Job, Outcome } from '../../api/jobs.js';
-import { useAct } from '../../ui/act.js';
-import { Button } from '../../ui/button.js';
-import { Confirm } from '../../ui/dialog.js';
-import { plural } from '../../ui/format.js';
-import { SelectionBar } from '../../ui/selection-bar.js';
-import { toast } from '../../ui/toasts.js';
+import { useAct } from '../../ui/form/act.js';
+import { Button } from '../../ui/button/button.js';
+import { Confirm } from '../../ui/dialog/dialog.js';
+import { plural } from '../../ui/text/format.js';
+import { SelectionBar } from '../../ui/table/selection-bar.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import type { Choose } from './job-table.js';
 
 interface BulkBarProps {

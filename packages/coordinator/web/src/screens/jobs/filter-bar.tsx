@@ -1,7 +1,7 @@
 import { INFERENCE_TYPES } from '@inference-gateway/shared/endpoints';
 import { JOB_STATUSES } from '../../api/jobs.js';
-import { Button } from '../../ui/button.js';
-import { SelectField, TextField } from '../../ui/field.js';
+import { Button } from '../../ui/button/button.js';
+import { SelectField, TextField } from '../../ui/form/field.js';
 import type { JobFilter } from './job-filter.js';
 
 const STATUS_OPTIONS = [

@@ -1,6 +1,6 @@
 import type { JobDetail } from '../../api/jobs.js';
-import { LinkButton } from '../../ui/button.js';
-import { Icon } from '../../ui/icon.js';
+import { LinkButton } from '../../ui/button/button.js';
+import { Icon } from '../../ui/button/icon.js';
 
 type Failure = NonNullable<JobDetail['error']>;
 

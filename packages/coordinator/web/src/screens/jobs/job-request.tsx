@@ -1,11 +1,11 @@
 import { ENDPOINTS, ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
 import type { JobDetail } from '../../api/jobs.js';
 import { currentSession } from '../../api/session.js';
-import { Code } from '../../ui/code.js';
-import { CopyButton } from '../../ui/copy.js';
-import { formatBytes } from '../../ui/format.js';
-import { KEY_VARIABLE, snippetOf } from '../../ui/snippets.js';
-import { Loading } from '../../ui/states.js';
+import { Code } from '../../ui/text/code.js';
+import { CopyButton } from '../../ui/button/copy.js';
+import { formatBytes } from '../../ui/text/format.js';
+import { KEY_VARIABLE, snippetOf } from '../../ui/snippets/snippets.js';
+import { Loading } from '../../ui/table/states.js';
 import type { JobFacts } from './job-facts.js';
 
 interface JobRequestProps {

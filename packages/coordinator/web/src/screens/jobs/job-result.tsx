@@ -1,10 +1,10 @@
 import type { JobDetail } from '../../api/jobs.js';
-import { LinkButton } from '../../ui/button.js';
-import { Code } from '../../ui/code.js';
-import { CopyButton } from '../../ui/copy.js';
-import { formatBytes, formatCount } from '../../ui/format.js';
-import { Markdown } from '../../ui/markdown.js';
-import { Media, addressOf, kindOf } from '../../ui/media.js';
+import { LinkButton } from '../../ui/button/button.js';
+import { Code } from '../../ui/text/code.js';
+import { CopyButton } from '../../ui/button/copy.js';
+import { formatBytes, formatCount } from '../../ui/text/format.js';
+import { Markdown } from '../../ui/markdown/markdown.js';
+import { Media, addressOf, kindOf } from '../../ui/markdown/media.js';
 import { answersOf, usageOf } from './read-result.js';
 
 export function JobResult({ job }: { readonly job: JobDetail }) {

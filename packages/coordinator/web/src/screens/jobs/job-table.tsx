@@ -1,11 +1,11 @@
 import type { Job } from '../../api/jobs.js';
-import { StatusBadge } from '../../ui/badge.js';
-import { timesIn } from '../../ui/dates.js';
-import { formatMs } from '../../ui/format.js';
-import { jobColumns } from '../../ui/job-columns.js';
-import { Table } from '../../ui/table.js';
-import type { Column } from '../../ui/table.js';
-import { Ago } from '../../ui/time.js';
+import { StatusBadge } from '../../ui/figures/badge.js';
+import { timesIn } from '../../ui/text/dates.js';
+import { formatMs } from '../../ui/text/format.js';
+import { jobColumns } from '../../ui/table/job-columns.js';
+import { Table } from '../../ui/table/table.js';
+import type { Column } from '../../ui/table/table.js';
+import { Ago } from '../../ui/text/time.js';
 
 export type Choose = (chosen: ReadonlySet<string>) => void;
 

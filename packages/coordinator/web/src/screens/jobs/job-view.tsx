@@ -1,7 +1,7 @@
 import type { JobDetail } from '../../api/jobs.js';
-import { StatusBadge } from '../../ui/badge.js';
-import { CopyText } from '../../ui/copy.js';
-import { Facts } from '../../ui/facts.js';
+import { StatusBadge } from '../../ui/figures/badge.js';
+import { CopyText } from '../../ui/button/copy.js';
+import { Facts } from '../../ui/text/facts.js';
 import { JobError } from './job-error.js';
 import type { JobFacts } from './job-facts.js';
 import { JobRequest } from './job-request.js';

@@ -4,12 +4,12 @@ import { useMy } from '../../api/commands.js';
 import { JOBS, cancelJob, isActive, isRetryable, retryJob } from '../../api/jobs.js';
 import type { JobDetail } from '../../api/jobs.js';
 import { useSnapshot } from '../../api/snapshot.js';
-import { useToastedAct } from '../../ui/act.js';
-import { Button, LinkButton } from '../../ui/button.js';
-import { Confirm } from '../../ui/dialog.js';
+import { useToastedAct } from '../../ui/form/act.js';
+import { Button, LinkButton } from '../../ui/button/button.js';
+import { Confirm } from '../../ui/dialog/dialog.js';
 import { Page } from '../../ui/page.js';
-import { Empty, Unanswered } from '../../ui/states.js';
-import { toast } from '../../ui/toasts.js';
+import { Empty, Unanswered } from '../../ui/table/states.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import { JobView } from './job-view.js';
 import './jobs.css';
 

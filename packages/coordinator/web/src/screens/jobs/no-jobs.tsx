@@ -1,8 +1,8 @@
 import { currentSession } from '../../api/session.js';
-import { LinkButton } from '../../ui/button.js';
-import { Code } from '../../ui/code.js';
-import { KEY_VARIABLE, snippetOf } from '../../ui/snippets.js';
-import { Empty } from '../../ui/states.js';
+import { LinkButton } from '../../ui/button/button.js';
+import { Code } from '../../ui/text/code.js';
+import { KEY_VARIABLE, snippetOf } from '../../ui/snippets/snippets.js';
+import { Empty } from '../../ui/table/states.js';
 
 /** The first job is one paste away. */
 export function NoJobs() {

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import type { JobDetail } from '../../api/jobs.js';
-import { formatDate, timesIn } from '../../ui/dates.js';
-import { formatMs } from '../../ui/format.js';
-import { Ago } from '../../ui/time.js';
+import { formatDate, timesIn } from '../../ui/text/dates.js';
+import { formatMs } from '../../ui/text/format.js';
+import { Ago } from '../../ui/text/time.js';
 import type { FailedAttempt, JobFacts } from './job-facts.js';
 
 interface TimelineProps {

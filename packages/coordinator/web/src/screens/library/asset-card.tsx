@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
-import { LinkButton } from '../../ui/button.js';
-import { IconButton } from '../../ui/icon-button.js';
-import { Confirm } from '../../ui/dialog.js';
-import { formatDate } from '../../ui/dates.js';
-import { formatBytes, formatMs } from '../../ui/format.js';
-import { Icon } from '../../ui/icon.js';
-import { Media, addressOf, kindOf } from '../../ui/media.js';
-import { Ago } from '../../ui/time.js';
-import { toast } from '../../ui/toasts.js';
+import { LinkButton } from '../../ui/button/button.js';
+import { IconButton } from '../../ui/button/icon-button.js';
+import { Confirm } from '../../ui/dialog/dialog.js';
+import { formatDate } from '../../ui/text/dates.js';
+import { formatBytes, formatMs } from '../../ui/text/format.js';
+import { Icon } from '../../ui/button/icon.js';
+import { Media, addressOf, kindOf } from '../../ui/markdown/media.js';
+import { Ago } from '../../ui/text/time.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import { deleteAsset, fileNameOf, nameOf } from './asset.js';
 import type { Asset } from './asset.js';
 

@@ -1,5 +1,5 @@
 import { request } from '../../api/request.js';
-import { addressOf } from '../../ui/media.js';
+import { addressOf } from '../../ui/markdown/media.js';
 
 export const ASSETS = '/api/inference/assets';
 

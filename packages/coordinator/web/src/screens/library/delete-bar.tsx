@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import { withEach } from '../../api/jobs.js';
-import { Button } from '../../ui/button.js';
-import { Confirm } from '../../ui/dialog.js';
-import { plural } from '../../ui/format.js';
-import { SelectionBar } from '../../ui/selection-bar.js';
-import { toast } from '../../ui/toasts.js';
+import { Button } from '../../ui/button/button.js';
+import { Confirm } from '../../ui/dialog/dialog.js';
+import { plural } from '../../ui/text/format.js';
+import { SelectionBar } from '../../ui/table/selection-bar.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import { deleteAsset } from './asset.js';
 import type { Asset } from './asset.js';
 

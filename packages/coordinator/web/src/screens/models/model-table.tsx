@@ -1,9 +1,9 @@
-import { Badge } from '../../ui/badge.js';
-import { LinkButton } from '../../ui/button.js';
-import { CopyIcon } from '../../ui/copy.js';
-import { formatCount, formatShort, formatSpeed } from '../../ui/format.js';
-import { Table } from '../../ui/table.js';
-import type { Column } from '../../ui/table.js';
+import { Badge } from '../../ui/figures/badge.js';
+import { LinkButton } from '../../ui/button/button.js';
+import { CopyIcon } from '../../ui/button/copy.js';
+import { formatCount, formatShort, formatSpeed } from '../../ui/text/format.js';
+import { Table } from '../../ui/table/table.js';
+import type { Column } from '../../ui/table/table.js';
 import type { ModelRow } from './model-rows.js';
 
 export function ModelTable({ rows }: { readonly rows: readonly ModelRow[] }) {

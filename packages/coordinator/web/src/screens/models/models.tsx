@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import { Button, LinkButton } from '../../ui/button.js';
-import { TextField, SelectField } from '../../ui/field.js';
-import { formatCount, plural } from '../../ui/format.js';
+import { Button, LinkButton } from '../../ui/button/button.js';
+import { TextField, SelectField } from '../../ui/form/field.js';
+import { formatCount, plural } from '../../ui/text/format.js';
 import { Page } from '../../ui/page.js';
-import { useClearQuery, useQuery } from '../../ui/query.js';
-import { Loaded } from '../../ui/loaded.js';
-import { Empty, NoMatch } from '../../ui/states.js';
+import { useClearQuery, useQuery } from '../../ui/form/query.js';
+import { Loaded } from '../../ui/table/loaded.js';
+import { Empty, NoMatch } from '../../ui/table/states.js';
 import type { ModelRow } from './model-rows.js';
 import { ModelTable } from './model-table.js';
 import './models.css';

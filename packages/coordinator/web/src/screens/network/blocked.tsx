@@ -1,7 +1,7 @@
 import { my } from '../../api/commands.js';
-import { useToastedAct } from '../../ui/act.js';
-import { Button } from '../../ui/button.js';
-import { toast } from '../../ui/toasts.js';
+import { useToastedAct } from '../../ui/form/act.js';
+import { Button } from '../../ui/button/button.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import { useBlocks } from './networks.js';
 import type { Network } from './networks.js';
 

@@ -1,5 +1,5 @@
 import { my } from '../../api/commands.js';
-import { toast } from '../../ui/toasts.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import { NameDialog } from './name-dialog.js';
 
 interface CreateNetworkProps {

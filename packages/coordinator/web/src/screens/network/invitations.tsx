@@ -1,9 +1,9 @@
 import { my } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
-import { useToastedAct } from '../../ui/act.js';
-import { Button } from '../../ui/button.js';
-import { Ago } from '../../ui/time.js';
-import { toast } from '../../ui/toasts.js';
+import { useToastedAct } from '../../ui/form/act.js';
+import { Button } from '../../ui/button/button.js';
+import { Ago } from '../../ui/text/time.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import { useInvitations } from './networks.js';
 
 type Invitation = MyResult<'network.invitations'>[number];

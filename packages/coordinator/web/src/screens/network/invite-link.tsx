@@ -1,7 +1,7 @@
 import { currentSession } from '../../api/session.js';
-import { Code } from '../../ui/code.js';
-import { OnceDialog } from '../../ui/once-dialog.js';
-import { Ago } from '../../ui/time.js';
+import { Code } from '../../ui/text/code.js';
+import { OnceDialog } from '../../ui/dialog/once-dialog.js';
+import { Ago } from '../../ui/text/time.js';
 import type { MadeInvite } from './networks.js';
 
 interface InviteLinkProps {

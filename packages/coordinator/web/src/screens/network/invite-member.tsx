@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
-import { FormDialog } from '../../ui/form-dialog.js';
-import { NameField } from '../../ui/name-field.js';
-import { toast } from '../../ui/toasts.js';
+import { FormDialog } from '../../ui/form/form-dialog.js';
+import { NameField } from '../../ui/form/name-field.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import type { Network } from './networks.js';
 
 interface InviteMemberProps {

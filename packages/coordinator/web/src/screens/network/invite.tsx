@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
-import { SelectField, TextField } from '../../ui/field.js';
-import { FormDialog } from '../../ui/form-dialog.js';
+import { SelectField, TextField } from '../../ui/form/field.js';
+import { FormDialog } from '../../ui/form/form-dialog.js';
 import { InviteLink } from './invite-link.js';
 import { useInvites } from './networks.js';
 import type { MadeInvite, Network } from './networks.js';

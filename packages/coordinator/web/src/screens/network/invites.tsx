@@ -1,12 +1,12 @@
 import { my } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
-import { useToastedAct } from '../../ui/act.js';
-import { Button } from '../../ui/button.js';
-import { Loaded } from '../../ui/loaded.js';
-import { Table } from '../../ui/table.js';
-import type { Column } from '../../ui/table.js';
-import { Ago } from '../../ui/time.js';
-import { toast } from '../../ui/toasts.js';
+import { useToastedAct } from '../../ui/form/act.js';
+import { Button } from '../../ui/button/button.js';
+import { Loaded } from '../../ui/table/loaded.js';
+import { Table } from '../../ui/table/table.js';
+import type { Column } from '../../ui/table/table.js';
+import { Ago } from '../../ui/text/time.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import { useInvites } from './networks.js';
 
 type Invite = MyResult<'user.invites'>[number];

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
 import { currentSession } from '../../api/session.js';
-import { useToastedAct } from '../../ui/act.js';
-import { Button } from '../../ui/button.js';
-import { Confirm } from '../../ui/dialog.js';
-import { Menu } from '../../ui/menu.js';
-import { toast } from '../../ui/toasts.js';
+import { useToastedAct } from '../../ui/form/act.js';
+import { Button } from '../../ui/button/button.js';
+import { Confirm } from '../../ui/dialog/dialog.js';
+import { Menu } from '../../ui/button/menu.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import type { Member, NetworkDetail } from './networks.js';
 
 interface MemberMenuProps {

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import { currentSession } from '../../api/session.js';
-import { Badge } from '../../ui/badge.js';
-import { Button } from '../../ui/button.js';
-import { Table } from '../../ui/table.js';
-import type { Column } from '../../ui/table.js';
-import { Ago } from '../../ui/time.js';
+import { Badge } from '../../ui/figures/badge.js';
+import { Button } from '../../ui/button/button.js';
+import { Table } from '../../ui/table/table.js';
+import type { Column } from '../../ui/table/table.js';
+import { Ago } from '../../ui/text/time.js';
 import { InvitedMenu } from './invited-menu.js';
 import { MemberMenu } from './member-menu.js';
 import { useBlocks } from './networks.js';

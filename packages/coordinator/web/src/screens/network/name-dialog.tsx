@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { FormDialog } from '../../ui/form-dialog.js';
-import { NameField } from '../../ui/name-field.js';
+import { FormDialog } from '../../ui/form/form-dialog.js';
+import { NameField } from '../../ui/form/name-field.js';
 
 interface NameDialogProps {
   readonly title: string;

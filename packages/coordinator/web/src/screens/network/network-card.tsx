@@ -1,5 +1,5 @@
-import { Badge } from '../../ui/badge.js';
-import { Loaded } from '../../ui/loaded.js';
+import { Badge } from '../../ui/figures/badge.js';
+import { Loaded } from '../../ui/table/loaded.js';
 import { MemberTable } from './member-table.js';
 import { NetworkMenu } from './network-menu.js';
 import { useNetwork } from './networks.js';

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
-import { Button } from '../../ui/button.js';
-import { Confirm } from '../../ui/dialog.js';
-import { Menu } from '../../ui/menu.js';
-import { toast } from '../../ui/toasts.js';
+import { Button } from '../../ui/button/button.js';
+import { Confirm } from '../../ui/dialog/dialog.js';
+import { Menu } from '../../ui/button/menu.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import { InviteMember } from './invite-member.js';
 import { NameDialog } from './name-dialog.js';
 import type { Network } from './networks.js';

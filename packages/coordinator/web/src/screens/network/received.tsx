@@ -1,10 +1,10 @@
 import type { MyResult } from '../../api/commands.js';
-import { OnlineBadge } from '../../ui/badge.js';
-import { Loaded } from '../../ui/loaded.js';
-import { Empty } from '../../ui/states.js';
-import { Table } from '../../ui/table.js';
-import type { Column } from '../../ui/table.js';
-import { Ago } from '../../ui/time.js';
+import { OnlineBadge } from '../../ui/figures/badge.js';
+import { Loaded } from '../../ui/table/loaded.js';
+import { Empty } from '../../ui/table/states.js';
+import { Table } from '../../ui/table/table.js';
+import type { Column } from '../../ui/table/table.js';
+import { Ago } from '../../ui/text/time.js';
 import { limitsText } from '../sharing/shares.js';
 import { useReceived } from './networks.js';
 

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import { currentSession } from '../../api/session.js';
-import { Button } from '../../ui/button.js';
-import { Code } from '../../ui/code.js';
-import { Dialog } from '../../ui/dialog.js';
-import { Segments } from '../../ui/field.js';
-import { KEY_VARIABLE, LANGUAGES, snippetOf } from '../../ui/snippets.js';
-import type { Language } from '../../ui/snippets.js';
+import { Button } from '../../ui/button/button.js';
+import { Code } from '../../ui/text/code.js';
+import { Dialog } from '../../ui/dialog/dialog.js';
+import { Segments } from '../../ui/form/field.js';
+import { KEY_VARIABLE, LANGUAGES, snippetOf } from '../../ui/snippets/snippets.js';
+import type { Language } from '../../ui/snippets/snippets.js';
 import type { ApiRequest } from './call.js';
 import { shortened } from './shortened.js';
 

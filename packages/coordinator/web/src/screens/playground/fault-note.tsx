@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
-import { Icon } from '../../ui/icon.js';
-import { LinkButton } from '../../ui/button.js';
-import { CopyText } from '../../ui/copy.js';
+import { Icon } from '../../ui/button/icon.js';
+import { LinkButton } from '../../ui/button/button.js';
+import { CopyText } from '../../ui/button/copy.js';
 import type { Shown } from './shown-fault.js';
 import './fault-note.css';
 

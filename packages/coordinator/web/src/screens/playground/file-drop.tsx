@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
-import { Button } from '../../ui/button.js';
-import { Icon } from '../../ui/icon.js';
+import { Button } from '../../ui/button/button.js';
+import { Icon } from '../../ui/button/icon.js';
 import { useDrop } from './use-drop.js';
 import './file-drop.css';
 

@@ -1,6 +1,6 @@
 /** The model that a link to the playground names: `/playground/image?model=sdxl`. */
 import { useEffect } from 'preact/hooks';
-import { useQuery } from '../../ui/query.js';
+import { useQuery } from '../../ui/form/query.js';
 
 export function useModelFromAddress(choose: (model: string) => void): void {
   const [asked] = useQuery('model');

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import { SelectField } from '../../ui/field.js';
-import { LinkButton } from '../../ui/button.js';
-import { Loaded } from '../../ui/loaded.js';
-import { Empty } from '../../ui/states.js';
+import { SelectField } from '../../ui/form/field.js';
+import { LinkButton } from '../../ui/button/button.js';
+import { Loaded } from '../../ui/table/loaded.js';
+import { Empty } from '../../ui/table/states.js';
 import { describeModel } from './models.js';
 import type { Models, TryableModel } from './models.js';
 

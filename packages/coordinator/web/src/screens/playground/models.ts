@@ -6,7 +6,7 @@ import { QUEUE } from '../../api/jobs.js';
 import type { QueueSummary } from '../../api/jobs.js';
 import { CONSOLE } from '../../api/request.js';
 import { useSnapshot } from '../../api/snapshot.js';
-import { plural } from '../../ui/format.js';
+import { plural } from '../../ui/text/format.js';
 
 export type ModelType = ModelResource['service_type'];
 

@@ -1,8 +1,8 @@
 import { useLocation, useRoute } from 'preact-iso';
 import { Page } from '../../ui/page.js';
-import { Tabs } from '../../ui/tabs.js';
-import { Empty } from '../../ui/states.js';
-import { LinkButton } from '../../ui/button.js';
+import { Tabs } from '../../ui/button/tabs.js';
+import { Empty } from '../../ui/table/states.js';
+import { LinkButton } from '../../ui/button/button.js';
 import { Chat } from './chat/chat.js';
 import { Images } from './image/images.js';
 import './playground.css';

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { useCell } from '../../api/cell.js';
-import { formatAgo, formatCount } from '../../ui/format.js';
-import { Meter } from '../../ui/meter.js';
+import { formatAgo, formatCount } from '../../ui/text/format.js';
+import { Meter } from '../../ui/figures/meter.js';
 import { read } from './call.js';
 import { rate } from './rate.js';
 import './rate-meter.css';

@@ -1,7 +1,7 @@
 import { useLocation } from 'preact-iso';
-import { useAct } from '../../ui/act.js';
-import type { Act } from '../../ui/act.js';
-import { Check } from '../../ui/field.js';
+import { useAct } from '../../ui/form/act.js';
+import type { Act } from '../../ui/form/act.js';
+import { Check } from '../../ui/form/field.js';
 import { submitJob } from './call.js';
 import type { ApiRequest } from './call.js';
 

@@ -1,5 +1,5 @@
-import { Button } from '../../ui/button.js';
-import { formatMs } from '../../ui/format.js';
+import { Button } from '../../ui/button/button.js';
+import { formatMs } from '../../ui/text/format.js';
 import { useSeconds } from './use-seconds.js';
 
 interface RunButtonProps {

@@ -1,5 +1,5 @@
-import { CopyText } from '../../ui/copy.js';
-import { formatCount, formatMs, formatSpeed } from '../../ui/format.js';
+import { CopyText } from '../../ui/button/copy.js';
+import { formatCount, formatMs, formatSpeed } from '../../ui/text/format.js';
 import type { RunFacts } from './run-facts.js';
 import './run-facts-row.css';
 

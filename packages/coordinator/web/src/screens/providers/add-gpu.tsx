@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
-import { useAct } from '../../ui/act.js';
-import { Button } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
-import { NameField } from '../../ui/name-field.js';
-import { FaultText } from '../../ui/states.js';
+import { useAct } from '../../ui/form/act.js';
+import { Button } from '../../ui/button/button.js';
+import { Dialog } from '../../ui/dialog/dialog.js';
+import { NameField } from '../../ui/form/name-field.js';
+import { FaultText } from '../../ui/table/states.js';
 import { Joining } from './joining.js';
 import { TOKEN_LIFE_S } from './join-token.js';
 import type { MadeToken } from './join-token.js';

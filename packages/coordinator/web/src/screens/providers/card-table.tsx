@@ -1,7 +1,7 @@
-import { formatMib } from '../../ui/format.js';
-import { Meter } from '../../ui/meter.js';
-import { Table } from '../../ui/table.js';
-import type { Column } from '../../ui/table.js';
+import { formatMib } from '../../ui/text/format.js';
+import { Meter } from '../../ui/figures/meter.js';
+import { Table } from '../../ui/table/table.js';
+import type { Column } from '../../ui/table/table.js';
 import type { OwnProvider } from './own-providers.js';
 
 type Card = OwnProvider['gpus'][number];

@@ -1,8 +1,8 @@
 import { currentSession } from '../../api/session.js';
-import { Button, LinkButton } from '../../ui/button.js';
-import { Code } from '../../ui/code.js';
-import { Icon } from '../../ui/icon.js';
-import { Ago } from '../../ui/time.js';
+import { Button, LinkButton } from '../../ui/button/button.js';
+import { Code } from '../../ui/text/code.js';
+import { Icon } from '../../ui/button/icon.js';
+import { Ago } from '../../ui/text/time.js';
 import { SharingSection } from '../sharing/sharing-section.js';
 import { enrollCommand, logInCommand } from './agent-commands.js';
 import { useJoinTokens } from './join-token.js';

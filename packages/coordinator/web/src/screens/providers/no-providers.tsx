@@ -1,7 +1,7 @@
 import { currentSession } from '../../api/session.js';
-import { Button } from '../../ui/button.js';
-import { Code } from '../../ui/code.js';
-import { Empty } from '../../ui/states.js';
+import { Button } from '../../ui/button/button.js';
+import { Code } from '../../ui/text/code.js';
+import { Empty } from '../../ui/table/states.js';
 import { logInCommand } from './agent-commands.js';
 
 export function NoProviders({ onAdd }: { readonly onAdd: () => void }) {

@@ -1,8 +1,8 @@
 /** The member's providers as the screens share them, and how each stands in one word. */
 import { useMy } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
-import type { Mood } from '../../ui/mood.js';
-import { formatMib } from '../../ui/format.js';
+import type { Mood } from '../../ui/figures/mood.js';
+import { formatMib } from '../../ui/text/format.js';
 
 export type OwnProvider = MyResult<'provider.list'>[number];
 

@@ -1,4 +1,4 @@
-import { Ago } from '../../ui/time.js';
+import { Ago } from '../../ui/text/time.js';
 import type { OwnProvider } from './own-providers.js';
 
 /** The last of its requests that failed. */

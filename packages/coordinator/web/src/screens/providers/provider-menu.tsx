@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
-import { Button } from '../../ui/button.js';
-import { Confirm } from '../../ui/dialog.js';
-import { Menu, MenuItem } from '../../ui/menu.js';
-import { toast } from '../../ui/toasts.js';
+import { Button } from '../../ui/button/button.js';
+import { Confirm } from '../../ui/dialog/dialog.js';
+import { Menu, MenuItem } from '../../ui/button/menu.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import { EnrollAgain } from './enroll-again.js';
 import type { OwnProvider } from './own-providers.js';
 import { RenameProvider } from './rename-provider.js';

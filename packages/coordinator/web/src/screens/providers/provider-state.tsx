@@ -1,5 +1,5 @@
-import { Badge } from '../../ui/badge.js';
-import { Ago } from '../../ui/time.js';
+import { Badge } from '../../ui/figures/badge.js';
+import { Ago } from '../../ui/text/time.js';
 import { standingOf } from './own-providers.js';
 import type { OwnProvider } from './own-providers.js';
 

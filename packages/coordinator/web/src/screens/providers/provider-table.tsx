@@ -1,7 +1,7 @@
-import { formatCount } from '../../ui/format.js';
-import { SlotMeter } from '../../ui/slot-meter.js';
-import { Table } from '../../ui/table.js';
-import type { Column } from '../../ui/table.js';
+import { formatCount } from '../../ui/text/format.js';
+import { SlotMeter } from '../../ui/figures/slot-meter.js';
+import { Table } from '../../ui/table/table.js';
+import type { Column } from '../../ui/table/table.js';
 import { gpuText, heatText, vramText } from './own-providers.js';
 import type { OwnProvider } from './own-providers.js';
 import { ProviderMenu } from './provider-menu.js';

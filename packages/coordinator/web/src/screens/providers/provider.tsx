@@ -1,8 +1,8 @@
 import { useLocation, useRoute } from 'preact-iso';
-import { Button, LinkButton } from '../../ui/button.js';
+import { Button, LinkButton } from '../../ui/button/button.js';
 import { Page } from '../../ui/page.js';
-import { Loaded } from '../../ui/loaded.js';
-import { Empty } from '../../ui/states.js';
+import { Loaded } from '../../ui/table/loaded.js';
+import { Empty } from '../../ui/table/states.js';
 import { SharingSection } from '../sharing/sharing-section.js';
 import { CardTable } from './card-table.js';
 import { ModelServers } from './model-servers.js';

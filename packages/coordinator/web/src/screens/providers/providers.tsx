@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import { Button } from '../../ui/button.js';
+import { Button } from '../../ui/button/button.js';
 import { Page } from '../../ui/page.js';
-import { Loaded } from '../../ui/loaded.js';
+import { Loaded } from '../../ui/table/loaded.js';
 import { AddGpu } from './add-gpu.js';
 import { JoinTokens } from './join-tokens.js';
 import { NoProviders } from './no-providers.js';

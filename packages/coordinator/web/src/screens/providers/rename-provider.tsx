@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
-import { FormDialog } from '../../ui/form-dialog.js';
-import { NameField } from '../../ui/name-field.js';
+import { FormDialog } from '../../ui/form/form-dialog.js';
+import { NameField } from '../../ui/form/name-field.js';
 import type { OwnProvider } from './own-providers.js';
 
 interface RenameProviderProps {

@@ -1,7 +1,7 @@
 /** The two switches of a provider: whose work it takes, and whether it takes any. */
 import { my } from '../../api/commands.js';
-import { useToastedAct } from '../../ui/act.js';
-import { toast } from '../../ui/toasts.js';
+import { useToastedAct } from '../../ui/form/act.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import type { OwnProvider } from './own-providers.js';
 
 const DONE = {

@@ -1,4 +1,4 @@
-import { formatMs } from '../../ui/format.js';
+import { formatMs } from '../../ui/text/format.js';
 
 /** Waits are told in whole seconds: `4 s`, `3 min 5 s` */
 export function formatWait(seconds: number): string {

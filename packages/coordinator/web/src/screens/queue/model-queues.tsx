@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { QueueSummary } from '../../api/jobs.js';
-import { Badge } from '../../ui/badge.js';
-import { Button, LinkButton } from '../../ui/button.js';
-import { formatCount } from '../../ui/format.js';
-import { Empty } from '../../ui/states.js';
-import { SlotMeter } from '../../ui/slot-meter.js';
-import { Table } from '../../ui/table.js';
-import type { Column } from '../../ui/table.js';
+import { Badge } from '../../ui/figures/badge.js';
+import { Button, LinkButton } from '../../ui/button/button.js';
+import { formatCount } from '../../ui/text/format.js';
+import { Empty } from '../../ui/table/states.js';
+import { SlotMeter } from '../../ui/figures/slot-meter.js';
+import { Table } from '../../ui/table/table.js';
+import type { Column } from '../../ui/table/table.js';
 import { formatWait } from './format-wait.js';
 
 type ModelQueue = QueueSummary['by_model'][number];

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { admin } from '../../api/commands.js';
-import { useToastedAct } from '../../ui/act.js';
-import { Button } from '../../ui/button.js';
-import { Confirm } from '../../ui/dialog.js';
-import { toast } from '../../ui/toasts.js';
+import { useToastedAct } from '../../ui/form/act.js';
+import { Button } from '../../ui/button/button.js';
+import { Confirm } from '../../ui/dialog/dialog.js';
+import { toast } from '../../ui/dialog/toasts.js';
 
 interface PauseButtonProps {
   readonly isPaused: boolean;

@@ -1,6 +1,6 @@
 import type { QueueSummary } from '../../api/jobs.js';
 import { isAdmin } from '../../api/session.js';
-import { Banner } from '../../ui/banner.js';
+import { Banner } from '../../ui/dialog/banner.js';
 
 /** What keeps jobs from being run, whatever they are. */
 export function QueueBanners({ summary }: { readonly summary: QueueSummary }) {

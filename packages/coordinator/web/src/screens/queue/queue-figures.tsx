@@ -1,6 +1,6 @@
 import type { QueueSummary } from '../../api/jobs.js';
-import { formatCount, plural } from '../../ui/format.js';
-import { Tile } from '../../ui/tile.js';
+import { formatCount, plural } from '../../ui/text/format.js';
+import { Tile } from '../../ui/figures/tile.js';
 import { formatWait } from './format-wait.js';
 
 /** What is going on, in four figures. Without a summary yet their places are kept. */

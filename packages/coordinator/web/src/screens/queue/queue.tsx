@@ -3,7 +3,7 @@ import type { QueueSummary } from '../../api/jobs.js';
 import { useSnapshot } from '../../api/snapshot.js';
 import { isAdmin } from '../../api/session.js';
 import { Page } from '../../ui/page.js';
-import { FaultState, Loading } from '../../ui/states.js';
+import { FaultState, Loading } from '../../ui/table/states.js';
 import './queue.css';
 import { ModelQueues } from './model-queues.js';
 import { MyQueue } from './my-queue.js';

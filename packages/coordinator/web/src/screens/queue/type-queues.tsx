@@ -1,5 +1,5 @@
 import type { QueueSummary } from '../../api/jobs.js';
-import { formatCount } from '../../ui/format.js';
+import { formatCount } from '../../ui/text/format.js';
 
 type ModelQueue = QueueSummary['by_model'][number];
 

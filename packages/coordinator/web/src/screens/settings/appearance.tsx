@@ -1,6 +1,6 @@
 import { useCell } from '../../api/cell.js';
 import { setTheme, theme } from '../../shell/theme.js';
-import { Segments } from '../../ui/field.js';
+import { Segments } from '../../ui/form/field.js';
 
 const THEMES = [
   { value: 'system', label: 'As the system' },

@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks';
 import { useMy } from '../../api/commands.js';
 import { CONSOLE, postJson } from '../../api/request.js';
 import { currentSession } from '../../api/session.js';
-import { useAct } from '../../ui/act.js';
-import { Button } from '../../ui/button.js';
-import { OtherFault, wrongIn } from '../../ui/other-fault.js';
-import { PASSWORD_HINT, PasswordField } from '../../ui/password-field.js';
-import { toast } from '../../ui/toasts.js';
+import { useAct } from '../../ui/form/act.js';
+import { Button } from '../../ui/button/button.js';
+import { OtherFault, wrongIn } from '../../ui/form/other-fault.js';
+import { PASSWORD_HINT, PasswordField } from '../../ui/form/password-field.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import { SESSION_OPTIONS } from './sessions.js';
 
 const FIELDS = ['current', 'password'];

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
-import { useToastedAct } from '../../ui/act.js';
-import { Button } from '../../ui/button.js';
-import { Confirm } from '../../ui/dialog.js';
-import { Menu, MenuItem } from '../../ui/menu.js';
-import { toast } from '../../ui/toasts.js';
+import { useToastedAct } from '../../ui/form/act.js';
+import { Button } from '../../ui/button/button.js';
+import { Confirm } from '../../ui/dialog/dialog.js';
+import { Menu, MenuItem } from '../../ui/button/menu.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import { useKeys } from './keys.js';
 import type { Key, WholeKey } from './keys.js';
 import { RenameKey } from './rename-key.js';

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import { useMy } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
-import { Code } from '../../ui/code.js';
-import { Segments } from '../../ui/field.js';
-import { LANGUAGES, snippetOf } from '../../ui/snippets.js';
-import type { Language, SnippetCall } from '../../ui/snippets.js';
+import { Code } from '../../ui/text/code.js';
+import { Segments } from '../../ui/form/field.js';
+import { LANGUAGES, snippetOf } from '../../ui/snippets/snippets.js';
+import type { Language, SnippetCall } from '../../ui/snippets/snippets.js';
 import type { Key } from './keys.js';
 
 type Model = MyResult<'model.list'>[number];

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { asFault, readFault, unreachable } from '../../api/fault.js';
-import { Button } from '../../ui/button.js';
-import { plural } from '../../ui/format.js';
-import { Icon } from '../../ui/icon.js';
+import { Button } from '../../ui/button/button.js';
+import { plural } from '../../ui/text/format.js';
+import { Icon } from '../../ui/button/icon.js';
 
 type Outcome =
   | { readonly kind: 'works'; readonly models: number }

@@ -1,7 +1,7 @@
 /** The member's keys as the screens of Settings share them: one question for all of them. */
 import { useMy } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
-import { lastDays, sinceOf } from '../../ui/last-days.js';
+import { lastDays, sinceOf } from '../../ui/text/last-days.js';
 
 export type Key = MyResult<'key.list'>[number];
 /** One that was just made, or made anew: the only time that it is whole. */

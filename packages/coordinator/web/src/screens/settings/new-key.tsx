@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
-import { SelectField } from '../../ui/field.js';
-import { FormDialog } from '../../ui/form-dialog.js';
-import { DAY_S } from '../../ui/last-days.js';
-import { NameField } from '../../ui/name-field.js';
+import { SelectField } from '../../ui/form/field.js';
+import { FormDialog } from '../../ui/form/form-dialog.js';
+import { DAY_S } from '../../ui/text/last-days.js';
+import { NameField } from '../../ui/form/name-field.js';
 import { useKeys } from './keys.js';
 import type { WholeKey } from './keys.js';
 import { ShownKey } from './shown-key.js';

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
 import { currentSession, loadSession } from '../../api/session.js';
-import { useAct } from '../../ui/act.js';
-import { Badge } from '../../ui/badge.js';
-import { Button } from '../../ui/button.js';
-import { Facts } from '../../ui/facts.js';
-import { NameField } from '../../ui/name-field.js';
-import { FaultText } from '../../ui/states.js';
-import { toast } from '../../ui/toasts.js';
+import { useAct } from '../../ui/form/act.js';
+import { Badge } from '../../ui/figures/badge.js';
+import { Button } from '../../ui/button/button.js';
+import { Facts } from '../../ui/text/facts.js';
+import { NameField } from '../../ui/form/name-field.js';
+import { FaultText } from '../../ui/table/states.js';
+import { toast } from '../../ui/dialog/toasts.js';
 
 export function Profile() {
   const { member } = currentSession();

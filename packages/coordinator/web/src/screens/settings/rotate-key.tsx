@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
-import { SelectField } from '../../ui/field.js';
-import { FormDialog } from '../../ui/form-dialog.js';
+import { SelectField } from '../../ui/form/field.js';
+import { FormDialog } from '../../ui/form/form-dialog.js';
 import type { Key, WholeKey } from './keys.js';
 
 const OVERLAPS = [

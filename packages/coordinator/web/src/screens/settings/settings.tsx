@@ -1,10 +1,10 @@
 import type { ComponentType } from 'preact';
 import { useRoute } from 'preact-iso';
 import { useState } from 'preact/hooks';
-import { Button, LinkButton } from '../../ui/button.js';
+import { Button, LinkButton } from '../../ui/button/button.js';
 import { Page } from '../../ui/page.js';
-import { Empty } from '../../ui/states.js';
-import { Tabs } from '../../ui/tabs.js';
+import { Empty } from '../../ui/table/states.js';
+import { Tabs } from '../../ui/button/tabs.js';
 import { Appearance } from './appearance.js';
 import { NewKey } from './new-key.js';
 import type { PartProps } from './part-props.js';

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import { currentSession } from '../../api/session.js';
-import { CopyText } from '../../ui/copy.js';
-import { Segments } from '../../ui/field.js';
-import { useClearQuery, useQuery } from '../../ui/query.js';
-import { Loaded } from '../../ui/loaded.js';
-import { Empty, NoMatch } from '../../ui/states.js';
-import { Button } from '../../ui/button.js';
+import { CopyText } from '../../ui/button/copy.js';
+import { Segments } from '../../ui/form/field.js';
+import { useClearQuery, useQuery } from '../../ui/form/query.js';
+import { Loaded } from '../../ui/table/loaded.js';
+import { Empty, NoMatch } from '../../ui/table/states.js';
+import { Button } from '../../ui/button/button.js';
 import { KeyTable } from './key-table.js';
 import { useKeys } from './keys.js';
 import type { Key } from './keys.js';

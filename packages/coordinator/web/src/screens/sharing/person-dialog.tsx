@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { readMy } from '../../api/commands.js';
 import { currentSession } from '../../api/session.js';
-import { useAct } from '../../ui/act.js';
-import { Button } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
-import { SelectField } from '../../ui/field.js';
-import { FaultText, Loading } from '../../ui/states.js';
+import { useAct } from '../../ui/form/act.js';
+import { Button } from '../../ui/button/button.js';
+import { Dialog } from '../../ui/dialog/dialog.js';
+import { SelectField } from '../../ui/form/field.js';
+import { FaultText, Loading } from '../../ui/table/states.js';
 import type { Audience } from './shares.js';
 
 interface PersonDialogProps {

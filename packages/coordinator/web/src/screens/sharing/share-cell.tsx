@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
-import { useToastedAct } from '../../ui/act.js';
-import { IconButton } from '../../ui/icon-button.js';
-import { toast } from '../../ui/toasts.js';
+import { useToastedAct } from '../../ui/form/act.js';
+import { IconButton } from '../../ui/button/icon-button.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import { ShareLimits } from './share-limits.js';
 import { limitsText, selectorOf, shareFor, widerShare } from './shares.js';
 import type { Audience, GivenShare } from './shares.js';

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
-import { Check, TextField } from '../../ui/field.js';
-import { FormDialog } from '../../ui/form-dialog.js';
-import { toast } from '../../ui/toasts.js';
+import { Check, TextField } from '../../ui/form/field.js';
+import { FormDialog } from '../../ui/form/form-dialog.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import type { MatrixRow } from './matrix-rows.js';
 import { selectorOf } from './shares.js';
 import type { Audience, GivenShare } from './shares.js';

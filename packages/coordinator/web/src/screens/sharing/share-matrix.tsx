@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
-import { Badge } from '../../ui/badge.js';
-import { Banner } from '../../ui/banner.js';
-import { Button } from '../../ui/button.js';
-import { IconButton } from '../../ui/icon-button.js';
-import { plural } from '../../ui/format.js';
-import { Table } from '../../ui/table.js';
-import type { Column } from '../../ui/table.js';
+import { Badge } from '../../ui/figures/badge.js';
+import { Banner } from '../../ui/dialog/banner.js';
+import { Button } from '../../ui/button/button.js';
+import { IconButton } from '../../ui/button/icon-button.js';
+import { plural } from '../../ui/text/format.js';
+import { Table } from '../../ui/table/table.js';
+import type { Column } from '../../ui/table/table.js';
 import { matrixRows } from './matrix-rows.js';
 import type { MatrixRow } from './matrix-rows.js';
 import { ShareCell } from './share-cell.js';

@@ -1,7 +1,7 @@
 /** What a member shares and with whom, as the matrix of Network and of each provider shows it. */
 import { useMy } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
-import { plural } from '../../ui/format.js';
+import { plural } from '../../ui/text/format.js';
 
 export type GivenShare = MyResult<'share.given'>[number];
 export type OwnProvider = MyResult<'provider.list'>[number];

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { Button, LinkButton } from '../../ui/button.js';
-import { Empty, FaultState, Loading } from '../../ui/states.js';
+import { Button, LinkButton } from '../../ui/button/button.js';
+import { Empty, FaultState, Loading } from '../../ui/table/states.js';
 import { PersonDialog } from './person-dialog.js';
 import { ShareMatrix } from './share-matrix.js';
 import { audiencesOf, useGivenShares, useNetworks } from './shares.js';

@@ -1,8 +1,8 @@
 import { ErrorBoundary, lazy } from 'preact-iso';
 import { useMemo } from 'preact/hooks';
 import type { Fault } from '../../api/fault.js';
-import { Segments } from '../../ui/field.js';
-import { useQuery } from '../../ui/query.js';
+import { Segments } from '../../ui/form/field.js';
+import { useQuery } from '../../ui/form/query.js';
 import { MEASURES, chartOf, sentenceOf } from './usage-data.js';
 import type { Measure, Point } from './usage-data.js';
 

@@ -1,5 +1,5 @@
-import { formatCount, formatShort } from '../../ui/format.js';
-import { Tile } from '../../ui/tile.js';
+import { formatCount, formatShort } from '../../ui/text/format.js';
+import { Tile } from '../../ui/figures/tile.js';
 import { totalOf } from './usage-data.js';
 import type { Stat } from './usage-data.js';
 

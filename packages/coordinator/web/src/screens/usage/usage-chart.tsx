@@ -3,9 +3,9 @@ import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useCell } from '../../api/cell.js';
 import { theme } from '../../shell/theme.js';
-import { formatDay } from '../../ui/dates.js';
-import { formatShort } from '../../ui/format.js';
-import { DAY_S } from '../../ui/last-days.js';
+import { formatDay } from '../../ui/text/dates.js';
+import { formatShort } from '../../ui/text/format.js';
+import { DAY_S } from '../../ui/text/last-days.js';
 import type { Chart } from './usage-data.js';
 
 const HEIGHT = 240;

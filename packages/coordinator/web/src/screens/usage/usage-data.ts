@@ -1,7 +1,7 @@
 /** Sums of usage as the screen shows them: in totals, by group, and day by day. */
 import type { MyResult } from '../../api/commands.js';
-import { formatCount, formatMs, plural } from '../../ui/format.js';
-import { lastDays } from '../../ui/last-days.js';
+import { formatCount, formatMs, plural } from '../../ui/text/format.js';
+import { lastDays } from '../../ui/text/last-days.js';
 
 export type Stat = MyResult<'stats.show'>[number];
 export type Point = MyResult<'usage.series'>[number];

@@ -1,5 +1,5 @@
-import { Segments, SelectField } from '../../ui/field.js';
-import { useQuery } from '../../ui/query.js';
+import { Segments, SelectField } from '../../ui/form/field.js';
+import { useQuery } from '../../ui/form/query.js';
 import { MEASURES } from './usage-data.js';
 import type { Measure } from './usage-data.js';
 

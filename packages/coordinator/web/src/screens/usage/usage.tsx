@@ -1,11 +1,11 @@
 import { useMy } from '../../api/commands.js';
 import { currentSession } from '../../api/session.js';
-import { Code } from '../../ui/code.js';
-import { sinceOf } from '../../ui/last-days.js';
+import { Code } from '../../ui/text/code.js';
+import { sinceOf } from '../../ui/text/last-days.js';
 import { Page } from '../../ui/page.js';
-import { KEY_VARIABLE, snippetOf } from '../../ui/snippets.js';
-import { Loaded } from '../../ui/loaded.js';
-import { Empty } from '../../ui/states.js';
+import { KEY_VARIABLE, snippetOf } from '../../ui/snippets/snippets.js';
+import { Loaded } from '../../ui/table/loaded.js';
+import { Empty } from '../../ui/table/states.js';
 import { DayByDay } from './day-by-day.js';
 import { Figures } from './figures.js';
 import { GroupTable } from './group-table.js';

@@ -1,7 +1,7 @@
-import { Badge } from '../../../ui/badge.js';
-import { IconButton } from '../../../ui/icon-button.js';
-import { CopyIcon } from '../../../ui/copy.js';
-import { Markdown } from '../../../ui/markdown.js';
+import { Badge } from '../../../ui/figures/badge.js';
+import { IconButton } from '../../../ui/button/icon-button.js';
+import { CopyIcon } from '../../../ui/button/copy.js';
+import { Markdown } from '../../../ui/markdown/markdown.js';
 import { FaultNote } from '../fault-note.js';
 import { RunFactsRow } from '../run-facts-row.js';
 import { regenerate } from './chat-runs.js';

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useCell } from '../../../api/cell.js';
-import { Button } from '../../../ui/button.js';
+import { Button } from '../../../ui/button/button.js';
 import { asJob } from '../call.js';
 import type { ApiRequest } from '../call.js';
 import { CodeButton } from '../code-drawer.js';

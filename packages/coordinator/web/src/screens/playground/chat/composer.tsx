@@ -1,5 +1,5 @@
 import { useCell } from '../../../api/cell.js';
-import { Button } from '../../../ui/button.js';
+import { Button } from '../../../ui/button/button.js';
 import { FaultNote } from '../fault-note.js';
 import { shownOf } from '../shown-fault.js';
 import { useJobAct } from '../run-as-job.js';

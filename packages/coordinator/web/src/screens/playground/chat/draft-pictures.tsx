@@ -1,8 +1,8 @@
 /** Pictures that go with the message which is being written. */
 import { useRef } from 'preact/hooks';
-import { Button } from '../../../ui/button.js';
-import { IconButton } from '../../../ui/icon-button.js';
-import { toast, toastFault } from '../../../ui/toasts.js';
+import { Button } from '../../../ui/button/button.js';
+import { IconButton } from '../../../ui/button/icon-button.js';
+import { toast, toastFault } from '../../../ui/dialog/toasts.js';
 import { changeChat, chat } from './chat-state.js';
 import type { Picture } from './conversation.js';
 import { MAX_PICTURES, PICTURE_TYPES, readPictures } from './pictures.js';

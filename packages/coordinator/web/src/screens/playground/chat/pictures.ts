@@ -1,6 +1,6 @@
 /** Pictures that are put into a message. */
 import { Fault } from '../../../api/fault.js';
-import { formatBytes } from '../../../ui/format.js';
+import { formatBytes } from '../../../ui/text/format.js';
 import type { Picture } from './conversation.js';
 
 export const PICTURE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];

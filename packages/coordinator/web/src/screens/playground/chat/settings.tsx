@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { Button } from '../../../ui/button.js';
-import { Field, TextField } from '../../../ui/field.js';
+import { Button } from '../../../ui/button/button.js';
+import { Field, TextField } from '../../../ui/form/field.js';
 import { DEFAULT_SETTINGS } from './chat-request.js';
 import type { ChatSettings } from './chat-request.js';
 

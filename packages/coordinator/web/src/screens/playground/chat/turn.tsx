@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { Button } from '../../../ui/button.js';
-import { IconButton } from '../../../ui/icon-button.js';
+import { Button } from '../../../ui/button/button.js';
+import { IconButton } from '../../../ui/button/icon-button.js';
 import { AnswerView } from './answer.js';
 import { sayInstead } from './chat-runs.js';
 import { SIDES } from './conversation.js';

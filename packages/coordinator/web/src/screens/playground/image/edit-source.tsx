@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { useCell } from '../../../api/cell.js';
 import { Fault } from '../../../api/fault.js';
-import { Button } from '../../../ui/button.js';
-import { formatBytes } from '../../../ui/format.js';
-import { toastFault } from '../../../ui/toasts.js';
+import { Button } from '../../../ui/button/button.js';
+import { formatBytes } from '../../../ui/text/format.js';
+import { toastFault } from '../../../ui/dialog/toasts.js';
 import { FileDrop, MAX_UPLOAD_BYTES } from '../file-drop.js';
 import { images, setSource } from './image-state.js';
 import { MaskBoard } from './mask-board.js';

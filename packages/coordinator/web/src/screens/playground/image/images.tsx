@@ -1,6 +1,6 @@
 import { useCell } from '../../../api/cell.js';
 import { asFault } from '../../../api/fault.js';
-import { Field, Segments, SelectField, TextField } from '../../../ui/field.js';
+import { Field, Segments, SelectField, TextField } from '../../../ui/form/field.js';
 import { CodeButton } from '../code-drawer.js';
 import { FaultNote } from '../fault-note.js';
 import { shownOf } from '../shown-fault.js';

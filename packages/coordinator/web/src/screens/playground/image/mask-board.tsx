@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useCell } from '../../../api/cell.js';
-import { Button } from '../../../ui/button.js';
-import { Field, Segments } from '../../../ui/field.js';
+import { Button } from '../../../ui/button/button.js';
+import { Field, Segments } from '../../../ui/form/field.js';
 import { changeImages, images } from './image-state.js';
 import { drawMask, undone, withPoint, withStep } from './mask.js';
 import type { Mask, Point } from './mask.js';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { Button } from '../../../ui/button.js';
-import { TextField } from '../../../ui/field.js';
+import { Button } from '../../../ui/button/button.js';
+import { TextField } from '../../../ui/form/field.js';
 import { rectangleIn } from './mask.js';
 
 interface RectangleFormProps {

@@ -1,8 +1,8 @@
 import { useCell } from '../../../api/cell.js';
 import { request } from '../../../api/request.js';
-import { useToastedAct } from '../../../ui/act.js';
-import { Button, LinkButton } from '../../../ui/button.js';
-import { Empty } from '../../../ui/states.js';
+import { useToastedAct } from '../../../ui/form/act.js';
+import { Button, LinkButton } from '../../../ui/button/button.js';
+import { Empty } from '../../../ui/table/states.js';
 import { RunFactsRow } from '../run-facts-row.js';
 import { images, setSource } from './image-state.js';
 import type { ImageResult } from './image-state.js';

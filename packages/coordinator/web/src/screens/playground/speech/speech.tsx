@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useCell } from '../../../api/cell.js';
-import { Field, Segments, SelectField } from '../../../ui/field.js';
-import { Empty } from '../../../ui/states.js';
+import { Field, Segments, SelectField } from '../../../ui/form/field.js';
+import { Empty } from '../../../ui/table/states.js';
 import { asJob, read } from '../call.js';
 import type { ApiRequest } from '../call.js';
 import { CodeButton } from '../code-drawer.js';

@@ -1,4 +1,4 @@
-import { LinkButton } from '../../../ui/button.js';
+import { LinkButton } from '../../../ui/button/button.js';
 import { RunFactsRow } from '../run-facts-row.js';
 import type { Spoken } from './speech-state.js';
 

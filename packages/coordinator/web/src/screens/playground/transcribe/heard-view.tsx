@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { useCell } from '../../../api/cell.js';
-import { CopyButton } from '../../../ui/copy.js';
-import { Empty } from '../../../ui/states.js';
+import { CopyButton } from '../../../ui/button/copy.js';
+import { Empty } from '../../../ui/table/states.js';
 import { RunFactsRow } from '../run-facts-row.js';
 import { clock, pieceAt } from './transcript.js';
 import type { Piece } from './transcript.js';

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useAct } from '../../../ui/act.js';
-import { Button } from '../../../ui/button.js';
-import { formatMs } from '../../../ui/format.js';
-import { FaultText } from '../../../ui/states.js';
+import { useAct } from '../../../ui/form/act.js';
+import { Button } from '../../../ui/button/button.js';
+import { formatMs } from '../../../ui/text/format.js';
+import { FaultText } from '../../../ui/table/states.js';
 import { useSeconds } from '../use-seconds.js';
 import { MAX_RECORDING_MS, startRecording } from './recorder.js';
 import type { Recording } from './recorder.js';

@@ -1,8 +1,8 @@
 import { useCell } from '../../../api/cell.js';
 import { Fault } from '../../../api/fault.js';
-import { TextField } from '../../../ui/field.js';
-import { formatBytes } from '../../../ui/format.js';
-import { toastFault } from '../../../ui/toasts.js';
+import { TextField } from '../../../ui/form/field.js';
+import { formatBytes } from '../../../ui/text/format.js';
+import { toastFault } from '../../../ui/dialog/toasts.js';
 import type { ApiRequest } from '../call.js';
 import { CodeButton } from '../code-drawer.js';
 import { FaultNote } from '../fault-note.js';

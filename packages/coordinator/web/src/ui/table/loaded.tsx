@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Fault } from '../api/fault.js';
+import type { Fault } from '../../api/fault.js';
 import { FaultState, Loading } from './states.js';
 
 interface LoadedProps<T> {

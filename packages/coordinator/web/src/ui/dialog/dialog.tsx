@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { useAct } from './act.js';
-import { Button } from './button.js';
-import { FaultText } from './states.js';
+import { useAct } from '../form/act.js';
+import { Button } from '../button/button.js';
+import { FaultText } from '../table/states.js';
 import './dialog.css';
 
 interface DialogProps {

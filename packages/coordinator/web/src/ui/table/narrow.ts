@@ -1,4 +1,4 @@
-import { Cell, useCell } from '../api/cell.js';
+import { Cell, useCell } from '../../api/cell.js';
 
 /** Where tables leave columns out: the same width as in style/parts.css. */
 const query = matchMedia('(max-width: 40rem)');

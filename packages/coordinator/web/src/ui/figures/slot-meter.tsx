@@ -1,4 +1,4 @@
-import { formatCount, plural } from './format.js';
+import { formatCount, plural } from '../text/format.js';
 import { Meter } from './meter.js';
 import './slot-meter.css';
 

@@ -1,6 +1,6 @@
-import type { MyResult } from '../api/commands.js';
-import { Badge } from './badge.js';
-import type { Mood } from './mood.js';
+import type { MyResult } from '../../api/commands.js';
+import { Badge } from '../figures/badge.js';
+import type { Mood } from '../figures/mood.js';
 
 type State = MyResult<'key.list'>[number]['state'];
 

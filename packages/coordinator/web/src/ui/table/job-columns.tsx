@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import type { Job } from '../api/jobs.js';
-import { StatusBadge } from './badge.js';
+import type { Job } from '../../api/jobs.js';
+import { StatusBadge } from '../figures/badge.js';
 import type { Column } from './table.js';
 
 /** How every table of jobs begins; `below` stands under the model where the screen is narrow. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { Button } from './button.js';
+import { Button } from '../button/button.js';
 import { Dialog } from './dialog.js';
 
 interface OnceDialogProps {

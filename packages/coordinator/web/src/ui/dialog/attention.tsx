@@ -1,4 +1,4 @@
-import { Icon } from './icon.js';
+import { Icon } from '../button/icon.js';
 import './attention.css';
 
 export interface AttentionItem {

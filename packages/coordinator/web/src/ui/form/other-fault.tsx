@@ -1,5 +1,5 @@
-import type { Fault } from '../api/fault.js';
-import { FaultText } from './states.js';
+import type { Fault } from '../../api/fault.js';
+import { FaultText } from '../table/states.js';
 
 /** What is wrong with this field; null where the fault is about something else. */
 export function wrongIn(fault: Fault | null, field: string): string | null {

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useAct } from './act.js';
-import { Button } from './button.js';
-import { Dialog } from './dialog.js';
-import { FaultText } from './states.js';
+import { Button } from '../button/button.js';
+import { Dialog } from '../dialog/dialog.js';
+import { FaultText } from '../table/states.js';
 
 interface FormDialogProps {
   readonly title: string;

@@ -1,6 +1,6 @@
 /** Short words about what has just happened, at the edge of the page. */
-import { Cell, useCell } from '../api/cell.js';
-import { asFault } from '../api/fault.js';
+import { Cell, useCell } from '../../api/cell.js';
+import { asFault } from '../../api/fault.js';
 
 type Kind = 'good' | 'bad';
 

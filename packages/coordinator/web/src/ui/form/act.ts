@@ -1,8 +1,8 @@
 /** Something that a button does: under way once, and what went wrong is told. */
 import { useState } from 'preact/hooks';
-import { asFault } from '../api/fault.js';
-import type { Fault } from '../api/fault.js';
-import { toastFault } from './toasts.js';
+import { asFault } from '../../api/fault.js';
+import type { Fault } from '../../api/fault.js';
+import { toastFault } from '../dialog/toasts.js';
 
 export interface Act<Args extends readonly unknown[]> {
   /** Resolves to whether it went well. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { Button } from './button.js';
+import { Button } from '../button/button.js';
 import './selection-bar.css';
 
 interface SelectionBarProps {

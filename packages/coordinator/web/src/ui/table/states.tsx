@@ -1,8 +1,8 @@
 /** What stands where a list would: still loading, nothing there, nothing found, no answer. */
 import type { ComponentChildren } from 'preact';
-import type { Fault } from '../api/fault.js';
-import { Button } from './button.js';
-import { Icon } from './icon.js';
+import type { Fault } from '../../api/fault.js';
+import { Button } from '../button/button.js';
+import { Icon } from '../button/icon.js';
 import './states.css';
 
 /** As high as what comes, so that nothing moves when it does. */

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Button } from './button.js';
 import { IconButton } from './icon-button.js';
-import { toast } from './toasts.js';
+import { toast } from '../dialog/toasts.js';
 import './copy.css';
 
 const SHOWN_MS = 1_500;

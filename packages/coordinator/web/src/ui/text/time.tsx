@@ -1,4 +1,4 @@
-import { Cell, useCell } from '../api/cell.js';
+import { Cell, useCell } from '../../api/cell.js';
 import { formatDate } from './dates.js';
 import { formatAgo } from './format.js';
 

@@ -1,4 +1,4 @@
-import sprite from '../../generated/icons.svg?url';
+import sprite from '../../../generated/icons.svg?url';
 
 /** A picture beside a word, or in a button that has a label: it says nothing by itself. */
 export function Icon({ name }: { readonly name: string }) {

@@ -1,6 +1,6 @@
-import type { Pages } from '../api/pages.js';
-import { Button } from './button.js';
-import { formatCount, plural } from './format.js';
+import type { Pages } from '../../api/pages.js';
+import { Button } from '../button/button.js';
+import { formatCount, plural } from '../text/format.js';
 import './load-more.css';
 
 /** More rows at once make the page slow, and nobody reads them. */

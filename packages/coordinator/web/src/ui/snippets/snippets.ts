@@ -2,13 +2,13 @@
  * A call of the API as a text that runs as pasted: in a shell, as a Python file, as a Node module.
  * OpenAI's own clients are used wherever they know the call.
  */
-import { curlSnippet } from './snippets/curl.js';
-import { nodeSnippet } from './snippets/node.js';
-import { pythonSnippet } from './snippets/python.js';
-import type { SnippetCall } from './snippets/call.js';
+import { curlSnippet } from './curl.js';
+import { nodeSnippet } from './node.js';
+import { pythonSnippet } from './python.js';
+import type { SnippetCall } from './call.js';
 
-export { KEY_VARIABLE } from './snippets/call.js';
-export type { SnippetCall } from './snippets/call.js';
+export { KEY_VARIABLE } from './call.js';
+export type { SnippetCall } from './call.js';
 
 export const LANGUAGES = [
   { value: 'curl', label: 'curl' },

@@ -1,4 +1,4 @@
-import { CopyIcon } from './copy.js';
+import { CopyIcon } from '../button/copy.js';
 import './code.css';
 
 interface CodeProps {

@@ -2,7 +2,7 @@
 import { Component, Fragment } from 'preact';
 import type { ComponentChildren } from 'preact';
 import type { MarkedToken, Token, Tokens } from 'marked';
-import { Code } from './code.js';
+import { Code } from '../text/code.js';
 
 /** Lists in quotes in lists: deeper ones are shown as they came. */
 const MAX_DEPTH = 12;

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { Icon } from './icon.js';
+import { Icon } from '../button/icon.js';
 import './banner.css';
 
 interface BannerProps {

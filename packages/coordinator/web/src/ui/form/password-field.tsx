@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { IconButton } from './icon-button.js';
+import { IconButton } from '../button/icon-button.js';
 import { Field } from './field.js';
 import './password-field.css';
 

@@ -1,5 +1,5 @@
-import type { MyResult } from '../api/commands.js';
-import { Ago } from './time.js';
+import type { MyResult } from '../../api/commands.js';
+import { Ago } from '../text/time.js';
 
 type Times = Pick<MyResult<'key.list'>[number], 'last_used_at' | 'expires_at'>;
 
