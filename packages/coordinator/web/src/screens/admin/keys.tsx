@@ -1,8 +1,7 @@
 import { admin, useAdmin } from '../../api/commands.js';
 import type { AdminResult } from '../../api/commands.js';
 import { capitalized } from '../../ui/text/format.js';
-import { KEY_STATES, KeyState } from '../../ui/table/key-state.js';
-import { KeyTimes } from '../../ui/table/key-times.js';
+import { KEY_STATES, KeyState, KeyTimes } from '../../ui/table/key-state.js';
 import type { Column } from '../../ui/table/table.js';
 import { Ago } from '../../ui/text/time.js';
 import { LISTS } from './every.js';

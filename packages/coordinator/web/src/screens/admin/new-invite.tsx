@@ -6,7 +6,7 @@ import { SelectField, TextField } from '../../ui/form/field.js';
 import { LISTS } from './every.js';
 import { FormDialog } from '../../ui/form/form-dialog.js';
 import { DAY_S } from '../../ui/text/last-days.js';
-import { OnceDialog } from '../../ui/dialog/once-dialog.js';
+import { OnceDialog } from '../../ui/dialog/dialog.js';
 
 const ROLES = [
   { value: 'member', label: 'Member' },

@@ -1,7 +1,7 @@
 import { useAdmin } from '../../api/commands.js';
 import { Badge, OnlineBadge } from '../../ui/figures/badge.js';
 import { formatCount, plural } from '../../ui/text/format.js';
-import { SlotMeter } from '../../ui/figures/slot-meter.js';
+import { SlotMeter } from '../../ui/figures/meter.js';
 import type { Column } from '../../ui/table/table.js';
 import { Ago } from '../../ui/text/time.js';
 import { LISTS } from './every.js';

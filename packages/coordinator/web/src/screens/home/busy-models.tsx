@@ -2,7 +2,7 @@ import { QUEUE } from '../../api/jobs.js';
 import type { QueueSummary } from '../../api/jobs.js';
 import { useSnapshot } from '../../api/snapshot.js';
 import { formatCount, plural } from '../../ui/text/format.js';
-import { SlotMeter } from '../../ui/figures/slot-meter.js';
+import { SlotMeter } from '../../ui/figures/meter.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 

@@ -1,8 +1,7 @@
 /** The filters of the list, as its address has them. */
 import { INFERENCE_TYPES } from '@inference-gateway/shared/endpoints';
 import { JOB_STATUSES } from '../../api/jobs.js';
-import { useClearQuery, useQuery } from '../../ui/form/query.js';
-import { useSettled } from '../../ui/form/settled.js';
+import { useClearQuery, useQuery, useSettled } from '../../ui/form/query.js';
 
 export interface JobFilter {
   /** A status, `active`, or empty for every one. */

@@ -1,6 +1,6 @@
 import { currentSession } from '../../api/session.js';
 import { Code } from '../../ui/text/code.js';
-import { OnceDialog } from '../../ui/dialog/once-dialog.js';
+import { OnceDialog } from '../../ui/dialog/dialog.js';
 import { Ago } from '../../ui/text/time.js';
 import type { MadeInvite } from './networks.js';
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { Badge } from '../../ui/figures/badge.js';
 import { Button } from '../../ui/button/button.js';
 import { Empty } from '../../ui/table/states.js';
-import { SlotMeter } from '../../ui/figures/slot-meter.js';
+import { SlotMeter } from '../../ui/figures/meter.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import type { OwnProvider } from './own-providers.js';

@@ -1,7 +1,7 @@
 import { CopyText } from '../../ui/button/copy.js';
 import { Facts } from '../../ui/text/facts.js';
 import { formatCount } from '../../ui/text/format.js';
-import { SlotMeter } from '../../ui/figures/slot-meter.js';
+import { SlotMeter } from '../../ui/figures/meter.js';
 import { Ago } from '../../ui/text/time.js';
 import type { OwnProvider } from './own-providers.js';
 import { ProviderError } from './provider-error.js';

@@ -1,5 +1,5 @@
 import { formatCount } from '../../ui/text/format.js';
-import { SlotMeter } from '../../ui/figures/slot-meter.js';
+import { SlotMeter } from '../../ui/figures/meter.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import { gpuText, heatText, vramText } from './own-providers.js';

@@ -2,12 +2,11 @@ import { useState } from 'preact/hooks';
 import type { QueueSummary } from '../../api/jobs.js';
 import { Badge } from '../../ui/figures/badge.js';
 import { Button, LinkButton } from '../../ui/button/button.js';
-import { formatCount } from '../../ui/text/format.js';
+import { formatCount, formatMs } from '../../ui/text/format.js';
 import { Empty } from '../../ui/table/states.js';
-import { SlotMeter } from '../../ui/figures/slot-meter.js';
+import { SlotMeter } from '../../ui/figures/meter.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
-import { formatWait } from './format-wait.js';
 
 type ModelQueue = QueueSummary['by_model'][number];
 
@@ -91,4 +90,9 @@ function keyOf({ model, service_type: type }: ModelQueue): string {
 /** What waits, then what runs, then by name. */
 function busiestFirst(a: ModelQueue, b: ModelQueue): number {
   return b.queued - a.queued || b.running - a.running || (keyOf(a) < keyOf(b) ? -1 : 1);
+}
+
+/** Waits are told in whole seconds: `4 s`, `3 min 5 s` */
+export function formatWait(seconds: number): string {
+  return seconds < 60 ? `${seconds} s` : formatMs(seconds * 1_000);
 }

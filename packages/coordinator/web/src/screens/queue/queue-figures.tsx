@@ -1,7 +1,7 @@
 import type { QueueSummary } from '../../api/jobs.js';
 import { formatCount, plural } from '../../ui/text/format.js';
 import { Tile } from '../../ui/figures/tile.js';
-import { formatWait } from './format-wait.js';
+import { formatWait } from './model-queues.js';
 
 /** What is going on, in four figures. Without a summary yet their places are kept. */
 export function QueueFigures({ summary }: { readonly summary: QueueSummary | undefined }) {

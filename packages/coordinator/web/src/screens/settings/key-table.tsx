@@ -1,8 +1,7 @@
 import { Badge } from '../../ui/figures/badge.js';
 import { formatDate } from '../../ui/text/dates.js';
 import { formatCount, plural } from '../../ui/text/format.js';
-import { KeyState } from '../../ui/table/key-state.js';
-import { KeyTimes } from '../../ui/table/key-times.js';
+import { KeyState, KeyTimes } from '../../ui/table/key-state.js';
 import { Sparkline } from '../../ui/figures/sparkline.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';

@@ -1,6 +1,6 @@
 import { currentSession } from '../../api/session.js';
 import { Code } from '../../ui/text/code.js';
-import { OnceDialog } from '../../ui/dialog/once-dialog.js';
+import { OnceDialog } from '../../ui/dialog/dialog.js';
 import { KeySnippet } from './key-snippet.js';
 import { KeyTest } from './key-test.js';
 import type { WholeKey } from './keys.js';

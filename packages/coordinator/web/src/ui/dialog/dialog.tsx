@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useAct } from '../form/act.js';
 import { Button } from '../button/button.js';
 import { FaultText } from '../table/states.js';
@@ -72,6 +72,36 @@ export function Confirm({ title, text, verb, action, onClose }: ConfirmProps) {
         <Button tone="danger" busy={act.isBusy} onClick={() => void confirm()}>
           {verb}
         </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+interface OnceDialogProps {
+  readonly title: string;
+  /** What is to be copied from it: "the key". */
+  readonly what: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** Shows what is never shown again. */
+export function OnceDialog({ title, what, onClose, children }: OnceDialogProps) {
+  const [isWarned, setWarned] = useState(false);
+  // Escape, or a click beside it, may be a slip, and what is gone here is gone.
+  const leave = (): void => (isWarned ? onClose() : setWarned(true));
+  return (
+    <Dialog title={title} shape="wide" onClose={leave}>
+      <div class="stack">
+        {children}
+        <div class="row spread">
+          <p class="warn" role="status">
+            {isWarned && `Have you copied ${what}? Press Escape again, or Done, to close.`}
+          </p>
+          <Button tone="primary" onClick={onClose}>
+            Done
+          </Button>
+        </div>
       </div>
     </Dialog>
   );

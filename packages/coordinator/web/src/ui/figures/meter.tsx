@@ -1,3 +1,4 @@
+import { formatCount, plural } from '../text/format.js';
 import './meter.css';
 
 interface MeterProps {
@@ -14,6 +15,25 @@ export function Meter({ value, max, label, mood = 'accent' }: MeterProps) {
   return (
     <span class={`meter ${mood}`} role="meter" aria-label={label} title={label} {...numbers}>
       <span style={{ width: `${share * 100}%` }} />
+    </span>
+  );
+}
+
+interface SlotMeterProps {
+  readonly slots: number;
+  readonly free: number;
+}
+
+/** How many slots are busy with anything of anybody's. */
+export function SlotMeter({ slots, free }: SlotMeterProps) {
+  const busy = slots - free;
+  const label = `${formatCount(busy)} of ${plural(slots, 'slot')} busy`;
+  return (
+    <span class="slot-meter">
+      <Meter value={busy} max={slots} label={label} mood={free === 0 ? 'warn' : 'accent'} />
+      <span class="small soft" aria-hidden="true">
+        {formatCount(busy)}/{formatCount(slots)}
+      </span>
     </span>
   );
 }

@@ -1,5 +1,6 @@
 /** Filters live in the address: they survive a reload, and can be sent to somebody. */
 import { useLocation } from 'preact-iso';
+import { useEffect, useState } from 'preact/hooks';
 
 /** One parameter and how to set it; what is empty is left out of the address. */
 export function useQuery(name: string): [string, (value: string) => void] {
@@ -17,4 +18,17 @@ export function useQuery(name: string): [string, (value: string) => void] {
 export function useClearQuery(): () => void {
   const { path, route } = useLocation();
   return () => route(path, true);
+}
+
+/** As long as most people pause between two letters. */
+const PAUSE_MS = 250;
+
+/** What has been typed, once no more of it comes: every letter of it would be a question else. */
+export function useSettled(typed: string): string {
+  const [settled, setSettled] = useState(typed);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(typed), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return settled;
 }

@@ -1,6 +1,7 @@
 import type { MyResult } from '../../api/commands.js';
 import { Badge } from '../figures/badge.js';
 import type { Mood } from '../figures/mood.js';
+import { Ago } from '../text/time.js';
 
 type State = MyResult<'key.list'>[number]['state'];
 
@@ -19,5 +20,16 @@ export function KeyState({ state }: { readonly state: State }) {
     <Badge dot mood={MOODS[state]}>
       {state}
     </Badge>
+  );
+}
+
+type Times = Pick<MyResult<'key.list'>[number], 'last_used_at' | 'expires_at'>;
+
+/** When an API key was used last, and when it ends. */
+export function KeyTimes({ last_used_at: used, expires_at: end }: Times) {
+  return (
+    <>
+      used <Ago at={used} />, expires <Ago at={end} />
+    </>
   );
 }

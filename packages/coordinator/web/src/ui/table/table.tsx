@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useNarrow } from './narrow.js';
+import { Cell, useCell } from '../../api/cell.js';
 import './table.css';
 
 export interface Column<Row> {
@@ -90,4 +90,18 @@ function cellOf<Row>(column: Column<Row>, row: Row) {
 
 function classOf<Row>({ kind = 'text' }: Column<Row>): string {
   return kind === 'text' ? '' : kind;
+}
+
+/** Where tables leave columns out: the same width as in style/parts.css. */
+const query = matchMedia('(max-width: 40rem)');
+
+const narrow = new Cell(query.matches);
+
+query.addEventListener('change', ({ matches }) => {
+  narrow.value = matches;
+});
+
+/** Whether the screen is as narrow as a phone. */
+function useNarrow(): boolean {
+  return useCell(narrow);
 }
