@@ -1,15 +1,14 @@
 import { useLocation } from 'preact-iso';
 import { useState } from 'preact/hooks';
-import { my } from '../../api/commands.js';
+import { my, useMy, readMy } from '../../api/commands.js';
+import type { MyResult } from '../../api/commands.js';
 import { useAct } from '../../ui/form/act.js';
-import { Button } from '../../ui/button/button.js';
+import { Button, LinkButton } from '../../ui/button/button.js';
 import { TextField } from '../../ui/form/field.js';
 import { Page } from '../../ui/page.js';
 import { Empty, FaultText } from '../../ui/table/states.js';
-import { AskingDevice } from './asking-device.js';
-import { ComingDevice } from './coming-device.js';
-import { machineOf } from './device-login.js';
-import type { DeviceLogin } from './device-login.js';
+import { Facts } from '../../ui/text/facts.js';
+import { Ago } from '../../ui/text/time.js';
 
 type Step =
   | { readonly kind: 'typing' }
@@ -82,4 +81,105 @@ function CodeForm({ onFound }: { readonly onFound: (login: DeviceLogin) => void 
       </div>
     </form>
   );
+}
+
+interface ComingDeviceProps {
+  readonly login: DeviceLogin;
+  /** The ids of the providers that were there before. */
+  readonly known: ReadonlySet<string>;
+}
+
+/** Approved: it fetches its token within seconds, and connects. */
+function ComingDevice({ login, known }: ComingDeviceProps) {
+  const { data } = useMy('provider.list', {}, { topics: ['providers'] });
+  const provider = data?.find(({ id }) => !known.has(id));
+  return <div role="status">{provider?.online ? <Online {...provider} /> : waiting(login)}</div>;
+}
+
+function waiting(login: DeviceLogin) {
+  return (
+    <Empty
+      icon="clock"
+      title={`Approved. Waiting for ${machineOf(login)} to connect…`}
+      text="It asks every few seconds. If nothing happens, look at the terminal where it logs in."
+    />
+  );
+}
+
+function Online({ id, name, approved }: MyResult<'provider.list'>[number]) {
+  const text = approved
+    ? 'You can use its models now. Others can once you share them.'
+    : 'An admin has to approve it before it gets work.';
+  return (
+    <Empty icon="circle-check" title={`${name} is online.`} text={text}>
+      <LinkButton tone="primary" href={`/providers/${id}`}>
+        Choose what to share
+      </LinkButton>
+    </Empty>
+  );
+}
+
+interface AskingDeviceProps {
+  readonly login: DeviceLogin;
+  /** With the ids of the providers that were there before. */
+  readonly onApproved: (known: ReadonlySet<string>) => void;
+  readonly onDenied: () => void;
+  readonly onBack: () => void;
+}
+
+/** What asks, to be compared with what one has before oneself. */
+function AskingDevice({ login, onApproved, onDenied, onBack }: AskingDeviceProps) {
+  const { code } = login;
+  const approve = useAct(async () => {
+    const before = await readMy('provider.list', {});
+    await my('device.approve', { code });
+    onApproved(new Set(before.map(({ id }) => id)));
+  });
+  const deny = useAct(async () => {
+    await my('device.deny', { code });
+    onDenied();
+  });
+  const isBusy = approve.isBusy || deny.isBusy;
+  return (
+    <section class="card stack">
+      <h2>Is this your machine?</h2>
+      <Facts rows={rowsOf(login)} />
+      <p class="soft">
+        Approve it only if it shows this code now, and you started the log-in yourself. It will run
+        work of yours, and of whoever you share it with. Nothing is shared yet.
+      </p>
+      <FaultText fault={approve.fault ?? deny.fault} />
+      <div class="row">
+        <Button tone="primary" busy={isBusy} onClick={() => void approve.run()}>
+          Approve {machineOf(login)}
+        </Button>
+        <Button tone="danger" busy={isBusy} onClick={() => void deny.run()}>
+          Deny
+        </Button>
+        <Button tone="quiet" disabled={isBusy} onClick={onBack}>
+          Back
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+function rowsOf({ code, name, host, address, created_at, expires_at, owner }: DeviceLogin) {
+  return [
+    ['Code', <span class="mono">{code}</span>],
+    ['Name', name ?? 'chosen when it joins'],
+    ['Host', host],
+    ['Address', <span class="mono">{address}</span>],
+    ['Asked', <Ago at={created_at} />],
+    ['Code ends', <Ago at={expires_at} />],
+    ['Owner', `${owner} (you)`],
+  ] as const;
+}
+
+/** A machine that asks to be let in. */
+type DeviceLogin = MyResult<'device.find'>;
+
+/** What somebody who sees both calls it. */
+function machineOf({ name, host, address }: DeviceLogin): string {
+  return name ?? host ?? address;
 }
