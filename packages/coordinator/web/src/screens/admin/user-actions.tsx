@@ -1,11 +1,18 @@
-import { admin } from '../../api/commands.js';
+import { useState, useEffect } from 'preact/hooks';
+import { admin, useAdmin } from '../../api/commands.js';
 import { currentSession } from '../../api/session.js';
-import { plural } from '../../ui/text/format.js';
-import { DeleteUser } from './delete-user.js';
+import { plural, formatCount } from '../../ui/text/format.js';
+import { PASSWORD_HINT, PasswordField } from '../../ui/form/password-field.js';
+import { toast } from '../../ui/dialog/toasts.js';
+import { FormDialog } from '../../ui/form/form-dialog.js';
+import { TextField } from '../../ui/form/field.js';
+import { useAct } from '../../ui/form/act.js';
+import { Button } from '../../ui/button/button.js';
+import { Dialog } from '../../ui/dialog/dialog.js';
+import { FaultText, Loading } from '../../ui/table/states.js';
 import type { RowAction } from './row-menu.js';
-import { SetLimits } from './set-limits.js';
-import { SetPassword } from './set-password.js';
 import type { User } from './user.js';
+import { LISTS } from './every.js';
 
 /** What one may do with somebody; whoever locks themselves out needs the command line. */
 export function userActions(user: User): readonly RowAction[] {
@@ -92,4 +99,152 @@ function remove(user: User): RowAction {
     danger: true,
     form: (close) => <DeleteUser user={user} onClose={close} />,
   };
+}
+
+interface SetPasswordProps {
+  readonly user: User;
+  readonly onClose: () => void;
+}
+
+/** For whoever has forgotten theirs. */
+function SetPassword({ user: { id, name }, onClose }: SetPasswordProps) {
+  const [password, setPassword] = useState('');
+  const save = async (): Promise<void> => {
+    await admin('user.password', { member: id, password });
+    toast(`${name} has a new password.`);
+  };
+  return (
+    <FormDialog
+      title={`A new password for ${name}`}
+      verb="Set the password"
+      action={save}
+      onClose={onClose}
+    >
+      <p>
+        Tell it to {name} yourself; they can change it in their settings. Every browser in which
+        they are logged in is logged out.
+      </p>
+      <PasswordField
+        label="New password"
+        hint={PASSWORD_HINT}
+        autocomplete="new-password"
+        value={password}
+        onValue={setPassword}
+      />
+    </FormDialog>
+  );
+}
+
+interface SetLimitsProps {
+  readonly user: User;
+  readonly onClose: () => void;
+}
+
+/** What one member may ask for; an empty field is the gateway's default. */
+function SetLimits({ user, onClose }: SetLimitsProps) {
+  const { id, name } = user;
+  const [requests, setRequests] = useState(asText(user.limits?.requests));
+  const [concurrent, setConcurrent] = useState(asText(user.limits?.concurrent));
+  const defaults = useAdmin('system.show', {}, LISTS).data?.limits;
+  const limits = useAdmin('limit.show', { member: null }, LISTS);
+  const save = async (): Promise<void> => {
+    const wanted = { requests: asLimit(requests), concurrent: asLimit(concurrent) };
+    await admin('limit.set', { member: id, ...wanted });
+    await limits.refresh();
+    toast(`The limits of ${name} are changed.`);
+  };
+  return (
+    <FormDialog title={`Limits of ${name}`} verb="Save" action={save} onClose={onClose}>
+      <TextField
+        label="Requests a window"
+        hint={`Empty: the default${told(defaults?.['rate_limit_requests'])}.`}
+        type="number"
+        min={1}
+        max={1_000_000}
+        value={requests}
+        onValue={setRequests}
+      />
+      <TextField
+        label="Requests at once"
+        hint={`Empty: the default${told(defaults?.['max_concurrent'])}.`}
+        type="number"
+        min={1}
+        max={100_000}
+        value={concurrent}
+        onValue={setConcurrent}
+      />
+    </FormDialog>
+  );
+}
+
+function asText(limit: number | null | undefined): string {
+  return limit === null || limit === undefined ? '' : String(limit);
+}
+
+function asLimit(text: string): number | null {
+  return text === '' ? null : Number(text);
+}
+
+function told(limit: number | string | boolean | undefined): string {
+  return typeof limit === 'number' ? `, ${formatCount(limit)}` : '';
+}
+
+interface DeleteUserProps {
+  readonly user: User;
+  readonly onClose: () => void;
+}
+
+/** Tells first what becomes of what is theirs, in the words of the command line. */
+function DeleteUser({ user: { id, name, email }, onClose }: DeleteUserProps) {
+  const [consequences, setConsequences] = useState<readonly string[] | null>(null);
+  const [typed, setTyped] = useState('');
+  const users = useAdmin('user.list', {}, LISTS);
+  const preview = useAct(async () => {
+    setConsequences((await admin('user.delete', { member: id, dry_run: true })).consequences);
+  });
+  useEffect(() => void preview.run(), [id]);
+  const remove = useAct(async () => {
+    await admin('user.delete', { member: id, dry_run: false });
+    toast(`${name} is deleted.`);
+    await users.refresh();
+  });
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    if (await remove.run()) onClose();
+  };
+  const isMeant = [name, email].some((one) => one.toLowerCase() === typed.trim().toLowerCase());
+  return (
+    <Dialog title={`Delete ${name}?`} onClose={onClose}>
+      <form class="form" onSubmit={(event) => void submit(event)}>
+        <p>This cannot be undone. To keep their data and shut them out, disable them instead.</p>
+        <FaultText fault={preview.fault} />
+        {consequences === null && preview.fault === null && <Loading rows={3} />}
+        {consequences !== null && (
+          <ul aria-label="What it means">
+            {consequences.map((line) => (
+              <li key={line}>{line}</li>
+            ))}
+          </ul>
+        )}
+        <TextField
+          label={`Type ${name} or ${email} to confirm`}
+          autocomplete="off"
+          value={typed}
+          onValue={setTyped}
+        />
+        <FaultText fault={remove.fault} />
+        <div class="dialog-foot">
+          <Button onClick={onClose}>Keep it</Button>
+          <Button
+            type="submit"
+            tone="danger"
+            busy={remove.isBusy}
+            disabled={!isMeant || consequences === null}
+          >
+            Delete
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
 }
