@@ -1,22 +1,27 @@
 import { useRoute } from 'preact-iso';
 import { useState } from 'preact/hooks';
-import { BATCHES } from '../../api/jobs.js';
-import type { BatchDetail } from '../../api/jobs.js';
+import { BATCHES, isActive, isRetryable, retryJob, withEach, JOBS } from '../../api/jobs.js';
+import type { BatchDetail, JobDetail } from '../../api/jobs.js';
 import { useSnapshot } from '../../api/snapshot.js';
 import { StatusBadge } from '../../ui/figures/badge.js';
-import { LinkButton } from '../../ui/button/button.js';
+import { LinkButton, Button } from '../../ui/button/button.js';
 import { CopyText } from '../../ui/button/copy.js';
-import { formatCount } from '../../ui/text/format.js';
+import { formatCount, plural } from '../../ui/text/format.js';
 import { Page } from '../../ui/page.js';
 import { Empty, Unanswered } from '../../ui/table/states.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import { Ago } from '../../ui/text/time.js';
-import { BatchActions } from './batch-actions.js';
+import { requestJson } from '../../api/request.js';
+import { useToastedAct } from '../../ui/form/act.js';
+import { Confirm } from '../../ui/dialog/dialog.js';
+import { saveText } from '../../ui/text/save-text.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import { BatchProgress } from './batch-progress.js';
 import './batches.css';
 
 const LIVE_EVERY_MS = 2_000;
+
 /** Of a batch that is done: somebody may still retry what failed. */
 const DONE_EVERY_MS = 30_000;
 
@@ -98,4 +103,96 @@ const COLUMNS: readonly Column<BatchJob>[] = [
 
 function keyOf({ id }: BatchJob): string {
   return id;
+}
+
+interface BatchActionsProps {
+  readonly batch: BatchDetail;
+  readonly onDone: () => Promise<void>;
+}
+
+function BatchActions({ batch, onDone }: BatchActionsProps) {
+  const [isAsking, setAsking] = useState(false);
+  const again = retryableOf(batch);
+  const active = batch.jobs.filter(isActive);
+  const retry = useToastedAct(() => retryAll(again, onDone));
+  const download = useToastedAct(async () => {
+    const text = await batchResults(batch);
+    saveText(`${batch.id}.jsonl`, 'application/jsonl', text);
+  });
+  const cancel = async (): Promise<void> => {
+    await requestJson(`${BATCHES}/${batch.id}/cancel`, { method: 'POST' });
+    await onDone();
+    toast('Canceled what had not ended.');
+  };
+  return (
+    <>
+      <LinkButton href="/batches" tone="quiet" icon="arrow-left">
+        All batches
+      </LinkButton>
+      {active.length > 0 && (
+        <Button tone="danger" icon="ban" onClick={() => setAsking(true)}>
+          Cancel
+        </Button>
+      )}
+      {again.length > 0 && (
+        <Button icon="rotate-ccw" busy={retry.isBusy} onClick={() => void retry.run()}>
+          Retry {again.length} {again[0]?.status.toLowerCase()}
+        </Button>
+      )}
+      <Button
+        tone="primary"
+        icon="download"
+        busy={download.isBusy}
+        onClick={() => void download.run()}
+      >
+        Download results
+      </Button>
+      {isAsking && (
+        <Confirm
+          title="Cancel this batch?"
+          text={CANCEL}
+          verb={`Cancel ${plural(active.length, 'job')}`}
+          action={cancel}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </>
+  );
+}
+
+const CANCEL = 'Its jobs that wait or run are canceled. What is finished stays as it is.';
+
+/** What failed; where nothing has, what was canceled, which somebody wanted so. */
+function retryableOf({ jobs }: BatchDetail): BatchDetail['jobs'] {
+  const failed = jobs.filter(({ status }) => status === 'FAILED');
+  return failed.length > 0 ? failed : jobs.filter(isRetryable);
+}
+
+async function retryAll(jobs: BatchDetail['jobs'], onDone: () => Promise<void>): Promise<void> {
+  const ids = jobs.map(({ id }) => id);
+  const { done, fault } = await withEach(ids, retryJob);
+  await onDone();
+  if (fault === null) toast(`Queued ${plural(done.length, 'job')} again.`);
+  else
+    toast(`Queued ${done.length} of ${plural(ids.length, 'job')} again. ${fault.message}`, 'bad');
+}
+
+/** A line of JSON a job, in the order of the batch. Throws a `Fault`. */
+async function batchResults({ jobs }: BatchDetail): Promise<string> {
+  const lines = new Map<string, string>();
+  const { fault } = await withEach(
+    jobs.map(({ id }) => id),
+    async (id) => {
+      const job = await requestJson<JobDetail>(`${JOBS}/${id}`);
+      lines.set(id, JSON.stringify(lineOf(job)));
+    },
+  );
+  // A file with holes looks as if it were whole.
+  if (fault !== null) throw fault;
+  const texts = jobs.map(({ id, index }) => `{"index":${index},${lines.get(id)?.slice(1)}`);
+  return `${texts.join('\n')}\n`;
+}
+
+function lineOf({ id, status, model, endpoint, result, assets, error }: JobDetail) {
+  return { id, status, model, endpoint, result: result ?? null, assets, error };
 }

@@ -12,10 +12,13 @@ import { Page } from '../../ui/page.js';
 import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import { Ago } from '../../ui/text/time.js';
+import { currentSession } from '../../api/session.js';
+import { Code } from '../../ui/text/code.js';
+import { KEY_VARIABLE } from '../../ui/snippets/snippets.js';
+import { Empty } from '../../ui/table/states.js';
 import './batches.css';
 import { BatchProgress } from './batch-progress.js';
 import { NewBatch } from './new-batch.js';
-import { NoBatches } from './no-batches.js';
 
 export function Batches() {
   const { route } = useLocation();
@@ -98,4 +101,32 @@ function doneOf(batch: Batch): string {
 
 function finishedOf({ processed, failed, canceled }: Batch): number {
   return processed + failed + canceled;
+}
+
+interface NoBatchesProps {
+  readonly onNew: () => void;
+}
+
+function NoBatches({ onNew }: NoBatchesProps) {
+  return (
+    <Empty icon="layers" title="No batches yet." text={NEXT}>
+      <Code text={snippet(currentSession().gateway.base_url)} label="Copy the snippet" />
+      <Button onClick={onNew}>Paste or upload lines</Button>
+    </Empty>
+  );
+}
+
+const NEXT =
+  'A batch is up to 256 requests that are handed in together. Put a model of yours in place of ' +
+  'MODEL, or paste lines here.';
+
+function snippet(baseUrl: string): string {
+  const body = { model: 'MODEL', messages: [{ role: 'user', content: 'Say hello.' }] };
+  const requests = [{ endpoint: '/v1/chat/completions', body }];
+  return [
+    `curl ${baseUrl}/batches \\`,
+    `  -H "Authorization: Bearer ${KEY_VARIABLE}" \\`,
+    "  -H 'Content-Type: application/json' \\",
+    `  -d '${JSON.stringify({ label: 'first', requests }, null, 2)}'`,
+  ].join('\n');
 }
