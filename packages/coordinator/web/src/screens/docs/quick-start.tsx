@@ -5,8 +5,7 @@ import { Code } from '../../ui/text/code.js';
 import { Segments } from '../../ui/form/field.js';
 import { useQuery } from '../../ui/form/query.js';
 import { KEY_VARIABLE, LANGUAGES, snippetOf } from '../../ui/snippets/snippets.js';
-import { CALLS, PLACEHOLDER, callOf } from './calls.js';
-import type { CallName } from './calls.js';
+import type { SnippetCall } from '../../ui/snippets/snippets.js';
 
 type Model = MyResult<'model.list'>[number];
 
@@ -83,4 +82,72 @@ function useModel(type: Model['service_type']): Model | null | undefined {
   const { data } = useMy('model.list', {}, { topics: ['providers'] });
   const fitting = data?.find((one) => one.service_type === type && one.online);
   return data === undefined ? undefined : (fitting ?? null);
+}
+
+// The calls that the quick start shows.
+
+const PLACEHOLDER = 'your-model';
+
+const CALLS = [
+  {
+    value: 'chat',
+    label: 'Chat',
+    type: 'llm',
+    text: 'One question, one answer.',
+  },
+  {
+    value: 'stream',
+    label: 'Stream',
+    type: 'llm',
+    text: 'The answer word by word, as it is made.',
+  },
+  {
+    value: 'job',
+    label: 'Job',
+    type: 'llm',
+    text: 'Queued at once; its answer is read later from /jobs. Good for long work.',
+  },
+  {
+    value: 'image',
+    label: 'Image',
+    type: 'image',
+    text: 'A picture, kept in your library.',
+  },
+  {
+    value: 'speech',
+    label: 'Speech',
+    type: 'tts',
+    text: 'Text read aloud, as a file.',
+  },
+  {
+    value: 'transcription',
+    label: 'Transcription',
+    type: 'stt',
+    text: 'What is said in a file of up to 25 MB.',
+  },
+] as const;
+
+type CallName = (typeof CALLS)[number]['value'];
+
+const MESSAGES = [{ role: 'user', content: 'Why is the sky blue?' }];
+
+function callOf(name: CallName, model: string): Pick<SnippetCall, 'endpoint' | 'body' | 'files'> {
+  switch (name) {
+    case 'chat':
+      return { endpoint: 'chat', body: { model, messages: MESSAGES } };
+    case 'stream':
+      return { endpoint: 'chat', body: { model, messages: MESSAGES, stream: true } };
+    case 'job':
+      return { endpoint: 'chat', body: { model, messages: MESSAGES, async: true } };
+    case 'image':
+      return { endpoint: 'images', body: { model, prompt: 'A lighthouse at dawn' } };
+    case 'speech':
+      return { endpoint: 'speech', body: { model, input: 'Hello from home.' } };
+    case 'transcription':
+      return {
+        endpoint: 'transcriptions',
+        body: { model },
+        files: [{ field: 'file', name: 'speech.wav' }],
+      };
+  }
 }
