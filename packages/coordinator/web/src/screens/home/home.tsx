@@ -5,10 +5,17 @@ import { Attention } from '../../ui/dialog/attention.js';
 import { Code } from '../../ui/text/code.js';
 import { Page } from '../../ui/page.js';
 import { FaultState } from '../../ui/table/states.js';
-import { Checklist } from './checklist.js';
+import { Icon } from '../../ui/button/icon.js';
+import { formatCount, plural } from '../../ui/text/format.js';
+import { Tile } from '../../ui/figures/tile.js';
+import { Ago } from '../../ui/text/time.js';
+import { QUEUE } from '../../api/jobs.js';
+import type { QueueSummary } from '../../api/jobs.js';
+import { useSnapshot } from '../../api/snapshot.js';
+import { SlotMeter } from '../../ui/figures/meter.js';
+import { Table } from '../../ui/table/table.js';
+import type { Column } from '../../ui/table/table.js';
 import './home.css';
-import { BusyModels } from './busy-models.js';
-import { HomeTiles } from './home-tiles.js';
 
 /** What waits for somebody's word is work; the rest is something wrong. */
 const REQUESTS: readonly MyResult<'home.show'>['attention'][number]['kind'][] = [
@@ -47,4 +54,181 @@ export function Home() {
       <BusyModels />
     </Page>
   );
+}
+
+type Steps = MyResult<'home.show'>['checklist'];
+
+interface Step {
+  readonly isDone: boolean;
+  readonly title: string;
+  readonly text: string;
+  readonly href: string;
+}
+
+/** For whoever is new; it goes when all is done. A GPU of one's own is not needed to call. */
+function Checklist({ steps }: { readonly steps: Steps }) {
+  const list = toList(steps);
+  if (list.every(({ isDone }) => isDone)) return null;
+  return (
+    <section class="section">
+      <h2>Get going</h2>
+      <ol class="checklist">
+        {list.map(({ isDone, title, text, href }) => (
+          <li key={href} class={isDone ? 'done' : ''}>
+            <Icon name={isDone ? 'circle-check' : 'arrow-right'} />
+            <div>
+              {isDone ? <b>{title}</b> : <a href={href}>{title}</a>}
+              {isDone && <span class="unseen"> (done)</span>}
+              <p class="soft small">{text}</p>
+            </div>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function toList(steps: Steps): readonly Step[] {
+  return [
+    {
+      isDone: steps.has_key,
+      title: 'Make a key',
+      text: 'What your programs call with. It is shown once.',
+      href: '/settings/token',
+    },
+    {
+      isDone: steps.has_provider,
+      title: 'Add a GPU',
+      text: 'Two commands on the machine that has it. Or use what others share with you.',
+      href: '/providers',
+    },
+    {
+      isDone: steps.has_called,
+      title: 'Make the first call',
+      text: 'Here in the playground, or from your own program.',
+      href: '/playground',
+    },
+  ];
+}
+
+type Tiles = MyResult<'home.show'>['tiles'];
+
+/** Undefined while they load: their places are kept. */
+function HomeTiles({ tiles }: { readonly tiles: Tiles | undefined }) {
+  const count = (pick: (tiles: Tiles) => number) => tiles && formatCount(pick(tiles));
+  return (
+    <div class="tiles">
+      <Tile
+        label="Running"
+        figure={count(({ running }) => running)}
+        note="jobs"
+        href="/jobs?active=1"
+      />
+      <Tile
+        label="Queued"
+        figure={count(({ queued }) => queued)}
+        note={tiles && <Oldest tiles={tiles} />}
+        href="/queue"
+      />
+      <Tile
+        label="My GPUs online"
+        figure={tiles && `${tiles.providers_online}/${tiles.providers}`}
+        note="providers"
+        href="/providers"
+      />
+      <Tile
+        label="Requests"
+        figure={count((one) => one.requests_24h)}
+        note="in 24 hours"
+        href="/usage"
+      />
+      <Tile
+        label="Errors"
+        figure={tiles && <Errors count={tiles.errors_24h} />}
+        note="in 24 hours"
+        href="/usage"
+      />
+    </div>
+  );
+}
+
+function Oldest({ tiles }: { readonly tiles: Tiles }) {
+  const at = tiles.oldest_queued_at;
+  if (at === null) return <>nothing waits</>;
+  return (
+    <>
+      oldest <Ago at={at} />
+    </>
+  );
+}
+
+function Errors({ count }: { readonly count: number }) {
+  return <span class={count > 0 ? 'bad' : ''}>{formatCount(count)}</span>;
+}
+
+type ModelQueue = QueueSummary['by_model'][number];
+
+/** A glance: the Queue's own screen is told of every change. */
+const EVERY_MS = 5_000;
+
+/** The rest is on the Queue's own screen. */
+const SHOWN = 6;
+
+/** Where something is going on now. */
+function BusyModels() {
+  const { data } = useSnapshot<QueueSummary>(QUEUE, { everyMs: EVERY_MS });
+  const models = data?.by_model ?? [];
+  const busy = models.filter(isBusy).toSorted((a, b) => load(b) - load(a));
+  const idle = models.length - busy.length;
+  return (
+    <section class="section">
+      <div class="card-head">
+        <h2>Models at work</h2>
+        <a href="/queue">Queue</a>
+      </div>
+      {busy.length > 0 && (
+        <Table
+          caption="Models at work"
+          columns={COLUMNS}
+          rows={busy.slice(0, SHOWN)}
+          rowKey={({ model, service_type: type }) => `${model} ${type}`}
+        />
+      )}
+      <p class="soft small home-note">{data === undefined ? ' ' : idleText(idle, busy.length)}</p>
+    </section>
+  );
+}
+
+const COLUMNS: readonly Column<ModelQueue>[] = [
+  {
+    head: 'Model',
+    isName: true,
+    below: ({ queued }) => (queued > 0 ? `${formatCount(queued)} waiting` : ''),
+    cell: ({ model }) => <span class="mono">{model}</span>,
+  },
+  {
+    head: 'Slots',
+    kind: 'grow',
+    cell: ({ slots, free_slots: free }) =>
+      slots === 0 ? (
+        <span class="warn whole">no provider online</span>
+      ) : (
+        <SlotMeter slots={slots} free={free} />
+      ),
+  },
+  { head: 'Waiting', kind: 'number', ifWide: true, cell: ({ queued }) => formatCount(queued) },
+];
+
+function isBusy(one: ModelQueue): boolean {
+  return load(one) > 0;
+}
+
+function load({ queued, slots, free_slots: free }: ModelQueue): number {
+  return queued + slots - free;
+}
+
+function idleText(idle: number, busy: number): string {
+  if (idle + busy === 0) return 'No model is online for you.';
+  const models = plural(idle, 'model');
+  return busy === 0 ? `${models} online, all free.` : `${models} more online and free.`;
 }
