@@ -5,7 +5,6 @@ import { CopyButton } from '../../ui/button/copy.js';
 import { formatBytes, formatCount } from '../../ui/text/format.js';
 import { Markdown } from '../../ui/markdown/markdown.js';
 import { Media, addressOf, kindOf } from '../../ui/markdown/media.js';
-import { answersOf, usageOf } from './read-result.js';
 
 export function JobResult({ job }: { readonly job: JobDetail }) {
   if (job.status !== 'PROCESSED') return null;
@@ -80,4 +79,43 @@ function TextResult({ result }: { readonly result: unknown }) {
       </details>
     </div>
   );
+}
+
+// What can be read in the result of a text job, which a stranger's server has written.
+
+interface Answer {
+  readonly text: string;
+  readonly reasoning: string | null;
+}
+
+/** Of a chat or a legacy completion; none where it is neither. */
+function answersOf(result: unknown): readonly Answer[] {
+  const choices = fieldOf(result, 'choices');
+  if (!Array.isArray(choices)) return [];
+  return choices.flatMap((choice: unknown) => answerOf(choice) ?? []);
+}
+
+function answerOf(choice: unknown): Answer | null {
+  const message = fieldOf(choice, 'message');
+  const text = textOf(fieldOf(message, 'content')) ?? textOf(fieldOf(choice, 'text'));
+  const reasoning = textOf(fieldOf(message, 'reasoning_content'));
+  return text === null && reasoning === null ? null : { text: text ?? '', reasoning };
+}
+
+function usageOf(result: unknown): { readonly prompt: number; readonly completion: number } | null {
+  const usage = fieldOf(result, 'usage');
+  const prompt = fieldOf(usage, 'prompt_tokens');
+  const completion = fieldOf(usage, 'completion_tokens');
+  return typeof prompt === 'number' && typeof completion === 'number'
+    ? { prompt, completion }
+    : null;
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !(name in value)) return undefined;
+  return (value as Readonly<Record<string, unknown>>)[name];
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
 }

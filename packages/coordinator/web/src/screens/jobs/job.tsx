@@ -10,10 +10,18 @@ import { Confirm } from '../../ui/dialog/dialog.js';
 import { Page } from '../../ui/page.js';
 import { Empty, Unanswered } from '../../ui/table/states.js';
 import { toast } from '../../ui/dialog/toasts.js';
-import { JobView } from './job-view.js';
+import { StatusBadge } from '../../ui/figures/badge.js';
+import { CopyText } from '../../ui/button/copy.js';
+import { Facts } from '../../ui/text/facts.js';
+import { Icon } from '../../ui/button/icon.js';
+import type { JobFacts } from './job-facts.js';
+import { JobRequest } from './job-request.js';
+import { JobResult } from './job-result.js';
+import { Timeline } from './timeline.js';
 import './jobs.css';
 
 const LIVE_EVERY_MS = 2_000;
+
 /** A finished job changes no more: it is asked for seldom, as somebody may retry it elsewhere. */
 const FINISHED_EVERY_MS = 30_000;
 
@@ -107,5 +115,115 @@ function Actions({ job, onDone }: ActionsProps) {
 }
 
 const CANCEL_QUEUED = 'It loses its place in the queue. It can be retried.';
+
 const CANCEL_RUNNING =
   'The GPU stops, and what it has done so far is lost. The job can be retried from its beginning.';
+
+interface JobViewProps {
+  readonly job: JobDetail;
+  /** Undefined until they are known. */
+  readonly facts: JobFacts | undefined;
+}
+
+function JobView({ job, facts }: JobViewProps) {
+  return (
+    <div class="job-columns">
+      <div>
+        {job.error !== null && <JobError error={job.error} />}
+        <JobResult job={job} />
+        <JobRequest job={job} facts={facts} />
+      </div>
+      <div>
+        <section class="card job-about">
+          <h2 class="unseen">About it</h2>
+          <Facts rows={factsOf(job, facts)} />
+        </section>
+        <section class="card">
+          <h2>Timeline</h2>
+          <Timeline job={job} facts={facts} />
+        </section>
+      </div>
+    </div>
+  );
+}
+
+function factsOf(job: JobDetail, facts: JobFacts | undefined) {
+  const { batch_id: batchId } = job;
+  return [
+    ['Status', <StatusBadge status={job.status} />],
+    ['Id', <CopyText text={job.id} label="Copy the id" />],
+    ['Model', <span class="mono">{job.model}</span>],
+    ['Endpoint', <span class="mono">{job.endpoint}</span>],
+    ['Type', job.inference_type],
+    ['Provider', facts?.provider ?? null],
+    ['Attempts', `${job.attempts} of ${job.max_attempts}`],
+    ['Batch', batchId === null ? null : <a href={`/batches/${batchId}`}>{batchId}</a>],
+    ['Request id', facts && <CopyText text={facts.request_id} label="Copy the request id" />],
+  ] as const;
+}
+
+type Failure = NonNullable<JobDetail['error']>;
+
+/** Why it failed, and what can be done about it. */
+function JobError({ error }: { readonly error: Failure }) {
+  const step = STEPS[error.code ?? ''] ?? OTHERWISE;
+  return (
+    <section class="card">
+      <h2 class="row bad">
+        <Icon name="circle-x" />
+        Failed
+        <span class="mono small">{error.code}</span>
+      </h2>
+      <p>{error.message}</p>
+      <p class="row soft">
+        <span>{step.text}</span>
+        {step.href !== undefined && (
+          <LinkButton small href={step.href}>
+            {step.link}
+          </LinkButton>
+        )}
+      </p>
+    </section>
+  );
+}
+
+interface Step {
+  readonly text: string;
+  readonly href?: string;
+  readonly link?: string;
+}
+
+const OTHERWISE: Step = { text: 'Retry runs the same request once more.' };
+
+const ABSENT: Step = {
+  text: 'Retry when somebody who shares this model with you is online.',
+  href: '/providers',
+  link: 'Go to Providers',
+};
+
+const ASK_ANEW: Step = {
+  text: 'A retry would be refused in the same way: change the request and submit it anew.',
+};
+
+const LOCAL: Step = {
+  text: 'The model server at the provider failed. Look at it if it is yours, then retry.',
+  href: '/providers',
+  link: 'Go to Providers',
+};
+
+const STEPS: Readonly<Record<string, Step>> = {
+  no_provider: ABSENT,
+  model_offline: ABSENT,
+  model_not_found: ABSENT,
+  context_length_exceeded: ASK_ANEW,
+  provider_rejected: ASK_ANEW,
+  provider_error: LOCAL,
+  provider_timeout: LOCAL,
+  provider_auth_failed: LOCAL,
+  max_retries_exhausted: LOCAL,
+  storage_full: {
+    text: 'Delete files that you do not need any more, then retry.',
+    href: '/library',
+    link: 'Go to Library',
+  },
+};

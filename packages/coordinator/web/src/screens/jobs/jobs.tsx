@@ -1,19 +1,34 @@
 import { useState } from 'preact/hooks';
-import { JOBS } from '../../api/jobs.js';
-import type { Job } from '../../api/jobs.js';
+import { INFERENCE_TYPES } from '@inference-gateway/shared/endpoints';
+import {
+  JOBS,
+  JOB_STATUSES,
+  cancelJob,
+  isActive,
+  isRetryable,
+  retryJob,
+  withEach,
+} from '../../api/jobs.js';
+import type { Job, Outcome } from '../../api/jobs.js';
 import { usePages } from '../../api/pages.js';
-import { LinkButton } from '../../ui/button/button.js';
+import { LinkButton, Button } from '../../ui/button/button.js';
 import { Loaded } from '../../ui/table/loaded.js';
 import { LoadMore } from '../../ui/table/load-more.js';
 import { Page } from '../../ui/page.js';
-import { NoMatch } from '../../ui/table/states.js';
-import { BulkBar } from './bulk-bar.js';
-import { FilterBar } from './filter-bar.js';
-import { useJobFilter } from './job-filter.js';
-import type { JobFilter } from './job-filter.js';
+import { NoMatch, Empty } from '../../ui/table/states.js';
+import { currentSession } from '../../api/session.js';
+import { Code } from '../../ui/text/code.js';
+import { KEY_VARIABLE, snippetOf } from '../../ui/snippets/snippets.js';
+import { SelectField, TextField } from '../../ui/form/field.js';
+import { useClearQuery, useQuery, useSettled } from '../../ui/form/query.js';
+import { useAct } from '../../ui/form/act.js';
+import { Confirm } from '../../ui/dialog/dialog.js';
+import { plural } from '../../ui/text/format.js';
+import { SelectionBar } from '../../ui/table/selection-bar.js';
+import { toast } from '../../ui/dialog/toasts.js';
 import { JobTable } from './job-table.js';
+import type { Choose } from './job-table.js';
 import './jobs.css';
-import { NoJobs } from './no-jobs.js';
 
 const PAGE_ROWS = 100;
 
@@ -50,4 +65,194 @@ function JobList({ jobs, filter, pages }: JobListProps) {
       <LoadMore pages={pages} what="job" />
     </>
   );
+}
+
+/** The first job is one paste away. */
+function NoJobs() {
+  const text = snippetOf('curl', {
+    baseUrl: currentSession().gateway.base_url,
+    key: KEY_VARIABLE,
+    endpoint: 'chat',
+    body: {
+      model: 'MODEL',
+      messages: [{ role: 'user', content: 'Say hello.' }],
+      async: true,
+    },
+  });
+  return (
+    <Empty icon="list-checks" title="No jobs yet." text={NEXT}>
+      <Code text={text} label="Copy the snippet" />
+      <LinkButton href="/playground">Submit one from the Playground</LinkButton>
+    </Empty>
+  );
+}
+
+const NEXT =
+  'Any call with async: true becomes a job: it waits for a free slot, and its result is kept ' +
+  'here. Put a model of yours in place of MODEL.';
+
+const STATUS_OPTIONS = [
+  { value: '', label: 'Any status' },
+  { value: 'active', label: 'Active: queued or processing' },
+  ...JOB_STATUSES.map((value) => ({ value, label: value })),
+];
+
+const TYPE_OPTIONS = [
+  { value: '', label: 'Any type' },
+  ...INFERENCE_TYPES.map((value) => ({ value, label: value })),
+];
+
+/** What the coordinator looks for at most. */
+const MAX_MODEL_CHARACTERS = 256;
+
+function FilterBar({ filter }: { readonly filter: JobFilter }) {
+  const { status, type, model, setStatus, setType, setModel } = filter;
+  return (
+    <search class="filter-bar">
+      <SelectField label="Status" value={status} options={STATUS_OPTIONS} onValue={setStatus} />
+      <SelectField label="Type" value={type} options={TYPE_OPTIONS} onValue={setType} />
+      <TextField
+        label="Model"
+        type="search"
+        placeholder="Part of its name"
+        maxLength={MAX_MODEL_CHARACTERS}
+        value={model}
+        onValue={setModel}
+      />
+      <Button
+        tone="quiet"
+        icon="x"
+        disabled={filter.asked === '' && model === ''}
+        onClick={filter.clear}
+      >
+        Clear
+      </Button>
+    </search>
+  );
+}
+
+// The filters of the list, as its address has them.
+interface JobFilter {
+  /** A status, `active`, or empty for every one. */
+  readonly status: string;
+  /** Empty for every one. */
+  readonly type: string;
+  /** As it is being typed. */
+  readonly model: string;
+  readonly setStatus: (value: string) => void;
+  readonly setType: (value: string) => void;
+  readonly setModel: (value: string) => void;
+  readonly clear: () => void;
+  /** What the coordinator is asked, to follow the limit; empty where every job is wanted. */
+  readonly asked: string;
+}
+
+function useJobFilter(): JobFilter {
+  const [written, setWritten] = useQuery('status');
+  const [active, setActive] = useQuery('active');
+  const [writtenType, setType] = useQuery('type');
+  const [model, setModel] = useQuery('model');
+  const clear = useClearQuery();
+  const status = active === '1' ? 'active' : known(JOB_STATUSES, written);
+  const setStatus = (value: string): void => {
+    setActive(value === 'active' ? '1' : '');
+    setWritten(value === 'active' ? '' : value);
+  };
+  const type = known(INFERENCE_TYPES, writtenType);
+  const part = useSettled(model).trim();
+  return {
+    status,
+    type,
+    model,
+    setStatus,
+    setType,
+    setModel,
+    clear,
+    asked: askedFor({ status, type, model: part }),
+  };
+}
+
+/** An address may have been typed by hand. */
+function known(values: readonly string[], written: string): string {
+  return values.includes(written) ? written : '';
+}
+
+function askedFor({ status, type, model }: Pick<JobFilter, 'status' | 'type' | 'model'>): string {
+  const asked = new URLSearchParams();
+  if (status === 'active') asked.set('active', '1');
+  else if (status !== '') asked.set('status', status);
+  if (type !== '') asked.set('type', type);
+  if (model !== '') asked.set('model', model);
+  return asked.size === 0 ? '' : `&${asked}`;
+}
+
+interface BulkBarProps {
+  /** Those that are chosen. */
+  readonly jobs: readonly Job[];
+  readonly onChoose: Choose;
+  readonly onChange: () => Promise<void>;
+}
+
+function BulkBar({ jobs, onChoose, onChange }: BulkBarProps) {
+  const [isAsking, setAsking] = useState(false);
+  const active = jobs.filter(isActive);
+  const retryable = jobs.filter(isRetryable);
+  const run = async (verb: string, those: readonly Job[], action: Action): Promise<void> => {
+    const outcome = await withEach(
+      those.map(({ id }) => id),
+      action,
+    );
+    tell(verb, those.length, outcome);
+    // What was left stays chosen, to be tried again.
+    const done = new Set(outcome.done);
+    onChoose(new Set(jobs.map(({ id }) => id).filter((id) => outcome.fault && !done.has(id))));
+    await onChange();
+  };
+  const retry = useAct(() => run('Retried', retryable, retryJob));
+  return (
+    <SelectionBar
+      what="jobs"
+      count={plural(jobs.length, 'job')}
+      onClear={() => onChoose(new Set())}
+    >
+      <Button
+        small
+        icon="rotate-ccw"
+        busy={retry.isBusy}
+        disabled={retryable.length === 0}
+        onClick={() => void retry.run()}
+      >
+        Retry {retryable.length}
+      </Button>
+      <Button
+        small
+        tone="danger"
+        icon="ban"
+        disabled={active.length === 0}
+        onClick={() => setAsking(true)}
+      >
+        Cancel {active.length}
+      </Button>
+      {isAsking && (
+        <Confirm
+          title={`Cancel ${plural(active.length, 'job')}?`}
+          text={CANCEL}
+          verb={`Cancel ${plural(active.length, 'job')}`}
+          action={() => run('Canceled', active, cancelJob)}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </SelectionBar>
+  );
+}
+
+const CANCEL =
+  'Those that run are stopped on their GPU, and what they have done so far is lost. ' +
+  'They can be retried.';
+
+type Action = (id: string) => Promise<unknown>;
+
+function tell(verb: string, count: number, { done, fault }: Outcome): void {
+  if (fault === null) toast(`${verb} ${plural(count, 'job')}.`);
+  else toast(`${verb} ${done.length} of ${plural(count, 'job')}. ${fault.message}`, 'bad');
 }
