@@ -1,21 +1,29 @@
 import { useState } from 'preact/hooks';
 import { usePages } from '../../api/pages.js';
 import { Segments } from '../../ui/form/field.js';
-import { LinkButton } from '../../ui/button/button.js';
+import { LinkButton, Button } from '../../ui/button/button.js';
 import { Loaded } from '../../ui/table/loaded.js';
 import { LoadMore } from '../../ui/table/load-more.js';
-import { kindOf } from '../../ui/markdown/media.js';
+import { kindOf, Media, addressOf } from '../../ui/markdown/media.js';
 import type { MediaKind } from '../../ui/markdown/media.js';
 import { Page } from '../../ui/page.js';
 import { useQuery } from '../../ui/form/query.js';
 import { Empty, NoMatch } from '../../ui/table/states.js';
-import { ASSETS } from './asset.js';
+import { withEach } from '../../api/jobs.js';
+import { Confirm } from '../../ui/dialog/dialog.js';
+import { plural, formatBytes, formatMs } from '../../ui/text/format.js';
+import { SelectionBar } from '../../ui/table/selection-bar.js';
+import { toast } from '../../ui/dialog/toasts.js';
+import { IconButton } from '../../ui/button/icon-button.js';
+import { formatDate } from '../../ui/text/dates.js';
+import { Icon } from '../../ui/button/icon.js';
+import { Ago } from '../../ui/text/time.js';
+import { ASSETS, deleteAsset, fileNameOf, nameOf } from './asset.js';
 import type { Asset } from './asset.js';
-import { AssetCard } from './asset-card.js';
-import { DeleteBar } from './delete-bar.js';
 import './library.css';
 
 const PAGE_FILES = 60;
+
 /** New files come from jobs, which the page is told of; from plain calls it is not. */
 const EVERY_MS = 10_000;
 
@@ -114,4 +122,122 @@ function NoFiles() {
       <LinkButton href="/playground/image">Make a picture</LinkButton>
     </Empty>
   );
+}
+
+interface DeleteBarProps {
+  /** Those that are chosen. */
+  readonly files: readonly Asset[];
+  readonly onChoose: (chosen: ReadonlySet<string>) => void;
+  readonly onGone: (ids: readonly string[]) => Promise<void>;
+}
+
+function DeleteBar({ files, onChoose, onGone }: DeleteBarProps) {
+  const [isAsking, setAsking] = useState(false);
+  const count = plural(files.length, 'file');
+  const remove = async (): Promise<void> => {
+    const ids = files.map(({ id }) => id);
+    const { done, fault } = await withEach(ids, deleteAsset);
+    await onGone(done);
+    if (fault === null) toast(`Deleted ${plural(done.length, 'file')}.`);
+    else toast(`Deleted ${done.length} of ${count}. ${fault.message}`, 'bad');
+  };
+  return (
+    <SelectionBar what="files" count={count} onClear={() => onChoose(new Set())}>
+      <Button small tone="danger" icon="trash-2" onClick={() => setAsking(true)}>
+        Delete {count}
+      </Button>
+      {isAsking && (
+        <Confirm
+          title={`Delete ${count}?`}
+          text="They are gone for good, also for whoever has an address. Usage stays as counted."
+          verb={`Delete ${count}`}
+          action={remove}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </SelectionBar>
+  );
+}
+
+interface AssetCardProps {
+  readonly file: Asset;
+  readonly isChosen: boolean;
+  readonly onChoose: () => void;
+  readonly onGone: (ids: readonly string[]) => Promise<void>;
+}
+
+function AssetCard({ file, isChosen, onChoose, onGone }: AssetCardProps) {
+  const [isAsking, setAsking] = useState(false);
+  const name = nameOf(file);
+  const label = `${name} by ${file.model}, ${formatDate(file.created * 1_000)}`;
+  const remove = async (): Promise<void> => {
+    await deleteAsset(file.id);
+    await onGone([file.id]);
+    toast('Deleted.');
+  };
+  return (
+    <li class="asset">
+      <Preview file={file} label={label} />
+      <div class="asset-head">
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isChosen}
+            aria-label={`Select ${label}`}
+            onChange={onChoose}
+          />
+          <strong>{name}</strong>
+        </label>
+        <LinkButton
+          small
+          tone="quiet"
+          icon="download"
+          href={addressOf(file)}
+          download={fileNameOf(file)}
+        >
+          <span class="unseen">Download {label}</span>
+        </LinkButton>
+        <IconButton icon="trash-2" label={`Delete ${label}`} onClick={() => setAsking(true)} />
+      </div>
+      <p class="small mono asset-model">{file.model}</p>
+      <p class="small soft">
+        <Ago at={file.created * 1_000} />, {sizeOf(file)}, expires{' '}
+        <Ago at={file.expires_at * 1_000} />
+      </p>
+      {isAsking && (
+        <Confirm
+          title={`Delete this ${name.toLowerCase()}?`}
+          text="It is gone for good, also for whoever has its address. Usage stays as counted."
+          verb="Delete it"
+          action={remove}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </li>
+  );
+}
+
+/** All of the same height, whatever they show, so that nothing moves when they have loaded. */
+function Preview({ file, label }: { readonly file: Asset; readonly label: string }) {
+  const kind = kindOf(file);
+  if (kind === 'picture') {
+    return (
+      <a class="preview" href={addressOf(file)} target="_blank" rel="noreferrer">
+        <Media file={file} label={label} lazy />
+      </a>
+    );
+  }
+  return (
+    <div class="preview">
+      {kind === 'sound' && (
+        <Icon name={file.endpoint.includes('music') ? 'music' : 'audio-lines'} />
+      )}
+      <Media file={file} label={label} lazy />
+    </div>
+  );
+}
+
+function sizeOf({ bytes, seconds }: Asset): string {
+  const size = formatBytes(bytes);
+  return seconds === null ? size : `${formatMs(seconds * 1_000)}, ${size}`;
 }
