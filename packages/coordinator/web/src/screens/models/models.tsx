@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useState, useMemo } from 'preact/hooks';
+import type { ModelResource } from '../../../../src/http/inference/models.js';
 import { Button, LinkButton } from '../../ui/button/button.js';
 import { TextField, SelectField } from '../../ui/form/field.js';
 import { formatCount, plural } from '../../ui/text/format.js';
@@ -6,10 +7,16 @@ import { Page } from '../../ui/page.js';
 import { useClearQuery, useQuery } from '../../ui/form/query.js';
 import { Loaded } from '../../ui/table/loaded.js';
 import { Empty, NoMatch } from '../../ui/table/states.js';
+import { useMy } from '../../api/commands.js';
+import type { Fault } from '../../api/fault.js';
+import { QUEUE } from '../../api/jobs.js';
+import type { QueueSummary } from '../../api/jobs.js';
+import { CONSOLE } from '../../api/request.js';
+import { useSnapshot } from '../../api/snapshot.js';
 import type { ModelRow } from './model-rows.js';
+import { modelRows } from './model-rows.js';
 import { ModelTable } from './model-table.js';
 import './models.css';
-import { useModelRows } from './use-model-rows.js';
 
 /** Everything that the member may use now, whoever's GPU it runs on. */
 export function Models() {
@@ -92,4 +99,42 @@ function Found({ rows }: { readonly rows: readonly ModelRow[] }) {
       )}
     </>
   );
+}
+
+// The models that the member may use now, from the three answers that tell of them.
+
+interface ModelRows {
+  /** Undefined until all three have answered. */
+  readonly data: readonly ModelRow[] | undefined;
+  readonly fault: Fault | null;
+  readonly staleSince: number | null;
+  readonly refresh: () => Promise<void>;
+}
+
+const EVERY_MS = 5_000;
+
+const OPTIONS = { everyMs: EVERY_MS, topics: ['providers'] } as const;
+
+function useModelRows(): ModelRows {
+  const models = useSnapshot<{ readonly data: readonly ModelResource[] }>(
+    `${CONSOLE}/models`,
+    OPTIONS,
+  );
+  const offers = useMy('model.list', {}, OPTIONS);
+  const queue = useSnapshot<QueueSummary>(QUEUE, { topics: ['queue', 'providers'] });
+  const data = useMemo(
+    () =>
+      models.data && offers.data && queue.data
+        ? modelRows(models.data.data, offers.data, queue.data.by_model)
+        : undefined,
+    [models.data, offers.data, queue.data],
+  );
+  return {
+    data,
+    fault: models.fault ?? offers.fault ?? queue.fault,
+    staleSince: models.staleSince ?? offers.staleSince ?? queue.staleSince,
+    async refresh() {
+      await Promise.all([models.refresh(), offers.refresh(), queue.refresh()]);
+    },
+  };
 }
