@@ -2,7 +2,10 @@ import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
 import { SelectField, TextField } from '../../ui/form/field.js';
 import { FormDialog } from '../../ui/form/form-dialog.js';
-import { InviteLink } from './invite-link.js';
+import { currentSession } from '../../api/session.js';
+import { Code } from '../../ui/text/code.js';
+import { OnceDialog } from '../../ui/dialog/dialog.js';
+import { Ago } from '../../ui/text/time.js';
 import { useInvites } from './networks.js';
 import type { MadeInvite, Network } from './networks.js';
 
@@ -66,5 +69,24 @@ function InviteForm({ networks, onMade, onClose }: InviteFormProps) {
       />
       <SelectField label="Good for" value={life} options={LIVES} onValue={setLife} />
     </FormDialog>
+  );
+}
+
+interface InviteLinkProps {
+  readonly made: MadeInvite;
+  readonly onClose: () => void;
+}
+
+/** The whole link, this once. */
+function InviteLink({ made, onClose }: InviteLinkProps) {
+  const origin = made.origin ?? currentSession().gateway.public_url;
+  return (
+    <OnceDialog title={`The invite for ${made.email}`} what="the link" onClose={onClose}>
+      <p>
+        Give them this link yourself. Whoever has it can join {made.network} once, as {made.email};
+        it ends <Ago at={made.expires_at} />. It is not shown again.
+      </p>
+      <Code text={`${origin}/join#${made.secret}`} label="Copy the invite link" />
+    </OnceDialog>
   );
 }

@@ -3,18 +3,25 @@ import { Button, LinkButton } from '../../ui/button/button.js';
 import { Page } from '../../ui/page.js';
 import { Loaded } from '../../ui/table/loaded.js';
 import { Empty } from '../../ui/table/states.js';
+import { my } from '../../api/commands.js';
+import type { MyResult } from '../../api/commands.js';
+import { toast } from '../../ui/dialog/toasts.js';
+import { useToastedAct } from '../../ui/form/act.js';
+import { Ago } from '../../ui/text/time.js';
+import { OnlineBadge } from '../../ui/figures/badge.js';
+import { Table } from '../../ui/table/table.js';
+import type { Column } from '../../ui/table/table.js';
 import { useOwnProviders } from '../providers/own-providers.js';
 import { SharingSection } from '../sharing/sharing-section.js';
-import { useNetworks } from '../sharing/shares.js';
+import { useNetworks, limitsText } from '../sharing/shares.js';
 import { Blocked } from './blocked.js';
-import { CreateNetwork } from './create-network.js';
-import { Invitations } from './invitations.js';
 import { Invite } from './invite.js';
 import { Invites } from './invites.js';
 import { NetworkCard } from './network-card.js';
+import { NameDialog } from './name-dialog.js';
+import { useInvitations, useReceived } from './networks.js';
 import './network.css';
 import type { Network as Row } from './networks.js';
-import { Received } from './received.js';
 
 type Open = 'create' | 'invite' | null;
 
@@ -114,3 +121,141 @@ function Shared({ isAlone }: { readonly isAlone: boolean }) {
 }
 
 const NO_GPU = 'You can use what others share with you without one.';
+
+interface CreateNetworkProps {
+  readonly onDone: () => Promise<void>;
+  readonly onClose: () => void;
+}
+
+function CreateNetwork({ onDone, onClose }: CreateNetworkProps) {
+  const create = async (name: string): Promise<void> => {
+    await my('network.create', { name });
+    toast(`${name} is created. Invite somebody to it.`);
+    await onDone();
+  };
+  return <NameDialog title="New network" verb="Create" onName={create} onClose={onClose} />;
+}
+
+type Invitation = MyResult<'network.invitations'>[number];
+
+/** Networks that want one as a member: nobody is in one before they have said so. */
+function Invitations({ onJoined }: { readonly onJoined: () => Promise<void> }) {
+  const { data, refresh } = useInvitations();
+  if (data === undefined || data.length === 0) return null;
+  const change = async (): Promise<void> => {
+    await Promise.all([refresh(), onJoined()]);
+  };
+  return (
+    <section class="invitations" aria-label="Invitations to you">
+      {data.map((invitation) => (
+        <InvitationCard key={invitation.id} invitation={invitation} onChange={change} />
+      ))}
+    </section>
+  );
+}
+
+interface InvitationCardProps {
+  readonly invitation: Invitation;
+  readonly onChange: () => Promise<void>;
+}
+
+function InvitationCard({ invitation, onChange }: InvitationCardProps) {
+  const { id, name, invited_by: by, invited_at: at } = invitation;
+  const accept = useToastedAct(async () => {
+    await my('network.accept', { network: id });
+    toast(`You are in ${name} now.`);
+    await onChange();
+  });
+  const decline = useToastedAct(async () => {
+    await my('network.decline', { network: id });
+    toast(`You have declined the invitation to ${name}.`);
+    await onChange();
+  });
+  const isBusy = accept.isBusy || decline.isBusy;
+  return (
+    <section class="card" aria-label={`Invitation to ${name}`}>
+      <div class="card-head">
+        <h2>
+          {by} invites you to {name}
+        </h2>
+        <span class="soft small">
+          <Ago at={at} />
+        </span>
+      </div>
+      <p class="soft">{JOINING}</p>
+      <div class="row">
+        <Button tone="primary" busy={isBusy} onClick={() => void accept.run()}>
+          Accept
+        </Button>
+        <Button busy={isBusy} onClick={() => void decline.run()}>
+          Decline
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+const JOINING =
+  'Your calls may then run on machines that its members share with it; what you share stays ' +
+  'yours to decide.';
+
+type Received = MyResult<'share.received'>[number];
+
+/** What others let one use. */
+function Received({ isAlone }: { readonly isAlone: boolean }) {
+  const received = useReceived();
+  // Whoever is alone has read above what to do.
+  if (isAlone && !received.data?.length) return null;
+  return (
+    <section class="section network-part">
+      <h2>Shared with you</h2>
+      <Loaded of={received} rows={2}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty icon="share-2" title="Nobody shares anything with you yet." text={ASK} />
+          ) : (
+            <Table
+              caption="Shared with you"
+              columns={COLUMNS}
+              rows={rows}
+              rowKey={({ id }) => id}
+            />
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}
+
+const ASK = 'Ask somebody in your network. What they share shows up here and in Models.';
+
+const COLUMNS: readonly Column<Received>[] = [
+  {
+    head: 'What',
+    isName: true,
+    kind: 'grow',
+    below: (share) => belowOf(share),
+    cell: ({ model, service_id: service }) =>
+      model === null && service === null ? (
+        'Everything'
+      ) : (
+        <span class="mono">{model ?? service}</span>
+      ),
+  },
+  { head: 'Of', ifWide: true, cell: ({ provider }) => provider },
+  { head: 'State', cell: ({ online }) => <OnlineBadge online={online} /> },
+  { head: 'Through', ifWide: true, cell: ({ network }) => network ?? 'you alone' },
+  {
+    head: 'Limits',
+    ifWide: true,
+    cell: (share) => limitsText(share) || <span class="soft">none</span>,
+  },
+  { head: 'Since', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
+];
+
+/** Whose it is, and with how much of it. */
+function belowOf(share: Received): string {
+  const { provider, network } = share;
+  const way = network === null ? 'with you alone' : `through ${network}`;
+  return [provider, way, limitsText(share)].filter((part) => part !== '').join(', ');
+}
