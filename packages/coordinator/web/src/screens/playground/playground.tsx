@@ -1,14 +1,20 @@
 import { useLocation, useRoute } from 'preact-iso';
+import { useEffect } from 'preact/hooks';
 import { Page } from '../../ui/page.js';
 import { Tabs } from '../../ui/button/tabs.js';
 import { Empty } from '../../ui/table/states.js';
 import { LinkButton } from '../../ui/button/button.js';
+import { useCell } from '../../api/cell.js';
+import { formatAgo, formatCount } from '../../ui/text/format.js';
+import { Meter } from '../../ui/figures/meter.js';
 import { Chat } from './chat/chat.js';
 import { Images } from './image/images.js';
+import { read } from './call.js';
+import { rate } from './rate.js';
 import './playground.css';
-import { RateMeter } from './rate-meter.js';
 import { Speech } from './speech/speech.js';
 import { Transcribe } from './transcribe/transcribe.js';
+import './rate-meter.css';
 
 const KINDS = {
   chat: { text: 'Chat', part: Chat },
@@ -46,4 +52,49 @@ function NoSuchKind() {
       <LinkButton href="/playground/chat">Chat</LinkButton>
     </Empty>
   );
+}
+
+/** Looked at again this long after the window has moved on. */
+const AFTER_RESET_MS = 250;
+
+/** A window that is full tells 0 s; this is no reason to ask all the time. */
+const MIN_WAIT_MS = 2_000;
+
+/** Below this share, somebody may want to slow down. */
+const LOW_SHARE = 0.2;
+
+/** How many requests are left, from the headers of the last answer. */
+function RateMeter() {
+  const current = useCell(rate);
+  const isSpent = current !== null && current.remaining < current.limit;
+  useEffect(() => {
+    if (current !== null && !isSpent) return undefined;
+    // Nothing but an answer tells how it stands; reading is not counted.
+    const waitMs = current === null ? 0 : current.resetAt - Date.now() + AFTER_RESET_MS;
+    const look = (): void => void read('/models').catch(() => undefined);
+    const timer = setTimeout(look, current === null ? 0 : Math.max(MIN_WAIT_MS, waitMs));
+    return () => clearTimeout(timer);
+  }, [current]);
+  if (current === null) return <span class="rate-meter" aria-hidden="true" />;
+  const { limit, remaining, resetAt } = current;
+  const text = `${formatCount(remaining)} of ${formatCount(limit)} requests left`;
+  const reset = isSpent ? `, more ${resetIn(resetAt)}` : '';
+  return (
+    <span class="rate-meter small soft">
+      <span>
+        {text}
+        <span class="if-wide">{reset}</span>
+      </span>
+      <Meter
+        value={remaining}
+        max={limit}
+        label={`Rate limit: ${text}${reset}`}
+        mood={remaining < limit * LOW_SHARE ? 'warn' : 'accent'}
+      />
+    </span>
+  );
+}
+
+function resetIn(resetAt: number): string {
+  return formatAgo(Math.max(resetAt, Date.now()), Date.now());
 }
