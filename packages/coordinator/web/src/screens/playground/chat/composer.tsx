@@ -1,5 +1,10 @@
+import { useRef } from 'preact/hooks';
 import { useCell } from '../../../api/cell.js';
 import { Button } from '../../../ui/button/button.js';
+import { IconButton } from '../../../ui/button/icon-button.js';
+import { toast, toastFault } from '../../../ui/dialog/toasts.js';
+import { Fault } from '../../../api/fault.js';
+import { formatBytes } from '../../../ui/text/format.js';
 import { FaultNote } from '../fault-note.js';
 import { shownOf } from '../shown-fault.js';
 import { useJobAct } from '../run-as-job.js';
@@ -8,7 +13,7 @@ import { draftRequest } from './chat-bar.js';
 import { say, stopAll } from './chat-runs.js';
 import { changeChat, chat } from './chat-state.js';
 import { NO_PROMPT, isEmpty } from './conversation.js';
-import { AddPictures, Thumbs, addPictures } from './draft-pictures.js';
+import type { Picture } from './conversation.js';
 import './composer.css';
 
 /** Where the next message is written. */
@@ -92,4 +97,110 @@ function MessageBox({ text, onSend, onFiles }: MessageBoxProps) {
       }}
     />
   );
+}
+
+// Pictures that go with the message which is being written.
+
+function Thumbs({ pictures }: { readonly pictures: readonly Picture[] }) {
+  if (pictures.length === 0) return null;
+  return (
+    <ul class="thumbs" aria-label="Pictures">
+      {pictures.map(({ name, url }, index) => (
+        <li key={`${index} ${name}`}>
+          <img src={url} alt={name} />
+          <IconButton icon="x" label={`Take ${name} away`} onClick={() => removePicture(index)} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface AddPicturesProps {
+  readonly seesPictures: boolean;
+  readonly onFiles: (files: readonly File[]) => void;
+}
+
+function AddPictures({ seesPictures, onFiles }: AddPicturesProps) {
+  const input = useRef<HTMLInputElement>(null);
+  if (!seesPictures) return <span class="small soft">This model reads text only.</span>;
+  return (
+    <>
+      <Button small icon="paperclip" onClick={() => input.current?.click()}>
+        Add pictures
+      </Button>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        multiple
+        accept={PICTURE_TYPES.join(',')}
+        aria-label="Pictures"
+        onChange={({ currentTarget }) => {
+          onFiles([...(currentTarget.files ?? [])]);
+          currentTarget.value = '';
+        }}
+      />
+    </>
+  );
+}
+
+async function addPictures(files: readonly File[], seesPictures: boolean): Promise<void> {
+  if (files.length === 0) return;
+  if (!seesPictures) {
+    toast('This model reads text only. Choose one that reads pictures.', 'bad');
+    return;
+  }
+  try {
+    const room = MAX_PICTURES - chat.value.draft.pictures.length;
+    const added = await readPictures(files, room);
+    const { draft } = chat.value;
+    const pictures = [...draft.pictures, ...added].slice(0, MAX_PICTURES);
+    changeChat({ draft: { ...draft, pictures } });
+  } catch (thrown) {
+    toastFault(thrown);
+  }
+}
+
+function removePicture(index: number): void {
+  const { draft } = chat.value;
+  changeChat({ draft: { ...draft, pictures: draft.pictures.toSpliced(index, 1) } });
+}
+
+// Pictures that are put into a message.
+const PICTURE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
+
+/** A request may have 32 MiB, and base64 makes four bytes of three. */
+const MAX_BYTES = 8 * 1024 * 1024;
+
+const MAX_PICTURES = 4;
+
+/** Throws a `Fault` that says which of them cannot be sent. */
+async function readPictures(files: readonly File[], room: number): Promise<Picture[]> {
+  if (files.length > room)
+    throw problem(`A message takes ${MAX_PICTURES} pictures. Leave some out.`);
+  for (const { name, type, size } of files) {
+    if (!PICTURE_TYPES.includes(type)) {
+      throw problem(`${name} is no picture that models read. Take PNG, JPEG, WebP or GIF.`);
+    }
+    if (size > MAX_BYTES) {
+      const limit = formatBytes(MAX_BYTES);
+      throw problem(`${name} has ${formatBytes(size)}; ${limit} are allowed. Make it smaller.`);
+    }
+  }
+  return Promise.all(files.map(async (file) => ({ name: file.name, url: await dataUrl(file) })));
+}
+
+function problem(message: string): Fault {
+  return new Fault(message, { code: 'page' });
+}
+
+function dataUrl(file: Blob): Promise<string> {
+  return new Promise((done, failed) => {
+    const reader = new FileReader();
+    reader.addEventListener('load', () => done(reader.result as string));
+    reader.addEventListener('error', () =>
+      failed(problem('The picture cannot be read. Take another.')),
+    );
+    reader.readAsDataURL(file);
+  });
 }

@@ -8,7 +8,6 @@ import type { Answer } from './conversation.js';
 import { readEvents } from './events.js';
 import { NOTHING_HEARD, hear, splitThinking } from './heard.js';
 import type { Heard } from './heard.js';
-import { Pace } from './pace.js';
 
 type Write = (changes: Partial<Answer>) => void;
 
@@ -62,4 +61,31 @@ function finish({ error, isDone }: Heard, requestId: string | null, write: Write
   if (error === null && isDone) return write({ state: 'done' });
   const { message, code } = error ?? { message: BROKEN, code: 'provider_disconnected' };
   write({ state: 'failed', fault: shownOf(new Fault(message, { code, requestId })) });
+}
+
+/** Where no frame comes, as in a tab that nobody looks at. */
+const UNSEEN_MS = 250;
+
+/** Draws at most once a frame: fast models send several tokens in one. */
+class Pace {
+  readonly #draw: () => void;
+  #frame: number | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(draw: () => void) {
+    this.#draw = draw;
+  }
+
+  soon(): void {
+    if (this.#frame !== null) return;
+    this.#frame = requestAnimationFrame(() => this.now());
+    this.#timer = setTimeout(() => this.now(), UNSEEN_MS);
+  }
+
+  now(): void {
+    if (this.#frame !== null) cancelAnimationFrame(this.#frame);
+    clearTimeout(this.#timer);
+    this.#frame = null;
+    this.#draw();
+  }
 }
