@@ -1,12 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useCell } from '../../../api/cell.js';
 import { Button } from '../../../ui/button/button.js';
-import { Field, Segments } from '../../../ui/form/field.js';
+import { Field, Segments, TextField } from '../../../ui/form/field.js';
 import { changeImages, images } from './image-state.js';
-import { drawMask, undone, withPoint, withStep } from './mask.js';
+import { drawMask, undone, withPoint, withStep, rectangleIn } from './mask.js';
 import type { Mask, Point } from './mask.js';
 import type { Source } from './mask-file.js';
-import { RectangleForm } from './rectangle-form.js';
 import './mask-board.css';
 
 const TOOLS = [
@@ -120,4 +119,58 @@ function pointOf({ offsetX, offsetY, target }: PointerEvent, width: number): Poi
   if (!(target instanceof HTMLCanvasElement) || target.clientWidth === 0) return null;
   const scale = width / target.clientWidth;
   return { x: offsetX * scale, y: offsetY * scale };
+}
+
+interface RectangleFormProps {
+  readonly size: { readonly width: number; readonly height: number };
+  readonly onRectangle: (step: NonNullable<ReturnType<typeof rectangleIn>>) => void;
+}
+
+const FIELDS = [
+  { name: 'x', label: 'From the left' },
+  { name: 'y', label: 'From the top' },
+  { name: 'width', label: 'Width' },
+  { name: 'height', label: 'Height' },
+] as const;
+
+/** The mask by numbers, for whoever has no pointer. */
+function RectangleForm({ size, onRectangle }: RectangleFormProps) {
+  const [typed, setTyped] = useState({
+    x: '0',
+    y: '0',
+    width: String(Math.round(size.width / 2)),
+    height: String(size.height),
+  });
+  const [x = 0, y = 0, width = 0, height = 0] = FIELDS.map(({ name }) => Number(typed[name]));
+  const rectangle = rectangleIn(size, { x, y, width, height });
+  return (
+    <details class="small">
+      <summary>Paint a rectangle by numbers</summary>
+      <div class="stack">
+        <div class="play-numbers">
+          {FIELDS.map(({ name, label }) => (
+            <TextField
+              key={name}
+              label={`${label}, pixels`}
+              type="number"
+              inputMode="numeric"
+              min={0}
+              value={typed[name]}
+              onValue={(value) => setTyped({ ...typed, [name]: value })}
+            />
+          ))}
+        </div>
+        <div>
+          <Button
+            small
+            icon="plus"
+            disabled={rectangle === null}
+            onClick={() => rectangle !== null && onRectangle(rectangle)}
+          >
+            Paint it
+          </Button>
+        </div>
+      </div>
+    </details>
+  );
 }
