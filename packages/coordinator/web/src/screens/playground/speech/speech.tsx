@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useCell } from '../../../api/cell.js';
 import { Field, Segments, SelectField } from '../../../ui/form/field.js';
 import { Empty } from '../../../ui/table/states.js';
+import { LinkButton } from '../../../ui/button/button.js';
 import { asJob, read } from '../call.js';
 import type { ApiRequest } from '../call.js';
 import { CodeButton } from '../code-drawer.js';
@@ -13,8 +14,11 @@ import type { TryableModel } from '../models.js';
 import { AsyncSwitch, useJobAct } from '../run-as-job.js';
 import { RunButton } from '../run-button.js';
 import { useModelFromAddress } from '../model-from-address.js';
-import { SpokenView } from './spoken.js';
-import { FORMATS, changeSpeech, speak, speech, speechRequest } from './speech-state.js';
+import { RunFactsRow } from '../run-facts-row.js';
+import { change, keptCell } from '../kept-cell.js';
+import type { RunFacts } from '../run-facts.js';
+import { IDLE, timedRun } from '../timed-run.js';
+import type { RunState } from '../timed-run.js';
 
 export function Speech() {
   const models = useModels('tts');
@@ -141,4 +145,101 @@ function SpokenList() {
       ))}
     </section>
   );
+}
+
+function SpokenView({ spoken }: { readonly spoken: Spoken }) {
+  const { text, voice, url, fileName, facts } = spoken;
+  return (
+    <article class="card stack" aria-label={text}>
+      <p class="plain clamped">
+        {text} {voice !== '' && <span class="soft mono small">{voice}</span>}
+      </p>
+      <audio controls src={url} aria-label="What was spoken" />
+      <div>
+        <LinkButton small icon="download" href={url} download={fileName}>
+          Download
+        </LinkButton>
+      </div>
+      <RunFactsRow facts={facts} />
+    </article>
+  );
+}
+
+// What the speech tab holds, and what its requests consist of.
+
+const FORMATS = [
+  { value: 'wav', label: 'WAV' },
+  { value: 'opus', label: 'Opus' },
+] as const;
+
+type SpeechFormat = (typeof FORMATS)[number]['value'];
+
+interface SpeechState {
+  readonly model: string;
+  readonly text: string;
+  /** Empty: the model's own. */
+  readonly voice: string;
+  readonly format: SpeechFormat;
+  readonly isAsync: boolean;
+  readonly run: RunState;
+  readonly spoken: readonly Spoken[];
+}
+
+interface Spoken {
+  readonly id: number;
+  readonly text: string;
+  readonly voice: string;
+  /** A `blob:` address. */
+  readonly url: string;
+  readonly fileName: string;
+  readonly facts: RunFacts;
+}
+
+/** Older ones are in the library. */
+const MAX_SPOKEN = 20;
+
+const EMPTY: SpeechState = {
+  model: '',
+  text: '',
+  voice: '',
+  format: 'wav',
+  isAsync: false,
+  run: IDLE,
+  spoken: [],
+};
+
+const speech = keptCell(
+  () => EMPTY,
+  ({ spoken }) => spoken.map(({ url }) => url),
+);
+
+function changeSpeech(changes: Partial<SpeechState>): void {
+  change(speech, changes);
+}
+
+function speechRequest({ model, text, voice, format }: SpeechState): ApiRequest {
+  const body = { model, input: text, ...(voice !== '' && { voice }), response_format: format };
+  return { endpoint: 'speech', body };
+}
+
+async function speak(): Promise<void> {
+  const state = speech.value;
+  const answered = await timedRun(
+    speechRequest(state),
+    (response) => response.blob(),
+    (run) => changeSpeech({ run }),
+  );
+  if (answered === null) return;
+  const { result: sound, facts } = answered;
+  const { spoken } = speech.value;
+  const one: Spoken = {
+    id: (spoken[0]?.id ?? 0) + 1,
+    text: state.text,
+    voice: state.voice,
+    url: URL.createObjectURL(sound),
+    // The type tells the truth where the format could not be had.
+    fileName: sound.type.includes('ogg') ? 'speech.ogg' : 'speech.wav',
+    facts,
+  };
+  changeSpeech({ spoken: [one, ...spoken].slice(0, MAX_SPOKEN) });
 }
