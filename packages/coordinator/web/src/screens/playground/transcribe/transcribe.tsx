@@ -1,8 +1,12 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useCell } from '../../../api/cell.js';
 import { Fault } from '../../../api/fault.js';
 import { TextField } from '../../../ui/form/field.js';
-import { formatBytes } from '../../../ui/text/format.js';
+import { formatBytes, formatMs } from '../../../ui/text/format.js';
 import { toastFault } from '../../../ui/dialog/toasts.js';
+import { useAct } from '../../../ui/form/act.js';
+import { Button } from '../../../ui/button/button.js';
+import { FaultText } from '../../../ui/table/states.js';
 import type { ApiRequest } from '../call.js';
 import { CodeButton } from '../code-drawer.js';
 import { FaultNote } from '../fault-note.js';
@@ -12,10 +16,11 @@ import { useFirstModel, useModels } from '../models.js';
 import type { TryableModel } from '../models.js';
 import { RunButton } from '../run-button.js';
 import { useModelFromAddress } from '../model-from-address.js';
+import { useSeconds } from '../use-seconds.js';
 import { HeardView } from './heard-view.js';
-import { RecordButton } from './record-button.js';
 import { changeTranscription, setSound, transcribe } from './transcribe-state.js';
 import { transcription, transcriptionRequest } from './transcribe-state.js';
+import { clock } from './transcript.js';
 
 const ACCEPTED = '.wav,.mp3,.m4a,.mp4,.flac,.ogg,.oga,.opus,.webm,audio/*';
 
@@ -103,3 +108,135 @@ function shownRequest(hasTimes: boolean): ApiRequest {
   const file = sound?.file ?? new File([], 'speech.wav');
   return transcriptionRequest(transcription.value, { file, hasTimes });
 }
+
+function RecordButton({ onFile }: { readonly onFile: (file: File) => void }) {
+  const [recording, setRecording] = useState<Recording | null>(null);
+  const running = useRef<Recording | null>(null);
+  running.current = recording;
+  const isGone = useRef(false);
+  // Whoever leaves the tab is not listened to.
+  useEffect(
+    () => () => {
+      isGone.current = true;
+      void running.current?.stop();
+    },
+    [],
+  );
+  const [isCut, setCut] = useState(false);
+  const act = useAct(async () => {
+    setCut(false);
+    const started = await startRecording();
+    // The browser asks first, and who answers it may have left meanwhile.
+    if (isGone.current) await started.stop();
+    else setRecording(started);
+  });
+  const stop = async (): Promise<void> => {
+    if (recording === null) return;
+    setRecording(null);
+    onFile(await recording.stop());
+  };
+  useEffect(() => {
+    if (recording === null) return undefined;
+    const timer = setTimeout(() => {
+      setCut(true);
+      void stop();
+    }, MAX_RECORDING_MS);
+    return () => clearTimeout(timer);
+  }, [recording]);
+  return (
+    <div class="stack tight">
+      <div class="row">
+        {recording === null ? (
+          <Button icon="mic" busy={act.isBusy} onClick={() => void act.run()}>
+            Record
+          </Button>
+        ) : (
+          <>
+            <Button icon="square" tone="danger" onClick={() => void stop()}>
+              Stop recording
+            </Button>
+            <Seconds />
+          </>
+        )}
+      </div>
+      {isCut && (
+        <p class="soft small" role="status">
+          The recording has ended by itself after {formatMs(MAX_RECORDING_MS)}. Record the rest as
+          another one.
+        </p>
+      )}
+      <FaultText fault={act.fault} />
+    </div>
+  );
+}
+
+function Seconds() {
+  return <span class="soft">{clock(useSeconds())}</span>;
+}
+
+// Recording in the browser, and what to do where it is not let.
+interface Recording {
+  /** Ends it and resolves to what was recorded. */
+  stop(): Promise<File>;
+}
+
+/** Whoever forgets it is not recorded all day, and nobody has to cut what is too long to send. */
+const MAX_RECORDING_MS = 30 * 60_000;
+
+/** Enough for speech: the longest recording has 14 MB, well below the largest upload. */
+const BITS_A_SECOND = 64_000;
+
+/** Of those that every browser makes one of. */
+const TYPES = [
+  { type: 'audio/webm', ending: 'webm' },
+  { type: 'audio/mp4', ending: 'm4a' },
+  { type: 'audio/ogg', ending: 'ogg' },
+] as const;
+
+/** Throws a `Fault` that says how the microphone is had, or what to do without. */
+async function startRecording(): Promise<Recording> {
+  // Browsers hide it from pages that are not secure; the types of TypeScript do not know this.
+  const devices: MediaDevices | undefined = navigator.mediaDevices;
+  if (devices === undefined || typeof MediaRecorder === 'undefined') throw refusal(NOT_SECURE);
+  const stream = await devices.getUserMedia({ audio: true }).catch((error: unknown) => {
+    const name = error instanceof DOMException ? error.name : '';
+    throw refusal(REFUSALS[name] ?? OTHERWISE);
+  });
+  const kind = TYPES.find(({ type }) => MediaRecorder.isTypeSupported(type));
+  const recorder = new MediaRecorder(stream, {
+    audioBitsPerSecond: BITS_A_SECOND,
+    ...(kind !== undefined && { mimeType: kind.type }),
+  });
+  const parts: Blob[] = [];
+  recorder.addEventListener('dataavailable', ({ data }) => parts.push(data));
+  recorder.start();
+  return {
+    stop: () =>
+      new Promise((done) => {
+        recorder.addEventListener('stop', () => {
+          for (const track of stream.getTracks()) track.stop();
+          const type = kind?.type ?? recorder.mimeType;
+          done(new File(parts, `recording.${kind?.ending ?? 'webm'}`, { type }));
+        });
+        recorder.stop();
+      }),
+  };
+}
+
+function refusal(message: string): Fault {
+  return new Fault(message, { code: 'microphone' });
+}
+
+const NOT_SECURE =
+  'Browsers give the microphone to secure pages only. Open this page over https or as localhost, ' +
+  'or upload a file.';
+
+const OTHERWISE =
+  'The microphone cannot be used. Close other programs that hold it, or upload a file.';
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  NotAllowedError:
+    'This page may not use the microphone. Allow it beside the address in your browser and ' +
+    'record again, or upload a file.',
+  NotFoundError: 'No microphone was found. Plug one in and record again, or upload a file.',
+};
