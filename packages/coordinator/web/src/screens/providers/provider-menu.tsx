@@ -1,13 +1,22 @@
 import { useState } from 'preact/hooks';
 import { my } from '../../api/commands.js';
 import { Button } from '../../ui/button/button.js';
-import { Confirm } from '../../ui/dialog/dialog.js';
+import { Confirm, Dialog } from '../../ui/dialog/dialog.js';
 import { Menu, MenuItem } from '../../ui/button/menu.js';
 import { toast } from '../../ui/dialog/toasts.js';
-import { EnrollAgain } from './enroll-again.js';
+import { FormDialog } from '../../ui/form/form-dialog.js';
+import { NameField } from '../../ui/form/name-field.js';
+import { useAct } from '../../ui/form/act.js';
+import { FaultText } from '../../ui/table/states.js';
+import { currentSession } from '../../api/session.js';
+import { Code } from '../../ui/text/code.js';
+import { Icon } from '../../ui/button/icon.js';
+import { Ago } from '../../ui/text/time.js';
 import type { OwnProvider } from './own-providers.js';
-import { RenameProvider } from './rename-provider.js';
 import { useSwitches } from './use-switches.js';
+import { TOKEN_LIFE_S, useJoinTokens } from './join-token.js';
+import type { MadeToken } from './join-token.js';
+import { enrollCommand } from './agent-commands.js';
 
 interface ProviderMenuProps {
   readonly provider: OwnProvider;
@@ -63,5 +72,99 @@ export function ProviderMenu({ provider, onChange, onRemoved }: ProviderMenuProp
         />
       )}
     </>
+  );
+}
+
+interface RenameProviderProps {
+  readonly provider: OwnProvider;
+  readonly onDone: () => Promise<void>;
+  readonly onClose: () => void;
+}
+
+function RenameProvider({ provider, onDone, onClose }: RenameProviderProps) {
+  const [name, setName] = useState(provider.name);
+  const rename = async (): Promise<void> => {
+    await my('provider.rename', { provider: provider.id, name: name.trim() });
+    await onDone();
+  };
+  return (
+    <FormDialog title={`Rename ${provider.name}`} verb="Rename" action={rename} onClose={onClose}>
+      <NameField
+        hint="Whoever you share it with sees it, with your own name."
+        value={name}
+        onValue={setName}
+      />
+    </FormDialog>
+  );
+}
+
+interface EnrollAgainProps {
+  readonly provider: OwnProvider;
+  readonly onClose: () => void;
+}
+
+/** A machine that was set up anew, or whose token somebody has seen. */
+function EnrollAgain({ provider, onClose }: EnrollAgainProps) {
+  const [made, setMade] = useState<MadeToken | null>(null);
+  const { id, name } = provider;
+  const act = useAct(async () => {
+    setMade(await my('token.create', { name: null, expires_in_s: TOKEN_LIFE_S, replace: id }));
+  });
+  return (
+    <Dialog title={`A new token for ${name}`} shape="wide" onClose={onClose}>
+      {made !== null ? (
+        <EnrolledAgain made={made} name={name} onClose={onClose} />
+      ) : (
+        <>
+          <p>
+            The machine, or the one that takes its place, enrolls again: its name, its shares and
+            its history stay. The old token ends when the new one is used, and not before.
+          </p>
+          <FaultText fault={act.fault} />
+          <div class="dialog-foot">
+            <Button onClick={onClose}>Cancel</Button>
+            <Button tone="primary" busy={act.isBusy} onClick={() => void act.run()}>
+              Make a token
+            </Button>
+          </div>
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+interface EnrolledAgainProps {
+  readonly made: MadeToken;
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+function EnrolledAgain({ made, name, onClose }: EnrolledAgainProps) {
+  const { public_url: url } = currentSession().gateway;
+  const { data } = useJoinTokens();
+  const isUsed = data?.some(({ id, state }) => id === made.id && state === 'used') ?? false;
+  return (
+    <div class="stack">
+      <div role="status" class="joining">
+        <p class={isUsed ? 'good' : 'soft'}>
+          <Icon name={isUsed ? 'circle-check' : 'clock'} />{' '}
+          {isUsed ? `${name} has its new token. The old one has ended.` : 'Waiting…'}
+        </p>
+      </div>
+      {!isUsed && (
+        <>
+          <p>Stop the agent on the machine, then run there:</p>
+          <Code text={enrollCommand(url, made.token, true)} label="Copy the commands" />
+          <p class="soft small">
+            The token works once and ends <Ago at={made.expires_at} />. It is not shown again.
+          </p>
+        </>
+      )}
+      <div class="dialog-foot">
+        <Button tone={isUsed ? 'primary' : 'plain'} onClick={onClose}>
+          {isUsed ? 'Done' : 'Close'}
+        </Button>
+      </div>
+    </div>
   );
 }

@@ -1,16 +1,24 @@
 import { useLocation, useRoute } from 'preact-iso';
+import { useState } from 'preact/hooks';
 import { Button, LinkButton } from '../../ui/button/button.js';
 import { Page } from '../../ui/page.js';
 import { Loaded } from '../../ui/table/loaded.js';
 import { Empty } from '../../ui/table/states.js';
+import { CopyText } from '../../ui/button/copy.js';
+import { Facts } from '../../ui/text/facts.js';
+import { formatCount } from '../../ui/text/format.js';
+import { SlotMeter } from '../../ui/figures/meter.js';
+import { Ago } from '../../ui/text/time.js';
+import { Badge } from '../../ui/figures/badge.js';
+import { Table } from '../../ui/table/table.js';
+import type { Column } from '../../ui/table/table.js';
 import { SharingSection } from '../sharing/sharing-section.js';
 import { CardTable } from './card-table.js';
-import { ModelServers } from './model-servers.js';
 import { standingOf, useOwnProviders } from './own-providers.js';
 import type { OwnProvider } from './own-providers.js';
-import { ProviderFacts } from './provider-facts.js';
 import { ProviderMenu } from './provider-menu.js';
 import { ProviderState } from './provider-state.js';
+import { ProviderError } from './provider-error.js';
 import './providers.css';
 import { useSwitches } from './use-switches.js';
 
@@ -79,5 +87,131 @@ function Known({ provider, staleSince, onChange }: KnownProps) {
       <ModelServers provider={provider} />
       <SharingSection title="Sharing" providers={[provider]} />
     </Page>
+  );
+}
+
+/** The machine, and what it does. */
+function ProviderFacts({ provider }: { readonly provider: OwnProvider }) {
+  return (
+    <div class="columns provider-facts">
+      <section class="card">
+        <h2>Machine</h2>
+        <Facts rows={machineRows(provider)} />
+      </section>
+      <section class="card">
+        <h2>Work</h2>
+        <Facts rows={workRows(provider)} />
+      </section>
+    </div>
+  );
+}
+
+function machineRows(provider: OwnProvider) {
+  const { id, host, agent_version: version, protocol } = provider;
+  return [
+    // Those that are known have a table of their own.
+    ['GPU', provider.gpus.length === 0 ? 'not told' : null],
+    ['Drivers', driversOf(provider)],
+    ['System', host && `${host.os} ${host.arch}`],
+    ['Agent', version],
+    ['Protocol', protocol],
+    ['Id', <CopyText text={id} label="Copy the id" />],
+  ] as const;
+}
+
+function driversOf({ host }: OwnProvider): string | null {
+  const drivers = new Set((host?.gpus ?? []).flatMap(({ driver }) => driver ?? []));
+  return drivers.size === 0 ? null : [...drivers].join(', ');
+}
+
+function workRows(provider: OwnProvider) {
+  const { online, slots, busy, served_today: served, last_error: error } = provider;
+  return [
+    ['Slots busy', online ? <SlotMeter slots={slots} free={Math.max(0, slots - busy)} /> : null],
+    ['Served today', formatCount(served)],
+    ['Last error', <ProviderError provider={provider} />],
+    ['Of model', error && <span class="mono">{error.model}</span>],
+    ['Request', error && <CopyText text={error.request_id} label="Copy the request id" />],
+    ['Connected', provider.connected_at && <Ago at={provider.connected_at} />],
+    ['Last seen', online ? null : <Ago at={provider.last_seen_at} />],
+    ['Added', <Ago at={provider.created_at} />],
+  ] as const;
+}
+
+type Service = OwnProvider['services'][number];
+
+/** A router may serve hundreds. */
+const MODELS_SHOWN = 6;
+
+/** The model servers that its agent speaks to, as it told them last. */
+function ModelServers({ provider }: { readonly provider: OwnProvider }) {
+  const { services } = provider;
+  return (
+    <section class="section after-table">
+      <h2>Services</h2>
+      {services.length === 0 ? (
+        <Empty icon="server" title="It serves nothing yet." text={NOTHING} />
+      ) : (
+        <Table
+          caption={`Services of ${provider.name}`}
+          columns={COLUMNS}
+          rows={services}
+          rowKey={({ service_id: id }) => id}
+        />
+      )}
+    </section>
+  );
+}
+
+const NOTHING =
+  'Start a model server on the machine, then run "gateway-agent services scan --add" there.';
+
+const COLUMNS: readonly Column<Service>[] = [
+  {
+    head: 'Service',
+    isName: true,
+    below: ({ service_type: type, models }) => (
+      <>
+        {type} <ModelList models={models} />
+      </>
+    ),
+    cell: ({ service_id: id, foreign }) => (
+      <span class="provider-state">
+        <span class="mono">{id}</span>
+        {foreign === false && <Badge title="Its agent takes nobody else’s work">yours alone</Badge>}
+      </span>
+    ),
+  },
+  { head: 'Type', ifWide: true, cell: ({ service_type: type }) => type },
+  {
+    head: 'Models',
+    kind: 'grow',
+    ifWide: true,
+    cell: ({ models }) => <ModelList models={models} />,
+  },
+  {
+    head: 'Slots busy',
+    cell: ({ slots, busy }) => <SlotMeter slots={slots} free={Math.max(0, slots - busy)} />,
+  },
+];
+
+function ModelList({ models }: Pick<Service, 'models'>) {
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? models : models.slice(0, MODELS_SHOWN);
+  const rest = models.length - shown.length;
+  return (
+    <span class="model-list">
+      {models.length === 0 && <span class="soft">none</span>}
+      {shown.map(({ id, loaded }) => (
+        <span key={id} class="mono" {...(loaded && { title: 'In memory' })}>
+          {id}
+        </span>
+      ))}
+      {rest > 0 && (
+        <Button small tone="quiet" onClick={() => setWhole(true)}>
+          {rest} more
+        </Button>
+      )}
+    </span>
   );
 }
