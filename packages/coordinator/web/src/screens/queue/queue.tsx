@@ -4,13 +4,13 @@ import { useSnapshot } from '../../api/snapshot.js';
 import { isAdmin } from '../../api/session.js';
 import { Page } from '../../ui/page.js';
 import { FaultState, Loading } from '../../ui/table/states.js';
+import { Banner } from '../../ui/dialog/banner.js';
+import { formatCount, plural } from '../../ui/text/format.js';
+import { Tile } from '../../ui/figures/tile.js';
 import './queue.css';
-import { ModelQueues } from './model-queues.js';
+import { ModelQueues, formatWait } from './model-queues.js';
 import { MyQueue } from './my-queue.js';
 import { PauseButton } from './pause-button.js';
-import { QueueBanners } from './queue-banners.js';
-import { QueueFigures } from './queue-figures.js';
-import { TypeQueues } from './type-queues.js';
 
 /** Left open on a second screen: the figures are read from two metres. */
 export function Queue() {
@@ -48,4 +48,108 @@ function QueueTables({ summary, onChange }: QueueTablesProps) {
       <MyQueue summary={summary} onChange={onChange} />
     </>
   );
+}
+
+/** What keeps jobs from being run, whatever they are. */
+function QueueBanners({ summary }: { readonly summary: QueueSummary }) {
+  const { async_enabled: isEnabled, worker_stalled: isStalled, paused } = summary;
+  if (!isEnabled) return <Banner mood="warn" text={DISABLED} />;
+  return (
+    <>
+      {paused && <Banner mood="warn" text={isAdmin() ? PAUSED_ADMIN : PAUSED} />}
+      {isStalled && <Banner mood="bad" text={STALLED} />}
+    </>
+  );
+}
+
+const DISABLED =
+  'Jobs and batches are switched off on this gateway. Calls without async still work.';
+
+const GOES_ON = 'What runs goes on, what waits keeps its place, and new jobs are taken.';
+
+const PAUSED = `An admin has paused the queue. ${GOES_ON}`;
+
+const PAUSED_ADMIN = `The queue is paused. ${GOES_ON} Resume it when you are ready.`;
+
+const STALLED =
+  'Jobs are queued, but the coordinator has not handed one out for a minute. An admin should ' +
+  'look at its log and restart it; nothing is lost.';
+
+/** What is going on, in four figures. Without a summary yet their places are kept. */
+function QueueFigures({ summary }: { readonly summary: QueueSummary | undefined }) {
+  const waitS = summary?.oldest_queued_seconds ?? null;
+  return (
+    <div class="tiles queue-figures">
+      <Tile
+        label="Running"
+        figure={summary && formatCount(summary.processing)}
+        note={summary && 'your jobs on a GPU now'}
+      />
+      <Tile
+        label="Queued"
+        figure={summary && formatCount(summary.queued)}
+        note={summary && (summary.queued === 0 ? 'nothing waits' : 'your jobs that wait')}
+      />
+      <Tile
+        label="Oldest wait"
+        figure={summary && (waitS === null ? '–' : formatWait(waitS))}
+        note={summary && (waitS === null ? 'nothing waits' : 'since it was queued')}
+      />
+      <Tile
+        label="Free slots"
+        figure={summary && freeOf(summary)}
+        note={summary && `on ${plural(summary.capacity.providers_online, 'provider')} online`}
+      />
+    </div>
+  );
+}
+
+function freeOf({ capacity }: QueueSummary): string {
+  return `${formatCount(capacity.free_slots)} of ${formatCount(capacity.slots)}`;
+}
+
+type ModelQueue = QueueSummary['by_model'][number];
+
+interface TypeQueue {
+  readonly type: string;
+  readonly queued: number;
+  readonly running: number;
+}
+
+/** What a type is called where people read. */
+const NAMES: Readonly<Record<string, string>> = {
+  llm: 'Text',
+  stt: 'Transcription',
+  image: 'Pictures',
+  tts: 'Speech',
+  video: 'Video',
+  music: 'Music',
+};
+
+/** One line: each type that there is a model of, the busiest first. */
+function TypeQueues({ models }: { readonly models: readonly ModelQueue[] }) {
+  if (models.length === 0) return null;
+  return (
+    <ul class="type-queues" aria-label="Queue by type">
+      {sumByType(models).map(({ type, queued, running }) => (
+        <li key={type}>
+          <strong>{NAMES[type] ?? type}</strong>{' '}
+          <span class={queued + running === 0 ? 'soft' : ''}>
+            {queued + running === 0
+              ? 'idle'
+              : `${formatCount(queued)} queued, ${formatCount(running)} running`}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function sumByType(models: readonly ModelQueue[]): readonly TypeQueue[] {
+  const sums = new Map<string, TypeQueue>();
+  for (const { service_type: type, queued, running } of models) {
+    const sum = sums.get(type) ?? { type, queued: 0, running: 0 };
+    sums.set(type, { type, queued: sum.queued + queued, running: sum.running + running });
+  }
+  return [...sums.values()].toSorted((a, b) => b.queued - a.queued || b.running - a.running);
 }
