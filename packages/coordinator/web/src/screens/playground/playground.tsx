@@ -14,7 +14,6 @@ import { rate } from './rate.js';
 import './playground.css';
 import { Speech } from './speech/speech.js';
 import { Transcribe } from './transcribe/transcribe.js';
-import './rate-meter.css';
 
 const KINDS = {
   chat: { text: 'Chat', part: Chat },
