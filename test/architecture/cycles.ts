@@ -5,7 +5,11 @@ import type { SourceFile } from './source-file.js';
 /** Each cycle once, as `a.ts → b.ts → a.ts`. */
 export function importCycles(files: readonly SourceFile[]): string[] {
   // An import names `x.js`, whether it is made of `x.ts` or `x.tsx`.
-  const graph = new Map(files.map((file) => [file.path.replace(/x$/, ''), targetsOf(file)]));
+  return graphCycles(new Map(files.map((file) => [file.path.replace(/x$/, ''), targetsOf(file)])));
+}
+
+/** The same of any graph, given as what each node leads to. */
+export function graphCycles(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const finished = new Set<string>();
   const cycles: string[] = [];
   for (const start of graph.keys()) visit(start, []);

@@ -1,214 +1,140 @@
 /**
- * Which way imports point: architecture.md's table, one row a folder. A folder that is in no row
- * fails, so that a new one is placed here before it is used.
+ * Reads the import table of ARCHITECTURE.md: one row a folder or file, and what it may import. What
+ * the third column can say is written above the table.
  */
-import { AGENT_TABLE } from './agent-import-table.js';
-import type { Row } from './import-row.js';
-import { WEB_TABLE } from './web-import-table.js';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { property, repositoryRoot } from './source-file.js';
 
-/** What the store's port is made of. */
-const STORE_PARTS = ['asset', 'audit', 'device', 'dispatch', 'job', 'key', 'member', 'provider']
-  .concat(['sharing', 'usage', 'webhook'])
-  .map((part) => `coordinator/src/store/${part}-store.ts`)
-  .concat('coordinator/src/store/outcomes.ts');
-const STORE_PART: Row = { may: ['coordinator/src/core', ...STORE_PARTS] };
+export interface Row {
+  /** Below `packages/`: a folder, a file, or the files that a name with `*` fits. */
+  readonly path: string;
+  /** Rows by their path and packages by their name. */
+  readonly may: ReadonlySet<string>;
+  /** The same, but their types only: nothing of them is left at run time. */
+  readonly types: ReadonlySet<string>;
+  /** False: no `node:` module, and nothing of `shared/src/program`, which needs them. */
+  readonly node: boolean;
+}
 
-/** Keys are paths below `packages/`; a key with a dot is one file, the longest that fits counts. */
-export const TABLE: Readonly<Record<string, Row>> = {
-  'shared/src': { may: [], packages: ['zod', 'fastest-levenshtein'], node: false },
-  'shared/src/program': { may: ['shared/src'], packages: ['pino', 'zod'] },
+export interface ImportTable {
+  readonly rows: readonly Row[];
+  /** What could not be read, a sentence each. */
+  readonly faults: readonly string[];
+}
 
-  'coordinator/src/main.ts': { may: ['coordinator/src/cli'], packages: ['commander'] },
-  'coordinator/src/cli': {
-    may: [
-      'coordinator/src/accounts',
-      'coordinator/src/coordinator.ts',
-      'coordinator/src/config/config.ts',
-      'coordinator/src/operations',
-      'coordinator/src/assets',
-      'coordinator/src/backup',
-      'coordinator/src/demo',
-      'coordinator/src/jobs/offline-jobs.ts',
-      'coordinator/src/program-version.ts',
-      'coordinator/src/store/port.ts',
-      'coordinator/src/store/open.ts',
-      'coordinator/src/core',
-    ],
-    packages: ['@bomb.sh/tab', 'commander', 'zod'],
-  },
-  'coordinator/src/config/config.ts': { may: [], packages: ['zod'] },
-  'coordinator/src/coordinator.ts': {
-    may: [
-      'coordinator/src/config/config.ts',
-      'coordinator/src/core',
-      'coordinator/src/store/port.ts',
-      'coordinator/src/store/open.ts',
-      'coordinator/src/assets',
-      'coordinator/src/media',
-      'coordinator/src/links',
-      'coordinator/src/dispatch',
-      'coordinator/src/http',
-      'coordinator/src/http/dashboard/live.ts',
-      'coordinator/src/accounts',
-      'coordinator/src/operations',
-      'coordinator/src/coordinator.ts',
-      'coordinator/src/operations/my',
-      'coordinator/src/jobs/webhooks',
-      'coordinator/src/coordinator.ts',
-      'coordinator/src/exposition.ts',
-      'coordinator/src/exposition.ts',
-      'coordinator/src/program-version.ts',
-      'coordinator/src/coordinator.ts',
-      'coordinator/src/jobs/webhooks',
-    ],
-  },
-  'coordinator/src/program-version.ts': { may: [] },
-  // People and machines for a look: they come in by the store, by links and by HTTP, as real ones.
-  'coordinator/src/demo': {
-    may: [
-      'coordinator/src/accounts',
-      'coordinator/src/assets',
-      'coordinator/src/core',
-      'coordinator/src/program-version.ts',
-      'coordinator/src/store/port.ts',
-    ],
-    packages: ['ws', 'zod'],
-  },
-  // Parts of it, each in a file of its own for its length.
-  'coordinator/src/coordinator.ts 2': {
-    may: [
-      'coordinator/src/store/port.ts',
-      'coordinator/src/assets',
-      'coordinator/src/media',
-      'coordinator/src/http',
-    ],
-  },
-  'coordinator/src/coordinator.ts 3': {
-    may: [
-      'coordinator/src/accounts',
-      'coordinator/src/operations',
-      'coordinator/src/assets',
-      'coordinator/src/config/config.ts',
-      'coordinator/src/dispatch',
-      'coordinator/src/links',
-      'coordinator/src/program-version.ts',
-      'coordinator/src/store/open.ts',
-      'coordinator/src/store/port.ts',
-    ],
-  },
-  'coordinator/src/coordinator.ts 4': {
-    may: [
-      'coordinator/src/core',
-      'coordinator/src/store/port.ts',
-      'coordinator/src/assets',
-      'coordinator/src/dispatch',
-      'coordinator/src/exposition.ts',
-      'coordinator/src/http',
-      'coordinator/src/jobs/webhooks',
-    ],
-  },
-  'coordinator/src/exposition.ts': {
-    may: [
-      'coordinator/src/assets',
-      'coordinator/src/core',
-      'coordinator/src/store/port.ts',
-      'coordinator/src/dispatch',
-      'coordinator/src/http',
-      'coordinator/src/exposition.ts',
-    ],
-  },
-  // Joins the metrics to the coordinator.
-  'coordinator/src/exposition.ts 2': {
-    may: ['coordinator/src/metrics', 'coordinator/src/http', 'coordinator/src/store/port.ts'],
-  },
-  'coordinator/src/core': { may: [], node: false },
-  // What the store does, without how: all that whoever uses it may know.
-  'coordinator/src/store/port.ts': STORE_PART,
-  // Its parts: whoever uses them imports the port.
-  ...Object.fromEntries(STORE_PARTS.map((file) => [file, STORE_PART])),
-  // What every adapter shares.
-  'coordinator/src/store': { may: ['coordinator/src/store/port.ts', 'coordinator/src/core'] },
-  'coordinator/src/store/sqlite': {
-    may: ['coordinator/src/store/port.ts', 'coordinator/src/store', 'coordinator/src/core'],
-    packages: ['better-sqlite3', 'zod'],
-  },
-  'coordinator/src/store/open.ts': {
-    may: [
-      'coordinator/src/store/port.ts',
-      'coordinator/src/store/lock.ts',
-      'coordinator/src/store/sqlite',
-    ],
-  },
-  'coordinator/src/store/lock.ts': { may: [], packages: ['better-sqlite3'] },
-  'coordinator/src/assets': {
-    may: ['coordinator/src/core', 'coordinator/src/store/port.ts', 'coordinator/src/media'],
-  },
-  // One archive of a data folder, and the only home of the library that knows archives.
-  'coordinator/src/backup': {
-    may: [
-      'coordinator/src/core',
-      'coordinator/src/assets',
-      'coordinator/src/store/port.ts',
-      'coordinator/src/store/open.ts',
-    ],
-    packages: ['tar', 'zod'],
-  },
-  // How long sound and film last, and the only home of the library that knows their formats.
-  'coordinator/src/media': { may: [], packages: ['music-metadata'] },
-  'coordinator/src/links': {
-    may: ['coordinator/src/core', 'coordinator/src/store/port.ts'],
-    packages: ['ws', 'zod'],
-  },
-  'coordinator/src/dispatch': {
-    may: ['coordinator/src/core', 'coordinator/src/store/port.ts', 'coordinator/src/assets'],
-  },
-  // Stands in for it where no coordinator runs.
-  'coordinator/src/jobs/offline-jobs.ts': {
-    may: ['coordinator/src/dispatch', 'coordinator/src/store/port.ts'],
-  },
-  'coordinator/src/http': {
-    may: [
-      'coordinator/src/accounts',
-      'coordinator/src/core',
-      'coordinator/src/store/port.ts',
-      'coordinator/src/dispatch',
-      'coordinator/src/assets',
-      'coordinator/src/media',
-      'coordinator/src/operations/my',
-      'coordinator/src/openapi',
-    ],
-    packages: ['koa', '@koa/router', 'busboy', 'send', 'zod'],
-  },
-  // The dashboard's tabs: of `http`, the only part that sees a socket.
-  'coordinator/src/http/dashboard/live.ts': { may: ['coordinator/src/http'], packages: ['ws'] },
-  // The interface described, from the tables and schemas that serve it.
-  'coordinator/src/openapi': { may: ['coordinator/src/core'], packages: ['zod'], node: false },
-  // Tells callers that their jobs have ended; the only home of the signing and address libraries.
-  'coordinator/src/jobs/webhooks': {
-    may: ['coordinator/src/core', 'coordinator/src/store/port.ts'],
-    packages: ['standardwebhooks', 'ipaddr.js'],
-  },
-  // What Prometheus may know, and the only home of its library.
-  'coordinator/src/metrics': {
-    may: ['coordinator/src/core', 'coordinator/src/store/port.ts', 'coordinator/src/dispatch'],
-    packages: ['prom-client'],
-  },
-  // What members are known by, for whoever makes or checks it.
-  'coordinator/src/accounts': { may: ['coordinator/src/core'], packages: ['zod'] },
-  // What members may do with what is theirs: the administrative operations, guarded.
-  'coordinator/src/operations/my': {
-    may: ['coordinator/src/operations', 'coordinator/src/core', 'coordinator/src/store/port.ts'],
-    packages: ['zod'],
-  },
-  'coordinator/src/operations': {
-    may: [
-      'coordinator/src/accounts',
-      'coordinator/src/core',
-      'coordinator/src/store/port.ts',
-      'coordinator/src/dispatch',
-    ],
-    packages: ['zod'],
-  },
-  ...AGENT_TABLE,
-  ...WEB_TABLE,
-};
+const HEADING = '## Folders, and which way imports point';
+const COLUMNS = '| Folder | Holds | May import |';
+const NOTHING = 'nothing more';
+const NO_NODE = 'no node:';
+const TYPES = 'types of ';
+
+/** Names are relative to these. The row of such a folder has only the files directly in it. */
+const ROOTS = [
+  'shared/src',
+  'coordinator/src',
+  'coordinator/web',
+  'coordinator/web/src',
+  'agent/src',
+];
+
+export function readArchitecture(): string {
+  return readFileSync(join(repositoryRoot, 'ARCHITECTURE.md'), 'utf8');
+}
+
+export function readTable(markdown: string): ImportTable {
+  const lines = tableLines(markdown);
+  if (lines === null) {
+    return { rows: [], faults: [`below "${HEADING}", write a table "${COLUMNS}"`] };
+  }
+  const faults: string[] = [];
+  const cells = new Map<string, string>();
+  for (const line of lines) {
+    const [path, cell] = /^\| `([^`]+)` *\|[^|]+\| *([^|]*?) *\|$/.exec(line)?.slice(1) ?? [];
+    if (path === undefined || cell === undefined) {
+      faults.push(`"${line}" cannot be read: write "| \`path\` | what it holds | imports |"`);
+    } else if (cells.has(path)) {
+      faults.push(`${path} has two rows: make them one`);
+    } else {
+      cells.set(path, cell);
+    }
+  }
+  const rows = [...cells].map(([path, cell]) => {
+    const read = readCell(cell, (name) => resolveName(name, path, cells));
+    faults.push(...read.faults.map((fault) => `${path}: ${fault}`));
+    return { path, ...read.row };
+  });
+  return { rows, faults };
+}
+
+/** The row that has a file: the one with the longest path. */
+export function rowOf(table: ImportTable, file: string): Row | null {
+  const path = file.replace(/^packages\//, '');
+  const rows = table.rows.filter((row) => covers(row.path, path));
+  return rows.toSorted((a, b) => b.path.length - a.path.length)[0] ?? null;
+}
+
+/** The lines below the table's head; null where the section has no such table. */
+function tableLines(markdown: string): string[] | null {
+  const section = markdown.split(/^(?=## )/m).find((part) => part.startsWith(`${HEADING}\n`));
+  const [head, , ...lines] = section?.split('\n').filter((line) => line.startsWith('|')) ?? [];
+  return head?.replaceAll(/ +/g, ' ') === COLUMNS ? lines : null;
+}
+
+/** `core, store/port.ts; types of jobs; zod; no node:`: clauses of names, in any order. */
+function readCell(cell: string, resolve: (name: string) => { name: string } | { fault: string }) {
+  const clauses = cell === NOTHING ? [] : cell.split(/; */);
+  const may = new Set<string>();
+  const types = new Set<string>();
+  const faults: string[] = [];
+  for (const clause of clauses.filter((one) => one !== NO_NODE)) {
+    const list = clause.startsWith(TYPES) ? types : may;
+    const names = clause.replace(TYPES, '').split(/, */);
+    for (const one of names.map(resolve)) {
+      if ('fault' in one) faults.push(one.fault);
+      else list.add(one.name);
+    }
+  }
+  return { row: { may, types, node: !clauses.includes(NO_NODE) }, faults };
+}
+
+function resolveName(name: string, home: string, rows: ReadonlyMap<string, string>) {
+  if (name === '') return { fault: `a name is missing: where none is needed, write "${NOTHING}"` };
+  const path = [`${rootOf(home)}/${name}`, name].find((one) => rows.has(one));
+  const isPackage = dependenciesOf(home).includes(name);
+  if (path !== undefined && isPackage) {
+    return { fault: `"${name}" is a row and a package: write the row as ${path}` };
+  }
+  if (path !== undefined || isPackage) return { name: path ?? name };
+  return {
+    fault: `"${name}" is neither a row nor a dependency of its package: correct or add it`,
+  };
+}
+
+function covers(row: string, path: string): boolean {
+  if (ROOTS.includes(row)) return dirname(path) === row;
+  if (!row.includes('*')) return path === row || path.startsWith(`${row}/`);
+  const [start = '', end = ''] = row.split('*');
+  return dirname(path) === dirname(row) && path.startsWith(start) && path.endsWith(end);
+}
+
+function rootOf(path: string): string {
+  const roots = ROOTS.filter((root) => path === root || path.startsWith(`${root}/`));
+  return roots.toSorted((a, b) => b.length - a.length)[0] ?? '';
+}
+
+/** The names of the packages that a workspace's own `package.json` asks for. */
+function dependenciesOf(home: string): string[] {
+  const [workspace = ''] = home.split('/');
+  const known = DEPENDENCIES.get(workspace);
+  if (known !== undefined) return known;
+  const file = join(repositoryRoot, 'packages', workspace, 'package.json');
+  const manifest: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  const names = ['dependencies', 'devDependencies'].flatMap((key) =>
+    Object.keys(property(manifest, key) ?? {}),
+  );
+  DEPENDENCIES.set(workspace, names);
+  return names;
+}
+
+const DEPENDENCIES = new Map<string, string[]>();

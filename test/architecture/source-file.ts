@@ -7,7 +7,7 @@ import { dirname, join, normalize, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseAst } from 'vitest/node';
 
-const root = normalize(join(dirname(fileURLToPath(import.meta.url)), '..', '..'));
+export const repositoryRoot = normalize(join(dirname(fileURLToPath(import.meta.url)), '..', '..'));
 const PRODUCT = ['shared/src', 'coordinator/src', 'coordinator/web', 'agent/src'];
 const AROUND = ['test', 'bench', 'scripts', 'packages/coordinator/bin', 'packages/agent/bin'];
 
@@ -47,14 +47,20 @@ export function parse(path: string, text: string): SourceFile {
 }
 
 /** The imports and re-exports of a file, `import()` of a literal included. */
-export function importsOf(file: SourceFile): Import[] {
+export function importsOf(file: SourceFile): readonly Import[] {
+  const known = IMPORTS.get(file);
+  if (known !== undefined) return known;
   const found: Import[] = [];
   walk(file.tree, (node) => {
     const specifier = MODULE_NODES.has(node.type) && property(property(node, 'source'), 'value');
     if (typeof specifier === 'string') found.push({ specifier, typeOnly: isTypeOnly(node) });
   });
+  IMPORTS.set(file, found);
   return found;
 }
+
+/** Several tests ask for the imports of the same files. */
+const IMPORTS = new WeakMap<SourceFile, Import[]>();
 
 const MODULE_NODES = new Set([
   'ImportDeclaration',
@@ -109,8 +115,11 @@ function isNode(value: unknown): value is Node {
 }
 
 function readFolder(folder: string): SourceFile[] {
-  if (!existsSync(join(root, folder))) return [];
-  const entries = readdirSync(join(root, folder), { recursive: true, withFileTypes: true });
+  if (!existsSync(join(repositoryRoot, folder))) return [];
+  const entries = readdirSync(join(repositoryRoot, folder), {
+    recursive: true,
+    withFileTypes: true,
+  });
   return entries
     .filter((entry) => entry.isFile() && /\.(ts|tsx|js)$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
@@ -119,5 +128,5 @@ function readFolder(folder: string): SourceFile[] {
 }
 
 function toRepositoryPath(path: string): string {
-  return relative(root, path).replaceAll(sep, '/');
+  return relative(repositoryRoot, path).replaceAll(sep, '/');
 }
