@@ -1,4 +1,4 @@
-/** The store against the chart of `core/jobs/job.ts`: every state × every event, and long histories. */
+/** The store against the chart of `core/jobs/job.ts`: every state × every event, long histories. */
 import { JOB_EVENTS, JOB_STATUSES, nextStatus } from '@inference-gateway/coordinator/core/jobs/job';
 import type { JobEvent, JobStatus } from '@inference-gateway/coordinator/core/jobs/job';
 import { openStore } from '@inference-gateway/coordinator/store/open';

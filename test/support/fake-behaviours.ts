@@ -65,7 +65,7 @@ export function stream(
 }
 
 /** A generation of a `computing` server. */
-export interface Computation {
+interface Computation {
   readonly streamed: boolean;
   /** `performance.now()` at which the card was free again; null while it computes. */
   endedAt: number | null;

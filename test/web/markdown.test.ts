@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { GrowingMarkdown } from '../../packages/coordinator/web/src/ui/markdown/growing-markdown.js';
-import type { LexMarkdown } from '../../packages/coordinator/web/src/ui/markdown/growing-markdown.js';
-import { lexMarkdown } from '../../packages/coordinator/web/src/ui/markdown/markdown-lexer.js';
+import { GrowingMarkdown } from '../../packages/coordinator/web/src/ui/markdown/growing.js';
+import type { LexMarkdown } from '../../packages/coordinator/web/src/ui/markdown/growing.js';
+import { lexMarkdown } from '../../packages/coordinator/web/src/ui/markdown/lexer.js';
 
 const TEXT = [
   '# Plan',

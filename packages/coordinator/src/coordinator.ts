@@ -45,7 +45,7 @@ import { Uploads } from './http/bodies/upload.js';
 import { DurationMeter } from './media/duration.js';
 import type { Sessions } from './core/routing/links.js';
 import { presentBatchDetail, writeJobDetail } from './http/jobs/present-job.js';
-import { openWebhooks } from './jobs/webhooks/webhook-sender.js';
+import { openWebhooks } from './jobs/webhooks/sender.js';
 import type { AdminParts, SystemFacts } from './operations/operation.js';
 import { createAdminAssets } from './assets/admin-assets.js';
 

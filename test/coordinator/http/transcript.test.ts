@@ -1,6 +1,6 @@
-import { renderTranscript } from '@inference-gateway/coordinator/http/inference/answers/transcript';
+import { renderTranscript } from '@inference-gateway/coordinator/http/answers/transcript';
 import { LargeBodies } from '@inference-gateway/coordinator/http/bodies/large-bodies';
-import type { TranscriptForm } from '@inference-gateway/coordinator/http/inference/answers/transcript';
+import type { TranscriptForm } from '@inference-gateway/coordinator/http/answers/transcript';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { afterAll, describe, expect, it } from 'vitest';
 

@@ -219,7 +219,8 @@ describe('every name that a check reads is guarded', () => {
   /** Where a request's fields are read; elsewhere a body is an answer. */
   const OF_REQUESTS = new RegExp(
     [
-      String.raw`token-cap|openai/tokens|http/(?:inference|jobs)/|src/(?:run|relay|jobs)/|backends/`,
+      String.raw`token-cap|openai/tokens|http/(?:answers|inference|jobs)/|backends/`,
+      String.raw`src/(?:run|relay|jobs)/`,
       String.raw`openai/(?:requests|media-requests|text-requests|media-urls)|request-body`,
       String.raw`-(?:request|query)\.ts$`,
     ].join('|'),

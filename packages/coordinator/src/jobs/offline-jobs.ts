@@ -1,7 +1,6 @@
 /**
- * What may be done on a data folder on which no coordinator runs: what an administrator does to a job there
- * is an operation of the store and nothing else. Whoever still runs a canceled job is told when its
- * agent comes back.
+ * Job actions on a data folder whose coordinator does not run: each is an operation of the store and
+ * nothing else. An agent that still runs a canceled job is told when it comes back.
  */
 import type { Job, QueueLimits, QueuePosition, Store } from '../store/port.js';
 import type { JobActions, Waiting } from './job-actions.js';

@@ -1,4 +1,4 @@
-import { BACK_OFF, nextTryAt } from '@inference-gateway/coordinator/jobs/webhooks/webhook-sender';
+import { BACK_OFF, nextTryAt } from '@inference-gateway/coordinator/jobs/webhooks/sender';
 import { describe, expect, test } from 'vitest';
 
 const NOW = 1_760_000_000_000;

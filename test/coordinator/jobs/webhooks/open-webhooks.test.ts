@@ -1,7 +1,7 @@
 /** Webhooks of jobs and batches that really ended, on a real store. */
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
-import { openWebhooks } from '@inference-gateway/coordinator/jobs/webhooks/webhook-sender';
+import { openWebhooks } from '@inference-gateway/coordinator/jobs/webhooks/sender';
 import { onTestFinished, expect, test } from 'vitest';
 import { failJob, finishJob, jobIdsOf, submitBatch, submitJob } from '../../../store/job-rows.js';
 import { createMember } from '../../../store/store-rows.js';

@@ -1,7 +1,7 @@
 /** A sender of webhooks with a store in memory, and receivers that are real servers. */
 import type { WebhookDelivery, WebhookStore } from '@inference-gateway/coordinator/store/port';
-import { WebhookSender } from '@inference-gateway/coordinator/jobs/webhooks/webhook-sender';
-import type { WebhookSenderParts } from '@inference-gateway/coordinator/jobs/webhooks/webhook-sender';
+import { WebhookSender } from '@inference-gateway/coordinator/jobs/webhooks/sender';
+import type { WebhookSenderParts } from '@inference-gateway/coordinator/jobs/webhooks/sender';
 import { newSecret } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { randomBytes } from 'node:crypto';

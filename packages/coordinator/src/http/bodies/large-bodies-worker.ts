@@ -7,8 +7,8 @@ import { answerInThread, ownBlock } from '@inference-gateway/shared/program/thre
 import { toSparse, writeSparse } from '@inference-gateway/shared/json/sparse';
 import { MAX_ANSWER_BYTES } from '../../core/usage/held-document.js';
 import { MAX_CONVERSATION_BYTES, digestsOfMessages } from '../../relay/conversations.js';
-import { transcriptOf } from '../inference/answers/transcript.js';
-import type { TranscriptFacts } from '../inference/answers/transcript.js';
+import { transcriptOf } from '../answers/transcript.js';
+import type { TranscriptFacts } from '../answers/transcript.js';
 import { isSubmission, judgeBatch, judgeRequest, mediaIn, parseJson } from './judge-body.js';
 import type { MediaPart } from './judge-body.js';
 import type { Answer, Fault, ThreadQuestion, Written } from './large-bodies.js';

@@ -11,8 +11,8 @@ import type { ParsedRequest } from '@inference-gateway/shared/openai/requests';
 import type { WebhookTarget } from '@inference-gateway/shared/openai/webhook';
 import { ThreadQueue } from '@inference-gateway/shared/program/thread-queue';
 import { sparseBody } from '@inference-gateway/shared/json/sparse';
-import type { Rendered } from '../inference/answers/json-answer.js';
-import type { TranscriptFacts } from '../inference/answers/transcript.js';
+import type { Rendered } from '../answers/json-answer.js';
+import type { TranscriptFacts } from '../answers/transcript.js';
 import { mapInTurns } from './map-in-turns.js';
 import type { Judged, JudgedBatch, JudgedRequest, Question, Reading } from './judge-body.js';
 

@@ -11,7 +11,7 @@ import type { AdvertisedModel } from '@inference-gateway/shared/protocol/message
 import { fittingModels, knownModels, mayTake, NO_NEEDS } from '../../core/routing/match.js';
 import type { Asking, Candidate, Needs } from '../../core/routing/match.js';
 import { inputNotTaken } from '../../run/absence.js';
-import type { TranscriptForm } from './answers/transcript.js';
+import type { TranscriptForm } from '../answers/transcript.js';
 import { mediaIn } from '../bodies/judge-body.js';
 import type { ReadCall } from './read-call.js';
 

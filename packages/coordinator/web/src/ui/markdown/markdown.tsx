@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import './markdown.css';
-import { GrowingMarkdown } from './growing-markdown.js';
-import type { LexMarkdown } from './growing-markdown.js';
-import { MarkdownBlock } from './markdown-tokens.js';
+import { GrowingMarkdown } from './growing.js';
+import type { LexMarkdown } from './growing.js';
+import { MarkdownBlock } from './tokens.js';
 
 interface MarkdownProps {
   /** Of a model: nothing in it is trusted. It may grow from one drawing to the next. */
@@ -33,7 +33,7 @@ function useLexer(): LexMarkdown | null {
   const [lex, setLex] = useState(() => loaded);
   useEffect(() => {
     if (lex !== null) return;
-    import('./markdown-lexer.js').then(
+    import('./lexer.js').then(
       ({ lexMarkdown }) => {
         loaded = lexMarkdown;
         setLex(() => lexMarkdown);

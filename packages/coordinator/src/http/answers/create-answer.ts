@@ -1,17 +1,17 @@
 /** Which answer a call gets: the endpoint's row says, and within it the caller. */
 import { assertNever } from '@inference-gateway/shared/assert';
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
-import { AnswerFiles } from '../../../assets/answer-files.js';
-import type { AssetLibrary } from '../../../assets/asset-library.js';
-import type { AssetLinks } from '../../../assets/asset-links.js';
-import type { DurationMeter } from '../../../media/duration.js';
-import { CALLER_STALLED } from '../../../run/work.js';
-import type { Work } from '../../../run/work.js';
-import type { JsonBodies } from '../../bodies/body.js';
-import type { Context } from '../../edge/context.js';
-import type { FittedCall } from '../fit-call.js';
-import type { LargeBodies } from '../../bodies/large-bodies.js';
-import type { ReadCall } from '../read-call.js';
+import { AnswerFiles } from '../../assets/answer-files.js';
+import type { AssetLibrary } from '../../assets/asset-library.js';
+import type { AssetLinks } from '../../assets/asset-links.js';
+import type { DurationMeter } from '../../media/duration.js';
+import { CALLER_STALLED } from '../../run/work.js';
+import type { Work } from '../../run/work.js';
+import type { JsonBodies } from '../bodies/body.js';
+import type { Context } from '../edge/context.js';
+import type { FittedCall } from '../inference/fit-call.js';
+import type { LargeBodies } from '../bodies/large-bodies.js';
+import type { ReadCall } from '../inference/read-call.js';
 import type { HttpAnswer } from './answer.js';
 import { FileAnswer } from './file-answer.js';
 import { FileListAnswer } from './file-list-answer.js';

@@ -4,12 +4,12 @@
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { ServerResponse } from 'node:http';
-import { NOTHING_MEASURED } from '../../../assets/measures.js';
-import type { Measures } from '../../../assets/measures.js';
-import { HeldDocument } from '../../../core/usage/held-document.js';
-import type { Answerer, SinkFault } from '../../../run/work.js';
-import type { Share } from '../../../core/usage/budget.js';
-import type { MeteredTokens } from '../../../core/usage/usage-bounds.js';
+import { NOTHING_MEASURED } from '../../assets/measures.js';
+import type { Measures } from '../../assets/measures.js';
+import { HeldDocument } from '../../core/usage/held-document.js';
+import type { Answerer, SinkFault } from '../../run/work.js';
+import type { Share } from '../../core/usage/budget.js';
+import type { MeteredTokens } from '../../core/usage/usage-bounds.js';
 import { setAnswerHead, setUsageHeader } from './answer.js';
 import type { HttpAnswer } from './answer.js';
 

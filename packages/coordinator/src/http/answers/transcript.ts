@@ -2,7 +2,7 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import { BODY_LIMITS, jsonFault } from '@inference-gateway/shared/json/scan';
 import * as z from 'zod';
-import type { Measures } from '../../../assets/measures.js';
+import type { Measures } from '../../assets/measures.js';
 import { JSON_TYPE } from './json-answer.js';
 import type { Render, Rendered } from './json-answer.js';
 

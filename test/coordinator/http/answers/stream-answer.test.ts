@@ -1,4 +1,4 @@
-import { EventSplitter } from '@inference-gateway/coordinator/http/inference/answers/stream-answer';
+import { EventSplitter } from '@inference-gateway/coordinator/http/answers/stream-answer';
 import { describe, expect, it } from 'vitest';
 
 const EVENTS = 'data: {"a":1}\n\ndata: {"b":"grün"}\n\ndata: {"c":[]}\n\n';

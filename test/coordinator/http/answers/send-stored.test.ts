@@ -1,7 +1,7 @@
-import { sendStored } from '@inference-gateway/coordinator/http/inference/answers/paced-response';
+import { sendStored } from '@inference-gateway/coordinator/http/answers/paced-response';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { until } from '../../../../support/until.js';
+import { until } from '../../../support/until.js';
 import { openResponse } from './raw-response.js';
 
 const PIECE = Buffer.alloc(64 * 1024, 'x');

@@ -2,11 +2,11 @@
  * Files as a JSON list: their addresses, or the files themselves in base64 (specification, section
  * 2, ImageResponse). They are kept as assets in either case, and read from there.
  */
-import { measureFiles, NOTHING_MEASURED } from '../../../assets/measures.js';
-import type { Asset } from '../../../store/port.js';
-import type { KeptFile } from '../../../assets/answer-files.js';
-import type { AnswerPart } from '../../../core/routing/links.js';
-import type { Answerer, SinkFault } from '../../../run/work.js';
+import { measureFiles, NOTHING_MEASURED } from '../../assets/measures.js';
+import type { Asset } from '../../store/port.js';
+import type { KeptFile } from '../../assets/answer-files.js';
+import type { AnswerPart } from '../../core/routing/links.js';
+import type { Answerer, SinkFault } from '../../run/work.js';
 import { setAnswerHead } from './answer.js';
 import type { HttpAnswer } from './answer.js';
 import { JSON_TYPE } from './json-answer.js';

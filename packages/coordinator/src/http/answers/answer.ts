@@ -1,8 +1,8 @@
 /** The answer of one call on its way to an HTTP caller. */
 import type { ApiError } from '@inference-gateway/shared/errors';
 import type { ServerResponse } from 'node:http';
-import type { Measures } from '../../../assets/measures.js';
-import type { Sink, Answerer } from '../../../run/work.js';
+import type { Measures } from '../../assets/measures.js';
+import type { Sink, Answerer } from '../../run/work.js';
 
 export interface HttpAnswer extends Sink {
   /** Of an answer that ended well. */

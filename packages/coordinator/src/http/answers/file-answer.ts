@@ -4,14 +4,14 @@
  * and its header is mended: a caller's player believes what it says.
  */
 import type { ServerResponse } from 'node:http';
-import { measureFiles, NOTHING_MEASURED } from '../../../assets/measures.js';
+import { measureFiles, NOTHING_MEASURED } from '../../assets/measures.js';
 import type { ApiError } from '@inference-gateway/shared/errors';
 import { hasPlaceholderLength } from '@inference-gateway/shared/media/wav-header';
-import type { Intake, KeptFile, AnswerFiles } from '../../../assets/answer-files.js';
-import type { AnswerPart } from '../../../core/routing/links.js';
-import type { Answerer, SinkFault } from '../../../run/work.js';
-import { SentSound } from '../../../media/sent-sound.js';
-import type { AssetLibrary } from '../../../assets/asset-library.js';
+import type { Intake, KeptFile, AnswerFiles } from '../../assets/answer-files.js';
+import type { AnswerPart } from '../../core/routing/links.js';
+import type { Answerer, SinkFault } from '../../run/work.js';
+import { SentSound } from '../../media/sent-sound.js';
+import type { AssetLibrary } from '../../assets/asset-library.js';
 import { setAnswerHead } from './answer.js';
 import type { HttpAnswer } from './answer.js';
 import { PacedResponse, sendStored } from './paced-response.js';

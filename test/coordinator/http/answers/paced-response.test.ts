@@ -1,7 +1,7 @@
-import { PacedResponse } from '@inference-gateway/coordinator/http/inference/answers/paced-response';
+import { PacedResponse } from '@inference-gateway/coordinator/http/answers/paced-response';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { until } from '../../../../support/until.js';
+import { until } from '../../../support/until.js';
 import { openResponse } from './raw-response.js';
 
 const LARGE = Buffer.alloc(16 * 1024 * 1024);

@@ -1,7 +1,7 @@
 import {
   base64Length,
   toBase64,
-} from '@inference-gateway/coordinator/http/inference/answers/file-list-answer';
+} from '@inference-gateway/coordinator/http/answers/file-list-answer';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 
