@@ -1,5 +1,5 @@
 import { AuditTrail, SYSTEM } from '@inference-gateway/coordinator/store/sqlite/engine/audit-trail';
-import { createOperations } from '@inference-gateway/coordinator/store/sqlite/engine/create-operations';
+import { createOperations } from '@inference-gateway/coordinator/store/sqlite/engine/adapter';
 import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
 import { groupCommit } from '@inference-gateway/coordinator/store/sqlite/engine/group-commit';
 import { migrate } from '@inference-gateway/coordinator/store/sqlite/engine/migrations';

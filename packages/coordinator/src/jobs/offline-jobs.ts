@@ -1,5 +1,5 @@
 /**
- * Job actions on a data folder whose coordinator does not run: each is an operation of the store and
+ * Job actions on a data folder whose coordinator is stopped: each is an operation of the store and
  * nothing else. An agent that still runs a canceled job is told when it comes back.
  */
 import type { Job, QueueLimits, QueuePosition, Store } from '../store/port.js';

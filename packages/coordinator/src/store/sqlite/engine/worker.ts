@@ -5,7 +5,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { AuditTrail } from './audit-trail.js';
-import { createOperations } from './create-operations.js';
+import { createOperations } from './adapter.js';
 import { openDatabase } from './database.js';
 import { groupCommit } from './group-commit.js';
 import type { Group } from './operations.js';
