@@ -13,10 +13,12 @@ const PASSWORD_BYTES = 12;
 
 /** @typedef {{ email: string, password: string, key: string }} Member Who logs in, and calls. */
 
-/** @param {string} folder @param {number} port 0 for a free one */
-export function startCoordinator(folder, port) {
+/** @typedef {import('./program.js').OnLine} OnLine */
+
+/** @param {string} folder @param {number} port 0 for a free one @param {OnLine} [onLine] */
+export function startCoordinator(folder, port, onLine) {
   const args = [COORDINATOR, 'start', '--data', dataFolder(folder), '--port', String(port)];
-  return startProgram('coordinator', args, /listening on (http:\/\/\S+)/);
+  return startProgram({ name: 'coordinator', args, onLine }, /listening on (http:\/\/\S+)/);
 }
 
 /**
@@ -47,10 +49,10 @@ export async function setUpMember(folder, url) {
   return { email: OWNER, password, key };
 }
 
-/** @param {string} folder */
-export function startDemoAgent(folder) {
+/** @param {string} folder @param {OnLine} [onLine] */
+export function startDemoAgent(folder, onLine) {
   const args = [AGENT, 'start', '--demo', '--config', agentConfig(folder)];
-  return startProgram('agent', args, /online as (\S+)/);
+  return startProgram({ name: 'agent', args, onLine }, /online as (\S+)/);
 }
 
 /** @param {string} folder */

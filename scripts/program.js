@@ -16,17 +16,18 @@ const running = new Set();
  * @property {string[]} tail The last lines of its stderr.
  */
 
+/** @typedef {(name: string, line: string) => void} OnLine Is told each line of its stderr. */
+
 /**
  * Starts a program and waits until a line of its stdout matches.
- * @param {string} name
- * @param {string[]} args
+ * @param {{ name: string, args: string[], onLine?: OnLine | undefined }} program
  * @param {RegExp} readyLine
  * @returns {Promise<{ ready: string, ended: Promise<string>, tail: readonly string[] }>} What the
  *   pattern's first group matched, a report that comes when the program ends, and the last lines of
  *   its stderr.
  */
-export async function startProgram(name, args, readyLine) {
-  const { child, exited, tail } = launch(args);
+export async function startProgram({ name, args, onLine = () => {} }, readyLine) {
+  const { child, exited, tail } = launch(args, (line) => onLine(name, line));
   const ended = exited.then((code) => `the ${name} ended (${code}).\n${tail.join('\n')}`);
   const ready = await Promise.race([
     lineOf(child, readyLine),
@@ -62,18 +63,20 @@ export async function runToEnd(args, input = '') {
   throw new Error(`"${args.slice(1).join(' ')}" exited ${code}.\n${tail.join('\n')}`);
 }
 
-/** @param {string[]} args @returns {Launched} */
-function launch(args) {
+/** @param {string[]} args @param {(line: string) => void} [onLine] @returns {Launched} */
+function launch(args, onLine = () => {}) {
   // A group of its own: Ctrl-C in the terminal reaches the script alone, which then stops it in
   // order.
   const detached = process.platform !== 'win32';
-  const child = spawn(process.execPath, args, { env: cleanEnvironment(), detached });
+  const withMaps = ['--enable-source-maps', ...args];
+  const child = spawn(process.execPath, withMaps, { env: cleanEnvironment(), detached });
   child.stdout.setEncoding('utf8');
   /** @type {string[]} */
   const tail = [];
   createInterface({ input: child.stderr }).on('line', (line) => {
     tail.push(line);
     if (tail.length > KEPT_LINES) tail.shift();
+    onLine(line);
   });
   // A command that ends without reading its input is no failure of the pipe.
   child.stdin.on('error', () => {});

@@ -87,7 +87,7 @@ try {
 /** @returns {Promise<Demo>} */
 async function startDemo() {
   const args = [COORDINATOR, 'start', '--demo', '--port', '0'];
-  const started = await startProgram('coordinator', args, /listening on (http:\/\/\S+)/);
+  const started = await startProgram({ name: 'coordinator', args }, /listening on (http:\/\/\S+)/);
   const email = await announced(started.tail, /^ {2}e-mail +(\S+)$/);
   const password = await announced(started.tail, /^ {2}password +(\S+)$/);
   return { url: started.ready, email, password };
