@@ -1,4 +1,7 @@
-/** The agent's configuration file as its owner writes it; `docs/cli.md` documents every key. */
+/**
+ * The agent's configuration file as its owner writes it; `docs/cli/agent-configuration.md` documents
+ * every key.
+ */
 import { createHash } from 'node:crypto';
 import { ownTimeZone, parseDayHours } from '@inference-gateway/shared/day-hours';
 import type { DayHours } from '@inference-gateway/shared/day-hours';

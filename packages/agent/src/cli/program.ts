@@ -1,4 +1,4 @@
-/** The command line of `gateway-agent`; one file a command or noun. `docs/cli.md` documents it. */
+/** The command line of `gateway-agent`; one file a command or noun. `docs/cli/` documents it. */
 import { Command, Argument } from 'commander';
 import {
   COMPLETE_DESCRIPTION,
