@@ -1,6 +1,6 @@
 /**
- * The agent's configuration file as its owner writes it; `docs/cli/agent-configuration.md` documents
- * every key.
+ * The agent's configuration file as its owner writes it. `docs/cli/agent-configuration.md` has every
+ * key.
  */
 import { createHash } from 'node:crypto';
 import { ownTimeZone, parseDayHours } from '@inference-gateway/shared/day-hours';
