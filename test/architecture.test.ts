@@ -248,7 +248,7 @@ describe('the rules refuse', () => {
   });
 
   test.each([
-    ['the environment in config', 'packages/agent/src/config.ts', 'const x = process.env;'],
+    ['the environment in config', 'packages/agent/src/config/config.ts', 'const x = process.env;'],
     [
       'the environment in the folder config',
       'packages/coordinator/src/config/settings.ts',

@@ -1,6 +1,6 @@
 /** What the programs print as JSON is what `docs/cli` says, field by field. */
 import { checkSpool } from '@inference-gateway/agent/checks/files';
-import { configLocation } from '@inference-gateway/agent/config-file';
+import { configLocation } from '@inference-gateway/agent/config/file';
 import { checkFreeSpace } from '@inference-gateway/coordinator/cli/checks/folder';
 import type { ProviderView } from '@inference-gateway/coordinator/core/routing/links';
 import { openStore } from '@inference-gateway/coordinator/store/open';

@@ -17,7 +17,7 @@ import {
   readGraph,
 } from '@inference-gateway/agent/backends/comfyui/workflow';
 import { valueOf } from '@inference-gateway/agent/backends/comfyui/make-media';
-import { parseConfig } from '@inference-gateway/agent/config-schema';
+import { parseConfig } from '@inference-gateway/agent/config/schema';
 import { expect, test } from 'vitest';
 import { LEAVING } from '../agent/backends/leaving-kinds.js';
 import type { Way } from '../agent/backends/leaving-kinds.js';

@@ -10,7 +10,7 @@ import type { ServiceConfig } from './backends/backend.js';
 import { Catalog } from './backends/catalog/catalog.js';
 import type { ServiceStatus, TestedModel } from './backends/catalog/catalog.js';
 import type { Wanted } from './backends/proving/find-subject.js';
-import type { GameModeSettings } from './config.js';
+import type { GameModeSettings } from './config/config.js';
 import { Connection } from './link/reconnect.js';
 import { cardReadings, gpuStatus } from './hardware/gpu-status.js';
 import type { GpuWatch } from './hardware/gpu-sample.js';

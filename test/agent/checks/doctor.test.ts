@@ -2,7 +2,7 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { checkSpool } from '@inference-gateway/agent/checks/files';
 import { checkDns } from '@inference-gateway/agent/checks/coordinator';
-import { configLocation } from '@inference-gateway/agent/config-file';
+import { configLocation } from '@inference-gateway/agent/config/file';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { answer, reply } from '../../support/fake-behaviours.js';

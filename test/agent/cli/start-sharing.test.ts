@@ -1,6 +1,6 @@
 import { settleSharing } from '@inference-gateway/agent/cli/start-sharing';
 import type { SharingFlags } from '@inference-gateway/agent/cli/start-sharing';
-import { toService } from '@inference-gateway/agent/config-services';
+import { toService } from '@inference-gateway/agent/config/services';
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';

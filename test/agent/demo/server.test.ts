@@ -1,5 +1,5 @@
 import { createBackend } from '@inference-gateway/agent/backends/create-backend';
-import { toService } from '@inference-gateway/agent/config-services';
+import { toService } from '@inference-gateway/agent/config/services';
 import { DEMO_SERVICES } from '@inference-gateway/agent/demo/models';
 import { startDemoServer } from '@inference-gateway/agent/demo/server';
 import OpenAI from 'openai';

@@ -3,8 +3,8 @@ import { isFit, checking, obstacle } from '@inference-gateway/shared/program/che
 import type { Check } from '@inference-gateway/shared/program/check';
 import { checkCertificate } from '@inference-gateway/shared/program/certificate';
 import { checkNode } from '@inference-gateway/shared/program/versions';
-import type { AgentConfig } from '../config.js';
-import { hasEnvironmentToken, proxyVariables } from '../config.js';
+import type { AgentConfig } from '../config/config.js';
+import { hasEnvironmentToken, proxyVariables } from '../config/config.js';
 import { cardUse, checkFfmpeg, checkGpu } from './machine.js';
 import { checkConfiguration, checkSpool, checkStateFolder, checkTokenFile } from './files.js';
 import {

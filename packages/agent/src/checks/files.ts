@@ -13,10 +13,10 @@ import {
 } from '@inference-gateway/shared/program/disk';
 import type { Freeable } from '@inference-gateway/shared/program/disk';
 import { CommandError } from '@inference-gateway/shared/program/command-error';
-import type { ConfigLocation } from '../config-file.js';
+import type { ConfigLocation } from '../config/file.js';
 import { SPOOL_MAX_BYTES } from '../work/spool-room.js';
-import { loadConfig } from '../config.js';
-import type { AgentConfig } from '../config.js';
+import { loadConfig } from '../config/config.js';
+import type { AgentConfig } from '../config/config.js';
 import { configFlag } from './patient.js';
 import type { RunningAgent } from './patient.js';
 

@@ -2,7 +2,7 @@
 import { checking, obstacle } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
 import { Catalog } from '../backends/catalog/catalog.js';
-import type { AgentConfig } from '../config.js';
+import type { AgentConfig } from '../config/config.js';
 import { findFfmpeg } from '../media/ffmpeg.js';
 import type { SeenService, TestCall, TestService } from './patient.js';
 

@@ -5,7 +5,7 @@ import type { Gpu, GpuSample } from '../hardware/gpu-sample.js';
 import { readNvidiaSmi } from '../hardware/nvidia.js';
 import { readSystemInformation } from '../hardware/system-information.js';
 import { findFfmpeg } from '../media/ffmpeg.js';
-import type { GameModeSettings } from '../config.js';
+import type { GameModeSettings } from '../config/config.js';
 import { watchGpus } from '../hardware/gpu-watch.js';
 import { orTimeout } from './patient.js';
 

@@ -1,5 +1,5 @@
 /** What the doctor looks at: a configuration, and the agent that runs on it, if one does. */
-import type { ConfigLocation } from '../config-file.js';
+import type { ConfigLocation } from '../config/file.js';
 
 /** The agent that runs, as it tells of itself. */
 export interface RunningAgent {

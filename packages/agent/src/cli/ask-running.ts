@@ -1,8 +1,8 @@
 /** What commands ask of the running agent, which must run. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { readConfigFile } from '../config-file.js';
+import { readConfigFile } from '../config/file.js';
 import { askAgent } from '../state/control.js';
-import type { AgentConfig } from '../config.js';
+import type { AgentConfig } from '../config/config.js';
 import { enterConfig } from './options.js';
 
 /** Throws with exit code 9 where no agent runs on this configuration. */

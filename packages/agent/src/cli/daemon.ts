@@ -15,9 +15,9 @@ import {
   usualConfigFile,
   daemonEnvironment,
   daemonFolder,
-} from '../config.js';
-import type { AgentConfig } from '../config.js';
-import type { ConfigLocation } from '../config-file.js';
+} from '../config/config.js';
+import type { AgentConfig } from '../config/config.js';
+import type { ConfigLocation } from '../config/file.js';
 import { chooseDaemon } from '../daemon/choose-daemon.js';
 import type { DaemonSetting, Daemon, DaemonScope } from '../daemon/daemon.js';
 import { askAgent, controlSocket } from '../state/control.js';

@@ -12,11 +12,11 @@ import { dirname } from 'node:path';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { enroll, awaitApproval, beginLogIn } from '../coordinator-api/enrolment.js';
 import type { LogIn, Enrolment } from '../coordinator-api/enrolment.js';
-import { readEnvironment } from '../config.js';
-import { editConfigFile, readSoundConfig, writePrivateFile } from '../config-file.js';
-import type { ConfigLocation } from '../config-file.js';
-import { configError, problem } from '../config-problems.js';
-import { coordinatorUrl, coordinatorUrlFault } from '../config-schema.js';
+import { readEnvironment } from '../config/config.js';
+import { editConfigFile, readSoundConfig, writePrivateFile } from '../config/file.js';
+import type { ConfigLocation } from '../config/file.js';
+import { configError, problem } from '../config/problems.js';
+import { coordinatorUrl, coordinatorUrlFault } from '../config/schema.js';
 import { configOption, example, enterConfig } from './options.js';
 import type { ConfigOption } from './options.js';
 

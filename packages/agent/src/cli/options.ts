@@ -1,8 +1,8 @@
 /** Options that several commands have. */
 import { becomeOwnerOf } from '@inference-gateway/shared/program/owner';
 import { InvalidArgumentError, Option } from 'commander';
-import { locateConfig } from '../config.js';
-import type { ConfigLocation } from '../config-file.js';
+import { locateConfig } from '../config/config.js';
+import type { ConfigLocation } from '../config/file.js';
 
 export interface ConfigOption {
   readonly config?: string;

@@ -4,7 +4,7 @@ import { say } from '@inference-gateway/shared/program/print';
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { editConfigFile, readSoundConfig } from '../config-file.js';
+import { editConfigFile, readSoundConfig } from '../config/file.js';
 import { configOption, countTo, enterConfig, example } from './options.js';
 import type { ConfigOption } from './options.js';
 import { serviceIndex, RESTART } from './services-add.js';

@@ -5,10 +5,10 @@ import { print, say } from '@inference-gateway/shared/program/print';
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import { loadConfig } from '../config.js';
-import { readSoundConfig } from '../config-file.js';
-import { dayHours } from '../config-schema.js';
-import type { FileService } from '../config-schema.js';
+import { loadConfig } from '../config/config.js';
+import { readSoundConfig } from '../config/file.js';
+import { dayHours } from '../config/schema.js';
+import type { FileService } from '../config/schema.js';
 import {
   askOwnProvider,
   networkName,

@@ -2,11 +2,11 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { printRows, say } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
-import { loadConfig } from '../config.js';
-import type { ConfigLocation } from '../config-file.js';
-import { editConfigFile, readSoundConfig } from '../config-file.js';
-import { serviceId } from '../config-schema.js';
-import type { FileService } from '../config-schema.js';
+import { loadConfig } from '../config/config.js';
+import type { ConfigLocation } from '../config/file.js';
+import { editConfigFile, readSoundConfig } from '../config/file.js';
+import { serviceId } from '../config/schema.js';
+import type { FileService } from '../config/schema.js';
 import { askOwnProvider } from '../coordinator-api/own-provider.js';
 import type { OwnShare } from '../coordinator-api/own-provider.js';
 import { configOption, enterConfig, example, jsonOption } from './options.js';

@@ -8,8 +8,8 @@ import {
 } from '@inference-gateway/shared/program/print';
 import type { Columns } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
-import { readConfigFile } from '../config-file.js';
-import type { ConfigLocation } from '../config-file.js';
+import { readConfigFile } from '../config/file.js';
+import type { ConfigLocation } from '../config/file.js';
 import { askAgent } from '../state/control.js';
 import { notRunning } from './ask-running.js';
 import { configOption, enterConfig, example, jsonOption } from './options.js';

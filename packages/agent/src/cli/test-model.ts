@@ -3,8 +3,8 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import { printJson, printRecord } from '@inference-gateway/shared/program/print';
 import type { Fields } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
-import { loadConfig } from '../config.js';
-import type { ConfigLocation } from '../config-file.js';
+import { loadConfig } from '../config/config.js';
+import type { ConfigLocation } from '../config/file.js';
 import { findFfmpeg } from '../media/ffmpeg.js';
 import { askAgent } from '../state/control.js';
 import { configOption, enterConfig, example, jsonOption } from './options.js';

@@ -4,7 +4,7 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import { print } from '@inference-gateway/shared/program/print';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { readSoundConfig } from '../config-file.js';
+import { readSoundConfig } from '../config/file.js';
 import { askAgent } from '../state/control.js';
 import { parseDuration, configOption, enterConfig, example } from './options.js';
 import type { ConfigOption } from './options.js';

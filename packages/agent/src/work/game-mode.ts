@@ -2,7 +2,7 @@
  * Whether the owner of this machine uses the card: a judgement of samples, without a clock of its
  * own.
  */
-import type { GameModeSettings } from '../config.js';
+import type { GameModeSettings } from '../config/config.js';
 import type { CardLoad, GpuProcess } from '../hardware/gpu-sample.js';
 import { DESKTOP_PROGRAMS, isOneOf } from '../hardware/program-names.js';
 

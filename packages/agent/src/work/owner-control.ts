@@ -6,7 +6,7 @@ import { formatDayHours, isOpenAt } from '@inference-gateway/shared/day-hours';
 import type { DayHours } from '@inference-gateway/shared/day-hours';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { Pause, PauseFile } from '../state/pause-file.js';
-import type { GameModeSettings } from '../config.js';
+import type { GameModeSettings } from '../config/config.js';
 import type { GpuProcess, GpuSample, GpuWatch } from '../hardware/gpu-sample.js';
 import type { Intruder } from './game-mode.js';
 import { GameMode } from './game-mode.js';

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { configError } from './config-problems.js';
-import { parseConfig } from './config-schema.js';
-import type { FileConfig, ParsedConfig } from './config-schema.js';
+import { configError } from './problems.js';
+import { parseConfig } from './schema.js';
+import type { FileConfig, ParsedConfig } from './schema.js';
 
 /** The file as JSON gives it: keys that a command does not change stay as and where they are. */
 export type ConfigDocument = Record<string, unknown>;

@@ -1,11 +1,11 @@
 import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { loadConfig, locateConfig } from '@inference-gateway/agent/config';
-import { editConfigFile } from '@inference-gateway/agent/config-file';
-import { parseConfig } from '@inference-gateway/agent/config-schema';
+import { loadConfig, locateConfig } from '@inference-gateway/agent/config/config';
+import { editConfigFile } from '@inference-gateway/agent/config/file';
+import { parseConfig } from '@inference-gateway/agent/config/schema';
 import { CommandError } from '@inference-gateway/shared/program/command-error';
-import { temporaryFolder } from '../support/temporary-folder.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const LLM = { type: 'llm', backend: 'openai', base_url: 'http://127.0.0.1:8080/v1' };
 

@@ -1,12 +1,12 @@
 /** Services as the agent runs them: the file's entries with their defaults and keys filled in. */
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { dirname, resolve, basename, join } from 'node:path';
-import type { ConfiguredModel, ServiceConfig, Workflow } from './backends/backend.js';
-import { SOLE_TYPES } from './backends/create-backend.js';
-import { dayHours, serviceId, trimSlashes } from './config-schema.js';
-import type { FileService } from './config-schema.js';
-import { readGraph } from './backends/comfyui/workflow.js';
-import type { ReadGraph } from './backends/comfyui/workflow.js';
+import type { ConfiguredModel, ServiceConfig, Workflow } from '../backends/backend.js';
+import { SOLE_TYPES } from '../backends/create-backend.js';
+import { dayHours, serviceId, trimSlashes } from './schema.js';
+import type { FileService } from './schema.js';
+import { readGraph } from '../backends/comfyui/workflow.js';
+import type { ReadGraph } from '../backends/comfyui/workflow.js';
 
 export interface LoadedServices {
   readonly services: readonly ServiceConfig[];

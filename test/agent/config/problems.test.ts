@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { BACKENDS } from '@inference-gateway/agent/backends/create-backend';
-import { parseConfig } from '@inference-gateway/agent/config-schema';
+import { parseConfig } from '@inference-gateway/agent/config/schema';
 
 const LLM = { type: 'llm', backend: 'openai', base_url: 'http://127.0.0.1:8080/v1' };
 

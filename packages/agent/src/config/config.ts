@@ -10,13 +10,13 @@ import { LOG_LEVELS } from '@inference-gateway/shared/program/logger';
 import type { LogLevel } from '@inference-gateway/shared/program/logger';
 import envPaths from 'env-paths';
 import { homedir } from 'node:os';
-import type { ServiceConfig } from './backends/backend.js';
-import { readConfigFile, configLocation } from './config-file.js';
-import type { ConfigLocation } from './config-file.js';
-import { choice, configError, problem } from './config-problems.js';
-import { dayHours, coordinatorUrl, coordinatorUrlFault } from './config-schema.js';
-import type { FileConfig } from './config-schema.js';
-import { loadServices } from './config-services.js';
+import type { ServiceConfig } from '../backends/backend.js';
+import { readConfigFile, configLocation } from './file.js';
+import type { ConfigLocation } from './file.js';
+import { choice, configError, problem } from './problems.js';
+import { dayHours, coordinatorUrl, coordinatorUrlFault } from './schema.js';
+import type { FileConfig } from './schema.js';
+import { loadServices } from './services.js';
 
 export interface AgentConfig {
   readonly location: ConfigLocation;

@@ -1,10 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadConfig, locateConfig } from '@inference-gateway/agent/config';
+import { loadConfig, locateConfig } from '@inference-gateway/agent/config/config';
 import { EXIT } from '@inference-gateway/shared/program/command-error';
 import { expect, test } from 'vitest';
-import { FILM_GRAPH, PICTURE_GRAPH, SONG_GRAPH } from '../support/local-servers/comfyui-graphs.js';
-import { temporaryFolder } from '../support/temporary-folder.js';
+import {
+  FILM_GRAPH,
+  PICTURE_GRAPH,
+  SONG_GRAPH,
+} from '../../support/local-servers/comfyui-graphs.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const COMFY = { type: 'image', backend: 'comfyui', base_url: 'http://127.0.0.1:8188' };
 
