@@ -1,4 +1,7 @@
-import { KeyCache, MAX_CACHED_KEYS } from '@inference-gateway/coordinator/store/key-cache';
+import {
+  KeyCache,
+  MAX_CACHED_KEYS,
+} from '@inference-gateway/coordinator/store/sqlite/engine/key-cache';
 import type { ApiKey, KeyHolder } from '@inference-gateway/coordinator/store/port';
 import { expect, test } from 'vitest';
 

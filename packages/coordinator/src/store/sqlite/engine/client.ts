@@ -1,7 +1,7 @@
 /** The store on SQLite: every operation is a call to the worker thread that owns the connection. */
-import { KeyCache } from '../../key-cache.js';
+import { KeyCache } from './key-cache.js';
 import type { Store, UsageRow } from '../../port.js';
-import { UsageBuffer } from '../../usage-buffer.js';
+import { UsageBuffer } from './usage-buffer.js';
 import { SYSTEM } from './audit-trail.js';
 import { WorkerCalls } from './worker-calls.js';
 import type { Operations } from './operations.js';

@@ -2,7 +2,7 @@
  * Keys that were looked up lately. Every request needs one, and a look-up costs a hop to the
  * worker.
  */
-import type { KeyHolder } from './port.js';
+import type { KeyHolder } from '../../port.js';
 
 /**
  * About 600 bytes each. Unknown keys are not kept: they would let a stranger push out the real

@@ -1,6 +1,6 @@
 /** Usage rows on their way to the database: no request waits for its own row to be written. */
 import { ApiError } from '@inference-gateway/shared/errors';
-import type { UsageRow } from './port.js';
+import type { UsageRow } from '../../port.js';
 
 const FLUSH_INTERVAL_MS = 1_000;
 /** Handing over a thousand at once stalls the event loop for milliseconds (seen in the p99). */
