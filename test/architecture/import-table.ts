@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { property, repositoryRoot } from './source-file.js';
 
 export interface Row {
-  /** Below `packages/`: a folder, a file, or the files that a name with `*` fits. */
+  /** Below `packages/`: a folder or a file. */
   readonly path: string;
   /** Rows by their path and packages by their name. */
   readonly may: ReadonlySet<string>;
@@ -113,9 +113,7 @@ function resolveName(name: string, home: string, rows: ReadonlyMap<string, strin
 
 function covers(row: string, path: string): boolean {
   if (ROOTS.includes(row)) return dirname(path) === row;
-  if (!row.includes('*')) return path === row || path.startsWith(`${row}/`);
-  const [start = '', end = ''] = row.split('*');
-  return dirname(path) === dirname(row) && path.startsWith(start) && path.endsWith(end);
+  return path === row || path.startsWith(`${row}/`);
 }
 
 function rootOf(path: string): string {

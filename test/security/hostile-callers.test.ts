@@ -469,13 +469,17 @@ describe('what one member uses up', () => {
     const { id } = (await (await submit({ ...own, fetch: own.fetch.bind(own) })).json()) as {
       id: string;
     };
+    let ended = 0;
     const polls = Array.from({ length: 500 }, () =>
-      own.fetch(`/v1/jobs/${id}?wait=60`, { signal: ends.signal }).catch(() => null),
+      own
+        .fetch(`/v1/jobs/${id}?wait=60`, { signal: ends.signal })
+        .catch(() => null)
+        .finally(() => (ended += 1)),
     );
     const headers = { authorization: `Bearer ${own.ben.key}` };
-    const begun = performance.now();
     expect((await own.fetch('/v1/models', { headers })).status).toBe(200);
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    // It did not wait for any of them.
+    expect(ended).toBe(0);
     ends.abort();
     await Promise.all(polls);
   });

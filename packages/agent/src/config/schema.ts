@@ -1,7 +1,4 @@
-/**
- * The agent's configuration file as its owner writes it. `docs/cli/agent-configuration.md` has every
- * key.
- */
+/** The agent's configuration file, as its owner writes it (`docs/cli/agent-configuration.md`). */
 import { createHash } from 'node:crypto';
 import { ownTimeZone, parseDayHours } from '@inference-gateway/shared/day-hours';
 import type { DayHours } from '@inference-gateway/shared/day-hours';
