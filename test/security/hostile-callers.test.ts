@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { invite, joining, loggingIn, PASSWORD, SAME_ORIGIN } from '../api/account-calls.js';
 import { act, ask, my, readMy } from '../api/console-calls.js';
 import { asking } from '../api/device-calls.js';
-import { submit } from '../api/job-calls.js';
+import { submit, submitted } from '../api/job-calls.js';
 import { RawCaller } from '../api/raw-caller.js';
 import { chat, failureOf, post } from '../api/requests.js';
 import { visitAgain } from '../api/visitor.js';
@@ -13,6 +13,7 @@ import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import type { FakeModelServer } from '../support/fake-model-server.js';
 import { openGateway, startGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
+import { connectJobAgent } from '../support/job-agent.js';
 import { startStudio } from '../support/studio.js';
 import { until } from '../support/until.js';
 
@@ -466,9 +467,9 @@ describe('what one member uses up', () => {
   it('500 long polls for one job delay no other member', async () => {
     const own = await startGateway();
     const ends = new AbortController();
-    const { id } = (await (await submit({ ...own, fetch: own.fetch.bind(own) })).json()) as {
-      id: string;
-    };
+    // It keeps the job that it is given, and never answers.
+    await connectJobAgent(own);
+    const { id } = await submitted(own, { model: 'm' });
     let ended = 0;
     const polls = Array.from({ length: 500 }, () =>
       own
