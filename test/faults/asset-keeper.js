@@ -1,6 +1,6 @@
 // Keeps assets as fast as the disk takes them, removes every third one, and prints each id that it
 // has answered with what was done to it. Arguments: data folder, member, milliseconds of retention.
-import { AssetFiles, assetsFolder } from '@inference-gateway/coordinator/assets/asset-files';
+import { openByteStore } from '@inference-gateway/coordinator/assets/folder-store';
 import { AssetLibrary } from '@inference-gateway/coordinator/assets/asset-library';
 import { removeExpired } from '@inference-gateway/coordinator/assets/sweep';
 import { DurationMeter } from '@inference-gateway/coordinator/media/duration';
@@ -19,7 +19,7 @@ const slowStore = {
   deleteAsset: slow((...args) => store.deleteAsset(...args)),
   takeExpiredAssets: slow((...args) => store.takeExpiredAssets(...args)),
 };
-const files = new AssetFiles(assetsFolder(dataDir));
+const files = openByteStore(dataDir);
 const library = new AssetLibrary({
   files,
   store: slowStore,

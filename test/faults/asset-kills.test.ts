@@ -1,5 +1,5 @@
 import { createAdminAssets } from '@inference-gateway/coordinator/assets/admin-assets';
-import { AssetFiles, assetsFolder } from '@inference-gateway/coordinator/assets/asset-files';
+import { assetsFolder, openByteStore } from '@inference-gateway/coordinator/assets/folder-store';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { readdir, utimes } from 'node:fs/promises';
@@ -27,7 +27,7 @@ test.each(['long', 'short'] as const)(
       const store = await openStore(dataDir);
       try {
         if (retention === 'long') await expectKept(store, answered);
-        const { faults } = await createAdminAssets(dataDir, store).verify();
+        const { faults } = await createAdminAssets(openByteStore(dataDir), store).verify();
         expect(faults).toEqual([]);
         leftOver += await sweepAll(dataDir, store);
       } finally {
@@ -72,7 +72,10 @@ async function expectKept(store: Store, answered: readonly string[]): Promise<vo
 async function sweepAll(dataDir: string, store: Store): Promise<number> {
   await age(dataDir);
   const before = (await filesBelow(dataDir)).length;
-  const { expired } = await createAdminAssets(dataDir, store).prune(Date.now(), false);
+  const { expired } = await createAdminAssets(openByteStore(dataDir), store).prune(
+    Date.now(),
+    false,
+  );
   const after = await filesBelow(dataDir);
   expect((await store.knownAssets(after)).toSorted()).toEqual(after.toSorted());
   const rows = await store.listAssets({ memberId: null, limit: 100_000, after: null });
@@ -82,8 +85,8 @@ async function sweepAll(dataDir: string, store: Store): Promise<number> {
 
 async function age(dataDir: string): Promise<void> {
   const then = (Date.now() - TWO_HOURS_MS) / 1000;
-  const files = new AssetFiles(assetsFolder(dataDir));
-  for await (const { id } of files.ids()) await utimes(files.path(id), then, then);
+  const files = openByteStore(dataDir);
+  for await (const { id } of files.list()) await utimes(files.path(id), then, then);
   const drafts = join(assetsFolder(dataDir), 'drafts');
   for (const name of await readdir(drafts)) await utimes(join(drafts, name), then, then);
 }

@@ -1,5 +1,5 @@
 // Runs the coordinator's program, which kills itself at the moment that argv[2] names.
-import { AssetFiles } from '@inference-gateway/coordinator/assets/asset-files';
+import { FolderStore } from '@inference-gateway/coordinator/assets/folder-store';
 import { JobRun } from '@inference-gateway/coordinator/jobs/job-run';
 import { JobRuns } from '@inference-gateway/coordinator/jobs/claims';
 import { Jobs } from '@inference-gateway/coordinator/jobs/jobs';
@@ -11,7 +11,7 @@ const MOMENTS = {
   'answer whole, end not written': [RunEnds.prototype, 'write'],
   'end written, agent not told': [JobRun.prototype, 'acknowledge'],
   'member disabled, jobs not ended': [Jobs.prototype, 'cancel'],
-  'member deleted, files not removed': [AssetFiles.prototype, 'remove'],
+  'member deleted, files not removed': [FolderStore.prototype, 'remove'],
 };
 
 const [moment = ''] = process.argv.splice(2, 1);

@@ -1,6 +1,7 @@
 /** A coordinator whose members have assets already. */
-import { AssetFiles, assetsFolder } from '@inference-gateway/coordinator/assets/asset-files';
-import type { AssetFacts } from '@inference-gateway/coordinator/assets/asset-draft';
+import { openByteStore } from '@inference-gateway/coordinator/assets/folder-store';
+import type { FolderStore } from '@inference-gateway/coordinator/assets/folder-store';
+import type { AssetFacts } from '@inference-gateway/coordinator/assets/answer-files';
 import { loadConfig } from '@inference-gateway/coordinator/config/config';
 import type { Config } from '@inference-gateway/coordinator/config/config';
 import { startCoordinator } from '@inference-gateway/coordinator/coordinator';
@@ -28,7 +29,7 @@ export interface AssetServer {
   readonly assets: readonly Asset[];
   /** The address of the first asset, below the server's. */
   readonly path: string;
-  readonly files: AssetFiles;
+  readonly files: FolderStore;
   readonly annaKey: string;
   readonly benKey: string;
   /** Sends Anna's key, or another, or none. */
@@ -69,7 +70,7 @@ async function serve(kept: Kept): Promise<AssetServer> {
     address,
     assets,
     path: `/api/inference/assets/${assets[0]?.id}/`,
-    files: new AssetFiles(assetsFolder(dataDir)),
+    files: openByteStore(dataDir),
     annaKey,
     benKey,
     fetch: (path, { key = annaKey, ...init } = {}) => {

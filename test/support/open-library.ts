@@ -1,7 +1,8 @@
 /** A library of assets on a real store and a real folder, with two members. */
-import { AssetFiles, assetsFolder } from '@inference-gateway/coordinator/assets/asset-files';
+import { assetsFolder, openByteStore } from '@inference-gateway/coordinator/assets/folder-store';
+import type { FolderStore } from '@inference-gateway/coordinator/assets/folder-store';
 import { AssetLibrary } from '@inference-gateway/coordinator/assets/asset-library';
-import type { AssetFacts } from '@inference-gateway/coordinator/assets/asset-draft';
+import type { AssetFacts } from '@inference-gateway/coordinator/assets/answer-files';
 import { DurationMeter } from '@inference-gateway/coordinator/media/duration';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Asset, Store } from '@inference-gateway/coordinator/store/port';
@@ -16,7 +17,7 @@ export const DAY_MS = 86_400_000;
 
 export interface OpenLibrary {
   readonly dataDir: string;
-  readonly files: AssetFiles;
+  readonly files: FolderStore;
   readonly store: Store;
   readonly library: AssetLibrary;
   readonly anna: string;
@@ -38,7 +39,7 @@ export async function openLibrary(options: LibraryOptions = {}): Promise<OpenLib
   const store = await openStore(dataDir);
   const anna = (await createMember(store, 'anna')).id;
   const ben = (await createMember(store, 'ben')).id;
-  const files = new AssetFiles(assetsFolder(dataDir));
+  const files = openByteStore(dataDir);
   const durations = new DurationMeter();
   const logger = createLogger('silent');
   const shown = { ...store, ...options.store };

@@ -38,7 +38,8 @@ import { programVersion } from './program-version.js';
 import type { Store } from './store/port.js';
 import { openStore, DATABASE_FILE, migrationsOf } from './store/open.js';
 import { refuseAddress } from './jobs/webhooks/receiver.js';
-import { AssetFiles, assetsFolder } from './assets/asset-files.js';
+import type { ByteStore } from './assets/byte-store.js';
+import { openByteStore } from './assets/folder-store.js';
 import { AssetLibrary, assetLimits } from './assets/asset-library.js';
 import { Spool } from './http/bodies/spool.js';
 import { Uploads } from './http/bodies/upload.js';
@@ -145,7 +146,8 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
   server.on('upgrade', upgradesOf(links, live));
   exposition.watch(server);
   const address = addressOf(server, config.host);
-  const adminParts = partsOfAdmin({ config, store, registry, jobs, setup, address });
+  const { files } = stores;
+  const adminParts = partsOfAdmin({ config, store, files, registry, jobs, setup, address });
   const parts = { links, live, direct, queued, registry, server, drainMs: config.drainMs };
   const admin = await serveAdmin(config.dataDir, adminParts).catch(async (error: unknown) => {
     // Or the process would go on to listen, with its database closed.
@@ -321,6 +323,7 @@ function elapsed(ms: number): Promise<void> {
 // Where bytes lie on disk: uploads for as long as their call runs, generated files for longer.
 interface ByteStores {
   readonly uploads: Uploads;
+  readonly files: ByteStore;
   readonly library: AssetLibrary;
   readonly durations: DurationMeter;
   close(): Promise<void>;
@@ -330,10 +333,11 @@ interface ByteStores {
 function openByteStores(config: Config, store: Store, logger: Logger): ByteStores {
   const { dataDir, assetsMaxBytes: maxBytes, retentionMs } = config;
   const durations = new DurationMeter();
-  const files = new AssetFiles(assetsFolder(dataDir));
+  const files = openByteStore(dataDir);
   const library = new AssetLibrary({ files, store, durations, maxBytes, retentionMs, logger });
   return {
     uploads: new Uploads(new Spool(join(dataDir, 'uploads'))),
+    files,
     library,
     durations,
     async close() {
@@ -407,6 +411,7 @@ function openQueuedWork(parts: QueuedWorkParts): QueuedWork {
 interface RunningParts {
   readonly config: Config;
   readonly store: Store;
+  readonly files: ByteStore;
   readonly registry: Registry;
   readonly jobs: Jobs;
   readonly setup: SetupLink;
@@ -415,11 +420,11 @@ interface RunningParts {
 
 /** What the administrative operations of a running coordinator work on. */
 function partsOfAdmin(running: RunningParts): AdminParts {
-  const { config, store, registry, jobs, setup, address } = running;
+  const { config, store, files, registry, jobs, setup, address } = running;
   return {
     store,
     sessions: registry,
-    assets: createAdminAssets(config.dataDir, store),
+    assets: createAdminAssets(files, store),
     server: { address, publicUrl: config.publicUrl },
     system: systemFacts(config),
     // A link that cannot be removed opens nothing any more.

@@ -2,7 +2,7 @@ import { AnswerFiles } from '@inference-gateway/coordinator/assets/answer-files'
 import type { AnswerFilesOptions } from '@inference-gateway/coordinator/assets/answer-files';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { ApiError } from '@inference-gateway/shared/errors';
-import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { filesBelow, openLibrary } from '../../support/open-library.js';
 import type { OpenLibrary } from '../../support/open-library.js';
@@ -66,7 +66,7 @@ describe('the files of an answer', () => {
       contentType: 'image/png',
       bytes: PNG.length,
     });
-    const written = await Promise.all(kept.map(({ asset }) => readFile(library.path(asset))));
+    const written = await Promise.all(kept.map(({ asset }) => buffer(library.read(asset))));
     expect(written).toEqual([PNG, picture({ seed: 1 })]);
   });
 
@@ -141,6 +141,7 @@ describe('nothing is kept', () => {
     add(PNG);
     add(PNG);
     expect(files.part(IMAGE)).toBe('it holds more files than the 2 asked for');
+    files.discard();
   });
 
   test.each([

@@ -1,4 +1,4 @@
-import { assetsFolder } from '@inference-gateway/coordinator/assets/asset-files';
+import { assetsFolder } from '@inference-gateway/coordinator/assets/folder-store';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-import { AssetFiles, assetsFolder } from '@inference-gateway/coordinator/assets/asset-files';
+import { FolderStore, assetsFolder } from '@inference-gateway/coordinator/assets/folder-store';
 import { verifyBackup } from '@inference-gateway/coordinator/backup/examine-backup';
 import { writeArchive } from '@inference-gateway/coordinator/backup/write-archive';
 import { newestSchemaVersion } from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
@@ -106,9 +106,10 @@ test('an asset that is deleted during the backup is told apart from a lost one',
 test('a file that goes between the list and its turn is skipped and counted', async () => {
   const { dataDir, files, assets, folder, store } = await sample();
   const [first, gone] = await archiveOrder(files);
-  class Listed extends AssetFiles {
-    override async *ids(): AsyncIterable<{ id: string; bytes: number; modifiedAt: number }> {
-      for (const id of [first, gone]) yield { id, bytes: 3, modifiedAt: 0 };
+  const bytesOf = new Map(assets.map(({ id, bytes }) => [id, bytes]));
+  class Listed extends FolderStore {
+    override async *list(): AsyncIterable<{ id: string; bytes: number; modifiedAt: number }> {
+      for (const id of [first, gone]) yield { id, bytes: bytesOf.get(id) ?? 0, modifiedAt: 0 };
     }
   }
   await store.deleteAsset(gone, null);
@@ -184,9 +185,9 @@ test('a folder that is missing, or that is named as the file, is told', async ()
 });
 
 /** The assets in the order in which a backup meets them. */
-async function archiveOrder(files: AssetFiles): Promise<[string, string, string]> {
+async function archiveOrder(files: FolderStore): Promise<[string, string, string]> {
   const ids: string[] = [];
-  for await (const { id } of files.ids()) ids.push(id);
+  for await (const { id } of files.list()) ids.push(id);
   const [first = '', second = '', third = ''] = ids;
   return [first, second, third];
 }

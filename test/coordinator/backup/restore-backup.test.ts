@@ -1,4 +1,5 @@
 import { createAdminAssets } from '@inference-gateway/coordinator/assets/admin-assets';
+import { openByteStore } from '@inference-gateway/coordinator/assets/folder-store';
 import { restoreBackup } from '@inference-gateway/coordinator/backup/restore-backup';
 import type { RestoreRequest } from '@inference-gateway/coordinator/backup/restore-backup';
 import { openStore } from '@inference-gateway/coordinator/store/open';
@@ -33,7 +34,10 @@ test('a new folder holds all that was backed up, and only its owner can read it'
   expect((await stat(place)).mode & 0o777).toBe(0o700);
   const store = await openStore(place);
   try {
-    expect(await createAdminAssets(place, store).verify()).toEqual({ checked: 3, faults: [] });
+    expect(await createAdminAssets(openByteStore(place), store).verify()).toEqual({
+      checked: 3,
+      faults: [],
+    });
     expect((await store.findMember('ben@example.org'))?.name).toBe('ben');
   } finally {
     await store.close();

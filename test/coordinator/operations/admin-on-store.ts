@@ -2,6 +2,7 @@
 import { runAdmin } from '@inference-gateway/coordinator/operations/operations';
 import type { AdminName, AdminResult } from '@inference-gateway/coordinator/operations/operations';
 import { createAdminAssets } from '@inference-gateway/coordinator/assets/admin-assets';
+import { openByteStore } from '@inference-gateway/coordinator/assets/folder-store';
 import { createOfflineJobs } from '@inference-gateway/coordinator/jobs/offline-jobs';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
@@ -28,7 +29,7 @@ export async function adminOnStore(): Promise<AdminOnStore> {
     server: null,
     system: null,
     onMember: (): void => {},
-    assets: createAdminAssets(folder, store),
+    assets: createAdminAssets(openByteStore(folder), store),
     jobActions: createOfflineJobs(store, { jobs: 100, bytes: 1_000_000 }),
     retention: { retentionMs: DAY_MS, usageRetentionMs: DAY_MS, auditRetentionMs: DAY_MS },
     asyncEnabled: true,

@@ -1,17 +1,15 @@
 /** What `asset verify` and `prune` do, in the running coordinator and in the command line alike. */
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import type { AdminAssets, AssetFault, PruneReport } from '../core/usage/admin-assets.js';
 import type { Asset, Store } from '../store/port.js';
-import { AssetFiles, assetsFolder } from './asset-files.js';
+import type { ByteStore } from './byte-store.js';
 import { ORPHAN_AGE_MS, orphans, removeExpired, removeOrphans } from './sweep.js';
 
 const PAGE = 500;
 /** Counted in a dry run; a hundred times what the usual space holds. */
 const MAX_COUNTED = 1_000_000;
 
-export function createAdminAssets(dataDir: string, store: Store): AdminAssets {
-  const files = new AssetFiles(assetsFolder(dataDir));
+export function createAdminAssets(files: ByteStore, store: Store): AdminAssets {
   return {
     verify: () => verify(files, store),
     removeFiles: async (ids) => {
@@ -33,7 +31,7 @@ export function createAdminAssets(dataDir: string, store: Store): AdminAssets {
   };
 }
 
-async function verify(files: AssetFiles, store: Store): ReturnType<AdminAssets['verify']> {
+async function verify(files: ByteStore, store: Store): ReturnType<AdminAssets['verify']> {
   const faults: AssetFault[] = [];
   let checked = 0;
   for await (const asset of allAssets(store)) {
@@ -60,25 +58,28 @@ async function* allAssets(store: Store): AsyncIterable<Asset> {
   }
 }
 
-async function faultOf(files: AssetFiles, asset: Asset): Promise<AssetFault | null> {
+async function faultOf(files: ByteStore, asset: Asset): Promise<AssetFault | null> {
   const { id } = asset;
   const bytes = await files.bytes(id);
-  if (bytes === null) return { id, fault: 'missing', detail: `no file at ${files.path(id)}` };
+  if (bytes === null) return { id, fault: 'missing', detail: `no file at ${files.location(id)}` };
   if (bytes !== asset.bytes) {
     return { id, fault: 'damaged', detail: `${bytes} bytes instead of ${asset.bytes}` };
   }
-  const sha256 = await hashFile(files.path(id));
-  if (sha256 === asset.sha256) return null;
+  const sha256 = await hashOf(files, id);
+  // One that was deleted meanwhile took its row with it.
+  if (sha256 === null || sha256 === asset.sha256) return null;
   return { id, fault: 'damaged', detail: `SHA-256 ${sha256} instead of ${asset.sha256}` };
 }
 
-async function hashFile(path: string): Promise<string> {
+async function hashOf(files: ByteStore, id: string): Promise<string | null> {
+  const stream = await files.read(id);
+  if (stream === null) return null;
   const hash = createHash('sha256');
-  for await (const piece of createReadStream(path)) hash.update(piece as Buffer);
+  for await (const piece of stream) hash.update(piece as Buffer);
   return hash.digest('hex');
 }
 
-async function count(files: AssetFiles, store: Store, now: number): Promise<PruneReport> {
+async function count(files: ByteStore, store: Store, now: number): Promise<PruneReport> {
   const expired = await store.listExpiredAssets(now, MAX_COUNTED);
   let [bytes, lost] = [0, 0];
   for (const id of expired) bytes += (await files.bytes(id)) ?? 0;

@@ -12,14 +12,20 @@ import {
 } from '@inference-gateway/shared/media/types';
 import type { MediaFamily } from '@inference-gateway/shared/media/types';
 import type { Asset } from '../store/port.js';
-import type { AssetDraft, AssetFacts } from './asset-draft.js';
-import { asStorageError } from './asset-draft.js';
+import { asStorageError } from './byte-store.js';
+import type { Draft } from './byte-store.js';
+
+/** Whose file it is, and what made it. */
+export type AssetFacts = Pick<
+  Asset,
+  'memberId' | 'providerId' | 'requestId' | 'model' | 'endpoint' | 'contentType'
+>;
 
 /** Where files are put, and taken away again. */
 export interface Shelf {
-  draft(maxBytes: number): AssetDraft;
+  draft(maxBytes: number): Draft;
   /** Throws an `ApiError`, and then the draft is gone. */
-  keep(draft: AssetDraft, facts: AssetFacts): Promise<Asset>;
+  keep(draft: Draft, facts: AssetFacts): Promise<Asset>;
   drop(asset: Asset): Promise<void>;
 }
 
@@ -56,7 +62,7 @@ export interface Intake {
 type Fault = string | ApiError;
 
 interface OpenFile {
-  readonly draft: AssetDraft;
+  readonly draft: Draft;
   readonly claimedType: string;
   readonly revisedPrompt: string | null;
   start: Buffer;

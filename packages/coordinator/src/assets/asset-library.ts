@@ -5,13 +5,12 @@
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
 import type { DurationMeter } from '../media/duration.js';
 import type { Asset, AssetLimits, AssetStore } from '../store/port.js';
-import type { Shelf } from './answer-files.js';
-import type { AssetDraft, CommittedFile, AssetFacts } from './asset-draft.js';
-import { MAX_ASSET_BYTES, isAssetId } from './asset-files.js';
-import type { AssetFiles } from './asset-files.js';
+import type { AssetFacts, Shelf } from './answer-files.js';
+import { MAX_ASSET_BYTES, isAssetId } from './byte-store.js';
+import type { ByteRange, ByteStore, Draft } from './byte-store.js';
 import { sweepAssets } from './sweep.js';
 
 /** Every member may fill this part of the whole space (and so ten members all of it). */
@@ -19,10 +18,8 @@ const MEMBER_SHARE = 0.1;
 
 const SWEEP_INTERVAL_MS = 10 * 60_000;
 
-const PIECE_BYTES = 64 * 1024;
-
 export interface AssetLibraryParts {
-  readonly files: AssetFiles;
+  readonly files: ByteStore;
   readonly store: AssetStore;
   readonly durations: Pick<DurationMeter, 'seconds'>;
   /** Of all members' files together. */
@@ -67,12 +64,12 @@ export class AssetLibrary {
    * A file to write to, up to the space that `requireSpace` told. Two at once can each take all of
    * it: `keep` is what decides.
    */
-  draft(maxBytes: number = MAX_ASSET_BYTES): AssetDraft {
+  draft(maxBytes: number = MAX_ASSET_BYTES): Draft {
     return this.#parts.files.draft(Math.min(maxBytes, MAX_ASSET_BYTES));
   }
 
   /** Makes an asset of a draft. Throws an `ApiError`, and then the draft is gone. */
-  async keep(draft: AssetDraft, facts: AssetFacts): Promise<Asset> {
+  async keep(draft: Draft, facts: AssetFacts): Promise<Asset> {
     const asset = await this.#place(draft, facts);
     // Where this throws, the row may be there all the same: the sweep finds out, an hour later.
     const outcome = await this.#parts.store.createAsset(asset, this.#limits);
@@ -142,13 +139,16 @@ export class AssetLibrary {
     return removed;
   }
 
-  path(asset: Asset): string {
-    return this.#parts.files.path(asset.id);
+  /** Null if its file has gone. The caller reads or destroys it. */
+  stream({ id }: Asset, range?: ByteRange): Promise<Readable | null> {
+    return this.#parts.files.read(id, range);
   }
 
-  /** The whole file, in pieces of 64 KiB. */
-  read(asset: Asset): AsyncIterable<Uint8Array> {
-    return createReadStream(this.path(asset), { highWaterMark: PIECE_BYTES });
+  /** The whole file, in pieces of 64 KiB. Throws if its file has gone. */
+  async *read(asset: Asset): AsyncIterable<Uint8Array> {
+    const stream = await this.stream(asset);
+    if (stream === null) throw new Error(`the file of the asset ${asset.id} is gone`);
+    yield* stream as AsyncIterable<Buffer>;
   }
 
   /** Removes what is over, and what a lost process left behind. Never throws. */
@@ -164,21 +164,21 @@ export class AssetLibrary {
     await this.#sweeping;
   }
 
-  async #place(draft: AssetDraft, facts: AssetFacts): Promise<Asset> {
-    const file = await draft.commit().catch(async (error: unknown) => {
+  async #place(draft: Draft, facts: AssetFacts): Promise<Asset> {
+    const { durations, retentionMs } = this.#parts;
+    const { contentType } = facts;
+    let seconds: number | null = null;
+    const measure = async (localFile: string): Promise<void> => {
+      seconds = await durations.seconds(localFile, contentType);
+    };
+    const isTimed = /^(audio|video)\//.test(contentType);
+    const file = await draft.commit(isTimed ? measure : undefined).catch(async (error: unknown) => {
       await draft.discard();
       throw error;
     });
-    return this.#describe(draft.id, file, facts);
-  }
-
-  async #describe(id: string, file: CommittedFile, facts: AssetFacts): Promise<Asset> {
-    const isTimed = /^(audio|video)\//.test(facts.contentType);
-    const path = this.#parts.files.path(id);
-    const seconds = isTimed ? await this.#parts.durations.seconds(path, facts.contentType) : null;
     const createdAt = Date.now();
-    const expiresAt = createdAt + this.#parts.retentionMs;
-    return { id, ...facts, ...file, seconds, createdAt, expiresAt };
+    const expiresAt = createdAt + retentionMs;
+    return { id: draft.id, ...facts, ...file, seconds, createdAt, expiresAt };
   }
 
   /** A file that stays is an orphan: the sweep tries again. */

@@ -1,13 +1,13 @@
 /** What is removed from time to time: assets that are over, orphans, and stale drafts. */
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { AssetStore } from '../store/port.js';
-import type { AssetFiles, AssetFile } from './asset-files.js';
+import type { ByteStore, StoredFile } from './byte-store.js';
 
 /** Rows deleted in one operation of the store: more would hold its only writer. */
 export const EXPIRY_BATCH = 200;
 
 export interface SweepParts {
-  readonly files: AssetFiles;
+  readonly files: ByteStore;
   readonly store: AssetStore;
   readonly logger: Logger;
 }
@@ -34,7 +34,7 @@ export interface Removed {
 
 /** Rows first, then their files. */
 export async function removeExpired(
-  files: AssetFiles,
+  files: ByteStore,
   store: Pick<AssetStore, 'takeExpiredAssets'>,
   now: number,
 ): Promise<Removed> {
@@ -51,7 +51,7 @@ export async function removeExpired(
 }
 
 export async function removeOrphans(
-  files: AssetFiles,
+  files: ByteStore,
   store: Pick<AssetStore, 'knownAssets'>,
   now: number,
 ): Promise<Removed> {
@@ -72,12 +72,12 @@ export const ORPHAN_AGE_MS = 60 * 60_000;
 const BATCH = 200;
 
 export async function* orphans(
-  files: AssetFiles,
+  files: ByteStore,
   store: Pick<AssetStore, 'knownAssets'>,
   now: number,
-): AsyncIterable<AssetFile> {
-  let batch: AssetFile[] = [];
-  for await (const file of files.ids()) {
+): AsyncIterable<StoredFile> {
+  let batch: StoredFile[] = [];
+  for await (const file of files.list()) {
     if (now - file.modifiedAt < ORPHAN_AGE_MS) continue;
     batch.push(file);
     if (batch.length < BATCH) continue;
@@ -88,9 +88,9 @@ export async function* orphans(
 }
 
 async function* unknown(
-  batch: readonly AssetFile[],
+  batch: readonly StoredFile[],
   store: Pick<AssetStore, 'knownAssets'>,
-): AsyncIterable<AssetFile> {
+): AsyncIterable<StoredFile> {
   if (batch.length === 0) return;
   const known = new Set(await store.knownAssets(batch.map(({ id }) => id)));
   yield* batch.filter(({ id }) => !known.has(id));

@@ -1,7 +1,7 @@
 /** What a backup's archive may hold, and nothing else. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
-import { MAX_ASSET_BYTES, isAssetId } from '../assets/asset-files.js';
+import { MAX_ASSET_BYTES, isAssetId } from '../assets/byte-store.js';
 import { DATABASE_FILE } from '../store/open.js';
 
 export const MANIFEST_FILE = 'manifest.json';

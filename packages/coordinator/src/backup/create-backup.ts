@@ -16,7 +16,7 @@ import { createWriteStream } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { callbackify } from 'node:util';
-import { AssetFiles, assetsFolder } from '../assets/asset-files.js';
+import { openByteStore } from '../assets/folder-store.js';
 import { assetsAmong, copyStore } from '../store/open.js';
 import type { DatabaseCopy } from '../store/open.js';
 import { writeArchive } from './write-archive.js';
@@ -55,7 +55,7 @@ async function writeTo(target: Target, request: BackupRequest): Promise<ArchiveO
   const createdAt = Date.now();
   const { copy, database } = await copyDatabase(dataDir, target.scratch);
   try {
-    const files = new AssetFiles(assetsFolder(dataDir));
+    const files = openByteStore(dataDir);
     const stillStored = (ids: readonly string[]) => assetsAmong(dataDir, ids);
     const parts = { database, copy, files, version, createdAt, stillStored, onAsset };
     const archive = remember(writeArchive(parts));

@@ -7,7 +7,7 @@ import { rm, readdir, mkdir, mkdtemp, realpath, rename, stat } from 'node:fs/pro
 import { join, basename, dirname, resolve } from 'node:path';
 import { syncFolder } from '@inference-gateway/shared/program/disk';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
-import { AssetFiles, assetsFolder } from '../assets/asset-files.js';
+import { openByteStore } from '../assets/folder-store.js';
 import { DATABASE_FILE, LOCK_FILE, lockStore } from '../store/open.js';
 import type { EntryKind } from './archive-entry.js';
 import { examineBackup } from './examine-backup.js';
@@ -71,7 +71,7 @@ async function restoreFrom(archive: ArchiveFile, request: RestoreRequest): Promi
 }
 
 function placeIn(folder: string): (kind: EntryKind) => string | null {
-  const files = new AssetFiles(assetsFolder(folder));
+  const files = openByteStore(folder);
   return (kind) => {
     if (kind.kind === 'asset') return files.path(kind.id);
     return kind.kind === 'database' ? join(folder, DATABASE_FILE) : null;

@@ -1,9 +1,9 @@
 /** The bytes of a backup's archive, in their order: the database, the assets, the manifest. */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import { Header } from 'tar';
-import type { AssetFiles } from '../assets/asset-files.js';
+import type { ByteStore, StoredFile } from '../assets/byte-store.js';
 import { DATABASE_FILE } from '../store/open.js';
 import type { DatabaseCopy } from '../store/open.js';
 import { MANIFEST_FILE, assetEntry, encodeManifest } from './archive-entry.js';
@@ -19,7 +19,7 @@ const MAX_DELETED = 100_000;
 export interface ArchiveSource {
   readonly database: FileHandle;
   readonly copy: DatabaseCopy;
-  readonly files: AssetFiles;
+  readonly files: ByteStore;
   /** Of the program. */
   readonly version: string;
   /** Unix milliseconds: when the database was copied. */
@@ -82,42 +82,33 @@ async function* assetEntries(source: ArchiveSource): AsyncGenerator<Buffer, Arch
   const { files, copy, onAsset } = source;
   const lacking = new Set(copy.assetIds);
   let [count, bytes, skipped] = [0, 0, 0];
-  for await (const { id } of files.ids()) {
-    const handle = await openUnlessGone(files.path(id));
-    if (handle === null) {
+  for await (const file of files.list()) {
+    const stream = await files.read(file.id);
+    if (stream === null) {
       skipped += 1;
       continue;
     }
-    bytes += yield* assetFile(id, handle);
+    yield* assetFile(file, stream);
+    bytes += file.bytes;
     count += 1;
-    lacking.delete(id);
+    lacking.delete(file.id);
     onAsset({ count, bytes });
   }
   return { assets: { count, bytes }, lacking: [...lacking], skipped };
 }
 
-/** What is deleted now can still be read to its end. Returns the bytes of the file. */
-async function* assetFile(
-  id: string,
-  handle: FileHandle,
-): AsyncGenerator<Buffer, number, undefined> {
+async function* assetFile(file: StoredFile, stream: Readable): AsyncGenerator<Buffer> {
   try {
-    const { size, mtime } = await handle.stat();
-    yield header(assetEntry(id), { size, mtime });
-    yield* piecesOf(handle, size);
-    yield padding(size);
-    return size;
+    yield header(assetEntry(file.id), { size: file.bytes, mtime: new Date(file.modifiedAt) });
+    let bytes = 0;
+    for await (const piece of stream as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      yield piece;
+    }
+    if (bytes !== file.bytes) throw changed(file.bytes, bytes);
+    yield padding(bytes);
   } finally {
-    await handle.close();
-  }
-}
-
-async function openUnlessGone(path: string): Promise<FileHandle | null> {
-  try {
-    return await open(path, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
+    stream.destroy();
   }
 }
 
@@ -125,10 +116,14 @@ async function* piecesOf(handle: FileHandle, bytes: number): AsyncGenerator<Buff
   for (let from = 0; from < bytes;) {
     const length = Math.min(PIECE_BYTES, bytes - from);
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length, from);
-    if (bytesRead === 0) throw new Error(`a file of ${bytes} bytes ended after ${from}`);
+    if (bytesRead === 0) throw changed(bytes, from);
     yield buffer.subarray(0, bytesRead);
     from += bytesRead;
   }
+}
+
+function changed(listed: number, read: number): Error {
+  return new Error(`a file of ${listed} bytes ended after ${read}`);
 }
 
 function header(path: string, facts: { readonly size: number; readonly mtime: Date }): Buffer {

@@ -11,6 +11,7 @@ import { runAdmin } from '../operations/operations.js';
 import type { AdminArgs, AdminName, AdminResult } from '../operations/operations.js';
 import { adminSocketPath } from '../operations/admin-socket.js';
 import { createAdminAssets } from '../assets/admin-assets.js';
+import { openByteStore } from '../assets/folder-store.js';
 import { locateData, readAsyncEnabled, readQueueLimits, readRetention } from '../config/config.js';
 import type { ConfigFlags } from '../config/config.js';
 import { createOfflineJobs } from '../jobs/offline-jobs.js';
@@ -105,7 +106,7 @@ export async function runHere<Name extends AdminName>(
   args: AdminArgs<Name>,
 ): Promise<AdminResult<Name>> {
   try {
-    const assets = createAdminAssets(dataDir, store);
+    const assets = createAdminAssets(openByteStore(dataDir), store);
     const { queueLimits, ...settings } = offline();
     const jobActions = createOfflineJobs(store, queueLimits);
     const nobody = { sessions: null, server: null, system: null, onMember: (): void => {} };

@@ -13,7 +13,7 @@ import {
 } from '@inference-gateway/shared/program/disk';
 import type { Freeable } from '@inference-gateway/shared/program/disk';
 import type { AdminContext } from '../../operations/operation.js';
-import { AssetFiles, assetsFolder } from '../../assets/asset-files.js';
+import { assetsFolder, openByteStore } from '../../assets/folder-store.js';
 import { orphans } from '../../assets/sweep.js';
 import { assetsAmong, DATABASE_FILE, spaceOf } from '../../store/open.js';
 
@@ -174,7 +174,7 @@ async function prunable({ dataDir, retention }: SpacePatient): Promise<Freeable[
 }
 
 async function orphanBytes(dataDir: string): Promise<number> {
-  const files = new AssetFiles(assetsFolder(dataDir));
+  const files = openByteStore(dataDir);
   const knownAssets = async (ids: readonly string[]) => assetsAmong(dataDir, ids);
   let sum = 0;
   for await (const { bytes } of orphans(files, { knownAssets }, Date.now())) sum += bytes;

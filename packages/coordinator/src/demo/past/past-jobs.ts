@@ -1,6 +1,6 @@
 /** Jobs of the last days that have ended: with answers, pictures and speech, and some without. */
 import { randomId, requestId, ulid } from '@inference-gateway/shared/ids';
-import type { AssetFiles } from '../../assets/asset-files.js';
+import type { ByteStore } from '../../assets/byte-store.js';
 import type { Asset, Store, Submission } from '../../store/port.js';
 import { NO_NEEDS } from '../../core/routing/match.js';
 import type { MemberName } from '../cast.js';
@@ -27,7 +27,7 @@ const ASSET_LIMITS = { memberBytes: 2 ** 30, totalBytes: 2 ** 30 } as const;
 
 export interface Past {
   readonly store: Store;
-  readonly files: AssetFiles;
+  readonly files: ByteStore;
   readonly scene: Scene;
   readonly random: Random;
   /** Of what a job made. */

@@ -1,5 +1,5 @@
 /** What happened before the demo's first moment: a month of usage, and some days of jobs. */
-import { AssetFiles, assetsFolder } from '../../assets/asset-files.js';
+import { openByteStore } from '../../assets/folder-store.js';
 import type { Store } from '../../store/port.js';
 import type { MemberName } from '../cast.js';
 import { Random } from '../random.js';
@@ -46,7 +46,7 @@ export async function recordPast(store: Store, options: PastOptions): Promise<vo
   const { scene, dataDir, retentionMs, now } = options;
   recordPastUsage(store, scene, now);
   await store.recordAudit(BACKUP);
-  const files = new AssetFiles(assetsFolder(dataDir));
+  const files = openByteStore(dataDir);
   const past = { store, files, scene, random: new Random(SEED), retentionMs };
   await Promise.all([...singleJobs(past, now), summaries(past, now), drawings(past, now)]);
 }

@@ -3,9 +3,9 @@ import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type Router from '@koa/router';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { extensionOf } from '@inference-gateway/shared/media/types';
-import { basename, dirname } from 'node:path';
-import send from 'send';
+import parseRange from 'range-parser';
 import type { AssetLibrary } from '../../assets/asset-library.js';
+import type { ByteRange } from '../../assets/byte-store.js';
 import type { AssetLinks } from '../../assets/asset-links.js';
 import type { Asset } from '../../store/port.js';
 import { callerOf } from '../edge/context.js';
@@ -15,7 +15,7 @@ import { listOf, readPage } from '../edge/read-query.js';
 const MAX_LIMIT = 500;
 
 export interface AssetParts {
-  readonly library: Pick<AssetLibrary, 'find' | 'findLinked' | 'list' | 'path' | 'remove'>;
+  readonly library: Pick<AssetLibrary, 'find' | 'findLinked' | 'list' | 'remove' | 'stream'>;
   readonly assetLinks: AssetLinks;
   readonly timing: { readonly stallMs: number };
 }
@@ -44,7 +44,7 @@ export function assetRoutes(router: Router<RequestState>, parts: AssetParts): vo
     ctx.set('Cross-Origin-Resource-Policy', isLinked ? 'cross-origin' : 'same-origin');
     const { stallMs } = timing;
     const untilMs = isLinked ? assetLink.untilMs : asset.expiresAt;
-    await sendAsset(ctx, { asset, path: library.path(asset), untilMs, stallMs });
+    await sendAsset(ctx, { asset, library, untilMs, stallMs });
   });
 
   router.delete('/api/inference/assets/:id', async (ctx) => {
@@ -78,13 +78,9 @@ const MAX_AGE_S = 86_400;
 /** Models made the file, and who asked them may have had a page with scripts in mind. */
 const NO_SCRIPTS = "default-src 'none'; sandbox";
 
-interface HttpFailure extends Error {
-  readonly status: number;
-}
-
 interface Sent {
   readonly asset: Asset;
-  readonly path: string;
+  readonly library: Pick<AssetLibrary, 'stream'>;
   /** Unix ms: a copy is good no longer than its reader's right. */
   readonly untilMs: number;
   /** A caller that takes no byte for this long loses the connection. */
@@ -93,82 +89,26 @@ interface Sent {
 
 /** Throws `asset_not_found` where the file has gone meanwhile. */
 async function sendAsset(ctx: Context, sent: Sent): Promise<void> {
-  const { asset, path, stallMs } = sent;
-  setHeaders(ctx, sent);
-  correctRequest(ctx, asset);
-  ctx.res.setTimeout(stallMs, () => ctx.res.destroy());
-  const failure = await stream(ctx, path);
-  if (failure === null || ctx.headerSent) return;
-  ctx.respond = true;
-  clearHeaders(ctx);
-  if (failure.status === 404) throw assetNotFound(asset.id);
-  if (failure.status !== 416 && failure.status !== 412) throw failure;
-  refuse(ctx, failure.status, asset);
-}
-
-function assetNotFound(id: string): ApiError {
-  const message =
-    `You have no file with the id '${id}'. It may have expired or been deleted; ` +
-    'GET /api/inference/assets lists what there is.';
-  return new ApiError('asset_not_found', message);
-}
-
-function setHeaders(ctx: Context, { asset, untilMs }: Sent): void {
-  const { id, contentType, sha256, createdAt, expiresAt } = asset;
-  const endMs = Math.min(untilMs, expiresAt);
-  const leftS = Math.max(0, Math.floor((endMs - Date.now()) / 1000));
-  ctx.set({
-    'Content-Type': contentType,
-    ETag: `"${sha256}"`,
-    'Last-Modified': new Date(createdAt).toUTCString(),
-    'Cache-Control': `private, max-age=${Math.min(leftS, MAX_AGE_S)}, immutable`,
-    'Content-Disposition': `inline; filename="${id}.${extensionOf(contentType)}"`,
-    'Content-Security-Policy': NO_SCRIPTS,
-    'X-Content-Type-Options': 'nosniff',
-    // The address may be a link that opens it.
-    'Referrer-Policy': 'no-referrer',
-  });
+  const { asset, library, stallMs } = sent;
   // One browser, two members: the copy of one is not an answer to the other.
   ctx.vary('Cookie, Authorization');
-}
-
-/** What `send` takes otherwise than RFC 9110 and 9111 have it. */
-function correctRequest({ req }: Context, { bytes }: Asset): void {
-  // A word to caches, of which this is none. Node's own fetch adds it to every conditional request,
-  // and would never be told that its copy is good.
-  delete req.headers['cache-control'];
-  // The last 5,000 bytes of a file of 1,000 are the whole file; it would be refused.
-  const suffix = /^bytes=-(\d+)$/.exec(req.headers.range ?? '')?.[1];
-  if (suffix !== undefined && Number(suffix) > bytes) req.headers.range = 'bytes=0-';
-}
-
-/** Resolves when the answer has ended, whole or not; with what `send` refused to begin, if any. */
-function stream(ctx: Context, path: string): Promise<HttpFailure | null> {
-  ctx.respond = false;
-  // Koa begins with 404, which no cache could confirm.
-  ctx.res.statusCode = 200;
-  if (ctx.res.destroyed) return Promise.resolve(null);
-  return new Promise((resolve) => {
-    send(ctx.req, basename(path), {
-      root: dirname(path),
-      index: false,
-      etag: false,
-      lastModified: false,
-      cacheControl: false,
-    })
-      .once('error', resolve)
-      .pipe(ctx.res);
-    ctx.res.once('close', () => resolve(null));
-  });
-}
-
-/** What was said of the file is not true of an error. */
-function clearHeaders(ctx: Context): void {
-  for (const name of ['Content-Type', 'Content-Disposition', 'Cache-Control', 'Last-Modified']) {
-    ctx.remove(name);
+  if (isAnother(ctx, asset)) return refuse(ctx, 412, asset);
+  if (isUnchanged(ctx, asset)) {
+    setHeaders(ctx, sent);
+    ctx.status = 304;
+    return;
   }
-  ctx.remove('ETag');
-  ctx.remove('Content-Range');
+  const range = readRange(ctx, asset);
+  if (range === 'outside') return refuse(ctx, 416, asset);
+  const stream = await library.stream(asset, range ?? undefined);
+  if (stream === null) throw assetNotFound(asset.id);
+  ctx.res.setTimeout(stallMs, () => ctx.res.destroy());
+  setHeaders(ctx, sent);
+  const { start, end } = range ?? { start: 0, end: asset.bytes };
+  ctx.status = range === null ? 200 : 206;
+  if (range !== null) ctx.set('Content-Range', `bytes ${start}-${end - 1}/${asset.bytes}`);
+  ctx.body = stream;
+  ctx.length = end - start;
 }
 
 function refuse(ctx: Context, status: 412 | 416, { bytes }: Asset): void {
@@ -180,4 +120,82 @@ function refuse(ctx: Context, status: 412 | 416, { bytes }: Asset): void {
       ? `The range '${ctx.get('range')}' lies outside the file, which has ${bytes} bytes.`
       : 'The file is not the one that If-Match or If-Unmodified-Since names. Fetch it again.';
   ctx.body = new ApiError('invalid_value', message, { param: header }).body;
+}
+
+function assetNotFound(id: string): ApiError {
+  const message =
+    `You have no file with the id '${id}'. It may have expired or been deleted; ` +
+    'GET /api/inference/assets lists what there is.';
+  return new ApiError('asset_not_found', message);
+}
+
+function setHeaders(ctx: Context, { asset, untilMs }: Sent): void {
+  const { id, contentType, createdAt, expiresAt } = asset;
+  const endMs = Math.min(untilMs, expiresAt);
+  const leftS = Math.max(0, Math.floor((endMs - Date.now()) / 1000));
+  ctx.set({
+    'Accept-Ranges': 'bytes',
+    'Content-Type': contentType,
+    ETag: etagOf(asset),
+    'Last-Modified': new Date(createdAt).toUTCString(),
+    'Cache-Control': `private, max-age=${Math.min(leftS, MAX_AGE_S)}, immutable`,
+    'Content-Disposition': `inline; filename="${id}.${extensionOf(contentType)}"`,
+    'Content-Security-Policy': NO_SCRIPTS,
+    'X-Content-Type-Options': 'nosniff',
+    // The address may be a link that opens it.
+    'Referrer-Policy': 'no-referrer',
+  });
+}
+
+// Conditional and range requests, RFC 9110, sections 13 and 14.
+
+function etagOf({ sha256 }: Asset): string {
+  return `"${sha256}"`;
+}
+
+/** Headers tell whole seconds. */
+function modifiedAt({ createdAt }: Asset): number {
+  return Math.floor(createdAt / 1000) * 1000;
+}
+
+/** Whether the caller has said that it wants another file than this. */
+function isAnother(ctx: Context, asset: Asset): boolean {
+  const match = ctx.get('If-Match');
+  if (match !== '') return match !== '*' && !tagsIn(match).includes(etagOf(asset));
+  // What is no date is ignored: a comparison with it is false.
+  return modifiedAt(asset) > Date.parse(ctx.get('If-Unmodified-Since'));
+}
+
+function isUnchanged(ctx: Context, asset: Asset): boolean {
+  const noneMatch = ctx.get('If-None-Match');
+  if (noneMatch === '') return modifiedAt(asset) <= Date.parse(ctx.get('If-Modified-Since'));
+  const tags = tagsIn(noneMatch).map((tag) => tag.replace(/^W\//, ''));
+  return noneMatch === '*' || tags.includes(etagOf(asset));
+}
+
+function tagsIn(header: string): readonly string[] {
+  return header.split(',').map((tag) => tag.trim());
+}
+
+/** Null for the whole file, also for several ranges at once. */
+function readRange(ctx: Context, asset: Asset): ByteRange | 'outside' | null {
+  const header = ctx.get('Range');
+  if (!/^ *bytes=/.test(header) || !isRangeOfThis(ctx, asset)) return null;
+  // The last 5,000 bytes of a file of 1,000 are the whole file.
+  const suffix = /^ *bytes=-(\d+)$/.exec(header)?.[1];
+  if (suffix !== undefined && Number(suffix) > asset.bytes && asset.bytes > 0) {
+    return { start: 0, end: asset.bytes };
+  }
+  const ranges = parseRange(asset.bytes, header, { combine: true });
+  if (ranges === -1) return 'outside';
+  const [first] = ranges === -2 || ranges.length > 1 ? [] : ranges;
+  return first === undefined ? null : { start: first.start, end: first.end + 1 };
+}
+
+/** A part is wanted only of the file of which the caller has the rest. */
+function isRangeOfThis(ctx: Context, asset: Asset): boolean {
+  const ifRange = ctx.get('If-Range');
+  if (ifRange === '') return true;
+  if (ifRange.includes('"')) return ifRange === etagOf(asset);
+  return modifiedAt(asset) <= Date.parse(ifRange);
 }

@@ -1,19 +1,125 @@
-/** A file on its way: written while it streams, and in its place only when it is whole. */
-import { ApiError } from '@inference-gateway/shared/errors';
-import { syncFolder } from '@inference-gateway/shared/program/disk';
+/**
+ * A byte store in a folder. A file is written below `drafts` and moved to its place once it is
+ * whole and on the disk, so that every file in a place is whole.
+ */
+import { randomId } from '@inference-gateway/shared/ids';
 import { WAV_HEADER_BYTES, mendWavHeader } from '@inference-gateway/shared/media/wav-header';
+import { syncFolder } from '@inference-gateway/shared/program/disk';
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
+import type { Dirent } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import type { Asset } from '../store/port.js';
+import { mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { MAX_ASSET_BYTES, asStorageError, isAssetId, tooLong } from './byte-store.js';
+import type { ByteRange, ByteStore, CommittedFile, Draft, StoredFile } from './byte-store.js';
 
+const DRAFTS = 'drafts';
 const PRIVATE_FOLDER = 0o700;
-
 const PRIVATE_FILE = 0o600;
-
+/** Read back from a draft at once. */
 const PIECE_BYTES = 64 * 1024;
+/** Read from a stored file at once. */
+const READ_BYTES = 64 * 1024;
+
+/** Where the files of a data folder lie. */
+export function assetsFolder(dataDir: string): string {
+  return join(dataDir, 'assets');
+}
+
+/** The byte store of a data folder. */
+export function openByteStore(dataDir: string): FolderStore {
+  return new FolderStore(assetsFolder(dataDir));
+}
+
+export class FolderStore implements ByteStore {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  draft(maxBytes: number = MAX_ASSET_BYTES): Draft {
+    const id = randomId();
+    const path = this.#draftPath(id);
+    return new FolderDraft({ id, path, place: this.path(id), maxBytes });
+  }
+
+  /** Two characters of the id name a folder: 3,844 folders, each small enough to list. */
+  path(id: string): string {
+    if (!isAssetId(id)) throw new Error(`'${id}' is no id of an asset`);
+    return join(this.#folder, id.slice(0, 2), id);
+  }
+
+  location(id: string): string {
+    return this.path(id);
+  }
+
+  async read(id: string, range?: ByteRange): Promise<Readable | null> {
+    const handle = await unless(open(this.path(id), 'r'));
+    const within = range && { start: range.start, end: range.end - 1 };
+    return handle?.createReadStream({ ...within, highWaterMark: READ_BYTES }) ?? null;
+  }
+
+  async bytes(id: string): Promise<number | null> {
+    return (await statOf(this.path(id)))?.size ?? null;
+  }
+
+  async remove(id: string): Promise<boolean> {
+    return (await unless(unlink(this.path(id)).then(() => true))) ?? false;
+  }
+
+  async *list(): AsyncIterable<StoredFile> {
+    for (const folder of await entries(this.#folder)) {
+      if (folder.isDirectory() && folder.name.length === 2) {
+        yield* assetsIn(join(this.#folder, folder.name));
+      }
+    }
+  }
+
+  async sweepDrafts(olderThanMs: number): Promise<number> {
+    let removed = 0;
+    for (const { name } of await entries(join(this.#folder, DRAFTS))) {
+      const path = join(this.#folder, DRAFTS, name);
+      const found = await statOf(path);
+      if (found === null || Date.now() - found.mtimeMs < olderThanMs) continue;
+      await rm(path, { recursive: true, force: true });
+      removed += 1;
+    }
+    return removed;
+  }
+
+  #draftPath(id: string): string {
+    return join(this.#folder, DRAFTS, id);
+  }
+}
+
+async function* assetsIn(folder: string): AsyncIterable<StoredFile> {
+  for (const { name } of await entries(folder)) {
+    // Whatever else somebody has put here is not ours to touch.
+    const found = isAssetId(name) ? await statOf(join(folder, name)) : null;
+    if (found !== null) yield { id: name, bytes: found.size, modifiedAt: found.mtimeMs };
+  }
+}
+
+async function entries(folder: string): Promise<readonly Dirent[]> {
+  return (await unless(readdir(folder, { withFileTypes: true }))) ?? [];
+}
+
+function statOf(path: string): Promise<{ size: number; mtimeMs: number } | null> {
+  return unless(stat(path));
+}
+
+/** Null where the file or the folder is not there, perhaps not any more. */
+async function unless<T>(promise: Promise<T>): Promise<T | null> {
+  try {
+    return await promise;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
 
 interface DraftParts {
   readonly id: string;
@@ -23,14 +129,7 @@ interface DraftParts {
   readonly maxBytes: number;
 }
 
-export interface CommittedFile {
-  readonly bytes: number;
-  /** Hex. */
-  readonly sha256: string;
-}
-
-export class AssetDraft {
-  /** The id of the asset to be. */
+class FolderDraft implements Draft {
   readonly id: string;
   readonly #parts: DraftParts;
   readonly #hash: Hash = createHash('sha256');
@@ -47,16 +146,6 @@ export class AssetDraft {
     this.#parts = parts;
   }
 
-  /** Handed over so far. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /**
-   * Pieces are written in the order of the calls, and belong to the draft from then on; who does
-   * not wait holds them all in memory. Rejects with an `ApiError`, as do all calls after it:
-   * `commit` tells the failure to whoever waited for none of them.
-   */
   write(piece: Uint8Array): Promise<void> {
     this.#bytes += piece.length;
     const isTooLong = this.#bytes > this.#parts.maxBytes;
@@ -69,8 +158,7 @@ export class AssetDraft {
     return written;
   }
 
-  /** Rejects with an `ApiError`; then the draft is still to be discarded. */
-  async commit(): Promise<CommittedFile> {
+  async commit(inspect?: (localFile: string) => Promise<void>): Promise<CommittedFile> {
     await this.#written;
     try {
       const handle = await this.#open();
@@ -78,6 +166,7 @@ export class AssetDraft {
       const sha256 = isMended ? await this.#hashAgain(handle) : this.#hash.digest('hex');
       await handle.sync();
       await this.#close();
+      await inspect?.(this.#parts.path);
       await moveToPlace(this.#parts.path, this.#parts.place);
       return { bytes: this.#bytes, sha256 };
     } catch (error) {
@@ -85,7 +174,6 @@ export class AssetDraft {
     }
   }
 
-  /** Leaves nothing behind of a draft that was not committed; its file stays where it was. */
   async discard(): Promise<void> {
     this.#discarded = true;
     await this.#written.catch(() => {});
@@ -151,33 +239,4 @@ async function moveToPlace(from: string, to: string): Promise<void> {
   if (made !== undefined) await syncFolder(dirname(folder));
   await rename(from, to);
   await syncFolder(folder);
-}
-
-function tooLong(maxBytes: number): ApiError {
-  const message =
-    `The file is larger than the ${maxBytes} bytes that may still be kept. Ask for a smaller ` +
-    'one, or delete some of your generated files.';
-  return new ApiError('storage_full', message);
-}
-
-/** Whose file it is, and what made it. */
-export type AssetFacts = Pick<
-  Asset,
-  'memberId' | 'providerId' | 'requestId' | 'model' | 'endpoint' | 'contentType'
->;
-
-const NO_SPACE = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
-
-/** What a caller is told when the disk fails; the cause is for the log. */
-export function asStorageError(cause: unknown): ApiError {
-  if (cause instanceof ApiError) return cause;
-  const { code } = cause as NodeJS.ErrnoException;
-  if (code !== undefined && NO_SPACE.has(code)) {
-    const message =
-      "The gateway's disk is full, so that it cannot keep the file. Tell its admin; deleting " +
-      'generated files makes room.';
-    return new ApiError('storage_full', message, { cause });
-  }
-  const message = 'The gateway cannot write the file to its disk now. Try again; tell its admin.';
-  return new ApiError('storage_unavailable', message, { cause });
 }

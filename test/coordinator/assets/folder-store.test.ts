@@ -1,22 +1,23 @@
-import { AssetFiles, assetsFolder } from '@inference-gateway/coordinator/assets/asset-files';
-import type { AssetFile } from '@inference-gateway/coordinator/assets/asset-files';
+import { FolderStore, assetsFolder } from '@inference-gateway/coordinator/assets/folder-store';
+import type { StoredFile } from '@inference-gateway/coordinator/assets/byte-store';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { silentWav } from '../../support/sound.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const HOUR_MS = 3_600_000;
 
-async function openFiles(): Promise<{ files: AssetFiles; folder: string }> {
+async function openFiles(): Promise<{ files: FolderStore; folder: string }> {
   const folder = assetsFolder(await temporaryFolder());
-  return { folder, files: new AssetFiles(folder) };
+  return { folder, files: new FolderStore(folder) };
 }
 
-async function listed(files: AssetFiles): Promise<AssetFile[]> {
-  const all: AssetFile[] = [];
-  for await (const file of files.ids()) all.push(file);
+async function listed(files: FolderStore): Promise<StoredFile[]> {
+  const all: StoredFile[] = [];
+  for await (const file of files.list()) all.push(file);
   return all;
 }
 
@@ -32,7 +33,6 @@ describe('a draft', () => {
     // Nobody waits for the single pieces.
     for (const piece of pieces) void draft.write(piece);
     const whole = Buffer.concat(pieces);
-    expect(draft.bytes).toBe(200_000);
     const sha256 = createHash('sha256').update(whole).digest('hex');
     expect(await draft.commit()).toEqual({ bytes: 200_000, sha256 });
     expect(await readFile(files.path(draft.id))).toEqual(whole);
@@ -89,7 +89,7 @@ describe('a draft', () => {
   test('tells in its commit what went wrong with a piece that nobody waited for', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'assets'), 'a file where the folder should be');
-    const draft = new AssetFiles(join(folder, 'assets')).draft();
+    const draft = new FolderStore(join(folder, 'assets')).draft();
     void draft.write(Buffer.from('x'));
     const failure = { code: 'storage_unavailable', message: expect.stringContaining('Try again') };
     await expect(draft.commit()).rejects.toMatchObject(failure);
@@ -105,6 +105,17 @@ describe('a draft', () => {
     const whole = silentWav(1);
     expect(await readFile(files.path(draft.id))).toEqual(whole);
     expect(sha256).toBe(createHash('sha256').update(whole).digest('hex'));
+  });
+
+  test('is inspected with its final bytes, before anybody can read it', async () => {
+    const { files } = await openFiles();
+    const draft = files.draft();
+    void draft.write(silentWav(1, { riffBytes: 0xffffffff, dataBytes: 0xffffffff }));
+    const seen: unknown[] = [];
+    await draft.commit(async (localFile) => {
+      seen.push(await readFile(localFile), await files.read(draft.id));
+    });
+    expect(seen).toEqual([silentWav(1), null]);
   });
 
   test.skipIf(process.platform === 'win32')('and its folders are nobody else’s', async () => {
@@ -133,6 +144,19 @@ describe('files', () => {
   ])('have no path for the id %j', async (id) => {
     const { files } = await openFiles();
     expect(() => files.path(id)).toThrow('is no id of an asset');
+  });
+
+  test('are read whole or in a range, also after they were removed', async () => {
+    const { files } = await openFiles();
+    const draft = files.draft();
+    await draft.write(Buffer.from('0123456789'));
+    await draft.commit();
+    const range = await files.read(draft.id, { start: 2, end: 5 });
+    const whole = await files.read(draft.id);
+    expect(await files.remove(draft.id)).toBe(true);
+    if (range === null || whole === null) throw new Error('the file was there');
+    expect([await text(range), await text(whole)]).toEqual(['234', '0123456789']);
+    expect(await files.read(draft.id)).toBeNull();
   });
 
   test('that are removed are gone, and a second time there is nothing', async () => {
