@@ -17,7 +17,7 @@ import { bodyBudget } from './core/usage/held-document.js';
 import { RateLimit } from './core/access/rate.js';
 import { resolveSharing } from './core/access/sharing.js';
 import type { SharingFacts } from './core/access/sharing.js';
-import { Direct } from './relay/relay.js';
+import { Relay } from './relay/relay.js';
 import { Jobs } from './jobs/jobs.js';
 import { expose, meterInto } from './exposition.js';
 import type { Exposition } from './exposition.js';
@@ -96,9 +96,9 @@ export async function startCoordinator(config: Config): Promise<Coordinator> {
 
 async function assemble(config: Config, store: Store, logger: Logger): Promise<Coordinator> {
   const registry = new Registry(await store.listProviders(), { ...config, store, logger });
-  const direct = new Direct(registry, config);
+  const relay = new Relay(registry, config);
   const authentication = new Authentication(store);
-  const counted = countedOf(registry, direct);
+  const counted = countedOf(registry, relay);
   const exposition = await expose(config, counted, logger);
   const stores = openByteStores(config, store, logger);
   // Asked for when a call comes, and by then the server listens.
@@ -130,7 +130,7 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
   const handle = handlerOf({
     ...shared,
     registry,
-    direct,
+    relay,
     jobs,
     authentication,
     sessions,
@@ -148,7 +148,7 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
   const address = addressOf(server, config.host);
   const { files } = stores;
   const adminParts = partsOfAdmin({ config, store, files, registry, jobs, setup, address });
-  const parts = { links, live, direct, queued, registry, server, drainMs: config.drainMs };
+  const parts = { links, live, relay, queued, registry, server, drainMs: config.drainMs };
   const admin = await serveAdmin(config.dataDir, adminParts).catch(async (error: unknown) => {
     // Or the process would go on to listen, with its database closed.
     await endCalls(parts);
@@ -168,8 +168,8 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
   };
 }
 
-function countedOf(registry: Registry, direct: Direct) {
-  return { providers: () => registry.providers(), callsInFlight: () => direct.underWay };
+function countedOf(registry: Registry, relay: Relay) {
+  return { providers: () => registry.providers(), callsInFlight: () => relay.underWay };
 }
 
 /** Agents' links and the dashboard's tabs, each to its own. */
@@ -194,7 +194,7 @@ interface HandlerParts {
   readonly store: Store;
   readonly logger: Logger;
   readonly registry: Registry;
-  readonly direct: Direct;
+  readonly relay: Relay;
   readonly jobs: Jobs;
   readonly authentication: Authentication;
   readonly sessions: ConsoleSessions;
@@ -211,7 +211,7 @@ interface HandlerParts {
 
 /** Answers every HTTP request. */
 function handlerOf(parts: HandlerParts): RequestListener {
-  const { config, store, logger, registry, direct, exposition, stores } = parts;
+  const { config, store, logger, registry, relay, exposition, stores } = parts;
   const { authentication, jobs, isDraining, publicUrl } = parts;
   const { uploads, library, durations } = stores;
   const bodies = new JsonBodies(config, parts);
@@ -225,7 +225,7 @@ function handlerOf(parts: HandlerParts): RequestListener {
     metrics: exposition.onMainPort,
     health: { isDraining, isWritable: () => store.isWritable() },
     inference: {
-      direct,
+      relay,
       sessions: registry,
       isDraining,
       meter,
@@ -265,7 +265,7 @@ function handlerOf(parts: HandlerParts): RequestListener {
 interface CallParts {
   readonly links: LinkServer;
   readonly live: LiveHints;
-  readonly direct: Direct;
+  readonly relay: Relay;
   readonly queued: QueuedWork;
   readonly registry: Registry;
   readonly server: Server;
@@ -274,13 +274,13 @@ interface CallParts {
 
 /** Lets calls under way finish, for as long as is allowed, and then closes every connection. */
 async function endCalls(parts: CallParts): Promise<void> {
-  const { links, live, direct, queued, registry, server, drainMs } = parts;
+  const { links, live, relay, queued, registry, server, drainMs } = parts;
   links.close();
   live.close();
   const closed = closeServer(server);
   await queued.stop();
-  await Promise.race([direct.drained(), elapsed(drainMs)]);
-  direct.close();
+  await Promise.race([relay.drained(), elapsed(drainMs)]);
+  relay.close();
   await registry.closeAll(RECONNECT_AFTER_MS);
   await queued.close();
   // After the links: they are connections of this server, too, and their end is what some callers

@@ -15,7 +15,7 @@ import type { MetricsParts } from './metrics/metrics.js';
 import type { UsageRow, Store } from './store/port.js';
 import { sourceOf } from './core/access/caller.js';
 import type { MeteredTokens } from './core/usage/usage-bounds.js';
-import type { Outcome, Work } from './run/work.js';
+import type { Call, Outcome } from './run/work.js';
 import type { Measures } from './assets/measures.js';
 
 type ExposedConfig = Pick<Config, 'host' | 'metricsPort' | 'metricsToken'>;
@@ -91,7 +91,7 @@ export class Exposition {
 /** Longer than any file can be: a header may say anything, and sums must stay whole numbers. */
 const MAX_AUDIO_MS = 30 * 86_400_000;
 
-type Meter = (work: Work, outcome: Outcome, measures: Measures) => void;
+type Meter = (work: Call, outcome: Outcome, measures: Measures) => void;
 
 /** The row and the metrics are fed at the same moment: neither is ever behind the other. */
 export function meterInto(store: Pick<Store, 'recordUsage'>, exposition: Exposition): Meter {
@@ -107,7 +107,7 @@ export function meterInto(store: Pick<Store, 'recordUsage'>, exposition: Exposit
 }
 
 function toUsageRow(
-  work: Work,
+  work: Call,
   outcome: Outcome,
   { tokens, ...measures }: Measures & { readonly tokens: MeteredTokens },
 ): UsageRow {

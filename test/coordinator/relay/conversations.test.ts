@@ -1,9 +1,9 @@
 import { NO_NEEDS } from '@inference-gateway/coordinator/core/routing/match';
 import { Conversations } from '@inference-gateway/coordinator/relay/conversations';
-import type { Work } from '@inference-gateway/coordinator/run/work';
+import type { Call } from '@inference-gateway/coordinator/run/work';
 import { expect, it, test } from 'vitest';
 
-function chat(messages: unknown, changed: Partial<Work> = {}): Work {
+function chat(messages: unknown, changed: Partial<Call> = {}): Call {
   const limits = { requests: null, concurrent: null };
   const caller = { memberId: 'anna', memberName: 'Anna', keyId: 'k', scope: 'any' as const };
   return {
@@ -14,8 +14,8 @@ function chat(messages: unknown, changed: Partial<Work> = {}): Work {
     needs: NO_NEEDS,
     body: Buffer.from(JSON.stringify({ model: 'm', messages })),
     uploads: [],
-    sequences: 1,
-    maxTokens: null,
+    slots: 1,
+    asked: null,
     stream: false,
     receivedAt: 0,
     limitMs: null,
@@ -29,7 +29,7 @@ function said(...texts: string[]): { role: string; content: string }[] {
 }
 
 /** A call that had a choice of providers, and was answered. */
-function answered(conversations: Conversations, work: Work, providerId: string): void {
+function answered(conversations: Conversations, work: Call, providerId: string): void {
   conversations.preferred(work);
   conversations.served(work, providerId);
 }
@@ -57,7 +57,7 @@ it('a call that had no choice is not noted', () => {
 
 const HELLO = said('Hello');
 
-test.each<[string, Work]>([
+test.each<[string, Call]>([
   ['of another caller', chat(HELLO, { caller: { ...chat([]).caller, memberId: 'ben' } })],
   ['for another model', chat(HELLO, { model: 'n' })],
   ['to another endpoint', chat(HELLO, { endpoint: 'completions' })],

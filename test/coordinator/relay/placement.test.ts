@@ -3,13 +3,13 @@ import { NO_NEEDS } from '@inference-gateway/coordinator/core/routing/match';
 import type { Sessions } from '@inference-gateway/coordinator/core/routing/links';
 import { Placement } from '@inference-gateway/coordinator/relay/placement';
 import { WaitingLine } from '@inference-gateway/coordinator/relay/waiting-line';
-import type { Work } from '@inference-gateway/coordinator/run/work';
+import type { Call } from '@inference-gateway/coordinator/run/work';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeCandidate } from '../../support/candidate.js';
 
 const OWNERS = ['anna', 'ben', 'cleo', 'dora'];
 
-function workOf(memberId: string, signal: AbortSignal): Work {
+function workOf(memberId: string, signal: AbortSignal): Call {
   return {
     requestId: 'r',
     caller: {
@@ -24,8 +24,8 @@ function workOf(memberId: string, signal: AbortSignal): Work {
     needs: NO_NEEDS,
     body: new Uint8Array(),
     uploads: [],
-    sequences: 1,
-    maxTokens: null,
+    slots: 1,
+    asked: null,
     stream: false,
     receivedAt: performance.now(),
     limitMs: null,

@@ -1,8 +1,8 @@
 import { loadConfig } from '@inference-gateway/coordinator/config/config';
 import { NO_NEEDS } from '@inference-gateway/coordinator/core/routing/match';
 import type { Sessions } from '@inference-gateway/coordinator/core/routing/links';
-import { Direct } from '@inference-gateway/coordinator/relay/relay';
-import type { Sink, Work } from '@inference-gateway/coordinator/run/work';
+import { Relay } from '@inference-gateway/coordinator/relay/relay';
+import type { Sink, Call } from '@inference-gateway/coordinator/run/work';
 import { expect, test } from 'vitest';
 
 test('work whose caller has left already is sent to nobody, and waits for nothing', async () => {
@@ -20,14 +20,14 @@ test('work whose caller has left already is sent to nobody, and waits for nothin
     report: () => {},
     onCapacity: () => () => {},
   };
-  const direct = new Direct(sessions, loadConfig({}, {}));
-  const outcome = await direct.run(abandonedWork(), idleSink());
+  const relay = new Relay(sessions, loadConfig({}, {}));
+  const outcome = await relay.run(abandonedWork(), idleSink());
   expect(outcome).toMatchObject({ kind: 'canceled', error: null, attempts: 0, providerId: null });
   expect(looks).toBe(0);
-  expect(direct.underWay).toBe(0);
+  expect(relay.underWay).toBe(0);
 });
 
-function abandonedWork(): Work {
+function abandonedWork(): Call {
   return {
     requestId: 'req_1',
     caller: {
@@ -42,8 +42,8 @@ function abandonedWork(): Work {
     needs: NO_NEEDS,
     body: Buffer.alloc(0),
     uploads: [],
-    sequences: 1,
-    maxTokens: null,
+    slots: 1,
+    asked: null,
     stream: false,
     receivedAt: performance.now(),
     limitMs: null,

@@ -1,27 +1,25 @@
 import { Attempt } from '@inference-gateway/coordinator/run/attempt';
-import type { Sink, SinkFault, Work } from '@inference-gateway/coordinator/run/work';
-import { NO_NEEDS } from '@inference-gateway/coordinator/core/routing/match';
+import type { Sink, SinkFault } from '@inference-gateway/coordinator/run/work';
 import type { ResetCode } from '@inference-gateway/shared/protocol/messages';
 import { EventEmitter, once } from 'node:events';
 import { expect, test } from 'vitest';
 
 const HEAD = { status: 200, contentType: 'multipart/mixed' };
-const TIMING = { syncDeadlineMs: 10_000, firstByteMs: 10_000, idleMs: 10_000 };
+const TIMING = { deadlineMs: 10_000, isCallers: false, stream: null };
 
 /** A call for an image whose sink ends as a test says. */
 function start(end: () => SinkFault | Promise<SinkFault>) {
   const departure = new AbortController();
   const canceled: ResetCode[] = [];
   const attempt = new Attempt({
-    work: imageWork(departure.signal),
+    work: { endpoint: 'images', receivedAt: performance.now(), signal: departure.signal },
     sink: sinkThatEnds(end),
-    candidate: { providerId: 'provider-1', providerName: 'pc' },
+    provider: { providerId: 'provider-1', providerName: 'pc' },
     attempt: 1,
-    queueMs: 0,
-    overheadMs: 0,
+    spent: null,
     maxTokens: null,
     timing: TIMING,
-    allowed: { request: () => null, sequences: 1, maxTokens: null },
+    bounds: null,
   });
   attempt.begin({
     consumed: () => {},
@@ -30,30 +28,6 @@ function start(end: () => SinkFault | Promise<SinkFault>) {
   });
   attempt.head(HEAD);
   return { attempt, departure, canceled };
-}
-
-function imageWork(signal: AbortSignal): Work {
-  return {
-    requestId: 'req_1',
-    caller: {
-      memberId: 'anna',
-      memberName: 'Anna',
-      keyId: 'key',
-      scope: 'any',
-      limits: { requests: null, concurrent: null },
-    },
-    endpoint: 'images',
-    model: 'sd',
-    needs: NO_NEEDS,
-    body: Buffer.alloc(0),
-    uploads: [],
-    sequences: 1,
-    maxTokens: null,
-    stream: false,
-    receivedAt: performance.now(),
-    limitMs: null,
-    signal,
-  };
 }
 
 function sinkThatEnds(end: Sink['end']): Sink {

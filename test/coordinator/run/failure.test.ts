@@ -1,6 +1,7 @@
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
-import { judge, reportOf } from '@inference-gateway/coordinator/run/failure';
-import type { AttemptFailure, Blame } from '@inference-gateway/coordinator/run/failure';
+import { judge, reportOf, reportOfRun } from '@inference-gateway/coordinator/run/failure';
+import type { AttemptFailure, Blame, JobFate } from '@inference-gateway/coordinator/run/failure';
+import { ApiError } from '@inference-gateway/shared/errors';
 import type { ErrorCode } from '@inference-gateway/shared/errors';
 import { REJECT_REASONS, RESET_CODES } from '@inference-gateway/shared/protocol/messages';
 import type { ResetCode } from '@inference-gateway/shared/protocol/messages';
@@ -108,7 +109,7 @@ it.each<[string, AttemptFailure, string]>([
   ['an owner who takes the card back: nothing', reset('YIELDED'), 'nothing'],
   ['a lost link: nothing of the model', { kind: 'disconnected' }, 'nothing'],
 ])('the matcher is told of %s', (_, failure, expected) => {
-  expect(reportOf(failure, judge(failure, 'den-pc').blame, 'chat')).toEqual({ kind: expected });
+  expect(reportOf(failure, judge(failure, 'den-pc'), 'chat')).toEqual({ kind: expected });
 });
 
 it.each<[string, AttemptFailure, EndpointKey, string]>([
@@ -119,6 +120,65 @@ it.each<[string, AttemptFailure, EndpointKey, string]>([
   ["a timeout of its caller's own: nothing", { ...TIMEOUT, isCallers: true }, 'chat', 'nothing'],
   ['any other timeout: a failure', { ...TIMEOUT, isCallers: false }, 'chat', 'failed'],
 ])('the matcher is told of %s', (...[, failure, endpoint, expected]) => {
-  const { blame } = judge(failure, 'den-pc');
-  expect(reportOf(failure, blame, endpoint)).toEqual({ kind: expected });
+  expect(reportOf(failure, judge(failure, 'den-pc'), endpoint)).toEqual({ kind: expected });
+});
+
+const fateOf = (failure: AttemptFailure): JobFate => judge(failure, 'den-pc').fate;
+
+const gateway = (code: ErrorCode): AttemptFailure => ({
+  kind: 'gateway',
+  error: new ApiError(code, 'no room'),
+});
+
+describe('a job comes to', () => {
+  it.each<[number, JobFate]>([
+    [400, 'fail'],
+    [401, 'retry'],
+    [404, 'retry'],
+    [408, 'retry'],
+    [413, 'fail'],
+    [422, 'fail'],
+    [425, 'retry'],
+    [429, 'retry'],
+    [500, 'retry'],
+    [503, 'retry'],
+  ])("where a local server answers %i: '%s'", (code, fate) => {
+    expect(fateOf(status(code))).toBe(fate);
+  });
+
+  it.each(RESET_CODES.map((code) => [code] as const))(
+    'another attempt where its agent ends it with %s, and is given back where it yields',
+    (code) => expect(fateOf(reset(code))).toBe(code === 'YIELDED' ? 'release' : 'retry'),
+  );
+
+  it.each(REJECT_REASONS.map((reason) => [reason] as const))(
+    'being given back where it is refused as %s, counted unless the owner chose so',
+    (reason) => {
+      const isChoice = reason === 'draining' || reason === 'paused';
+      expect(fateOf({ kind: 'rejected', reason })).toBe(isChoice ? 'release' : 'count');
+    },
+  );
+
+  it.each<[string, AttemptFailure, JobFate]>([
+    ['a lost link, which tells nothing of the work', { kind: 'disconnected' }, 'leave'],
+    ['no ACCEPT', { kind: 'not_accepted' }, 'count'],
+    ['a deadline', { ...TIMEOUT, isCallers: false }, 'retry'],
+    ['an unusable answer', { kind: 'unusable', reason: 'it is no image' }, 'retry'],
+    ["the gateway's own full space, which stays full", gateway('storage_full'), 'fail'],
+    ["the gateway's own broken database", gateway('storage_unavailable'), 'count'],
+    ["the gateway's own full memory", gateway('capacity_exhausted'), 'count'],
+  ])("what its failure means, after %s: '%s'", (_, failure, fate) => {
+    expect(fateOf(failure)).toBe(fate);
+  });
+
+  it.each<[string, AttemptFailure, string]>([
+    ['of a failure', status(500), 'failed'],
+    ['of work that was not taken', { kind: 'not_accepted' }, 'failed'],
+    ['of nothing, where the caller was wrong', status(400), 'nothing'],
+    ['of nothing, where the link was lost', { kind: 'disconnected' }, 'nothing'],
+    ['to leave it alone, where its owner pauses', { kind: 'rejected', reason: 'paused' }, 'busy'],
+    ['to leave it alone, where it yields', reset('YIELDED'), 'busy'],
+  ])('what tells the matcher %s', (_, failure, expected) => {
+    expect(reportOfRun(failure, judge(failure, 'den-pc'), 'chat')).toEqual({ kind: expected });
+  });
 });

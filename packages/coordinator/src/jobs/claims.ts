@@ -9,7 +9,6 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { capableCandidates } from '../core/routing/match.js';
 import type { Choice } from '../core/routing/match.js';
-import { capTokens } from '../core/usage/token-cap.js';
 import type {
   CallReport,
   Exchange,
@@ -19,10 +18,11 @@ import type {
   Sessions,
 } from '../core/routing/links.js';
 import type { ClaimedJob, DispatchStore, Job, UsageRow } from '../store/port.js';
-import { JobRun, brokenRun, judgeOwnFault } from './job-run.js';
+import { JobRun, brokenRun } from './job-run.js';
 import type { RunEnd } from './job-run.js';
 import type { JobSinks, JobSink } from './sinks.js';
 import { RunEnds } from './ends.js';
+import { judgeOwnFault } from '../run/failure.js';
 import { JOB_CANCELED } from '../run/work.js';
 
 export interface JobDeadlines {
@@ -98,8 +98,7 @@ export class JobRuns {
     const canceling = this.#enter(claimId);
     // It was claimed and never heard of again until now.
     if (runDeadline === null) this.#ends.accepted(claimId, limitMs);
-    const body = null;
-    const run = new JobRun({ claimed, canceling, provider: linked, sink, limitMs, body });
+    const run = JobRun.resume({ claimed, canceling, linked, sink, limitMs });
     // It is over, too, where the link is given up before it was begun.
     this.#track(claimId, canceling, this.#follow(run, null));
     const begin = (exchange: Exchange): void => run.begin(exchange);
@@ -135,25 +134,21 @@ export class JobRuns {
   }
 
   async #start(started: Started): Promise<void> {
-    const { claimed, canceling, choice, reservation } = started;
-    const sink = await this.#openSink(claimed, started.body);
+    const { claimed, body, canceling, choice, reservation } = started;
+    const sink = await this.#openSink(claimed, body);
     if (sink === null || canceling.signal.aborted) return reservation.release();
     const { claimId } = claimed;
     const limitMs = this.#deadlineOf(claimed);
-    const { body } = capTokens(started.body, claimed.job.endpoint, choice.grant.maxTokens);
     const sent = this.#hold(body.length);
     const onAccepted = (): void => {
       sent();
       this.#ends.accepted(claimId, limitMs);
     };
-    const provider = choice;
-    const run = new JobRun({ claimed, canceling, provider, sink, limitMs, body, onAccepted });
-    const exchange = reservation.open(run.openRequest(body), run.handler);
-    if (exchange === null) {
+    const run = JobRun.send({ ...started, sink, limitMs, onAccepted });
+    if (run === null) {
       sent();
       return this.#ends.release(claimId, linkGone());
     }
-    run.begin(exchange);
     return this.#follow(run, choice).finally(sent);
   }
 

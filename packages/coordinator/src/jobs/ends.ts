@@ -13,7 +13,8 @@ import type {
   UsageRow,
 } from '../store/port.js';
 import type { MeteredTokens } from '../core/usage/usage-bounds.js';
-import type { JobRun, RunEnd, JobVerdict } from './job-run.js';
+import type { JobVerdict } from '../run/failure.js';
+import type { JobRun, RunEnd } from './job-run.js';
 import type { JobSinks } from './sinks.js';
 import { brokenRun } from './job-run.js';
 
@@ -54,7 +55,7 @@ export class RunEnds {
     if (end.kind === 'done') return this.#finish(run, toUsage(run, end.tokens));
     await run.sink.drop();
     // A canceled job is not this run's any more, and one whose link is lost may go on.
-    if (end.kind === 'canceled' || end.verdict.kind === 'leave') return undefined;
+    if (end.kind === 'canceled' || end.verdict.fate === 'leave') return undefined;
     const outcome = await this.end(run.claimId, end.verdict);
     if (outcome !== null) run.acknowledge(outcome.kind === 'stale' ? 'stale' : 'stored');
     return undefined;
@@ -62,28 +63,23 @@ export class RunEnds {
 
   /** Null where the database did not take it. */
   async end(claimId: string, verdict: JobVerdict): Promise<EndOutcome | null> {
-    if (verdict.kind === 'leave') return null;
+    const { fate } = verdict;
+    if (fate === 'leave') return null;
     const { store } = this.#parts;
-    const { error: apiError } = verdict;
-    const { error } = apiError.body;
-    const outcome = await this.#write(() =>
-      verdict.kind === 'fail'
-        ? store.failJob(
-            { claimId, retryable: verdict.retryable, error, random: Math.random() },
-            Date.now(),
-          )
-        : store.releaseJob(
-            { claimId, counts: verdict.counts, error, random: Math.random() },
-            Date.now(),
-          ),
-    );
+    const { error } = verdict.error.body;
+    const outcome = await this.#write(() => {
+      const ended = { claimId, error, random: Math.random() };
+      return fate === 'fail' || fate === 'retry'
+        ? store.failJob({ ...ended, retryable: fate === 'retry' }, Date.now())
+        : store.releaseJob({ ...ended, counts: fate === 'count' }, Date.now());
+    });
     if (outcome !== null) this.#tell(outcome);
     return outcome;
   }
 
   /** The job never reached its provider. */
   async release(claimId: string, error: ApiError): Promise<void> {
-    await this.end(claimId, { kind: 'release', counts: false, error });
+    await this.end(claimId, { fate: 'release', error });
   }
 
   async #finish(run: JobRun, usage: JobUsage): Promise<void> {
@@ -98,7 +94,7 @@ export class RunEnds {
       case 'member_full': {
         await run.sink.drop();
         const error = this.#parts.sinks.library.fullError(outcome.kind);
-        const noted = await this.end(run.claimId, { kind: 'fail', retryable: false, error });
+        const noted = await this.end(run.claimId, { fate: 'fail', error });
         if (noted !== null) run.acknowledge('stored');
         return undefined;
       }
@@ -122,7 +118,7 @@ export class RunEnds {
       this.#parts.logger.error({ err: error, claim: claimId }, 'a result cannot be stored');
       await run.sink.drop();
       const told = brokenRun(error);
-      const noted = await this.end(claimId, { kind: 'fail', retryable: true, error: told });
+      const noted = await this.end(claimId, { fate: 'retry', error: told });
       return noted === null ? null : { kind: 'stale' };
     }
   }

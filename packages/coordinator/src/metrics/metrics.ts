@@ -4,7 +4,7 @@ import { SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
 import type { ProviderView, SessionView } from '../core/routing/links.js';
-import type { Work } from '../run/work.js';
+import type { Call } from '../run/work.js';
 import type { UsageRow } from '../store/port.js';
 import { GenAiMetrics } from './gen-ai-metrics.js';
 
@@ -42,7 +42,7 @@ export class Metrics {
   }
 
   /** Counts one call that has ended: call it with each row that is metered, once. */
-  observe(work: Pick<Work, 'stream'>, row: UsageRow): void {
+  observe(work: Pick<Call, 'stream'>, row: UsageRow): void {
     this.#calls.observe(row);
     const tokensKnown = row.promptTokens + row.completionTokens > 0 && !row.estimated;
     this.#genAi.observe({ row, stream: work.stream, tokensKnown });

@@ -7,7 +7,7 @@ import type { Hash } from 'node:crypto';
 import { prefixDigests } from '../core/routing/affinity.js';
 import type { RunningDigest } from '../core/routing/affinity.js';
 import { readSparse } from '@inference-gateway/shared/json/sparse';
-import type { Work } from '../run/work.js';
+import type { Call } from '../run/work.js';
 
 /** The conversations that have been quiet for longest are forgotten first. */
 const MAX_ENTRIES = 10_000;
@@ -20,10 +20,10 @@ export class Conversations {
   /** By digest; who was asked for or noted last is at the end. */
   readonly #providers = new Map<string, string>();
   /** Of calls under way: one may be placed many times before it has a slot. */
-  readonly #digests = new WeakMap<Work, readonly string[]>();
+  readonly #digests = new WeakMap<Call, readonly string[]>();
 
   /** The provider that has served the longest known part of it; null where there is none. */
-  preferred(work: Work): string | null {
+  preferred(work: Call): string | null {
     const digests = this.#digests.get(work) ?? digestsOf(work);
     this.#digests.set(work, digests);
     for (const digest of digests) {
@@ -39,7 +39,7 @@ export class Conversations {
    * Notes who has the whole of it now. A call for which nobody asked whom to prefer had no choice,
    * and is not worth its digest.
    */
-  served(work: Work, providerId: string): void {
+  served(work: Call, providerId: string): void {
     const whole = this.#digests.get(work)?.[0];
     if (whole !== undefined) this.#note(whole, providerId);
   }
@@ -54,7 +54,7 @@ export class Conversations {
   }
 }
 
-function digestsOf({ endpoint, caller, model, body, prefixes }: Work): readonly string[] {
+function digestsOf({ endpoint, caller, model, body, prefixes }: Call): readonly string[] {
   if (prefixes !== undefined) return prefixes;
   if (endpoint !== 'chat' || body.length > MAX_CONVERSATION_BYTES) return [];
   return digestsOfMessages(caller.memberId, model, readSparse(body)['messages']);

@@ -9,7 +9,7 @@ import { modelBroken, modelNotFound, modelOffline } from '../run/absence.js';
 import type { Conversations } from './conversations.js';
 import { shuttingDown } from '../run/failure.js';
 import type { WaitingLine } from './waiting-line.js';
-import type { Work } from '../run/work.js';
+import type { Call } from '../run/work.js';
 
 export interface PlacementTiming {
   /** Waiting for a slot. */
@@ -27,7 +27,7 @@ interface PlacementParts {
 }
 
 export interface Sought<T> {
-  readonly work: Work;
+  readonly work: Call;
   /** Providers that have failed this work. */
   readonly excluded: ReadonlySet<string>;
   /** Sends the work to the chosen one; null where its slot has gone since. */
@@ -113,7 +113,7 @@ export class Placement {
     }
   }
 
-  #candidatesFor({ endpoint, model }: Work): readonly Candidate[] {
+  #candidatesFor({ endpoint, model }: Call): readonly Candidate[] {
     const { serviceType } = ENDPOINTS[endpoint];
     const key = `${serviceType} ${model}`;
     const candidates = this.#seen?.get(key) ?? this.#sessions.candidates(serviceType, model);
@@ -166,7 +166,7 @@ export class Placement {
     });
   }
 
-  #exhausted(work: Work): ApiError {
+  #exhausted(work: Call): ApiError {
     const waited = Math.round(this.#timing.syncWaitMs / 1000);
     const message = `Every slot for '${work.model}' stayed taken for ${waited} s. Try again later.`;
     return new ApiError('capacity_exhausted', message);

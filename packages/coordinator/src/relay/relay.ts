@@ -6,11 +6,8 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import { setMaxListeners } from 'node:events';
 import type { Choice } from '../core/routing/match.js';
 import type { Sessions } from '../core/routing/links.js';
-import { capTokens } from '../core/usage/token-cap.js';
-import { NO_TOKENS, sizeOf } from '../core/usage/usage-bounds.js';
-import type { RequestSize } from '../core/usage/usage-bounds.js';
-import { Attempt } from '../run/attempt.js';
-import type { AttemptTiming } from '../run/attempt.js';
+import { NO_TOKENS } from '../core/usage/usage-bounds.js';
+import type { Attempt, AttemptTiming } from '../run/attempt.js';
 import { Conversations } from './conversations.js';
 import { judge, reportOf } from '../run/failure.js';
 import type { Blame } from '../run/failure.js';
@@ -18,7 +15,8 @@ import { Placement } from './placement.js';
 import type { PlacementTiming } from './placement.js';
 import { Admission } from './admission.js';
 import { WaitingLine } from './waiting-line.js';
-import type { Outcome, Sink, Work } from '../run/work.js';
+import { send } from '../run/send.js';
+import type { Call, Outcome, Sink, SpentTime } from '../run/work.js';
 
 /** A failed provider is replaced at most twice. */
 const MAX_REPLACEMENTS = 2;
@@ -27,8 +25,13 @@ const MAX_REPLACEMENTS = 2;
  */
 const MAX_REFUSALS = 120;
 
-export interface DirectTiming extends AttemptTiming, PlacementTiming {
+export interface RelayTiming extends PlacementTiming {
   readonly maxConcurrent: number;
+  /** From a call's arrival to the end of its answer, or to the head of one that is streamed. */
+  readonly syncDeadlineMs: number;
+  /** Of a streamed answer: to its first byte, and between any two. */
+  readonly firstByteMs: number;
+  readonly idleMs: number;
 }
 
 /** What became of a call so far. */
@@ -45,14 +48,14 @@ interface Progress {
   firstByteAt: number | null;
 }
 
-interface Sent {
+interface Tried {
   readonly attempt: Attempt;
   readonly choice: Choice;
 }
 
-export class Direct {
+export class Relay {
   readonly #sessions: Sessions;
-  readonly #timing: DirectTiming;
+  readonly #timing: RelayTiming;
   readonly #admission: Admission;
   readonly #placement: Placement;
   readonly #conversations = new Conversations();
@@ -61,7 +64,7 @@ export class Direct {
   #underWay = 0;
   #idle: (() => void)[] = [];
 
-  constructor(sessions: Sessions, timing: DirectTiming) {
+  constructor(sessions: Sessions, timing: RelayTiming) {
     this.#sessions = sessions;
     this.#timing = timing;
     const closing = this.#closing.signal;
@@ -75,7 +78,7 @@ export class Direct {
   }
 
   /** Runs the work to its end; never rejects: what went wrong is in the outcome. */
-  async run(work: Work, sink: Sink): Promise<Outcome> {
+  async run(work: Call, sink: Sink): Promise<Outcome> {
     const progress = newProgress();
     this.#underWay += 1;
     try {
@@ -109,7 +112,7 @@ export class Direct {
     this.#closing.abort();
   }
 
-  async #runInside(work: Work, sink: Sink, progress: Progress): Promise<Outcome> {
+  async #runInside(work: Call, sink: Sink, progress: Progress): Promise<Outcome> {
     try {
       return await this.#tryProviders(work, sink, progress);
     } finally {
@@ -117,7 +120,7 @@ export class Direct {
     }
   }
 
-  async #tryProviders(work: Work, sink: Sink, progress: Progress): Promise<Outcome> {
+  async #tryProviders(work: Call, sink: Sink, progress: Progress): Promise<Outcome> {
     for (;;) {
       const { attempt, choice } = await this.#send(work, sink, progress);
       const result = await attempt.result;
@@ -132,8 +135,9 @@ export class Direct {
         this.#conversations.served(work, choice.providerId);
         return conclude(work, progress, { kind: 'ok', tokens: result.tokens });
       }
-      const { blame, error } = judge(result.failure, choice.providerName);
-      this.#sessions.report(choice, reportOf(result.failure, blame, work.endpoint));
+      const verdict = judge(result.failure, choice.providerName);
+      const { blame, error } = verdict;
+      this.#sessions.report(choice, reportOf(result.failure, verdict, work.endpoint));
       noteFailure(progress, blame, choice);
       if (blame === 'failed' || blame === 'wait') progress.lastError = error;
       if (blame === 'final' || sink.committed || this.#isSpent(work, progress, blame)) {
@@ -144,32 +148,30 @@ export class Direct {
     }
   }
 
-  #isSpent(work: Work, progress: Progress, blame: Blame): boolean {
+  #isSpent(work: Call, progress: Progress, blame: Blame): boolean {
     if (progress.replacements > MAX_REPLACEMENTS || progress.refusals > MAX_REFUSALS) return true;
-    const { syncWaitMs, syncDeadlineMs } = this.#timing;
     const passedMs = performance.now() - work.receivedAt;
-    if (passedMs >= Math.min(syncDeadlineMs, work.limitMs ?? Infinity)) return true;
-    return blame === 'wait' && passedMs > syncWaitMs;
+    if (passedMs >= this.#timingOf(work).deadlineMs) return true;
+    return blame === 'wait' && passedMs > this.#timing.syncWaitMs;
   }
 
   /**
    * Places the work; where no other provider is left, the error of the last one tells more than a
    * 404.
    */
-  async #send(work: Work, sink: Sink, progress: Progress): Promise<Sent> {
+  async #send(work: Call, sink: Sink, progress: Progress): Promise<Tried> {
     const queuedAt = performance.now();
-    const start = (choice: Choice): Sent | null => {
+    const start = (choice: Choice): Tried | null => {
       const now = performance.now();
       const queueMs = progress.queueMs + now - queuedAt;
       progress.overheadMs ??= now - work.receivedAt - queueMs;
-      const { overheadMs } = progress;
-      const attempt = progress.attempts + 1;
-      return this.#open(choice, { work, sink, attempt, queueMs, overheadMs });
+      const spent = { queueMs, overheadMs: progress.overheadMs };
+      return this.#open(choice, { work, sink, attempt: progress.attempts + 1, spent });
     };
     try {
-      const sent = await this.#placement.place({ work, excluded: progress.excluded, start });
+      const tried = await this.#placement.place({ work, excluded: progress.excluded, start });
       progress.attempts += 1;
-      return sent;
+      return tried;
     } catch (error) {
       throw progress.lastError ?? error;
     } finally {
@@ -179,49 +181,30 @@ export class Direct {
 
   #open(
     choice: Choice,
-    call: { work: Work; sink: Sink; attempt: number; queueMs: number; overheadMs: number },
-  ): Sent | null {
-    const { work } = call;
-    const { grant } = choice;
-    const { body, maxTokens } = capTokens(work.body, work.endpoint, grant.maxTokens);
-    const timing = this.#timing;
-    // A long answer that has begun is proof enough: others need not wait for its end.
-    const onAnswer = (): void => {
-      if (choice.health === 'probe') this.#sessions.report(choice, { kind: 'ok', measured: null });
-    };
-    const { sequences } = work;
-    const request = (): RequestSize => sizeOf(body);
-    const allowed = { request, sequences, maxTokens: maxTokens ?? work.maxTokens };
-    const attempt = new Attempt({
+    call: { work: Call; sink: Sink; attempt: number; spent: SpentTime },
+  ): Tried | null {
+    const sent = send({
       ...call,
-      candidate: choice,
-      maxTokens,
-      timing,
-      allowed,
-      onAnswer,
-    });
-    const own = grant.shareId === null;
-    const exchange = this.#sessions.open(
       choice,
-      {
-        job: null,
-        endpoint: work.endpoint,
-        model: work.model,
-        caller: { name: work.caller.memberName, own },
-        memberId: work.caller.memberId,
-        body,
-        uploads: work.uploads,
-        sequences: work.sequences,
-        deadlineMs: attempt.agentDeadlineMs,
-        attempt: call.attempt,
-        requestId: work.requestId,
-        ...(work.reasoningField !== undefined && { reasoningField: work.reasoningField }),
+      job: null,
+      timing: this.#timingOf(call.work),
+      open: (request, handler) => this.#sessions.open(choice, request, handler),
+      // A long answer that has begun is proof enough: others need not wait for its end.
+      onAnswer: () => {
+        if (choice.health !== 'probe') return;
+        this.#sessions.report(choice, { kind: 'ok', measured: null });
       },
-      attempt,
-    );
-    if (exchange === null) return null;
-    attempt.begin(exchange);
-    return { attempt, choice };
+    });
+    return sent === null ? null : { attempt: sent.attempt, choice };
+  }
+
+  #timingOf({ stream, limitMs }: Call): AttemptTiming {
+    const { syncDeadlineMs, firstByteMs, idleMs } = this.#timing;
+    return {
+      deadlineMs: Math.min(syncDeadlineMs, limitMs ?? Infinity),
+      isCallers: (limitMs ?? Infinity) < syncDeadlineMs,
+      stream: stream ? { firstByteMs, idleMs } : null,
+    };
   }
 
   #leave(): void {
@@ -239,7 +222,7 @@ function noteFailure(progress: Progress, blame: Blame, { providerId }: Choice): 
 }
 
 /** Our own bug is an outcome as well: a stream whose headers are out must still come to an end. */
-function internalError(work: Work, cause: unknown): ApiError {
+function internalError(work: Call, cause: unknown): ApiError {
   const message = `The gateway failed. Tell its admin the request id ${work.requestId}.`;
   return new ApiError('internal_error', message, { cause });
 }
@@ -259,7 +242,7 @@ function newProgress(): Progress {
 }
 
 function conclude(
-  work: Work,
+  work: Call,
   progress: Progress,
   end: { kind: Outcome['kind']; error?: ApiError; tokens?: Outcome['tokens'] },
 ): Outcome {

@@ -9,11 +9,11 @@ import { servedModels } from '../core/access/access.js';
 import { NO_NEEDS, capableCandidates } from '../core/routing/match.js';
 import { nextTry } from '../core/jobs/waiting-reason.js';
 import type { Sessions } from '../core/routing/links.js';
-import type { Work } from './work.js';
+import type { Call } from './work.js';
 
 const MAX_NAMED = 8;
 
-type Sought = Pick<Work, 'caller' | 'endpoint' | 'model'> & Partial<Pick<Work, 'needs'>>;
+type Sought = Pick<Call, 'caller' | 'endpoint' | 'model'> & Partial<Pick<Call, 'needs'>>;
 
 /** Where nobody was asked: of a model that is known, why nobody has it now. */
 export function modelAbsent(sought: Sought, sessions: Sessions): ApiError {

@@ -1,5 +1,6 @@
 /** One try of one piece of work on one provider, from OPEN to its end, with its deadlines. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import type { ApiError } from '@inference-gateway/shared/errors';
 import { SilenceTimer } from '@inference-gateway/shared/protocol/liveness';
 import type { ResetCode, TokenUsage } from '@inference-gateway/shared/protocol/messages';
@@ -13,10 +14,10 @@ import type {
   ExchangeHandler,
 } from '../core/routing/links.js';
 import { meteredTokens, NO_TOKENS } from '../core/usage/usage-bounds.js';
-import type { MeteredTokens, WireCount } from '../core/usage/usage-bounds.js';
+import type { MeteredTokens, TokenBounds } from '../core/usage/usage-bounds.js';
 import type { AttemptFailure } from './failure.js';
 import { CALLER_STALLED, JOB_CANCELED } from './work.js';
-import type { Sink, SinkFault, Work } from './work.js';
+import type { Sink, SinkFault, SpentTime, Work } from './work.js';
 
 /** Reasons of an abort that the agent is told; any other is that the caller has left. */
 const STOP_REASONS = [CALLER_STALLED, JOB_CANCELED] as const;
@@ -25,9 +26,12 @@ const WHOLE_ANSWER = 'whole answer';
 const MAX_ERROR_BYTES = 64 * 1024;
 
 export interface AttemptTiming {
-  readonly syncDeadlineMs: number;
-  readonly firstByteMs: number;
-  readonly idleMs: number;
+  /** From the work's arrival to the end of its answer, or to the head of one that is streamed. */
+  readonly deadlineMs: number;
+  /** The deadline is the caller's own, and shorter than what a provider has by rights. */
+  readonly isCallers: boolean;
+  /** Null: the answer comes whole. */
+  readonly stream: { readonly firstByteMs: number; readonly idleMs: number } | null;
 }
 
 export type AttemptResult =
@@ -40,17 +44,17 @@ export type AttemptResult =
   | { readonly kind: 'gone' };
 
 interface AttemptOptions {
-  readonly work: Work;
+  /** Not its body: the run of a job may take hours. */
+  readonly work: Pick<Work, 'endpoint' | 'receivedAt' | 'signal'>;
   readonly sink: Sink;
-  readonly candidate: Pick<Candidate, 'providerId' | 'providerName'>;
+  readonly provider: Pick<Candidate, 'providerId' | 'providerName'>;
   readonly attempt: number;
-  readonly queueMs: number;
-  readonly overheadMs: number;
+  readonly spent: SpentTime | null;
   /** What the share lowered the answer's tokens to; null where it lowered nothing. */
   readonly maxTokens: number | null;
   readonly timing: AttemptTiming;
-  /** What its tokens are held to. */
-  readonly allowed: Pick<WireCount, 'request' | 'sequences' | 'maxTokens'>;
+  /** What its tokens are held to; null where the answer is no text. */
+  readonly bounds: TokenBounds | null;
   /** The agent has taken the work. */
   readonly onAccepted?: () => void;
   /** The answer has begun, and is none of an error. */
@@ -89,9 +93,8 @@ export class Attempt implements ExchangeHandler {
       this.#settle = resolve;
       this.#reject = reject;
     });
-    const makesText = ENDPOINTS[options.work.endpoint].serviceType === 'llm';
     this.tokens = new Promise((resolve) => (this.#countTokens = resolve));
-    if (!makesText) this.#countTokens(NO_TOKENS);
+    if (options.bounds === null) this.#countTokens(NO_TOKENS);
   }
 
   /** Starts the clocks of work that has been sent. */
@@ -100,7 +103,7 @@ export class Attempt implements ExchangeHandler {
     this.#exchange = exchange;
     this.#sentAt = performance.now();
     work.signal.addEventListener('abort', this.#callerLeft, { once: true });
-    if (work.stream) this.#awaitByte(timing.firstByteMs, 'first byte');
+    if (timing.stream !== null) this.#awaitByte(timing.stream.firstByteMs, 'first byte');
     const leftMs = this.#deadlineMs();
     this.#deadline = setTimeout(() => this.#timeOut(WHOLE_ANSWER, leftMs), leftMs);
     if (work.signal.aborted) this.#callerLeft();
@@ -108,7 +111,7 @@ export class Attempt implements ExchangeHandler {
 
   /** How long the agent may take in all; a stream, once it flows, has no such limit (0). */
   get agentDeadlineMs(): number {
-    return this.#options.work.stream ? 0 : Math.ceil(this.#deadlineMs());
+    return this.#isStream ? 0 : Math.ceil(this.#deadlineMs());
   }
 
   accepted(): void {
@@ -126,20 +129,18 @@ export class Attempt implements ExchangeHandler {
       this.#errorStatus = head.status;
       return;
     }
-    const { work, sink, candidate, ...options } = this.#options;
-    const expected = expectedType(work);
+    const { work, sink, provider, attempt, spent, maxTokens } = this.#options;
+    const expected = expectedType(work.endpoint, this.#isStream);
     if (head.status !== 200 || !head.contentType.startsWith(expected)) {
       this.#stop('INTERNAL');
       this.fail(unusable(`${head.status} ${head.contentType} where ${expected} was due`));
       return;
     }
     const { contentType } = head;
-    const { providerId, providerName } = candidate;
-    const { attempt, queueMs, overheadMs, maxTokens } = options;
-    const way = { attempt, queueMs, overheadMs, maxTokens };
-    sink.begin({ providerId, providerName, ...way, contentType });
-    options.onAnswer?.();
-    if (work.stream) this.#flowing();
+    const { providerId, providerName } = provider;
+    sink.begin({ providerId, providerName, attempt, spent, maxTokens, contentType });
+    this.#options.onAnswer?.();
+    this.#flowing();
   }
 
   part(part: AnswerPart): void {
@@ -181,15 +182,14 @@ export class Attempt implements ExchangeHandler {
 
   /** Of a document nothing is passed on before it is whole: it counts if its agent says so. */
   #partOf(told: TokenUsage | null): MeteredTokens {
-    return told === null && !this.#options.work.stream ? NO_TOKENS : this.#meteredOf(told);
+    return told === null && !this.#isStream ? NO_TOKENS : this.#meteredOf(told);
   }
 
   #meteredOf(told: TokenUsage | null): MeteredTokens {
-    const { work, allowed } = this.#options;
-    if (ENDPOINTS[work.endpoint].serviceType !== 'llm') return NO_TOKENS;
-    if (this.#errorStatus !== null) return NO_TOKENS;
+    const { bounds } = this.#options;
+    if (bounds === null || this.#errorStatus !== null) return NO_TOKENS;
     const answerBytes = this.#answerBytes;
-    return meteredTokens({ ...allowed, told, answerBytes, stream: work.stream });
+    return meteredTokens({ ...bounds, told, answerBytes, stream: this.#isStream });
   }
 
   /**
@@ -206,9 +206,9 @@ export class Attempt implements ExchangeHandler {
   }
 
   #done(tokens: MeteredTokens): AttemptResult {
-    const { endpoint, stream: streamed } = this.#options.work;
+    const { endpoint } = this.#options.work;
     const measured = {
-      streamed,
+      streamed: this.#isStream,
       firstByteMs: (this.firstByteAt ?? this.#endedAt) - this.#sentAt,
       totalMs: this.#endedAt - this.#sentAt,
       tokens: tokens.completionTokens,
@@ -222,6 +222,10 @@ export class Attempt implements ExchangeHandler {
     if (fault === null) return;
     this.#stop('INTERNAL');
     this.fail(failureOf(fault));
+  }
+
+  get #isStream(): boolean {
+    return this.#options.timing.stream !== null;
   }
 
   readonly #consumed = (bytes: number): void => {
@@ -243,8 +247,10 @@ export class Attempt implements ExchangeHandler {
 
   /** The headers of a stream are here: from now on only silence ends it. */
   #flowing(): void {
+    const { stream } = this.#options.timing;
+    if (stream === null) return;
     if (this.#deadline !== null) clearTimeout(this.#deadline);
-    this.#awaitByte(this.#options.timing.idleMs, 'further byte');
+    this.#awaitByte(stream.idleMs, 'further byte');
   }
 
   #awaitByte(limitMs: number, waitingFor: string): void {
@@ -254,16 +260,13 @@ export class Attempt implements ExchangeHandler {
 
   #timeOut(waitingFor: string, afterMs: number): void {
     this.#stop('DEADLINE');
-    const { work, timing } = this.#options;
-    const isWhole = waitingFor === WHOLE_ANSWER;
-    const isCallers = isWhole && (work.limitMs ?? Infinity) < timing.syncDeadlineMs;
+    const isCallers = waitingFor === WHOLE_ANSWER && this.#options.timing.isCallers;
     this.fail({ kind: 'timeout', afterMs, waitingFor, isCallers });
   }
 
   #deadlineMs(): number {
     const { work, timing } = this.#options;
-    const limitMs = Math.min(timing.syncDeadlineMs, work.limitMs ?? Infinity);
-    return Math.max(1, limitMs - (performance.now() - work.receivedAt));
+    return Math.max(1, timing.deadlineMs - (performance.now() - work.receivedAt));
   }
 
   #stop(code: ResetCode): void {
@@ -294,7 +297,7 @@ function unusable(reason: string): AttemptFailure {
 }
 
 /** What the agent says before the bytes of an answer of this kind. */
-function expectedType(work: Work): string {
-  if (work.stream) return 'text/event-stream';
-  return ENDPOINTS[work.endpoint].media === null ? 'application/json' : 'multipart/mixed';
+function expectedType(endpoint: EndpointKey, isStream: boolean): string {
+  if (isStream) return 'text/event-stream';
+  return ENDPOINTS[endpoint].media === null ? 'application/json' : 'multipart/mixed';
 }

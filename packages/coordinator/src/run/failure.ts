@@ -1,6 +1,7 @@
 /**
- * What a failed attempt means: may another provider be tried, does it count against this one, and
- * what is the caller told. Source: decisions, sections 2 and 3.
+ * The one table of what a failed attempt means: may another provider be tried, does it count
+ * against this one, what becomes of a job, and what is the caller told. Source: decisions, sections
+ * 2, 3 and 5, and `docs/job-states.md`.
  */
 import { assertNever } from '@inference-gateway/shared/assert';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
@@ -33,22 +34,33 @@ export type AttemptFailure =
  */
 export type Blame = 'final' | 'wait' | 'skip' | 'failed';
 
+/**
+ * What a job comes to. `fail`: for good. `retry`: failed, and may be tried again. `release`: given
+ * back as if it had never run. `count`: the same, and too many of these are a failure. `leave`: the
+ * link is gone, and the work may not be: the lease decides, or the agent's return.
+ */
+export type JobFate = 'fail' | 'retry' | 'release' | 'count' | 'leave';
+
 export interface Verdict {
   readonly blame: Blame;
+  readonly fate: JobFate;
   readonly error: ApiError;
 }
+
+export type JobVerdict = Pick<Verdict, 'fate' | 'error'>;
 
 export function judge(failure: AttemptFailure, providerName: string): Verdict {
   switch (failure.kind) {
     case 'rejected':
       return judgeRejection(failure.reason, providerName);
-    case 'not_accepted':
-      return failed('provider_timeout', `${providerName} did not take the work in time.`);
-    case 'disconnected':
-      return failed(
-        'provider_disconnected',
-        `The link to ${providerName} was lost. Send it again.`,
-      );
+    case 'not_accepted': {
+      const said = `${providerName} did not take the work in time.`;
+      return { ...failed('provider_timeout', said), fate: 'count' };
+    }
+    case 'disconnected': {
+      const said = `The link to ${providerName} was lost. Send it again.`;
+      return { ...failed('provider_disconnected', said), fate: 'leave' };
+    }
     case 'timeout':
       return failed(
         'provider_timeout',
@@ -60,9 +72,9 @@ export function judge(failure: AttemptFailure, providerName: string): Verdict {
         `${providerName} sent an unusable answer: ${failure.reason}.`,
       );
     case 'gateway':
-      return { blame: 'final', error: failure.error };
+      return judgeOwnFault(failure.error);
     case 'upload_unreadable':
-      return { blame: 'final', error: uploadLost(failure.cause) };
+      return final(uploadLost(failure.cause));
     case 'reset':
       return judgeReset(failure.code, failure.message, providerName);
     case 'status':
@@ -72,17 +84,37 @@ export function judge(failure: AttemptFailure, providerName: string): Verdict {
   }
 }
 
+/** The gateway itself cannot keep the answer. Full space stays full; anything else may pass. */
+export function judgeOwnFault(error: ApiError): Verdict {
+  return { ...final(error), fate: error.code === 'storage_full' ? 'fail' : 'count' };
+}
+
 /**
  * What a failed attempt tells of its provider. A lost link tells nothing: all that was under way on
  * it failed at once, and with the next link it is as good as before. Nor does the impatience of a
  * caller: five who give an answer a second each would close the provider to all others.
  */
-export function reportOf(failure: AttemptFailure, blame: Blame, endpoint: EndpointKey): CallReport {
+export function reportOf(
+  failure: AttemptFailure,
+  { blame }: Verdict,
+  endpoint: EndpointKey,
+): CallReport {
   if (failure.kind === 'disconnected') return { kind: 'nothing' };
   if (failure.kind === 'timeout' && failure.isCallers) return { kind: 'nothing' };
   if (isLacking(failure) && RARER.has(endpoint)) return { kind: 'nothing' };
   if (blame === 'failed') return { kind: 'failed' };
   return { kind: blame === 'wait' ? 'busy' : 'nothing' };
+}
+
+/** The same of a job. Who gave it back would be asked again at once, and is left alone. */
+export function reportOfRun(
+  failure: AttemptFailure,
+  verdict: Verdict,
+  endpoint: EndpointKey,
+): CallReport {
+  const report = reportOf(failure, verdict, endpoint);
+  const isGivenBack = verdict.fate === 'release' || verdict.fate === 'count';
+  return isGivenBack && report.kind === 'nothing' ? { kind: 'busy' } : report;
 }
 
 /** Many local servers have none of these, and serve their models well by the usual one. */
@@ -107,18 +139,24 @@ function seconds(ms: number): number {
   return Math.round(ms / 100) / 10;
 }
 
-/** An agent that cannot read what it was sent is broken; any other has its owner's reasons. */
+/**
+ * An agent that cannot read what it was sent is broken; any other has its owner's reasons, and what
+ * the owner chose is not counted.
+ */
 function judgeRejection(reason: RejectReason, providerName: string): Verdict {
-  if (reason === 'busy') return notNow(`Every slot of ${providerName} is taken.`);
+  if (reason === 'busy') {
+    return { ...notNow(`Every slot of ${providerName} is taken.`), fate: 'count' };
+  }
   const said = `${providerName} refused the work: ${reason}.`;
-  return reason === 'bad_request' ? failed('provider_error', said) : skip(said);
+  if (reason === 'bad_request') return { ...failed('provider_error', said), fate: 'count' };
+  return skip(said, reason === 'draining' || reason === 'paused' ? 'release' : 'count');
 }
 
 function judgeReset(code: ResetCode, message: string, providerName: string): Verdict {
   const detail = message === '' ? code : message;
   switch (code) {
     case 'YIELDED':
-      return skip(`${providerName} was taken back by its owner.`);
+      return skip(`${providerName} was taken back by its owner.`, 'release');
     case 'LOCAL_TIMEOUT':
     case 'DEADLINE':
       return failed('provider_timeout', sentence(`${providerName} ran out of time: ${detail}`));
@@ -159,20 +197,25 @@ function judgeStatus(status: number, body: string, providerName: string): Verdic
   if (status === 404) return failed('provider_error', said);
   if (status === 408 || status === 425 || status === 429 || status === 503) return notNow(said);
   if (status >= 500) return failed('provider_error', said);
-  if (status === 413) return { blame: 'final', error: new ApiError('body_too_large', said) };
-  return { blame: 'final', error: new ApiError(code, message, param === null ? {} : { param }) };
+  if (status === 413) return final(new ApiError('body_too_large', said));
+  return final(new ApiError(code, message, param === null ? {} : { param }));
+}
+
+function final(error: ApiError): Verdict {
+  return { blame: 'final', fate: 'fail', error };
 }
 
 function failed(code: ErrorCode, message: string): Verdict {
-  return { blame: 'failed', error: new ApiError(code, message) };
+  return { blame: 'failed', fate: 'retry', error: new ApiError(code, message) };
 }
 
-function skip(message: string): Verdict {
-  return { blame: 'skip', error: new ApiError('provider_error', message) };
+function skip(message: string, fate: JobFate): Verdict {
+  return { blame: 'skip', fate, error: new ApiError('provider_error', message) };
 }
 
+/** A local server that is busy now may do a job later. */
 function notNow(message: string): Verdict {
-  return { blame: 'wait', error: new ApiError('capacity_exhausted', message) };
+  return { blame: 'wait', fate: 'retry', error: new ApiError('capacity_exhausted', message) };
 }
 
 /** Reads the agent's error document, which is hostile until read. */

@@ -1,6 +1,6 @@
 /**
- * One piece of work, whoever asked for it, and where its answer goes. A synchronous call and a
- * job are the same Work; only the Sink differs.
+ * One piece of work, and where its answer goes. A synchronous call and a job are the same Work;
+ * only the Sink differs.
  */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import type { ApiError } from '@inference-gateway/shared/errors';
@@ -8,37 +8,50 @@ import type { ReasoningField } from '@inference-gateway/shared/protocol/messages
 import type { Caller } from '../core/access/caller.js';
 import type { Needs } from '../core/routing/match.js';
 import type { AnswerPart, Upload } from '../core/routing/links.js';
-import type { MeteredTokens } from '../core/usage/usage-bounds.js';
+import type { AskedTokens, MeteredTokens } from '../core/usage/usage-bounds.js';
 
 /** The reason with which `Work.signal` is aborted where the caller is there, but reads nothing. */
 export const CALLER_STALLED = 'CALLER_STALLED';
 /** The same for a job that was canceled. */
 export const JOB_CANCELED = 'CANCELED';
 
+/** What is sent to a provider, for a call and for a job. */
 export interface Work {
   readonly requestId: string;
-  readonly caller: Caller;
+  readonly caller: Pick<Caller, 'memberId' | 'memberName'>;
   readonly endpoint: EndpointKey;
   readonly model: string;
-  /** What a provider must be able to do beyond serving the model. */
-  readonly needs: Needs;
   readonly body: Uint8Array;
   readonly uploads: readonly Upload[];
-  /** Answers that it asks for: `n` of a text, times its prompts. */
-  readonly sequences: number;
-  /** The most tokens of each, where the request says it; null otherwise. */
-  readonly maxTokens: number | null;
+  /** That it takes of a service, where they are free. */
+  readonly slots: number;
+  /** What the body asks for; null where the answer is no text. */
+  readonly asked: AskedTokens | null;
+  /** The name under which the caller reads a model's thinking; absent, the usual one. */
+  readonly reasoningField?: ReasoningField;
+  /** Monotonic ms (`performance.now`): of the whole request where it held files. */
+  readonly receivedAt: number;
+  /** Aborted when the caller leaves, or the job is canceled. */
+  readonly signal: AbortSignal;
+}
+
+/** A synchronous call: its caller waits, and its provider is yet to be found. */
+export interface Call extends Work {
+  readonly caller: Caller;
+  /** What a provider must be able to do beyond serving the model. */
+  readonly needs: Needs;
   readonly stream: boolean;
   /** The conversation that it belongs to; absent: it is read from the body. */
   readonly prefixes?: readonly string[];
-  /** Monotonic ms (`performance.now`): of the whole request where it held files. */
-  readonly receivedAt: number;
   /** The caller's own time limit, where it named one; null otherwise. */
   readonly limitMs: number | null;
-  /** The name under which the caller reads a model's thinking; absent, the usual one. */
-  readonly reasoningField?: ReasoningField;
-  /** Aborted when the caller leaves. */
-  readonly signal: AbortSignal;
+}
+
+/** What a call has spent until it was sent. */
+export interface SpentTime {
+  readonly queueMs: number;
+  /** In the gateway itself, beside waiting for a slot. */
+  readonly overheadMs: number;
 }
 
 /** Who answers, told to the sink before the first byte of the answer. */
@@ -46,9 +59,8 @@ export interface Answerer {
   readonly providerId: string;
   readonly providerName: string;
   readonly attempt: number;
-  readonly queueMs: number;
-  /** Time spent in the gateway itself, beside waiting for a slot. */
-  readonly overheadMs: number;
+  /** Null: of a job, whose caller does not wait. */
+  readonly spent: SpentTime | null;
   /** What its share lowered the answer's tokens to; null where it lowered nothing. */
   readonly maxTokens: number | null;
   readonly contentType: string;
@@ -77,7 +89,7 @@ export interface Sink {
  */
 export type SinkFault = string | ApiError | null;
 
-/** How a piece of work ended, for the caller, the log and the meter. */
+/** How a call ended, for the caller, the log and the meter. */
 export interface Outcome {
   readonly kind: 'ok' | 'failed' | 'canceled';
   readonly error: ApiError | null;

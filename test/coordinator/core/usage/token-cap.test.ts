@@ -64,7 +64,7 @@ describe('what is asked of a provider that gives 50 tokens', () => {
     ['less, by both names', { max_tokens: 2, max_completion_tokens: 3 }],
   ])('%s is sent as it came, byte for byte', (_, asked) => {
     const body = bytesOf(asked);
-    expect(capTokens(body, 'chat', CAP)).toEqual({ body, maxTokens: null });
+    expect(capTokens(body, 'chat', CAP)).toEqual({ body, asked: null, maxTokens: null });
     expect(capTokens(body, 'chat', CAP).body).toBe(body);
   });
 
@@ -147,13 +147,13 @@ describe('what is asked of a provider that gives 50 tokens', () => {
 describe('nothing is changed', () => {
   test('where there is no cap', () => {
     const body = bytesOf({ max_tokens: 4096 });
-    expect(capTokens(body, 'chat', null)).toEqual({ body, maxTokens: null });
+    expect(capTokens(body, 'chat', null)).toEqual({ body, asked: null, maxTokens: null });
   });
 
   test.each(['speech', 'images', 'transcriptions', 'music'] as const)('for %s', (endpoint) => {
     // The fields of a form are no request of tokens, and its files are elsewhere.
     const body = bytesOf({ prompt: 'a cat' });
-    expect(capTokens(body, endpoint, CAP)).toEqual({ body, maxTokens: null });
+    expect(capTokens(body, endpoint, CAP)).toEqual({ body, asked: null, maxTokens: null });
   });
 
   test('completions are capped as chats are', () => {

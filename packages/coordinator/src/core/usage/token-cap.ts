@@ -12,10 +12,14 @@ import {
   TOKEN_FLOORS,
   TOKEN_LIMITS,
 } from '@inference-gateway/shared/openai/tokens';
+import { askedTokens } from './usage-bounds.js';
+import type { AskedTokens } from './usage-bounds.js';
 import { readSparse, writeSparse } from '@inference-gateway/shared/json/sparse';
 
 export interface CappedBody {
   readonly body: Uint8Array;
+  /** What it asks for by now; null where it is as it was, or asks for no text. */
+  readonly asked: AskedTokens | null;
   /** The cap, where it is less than what was asked for; null where callers get what they ask. */
   readonly maxTokens: number | null;
 }
@@ -33,19 +37,26 @@ export function capTokens(
   most: number | null,
 ): CappedBody {
   const makesText = ENDPOINTS[endpoint].serviceType === 'llm';
-  if (most === null || !makesText) return { body, maxTokens: null };
+  if (most === null || !makesText) return { body, asked: null, maxTokens: null };
   const request = readSparse(body);
   const prompts = promptsOf(endpoint, request).length;
   const isThinned = limitAnswers(request, Math.max(1, Math.floor(most / prompts)));
   const cap = Math.max(1, Math.floor(most / (prompts * answersEach(request))));
   const isLowered = lowerLimits(request, cap) || isThinned;
   const isTidied = [dropFrom(request, CANDIDATE_COUNTS), lowerOptions(request, cap)].includes(true);
-  if (!isLowered && !isTidied && isNumber(request['max_tokens'])) return { body, maxTokens: null };
+  if (!isLowered && !isTidied && isNumber(request['max_tokens'])) {
+    return { body, asked: null, maxTokens: null };
+  }
   const asked = TOKEN_LIMITS.filter((name) => isNumber(request[name]));
   // Of several, the server may read the one that allows most: this one allows no more than any.
   request['max_tokens'] ??= Math.min(cap, ...asked.map((name) => Number(request[name])));
   const capped = writeSparse(request);
-  return { body: capped, maxTokens: isLowered || asked.length === 0 ? cap : null };
+  const isCapped = isLowered || asked.length === 0;
+  return {
+    body: capped,
+    asked: askedTokens(endpoint, () => request),
+    maxTokens: isCapped ? cap : null,
+  };
 }
 
 /** No prompt has more answers than tokens. True where one was to have more. */

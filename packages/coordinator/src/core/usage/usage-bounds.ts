@@ -2,7 +2,9 @@
  * What an agent says of tokens, held to what went over its link: it is the agent's word, and the
  * sums of a member and of an owner are made of it.
  */
-import { TOKENS_A_MEDIUM } from '@inference-gateway/shared/openai/tokens';
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import { limitOf, sequencesOf, TOKENS_A_MEDIUM } from '@inference-gateway/shared/openai/tokens';
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
 
 /** Of a request in bytes, with the media in it. */
@@ -12,19 +14,43 @@ export interface RequestSize {
   readonly mediaBytes: number;
 }
 
+/** What a request for text asks for. */
+export interface AskedTokens {
+  /** Answers: those to one prompt, times the prompts. */
+  readonly sequences: number;
+  /** Of one answer; null where the request names no limit. */
+  readonly maxTokens: number | null;
+}
+
+/** What the tokens of one answer are held to. */
+export interface TokenBounds extends AskedTokens {
+  /** Null where the request is not here any more. Asked for where it matters. */
+  readonly request: () => RequestSize | null;
+}
+
 /** What went over the link for one answer, and what its request allowed. */
-export interface WireCount {
+export interface WireCount extends TokenBounds {
   /** The agent's word; null where it said nothing. */
   readonly told: TokenUsage | null;
   /** Bytes of the answer, those included that came after it was canceled. */
   readonly answerBytes: number;
-  /** Null where the request is not here any more. Asked for where it matters. */
-  readonly request: () => RequestSize | null;
-  /** Answers that it asks for. */
-  readonly sequences: number;
-  /** Of one answer; null where the request names no limit. */
-  readonly maxTokens: number | null;
   readonly stream: boolean;
+}
+
+/** Null where the endpoint's answers are no text: then the request is not read. */
+export function askedTokens(
+  endpoint: EndpointKey,
+  read: () => Readonly<Record<string, unknown>>,
+): AskedTokens | null {
+  if (ENDPOINTS[endpoint].serviceType !== 'llm') return null;
+  const fields = read();
+  return { sequences: sequencesOf(endpoint, fields), maxTokens: limitOf(fields) };
+}
+
+/** The same of a request that only its agent still has. */
+export function lostBounds(endpoint: EndpointKey, size: RequestSize | null): TokenBounds | null {
+  const asked = askedTokens(endpoint, () => ({}));
+  return asked === null ? null : { ...asked, request: () => size };
 }
 
 export interface MeteredTokens {

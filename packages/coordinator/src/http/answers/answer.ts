@@ -19,8 +19,11 @@ export interface HttpAnswer extends Sink {
 export function setAnswerHeaders(response: ServerResponse, answerer: Answerer): void {
   response.setHeader('x-provider', encodeURIComponent(answerer.providerName));
   response.setHeader('x-attempts', String(answerer.attempt));
-  response.setHeader('x-queue-ms', String(Math.round(answerer.queueMs)));
-  response.setHeader('x-gateway-overhead-ms', String(Math.round(answerer.overheadMs)));
+  if (answerer.spent !== null) {
+    const { queueMs, overheadMs } = answerer.spent;
+    response.setHeader('x-queue-ms', String(Math.round(queueMs)));
+    response.setHeader('x-gateway-overhead-ms', String(Math.round(overheadMs)));
+  }
   // A provider that took over may have no such limit.
   if (answerer.maxTokens === null) response.removeHeader('x-max-tokens');
   else response.setHeader('x-max-tokens', String(answerer.maxTokens));

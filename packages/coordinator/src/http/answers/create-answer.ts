@@ -6,7 +6,7 @@ import type { AssetLibrary } from '../../assets/asset-library.js';
 import type { AssetLinks } from '../../assets/asset-links.js';
 import type { DurationMeter } from '../../media/duration.js';
 import { CALLER_STALLED } from '../../run/work.js';
-import type { Work } from '../../run/work.js';
+import type { Call } from '../../run/work.js';
 import type { JsonBodies } from '../bodies/body.js';
 import type { Context } from '../edge/context.js';
 import type { FittedCall } from '../inference/fit-call.js';
@@ -33,7 +33,7 @@ export interface AnswerParts {
 
 export interface Answered {
   readonly ctx: Context;
-  readonly work: Work;
+  readonly work: Call;
   readonly call: ReadCall;
   readonly fitted: FittedCall;
   /** What the member may still keep of generated files. */

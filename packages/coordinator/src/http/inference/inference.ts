@@ -1,14 +1,14 @@
 /** Every inference endpoint, driven by the rows of the endpoint table. */
 import { ENDPOINTS, ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
-import { limitOf, sequencesOf } from '@inference-gateway/shared/openai/tokens';
 import type Router from '@koa/router';
 import type { ServerResponse } from 'node:http';
 import { servingModels } from '../../core/routing/match.js';
+import { askedTokens } from '../../core/usage/usage-bounds.js';
 import { modelAbsent } from '../../run/absence.js';
-import type { Direct } from '../../relay/relay.js';
+import type { Relay } from '../../relay/relay.js';
 import { shuttingDown } from '../../run/failure.js';
-import type { Outcome, Work } from '../../run/work.js';
+import type { Call, Outcome } from '../../run/work.js';
 import { NOTHING_MEASURED } from '../../assets/measures.js';
 import type { Measures } from '../../assets/measures.js';
 import { createAnswer } from '../answers/create-answer.js';
@@ -25,10 +25,10 @@ import { readSubmission, submitJob } from '../jobs/submit-job.js';
 import type { Asked, SubmissionParts } from '../jobs/submit-job.js';
 
 export interface InferenceParts extends AnswerParts, ReadingParts, SubmissionParts {
-  readonly direct: Direct;
+  readonly relay: Relay;
   readonly isDraining: () => boolean;
   /** Counts a finished call. */
-  readonly meter: (work: Work, outcome: Outcome, measures: Measures) => void;
+  readonly meter: (work: Call, outcome: Outcome, measures: Measures) => void;
 }
 
 export function inferenceRoutes(router: Router<RequestState>, parts: InferenceParts): void {
@@ -89,14 +89,14 @@ async function relay(ctx: Context, asked: Asked, parts: InferenceParts): Promise
   });
   // Whoever left while an upload was read has closed it already.
   if (res.destroyed) departure.abort();
-  const work: Work = { ...toWork(ctx, asked, fitted), signal: departure.signal };
+  const work: Call = { ...toCall(ctx, asked, fitted), signal: departure.signal };
   // Before a GPU is asked: what it makes must find room.
   const makesFiles = ENDPOINTS[endpoint].media !== null;
   const spaceBytes = makesFiles ? await parts.library.requireSpace(work.caller.memberId) : 0;
   const answer = createAnswer({ ctx, work, call, fitted, spaceBytes, departure }, parts);
   ctx.set(fitted.headers);
   ctx.respond = false;
-  const outcome = await parts.direct.run(work, answer);
+  const outcome = await parts.relay.run(work, answer);
   ctx.state.inference = { model: work.model, outcome };
   // Of a file that broke off, what its caller was sent of it.
   const isSent = outcome.kind === 'ok' || answer.committed;
@@ -111,8 +111,9 @@ async function relay(ctx: Context, asked: Asked, parts: InferenceParts): Promise
   throw outcome.error;
 }
 
-function toWork(ctx: Context, { endpoint, call }: Asked, fitted: FittedCall): Omit<Work, 'signal'> {
+function toCall(ctx: Context, { endpoint, call }: Asked, fitted: FittedCall): Omit<Call, 'signal'> {
   const receivedAt = call.files.length > 0 ? performance.now() : ctx.state.receivedAt;
+  const asked = askedTokens(endpoint, () => fitted.body);
   return {
     requestId: ctx.state.requestId,
     caller: callerOf(ctx),
@@ -122,8 +123,9 @@ function toWork(ctx: Context, { endpoint, call }: Asked, fitted: FittedCall): Om
     body: writeSparse(fitted.body),
     uploads: call.files,
     ...(call.reading !== undefined && { prefixes: call.reading.prefixes }),
-    sequences: ENDPOINTS[endpoint].serviceType === 'llm' ? sequencesOf(endpoint, fitted.body) : 1,
-    maxTokens: limitOf(fitted.body),
+    // Answers are computed side by side.
+    slots: asked?.sequences ?? 1,
+    asked,
     stream: call.request.stream,
     receivedAt,
     limitMs: readClientTimeout(ctx, receivedAt),

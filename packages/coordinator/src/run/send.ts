@@ -1,0 +1,86 @@
+/**
+ * The one way of work to the provider that was chosen for it: the tokens of a call or a job are
+ * capped, its OPEN is built, and its attempt begins.
+ */
+import type { Choice } from '../core/routing/match.js';
+import type { Exchange, ExchangeHandler, OpenRequest } from '../core/routing/links.js';
+import { capTokens } from '../core/usage/token-cap.js';
+import { sizeOf } from '../core/usage/usage-bounds.js';
+import type { TokenBounds } from '../core/usage/usage-bounds.js';
+import { Attempt } from './attempt.js';
+import type { AttemptTiming } from './attempt.js';
+import type { Sink, SpentTime, Work } from './work.js';
+
+export interface Sending {
+  readonly work: Work;
+  readonly choice: Choice;
+  readonly sink: Sink;
+  /** Which attempt it is, from 1 on. */
+  readonly attempt: number;
+  /** Null: a synchronous call. */
+  readonly job: OpenRequest['job'];
+  readonly spent: SpentTime | null;
+  readonly timing: AttemptTiming;
+  /** Takes the slot of the choice; null where it or its link has gone. */
+  readonly open: (request: OpenRequest, handler: ExchangeHandler) => Exchange | null;
+  readonly onAccepted?: () => void;
+  readonly onAnswer?: () => void;
+}
+
+export interface Sent {
+  readonly attempt: Attempt;
+  readonly exchange: Exchange;
+}
+
+/** Null where `open` opened nothing. */
+export function send(sending: Sending): Sent | null {
+  const { work, choice, job, attempt: number, open, ...options } = sending;
+  const { endpoint, receivedAt, signal } = work;
+  const { body, asked, maxTokens } = capTokens(work.body, endpoint, choice.grant.maxTokens);
+  const tokens = asked ?? work.asked;
+  const size = job === null ? sizeLater : sizeNow;
+  const attempt = new Attempt({
+    ...options,
+    work: { endpoint, receivedAt, signal },
+    provider: choice,
+    attempt: number,
+    maxTokens,
+    bounds: tokens === null ? null : { ...tokens, request: size(body) },
+  });
+  const { agentDeadlineMs: deadlineMs } = attempt;
+  const exchange = open(openRequest(sending, { body, deadlineMs }), attempt);
+  if (exchange === null) return null;
+  attempt.begin(exchange);
+  return { attempt, exchange };
+}
+
+function openRequest(
+  { work, choice, job, attempt }: Sending,
+  capped: Pick<OpenRequest, 'body' | 'deadlineMs'>,
+): OpenRequest {
+  const { endpoint, model, caller, uploads, requestId, reasoningField } = work;
+  return {
+    job,
+    endpoint,
+    model,
+    caller: { name: caller.memberName, own: choice.grant.shareId === null },
+    memberId: caller.memberId,
+    ...capped,
+    uploads,
+    sequences: work.slots,
+    attempt,
+    requestId,
+    ...(reasoningField !== undefined && { reasoningField }),
+  };
+}
+
+/** The body of a call is kept anyway, to be sent again; to look through it takes its time. */
+function sizeLater(body: Uint8Array): TokenBounds['request'] {
+  return () => sizeOf(body);
+}
+
+/** The body of a job is not: its run may take hours. */
+function sizeNow(body: Uint8Array): TokenBounds['request'] {
+  const size = sizeOf(body);
+  return () => size;
+}
