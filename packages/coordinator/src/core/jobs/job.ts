@@ -70,9 +70,7 @@ export function isFinished(status: JobStatus): boolean {
 /** Why a job failed: what a synchronous caller would have been told. */
 export type JobError = ErrorBody['error'];
 
-// A batch has no state of its own: it is what its jobs are (specification, section 3).
-export { MAX_BATCH_ITEMS } from '@inference-gateway/shared/openai/batch-requests';
-
+/** A batch has no state of its own: it is what its jobs are (specification, section 3). */
 export type BatchStatus = 'PENDING' | 'PROCESSING' | 'DONE';
 
 export type JobCounts = Readonly<Record<JobStatus, number>>;

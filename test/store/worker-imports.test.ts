@@ -1,0 +1,15 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+// Each start of a coordinator, and each test with a store, pays for what the thread loads: zod
+// alone took half of it.
+test('the store’s thread loads no package beside better-sqlite3', async () => {
+  const code = "await import('@inference-gateway/coordinator/store/sqlite/engine/adapter')";
+  const env = { ...process.env, NODE_DEBUG: 'esm' };
+  const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], { env });
+  const { stderr } = await run;
+  expect(stderr).toContain('/sqlite/engine/adapter.js');
+  const packages = [...stderr.matchAll(/\/node_modules\/((?:@[^/]+\/)?[^/]+)\//g)];
+  expect(new Set(packages.map(([, name]) => name))).toEqual(new Set());
+});
