@@ -1,3 +1,4 @@
+import { CALL_KINDS } from '@inference-gateway/coordinator/http/inference/kinds';
 import { createDocument } from '@inference-gateway/coordinator/openapi/document';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startFakeMedia } from '../support/fake-media-server.js';
@@ -142,7 +143,7 @@ describe('GET /openapi.json', () => {
   it('takes no key, and names the address at which callers reach this server', async () => {
     const response = await fetch(`${gateway.address}/openapi.json`);
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(await response.json()).toEqual(createDocument(gateway.address));
+    expect(await response.json()).toEqual(createDocument(gateway.address, CALL_KINDS));
     const own = await startGateway({ publicUrl: 'https://gateway.example.net' });
     const document = (await (await fetch(`${own.address}/openapi.json`)).json()) as object;
     expect(document).toMatchObject({ servers: [{ url: 'https://gateway.example.net' }] });

@@ -1,4 +1,5 @@
 /** Holds real answers to what `GET /openapi.json` says of them. */
+import { CALL_KINDS } from '@inference-gateway/coordinator/http/inference/kinds';
 import { createDocument } from '@inference-gateway/coordinator/openapi/document';
 import type {
   Answer,
@@ -12,7 +13,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { expect } from 'vitest';
 
-export const DOCUMENT: OpenApiDocument = createDocument('http://gateway');
+export const DOCUMENT: OpenApiDocument = createDocument('http://gateway', CALL_KINDS);
 
 const ROOT = 'openapi';
 const ajv = new Ajv2020({ strict: false, allErrors: true });

@@ -1,4 +1,5 @@
 /** The schemas of the document as the tables of Docs, and what it says of errors. */
+import { CALL_KINDS } from '@inference-gateway/coordinator/http/inference/kinds';
 import { createDocument } from '@inference-gateway/coordinator/openapi/document';
 import { ERRORS } from '@inference-gateway/shared/errors';
 import { readFile } from 'node:fs/promises';
@@ -12,7 +13,7 @@ import {
 } from '../../packages/coordinator/web/src/screens/docs/open-api.js';
 import { fieldsOf } from '../../packages/coordinator/web/src/screens/docs/schema-fields.js';
 
-const document = createDocument('https://gateway.example.org');
+const document = createDocument('https://gateway.example.org', CALL_KINDS);
 const all = groupsOf(document).flatMap(({ endpoints }) => endpoints);
 
 function fields(schema: object): string[] {

@@ -1,6 +1,8 @@
 /**
  * One row per inference endpoint of the specification, section 4. Routing, validation, matching,
- * the link and the agent's allow-list read this table; adding an endpoint is adding a row.
+ * the link and the agent's allow-list read this table. What the code does for an endpoint is done
+ * for its kind, in one table for both ends (`openai/kinds.ts`), one in the coordinator
+ * (`http/inference/kinds.ts`) and one in the agent (`backends/kinds.ts`).
  */
 import type { MediaFamily, MediaFormat } from './media/types.js';
 
@@ -17,11 +19,18 @@ export type InferenceType = (typeof INFERENCE_TYPES)[number];
 /** How a request body arrives, and where the model's name is found in it. */
 export type BodyKind = 'json' | 'multipart' | 'query';
 
-/**
- * What a caller gets: OpenAI JSON (or its event stream), a transcript, names, a list of images, or
- * the bytes of one file.
- */
-export type AnswerKind = 'chat' | 'completion' | 'transcription' | 'voices' | 'images' | 'file';
+/** Endpoints of one kind are checked, answered, metered, described and proven in the same way. */
+export const ENDPOINT_KINDS = [
+  'chat',
+  'completion',
+  'transcript',
+  'voices',
+  'images',
+  'speech',
+  'film',
+  'music',
+] as const;
+export type EndpointKind = (typeof ENDPOINT_KINDS)[number];
 
 /** A file that a form may hold. */
 export interface UploadField {
@@ -51,64 +60,87 @@ export interface Endpoint {
   readonly body: BodyKind;
   /** The files of a multipart body; none elsewhere. */
   readonly uploads: readonly UploadField[];
-  readonly answer: AnswerKind;
+  readonly kind: EndpointKind;
   /** What the files of an answer are; null where an answer is text. */
   readonly media: MediaFamily | null;
   /** Null where the endpoint cannot run as a job (specification, Async submission). */
   readonly inferenceType: InferenceType | null;
+  /** Many local servers lack it, and serve their models well by the usual endpoint. */
+  readonly isRare: boolean;
+  /**
+   * `gen_ai.operation.name` in metrics. OpenTelemetry has values for text only; the others say what
+   * the endpoint makes.
+   */
+  readonly operation: string;
 }
 
 export const ENDPOINTS = {
-  chat: post('/chat/completions', 'json', { serviceType: 'llm', answer: 'chat', job: 'LLM' }),
-  completions: post('/completions', 'json', {
+  chat: post('/chat/completions', 'json', {
+    kind: 'chat',
     serviceType: 'llm',
-    answer: 'completion',
     job: 'LLM',
+    operation: 'chat',
+  }),
+  completions: post('/completions', 'json', {
+    kind: 'completion',
+    serviceType: 'llm',
+    job: 'LLM',
+    isRare: true,
+    operation: 'text_completion',
   }),
   transcriptions: post('/audio/transcriptions', 'multipart', {
+    kind: 'transcript',
     serviceType: 'stt',
     uploads: [{ name: 'file', ...AUDIO }],
-    answer: 'transcription',
+    operation: 'transcription',
   }),
   speech: post('/audio/speech', 'json', {
+    kind: 'speech',
     serviceType: 'tts',
-    answer: 'file',
     media: 'audio',
     job: 'TTS',
+    operation: 'speech',
   }),
-  voices: get('/audio/voices', { serviceType: 'tts', answer: 'voices' }),
+  voices: get('/audio/voices', { kind: 'voices', serviceType: 'tts', operation: 'voices' }),
   images: post('/images/generations', 'json', {
+    kind: 'images',
     serviceType: 'image',
-    answer: 'images',
     media: 'image',
     job: 'IMAGE',
+    operation: 'image_generation',
   }),
   edits: post('/images/edits', 'multipart', {
+    kind: 'images',
     serviceType: 'image',
     uploads: [
       { name: 'image', ...IMAGE, required: true, most: MAX_EDITED_IMAGES },
       { name: 'mask', ...IMAGE, required: false, most: 1 },
     ],
-    answer: 'images',
     media: 'image',
+    isRare: true,
+    operation: 'image_edit',
   }),
   videos: post('/videos/generations', 'json', {
+    kind: 'film',
     serviceType: 'video',
-    answer: 'file',
     media: 'video',
     job: 'VIDEO',
+    operation: 'video_generation',
   }),
   music: post('/music/generations', 'json', {
+    kind: 'music',
     serviceType: 'music',
-    answer: 'file',
     media: 'audio',
     job: 'MUSIC',
+    operation: 'music_generation',
   }),
   voice: post('/voice/generations', 'multipart', {
+    kind: 'speech',
     serviceType: 'tts',
     uploads: [{ name: 'file', ...AUDIO }],
-    answer: 'file',
     media: 'audio',
+    isRare: true,
+    operation: 'voice_generation',
   }),
 } as const satisfies Record<string, Endpoint>;
 
@@ -118,16 +150,18 @@ export type EndpointKey = keyof typeof ENDPOINTS;
 export const ENDPOINT_KEYS = Object.keys(ENDPOINTS) as [EndpointKey, ...EndpointKey[]];
 
 interface Row {
+  readonly kind: EndpointKind;
   readonly serviceType: ServiceType;
   readonly uploads?: readonly UploadField[];
-  readonly answer: AnswerKind;
   readonly media?: MediaFamily;
   readonly job?: InferenceType;
+  readonly isRare?: boolean;
+  readonly operation: string;
 }
 
 function post(path: string, body: BodyKind, row: Row): Endpoint {
-  const { serviceType, uploads = [], answer, media = null, job: inferenceType = null } = row;
-  return { method: 'POST', path, serviceType, body, uploads, answer, media, inferenceType };
+  const { uploads = [], media = null, job: inferenceType = null, isRare = false, ...rest } = row;
+  return { method: 'POST', path, body, uploads, media, inferenceType, isRare, ...rest };
 }
 
 function get(path: string, row: Row): Endpoint {

@@ -1,13 +1,14 @@
 /** Reads made-up answers of local servers, as the agent would. */
 import type { LocalAnswer } from '@inference-gateway/agent/backends/backend';
 import { readAnswer } from '@inference-gateway/agent/openai-wire/local-answer';
+import { CHAT_WIRE, COMPLETION_WIRE } from '@inference-gateway/agent/openai-wire/answer-form';
 import type { AnswerForm } from '@inference-gateway/agent/openai-wire/answer-form';
 
 export type Json = Record<string, unknown>;
 type Pieces = readonly (string | Uint8Array)[];
 
-export const chat: AnswerForm = { kind: 'chat', model: 'mine', stream: true, usage: false };
-export const completion: AnswerForm = { ...chat, kind: 'completion' };
+export const chat: AnswerForm = { wire: CHAT_WIRE, model: 'mine', stream: true, usage: false };
+export const completion: AnswerForm = { ...chat, wire: COMPLETION_WIRE };
 export const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 
 export interface Streamed {

@@ -1,9 +1,10 @@
 import type { DocumentAnswer } from '@inference-gateway/agent/backends/backend';
 import { readAnswer } from '@inference-gateway/agent/openai-wire/local-answer';
+import { CHAT_WIRE, COMPLETION_WIRE } from '@inference-gateway/agent/openai-wire/answer-form';
 import type { AnswerForm } from '@inference-gateway/agent/openai-wire/answer-form';
 import { describe, expect, test } from 'vitest';
 
-const chat: AnswerForm = { kind: 'chat', model: 'mine', stream: false, usage: false };
+const chat: AnswerForm = { wire: CHAT_WIRE, model: 'mine', stream: false, usage: false };
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 
 async function read(body: unknown, { form = chat, status = 200 } = {}): Promise<DocumentAnswer> {
@@ -104,7 +105,7 @@ describe('a document', () => {
   });
 
   test('of the completions endpoint has texts', async () => {
-    const form: AnswerForm = { ...chat, kind: 'completion' };
+    const form: AnswerForm = { ...chat, wire: COMPLETION_WIRE };
     expect(await json({ choices: [{ text: 'a' }, {}] }, form)).toMatchObject({
       object: 'text_completion',
       choices: [
@@ -191,7 +192,7 @@ describe('SSE for a plain request', () => {
   });
 
   test('joins the texts of a completion', async () => {
-    const form: AnswerForm = { ...chat, kind: 'completion' };
+    const form: AnswerForm = { ...chat, wire: COMPLETION_WIRE };
     const text = events(
       { choices: [{ text: 'a' }] },
       { choices: [{ text: 'b', finish_reason: 'stop' }] },

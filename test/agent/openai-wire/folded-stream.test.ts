@@ -2,13 +2,14 @@
  * A plain call that was asked for as a stream: the document is the one that llama-server answers a
  * plain call with. Both sides are as a real one writes them.
  */
+import { CHAT_WIRE, COMPLETION_WIRE } from '@inference-gateway/agent/openai-wire/answer-form';
 import type { AnswerForm } from '@inference-gateway/agent/openai-wire/answer-form';
 import { describe, expect, test } from 'vitest';
 import { read } from './answers.js';
 import type { Json } from './answers.js';
 
-const plain = (kind: AnswerForm['kind']): AnswerForm => ({
-  kind,
+const plain = (wire: AnswerForm['wire']): AnswerForm => ({
+  wire,
   model: 'mine',
   stream: false,
   usage: false,
@@ -105,14 +106,14 @@ const CHATS: readonly [string, readonly string[], readonly Json[]][] = [
   ],
 ];
 
-async function folded(pieces: readonly string[], kind: AnswerForm['kind'] = 'chat') {
-  const answer = await read(pieces, plain(kind));
+async function folded(pieces: readonly string[], wire: AnswerForm['wire'] = CHAT_WIRE) {
+  const answer = await read(pieces, plain(wire));
   if (answer.kind !== 'document') throw new Error('not a document');
   return { json: JSON.parse(answer.json) as Json, usage: answer.usage };
 }
 
-async function whole(json: object, kind: AnswerForm['kind'] = 'chat') {
-  return folded([JSON.stringify(json)], kind);
+async function whole(json: object, wire: AnswerForm['wire'] = CHAT_WIRE) {
+  return folded([JSON.stringify(json)], wire);
 }
 
 describe('a stream told as a document is what the plain answer would have been', () => {
@@ -137,11 +138,11 @@ describe('a stream told as a document is what the plain answer would have been',
     };
     const end = { text: '', index: 0, finish_reason: 'length', logprobs: null };
     const last = { choices: [end], usage: USAGE, timings: TIMINGS };
-    const told = await folded([part(' a'), part(' b'), part('', last), DONE], 'completion');
+    const told = await folded([part(' a'), part(' b'), part('', last), DONE], COMPLETION_WIRE);
     const logprobs = { tokens: [' a', ' b'], token_logprobs: [-1, -1] };
     const choices = [{ text: ' a b', index: 0, finish_reason: 'length', logprobs }];
     const answer = { ...FRAME, choices, usage: USAGE, timings: TIMINGS };
-    expect(told).toEqual(await whole(answer, 'completion'));
+    expect(told).toEqual(await whole(answer, COMPLETION_WIRE));
   });
 
   test('however the bytes are cut', async () => {
@@ -149,8 +150,8 @@ describe('a stream told as a document is what the plain answer would have been',
     const bytes = Buffer.from(text);
     const pieces = Array.from(bytes, (_, at) => bytes.subarray(at, at + 1).toString('latin1'));
     const cut = pieces.map((piece) => Buffer.from(piece, 'latin1'));
-    const answer = await read(cut, plain('chat'));
-    expect(answer).toEqual(await read([text], plain('chat')));
+    const answer = await read(cut, plain(CHAT_WIRE));
+    expect(answer).toEqual(await read([text], plain(CHAT_WIRE)));
   });
 });
 

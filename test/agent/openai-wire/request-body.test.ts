@@ -38,7 +38,6 @@ describe('a request', () => {
     expect(sent).toEqual({ model: '/models/x.gguf', messages: [], top_k: 3 });
     const promptTokens = expect.any(Function) as unknown;
     expect(form).toEqual({
-      kind: 'chat',
       model: 'mine',
       stream: false,
       usage: false,

@@ -1,3 +1,4 @@
+import { CALL_KINDS } from '@inference-gateway/coordinator/http/inference/kinds';
 import { createDocument } from '@inference-gateway/coordinator/openapi/document';
 import { ERROR_ANSWERS, errorStatus } from '@inference-gateway/coordinator/openapi/error-answers';
 import type { ErrorAnswerName } from '@inference-gateway/coordinator/openapi/error-answers';
@@ -32,7 +33,7 @@ async function lint(document: object): Promise<string[]> {
 
 describe('an OpenAPI linter', () => {
   test('finds nothing wrong with the document', async () => {
-    expect(await lint(createDocument('https://gateway.example.net'))).toEqual([]);
+    expect(await lint(createDocument('https://gateway.example.net', CALL_KINDS))).toEqual([]);
   });
 
   test('finds an example that does not fit its schema', async () => {
@@ -44,7 +45,7 @@ describe('an OpenAPI linter', () => {
 });
 
 test("the interface description's own version is 1.0.0, and its server is the public URL", () => {
-  const { openapi, info, servers } = createDocument('https://gateway.example.net');
+  const { openapi, info, servers } = createDocument('https://gateway.example.net', CALL_KINDS);
   expect(openapi).toMatch(/^3\.1\./);
   expect(info).toMatchObject({ version: '1.0.0' });
   expect(servers).toEqual([{ url: 'https://gateway.example.net' }]);

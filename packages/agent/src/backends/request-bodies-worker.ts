@@ -1,13 +1,10 @@
 /** The thread of `request-bodies.ts`: parses, checks and writes one body at a time. */
-import {
-  estimatePromptTokens,
-  promptsOf,
-  TOKEN_FIELDS,
-} from '@inference-gateway/shared/openai/tokens';
+import { kindOf, promptsOf, withPrompt } from '@inference-gateway/shared/openai/kinds';
+import { estimatePromptTokens, TOKEN_FIELDS } from '@inference-gateway/shared/openai/tokens';
 import { REQUEST_SCHEMAS } from '@inference-gateway/shared/openai/request-schemas';
 import { answerInThread, ownBlock } from '@inference-gateway/shared/program/thread-queue';
 import { toSparse, writeSparse } from '@inference-gateway/shared/json/sparse';
-import { checkBody, isText } from '../openai-wire/checked-body.js';
+import { checkBody } from '../openai-wire/checked-body.js';
 import type { BodyQuestion } from '../openai-wire/checked-body.js';
 import type { JsonObject } from '../openai-wire/json.js';
 import type { ThreadAnswer } from './request-bodies.js';
@@ -33,12 +30,12 @@ function answerTo(question: BodyQuestion, bytes: Buffer): ThreadAnswer {
 
 /** Of media, all that backends read: texts and a picture, which cost little to parse again. */
 function keptOf({ endpoint }: BodyQuestion): ReadonlySet<string> {
-  if (isText(endpoint)) return KEPT_OF_TEXTS;
+  if (kindOf(endpoint).text !== null) return KEPT_OF_TEXTS;
   return new Set(Object.keys(REQUEST_SCHEMAS[endpoint].shape));
 }
 
 function promptTokensOf({ endpoint }: BodyQuestion, body: JsonObject): number[] {
-  if (!isText(endpoint)) return [];
-  if (endpoint !== 'completions') return [estimatePromptTokens(body)];
-  return promptsOf(endpoint, body).map((prompt) => estimatePromptTokens({ ...body, prompt }));
+  if (kindOf(endpoint).text === null) return [];
+  const prompts = promptsOf(endpoint, body);
+  return prompts.map((prompt) => estimatePromptTokens(withPrompt(endpoint, body, prompt)));
 }

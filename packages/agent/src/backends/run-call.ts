@@ -9,6 +9,7 @@ import type { LocalAnswer, LocalCall } from './backend.js';
 import type { Dialect } from './openai/dialect.js';
 import { forward } from './forward.js';
 import type { ForwardedAnswer, ForwardRequest } from './forward.js';
+import { SERVED_KINDS } from './kinds.js';
 
 export interface CallTarget {
   /** With `/v1`, where the server has it. */
@@ -23,11 +24,13 @@ export interface CallTarget {
 
 /** Chat and completions. Throws a `LocalFailure`, or what the call's signal was aborted with. */
 export async function runCall(target: CallTarget, call: LocalCall): Promise<LocalAnswer> {
-  if (ENDPOINTS[call.endpoint].serviceType !== 'llm') return notServed(call);
+  const { path, kind } = ENDPOINTS[call.endpoint];
+  const { wire } = SERVED_KINDS[kind];
+  if (wire === null) return notServed(call);
   const request = shapeRequest(call, target.dropFields, target.dialect);
-  const isLasting = target.dialect?.outlives?.includes(call.endpoint) === true;
+  const isLasting = target.dialect?.outlives?.includes(kind) === true;
   const raw = await (isLasting ? forwardToEnd : forward)({
-    url: target.baseUrl + ENDPOINTS[call.endpoint].path,
+    url: target.baseUrl + path,
     apiKey: target.apiKey,
     body: request.body,
     signal: call.signal,
@@ -35,7 +38,7 @@ export async function runCall(target: CallTarget, call: LocalCall): Promise<Loca
   try {
     // Some versions name what they were asked for.
     const names = target.names && new Set([...target.names, call.model.served_name]);
-    return await readAnswer(raw, { ...request.form, ...(names && { names }) });
+    return await readAnswer(raw, { ...request.form, wire, ...(names && { names }) });
   } catch (error) {
     // What makes no sense is not read to its end, which may never come.
     raw.body.abandon();

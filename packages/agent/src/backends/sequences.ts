@@ -4,11 +4,10 @@
  * requests: some refuse more answers than they have slots, some make one, and some count the tokens
  * of one.
  */
-import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { kindOf, promptsOf, withPrompt } from '@inference-gateway/shared/openai/kinds';
 import {
   answersEach,
   CANDIDATE_COUNTS,
-  promptsOf,
   SEQUENCE_COUNTS,
 } from '@inference-gateway/shared/openai/tokens';
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
@@ -37,7 +36,7 @@ export async function callInSequences(
   call: LocalCall,
   parallel: number,
 ): Promise<LocalAnswer> {
-  if (ENDPOINTS[call.endpoint].serviceType !== 'llm') return backend.call(call);
+  if (kindOf(call.endpoint).text === null) return backend.call(call);
   const prompts = promptsOf(call.endpoint, call.body);
   const each = answersEach(call.body);
   const isOne = prompts.length * each === 1;
@@ -52,11 +51,11 @@ export async function callInSequences(
 }
 
 /** Such a request goes as it came. */
-function isPlain({ body }: LocalCall, prompt: unknown): boolean {
+function isPlain({ endpoint, body }: LocalCall, prompt: unknown): boolean {
   const hasCandidates = CANDIDATE_COUNTS.some(
     (name) => body[name] === true || Number(body[name]) > 1,
   );
-  return !hasCandidates && body['prompt'] === prompt;
+  return !hasCandidates && withPrompt(endpoint, body, prompt)['prompt'] === body['prompt'];
 }
 
 const COUNTS: ReadonlySet<string> = new Set([...SEQUENCE_COUNTS, ...CANDIDATE_COUNTS]);
@@ -71,8 +70,7 @@ function* sequencesOf(
   const common = Object.fromEntries(Object.entries(body).filter(([name]) => !COUNTS.has(name)));
   for (const [p, prompt] of prompts.entries()) {
     for (let n = 0; n < each; n++) {
-      const single = { ...common };
-      if (endpoint === 'completions') single['prompt'] = prompt;
+      const single = withPrompt(endpoint, common, prompt);
       const { seed } = body;
       // The same seed would make the same answer.
       if (n > 0 && typeof seed === 'number' && seed >= 0) single['seed'] = seed + n;

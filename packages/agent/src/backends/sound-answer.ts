@@ -29,8 +29,7 @@ export interface MadeSound {
 }
 
 /** The specification's default is wav, whatever the server's own is. */
-export function wantedFormat({ endpoint, body }: LocalCall): string | null {
-  if (endpoint === 'music') return null;
+export function wantedFormat({ body }: LocalCall): string {
   const format = body['response_format'];
   return typeof format === 'string' ? format : 'wav';
 }

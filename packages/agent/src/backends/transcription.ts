@@ -1,5 +1,5 @@
 /** What the two servers have in common that write down speech with a model they do not name. */
-import { notServed, refusal } from '../openai-wire/error-document.js';
+import { refusal } from '../openai-wire/error-document.js';
 import { advertise } from './advertise.js';
 import type { ListedModel } from './advertise.js';
 import type {
@@ -27,7 +27,6 @@ export function unnamedModel(
 
 /** The sound to write down, or why there is nothing to be done. */
 export function soundOf(call: LocalCall): LocalUpload | DocumentAnswer {
-  if (call.endpoint !== 'transcriptions') return notServed(call);
   const file = call.uploads.find(({ name }) => name === 'file');
   if (file !== undefined) return file;
   const detail = { code: 'missing_required_parameter', param: 'file' };

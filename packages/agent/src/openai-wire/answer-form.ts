@@ -4,8 +4,32 @@ import { LocalFailure } from '../backends/backend.js';
 import type { ReasoningField } from '@inference-gateway/shared/protocol/messages';
 import type { JsonObject } from './json.js';
 
+/** What the two forms of OpenAI's text answers are made of. */
+export interface TextWire {
+  /** What a choice holds. */
+  readonly choice: 'message' | 'text';
+  readonly idPrefix: string;
+  /** The `object` of a whole answer and of a chunk. */
+  readonly document: string;
+  readonly chunk: string;
+}
+
+export const CHAT_WIRE: TextWire = {
+  choice: 'message',
+  idPrefix: 'chatcmpl',
+  document: 'chat.completion',
+  chunk: 'chat.completion.chunk',
+};
+
+export const COMPLETION_WIRE: TextWire = {
+  choice: 'text',
+  idPrefix: 'cmpl',
+  document: 'text_completion',
+  chunk: 'text_completion',
+};
+
 export interface AnswerForm {
-  readonly kind: 'chat' | 'completion';
+  readonly wire: TextWire;
   /**
    * The id that the caller asked for: the answer names it, whatever the local server calls the
    * model.
@@ -45,12 +69,12 @@ export interface Frame {
 }
 
 /** Takes id and time from the answer's first object, or makes them where they are missing. */
-export function frameOf(first: JsonObject, { kind }: AnswerForm): Frame {
+export function frameOf(first: JsonObject, { wire }: AnswerForm): Frame {
   const { id, created } = first;
   const hasId = typeof id === 'string' && id !== '';
   const hasTime = typeof created === 'number' && Number.isSafeInteger(created);
   return {
-    id: hasId ? id : `${kind === 'chat' ? 'chatcmpl' : 'cmpl'}-${randomId()}`,
+    id: hasId ? id : `${wire.idPrefix}-${randomId()}`,
     created: hasTime ? created : Math.floor(Date.now() / 1000),
   };
 }

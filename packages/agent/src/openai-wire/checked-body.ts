@@ -8,8 +8,8 @@ import {
   findMisspelledField,
   findMisspelledName,
 } from '@inference-gateway/shared/openai/field-names';
-import { findForeignMedia, findForeignUrl } from '@inference-gateway/shared/openai/media-urls';
-import { MAX_SEQUENCES, sequencesOf } from '@inference-gateway/shared/openai/tokens';
+import { kindOf, sequencesOf } from '@inference-gateway/shared/openai/kinds';
+import { MAX_SEQUENCES } from '@inference-gateway/shared/openai/tokens';
 import type { DocumentAnswer } from '../backends/backend.js';
 import { foreignUrl, misspelledName, refusal } from './error-document.js';
 import { asObject, asObjects, asText } from './json.js';
@@ -32,14 +32,10 @@ export function checkBody(value: unknown, question: BodyQuestion): CheckedBody {
   if (body === null) throw new TypeError('the body is no JSON object');
   const answer = refusalOf(body, question.endpoint);
   if (answer !== null) return { kind: 'refused', answer };
-  if (!isText(question.endpoint)) return { kind: 'checked', body };
+  if (kindOf(question.endpoint).text === null) return { kind: 'checked', body };
   const clean = withCleanHistory(withoutTemplate(body));
   const isPlain = question.messages === 'plain';
   return { kind: 'checked', body: isPlain ? withPlainMessages(clean) : clean };
-}
-
-export function isText(endpoint: EndpointKey): boolean {
-  return ENDPOINTS[endpoint].serviceType === 'llm';
 }
 
 function refusalOf(body: JsonObject, endpoint: EndpointKey): DocumentAnswer | null {
@@ -47,9 +43,9 @@ function refusalOf(body: JsonObject, endpoint: EndpointKey): DocumentAnswer | nu
   const field = isForm ? findMisspelledField(Object.keys(body)) : null;
   const misspelled = field ?? findMisspelledName(body);
   if (misspelled !== null) return misspelledName(misspelled);
-  const foreign = isText(endpoint) ? findForeignUrl(body) : findForeignMedia(body);
+  const foreign = kindOf(endpoint).findForeign(body);
   if (foreign !== null) return foreignUrl(foreign);
-  const sequences = isText(endpoint) ? sequencesOf(endpoint, body) : 1;
+  const sequences = sequencesOf(endpoint, body);
   return sequences > MAX_SEQUENCES ? tooMany(sequences) : null;
 }
 

@@ -29,7 +29,7 @@ export function readDocument(answer: JsonObject, form: AnswerForm): Document {
   const json = {
     ...answer,
     ...frameOf(answer, form),
-    object: form.kind === 'chat' ? 'chat.completion' : 'text_completion',
+    object: form.wire.document,
     model: form.model,
     choices: read,
     usage: { ...asObject(answer['usage']), ...usage },
@@ -44,7 +44,7 @@ function countChoice({ message, text }: JsonObject, written: TextTokens): void {
 
 function readChoice(choice: JsonObject, position: number, form: AnswerForm): JsonObject {
   const index = typeof choice['index'] === 'number' ? choice['index'] : position;
-  if (form.kind === 'completion') {
+  if (form.wire.choice === 'text') {
     const text = typeof choice['text'] === 'string' ? choice['text'] : '';
     return { ...choice, index, text, finish_reason: choice['finish_reason'] ?? 'stop' };
   }

@@ -219,11 +219,10 @@ async function* documentEvents(
   form: AnswerForm,
 ): AsyncGenerator<string, TokenUsage | null, void> {
   const { choices, usage, ...rest } = document.json;
-  const object = form.kind === 'chat' ? 'chat.completion.chunk' : 'text_completion';
-  const frame = { ...rest, object };
+  const frame = { ...rest, object: form.wire.chunk };
   for (const choice of asObjects(choices)) {
     const { index, logprobs: all = null } = choice;
-    const told = form.kind === 'chat' ? chatPieces(choice) : textPieces(choice);
+    const told = form.wire.choice === 'message' ? chatPieces(choice) : textPieces(choice);
     // Clients add them up: they go out once.
     const bearer = told.find(isText) ?? told.at(-1);
     for (const piece of told) {

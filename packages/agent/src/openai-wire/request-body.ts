@@ -9,7 +9,7 @@ import type { AnswerForm } from './answer-form.js';
 
 export interface ShapedRequest {
   readonly body: Buffer;
-  readonly form: AnswerForm;
+  readonly form: Omit<AnswerForm, 'wire'>;
 }
 
 /** How a local server wants its requests; absent, as they are. */
@@ -34,8 +34,7 @@ export function shapeRequest(
   const { stream_options: given, stream: asked, ...body } = kept;
   const stream = asked === true;
   const options = asObject(given);
-  const form: AnswerForm = {
-    kind: call.endpoint === 'chat' ? 'chat' : 'completion',
+  const form: ShapedRequest['form'] = {
     model: call.model.id,
     stream,
     usage: stream && options?.['include_usage'] === true,

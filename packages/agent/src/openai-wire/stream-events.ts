@@ -76,7 +76,6 @@ const MAX_CHOICES = 1_024;
  */
 export class ChunkReader {
   readonly #form: AnswerForm;
-  readonly #object: string;
   #frame: Frame | null = null;
   /** As the server told it last. */
   #usage: TokenUsage | null = null;
@@ -92,7 +91,6 @@ export class ChunkReader {
 
   constructor(form: AnswerForm) {
     this.#form = form;
-    this.#object = form.kind === 'chat' ? 'chat.completion.chunk' : 'text_completion';
   }
 
   /** `[DONE]` was read: nothing that follows counts. */
@@ -142,7 +140,8 @@ export class ChunkReader {
   }
 
   #ending(index: number): JsonObject {
-    const choice = this.#form.kind === 'chat' ? { index, delta: {} } : { index, text: '' };
+    const isMessage = this.#form.wire.choice === 'message';
+    const choice = isMessage ? { index, delta: {} } : { index, text: '' };
     const finish_reason = endingOf(null, this.#calls.get(index)?.count ?? 0);
     return this.#framed({ choices: [{ ...choice, finish_reason }] });
   }
@@ -171,7 +170,7 @@ export class ChunkReader {
     if (this.#frame === null) requireModel(chunk, this.#form);
     this.#frame ??= frameOf(chunk, this.#form);
     chunk['id'] = this.#frame.id;
-    chunk['object'] = this.#object;
+    chunk['object'] = this.#form.wire.chunk;
     chunk['created'] = this.#frame.created;
     chunk['model'] = this.#form.model;
     return chunk;
@@ -181,7 +180,7 @@ export class ChunkReader {
     const index = typeof choice['index'] === 'number' ? choice['index'] : position;
     choice['index'] = index;
     choice['finish_reason'] ??= null;
-    if (this.#form.kind === 'chat') choice['delta'] = this.#delta(choice, index);
+    if (this.#form.wire.choice === 'message') choice['delta'] = this.#delta(choice, index);
     else if (typeof choice['text'] === 'string') this.#written.add(choice['text']);
     else choice['text'] = '';
     if (choice['finish_reason'] === 'stop') {

@@ -1,5 +1,6 @@
 /** Which sink a job's answer goes to: the endpoint's row says. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { filesOf } from '@inference-gateway/shared/openai/kinds';
 import { AnswerFiles } from '../assets/answer-files.js';
 import type { KeptFile, Shelf } from '../assets/answer-files.js';
 import type { AssetLibrary } from '../assets/asset-library.js';
@@ -38,15 +39,10 @@ export class JobSinks {
     if (media === null) return new TextResult(this.#budget.open(memberId));
     const maxBytes = await this.library.requireSpace(memberId);
     const shelf = this.library.unlisted;
-    const most = ENDPOINTS[endpoint].answer === 'images' ? this.#imagesIn(body) : 1;
+    const unknown = { n: this.#limits.maxImages };
+    const most = filesOf(endpoint, () => (body === null ? unknown : readSparse(body)));
     const files = { shelf, memberId, requestId, model, endpoint, family: media, maxBytes, most };
     return new FileResult(new AnswerFiles(files), shelf);
-  }
-
-  #imagesIn(body: Uint8Array | null): number {
-    if (body === null) return this.#limits.maxImages;
-    const { n } = readSparse(body);
-    return typeof n === 'number' ? n : 1;
   }
 }
 

@@ -5,7 +5,7 @@
  * except where a comment says otherwise.
  * https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics/
  */
-import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { UsageRow } from '../store/port.js';
@@ -41,20 +41,6 @@ const PER_TOKEN_BUCKETS_S = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4,
 const TOKEN_BUCKETS = [
   1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
 ];
-
-/** The conventions have values for text only; the others say what the endpoint makes. */
-const OPERATIONS: Readonly<Record<EndpointKey, string>> = {
-  chat: 'chat',
-  completions: 'text_completion',
-  transcriptions: 'transcription',
-  speech: 'speech',
-  voices: 'voices',
-  images: 'image_generation',
-  edits: 'image_edit',
-  videos: 'video_generation',
-  music: 'music_generation',
-  voice: 'voice_generation',
-};
 
 /** None of the conventions' well-known providers: the models run on members' own machines. */
 const PROVIDER = 'inference_gateway';
@@ -105,7 +91,7 @@ export class GenAiMetrics {
   observe(call: CountedCall): void {
     const { row } = call;
     const labels: Labels = {
-      gen_ai_operation_name: OPERATIONS[row.endpoint],
+      gen_ai_operation_name: ENDPOINTS[row.endpoint].operation,
       gen_ai_provider_name: PROVIDER,
       gen_ai_request_model: this.#models.labelOf(row.model, row.providerId !== null),
     };

@@ -4,6 +4,7 @@ import { agentPaths, devicePaths } from './agent-paths.js';
 import { assetPaths, modelPaths } from './asset-paths.js';
 import { consolePaths } from './console-paths.js';
 import { errorComponents } from './error-answers.js';
+import type { DescribedKinds } from './inference-answers.js';
 import { inferencePaths } from './inference-paths.js';
 import { jobPaths } from './job-paths.js';
 import type { OpenApiDocument } from './open-api.js';
@@ -18,7 +19,7 @@ import { webhooks } from './webhooks.js';
 const VERSION = '1.0.0';
 
 /** `publicUrl` is the origin that callers use, without a slash behind it. */
-export function createDocument(publicUrl: string): OpenApiDocument {
+export function createDocument(publicUrl: string, kinds: DescribedKinds): OpenApiDocument {
   return {
     openapi: '3.1.1',
     info: INFO,
@@ -26,7 +27,7 @@ export function createDocument(publicUrl: string): OpenApiDocument {
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: {
       ...modelPaths(),
-      ...inferencePaths(),
+      ...inferencePaths(kinds),
       ...jobPaths(),
       ...assetPaths(),
       ...accountPaths(),

@@ -1,5 +1,5 @@
-/** One request and one answer of each kind; a linter holds them to their schemas. */
-import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+/** One answer of each kind; a linter holds them to their schemas. */
+import { ENDPOINT_TEXTS } from './endpoint-texts.js';
 
 const ORIGIN = 'https://gateway.example.org';
 const CREATED = 1_767_225_600;
@@ -8,24 +8,6 @@ const JOB_ID = '01KDVDBP00A1B2C3D4E5F6G7H8';
 const BATCH_ID = '01KDVDBP00Z9Y8X7W6V5T4S3R2';
 const ASSET_ID = '7nQkZ2hV9sLw4XcT1bYdRf';
 const ASSET_URL = `${ORIGIN}/api/inference/assets/${ASSET_ID}/`;
-const CAT = 'A cat on a roof at dawn';
-
-export const REQUEST_EXAMPLES: Readonly<Record<EndpointKey, object>> = {
-  chat: {
-    model: 'llama3.1:8b',
-    messages: [{ role: 'user', content: 'Why is the sky blue?' }],
-    stream: true,
-  },
-  completions: { model: 'llama3.1:8b', prompt: 'Once upon a time', max_tokens: 64 },
-  transcriptions: { model: 'whisper-large-v3', file: '…', response_format: 'verbose_json' },
-  speech: { model: 'kokoro', input: 'Good morning.', voice: 'af_heart', response_format: 'opus' },
-  voices: {},
-  images: { model: 'sdxl', prompt: CAT, n: 2, size: '1024x1024' },
-  edits: { model: 'sdxl', prompt: 'Make it night', image: '…' },
-  videos: { model: 'wan', prompt: CAT, duration: 4, fps: 24 },
-  music: { model: 'ace-step', prompt: 'slow piano', audio_duration: 30 },
-  voice: { model: 'chatterbox', input: 'Good morning.', file: '…' },
-};
 
 const usage = { prompt_tokens: 14, completion_tokens: 6, total_tokens: 20 };
 
@@ -132,8 +114,8 @@ export const jobCancellation = { id: JOB_ID, status: 'CANCELED', canceled: true 
 export const batchRequest = {
   label: 'evening',
   requests: [
-    { endpoint: '/v1/images/generations', body: REQUEST_EXAMPLES.images },
-    { endpoint: '/v1/audio/speech', body: REQUEST_EXAMPLES.speech },
+    { endpoint: '/v1/images/generations', body: ENDPOINT_TEXTS.images.example },
+    { endpoint: '/v1/audio/speech', body: ENDPOINT_TEXTS.speech.example },
   ],
   webhook: { url: 'https://example.org/hook', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
 };

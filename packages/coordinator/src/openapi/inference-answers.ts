@@ -1,23 +1,34 @@
-/** What an inference endpoint answers when all goes well. */
-import { assertNever } from '@inference-gateway/shared/assert';
-import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
-import type { Endpoint, EndpointKey } from '@inference-gateway/shared/endpoints';
+/** What inference endpoints answer when all goes well, each kind in its own way. */
+import type { Endpoint, EndpointKind } from '@inference-gateway/shared/endpoints';
 import type { MediaFamily, MediaFormat } from '@inference-gateway/shared/media/types';
 import { contentTypeOf, PCM } from '@inference-gateway/shared/media/types';
 import * as examples from './examples.js';
 import type { Answer, Content, MediaType } from './open-api.js';
 import { jsonAnswer } from './operation.js';
+import type { ParameterName } from './parameters.js';
 import { CALLER_HEADERS, headers, PROVIDER_HEADERS } from './response-headers.js';
 import type { HeaderName } from './response-headers.js';
 import { ref } from './schemas.js';
 import type { SchemaName } from './schemas.js';
 
-export function inferenceAnswers(key: EndpointKey): Record<string, Answer> {
-  const endpoint = ENDPOINTS[key];
-  if (endpoint.inferenceType === null) return { 200: wellAnswer(endpoint) };
-  // A voice is chosen when the call comes in, whether it runs now or later.
-  const told = key === 'speech' ? (['x-voice-fallback'] as const) : [];
-  return { 200: wellAnswer(endpoint), 202: jobAnswer('The call is queued.', told) };
+/** What the description tells of a kind of endpoints. */
+export interface DescribedKind {
+  /** What is answered when all goes well. */
+  readonly describe: (endpoint: Endpoint) => Answer;
+  /** Beside those of every call. */
+  readonly parameters?: readonly ParameterName[];
+  /** Beside those of every job that is queued. */
+  readonly queuedHeaders?: readonly HeaderName[];
+}
+
+export type DescribedKinds = Readonly<Record<EndpointKind, DescribedKind>>;
+
+export function inferenceAnswers(
+  endpoint: Endpoint,
+  { describe, queuedHeaders }: DescribedKind,
+): Record<string, Answer> {
+  if (endpoint.inferenceType === null) return { 200: describe(endpoint) };
+  return { 200: describe(endpoint), 202: jobAnswer('The call is queued.', queuedHeaders) };
 }
 
 /** A submission, or what an earlier one with the same key has made. */
@@ -30,54 +41,50 @@ export function jobAnswer(description: string, also: readonly HeaderName[] = [])
   });
 }
 
-function wellAnswer({ answer, media }: Endpoint): Answer {
-  switch (answer) {
-    case 'chat':
-      return textAnswer({ whole: 'ChatCompletion', chunk: 'ChatCompletionChunk' });
-    case 'completion':
-      return textAnswer({ whole: 'Completion', chunk: 'CompletionChunk' });
-    case 'transcription':
-      return transcriptAnswer();
-    case 'voices':
-      return jsonAnswer({
-        schema: 'VoiceList',
-        description: 'Their names.',
-        example: { voices: ['af_heart', 'bm_george'] },
-      });
-    case 'images':
-      return jsonAnswer({
-        schema: 'ImageResponse',
-        description: 'The images, by `url` or, with `b64_json`, themselves.',
-        example: examples.imageResponse,
-        headers: PROVIDER_HEADERS,
-      });
-    case 'file':
-      return fileAnswer(media ?? 'audio');
-    default:
-      return assertNever(answer);
-  }
+export function chat(): Answer {
+  const schemas = { whole: 'ChatCompletion', chunk: 'ChatCompletionChunk' } as const;
+  return textAnswer(schemas, examples.chatCompletion);
 }
 
-const TEXT_EXAMPLES: Readonly<Partial<Record<SchemaName, object>>> = {
-  ChatCompletion: examples.chatCompletion,
-  Completion: examples.completion,
-};
+export function completion(): Answer {
+  return textAnswer({ whole: 'Completion', chunk: 'CompletionChunk' }, examples.completion);
+}
+
+export function voices(): Answer {
+  return jsonAnswer({
+    schema: 'VoiceList',
+    description: 'Their names.',
+    example: { voices: ['af_heart', 'bm_george'] },
+  });
+}
+
+export function images(): Answer {
+  return jsonAnswer({
+    schema: 'ImageResponse',
+    description: 'The images, by `url` or, with `b64_json`, themselves.',
+    example: examples.imageResponse,
+    headers: PROVIDER_HEADERS,
+  });
+}
 
 /** The schema of a stream is that of what stands behind each `data:`. */
-function textAnswer({ whole, chunk }: Readonly<Record<'whole' | 'chunk', SchemaName>>): Answer {
+function textAnswer(
+  { whole, chunk }: Readonly<Record<'whole' | 'chunk', SchemaName>>,
+  example: object,
+): Answer {
   const plain = jsonAnswer({
     schema: whole,
     description:
       'JSON; or, with `stream: true`, events, each a `data:` line with one chunk, and the last ' +
       'one `data: [DONE]`. A failure in the middle is one more event, with the error object.',
-    example: TEXT_EXAMPLES[whole],
+    example,
     headers: [...PROVIDER_HEADERS, 'x-max-tokens', 'x-usage'],
   });
   const events: MediaType = { schema: { anyOf: [ref(chunk), ref('Error')] } };
   return { ...plain, content: { ...plain.content, 'text/event-stream': events } };
 }
 
-function transcriptAnswer(): Answer {
+export function transcript(): Answer {
   const json = jsonAnswer({
     schema: 'Transcription',
     description:
@@ -98,12 +105,12 @@ function transcriptAnswer(): Answer {
   };
 }
 
-function fileAnswer(family: MediaFamily): Answer {
+export function file({ media }: Endpoint): Answer {
   return {
     description: 'The file as it is made; or its address, with `response_format: "url"`.',
     headers: headers(...PROVIDER_HEADERS, 'x-voice-fallback', 'x-asset-url'),
     content: {
-      ...fileTypes(family),
+      ...fileTypes(media ?? 'audio'),
       ...listContent(),
     },
   };

@@ -4,33 +4,23 @@ import type { Endpoint, EndpointKey, UploadField } from '@inference-gateway/shar
 import { contentTypeOf } from '@inference-gateway/shared/media/types';
 import { REQUEST_SCHEMAS } from '@inference-gateway/shared/openai/request-schemas';
 import type { ErrorAnswerName } from './error-answers.js';
-import { REQUEST_EXAMPLES } from './examples.js';
+import { ENDPOINT_TEXTS } from './endpoint-texts.js';
 import { inferenceAnswers } from './inference-answers.js';
+import type { DescribedKind, DescribedKinds } from './inference-answers.js';
 import type { Operation, Paths, RequestBody, JsonSchema } from './open-api.js';
 import { callerOperation, jsonBody, examplesOf } from './operation.js';
 import type { ParameterName } from './parameters.js';
-import type { SchemaName } from './schemas.js';
 import { toJsonSchemas } from './to-json-schema.js';
 
-export function inferencePaths(): Paths {
+export function inferencePaths(kinds: DescribedKinds): Paths {
   const entries = ENDPOINT_KEYS.map((key) => {
-    const { method, path } = ENDPOINTS[key];
-    return [`/v1${path}`, { [method.toLowerCase()]: operationOf(key) }] as const;
+    const { method, path, kind } = ENDPOINTS[key];
+    return [`/v1${path}`, { [method.toLowerCase()]: operationOf(key, kinds[kind]) }] as const;
   });
   return Object.fromEntries(entries);
 }
 
-/** Of the bodies that are JSON. */
-const REQUESTS: Readonly<Partial<Record<EndpointKey, SchemaName>>> = {
-  chat: 'ChatCompletionRequest',
-  completions: 'CompletionRequest',
-  speech: 'SpeechRequest',
-  images: 'ImageRequest',
-  videos: 'VideoRequest',
-  music: 'MusicRequest',
-};
-
-function operationOf(key: EndpointKey): Operation {
+function operationOf(key: EndpointKey, kind: DescribedKind): Operation {
   const { id, summary, description } = ENDPOINT_TEXTS[key];
   const body = bodyOf(key);
   const said = [description, jobNote(ENDPOINTS[key])].filter((text) => text !== '').join(' ');
@@ -39,9 +29,9 @@ function operationOf(key: EndpointKey): Operation {
     tag: 'Inference',
     summary,
     ...(said !== '' && { description: said }),
-    parameters: parametersOf(ENDPOINTS[key]),
+    parameters: parametersOf(ENDPOINTS[key], kind),
     ...(body !== null && { body }),
-    answers: inferenceAnswers(key),
+    answers: inferenceAnswers(ENDPOINTS[key], kind),
     errors: errorsOf(ENDPOINTS[key]),
   });
 }
@@ -53,19 +43,15 @@ function jobNote({ inferenceType }: Endpoint): string {
         'taken out of the body whether they are used or not.';
 }
 
-function parametersOf({ body, answer, inferenceType }: Endpoint): ParameterName[] {
-  return [
-    'ProviderScope',
-    ...(answer === 'chat' ? (['ReasoningField'] as const) : []),
-    ...(inferenceType === null ? [] : (['IdempotencyKey'] as const)),
-    ...(body === 'query' ? (['VoiceModel'] as const) : []),
-  ];
+function parametersOf({ inferenceType }: Endpoint, { parameters = [] }: DescribedKind) {
+  const ofJobs = inferenceType === null ? [] : (['IdempotencyKey'] as const);
+  return ['ProviderScope', ...parameters, ...ofJobs] satisfies ParameterName[];
 }
 
 function bodyOf(key: EndpointKey): RequestBody | null {
   if (ENDPOINTS[key].body === 'multipart') return uploadBody(key);
-  const schema = REQUESTS[key];
-  return schema === undefined ? null : jsonBody(schema, REQUEST_EXAMPLES[key]);
+  const { schema, example } = ENDPOINT_TEXTS[key];
+  return schema === null ? null : jsonBody(schema, example);
 }
 
 function errorsOf(endpoint: Endpoint): ErrorAnswerName[] {
@@ -104,7 +90,7 @@ function uploadBody(key: EndpointKey): RequestBody {
     },
     required: [...files, ...(form.required ?? [])],
   };
-  const media = { schema, ...examplesOf(REQUEST_EXAMPLES[key]) };
+  const media = { schema, ...examplesOf(ENDPOINT_TEXTS[key].example) };
   return { required: true, content: { 'multipart/form-data': media } };
 }
 
@@ -119,63 +105,3 @@ function fileSchema({ family, formats, most }: UploadField): JsonSchema {
   const several = { type: 'array', items: FILE, minItems: 1, maxItems: most } as const;
   return { anyOf: [FILE, several], description: `${description} Several repeat the field.` };
 }
-
-interface EndpointText {
-  readonly id: string;
-  readonly summary: string;
-  readonly description: string;
-}
-
-/** What is told of each inference endpoint beyond its row. */
-const ENDPOINT_TEXTS: Readonly<Record<EndpointKey, EndpointText>> = {
-  chat: {
-    id: 'createChatCompletion',
-    summary: 'Answer a conversation',
-    description:
-      'Media parts of `content` are `data:` URLs. With `stream: true` the answer is an event ' +
-      'stream that ends with `data: [DONE]`.',
-  },
-  completions: {
-    id: 'createCompletion',
-    summary: 'Continue a text (legacy)',
-    description: 'Chat completions are preferred.',
-  },
-  transcriptions: {
-    id: 'createTranscription',
-    summary: 'Write down what is said',
-    description:
-      'Audio in wav, mp3, m4a, flac, ogg or webm, up to 26,214,400 bytes. `verbose_json` with ' +
-      'granularities is answered with the plain transcript where the model does not list ' +
-      '`timestamps` in its `supported_features`. `srt` and `vtt` are subtitles, made of the ' +
-      'segments; of a model that tells no times they are refused with 400.',
-  },
-  speech: {
-    id: 'createSpeech',
-    summary: 'Speak a text',
-    description:
-      'Formats other than `wav` and `opus` are served where the provider makes them, and else ' +
-      'answered as wav: the content type tells.',
-  },
-  voices: { id: 'listVoices', summary: 'List the voices of a model', description: '' },
-  images: { id: 'createImage', summary: 'Draw images', description: '' },
-  edits: {
-    id: 'createImageEdit',
-    summary: 'Change an image',
-    description: 'Images are png, jpeg or webp, up to 26,214,400 bytes each.',
-  },
-  videos: {
-    id: 'createVideo',
-    summary: 'Make a film',
-    description: 'The film itself, or its address with `response_format: "url"`.',
-  },
-  music: {
-    id: 'createMusic',
-    summary: 'Make music',
-    description: 'The music itself, or its address with `response_format: "url"`.',
-  },
-  voice: {
-    id: 'createVoice',
-    summary: 'Speak a text in the voice of a recording',
-    description: 'Needs a model that lists `voice-cloning` in its `supported_features`.',
-  },
-};

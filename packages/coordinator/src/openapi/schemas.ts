@@ -1,7 +1,10 @@
 /** Every schema that the document names: what callers send, and what they are answered. */
+import { ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
 import { REQUEST_SCHEMAS } from '@inference-gateway/shared/openai/request-schemas';
 import * as accounts from './account-resources.js';
 import * as agents from './agent-resources.js';
+import { ENDPOINT_TEXTS } from './endpoint-texts.js';
+import type { RequestSchemaName } from './endpoint-texts.js';
 import { batchRequest, webhook, errorBody, errorDetail } from './job-resources.js';
 import * as jobs from './job-resources.js';
 import * as media from './media-resources.js';
@@ -12,13 +15,15 @@ import { toJsonSchemas, toReference } from './to-json-schema.js';
 
 const hook = { webhook: webhook.nullish() };
 
+/** Of the endpoints that take JSON. */
+const INFERENCE_REQUESTS = Object.fromEntries(
+  ENDPOINT_KEYS.flatMap((key) => {
+    const { schema } = ENDPOINT_TEXTS[key];
+    return schema === null ? [] : [[schema, REQUEST_SCHEMAS[key].extend(hook)] as const];
+  }),
+);
+
 const REQUESTS = {
-  ChatCompletionRequest: REQUEST_SCHEMAS.chat.extend(hook),
-  CompletionRequest: REQUEST_SCHEMAS.completions.extend(hook),
-  SpeechRequest: REQUEST_SCHEMAS.speech.extend(hook),
-  ImageRequest: REQUEST_SCHEMAS.images.extend(hook),
-  VideoRequest: REQUEST_SCHEMAS.videos.extend(hook),
-  MusicRequest: REQUEST_SCHEMAS.music.extend(hook),
   Webhook: webhook,
   BatchRequest: batchRequest,
   EnrollmentRequest: operators.enrollmentRequest,
@@ -70,12 +75,13 @@ const RESOURCES = {
   Error: errorBody,
 } as const;
 
-export type SchemaName = keyof typeof REQUESTS | keyof typeof RESOURCES;
+export type SchemaName = RequestSchemaName | keyof typeof REQUESTS | keyof typeof RESOURCES;
 
 export function ref(name: SchemaName): Reference {
   return toReference(name);
 }
 
 export function componentSchemas(): Record<string, JsonSchema> {
-  return { ...toJsonSchemas(REQUESTS, 'input'), ...toJsonSchemas(RESOURCES, 'output') };
+  const requests = { ...INFERENCE_REQUESTS, ...REQUESTS };
+  return { ...toJsonSchemas(requests, 'input'), ...toJsonSchemas(RESOURCES, 'output') };
 }

@@ -2,6 +2,8 @@
  * Which provider served a conversation last: it still has the prompt in its cache, and answers the
  * next turn sooner. A hint, kept in memory: forgetting one costs a prompt read anew.
  */
+import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import { kindOf } from '@inference-gateway/shared/openai/kinds';
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import { prefixDigests } from '../core/routing/affinity.js';
@@ -12,7 +14,7 @@ import type { Call } from '../run/work.js';
 /** The conversations that have been quiet for longest are forgotten first. */
 const MAX_ENTRIES = 10_000;
 /** Reading a longer body takes too long for a hint. */
-export const MAX_CONVERSATION_BYTES = 1024 * 1024;
+const MAX_CONVERSATION_BYTES = 1024 * 1024;
 /** Of a digest: enough that no two of ten thousand are ever the same. */
 const DIGEST_LENGTH = 22;
 
@@ -56,8 +58,14 @@ export class Conversations {
 
 function digestsOf({ endpoint, caller, model, body, prefixes }: Call): readonly string[] {
   if (prefixes !== undefined) return prefixes;
-  if (endpoint !== 'chat' || body.length > MAX_CONVERSATION_BYTES) return [];
+  if (!isConversation(endpoint, body)) return [];
   return digestsOfMessages(caller.memberId, model, readSparse(body)['messages']);
+}
+
+/** One whose beginning is worth its digest. */
+export function isConversation(endpoint: EndpointKey, { length }: Uint8Array): boolean {
+  const isKnown = kindOf(endpoint).text?.isConversation === true;
+  return isKnown && length <= MAX_CONVERSATION_BYTES;
 }
 
 export function digestsOfMessages(

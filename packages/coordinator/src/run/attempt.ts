@@ -2,6 +2,7 @@
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import type { ApiError } from '@inference-gateway/shared/errors';
+import { kindOf } from '@inference-gateway/shared/openai/kinds';
 import { SilenceTimer } from '@inference-gateway/shared/protocol/liveness';
 import type { ResetCode, TokenUsage } from '@inference-gateway/shared/protocol/messages';
 import type { Candidate } from '../core/routing/match.js';
@@ -212,7 +213,7 @@ export class Attempt implements ExchangeHandler {
       firstByteMs: (this.firstByteAt ?? this.#endedAt) - this.#sentAt,
       totalMs: this.#endedAt - this.#sentAt,
       tokens: tokens.completionTokens,
-      images: ENDPOINTS[endpoint].serviceType === 'image' ? this.#parts : 0,
+      images: kindOf(endpoint).counts === 'images' ? this.#parts : 0,
     };
     return { kind: 'done', tokens, measured };
   }

@@ -4,6 +4,7 @@
  * 2, 3 and 5, and `docs/job-states.md`.
  */
 import { assertNever } from '@inference-gateway/shared/assert';
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { ErrorCode } from '@inference-gateway/shared/errors';
@@ -101,7 +102,7 @@ export function reportOf(
 ): CallReport {
   if (failure.kind === 'disconnected') return { kind: 'nothing' };
   if (failure.kind === 'timeout' && failure.isCallers) return { kind: 'nothing' };
-  if (isLacking(failure) && RARER.has(endpoint)) return { kind: 'nothing' };
+  if (isLacking(failure) && ENDPOINTS[endpoint].isRare) return { kind: 'nothing' };
   if (blame === 'failed') return { kind: 'failed' };
   return { kind: blame === 'wait' ? 'busy' : 'nothing' };
 }
@@ -116,9 +117,6 @@ export function reportOfRun(
   const isGivenBack = verdict.fate === 'release' || verdict.fate === 'count';
   return isGivenBack && report.kind === 'nothing' ? { kind: 'busy' } : report;
 }
-
-/** Many local servers have none of these, and serve their models well by the usual one. */
-const RARER: ReadonlySet<EndpointKey> = new Set(['completions', 'edits', 'voice']);
 
 function isLacking(failure: AttemptFailure): boolean {
   return failure.kind === 'status' && (failure.status === 404 || failure.status === 501);

@@ -4,9 +4,7 @@
  */
 import * as z from 'zod';
 import { ApiError } from '../errors.js';
-import { asyncFlag, check, listOf, modelName } from './check.js';
-import { findForeignMedia } from './media-urls.js';
-import { foreignUrl } from './text-requests.js';
+import { asyncFlag, listOf, modelName } from './check.js';
 
 /** What an operator sets. */
 export interface RequestLimits {
@@ -129,43 +127,18 @@ export const voiceForm = z.looseObject({
 
 export const voicesQuery = z.looseObject({ model: modelName });
 
-export function checkSpeech(value: unknown, limits: RequestLimits): Body {
-  const request = check(speechRequest, value);
-  limitInput(request.input, limits);
-  return withoutForeign(request);
-}
-
 /** `n` is clamped, never refused (specification, section 8). */
-export function checkImages(value: unknown, { maxImages }: RequestLimits): Body {
-  return clamped(check(imageRequest, value), maxImages);
-}
-
-export function checkEdits(value: unknown, { maxImages }: RequestLimits): Body {
-  return clamped(check(editForm, value), maxImages);
-}
-
-/** `partial_images` are of a stream, so that there are none here. */
-function clamped(request: Body & { n?: number | null | undefined }, maxImages: number): Body {
+export function prepareImages(request: Body, { maxImages }: RequestLimits): Body {
+  // They are of a stream, so that there are none here.
   const { partial_images: _partial, n, ...rest } = request;
-  return withoutForeign({ ...rest, n: clampCount(n, maxImages) });
+  return { ...rest, n: Math.min(Math.max(typeof n === 'number' ? n : 1, 1), maxImages) };
 }
 
-export function checkVideo(value: unknown): Body {
-  return withoutForeign(check(videoRequest, value));
-}
-
-export function checkMusic(value: unknown): Body {
-  return withoutForeign(check(musicRequest, value));
-}
-
-export function checkTranscription(value: unknown): Body {
-  return withoutForeign(check(transcriptionForm, value));
-}
-
-export function checkVoice(value: unknown, limits: RequestLimits): Body {
-  const request = check(voiceForm, value);
-  limitInput(request.input, limits);
-  return withoutForeign(request);
+export function prepareSpeech(request: Body, { maxSpeechCharacters: limit }: RequestLimits): Body {
+  const { length } = String(request['input']);
+  if (length <= limit) return request;
+  const message = `'input' has ${length} characters; ${limit} are allowed. Send it in parts.`;
+  throw new ApiError('body_too_large', message, { param: 'input' });
 }
 
 /** Form fields are texts: a number is read from one. */
@@ -194,23 +167,7 @@ function readNumber(written: unknown): unknown {
   return isNumber ? Number(written) : written;
 }
 
-function clampCount(n: number | null | undefined, most: number): number {
-  return Math.min(Math.max(n ?? 1, 1), most);
-}
-
 function isSize(written: string): boolean {
   const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(written) ?? [];
   return [Number(width), Number(height)].every((one) => one >= MIN_SIDE && one <= MAX_SIDE);
-}
-
-function limitInput(input: string, { maxSpeechCharacters: limit }: RequestLimits): void {
-  if (input.length <= limit) return;
-  const message = `'input' has ${input.length} characters; ${limit} are allowed. Send it in parts.`;
-  throw new ApiError('body_too_large', message, { param: 'input' });
-}
-
-function withoutForeign(body: Body): Body {
-  const foreign = findForeignMedia(body);
-  if (foreign !== null) throw foreignUrl(foreign);
-  return body;
 }

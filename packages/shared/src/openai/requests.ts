@@ -4,22 +4,13 @@
  */
 import * as z from 'zod';
 import { ENDPOINTS } from '../endpoints.js';
-import type { AnswerKind, EndpointKey } from '../endpoints.js';
+import type { EndpointKey } from '../endpoints.js';
 import { ApiError } from '../errors.js';
 import { check } from './check.js';
 import { findMisspelledField, misspelled, refuseMisspelledNames } from './field-names.js';
-import {
-  checkEdits,
-  checkImages,
-  checkMusic,
-  checkSpeech,
-  checkTranscription,
-  checkVideo,
-  checkVoice,
-  voicesQuery,
-} from './media-requests.js';
+import { kindOf } from './kinds.js';
 import type { RequestLimits } from './media-requests.js';
-import { checkChat, checkCompletion } from './text-requests.js';
+import { REQUEST_SCHEMAS } from './request-schemas.js';
 import { parseWebhook } from './webhook.js';
 import type { WebhookTarget } from './webhook.js';
 
@@ -41,21 +32,6 @@ export interface ParsedRequest {
 /** The fields of a form, each with its values in the order in which they came. */
 export type FormFields = ReadonlyMap<string, readonly string[]>;
 
-type Check = (value: unknown, limits: RequestLimits) => Record<string, unknown>;
-
-const CHECKS: Record<EndpointKey, Check> = {
-  chat: checkChat,
-  completions: checkCompletion,
-  transcriptions: checkTranscription,
-  speech: checkSpeech,
-  voices: (value) => check(voicesQuery, value, 'query'),
-  images: checkImages,
-  edits: checkEdits,
-  videos: checkVideo,
-  music: checkMusic,
-  voice: checkVoice,
-};
-
 const submitted = z.looseObject({ webhook: z.unknown().optional() });
 
 /** Checks a JSON body; throws an `ApiError` that names the field. */
@@ -67,7 +43,7 @@ export function parseRequest(
   refuseMisspelledNames(value);
   // Taken out first: its address is no picture that a model server would fetch.
   const { webhook: target, ...rest } = submitted.safeParse(value).data ?? {};
-  const checked = CHECKS[endpoint](target === undefined ? value : rest, limits);
+  const checked = checkFields(endpoint, target === undefined ? value : rest, limits);
   const webhook = parseWebhook(target);
   return finish(endpoint, checked, { async: checked['async'] === true, webhook });
 }
@@ -81,10 +57,32 @@ export function parseForm(
   const wrong = findMisspelledField(fields.keys());
   if (wrong !== null) throw misspelled(wrong);
   refuseAsync(fields.get('async')?.at(-1) ?? '');
-  return finish(endpoint, CHECKS[endpoint](toObject(fields), limits), SYNCHRONOUS);
+  return finish(endpoint, checkFields(endpoint, toObject(fields), limits), SYNCHRONOUS);
 }
 
 const SYNCHRONOUS = { async: false, webhook: null } as const;
+
+/** By the endpoint's schema, and as its kind says. */
+function checkFields(
+  endpoint: EndpointKey,
+  value: unknown,
+  limits: RequestLimits,
+): Record<string, unknown> {
+  const schema: z.ZodType<Record<string, unknown>> = REQUEST_SCHEMAS[endpoint];
+  const place = ENDPOINTS[endpoint].body === 'query' ? 'query' : 'request body';
+  const kind = kindOf(endpoint);
+  const prepared = kind.prepare(check(schema, value, place), limits);
+  const foreign = kind.findForeign(prepared);
+  if (foreign !== null) throw foreignUrl(foreign);
+  return prepared;
+}
+
+function foreignUrl(param: string): ApiError {
+  const text =
+    `'${param}' must be a data: URL. ` +
+    'A model server would fetch any other inside a home network.';
+  return new ApiError('unsupported_value', text, { param });
+}
 
 /** Form fields are texts: Python writes `True`, and others write 1. */
 function refuseAsync(written: string): void {
@@ -102,25 +100,16 @@ function finish(
   checked: Record<string, unknown>,
   way: Pick<ParsedRequest, 'async' | 'webhook'>,
 ): ParsedRequest {
-  const { answer } = ENDPOINTS[endpoint];
-  const isText = answer === 'chat' || answer === 'completion';
+  const { text, withoutForm } = kindOf(endpoint);
   const { async: _async, webhook: _formField, ...body } = checked;
   const { model, stream, response_format: format } = body;
   return {
     model: String(model),
-    stream: isText && stream === true,
+    stream: text !== null && stream === true,
     ...way,
     responseFormat: typeof format === 'string' ? format : null,
-    body: isText ? body : withoutForm(body, answer),
+    body: withoutForm(body),
   };
-}
-
-/** Less what says how the gateway is to answer. */
-function withoutForm(body: Record<string, unknown>, answer: AnswerKind): Record<string, unknown> {
-  const { stream: _stream, stream_format: _streamFormat, ...kept } = body;
-  const { response_format: format, ...asBytes } = kept;
-  // Pictures and films are always asked for as bytes, whatever is made of them here.
-  return answer === 'images' || format === 'url' ? asBytes : kept;
 }
 
 /** `name[]` holds a list; of any other field the last value counts, and an empty one is none. */

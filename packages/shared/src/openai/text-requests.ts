@@ -1,9 +1,10 @@
 /** The bodies of chat and completions (specification, section 4). */
 import * as z from 'zod';
 import { ApiError } from '../errors.js';
-import { asyncFlag, check, LIST_ITEMS, listOf, modelName } from './check.js';
-import { findForeignUrl } from './media-urls.js';
-import { MAX_SEQUENCES, promptsOf, sequencesOf } from './tokens.js';
+import { asyncFlag, LIST_ITEMS, listOf, modelName } from './check.js';
+import { answersEach, MAX_SEQUENCES } from './tokens.js';
+
+type Body = Record<string, unknown>;
 
 /** The specification's default, injected where the caller names none. */
 const DEFAULT_TEMPERATURE = 0.7;
@@ -87,31 +88,21 @@ export const completionRequest = z.looseObject({
   async: asyncFlag,
 });
 
-/** The body as it goes to the provider. */
-export function checkChat(value: unknown): Record<string, unknown> {
-  const request = check(chatRequest, value);
-  requireFewAnswers('chat', request);
-  refuseForeignUrl(request);
-  return { ...limited(request), temperature: request.temperature ?? DEFAULT_TEMPERATURE };
+/** `prompts` are those of the request. */
+export function prepareChat(request: Body, prompts: readonly unknown[]): Body {
+  const prepared = prepareCompletion(request, prompts);
+  return { ...prepared, temperature: prepared['temperature'] ?? DEFAULT_TEMPERATURE };
 }
 
-export function checkCompletion(value: unknown): Record<string, unknown> {
-  const request = check(completionRequest, value);
-  requireFewAnswers('completions', request);
-  // Some servers take messages here as well, and fetch what they name.
-  refuseForeignUrl(request);
-  return limited(request);
-}
-
-function refuseForeignUrl(request: Readonly<Record<string, unknown>>): void {
-  const foreign = findForeignUrl(request);
-  if (foreign !== null) throw foreignUrl(foreign);
+export function prepareCompletion(request: Body, prompts: readonly unknown[]): Body {
+  requireFewAnswers(request, prompts.length);
+  return withoutNoLimits(request);
 }
 
 const LIMITS = ['max_tokens', 'max_completion_tokens'];
 
 /** Less those limits that are none. */
-function limited(request: Record<string, unknown>): Record<string, unknown> {
+function withoutNoLimits(request: Body): Body {
   if (LIMITS.every((name) => request[name] !== NO_LIMIT)) return request;
   const kept = Object.entries(request).filter(
     ([name, value]) => !(value === NO_LIMIT && LIMITS.includes(name)),
@@ -119,24 +110,14 @@ function limited(request: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(kept);
 }
 
-function requireFewAnswers(
-  endpoint: 'chat' | 'completions',
-  request: Readonly<Record<string, unknown>>,
-): void {
-  const sequences = sequencesOf(endpoint, request);
+function requireFewAnswers(request: Body, prompts: number): void {
+  const each = answersEach(request);
+  const sequences = prompts * each;
   if (sequences <= MAX_SEQUENCES) return;
-  const prompts = promptsOf(endpoint, request).length;
   const text =
-    `${prompts} prompts with ${sequences / prompts} answers each are ${sequences} answers: ` +
+    `${prompts} prompts with ${each} answers each are ${sequences} answers: ` +
     `one request may have ${MAX_SEQUENCES}. Send less at once.`;
   throw new ApiError('invalid_value', text, { param: prompts > 1 ? 'prompt' : 'n' });
-}
-
-export function foreignUrl(param: string): ApiError {
-  const text =
-    `'${param}' must be a data: URL. ` +
-    'A model server would fetch any other inside a home network.';
-  return new ApiError('unsupported_value', text, { param });
 }
 
 /** What is wrong with a prompt, and where in it; null where nothing is. */

@@ -2,7 +2,6 @@
  * The fields of text requests, in every local server's dialect, that decide how much is computed:
  * the one table that a share's token cap and the count of sequences are made from.
  */
-import type { EndpointKey } from '../endpoints.js';
 
 /**
  * Names of a limit on the tokens of an answer. Every server reads the first. llama-server reads
@@ -57,20 +56,15 @@ export const MAX_SEQUENCES = 1_024;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The prompts of a completion, each a text or a list of token ids; of everything else, one. */
-export function promptsOf(endpoint: EndpointKey, { prompt }: Fields): readonly unknown[] {
-  if (endpoint !== 'completions' || !Array.isArray(prompt) || prompt.length === 0) return [prompt];
+/** The prompts of a field that may hold several, each a text or a list of token ids. */
+export function listedPrompts(prompt: unknown): readonly unknown[] {
+  if (!Array.isArray(prompt) || prompt.length === 0) return [prompt];
   return typeof prompt[0] === 'number' ? [prompt] : (prompt as unknown[]);
 }
 
 /** How many answers each prompt gets. */
 export function answersEach(fields: Fields): number {
   return Math.max(1, ...SEQUENCE_COUNTS.map((name) => countOf(fields[name])));
-}
-
-/** How many answers are computed. */
-export function sequencesOf(endpoint: EndpointKey, fields: Fields): number {
-  return promptsOf(endpoint, fields).length * answersEach(fields);
 }
 
 /**

@@ -1,4 +1,5 @@
-import { fitCall, voicesOf } from '@inference-gateway/coordinator/http/inference/fit-call';
+import { voicesOf } from '@inference-gateway/coordinator/http/inference/fit-call';
+import { relayedKind } from '@inference-gateway/coordinator/http/inference/kinds';
 import type { ReadCall } from '@inference-gateway/coordinator/http/inference/read-call';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { parseForm, parseRequest } from '@inference-gateway/shared/openai/requests';
@@ -33,7 +34,7 @@ function sent(endpoint: EndpointKey, body: object): ReadCall {
 }
 
 const transcribe = (fields: Record<string, string | string[]>, models = [MODEL]) =>
-  fitCall('transcriptions', uploaded('transcriptions', fields), () => models);
+  relayedKind('transcriptions').fit(uploaded('transcriptions', fields), () => models);
 
 describe('a transcription', () => {
   const VERBOSE = { response_format: 'verbose_json' };
@@ -96,7 +97,7 @@ describe('a transcription', () => {
 });
 
 const speak = (voice: string | null, models = [MODEL, VOICED]) =>
-  fitCall('speech', sent('speech', { input: 'hi', voice }), () => models);
+  relayedKind('speech').fit(sent('speech', { input: 'hi', voice }), () => models);
 
 describe('speech', () => {
   it('needs the voice that was asked for', () => {
@@ -124,7 +125,7 @@ describe('speech', () => {
 describe('other calls', () => {
   it('a voice that is cloned needs a model that does it', () => {
     const call = uploaded('voice', { input: 'hi' });
-    expect(fitCall('voice', call, () => [MODEL]).needs.features).toEqual(['voice-cloning']);
+    expect(relayedKind('voice').fit(call, () => [MODEL]).needs.features).toEqual(['voice-cloning']);
   });
 
   it.each<[EndpointKey, object]>([
@@ -133,7 +134,7 @@ describe('other calls', () => {
     ['music', { prompt: 'x' }],
   ])('%s goes as it is and needs nothing', (endpoint, body) => {
     const call = sent(endpoint, body);
-    const fitted = fitCall(endpoint, call, () => {
+    const fitted = relayedKind(endpoint).fit(call, () => {
       throw new Error('nobody needs the models');
     });
     expect(fitted.body).toBe(call.request.body);

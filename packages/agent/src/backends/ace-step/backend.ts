@@ -5,7 +5,7 @@
  */
 import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media/types';
 import { startOf } from '../../media/start-of.js';
-import { notServed, refusal } from '../../openai-wire/error-document.js';
+import { refusal } from '../../openai-wire/error-document.js';
 import { advertise } from '../advertise.js';
 import type { ListedModel } from '../advertise.js';
 import { askedServer } from '../openai/list.js';
@@ -21,6 +21,7 @@ import type {
 } from '../backend.js';
 import { fetchOwnFile } from '../openai/answer.js';
 import { serverRoot } from '../probe.js';
+import { serveOnly } from '../serving.js';
 import { sizedWav } from '../sound-answer.js';
 import { withoutFields } from '../../openai-wire/request-body.js';
 import { asObject, asObjects, asText } from '../../openai-wire/json.js';
@@ -44,8 +45,11 @@ export class AceStepBackend implements Backend {
     return { models: advertise(listed, this.#service), slots: 1 };
   }
 
-  async call(call: LocalCall): Promise<LocalAnswer> {
-    if (call.endpoint !== 'music') return notServed(call);
+  call(call: LocalCall): Promise<LocalAnswer> {
+    return serveOnly({ music: (music) => this.#compose(music) }, call);
+  }
+
+  async #compose(call: LocalCall): Promise<LocalAnswer> {
     const refused = refuseMusic(call.body);
     if (refused !== null) return refused;
     const { apiKey, dropFields } = this.#service;

@@ -4,7 +4,7 @@ import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media/typ
 import { withoutMetadata } from '../../media/without-metadata.js';
 import { readFailure, readImages, imageCount, imageToImage, textToImage } from './request.js';
 import type { EditedImage } from './request.js';
-import { notServed, refusal } from '../../openai-wire/error-document.js';
+import { refusal } from '../../openai-wire/error-document.js';
 import { asObject, asText, asObjects } from '../../openai-wire/json.js';
 import { advertise } from '../advertise.js';
 import { LocalFailure } from '../backend.js';
@@ -18,6 +18,7 @@ import type {
   ServiceConfig,
 } from '../backend.js';
 import { checkAnswer, probe, serverRoot } from '../probe.js';
+import { serveOnly } from '../serving.js';
 import { inPieces, readWhole } from '../bytes.js';
 import { withoutFields } from '../../openai-wire/request-body.js';
 import { readImageSize } from '../../media/images.js';
@@ -47,9 +48,14 @@ export class Automatic1111Backend implements Backend {
     return { models: models.map((model) => withTitle(model, checkpoints)), slots: 1 };
   }
 
-  async call(call: LocalCall): Promise<LocalAnswer> {
+  call(call: LocalCall): Promise<LocalAnswer> {
+    const draw = (create: JobCreator) => (asked: LocalCall) => this.#draw(asked, create);
+    return serveOnly({ images: draw(createDrawing), edits: draw(createEdit) }, call);
+  }
+
+  async #draw(call: LocalCall, create: JobCreator): Promise<LocalAnswer> {
     const body = withoutFields(call.body, this.#service.dropFields);
-    const job = await createJob({ ...call, body });
+    const job = await create({ ...call, body }, `task(gateway-${randomUUID()})`);
     if ('kind' in job) return job;
     const { status, text } = await runJob(this.#ui, job, call.signal);
     if (status >= 400) return readFailure(status, text);
@@ -69,18 +75,17 @@ export class Automatic1111Backend implements Backend {
 }
 
 /** Or what is wrong with the request. */
-async function createJob(call: LocalCall): Promise<Job | DocumentAnswer> {
-  const taskId = `task(gateway-${randomUUID()})`;
-  if (call.endpoint === 'images') {
-    return { path: 'txt2img', taskId, body: JSON.stringify(textToImage(call, taskId)) };
-  }
-  if (call.endpoint === 'edits') {
-    const read = await readEdit(call);
-    if (read.kind === 'refused') return read.answer;
-    const body = JSON.stringify(imageToImage(call, taskId, read.edited));
-    return { path: 'img2img', taskId, body };
-  }
-  return notServed(call);
+type JobCreator = (call: LocalCall, taskId: string) => Promise<Job | DocumentAnswer>;
+
+async function createDrawing(call: LocalCall, taskId: string): Promise<Job> {
+  return { path: 'txt2img', taskId, body: JSON.stringify(textToImage(call, taskId)) };
+}
+
+async function createEdit(call: LocalCall, taskId: string): Promise<Job | DocumentAnswer> {
+  const read = await readEdit(call);
+  if (read.kind === 'refused') return read.answer;
+  const body = JSON.stringify(imageToImage(call, taskId, read.edited));
+  return { path: 'img2img', taskId, body };
 }
 
 /** Decoded one by one. */

@@ -10,14 +10,15 @@ const MAX_CHARACTERS = 3_000;
 export const CHATTERBOX_TTS_API: Dialect = {
   dropFields: ['stream_format'],
   formats: ['wav'],
-  outlives: ['speech', 'voice'],
+  outlives: ['speech'],
   async voices({ baseUrl, find }) {
     const told = readVoices(await find(`${baseUrl}/voices`));
     return told.length > 0 ? told : readVoices(await find(`${baseUrl}/audio/voices`));
   },
-  refuse({ endpoint, body, model }) {
+  refuse({ uploads, body, model }) {
     const length = Array.from(asText(body['input']) ?? '').length;
-    if (endpoint !== 'speech' || length <= MAX_CHARACTERS) return null;
+    // With a recording it speaks what it is given.
+    if (uploads.length > 0 || length <= MAX_CHARACTERS) return null;
     const message =
       `'input' has ${length} characters; ${model.id} speaks ${MAX_CHARACTERS} at a time here. ` +
       'Send the text in shorter pieces.';

@@ -12,7 +12,7 @@ const MODEL = 'chatterbox';
 
 export const CHATTERBOX: Dialect = {
   formats: ['wav', 'opus', 'mp3'],
-  outlives: ['speech', 'voice'],
+  outlives: ['speech'],
   async list(server) {
     const info = asObject(await server.get(`${server.root}/api/model-info`));
     if (info?.['loaded'] !== true) throw notLoaded(server.root);

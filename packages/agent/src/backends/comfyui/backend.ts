@@ -62,11 +62,11 @@ export class ComfyUiBackend implements Backend {
     return makeMedia(this.#server, { graph, values, family: media, wanted, signal });
   }
 
-  #graphFor({ model, endpoint, body, uploads }: LocalCall): Graph | null {
+  #graphFor({ model, body, uploads }: LocalCall): Graph | null {
     const { workflows } = this.#service;
     const name = model.served_name;
     if (workflows.length > 0) return workflows.find(({ id }) => id === name)?.graph ?? null;
-    if (endpoint !== 'edits') return textToImage(name);
+    if (uploads.length === 0) return textToImage(name);
     const isSized = asText(body['size']) !== null;
     return imageToImage(name, { isSized, isMasked: uploads.some((one) => one.name === 'mask') });
   }

@@ -25,7 +25,7 @@ const USUAL_MAX_TOKENS = 4_096;
 export const GPT4ALL: Dialect = {
   streams: false,
   messages: 'plain',
-  outlives: ['chat', 'completions'],
+  outlives: ['chat', 'completion'],
   async list(server) {
     const items = await listItems(server);
     const own = items.filter(({ id }) => server.type === 'llm' && !RENTED.test(id));

@@ -3,6 +3,7 @@
  * that does is its dialect; a server without one is taken by its list of models alone.
  */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { EndpointKind } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import type { AudioConverter } from '../../media/audio-converter.js';
 import { notServed } from '../../openai-wire/error-document.js';
@@ -11,7 +12,8 @@ import { askedServer, listPlainly } from './list.js';
 import type { Backend, Description, LocalAnswer, LocalCall, ServiceConfig } from '../backend.js';
 import type { Dialect, Listing } from './dialect.js';
 import { refuseVoiceFile, isMlxAudio, listVoices, voicesOf } from './voices.js';
-import { mediaCall } from './media.js';
+import { makeFilm, makeImages, makeMusic, speak, transcribe } from './media.js';
+import type { MediaTarget } from './send.js';
 import { runCall } from '../run-call.js';
 import { LLAMA_SWAP } from '../llama-swap/dialect.js';
 import { SGLANG } from '../sglang/dialect.js';
@@ -24,6 +26,20 @@ const MLX_OWNER = 'system';
 
 /** The list of models has the rest of the time: without a list a server can speak all the same. */
 const VOICES_TIMEOUT_MS = 2_000;
+
+type Serve = (target: MediaTarget, call: LocalCall) => Promise<LocalAnswer>;
+
+/** Voices are listed with the models: no call asks for them. */
+const SERVES: Readonly<Record<EndpointKind, Serve | null>> = {
+  chat: runCall,
+  completion: runCall,
+  transcript: transcribe,
+  voices: null,
+  images: makeImages,
+  speech: speak,
+  film: makeFilm,
+  music: makeMusic,
+};
 
 export class OpenAiBackend implements Backend {
   readonly #service: ServiceConfig;
@@ -58,13 +74,14 @@ export class OpenAiBackend implements Backend {
 
   async call(call: LocalCall): Promise<LocalAnswer> {
     const { baseUrl, apiKey, type } = this.#service;
-    if (ENDPOINTS[call.endpoint].serviceType !== type) return notServed(call);
+    const { serviceType, kind } = ENDPOINTS[call.endpoint];
+    const serve = SERVES[kind];
+    if (serviceType !== type || serve === null) return notServed(call);
     const dialect = this.#dialect;
     const refused = dialect.refuse === undefined ? refuseVoiceFile(call) : dialect.refuse(call);
     if (refused !== null) return refused;
-    const target = { baseUrl, apiKey, dropFields: this.#dropFields, dialect };
-    if (type === 'llm') return runCall({ ...target, names: this.#names }, call);
-    return mediaCall({ ...target, converter: this.#converter }, call);
+    const target = { baseUrl, apiKey, dropFields: this.#dropFields, dialect, names: this.#names };
+    return serve({ ...target, converter: this.#converter }, call);
   }
 
   async #list(signal: AbortSignal): Promise<Listing> {

@@ -2,7 +2,7 @@
  * What is special about one program that speaks OpenAI's API: where its own lists tell more than
  * `/v1/models`, and what its requests must not hold. `backend.ts` does the rest for all of them.
  */
-import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
+import type { EndpointKind, ServiceType } from '@inference-gateway/shared/endpoints';
 import type { ListedModel } from '../advertise.js';
 import type { ListedFile } from '../../openai-wire/media-list.js';
 import type { DocumentAnswer, LocalCall } from '../backend.js';
@@ -60,7 +60,7 @@ export interface Dialect {
   /** True: with one model, it names that one in answers, whichever was asked for. */
   readonly namesItself?: true;
   /** Where it computes on when its caller leaves, so that its slot is taken until it has ended. */
-  readonly outlives?: readonly EndpointKey[];
+  readonly outlives?: readonly EndpointKind[];
   /**
    * Draws by a way of its own, which can be stopped; null where this version has none. `fields` are
    * the caller's, less what is dropped. Throws a `LocalFailure`, or what the signal was aborted

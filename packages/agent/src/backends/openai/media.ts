@@ -1,9 +1,7 @@
 /** Everything but chat, from a server that speaks OpenAI's API. */
-import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { randomInt } from 'node:crypto';
 import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media/types';
 import type { MediaFamily } from '@inference-gateway/shared/media/types';
-import { notServed } from '../../openai-wire/error-document.js';
 import { readOpenAiTranscript } from '../../openai-wire/transcript.js';
 import { withoutMetadata } from '../../media/without-metadata.js';
 import { withoutHiddenArguments, withoutFields } from '../../openai-wire/request-body.js';
@@ -19,16 +17,9 @@ import type { MediaTarget } from './send.js';
 import { openMade, readMade, leave, openListed } from './answer.js';
 import type { ListedOrFile, MadeFile, MadeList, Usable } from './answer.js';
 
-/** Throws a `LocalFailure`, or what the call's signal was aborted with. */
-export async function mediaCall(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
-  const { answer, media } = ENDPOINTS[call.endpoint];
-  if (answer === 'transcription') return transcribe(target, call);
-  if (answer === 'images') return makeImages(target, call);
-  if (answer !== 'file') return notServed(call);
-  return media === 'video' ? makeFilm(target, call) : makeSound(target, call);
-}
+// All of them throw a `LocalFailure`, or what the call's signal was aborted with.
 
-async function transcribe(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
+export async function transcribe(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
   const answer = await sendForm(target, call, { fields: tellingAll(call) });
   if (answer.status >= 400) return readError(call, answer);
   return readOpenAiTranscript(await readText(answer.body));
@@ -47,9 +38,17 @@ interface Order extends SoundOrder {
   readonly target: MediaTarget;
 }
 
-/** Speech, copied voices and music from a server that speaks OpenAI's API. */
-async function makeSound(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
-  const order = { target, call, converter: target.converter, wanted: wantedFormat(call) };
+/** Also in a copied voice. */
+export function speak(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
+  return makeSound({ target, call, converter: target.converter, wanted: wantedFormat(call) });
+}
+
+export function makeMusic(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
+  return makeSound({ target, call, converter: target.converter, wanted: null });
+}
+
+async function makeSound(order: Order): Promise<LocalAnswer> {
+  const { target, call } = order;
   const answer = await ask(order);
   if ('kind' in answer) return answer;
   const made = await readMade(answer);
@@ -133,7 +132,7 @@ interface ImageOrder {
   readonly wanted: number;
 }
 
-async function makeImages(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
+export async function makeImages(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
   const order = { target, call, wanted: countOf(call) };
   const made = await askForImages(order, 0);
   if (made.kind === 'document') return made;
@@ -141,7 +140,7 @@ async function makeImages(target: MediaTarget, call: LocalCall): Promise<LocalAn
 }
 
 /** A film comes as one file, in whatever form its server has. */
-async function makeFilm(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
+export async function makeFilm(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
   // `url` is what the caller wants of the gateway.
   const { response_format: _caller, ...fields } = fieldsOf(call);
   const answer = await sendJson(target, call, withoutHiddenArguments(fields));

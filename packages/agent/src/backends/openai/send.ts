@@ -69,11 +69,11 @@ async function send(
   body: Buffer | FormBody,
 ): Promise<ForwardedAnswer> {
   const { baseUrl, apiKey } = target;
-  const url = baseUrl + ENDPOINTS[call.endpoint].path;
+  const { path, kind } = ENDPOINTS[call.endpoint];
   call.signal.throwIfAborted();
-  const isLasting = target.dialect?.outlives?.includes(call.endpoint) === true;
+  const isLasting = target.dialect?.outlives?.includes(kind) === true;
   const ask = isLasting ? forwardToEnd : forward;
-  const answer = await ask({ url, apiKey, body, signal: call.signal });
+  const answer = await ask({ url: baseUrl + path, apiKey, body, signal: call.signal });
   if (answer.status < 300 || answer.status >= 400) return answer;
   answer.body.abandon();
   const what = `status ${answer.status}, which leads elsewhere`;

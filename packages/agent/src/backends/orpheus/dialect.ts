@@ -9,7 +9,7 @@ const MODEL = 'orpheus';
 
 export const ORPHEUS: Dialect = {
   formats: ['wav'],
-  outlives: ['speech', 'voice'],
+  outlives: ['speech'],
   async list({ baseUrl, get }) {
     const voices = voicesOf(MODEL, readVoices(await get(`${baseUrl}/audio/voices`)));
     return { models: [{ servedName: MODEL, voices }], slots: 1 };

@@ -3,7 +3,7 @@
  * speaks whatever text is sent to it.
  */
 import type { AudioConverter } from '../../media/audio-converter.js';
-import { errorDocument, notServed, refusal } from '../../openai-wire/error-document.js';
+import { errorDocument, refusal } from '../../openai-wire/error-document.js';
 import { asObject, asText } from '../../openai-wire/json.js';
 import type { JsonObject } from '../../openai-wire/json.js';
 import { advertise } from '../advertise.js';
@@ -18,6 +18,7 @@ import type {
   ServiceConfig,
 } from '../backend.js';
 import { checkAnswer, probe, serverRoot } from '../probe.js';
+import { serveOnly } from '../serving.js';
 import { refuseVoice } from '../openai/voices.js';
 import type { ForwardedAnswer } from '../forward.js';
 import { madeSound, wantedFormat } from '../sound-answer.js';
@@ -52,8 +53,11 @@ export class PiperBackend implements Backend {
     return { models: advertise(listed, this.#service), slots: 1 };
   }
 
-  async call(call: LocalCall): Promise<LocalAnswer> {
-    if (call.endpoint !== 'speech') return notServed(call);
+  call(call: LocalCall): Promise<LocalAnswer> {
+    return serveOnly({ speech: (speech) => this.#speak(speech) }, call);
+  }
+
+  async #speak(call: LocalCall): Promise<LocalAnswer> {
     const refused = refuseVoice(call) ?? refuseText(call.body) ?? refuseSpeed(call.body);
     if (refused !== null) return refused;
     const answer = await this.#ask(call);

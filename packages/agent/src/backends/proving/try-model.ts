@@ -1,12 +1,11 @@
 /** One tiny real request to a model, its answer read to the end and looked at. */
-import type { ServiceType, EndpointKey } from '@inference-gateway/shared/endpoints';
+import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media/types';
 import type { MediaFamily } from '@inference-gateway/shared/media/types';
 import * as z from 'zod';
 import { parseJson } from '../../openai-wire/json.js';
-import { frameWav } from '../../media/wav.js';
 import { LocalFailure, LocalRefusal } from '../backend.js';
 import type {
   Backend,
@@ -16,9 +15,9 @@ import type {
   LocalAnswer,
   MediaAnswer,
   LocalCall,
-  LocalUpload,
 } from '../backend.js';
-import { inPieces } from '../bytes.js';
+import { triedBy } from '../kinds.js';
+import type { Proof, Tried } from '../kinds.js';
 
 /** A model of a service that is up. */
 export interface Subject {
@@ -75,11 +74,12 @@ export async function tryModel(
   const signal = AbortSignal.any([stop, limit.signal]);
   try {
     signal.throwIfAborted();
-    const call = { ...tinyCall(config.type, model), signal };
+    const tried = triedBy(config.type);
+    const call = tinyCall(tried, model, signal);
     const called = backend.call(call);
     began?.(called);
     const answer = await Promise.race([called, rejectedWith(signal)]);
-    const { fault, ...came } = await readTrialAnswer(answer, call.endpoint, elapsed);
+    const { fault, ...came } = await readTrialAnswer(answer, tried, elapsed);
     const early = answer.kind === 'document' && saysLoading(answer) ? 'loading' : null;
     const reason = fault ?? (await backend.unfit?.(model, signal)) ?? null;
     return { ok: reason === null, reason, cut: null, early, ms: elapsed(), ...came };
@@ -133,27 +133,19 @@ interface TrialAnswer {
 /** Throws what reading it throws. */
 async function readTrialAnswer(
   answer: LocalAnswer,
-  endpoint: EndpointKey,
+  { endpoint, proof }: Tried,
   elapsed: () => number,
 ): Promise<TrialAnswer> {
-  if (answer.kind === 'document') return readDocument(answer, endpoint, elapsed());
-  if (answer.kind === 'events') return readEvents(answer, elapsed);
+  if (answer.kind === 'document') return readDocument(answer, proof, elapsed());
+  if (answer.kind === 'events') return readEvents(answer, proof, elapsed);
   return readMedia(answer, ENDPOINTS[endpoint].media, elapsed);
 }
 
 const failure = z.object({ error: z.object({ message: z.string() }) });
 
-const spoken = z.record(z.string(), z.unknown());
-
-const choices = z.object({
-  choices: z.array(z.object({ delta: spoken.optional(), message: spoken.optional() })).min(1),
-});
-
-const transcript = z.object({ text: z.string() });
-
 function readDocument(
   { status, json, usage }: DocumentAnswer,
-  endpoint: EndpointKey,
+  { isWhole }: Proof,
   firstByteMs: number,
 ): TrialAnswer {
   const came = { firstByteMs, bytes: Buffer.byteLength(json), seconds: null };
@@ -163,48 +155,31 @@ function readDocument(
   if (status >= 400 || error !== undefined) {
     return { ...came, tokens, fault: `the local server refused it (${status}): ${error ?? json}` };
   }
-  // Of half a second without a word, an empty transcript is the right one.
-  const isWhole =
-    endpoint === 'transcriptions'
-      ? transcript.safeParse(document).success
-      : hasWords(document) || hasTokens(tokens);
-  return { ...came, tokens, fault: isWhole ? null : EMPTY };
-}
-
-/** Whatever a server calls them: content, reasoning, a call of a tool. */
-function hasWords(document: unknown): boolean {
-  const said = choices.safeParse(document).data?.choices ?? [];
-  return said.some(({ delta, message }) =>
-    Object.entries({ ...delta, ...message }).some(([name, value]) => {
-      const isText = typeof value === 'string' || Array.isArray(value);
-      return name !== 'role' && isText && value.length > 0;
-    }),
-  );
-}
-
-/** Some servers keep what a model thinks to themselves: of so few tokens nothing may be left. */
-function hasTokens(tokens: number | null): boolean {
-  return tokens !== null && tokens > 0;
+  return { ...came, tokens, fault: isWhole(document, tokens) ? null : EMPTY };
 }
 
 const EMPTY = 'the local server answered without a result';
 
-async function readEvents({ events }: EventAnswer, elapsed: () => number): Promise<TrialAnswer> {
+async function readEvents(
+  { events }: EventAnswer,
+  { isWhole }: Proof,
+  elapsed: () => number,
+): Promise<TrialAnswer> {
   let firstByteMs: number | null = null;
   let bytes = 0;
-  let isWhole = false;
+  let isSaid = false;
   let error: string | null = null;
   let next = await events.next();
   for (; next.done !== true; next = await events.next()) {
     firstByteMs ??= elapsed();
     bytes += Buffer.byteLength(next.value);
     for (const chunk of chunksOf(next.value)) {
-      isWhole ||= hasWords(chunk);
+      isSaid ||= isWhole(chunk, null);
       error ??= failure.safeParse(chunk).data?.error.message ?? null;
     }
   }
   const tokens = next.value?.completion_tokens ?? null;
-  const fault = error ?? (isWhole || hasTokens(tokens) ? null : EMPTY);
+  const fault = error ?? (isSaid || isWhole(null, tokens) ? null : EMPTY);
   return { fault, firstByteMs, tokens, bytes, seconds: null };
 }
 
@@ -248,68 +223,13 @@ function secondsOf(start: Buffer, bytes: number): number | null {
   return Math.round(((bytes - WAV.headBytes) / bytesASecond) * 100) / 100;
 }
 
-// The smallest request of each type that shows whether a model does its work.
-
-/** All of a call but its end. */
-type TinyCall = Omit<LocalCall, 'signal'>;
-
-/** New each time: its sound can be read once. */
-function tinyCall(type: ServiceType, model: AdvertisedModel): TinyCall {
-  const { endpoint, fields, uploads } = TINY[type];
-  return {
-    endpoint,
-    model,
-    body: { model: model.id, ...fields },
-    uploads: uploads?.() ?? [],
-    requestId: 'test',
-  };
-}
-
-interface Tiny {
-  readonly endpoint: EndpointKey;
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly uploads?: () => LocalUpload[];
-}
-
-const PROMPT = 'a red circle on white';
-
-const TINY: Readonly<Record<ServiceType, Tiny>> = {
-  llm: {
-    endpoint: 'chat',
-    // A stream, because its first word tells how long a model takes to begin.
-    fields: { messages: [{ role: 'user', content: 'Say ok.' }], max_tokens: 16, stream: true },
-  },
-  stt: { endpoint: 'transcriptions', fields: { response_format: 'json' }, uploads: halfASecond },
-  tts: { endpoint: 'speech', fields: { input: 'Hello.', response_format: 'wav' } },
-  image: {
-    endpoint: 'images',
-    fields: { prompt: PROMPT, n: 1, size: '256x256', response_format: 'b64_json' },
-  },
-  video: { endpoint: 'videos', fields: { prompt: PROMPT, duration: 1, width: 256, height: 256 } },
-  // ACE-Step makes no less than 10 s.
-  music: { endpoint: 'music', fields: { prompt: 'a calm piano', audio_duration: 10 } },
-};
-
-const SAMPLE_RATE = 16_000;
-
-const SAMPLES = SAMPLE_RATE / 2;
-
-const HERTZ = 440;
-
-const LOUDNESS = 6_000;
-
-function halfASecond(): LocalUpload[] {
-  const sound = wav();
-  const read = (): AsyncIterable<Uint8Array> => inPieces(sound);
-  return [{ name: 'file', contentType: 'audio/wav', bytes: sound.length, read }];
-}
-
-/** A tone: some servers refuse silence. */
-function wav(): Buffer {
-  const samples = Buffer.alloc(SAMPLES * 2);
-  for (let i = 0; i < SAMPLES; i++) {
-    const wave = Math.sin((2 * Math.PI * HERTZ * i) / SAMPLE_RATE);
-    samples.writeInt16LE(Math.round(wave * LOUDNESS), i * 2);
-  }
-  return Buffer.concat([frameWav(SAMPLES, new Map(), SAMPLE_RATE).head, samples]);
+/** The smallest request that shows whether a model does its work; new each time. */
+function tinyCall(
+  { endpoint, proof }: Tried,
+  model: AdvertisedModel,
+  signal: AbortSignal,
+): LocalCall {
+  const body = { model: model.id, ...proof.fields };
+  const uploads = proof.uploads?.() ?? [];
+  return { endpoint, model, body, uploads, requestId: 'test', signal };
 }

@@ -20,7 +20,7 @@ import { listItems } from '../openai/list.js';
 
 export const sdServer: Dialect = {
   list,
-  outlives: ['images', 'edits'],
+  outlives: ['images'],
   draw,
   shape({ seed: given, ...fields }) {
     const seed = seedOf(given);

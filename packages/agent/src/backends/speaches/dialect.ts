@@ -13,7 +13,7 @@ export const SPEACHES: Dialect = {
   dropFields: ['stream_format'],
   formats: ['wav', 'opus', 'mp3', 'aac', 'flac', 'pcm'],
   // What it hears it hears to the end; what it speaks it sends in pieces.
-  outlives: ['transcriptions'],
+  outlives: ['transcript'],
   async list(server) {
     const json = await server.get(`${server.baseUrl}/models`);
     const loaded = await loadedModels(server);

@@ -23,6 +23,7 @@ import type { FormBody } from '../multipart.js';
 import { forwardToEnd } from '../run-call.js';
 import { readWhole } from '../bytes.js';
 import { serverRoot } from '../probe.js';
+import { serveOnly } from '../serving.js';
 import { withoutFields } from '../../openai-wire/request-body.js';
 import { MAX_TRANSCRIPT_BYTES, soundOf, unnamedModel } from '../transcription.js';
 
@@ -48,9 +49,12 @@ export class WhisperAsrBackend implements Backend {
     return { models: unnamedModel(this.#service), slots: 1 };
   }
 
-  async call(call: LocalCall): Promise<LocalAnswer> {
-    const sound = soundOf(call);
-    return 'kind' in sound ? sound : this.#transcribe(call, sound);
+  call(call: LocalCall): Promise<LocalAnswer> {
+    const transcribe = async (asked: LocalCall): Promise<LocalAnswer> => {
+      const sound = soundOf(asked);
+      return 'kind' in sound ? sound : this.#transcribe(asked, sound);
+    };
+    return serveOnly({ transcriptions: transcribe }, call);
   }
 
   async #transcribe({ body, signal }: LocalCall, upload: LocalUpload): Promise<LocalAnswer> {

@@ -20,6 +20,7 @@ import type {
   ServiceConfig,
 } from '../backend.js';
 import { checkAnswer, probe, serverRoot } from '../probe.js';
+import { serveOnly } from '../serving.js';
 import { forward } from '../forward.js';
 import { multipartForm } from '../multipart.js';
 import type { FormFile } from '../multipart.js';
@@ -58,9 +59,12 @@ export class WhisperServerBackend implements Backend {
     return { models: unnamedModel(this.#service, { loaded: true }), slots: 1 };
   }
 
-  async call(call: LocalCall): Promise<LocalAnswer> {
-    const sound = soundOf(call);
-    return 'kind' in sound ? sound : this.#transcribe(call, sound);
+  call(call: LocalCall): Promise<LocalAnswer> {
+    const transcribe = async (asked: LocalCall): Promise<LocalAnswer> => {
+      const sound = soundOf(asked);
+      return 'kind' in sound ? sound : this.#transcribe(asked, sound);
+    };
+    return serveOnly({ transcriptions: transcribe }, call);
   }
 
   async #transcribe(call: LocalCall, upload: LocalUpload): Promise<LocalAnswer> {

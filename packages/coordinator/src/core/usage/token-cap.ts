@@ -1,12 +1,11 @@
 /** The most tokens that a share gives for one answer, written into the request of that provider. */
-import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import { kindOf, promptsOf } from '@inference-gateway/shared/openai/kinds';
 import {
   answersEach,
   CANDIDATE_COUNTS,
   isFields,
   OPTION_OBJECTS,
-  promptsOf,
   SEQUENCE_COUNTS,
   TOKEN_EVADERS,
   TOKEN_FLOORS,
@@ -36,8 +35,9 @@ export function capTokens(
   endpoint: EndpointKey,
   most: number | null,
 ): CappedBody {
-  const makesText = ENDPOINTS[endpoint].serviceType === 'llm';
-  if (most === null || !makesText) return { body, asked: null, maxTokens: null };
+  if (most === null || kindOf(endpoint).text === null) {
+    return { body, asked: null, maxTokens: null };
+  }
   const request = readSparse(body);
   const prompts = promptsOf(endpoint, request).length;
   const isThinned = limitAnswers(request, Math.max(1, Math.floor(most / prompts)));

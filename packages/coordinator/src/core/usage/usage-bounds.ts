@@ -2,9 +2,9 @@
  * What an agent says of tokens, held to what went over its link: it is the agent's word, and the
  * sums of a member and of an owner are made of it.
  */
-import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
-import { limitOf, sequencesOf, TOKENS_A_MEDIUM } from '@inference-gateway/shared/openai/tokens';
+import { kindOf, sequencesOf } from '@inference-gateway/shared/openai/kinds';
+import { limitOf, TOKENS_A_MEDIUM } from '@inference-gateway/shared/openai/tokens';
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
 
 /** Of a request in bytes, with the media in it. */
@@ -42,7 +42,7 @@ export function askedTokens(
   endpoint: EndpointKey,
   read: () => Readonly<Record<string, unknown>>,
 ): AskedTokens | null {
-  if (ENDPOINTS[endpoint].serviceType !== 'llm') return null;
+  if (kindOf(endpoint).counts !== 'tokens') return null;
   const fields = read();
   return { sequences: sequencesOf(endpoint, fields), maxTokens: limitOf(fields) };
 }

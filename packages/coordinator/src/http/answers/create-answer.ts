@@ -1,6 +1,6 @@
-/** Which answer a call gets: the endpoint's row says, and within it the caller. */
-import { assertNever } from '@inference-gateway/shared/assert';
+/** The answers of the kinds of endpoints, each in the form that its caller asks for. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import { filesOf } from '@inference-gateway/shared/openai/kinds';
 import { AnswerFiles } from '../../assets/answer-files.js';
 import type { AssetLibrary } from '../../assets/asset-library.js';
 import type { AssetLinks } from '../../assets/asset-links.js';
@@ -42,29 +42,26 @@ export interface Answered {
   readonly departure: AbortController;
 }
 
-export function createAnswer(answered: Answered, parts: AnswerParts): HttpAnswer {
-  const { ctx, work, call, departure } = answered;
-  const { responseFormat } = call.request;
-  const { answer } = ENDPOINTS[work.endpoint];
-  const stalled = (): void => departure.abort(CALLER_STALLED);
-  switch (answer) {
-    case 'chat':
-    case 'completion':
-      if (work.stream) return new StreamAnswer(ctx.res, parts.timing, stalled);
-      return new JsonAnswer(ctx.res, parts.bodies.shareOf(ctx));
-    case 'transcription':
-      return transcriptionAnswer(answered, parts);
-    case 'images': {
-      return new FileListAnswer(mediaParts(answered, parts), imageForms(call.request));
-    }
-    case 'file':
-      if (responseFormat !== 'url') return new FileAnswer(mediaParts(answered, parts), stalled);
-      return new FileListAnswer(mediaParts(answered, parts), ['url']);
-    case 'voices':
-      throw new Error('voices are answered without a provider');
-    default:
-      return assertNever(answer);
-  }
+/** JSON, or the events that the caller asks for. */
+export function textAnswer({ ctx, work, departure }: Answered, parts: AnswerParts): HttpAnswer {
+  if (work.stream) return new StreamAnswer(ctx.res, parts.timing, stalling(departure));
+  return new JsonAnswer(ctx.res, parts.bodies.shareOf(ctx));
+}
+
+/** One file as it is, or its address. */
+export function fileAnswer(answered: Answered, parts: AnswerParts): HttpAnswer {
+  const media = mediaParts(answered, parts);
+  const { call, departure } = answered;
+  if (call.request.responseFormat === 'url') return new FileListAnswer(media, ['url']);
+  return new FileAnswer(media, stalling(departure));
+}
+
+export function imagesAnswer(answered: Answered, parts: AnswerParts): HttpAnswer {
+  return new FileListAnswer(mediaParts(answered, parts), imageForms(answered.call.request));
+}
+
+function stalling(departure: AbortController): () => void {
+  return () => departure.abort(CALLER_STALLED);
 }
 
 /** OpenAI's models of this name know no `url`, and their callers read `b64_json` unasked. */
@@ -75,7 +72,7 @@ function imageForms({ model, responseFormat }: ReadCall['request']): readonly Fi
   return [responseFormat === 'b64_json' ? 'b64_json' : 'url'];
 }
 
-function transcriptionAnswer(
+export function transcriptAnswer(
   { ctx, work, call, fitted }: Answered,
   parts: AnswerParts,
 ): HttpAnswer {
@@ -96,7 +93,7 @@ function mediaParts({ ctx, work, fitted, spaceBytes }: Answered, parts: AnswerPa
   const { endpoint, model, requestId, caller } = work;
   // From its end on: a link made now would have aged by the time of the answer.
   const urlOf = (id: string): string => assetLinks.urlsFor(caller.assets ?? null)(id);
-  const { media, answer } = ENDPOINTS[endpoint];
+  const { media } = ENDPOINTS[endpoint];
   if (media === null) throw new Error(`${endpoint} is answered without files`);
   const files = new AnswerFiles({
     shelf: library,
@@ -106,7 +103,7 @@ function mediaParts({ ctx, work, fitted, spaceBytes }: Answered, parts: AnswerPa
     endpoint,
     family: media,
     maxBytes: spaceBytes,
-    most: answer === 'images' ? Number(fitted.body['n'] ?? 1) : 1,
+    most: filesOf(endpoint, () => fitted.body),
   });
   return { response: ctx.res, timing, files, library, urlOf };
 }

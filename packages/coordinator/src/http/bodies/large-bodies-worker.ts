@@ -6,7 +6,7 @@ import { TOKEN_FIELDS } from '@inference-gateway/shared/openai/tokens';
 import { answerInThread, ownBlock } from '@inference-gateway/shared/program/thread-queue';
 import { toSparse, writeSparse } from '@inference-gateway/shared/json/sparse';
 import { MAX_ANSWER_BYTES } from '../../core/usage/held-document.js';
-import { MAX_CONVERSATION_BYTES, digestsOfMessages } from '../../relay/conversations.js';
+import { digestsOfMessages, isConversation } from '../../relay/conversations.js';
 import { transcriptOf } from '../answers/transcript.js';
 import type { TranscriptFacts } from '../answers/transcript.js';
 import { isSubmission, judgeBatch, judgeRequest, mediaIn, parseJson } from './judge-body.js';
@@ -48,9 +48,10 @@ function answerTo(question: ThreadQuestion, bytes: Buffer): Answer {
     }
     const { request } = judgeRequest(value, question).take();
     const { endpoint, memberId } = question;
-    const isChat = endpoint === 'chat' && bytes.length <= MAX_CONVERSATION_BYTES;
     const { model, body } = request;
-    const prefixes = isChat ? digestsOfMessages(memberId, model, body['messages']) : [];
+    const prefixes = isConversation(endpoint, bytes)
+      ? digestsOfMessages(memberId, model, body['messages'])
+      : [];
     return { kind: 'request', isSubmission: isAsync, ...write(request, prefixes) };
   } catch (error) {
     return { kind: 'fault', isSubmission: isAsync, fault: faultOf(error) };

@@ -2,6 +2,7 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import type Router from '@koa/router';
 import { createDocument } from '../../openapi/document.js';
+import { CALL_KINDS } from '../inference/kinds.js';
 import type { RequestState } from './context.js';
 
 export interface Health {
@@ -31,7 +32,7 @@ export function healthRoutes(router: Router<RequestState>, health: Health): void
 export function openapiRoutes(router: Router<RequestState>, publicUrl: () => string): void {
   let written: Buffer | null = null;
   router.get('/openapi.json', (ctx) => {
-    written ??= Buffer.from(JSON.stringify(createDocument(publicUrl())));
+    written ??= Buffer.from(JSON.stringify(createDocument(publicUrl(), CALL_KINDS)));
     ctx.set('Content-Type', 'application/json; charset=utf-8');
     ctx.body = written;
   });

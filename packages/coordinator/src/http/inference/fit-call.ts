@@ -2,14 +2,12 @@
  * Fits a call to the models that are there: what it needs of a provider, and what is answered where
  * no provider has just what was asked.
  */
-import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
-import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { formatOf } from '@inference-gateway/shared/media/types';
 import { nearest } from '@inference-gateway/shared/nearest';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
-import { fittingModels, knownModels, mayTake, NO_NEEDS } from '../../core/routing/match.js';
-import type { Asking, Candidate, Needs } from '../../core/routing/match.js';
+import { mayTake, NO_NEEDS } from '../../core/routing/match.js';
+import type { Needs } from '../../core/routing/match.js';
 import { inputNotTaken } from '../../run/absence.js';
 import type { TranscriptForm } from '../answers/transcript.js';
 import { mediaIn } from '../bodies/judge-body.js';
@@ -25,32 +23,6 @@ export interface FittedCall {
   readonly transcript: Omit<TranscriptForm, 'seconds'>;
 }
 
-/** `models` tells those, one a provider, that could serve the call now. */
-export function fitCall(
-  endpoint: EndpointKey,
-  call: ReadCall,
-  models: () => readonly AdvertisedModel[],
-): FittedCall {
-  const { answer, media, uploads } = ENDPOINTS[endpoint];
-  if (answer === 'transcription') return fitTranscription(call, models());
-  if (media === 'audio' && endpoint !== 'music') {
-    return fitSpeech(call, models(), uploads.length > 0 ? ['voice-cloning'] : []);
-  }
-  return endpoint === 'chat' ? fitChat(call, models) : asItIs(call);
-}
-
-/**
- * The models to which a call is fitted. What a chat holds is refused only where nobody takes it,
- * those who are offline now among them.
- */
-export function modelsToFit(
-  endpoint: EndpointKey,
-  candidates: readonly Candidate[],
-  caller: Asking,
-): readonly AdvertisedModel[] {
-  return endpoint === 'chat' ? knownModels(candidates, caller) : fittingModels(candidates, caller);
-}
-
 /** Every voice that one of the models has. */
 export function voicesOf(models: readonly AdvertisedModel[]): string[] {
   return [...new Set(models.flatMap(({ voices = [] }) => voices))];
@@ -58,12 +30,15 @@ export function voicesOf(models: readonly AdvertisedModel[]): string[] {
 
 const PLAIN: FittedCall['transcript'] = { format: 'json', granularities: [] };
 
-function asItIs({ request }: ReadCall): FittedCall {
+export function asItIs({ request }: ReadCall): FittedCall {
   return { body: request.body, needs: NO_NEEDS, headers: {}, transcript: PLAIN };
 }
 
+/** Tells those, one a provider, that could serve the call now. */
+export type ModelsAsked = () => readonly AdvertisedModel[];
+
 /** Throws `unsupported_modality` at the first part that takes the request beyond every model. */
-function fitChat(call: ReadCall, models: () => readonly AdvertisedModel[]): FittedCall {
+export function fitChat(call: ReadCall, models: ModelsAsked): FittedCall {
   const inputs: string[] = [];
   let known: readonly AdvertisedModel[] | null = null;
   for (const { input, param } of call.reading?.media ?? mediaIn(call.request.body['messages'])) {
@@ -81,14 +56,11 @@ function fitChat(call: ReadCall, models: () => readonly AdvertisedModel[]): Fitt
  * Specification: `verbose_json` with granularities is downgraded to plain text, without an error,
  * where the model does not list support.
  */
-function fitTranscription(
-  { request, files }: ReadCall,
-  models: readonly AdvertisedModel[],
-): FittedCall {
+export function fitTranscription({ request, files }: ReadCall, models: ModelsAsked): FittedCall {
   const { timestamp_granularities: asked, response_format: _format, ...body } = request.body;
   const format = formatOf(files[0]?.contentType ?? '');
   const plain = { body: { ...body, response_format: 'json' }, needs: { ...NO_NEEDS, format } };
-  const supported = models.some((model) => model.supported_features.includes('timestamps'));
+  const supported = models().some((model) => model.supported_features.includes('timestamps'));
   const { responseFormat } = request;
   if (responseFormat === 'text') {
     return { ...plain, headers: {}, transcript: { format: 'text', granularities: [] } };
@@ -121,13 +93,11 @@ function fitTranscription(
 }
 
 /** One of OpenAI's own voices falls to the model's first; any other unknown voice is refused. */
-function fitSpeech(
-  { request }: ReadCall,
-  models: readonly AdvertisedModel[],
-  features: readonly string[],
-): FittedCall {
+export function fitSpeech({ request, files }: ReadCall, models: ModelsAsked): FittedCall {
   const asked = request.body['voice'];
-  const offered = voicesOf(models);
+  const offered = voicesOf(models());
+  // Of a recording, whose voice is to speak.
+  const features = files.length > 0 ? ['voice-cloning'] : [];
   const choice = chooseVoice(typeof asked === 'string' ? asked : null, offered);
   const format = request.responseFormat ?? 'wav';
   const fitted = { body: request.body, headers: {}, transcript: PLAIN };

@@ -1,6 +1,7 @@
 /** Every inference endpoint, driven by the rows of the endpoint table. */
 import { ENDPOINTS, ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import type Router from '@koa/router';
 import type { ServerResponse } from 'node:http';
 import { servingModels } from '../../core/routing/match.js';
@@ -11,13 +12,13 @@ import { shuttingDown } from '../../run/failure.js';
 import type { Call, Outcome } from '../../run/work.js';
 import { NOTHING_MEASURED } from '../../assets/measures.js';
 import type { Measures } from '../../assets/measures.js';
-import { createAnswer } from '../answers/create-answer.js';
 import type { AnswerParts } from '../answers/create-answer.js';
 import { writeSparse } from '@inference-gateway/shared/json/sparse';
 import { callerOf } from '../edge/context.js';
 import type { Context, RequestState } from '../edge/context.js';
-import { fitCall, modelsToFit, voicesOf } from './fit-call.js';
 import type { FittedCall } from './fit-call.js';
+import { CALL_KINDS, relayedKind } from './kinds.js';
+import type { CallKind } from './kinds.js';
 import { callOf, readCall } from './read-call.js';
 import type { ReadCall, ReadingParts } from './read-call.js';
 import { REASONING_HEADER, reasoningFieldOf } from './reasoning-field.js';
@@ -33,8 +34,8 @@ export interface InferenceParts extends AnswerParts, ReadingParts, SubmissionPar
 
 export function inferenceRoutes(router: Router<RequestState>, parts: InferenceParts): void {
   for (const key of ENDPOINT_KEYS) {
-    const { method, path, answer } = ENDPOINTS[key];
-    const handle = answer === 'voices' ? listVoices : run;
+    const { method, path, kind } = ENDPOINTS[key];
+    const handle = handlerOf(CALL_KINDS[kind]);
     router.register(`/v1${path}`, [method], async (ctx: Context) => {
       if (parts.isDraining()) throw shuttingDown();
       const call = await readAny(ctx, key, parts);
@@ -61,15 +62,22 @@ async function readAny(
   return submission === null ? null : callOf(submission.take());
 }
 
-/** `GET /audio/voices`: answered from memory, never by asking agents. */
-async function listVoices(ctx: Context, asked: Asked, parts: InferenceParts): Promise<void> {
-  const { model } = asked.call.request;
+type Handler = (ctx: Context, asked: Asked, parts: InferenceParts) => Promise<void>;
+
+function handlerOf({ serve }: CallKind): Handler {
+  if (serve.from === 'provider') return run;
+  return async (ctx, asked, parts) => {
+    ctx.body = serve.tell(modelsNow(ctx, asked, parts));
+  };
+}
+
+/** Throws where there is none for the caller. */
+function modelsNow(ctx: Context, asked: Asked, parts: InferenceParts): readonly AdvertisedModel[] {
+  const { endpoint, call } = asked;
   const models = servingModels(candidatesFor(asked, parts), callerOf(ctx));
-  if (models.length === 0) {
-    const sought = { caller: callerOf(ctx), endpoint: asked.endpoint, model };
-    throw modelAbsent(sought, parts.sessions);
-  }
-  ctx.body = { voices: voicesOf(models) };
+  if (models.length > 0) return models;
+  const sought = { caller: callerOf(ctx), endpoint, model: call.request.model };
+  throw modelAbsent(sought, parts.sessions);
 }
 
 function run(ctx: Context, asked: Asked, parts: InferenceParts): Promise<void> {
@@ -79,9 +87,8 @@ function run(ctx: Context, asked: Asked, parts: InferenceParts): Promise<void> {
 /** Runs the call now and answers it on the raw response. */
 async function relay(ctx: Context, asked: Asked, parts: InferenceParts): Promise<void> {
   const { endpoint, call } = asked;
-  const fitted = fitCall(endpoint, call, () =>
-    modelsToFit(endpoint, candidatesFor(asked, parts), callerOf(ctx)),
-  );
+  const kind = relayedKind(endpoint);
+  const fitted = kind.fit(call, () => kind.modelsToFit(candidatesFor(asked, parts), callerOf(ctx)));
   const { res } = ctx;
   const departure = new AbortController();
   res.once('close', () => {
@@ -93,7 +100,7 @@ async function relay(ctx: Context, asked: Asked, parts: InferenceParts): Promise
   // Before a GPU is asked: what it makes must find room.
   const makesFiles = ENDPOINTS[endpoint].media !== null;
   const spaceBytes = makesFiles ? await parts.library.requireSpace(work.caller.memberId) : 0;
-  const answer = createAnswer({ ctx, work, call, fitted, spaceBytes, departure }, parts);
+  const answer = kind.answer({ ctx, work, call, fitted, spaceBytes, departure }, parts);
   ctx.set(fitted.headers);
   ctx.respond = false;
   const outcome = await parts.relay.run(work, answer);

@@ -13,7 +13,7 @@ import type { Job, NewJobItem, QueueFull, SubmitOutcome } from '../../store/port
 import { writeSparse } from '@inference-gateway/shared/json/sparse';
 import { callerOf } from '../edge/context.js';
 import type { Context } from '../edge/context.js';
-import { fitCall, modelsToFit } from '../inference/fit-call.js';
+import { relayedKind } from '../inference/kinds.js';
 import { presentJob } from './present-job.js';
 import type { Presentation } from './present-job.js';
 import type { Judged, JudgedRequest } from '../bodies/judge-body.js';
@@ -114,8 +114,9 @@ export function toJobItem(
   sessions: Sessions,
 ): { readonly item: NewJobItem; readonly headers: Readonly<Record<string, string>> } {
   const { endpoint, call } = asked;
-  const { body, needs, headers } = fitCall(endpoint, call, () =>
-    modelsToFit(endpoint, candidatesFor(asked, sessions), callerOf(ctx)),
+  const kind = relayedKind(endpoint);
+  const { body, needs, headers } = kind.fit(call, () =>
+    kind.modelsToFit(candidatesFor(asked, sessions), callerOf(ctx)),
   );
   const { stream: _stream, stream_options: _options, ...whole } = body;
   const item = { endpoint, model: call.request.model, needs, body: writeSparse(whole) };

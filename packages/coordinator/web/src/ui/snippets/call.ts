@@ -62,11 +62,11 @@ export function methodOf({ endpoint, body }: SnippetCall): ClientMethod | null {
 export type Answer = 'stream' | 'text' | 'images' | 'file' | 'json';
 
 export function answerOf({ endpoint, body }: SnippetCall): Answer {
-  const { answer } = ENDPOINTS[endpoint];
+  const { kind, media } = ENDPOINTS[endpoint];
   if (body['async'] === true) return 'json';
-  if (answer === 'file') return 'file';
-  if (answer === 'images') return 'images';
-  if (answer === 'transcription') return 'text';
+  if (kind === 'images') return 'images';
+  if (kind === 'transcript') return 'text';
+  if (media !== null) return 'file';
   return body['stream'] === true ? 'stream' : 'json';
 }
 
