@@ -8,6 +8,7 @@ import type { AgentHost } from '@inference-gateway/shared/protocol/messages';
 import { CLOSE } from '@inference-gateway/shared/protocol/version';
 import type { ServiceConfig } from './backends/backend.js';
 import { Catalog } from './backends/catalog/catalog.js';
+import { loadClient } from './backends/forward.js';
 import type { ServiceStatus, TestedModel } from './backends/catalog/catalog.js';
 import type { Wanted } from './backends/proving/find-subject.js';
 import type { GameModeSettings } from './config/config.js';
@@ -140,7 +141,8 @@ export class Agent {
   /** Resolves when the coordinator has registered the agent; rejects with what no waiting mends. */
   async start(): Promise<void> {
     this.#catalog.onChange(() => this.announce());
-    await Promise.all([this.#catalog.start(), this.#claims.restore(), this.owner.restore()]);
+    const parts = [this.#catalog.start(), this.#claims.restore(), this.owner.restore()];
+    await Promise.all([loadClient(), ...parts]);
     await this.ledger.today.restore();
     const { url, token, host, logger, once, gpu = null } = this.#options;
     await new Promise<void>((registered, failed) => {

@@ -4,8 +4,7 @@
  * connection and so stops the GPU.
  */
 import { Readable } from 'node:stream';
-import { Agent, request } from 'undici';
-import type { Dispatcher } from 'undici';
+import type { Agent, Dispatcher, request } from 'undici';
 import type { ByteSource } from '../openai-wire/stream-events.js';
 import type { RawAnswer } from '../openai-wire/local-answer.js';
 import type { FormBody } from './multipart.js';
@@ -29,14 +28,28 @@ const KEEP_ALIVE_MS = 2_000;
 /** How long an answer that is over may take to say so, before its connection is given up. */
 const DRAIN_MS = 1_000;
 
-/** One pool for all local servers; it follows no redirects. */
-const pool = new Agent({
-  connect: { timeout: CONNECT_TIMEOUT_MS },
-  headersTimeout: 0,
-  bodyTimeout: 0,
-  keepAliveTimeout: KEEP_ALIVE_MS,
-  keepAliveMaxTimeout: KEEP_ALIVE_MS,
-});
+interface Client {
+  readonly request: typeof request;
+  /** One for all local servers; it follows no redirects. */
+  readonly pool: Agent;
+}
+
+let client: Promise<Client> | null = null;
+
+/** Commands that forward nothing do not wait for undici, a fifth of their start. */
+export function loadClient(): Promise<Client> {
+  client ??= import('undici').then(({ Agent: Pool, request: send }) => {
+    const pool = new Pool({
+      connect: { timeout: CONNECT_TIMEOUT_MS },
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    });
+    return { request: send, pool };
+  });
+  return client;
+}
 
 export interface ForwardedAnswer extends RawAnswer {
   /** As the local server says, which is often wrong; empty where it says nothing. */
@@ -50,14 +63,15 @@ export interface ForwardedAnswer extends RawAnswer {
  */
 export async function forward(forwarded: ForwardRequest): Promise<ForwardedAnswer> {
   const { url, apiKey, keyScheme, signal } = forwarded;
+  const loaded = await loadClient();
   const sending = new Sending(forwarded.body, signal);
   try {
-    const answer = await request(url, {
+    const answer = await loaded.request(url, {
       method: sending.body === null ? 'GET' : 'POST',
       headers: { ...sending.headers, ...authorization(apiKey, keyScheme) },
       body: sending.body,
       signal,
-      dispatcher: pool,
+      dispatcher: loaded.pool,
     });
     const contentType = String(answer.headers['content-type'] ?? '');
     return { status: answer.statusCode, contentType, body: new AnswerBody(answer.body, sending) };
