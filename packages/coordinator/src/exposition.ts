@@ -14,6 +14,7 @@ import { Metrics } from './metrics/metrics.js';
 import type { MetricsParts } from './metrics/metrics.js';
 import type { UsageRow, Store } from './store/port.js';
 import { sourceOf } from './core/access/caller.js';
+import { usageNumbers } from './core/usage/usage-bounds.js';
 import type { MeteredTokens } from './core/usage/usage-bounds.js';
 import type { Call, Outcome } from './run/work.js';
 import type { Measures } from './assets/measures.js';
@@ -88,9 +89,6 @@ export class Exposition {
 
 // What is written down of a call that has ended: a usage row, and the metrics fed from it.
 
-/** Longer than any file can be: a header may say anything, and sums must stay whole numbers. */
-const MAX_AUDIO_MS = 30 * 86_400_000;
-
 type Meter = (work: Call, outcome: Outcome, measures: Measures) => void;
 
 /** The row and the metrics are fed at the same moment: neither is ever behind the other. */
@@ -111,6 +109,7 @@ function toUsageRow(
   outcome: Outcome,
   { tokens, ...measures }: Measures & { readonly tokens: MeteredTokens },
 ): UsageRow {
+  const { queueMs, firstByteMs, totalMs } = outcome;
   return {
     requestId: work.requestId,
     at: Date.now(),
@@ -120,12 +119,7 @@ function toUsageRow(
     model: work.model,
     serviceType: ENDPOINTS[work.endpoint].serviceType,
     endpoint: work.endpoint,
-    ...tokens,
-    audioMs: Math.min(measures.audioMs, MAX_AUDIO_MS),
-    images: measures.images,
-    queueMs: outcome.queueMs,
-    firstByteMs: outcome.firstByteMs,
-    totalMs: outcome.totalMs,
+    ...usageNumbers({ ...tokens, ...measures, queueMs, firstByteMs, totalMs }),
     attempts: outcome.attempts,
     outcome: outcome.kind,
     errorCode: outcome.error?.code ?? null,

@@ -6,7 +6,7 @@
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { JobError } from '../core/jobs/job.js';
 import type { LaneHead } from '../core/jobs/lane.js';
-import type { RequestSize } from '../core/usage/usage-bounds.js';
+import type { RequestSize, UsageNumbers } from '../core/usage/usage-bounds.js';
 import type { Asset, AssetLimits } from './asset-store.js';
 import type { Job } from './job-store.js';
 import type { UsageRow } from './usage-store.js';
@@ -41,10 +41,7 @@ export interface ClaimedJob {
 }
 
 /** What a run cost, less what the job's row knows by itself. */
-export type JobUsage = Pick<
-  UsageRow,
-  'promptTokens' | 'completionTokens' | 'estimated' | 'audioMs' | 'images' | 'firstByteMs'
->;
+export type JobUsage = Omit<UsageNumbers, 'queueMs' | 'totalMs'>;
 
 export interface Finish {
   readonly claimId: string;

@@ -1,8 +1,9 @@
 /** The part of the store's port that is about metering. */
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
+import type { UsageNumbers } from '../core/usage/usage-bounds.js';
 
 /** One request, for metering. Never its content. */
-export interface UsageRow {
+export interface UsageRow extends UsageNumbers {
   readonly requestId: string;
   readonly at: number;
   readonly memberId: string;
@@ -11,17 +12,6 @@ export interface UsageRow {
   readonly model: string;
   readonly serviceType: ServiceType;
   readonly endpoint: EndpointKey;
-  readonly promptTokens: number;
-  readonly completionTokens: number;
-  /** The tokens: their model server did not count them, or told more than the bytes allow. */
-  readonly estimated: boolean;
-  /** Milliseconds of audio, heard or spoken. */
-  readonly audioMs: number;
-  /** Images made. */
-  readonly images: number;
-  readonly queueMs: number;
-  readonly firstByteMs: number | null;
-  readonly totalMs: number;
   readonly attempts: number;
   readonly outcome: 'ok' | 'failed' | 'canceled';
   readonly errorCode: string | null;

@@ -1,4 +1,4 @@
-import { sizeOf } from '@inference-gateway/coordinator/core/usage/usage-bounds';
+import { sizeOf, usageNumbers } from '@inference-gateway/coordinator/core/usage/usage-bounds';
 import { expect, test } from 'vitest';
 
 const IMAGE = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(500)}` } };
@@ -26,4 +26,33 @@ test('behind a megabyte of text nothing is searched for', () => {
   expect(sizeOfContent(IMAGE, quotes, SOUND, IMAGE)).toMatchObject({ media: 1 });
   // Nor after thousands of them, each of which takes a search of its own.
   expect(sizeOfContent(...Array.from({ length: 10_000 }, () => 'data:')).media).toBe(4_096);
+});
+
+const CALL = {
+  promptTokens: 12,
+  completionTokens: 34,
+  estimated: true,
+  audioMs: 1_500,
+  images: 2,
+  queueMs: 5,
+  firstByteMs: 80,
+  totalMs: 900,
+};
+
+test('what is metered is what was measured', () => {
+  expect(usageNumbers(CALL)).toEqual(CALL);
+  expect(usageNumbers({ ...CALL, firstByteMs: null })).toEqual({ ...CALL, firstByteMs: null });
+});
+
+test('what is metered are whole numbers, none below 0 and none that spoils a sum', () => {
+  const hostile = { ...CALL, promptTokens: 1e300, completionTokens: -5, audioMs: 1e300 };
+  expect(usageNumbers({ ...hostile, images: Infinity })).toEqual({
+    ...CALL,
+    promptTokens: 10_000_000,
+    completionTokens: 0,
+    audioMs: 30 * 86_400_000,
+    images: Number.MAX_SAFE_INTEGER,
+  });
+  const setBack = usageNumbers({ ...CALL, queueMs: -60_000, firstByteMs: 79.6, totalMs: -1 });
+  expect(setBack).toEqual({ ...CALL, queueMs: 0, firstByteMs: 80, totalMs: 0 });
 });

@@ -66,8 +66,44 @@ export const NO_TOKENS: MeteredTokens = {
   estimated: false,
 };
 
+/** What is metered of one request, in numbers. */
+export interface UsageNumbers extends MeteredTokens {
+  /** Milliseconds of audio, heard or spoken. */
+  readonly audioMs: number;
+  /** Images made. */
+  readonly images: number;
+  readonly queueMs: number;
+  /** Null where there was none. */
+  readonly firstByteMs: number | null;
+  readonly totalMs: number;
+}
+
 /** More tokens than any one call can have. */
 const MAX_TOKENS = 10_000_000;
+/** Longer than any file can be: its header may say anything. */
+const MAX_AUDIO_MS = 30 * 86_400_000;
+
+/**
+ * The numbers of a usage row, of a call and of a job. An agent's word is hostile, and the wall
+ * clock may have been set back meanwhile: sums must stay whole numbers, and must never sink.
+ */
+export function usageNumbers(told: UsageNumbers): UsageNumbers {
+  return {
+    promptTokens: counted(told.promptTokens, MAX_TOKENS),
+    completionTokens: counted(told.completionTokens, MAX_TOKENS),
+    estimated: told.estimated,
+    audioMs: counted(told.audioMs, MAX_AUDIO_MS),
+    images: counted(told.images),
+    queueMs: counted(told.queueMs),
+    firstByteMs: told.firstByteMs === null ? null : counted(told.firstByteMs),
+    totalMs: counted(told.totalMs),
+  };
+}
+
+function counted(count: number, most = Number.MAX_SAFE_INTEGER): number {
+  return Math.min(Math.max(0, Math.round(count)), most);
+}
+
 /** What a chat template, with its own instructions and those for tools, puts before a prompt. */
 const TEMPLATE_TOKENS = 2_048;
 /** Of a picture or a sound beyond the bytes of its base64: the most that vision models make. */

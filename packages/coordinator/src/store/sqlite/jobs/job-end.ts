@@ -2,15 +2,11 @@
 import type { Database } from 'better-sqlite3';
 import { sourceOf } from '../../../core/access/caller.js';
 import { isFinished } from '../../../core/jobs/job.js';
+import { usageNumbers } from '../../../core/usage/usage-bounds.js';
 import type { Job, JobUsage, UsageRow } from '../../port.js';
 import { JOB_COLUMNS, toJob } from './job-rows.js';
 import type { JobRow } from './job-rows.js';
 import { usageWriter } from '../usage/usage.js';
-
-/** More tokens than any one call can have. */
-const MAX_TOKENS = 10_000_000;
-/** Longer than any file can be: an agent may say anything, and sums must stay whole numbers. */
-const MAX_AUDIO_MS = 30 * 86_400_000;
 
 interface EndedJob {
   readonly job: Job;
@@ -66,15 +62,8 @@ function usageOf(row: JobRow, now: number, usage: JobUsage): UsageRow {
     model,
     serviceType: service_type,
     endpoint,
-    promptTokens: clamp(usage.promptTokens, MAX_TOKENS),
-    completionTokens: clamp(usage.completionTokens, MAX_TOKENS),
-    estimated: usage.estimated,
-    audioMs: clamp(usage.audioMs, MAX_AUDIO_MS),
-    images: clamp(usage.images, Number.MAX_SAFE_INTEGER),
-    // One that never ran has waited all the time. The wall clock may have been set back meanwhile.
-    queueMs: Math.max(0, (startedAt ?? now) - queuedAt),
-    firstByteMs: usage.firstByteMs,
-    totalMs: Math.max(0, now - queuedAt),
+    // One that never ran has waited all the time.
+    ...usageNumbers({ ...usage, queueMs: (startedAt ?? now) - queuedAt, totalMs: now - queuedAt }),
     attempts,
     outcome,
     errorCode: outcome === 'failed' ? (error?.code ?? null) : null,
@@ -87,11 +76,6 @@ const OUTCOMES: Readonly<Partial<Record<JobRow['status'], UsageRow['outcome']>>>
   FAILED: 'failed',
   CANCELED: 'canceled',
 };
-
-/** An agent's word on usage is hostile: nonsense must not spoil a member's sums. */
-function clamp(count: number, most: number): number {
-  return Math.min(Math.max(0, Math.round(count)), most);
-}
 
 /** Tells the webhook of the job, and with the last one of a batch of the batch. */
 function announcer(database: Database): (row: JobRow, now: number) => void {
