@@ -1,17 +1,23 @@
 /**
  * What differs between the kinds of endpoints for both ends of the link: how a request is prepared,
- * how many answers it asks for, and what is counted of them.
+ * how many answers it asks for, and what is counted of them. The store's thread loads it: no zod.
  */
 import { ENDPOINTS } from '../endpoints.js';
 import type { EndpointKey, EndpointKind } from '../endpoints.js';
-import { prepareImages, prepareSpeech } from './media-requests.js';
-import type { RequestLimits } from './media-requests.js';
+import { ApiError } from '../errors.js';
 import { findForeignMedia, findForeignUrl } from './media-urls.js';
-import { prepareChat, prepareCompletion } from './text-requests.js';
-import { answersEach, listedPrompts } from './tokens.js';
+import { answersEach, listedPrompts, MAX_SEQUENCES } from './tokens.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Body = Record<string, unknown>;
+
+/** What an operator sets. */
+export interface RequestLimits {
+  /** `n` of images is clamped to it. */
+  readonly maxImages: number;
+  /** Characters of text to be spoken. */
+  readonly maxSpeechCharacters: number;
+}
 
 export interface RequestKind {
   /** From what the endpoint's schema let through. Throws an `ApiError`. */
@@ -101,4 +107,58 @@ function withoutForm(body: Body): Body {
 function asBytes(body: Body): Body {
   const { stream: _stream, stream_format: _streamFormat, response_format: _format, ...kept } = body;
   return kept;
+}
+
+// What is done to a request that its schema has let through.
+
+/** The specification's default, injected where the caller names none. */
+export const DEFAULT_TEMPERATURE = 0.7;
+
+/** LangChain and others write it where they want no limit. */
+export const NO_LIMIT = -1;
+
+/** `prompts` are those of the request. */
+function prepareChat(request: Body, prompts: readonly unknown[]): Body {
+  const prepared = prepareCompletion(request, prompts);
+  return { ...prepared, temperature: prepared['temperature'] ?? DEFAULT_TEMPERATURE };
+}
+
+function prepareCompletion(request: Body, prompts: readonly unknown[]): Body {
+  requireFewAnswers(request, prompts.length);
+  return withoutNoLimits(request);
+}
+
+const LIMITS = ['max_tokens', 'max_completion_tokens'];
+
+/** Less those limits that are none. */
+function withoutNoLimits(request: Body): Body {
+  if (LIMITS.every((name) => request[name] !== NO_LIMIT)) return request;
+  const kept = Object.entries(request).filter(
+    ([name, value]) => !(value === NO_LIMIT && LIMITS.includes(name)),
+  );
+  return Object.fromEntries(kept);
+}
+
+function requireFewAnswers(request: Body, prompts: number): void {
+  const each = answersEach(request);
+  const sequences = prompts * each;
+  if (sequences <= MAX_SEQUENCES) return;
+  const text =
+    `${prompts} prompts with ${each} answers each are ${sequences} answers: ` +
+    `one request may have ${MAX_SEQUENCES}. Send less at once.`;
+  throw new ApiError('invalid_value', text, { param: prompts > 1 ? 'prompt' : 'n' });
+}
+
+/** `n` is clamped, never refused (specification, section 8). */
+function prepareImages(request: Body, { maxImages }: RequestLimits): Body {
+  // They are of a stream, so that there are none here.
+  const { partial_images: _partial, n, ...rest } = request;
+  return { ...rest, n: Math.min(Math.max(typeof n === 'number' ? n : 1, 1), maxImages) };
+}
+
+function prepareSpeech(request: Body, { maxSpeechCharacters: limit }: RequestLimits): Body {
+  const { length } = String(request['input']);
+  if (length <= limit) return request;
+  const message = `'input' has ${length} characters; ${limit} are allowed. Send it in parts.`;
+  throw new ApiError('body_too_large', message, { param: 'input' });
 }

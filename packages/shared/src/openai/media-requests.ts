@@ -3,18 +3,7 @@
  * (specification, section 4; `videos`, `music` and `voice` as decided).
  */
 import * as z from 'zod';
-import { ApiError } from '../errors.js';
 import { asyncFlag, listOf, modelName } from './check.js';
-
-/** What an operator sets. */
-export interface RequestLimits {
-  /** `n` of images is clamped to it. */
-  readonly maxImages: number;
-  /** Characters of text to be spoken. */
-  readonly maxSpeechCharacters: number;
-}
-
-type Body = Record<string, unknown>;
 
 const MAX_PROMPT_CHARACTERS = 32_000;
 const MIN_SIDE = 64;
@@ -126,20 +115,6 @@ export const voiceForm = z.looseObject({
 });
 
 export const voicesQuery = z.looseObject({ model: modelName });
-
-/** `n` is clamped, never refused (specification, section 8). */
-export function prepareImages(request: Body, { maxImages }: RequestLimits): Body {
-  // They are of a stream, so that there are none here.
-  const { partial_images: _partial, n, ...rest } = request;
-  return { ...rest, n: Math.min(Math.max(typeof n === 'number' ? n : 1, 1), maxImages) };
-}
-
-export function prepareSpeech(request: Body, { maxSpeechCharacters: limit }: RequestLimits): Body {
-  const { length } = String(request['input']);
-  if (length <= limit) return request;
-  const message = `'input' has ${length} characters; ${limit} are allowed. Send it in parts.`;
-  throw new ApiError('body_too_large', message, { param: 'input' });
-}
 
 /** Form fields are texts: a number is read from one. */
 function numeric(number: z.ZodNumber | z.ZodInt) {

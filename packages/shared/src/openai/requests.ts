@@ -9,7 +9,7 @@ import { ApiError } from '../errors.js';
 import { check } from './check.js';
 import { findMisspelledField, misspelled, refuseMisspelledNames } from './field-names.js';
 import { kindOf } from './kinds.js';
-import type { RequestLimits } from './media-requests.js';
+import type { RequestLimits } from './kinds.js';
 import { REQUEST_SCHEMAS } from './request-schemas.js';
 import { parseWebhook } from './webhook.js';
 import type { WebhookTarget } from './webhook.js';

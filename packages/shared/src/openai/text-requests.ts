@@ -1,13 +1,8 @@
 /** The bodies of chat and completions (specification, section 4). */
 import * as z from 'zod';
-import { ApiError } from '../errors.js';
 import { asyncFlag, LIST_ITEMS, listOf, modelName } from './check.js';
-import { answersEach, MAX_SEQUENCES } from './tokens.js';
-
-type Body = Record<string, unknown>;
-
-/** The specification's default, injected where the caller names none. */
-const DEFAULT_TEMPERATURE = 0.7;
+import { DEFAULT_TEMPERATURE, NO_LIMIT } from './kinds.js';
+import { MAX_SEQUENCES } from './tokens.js';
 
 const CONTENT_RULE = 'it must be text or an array of parts';
 const STOP_RULE = 'it must be text or an array of texts';
@@ -16,8 +11,6 @@ const PROMPT_RULE =
   'it must be text, a list of texts, a list of token ids, or a list of such lists';
 
 const temperature = z.number().min(0).max(2).nullish();
-/** LangChain and others write it where they want no limit. */
-const NO_LIMIT = -1;
 const maxTokens = z
   .int()
   .min(NO_LIMIT)
@@ -87,38 +80,6 @@ export const completionRequest = z.looseObject({
   echo: z.boolean().nullish(),
   async: asyncFlag,
 });
-
-/** `prompts` are those of the request. */
-export function prepareChat(request: Body, prompts: readonly unknown[]): Body {
-  const prepared = prepareCompletion(request, prompts);
-  return { ...prepared, temperature: prepared['temperature'] ?? DEFAULT_TEMPERATURE };
-}
-
-export function prepareCompletion(request: Body, prompts: readonly unknown[]): Body {
-  requireFewAnswers(request, prompts.length);
-  return withoutNoLimits(request);
-}
-
-const LIMITS = ['max_tokens', 'max_completion_tokens'];
-
-/** Less those limits that are none. */
-function withoutNoLimits(request: Body): Body {
-  if (LIMITS.every((name) => request[name] !== NO_LIMIT)) return request;
-  const kept = Object.entries(request).filter(
-    ([name, value]) => !(value === NO_LIMIT && LIMITS.includes(name)),
-  );
-  return Object.fromEntries(kept);
-}
-
-function requireFewAnswers(request: Body, prompts: number): void {
-  const each = answersEach(request);
-  const sequences = prompts * each;
-  if (sequences <= MAX_SEQUENCES) return;
-  const text =
-    `${prompts} prompts with ${each} answers each are ${sequences} answers: ` +
-    `one request may have ${MAX_SEQUENCES}. Send less at once.`;
-  throw new ApiError('invalid_value', text, { param: prompts > 1 ? 'prompt' : 'n' });
-}
 
 /** What is wrong with a prompt, and where in it; null where nothing is. */
 function promptFault(value: unknown): object | null {

@@ -1,5 +1,6 @@
 /** Chats and completions: a canned text, word by word. */
 import { randomId } from '@inference-gateway/shared/ids';
+import { kindOf } from '@inference-gateway/shared/openai/kinds';
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
 import { setTimeout as pause } from 'node:timers/promises';
 import { seedOf } from '../random.js';
@@ -113,7 +114,7 @@ function chunksOf(words: readonly string[]): string[] {
 }
 
 function isChat({ endpoint }: Call): boolean {
-  return endpoint === 'chat';
+  return kindOf(endpoint).text?.isConversation === true;
 }
 
 function spoken(call: Call, text: string, message: object): object {

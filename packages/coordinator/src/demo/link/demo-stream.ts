@@ -1,4 +1,6 @@
 /** One request on a demo machine's link: its bytes come in, and an answer goes out. */
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
+import type { EndpointKind } from '@inference-gateway/shared/endpoints';
 import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
 import { ReceiveWindow } from '@inference-gateway/shared/protocol/credit';
 import { encodeWindow } from '@inference-gateway/shared/protocol/frames';
@@ -6,7 +8,6 @@ import type { AgentMessage, Message } from '@inference-gateway/shared/protocol/m
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import type { SendStream } from '@inference-gateway/shared/protocol/writer';
 import * as z from 'zod';
-import { assertNever } from '@inference-gateway/shared/assert';
 import { DemoFailure } from '../answers/answer.js';
 import type { Call, Piece, Answer } from '../answers/answer.js';
 import { answerChat } from '../answers/chat.js';
@@ -143,29 +144,22 @@ export class DemoStream {
   }
 }
 
-// Which answer belongs to which endpoint.
+// Which answer belongs to which kind of endpoints. Null: the demo has no such model.
+
+const ANSWERS: Readonly<Record<EndpointKind, ((call: Call) => Answer) | null>> = {
+  chat: answerChat,
+  completion: answerChat,
+  transcript: answerTranscription,
+  voices: () => answerVoices(advertised('kokoro-82m').voices ?? []),
+  images: answerImages,
+  speech: answerSpeech,
+  film: null,
+  music: answerMusic,
+};
 
 /** Throws a `DemoFailure` where the machine fails, or cannot do such a thing. */
 function answerCall(call: Call): Answer {
-  switch (call.endpoint) {
-    case 'chat':
-    case 'completions':
-      return answerChat(call);
-    case 'images':
-    case 'edits':
-      return answerImages(call);
-    case 'speech':
-      return answerSpeech(call);
-    case 'music':
-      return answerMusic(call);
-    case 'transcriptions':
-      return answerTranscription(call);
-    case 'voices':
-      return answerVoices(advertised('kokoro-82m').voices ?? []);
-    case 'videos':
-    case 'voice':
-      throw new DemoFailure('LOCAL_ERROR', `the demo has no answer for ${call.endpoint}`);
-    default:
-      return assertNever(call.endpoint);
-  }
+  const answer = ANSWERS[ENDPOINTS[call.endpoint].kind];
+  if (answer !== null) return answer(call);
+  throw new DemoFailure('LOCAL_ERROR', `the demo has no answer for ${call.endpoint}`);
 }

@@ -1,6 +1,7 @@
 /** A month of requests that never were: what each member asked on each of the last thirty days. */
 import { requestId } from '@inference-gateway/shared/ids';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
+import { kindOf } from '@inference-gateway/shared/openai/kinds';
 import { CONSOLE } from '../../core/access/caller.js';
 import type { Store, UsageRow } from '../../store/port.js';
 import { MEMBERS } from '../cast.js';
@@ -139,14 +140,10 @@ const NO_COST: Cost = {
 export function cost(endpoint: EndpointKey, random: Random): Cost {
   const totalMs = Math.round(random.between(1_200, 14_000));
   const firstByteMs = Math.round(random.between(180, 900));
-  switch (endpoint) {
+  switch (kindOf(endpoint).counts) {
     case 'images':
       return { ...NO_COST, images: 1 + random.below(2), firstByteMs: totalMs, totalMs };
-    case 'speech':
-    case 'music':
-    case 'transcriptions':
-      return { ...NO_COST, audioMs: 4_000 + random.below(180_000), firstByteMs, totalMs };
-    default:
+    case 'tokens':
       return {
         ...NO_COST,
         promptTokens: 60 + random.below(2_400),
@@ -154,5 +151,7 @@ export function cost(endpoint: EndpointKey, random: Random): Cost {
         firstByteMs,
         totalMs,
       };
+    case null:
+      return { ...NO_COST, audioMs: 4_000 + random.below(180_000), firstByteMs, totalMs };
   }
 }

@@ -1,5 +1,6 @@
 /** Claims that end without a result, and those whose agent is back with them. */
 import { ERRORS } from '@inference-gateway/shared/errors';
+import { kindOf } from '@inference-gateway/shared/openai/kinds';
 import type { Database } from 'better-sqlite3';
 import type { JobError } from '../../../core/jobs/job.js';
 import { sizeOf } from '../../../core/usage/usage-bounds.js';
@@ -73,7 +74,7 @@ function resumer(database: Database): (request: ResumeRequest, now: number) => R
     .pluck();
   // What its agent tells of tokens is held to it, also after a lost link.
   const withSize = (row: ClaimedRow): ClaimedJob => {
-    const body = row.service_type === 'llm' ? bodyOf.get(row.id) : undefined;
+    const body = kindOf(row.endpoint).counts === 'tokens' ? bodyOf.get(row.id) : undefined;
     return { ...toClaimedJob(row), ...(body !== undefined && { request: sizeOf(body) }) };
   };
   const ends = claimEnds(database);
