@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { CpuReporter } from './test/support/cpu-time.js';
 import { LongFirst } from './test/support/long-first.js';
 
 export default defineConfig({
@@ -7,6 +8,7 @@ export default defineConfig({
     setupFiles: ['test/support/clean-slate.ts'],
     testTimeout: 20_000,
     hookTimeout: 30_000,
+    reporters: ['default', new CpuReporter()],
     pool: 'forks',
     // A process runs many files, and `clean-slate.ts` fails whichever leaves something behind;
     // `vitest run --isolate` gives each a process of its own, which takes minutes longer.

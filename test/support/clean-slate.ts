@@ -4,6 +4,8 @@
  * could change what the next one sees, so it fails here, with the name of what is left.
  */
 import { beforeAll, expect } from 'vitest';
+import { cpuMs } from './cpu-time.js';
+import type { CpuMeta } from './cpu-time.js';
 import { endCommands } from './many-commands.js';
 import { until } from './until.js';
 
@@ -32,13 +34,17 @@ const REPLACEABLE: readonly (readonly [object, string])[] = [
   [process.stderr, 'write'],
 ];
 
+const startedAt = cpuMs();
 const found = surroundings();
 const openBefore = openOnes();
 
 // What the first of all hooks returns runs after all others, and after what they return.
-beforeAll(() => async () => {
+// Vitest allows no other form of the first argument where the second is used.
+// oxlint-disable-next-line no-empty-pattern
+beforeAll(({}, { file }) => async () => {
   await endCommands();
   await until(() => leftOpen().length === 0, { timeoutMs: END_TIMEOUT_MS }).catch(() => {});
+  (file.meta as CpuMeta).cpuMs = cpuMs() - startedAt;
   expect(leftOpen(), 'a file of tests must close what it opens').toEqual([]);
   expect(surroundings(), 'a file of tests must leave its process as it was').toEqual(found);
 });
