@@ -1,11 +1,13 @@
 /**
- * Every route that the router knows, tried as everybody who could try it. A route that is added is
- * in none of these tables, and fails until somebody has said whom it is for.
+ * Every route that the router knows, tried as everybody who could try it. A route that is added
+ * beside the table of endpoints is in none of these, and fails until somebody has said whom it is
+ * for.
  */
 import { MY_COMMANDS } from '@inference-gateway/coordinator/operations/my/commands';
 import { ADMIN_COMMANDS } from '@inference-gateway/coordinator/operations/operations';
 import { createRouter } from '@inference-gateway/coordinator/http/edge/app';
 import type { AppParts } from '@inference-gateway/coordinator/http/edge/app';
+import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { newSecret } from '@inference-gateway/shared/ids';
 import { CONNECT_PATH, SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
 import { request } from 'node:http';
@@ -30,6 +32,11 @@ type Audience =
   | 'agents'
   | 'join tokens'
   | 'the metrics token';
+
+/** Every row of the table of endpoints is for keys. */
+const INFERENCE = Object.fromEntries(
+  Object.values(ENDPOINTS).map(({ method, path }) => [`${method} /v1${path}`, 'keys'] as const),
+);
 
 const AUDIENCES: Readonly<Record<string, Audience>> = {
   'GET /': 'anybody',
@@ -60,16 +67,7 @@ const AUDIENCES: Readonly<Record<string, Audience>> = {
   'GET /api/inference/queue/summary': 'keys and sessions',
   'GET /v1/models': 'keys',
   'GET /v1/models/x': 'keys',
-  'GET /v1/audio/voices': 'keys',
-  'POST /v1/chat/completions': 'keys',
-  'POST /v1/completions': 'keys',
-  'POST /v1/audio/speech': 'keys',
-  'POST /v1/audio/transcriptions': 'keys',
-  'POST /v1/images/generations': 'keys',
-  'POST /v1/images/edits': 'keys',
-  'POST /v1/videos/generations': 'keys',
-  'POST /v1/music/generations': 'keys',
-  'POST /v1/voice/generations': 'keys',
+  ...INFERENCE,
   'GET /v1/jobs': 'keys',
   'GET /v1/jobs/x': 'keys',
   'POST /v1/jobs/x/cancel': 'keys',

@@ -221,7 +221,7 @@ describe('every name that a check reads is guarded', () => {
     [
       String.raw`token-cap|openai/tokens|http/(?:answers|inference|jobs)/|backends/`,
       String.raw`src/(?:run|relay|jobs)/`,
-      String.raw`openai/(?:kinds|requests|media-requests|text-requests|media-urls)|request-body`,
+      String.raw`openai/(?:kinds|requests|request-schemas|media-urls)|request-body`,
       String.raw`-(?:request|query)\.ts$`,
     ].join('|'),
   );

@@ -1,17 +1,202 @@
-/** What each endpoint's request is checked against, for whoever describes it. */
-import type * as z from 'zod';
+/**
+ * What each endpoint's request is checked against (specification, section 4; `videos`, `music` and
+ * `voice` as decided). Known fields alone: all others pass unchanged.
+ */
+import * as z from 'zod';
 import type { EndpointKey } from '../endpoints.js';
-import {
-  editForm,
-  imageRequest,
-  musicRequest,
-  speechRequest,
-  transcriptionForm,
-  videoRequest,
-  voiceForm,
-  voicesQuery,
-} from './media-requests.js';
-import { chatRequest, completionRequest } from './text-requests.js';
+import { asyncFlag, LIST_ITEMS, listOf, modelName } from './check.js';
+import { DEFAULT_TEMPERATURE, NO_LIMIT } from './kinds.js';
+import { MAX_SEQUENCES } from './tokens.js';
+
+const CONTENT_RULE = 'it must be text or an array of parts';
+const STOP_RULE = 'it must be text or an array of texts';
+
+const PROMPT_RULE =
+  'it must be text, a list of texts, a list of token ids, or a list of such lists';
+
+const temperature = z.number().min(0).max(2).nullish();
+const maxTokens = z
+  .int()
+  .min(NO_LIMIT)
+  .refine((limit) => limit !== 0, `it must be at least 1, or ${NO_LIMIT} for no limit`)
+  .meta({ description: `At least 1; ${NO_LIMIT} counts as absent.` })
+  .nullish();
+/** Answers to each prompt. */
+const answers = z.int().min(1).max(MAX_SEQUENCES).nullish();
+
+const chatMessage = z
+  .looseObject({
+    role: z.string().min(1),
+    content: z.union([z.string(), listOf(z.looseObject({}))], CONTENT_RULE).nullish(),
+    tool_calls: listOf(z.looseObject({})).nullish(),
+  })
+  .refine((value) => (value.content ?? null) !== null || mayLackContent(value), {
+    path: ['content'],
+    params: { missing: true },
+  })
+  .meta({
+    description:
+      'Only an assistant with `tool_calls`, `function_call`, `refusal` or `audio` may leave ' +
+      '`content` away.',
+  });
+
+const chatRequest = z.looseObject({
+  model: modelName,
+  messages: listOf(chatMessage).min(1),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  temperature: temperature.meta({ default: DEFAULT_TEMPERATURE }),
+  top_p: z.number().min(0).max(1).nullish(),
+  max_tokens: maxTokens,
+  frequency_penalty: z.number().min(-2).max(2).nullish(),
+  presence_penalty: z.number().min(-2).max(2).nullish(),
+  stop: z.union([z.string(), listOf(z.string())], STOP_RULE).nullish(),
+  n: answers,
+  async: asyncFlag,
+});
+
+/** Checked in one pass and without a schema an item: a prompt may be a million token ids long. */
+const anyPrompt = z.unknown().check((checked) => {
+  const fault = promptFault(checked.value);
+  if (fault !== null) checked.issues.push(fault as z.core.$ZodRawIssue);
+});
+LIST_ITEMS.set(
+  anyPrompt,
+  z.union([
+    z.string(),
+    z.array(z.string()).min(1).max(MAX_SEQUENCES),
+    z.array(z.int().min(0)).min(1),
+    z
+      .array(z.array(z.int().min(0)).min(1))
+      .min(1)
+      .max(MAX_SEQUENCES),
+  ]),
+);
+
+const completionRequest = z.looseObject({
+  model: modelName,
+  prompt: anyPrompt,
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  temperature,
+  max_tokens: maxTokens,
+  n: answers,
+  echo: z.boolean().nullish(),
+  async: asyncFlag,
+});
+
+// Speech, images, films and music, and the fields of upload forms.
+
+const MAX_PROMPT_CHARACTERS = 32_000;
+const MIN_SIDE = 64;
+const MAX_SIDE = 4_096;
+const SIZE_RULE = `it must be <width>x<height>, each from ${MIN_SIDE} to ${MAX_SIDE}`;
+
+const COUNT_RULE = 'How many; 1 where it is left away, and clamped to what the operator allows.';
+
+const text = z.string().max(MAX_PROMPT_CHARACTERS);
+const prompt = text.min(1);
+const seed = z.int().nullish();
+const side = z.int().min(MIN_SIDE).max(MAX_SIDE).nullish();
+const speechFormat = z.enum(['wav', 'opus', 'mp3', 'aac', 'flac', 'pcm']).nullish();
+const fileFormat = z.literal('url').nullish();
+const size = z
+  .string()
+  // OpenAI's own word for "as the model likes", which is what no size means here.
+  .transform((written) => (written === 'auto' ? null : written))
+  .refine((written) => written === null || isSize(written), SIZE_RULE)
+  .meta({ description: `${SIZE_RULE}, or auto`, pattern: String.raw`^(auto|\d{1,5}x\d{1,5})$` })
+  .nullish();
+const notStreamed = z
+  .boolean()
+  .refine((on) => !on, {
+    message: 'the answer is not streamed here, leave it away',
+    params: { unsupported: true },
+  })
+  .meta({ const: false })
+  .nullish();
+
+const speechRequest = z.looseObject({
+  model: modelName,
+  input: z.string().min(1),
+  voice: z.string().min(1).max(256).nullish(),
+  response_format: speechFormat,
+  language: z.string().max(64).nullish(),
+  speed: z.number().min(0.25).max(4).nullish(),
+  stream_format: z
+    .string()
+    .refine((format) => format === 'audio', {
+      message: 'only audio is streamed here, leave it away or send audio',
+      params: { unsupported: true },
+    })
+    .meta({ const: 'audio' })
+    .nullish(),
+  async: asyncFlag,
+});
+
+const imageFields = {
+  model: modelName,
+  prompt,
+  n: z.int().nullish().meta({ description: COUNT_RULE }),
+  size,
+  response_format: z.enum(['url', 'b64_json']).nullish(),
+};
+const imageRequest = z.looseObject({
+  ...imageFields,
+  stream: notStreamed,
+  async: asyncFlag,
+});
+const editForm = z.looseObject({
+  ...imageFields,
+  n: numeric(z.int()).meta({ description: COUNT_RULE }),
+  stream: flag(notStreamed),
+});
+
+const videoRequest = z.looseObject({
+  model: modelName,
+  prompt,
+  negative_prompt: text.nullish(),
+  image: z.string().nullish(),
+  duration: z.number().positive().max(600).nullish(),
+  fps: z.int().min(1).max(120).nullish(),
+  width: side,
+  height: side,
+  num_inference_steps: z.int().min(1).max(1_000).nullish(),
+  guidance_scale: z.number().min(0).max(100).nullish(),
+  seed,
+  response_format: fileFormat,
+  async: asyncFlag,
+});
+
+const musicRequest = z.looseObject({
+  model: modelName,
+  prompt,
+  lyrics: text.nullish(),
+  audio_duration: z.number().positive().max(600).nullish(),
+  audio_format: z.string().max(16).nullish(),
+  seed,
+  response_format: fileFormat,
+  async: asyncFlag,
+});
+
+const transcriptionForm = z.looseObject({
+  model: modelName,
+  language: z.string().max(64).nullish(),
+  prompt: text.nullish(),
+  response_format: z.enum(['json', 'text', 'verbose_json', 'srt', 'vtt']).nullish(),
+  timestamp_granularities: listOf(z.enum(['word', 'segment'])).nullish(),
+  temperature: numeric(z.number().min(0).max(1)),
+  stream: flag(notStreamed),
+});
+
+const voiceForm = z.looseObject({
+  model: modelName,
+  input: z.string().min(1),
+  transcript: text.nullish(),
+  response_format: speechFormat,
+});
+
+const voicesQuery = z.looseObject({ model: modelName });
 
 /** The text fields; the files of a form are in the endpoint's row. */
 export const REQUEST_SCHEMAS = {
@@ -26,3 +211,71 @@ export const REQUEST_SCHEMAS = {
   music: musicRequest,
   voice: voiceForm,
 } as const satisfies Record<EndpointKey, z.ZodType>;
+
+/** What is wrong with a prompt, and where in it; null where nothing is. */
+function promptFault(value: unknown): object | null {
+  if (typeof value === 'string') return null;
+  if (!Array.isArray(value) || value.length === 0) return notA('string', value, []);
+  if (typeof value[0] === 'number') return tokensFault(value, []);
+  const faultOf = typeof value[0] === 'string' ? textFault : tokensFault;
+  for (const [index, item] of (value as unknown[]).entries()) {
+    const fault = faultOf(item, [index]);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+function textFault(value: unknown, path: readonly number[]): object | null {
+  return typeof value === 'string' ? null : notA('string', value, path);
+}
+
+function tokensFault(value: unknown, path: readonly number[]): object | null {
+  if (!Array.isArray(value) || value.length === 0) return notA('array', value, path);
+  const index = (value as unknown[]).findIndex((id) => !Number.isSafeInteger(id) || Number(id) < 0);
+  return index === -1 ? null : notA('int', value[index], [...path, index]);
+}
+
+function notA(expected: string, input: unknown, path: readonly number[]): object {
+  return { code: 'invalid_type', expected, input, path, message: PROMPT_RULE };
+}
+
+/** What an assistant's turn may consist of alone, as OpenAI's own answers do. */
+const INSTEAD_OF_CONTENT = ['function_call', 'refusal', 'audio'];
+
+function mayLackContent(value: Readonly<Record<string, unknown>> & { role: string }): boolean {
+  if (value.role !== 'assistant') return false;
+  const { tool_calls: calls } = value;
+  if (Array.isArray(calls) && calls.length > 0) return true;
+  return INSTEAD_OF_CONTENT.some((name) => (value[name] ?? null) !== null);
+}
+
+/** Form fields are texts: a number is read from one. */
+function numeric(number: z.ZodNumber | z.ZodInt) {
+  return z.preprocess(readNumber, number.nullish());
+}
+
+/** Python writes `True`, and others write 1. */
+function flag(boolean: z.ZodType<boolean | null | undefined>) {
+  return z.preprocess(
+    (written) =>
+      typeof written === 'string' ? (FLAGS.get(written.toLowerCase()) ?? written) : written,
+    boolean,
+  );
+}
+
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
+function readNumber(written: unknown): unknown {
+  const isNumber = typeof written === 'string' && /^-?\d+(\.\d+)?$/.test(written);
+  return isNumber ? Number(written) : written;
+}
+
+function isSize(written: string): boolean {
+  const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(written) ?? [];
+  return [Number(width), Number(height)].every((one) => one >= MIN_SIDE && one <= MAX_SIDE);
+}
