@@ -99,11 +99,15 @@ export function createApp(parts: AppParts): Koa<RequestState> {
   app.use(tidyPath);
   app.use(cors);
   app.use(errorBoundary(parts.logger));
-  app.use(sameOrigin(parts.ownOrigins));
-  app.use(web({ files: parts.web, ownOrigins: parts.ownOrigins }));
-  app.use(entityTags);
-  app.use(readAssetLink(parts.inference.assetLinks));
-  app.use(consoleCalls(parts));
+  for (const middleware of [
+    sameOrigin(parts.ownOrigins),
+    web({ files: parts.web, ownOrigins: parts.ownOrigins }),
+    entityTags,
+    readAssetLink(parts.inference.assetLinks),
+    consoleCalls(parts),
+  ]) {
+    app.use(forPages(middleware));
+  }
   for (const middleware of [
     parts.authentication.middleware,
     rateLimit(parts.rate, parts.onRateLimited),
@@ -164,6 +168,11 @@ function asyncRoutes(router: Router<RequestState>, { inference, store }: AppPart
   }
   jobRoutes(router, { ...inference, jobActions, store });
   batchRoutes(router, { ...inference, jobActions, store });
+}
+
+/** What concerns pages and the files that they show is not asked of a call at `/v1`. */
+function forPages(middleware: Middleware): Middleware {
+  return (ctx, next) => (ctx.path.startsWith('/v1/') ? next() : middleware(ctx, next));
 }
 
 /** Whoever calls has a key, or a session; but an asset is open to whoever holds a link to it. */
