@@ -3,6 +3,7 @@ import {
   bodyBudget,
   MAX_ANSWER_BYTES,
 } from '@inference-gateway/coordinator/core/usage/held-document';
+import type { Budget } from '@inference-gateway/coordinator/core/usage/budget';
 import type {
   ExchangeHandler,
   OpenRequest,
@@ -24,15 +25,18 @@ const CHOSEN = makeChoice(DEN);
 let store: Store;
 let runs: JobRuns;
 let claimed: ClaimedJob;
+let budget: Budget;
 
 beforeEach(async () => {
   const opened = await openLibrary();
   const { library, anna } = opened;
   ({ store } = opened);
+  budget = bodyBudget(LIMITS);
   runs = new JobRuns({
     store,
     sessions: { report: () => {}, candidates: () => [] },
-    sinks: new JobSinks(library, { maxImages: 1 }, bodyBudget(LIMITS)),
+    sinks: new JobSinks(library, { maxImages: 1 }, budget),
+    budget,
     deadlines: { jobDeadlineMs: 60_000, jobImageDeadlineMs: 60_000, jobFilmDeadlineMs: 60_000 },
     logger: createLogger('silent'),
     onStart: () => {},
@@ -106,8 +110,10 @@ it('a request counts as held until its agent has accepted it', async () => {
   runs.start(claimed, Buffer.from('{}'.padEnd(1_000)), { choice: CHOSEN, reservation });
   const told = await until(() => opened());
   expect(runs.unsentBytes).toBe(1_000);
+  expect(budget.freeBytes).toBe(999_000);
   told.accepted();
   expect(runs.unsentBytes).toBe(0);
+  expect(budget.freeBytes).toBe(1_000_000);
   told.fail({ kind: 'disconnected' });
   await until(() => runs.underWay === 0);
   expect(runs.unsentBytes).toBe(0);

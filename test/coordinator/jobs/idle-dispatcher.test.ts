@@ -1,5 +1,6 @@
 /** Freed slots are offered to jobs where there may be any, and the store is not asked in vain. */
 import type { Sessions } from '@inference-gateway/coordinator/core/routing/links';
+import { Budget } from '@inference-gateway/coordinator/core/usage/budget';
 import { Dispatcher } from '@inference-gateway/coordinator/jobs/dispatcher';
 import type { JobRuns } from '@inference-gateway/coordinator/jobs/claims';
 import { SYSTEM_CLOCKS, Upkeep } from '@inference-gateway/coordinator/jobs/upkeep';
@@ -40,8 +41,9 @@ async function stage() {
   const onChange = nothing;
   const upkeep = new Upkeep({ store, sessions, clocks: SYSTEM_CLOCKS, ...time, onChange, logger });
   const runs = { unsentBytes: 0 } as JobRuns;
-  const parts = { store, sessions, runs, upkeep, leaseMs: 60_000, claims: true, logger };
-  const dispatcher = new Dispatcher(parts);
+  const budget = new Budget({ totalBytes: 1_000, memberBytes: 500 });
+  const parts = { store, sessions, runs, budget, upkeep, leaseMs: 60_000, logger };
+  const dispatcher = new Dispatcher({ ...parts, claims: true });
   onTestFinished(async () => {
     await dispatcher.close();
     await opened.close();

@@ -7,6 +7,7 @@ import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
+import type { Budget } from '../core/usage/budget.js';
 import { capableCandidates } from '../core/routing/match.js';
 import type { Choice } from '../core/routing/match.js';
 import type {
@@ -35,6 +36,8 @@ export interface JobRunsParts {
   readonly store: DispatchStore;
   readonly sessions: Pick<Sessions, 'report' | 'candidates'>;
   readonly sinks: JobSinks;
+  /** Memory for requests and answers, which calls take theirs from, too. */
+  readonly budget: Budget;
   readonly deadlines: JobDeadlines;
   readonly logger: Logger;
   /** A job has been claimed. */
@@ -156,9 +159,13 @@ export class JobRuns {
   #hold(bytes: number): () => void {
     let held = bytes;
     this.unsentBytes += held;
+    const share = this.#parts.budget.open(UNSENT);
+    // Whether there is room was asked before the job was claimed.
+    share.tryAdd(held);
     return () => {
       this.unsentBytes -= held;
       held = 0;
+      share.release();
     };
   }
 
@@ -242,6 +249,9 @@ function reportOfEnd(end: RunEnd): CallReport {
   if (end.kind === 'done') return { kind: 'ok', measured: end.measured };
   return end.kind === 'refused' ? end.report : { kind: 'nothing' };
 }
+
+/** Holds the requests of jobs: they are nobody's half of the memory. No member has this id. */
+const UNSENT = 'unsent jobs';
 
 /** Many more than can be on their way from the store at once. */
 const MAX_CANCELED_EARLY = 1_000;

@@ -9,6 +9,7 @@ import { affordableClaims, planClaims } from '../core/jobs/job-plan.js';
 import type { PlannedClaim } from '../core/jobs/job-plan.js';
 import type { Lane, LaneHead } from '../core/jobs/lane.js';
 import type { Candidate } from '../core/routing/match.js';
+import type { Budget } from '../core/usage/budget.js';
 import type { Reservation, Sessions } from '../core/routing/links.js';
 import type { DispatchStore, NewClaim } from '../store/port.js';
 import type { JobRuns } from './claims.js';
@@ -17,13 +18,15 @@ import type { Upkeep } from './upkeep.js';
 export const TICK_MS = 1_000;
 /** Claims written in one operation, and jobs looked at of one lane. */
 const MAX_CLAIMS = 64;
-/** Requests that were read and that no agent has accepted yet. */
+/** Requests that were read and that no agent has accepted yet, if the budget has room for them. */
 const MAX_UNSENT_BYTES = 256 * 1024 * 1024;
 
 export interface DispatcherParts {
   readonly store: DispatchStore;
   readonly sessions: Sessions;
   readonly runs: JobRuns;
+  /** Memory for requests and answers, which calls take theirs from, too. */
+  readonly budget: Budget;
   readonly upkeep: Upkeep;
   readonly leaseMs: number;
   /** False: jobs are looked after, and none is given out. */
@@ -80,7 +83,8 @@ export class Dispatcher {
   express(head: LaneHead): (() => void) | null {
     const { upkeep, claims } = this.#parts;
     if (!this.#isSettled || upkeep.isPaused || !claims) return null;
-    const [planned] = planClaims([head], (lane) => this.#candidatesOf(lane), 1);
+    const plan = planClaims([head], (lane) => this.#candidatesOf(lane), 1);
+    const [planned] = this.#affordable(plan);
     const booked = planned === undefined ? [] : this.#book(planned);
     if (booked.length === 0) return null;
     return () => {
@@ -152,12 +156,17 @@ export class Dispatcher {
     if (heads.length === 0 || this.#isClosed) return false;
     this.#isIdle = false;
     const plan = planClaims(heads, (lane) => this.#candidatesOf(lane), MAX_CLAIMS);
-    const heldBytes = this.#parts.runs.unsentBytes;
-    const affordable = affordableClaims(plan, heldBytes, MAX_UNSENT_BYTES);
-    const booked = affordable.flatMap((one) => this.#book(one));
+    const booked = this.#affordable(plan).flatMap((one) => this.#book(one));
     if (booked.length === 0) return false;
     await this.#claim(booked);
     return true;
+  }
+
+  #affordable(plan: readonly PlannedClaim[]): readonly PlannedClaim[] {
+    const { runs, budget } = this.#parts;
+    const heldBytes = runs.unsentBytes;
+    const maxBytes = Math.min(MAX_UNSENT_BYTES, heldBytes + budget.freeBytes);
+    return affordableClaims(plan, heldBytes, maxBytes);
   }
 
   #candidatesOf({ serviceType, model }: Lane): readonly Candidate[] {

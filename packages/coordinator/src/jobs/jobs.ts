@@ -53,7 +53,7 @@ export interface JobsParts {
   readonly store: Store;
   readonly sessions: Sessions;
   readonly library: AssetLibrary;
-  /** Memory for answers, which synchronous calls take theirs from, too. */
+  /** Memory for requests and answers, which synchronous calls take theirs from, too. */
   readonly budget: Budget;
   readonly settings: JobSettings;
   readonly logger: Logger;
@@ -79,15 +79,15 @@ export class Jobs implements JobActions, ClaimKeeper {
     this.#endings = new Endings(store);
     const sinks = new JobSinks(library, settings, budget);
     const onStart = (job: Job): void => parts.onMoved(job.memberId);
-    const run = { store, sessions, sinks, deadlines: settings, logger };
+    const run = { store, sessions, sinks, budget, deadlines: settings, logger };
     this.#runs = new JobRuns({ ...run, onStart, onChange });
     const time = { leaseMs, noProviderMs, retentionMs, usageRetentionMs, auditRetentionMs };
     const clocks = SYSTEM_CLOCKS;
     this.#upkeep = new Upkeep({ store, sessions, clocks, ...time, onChange, logger });
     const { asyncEnabled } = settings;
     const [runs, upkeep] = [this.#runs, this.#upkeep];
-    const dispatched = { store, sessions, runs, upkeep, leaseMs, logger, claims: asyncEnabled };
-    this.#dispatcher = new Dispatcher(dispatched);
+    const round = { store, sessions, runs, budget, upkeep, leaseMs, logger };
+    this.#dispatcher = new Dispatcher({ ...round, claims: asyncEnabled });
   }
 
   findSubmitted(memberId: string, idempotencyKey: string): Promise<Job | null> {

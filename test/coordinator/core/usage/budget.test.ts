@@ -1,7 +1,8 @@
 import { Budget } from '@inference-gateway/coordinator/core/usage/budget';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { expect, it } from 'vitest';
-import { submitted } from '../../../api/job-calls.js';
+import { getJob, pauseQueue, resumeQueue, submitted } from '../../../api/job-calls.js';
+import { RawCaller } from '../../../api/raw-caller.js';
 import { chat, failureOf, post } from '../../../api/requests.js';
 import { startGateway } from '../../../support/gateway.js';
 import { connectJobAgent } from '../../../support/job-agent.js';
@@ -87,4 +88,38 @@ it('the answers of jobs and the bodies of calls take up the same memory', async 
   for (let i = 1; i <= 12; i++) agent.data(stream, half);
   await until(() => granted() === 12 * half.length, { what: 'the whole answer is held' });
   expect(await failureOf(await post(gateway, body))).toMatchObject({ code: 'capacity_exhausted' });
+});
+
+it('the requests of jobs that no agent has accepted take up the same memory', async () => {
+  const gateway = await startGateway({ maxJsonBytes: MIB, maxBodyMemoryBytes: 1.5 * MIB });
+  const { agent } = await connectJobAgent(gateway);
+  const padding = 'x'.repeat(0.9 * MIB);
+  await submitted(gateway, { model: 'm', padding });
+  const { stream } = await agent.nextOpen(false);
+  const body = chat({ model: 'unknown', padding });
+  expect(await failureOf(await post(gateway, body))).toMatchObject({ code: 'capacity_exhausted' });
+  agent.send({ t: 'ACCEPT', stream });
+  await until(async () => (await post(gateway, body)).status === 404, { what: 'room for a call' });
+});
+
+it('no job is claimed for whose request calls have left no memory', async () => {
+  const gateway = await startGateway({ maxJsonBytes: MIB, maxBodyMemoryBytes: 1.9 * MIB });
+  const { agent } = await connectJobAgent(gateway);
+  await pauseQueue(gateway);
+  const first = await submitted(gateway, { model: 'm', padding: 'x'.repeat(0.4 * MIB) });
+  const second = await submitted(gateway, { model: 'm', padding: 'x'.repeat(0.9 * MIB) });
+  const slow = new RawCaller(gateway).post(gateway.anna.key, { 'content-length': MIB });
+  slow.socket.write(' '.repeat(MIB - 1));
+  const isFull = async (): Promise<boolean> =>
+    (await post(gateway, chat({ model: 'unknown', padding: 'x'.repeat(0.99 * MIB) }))).status ===
+    503;
+  await until(isFull, { what: 'memory that is taken' });
+  await resumeQueue(gateway);
+  const { stream } = await agent.nextOpen(false);
+  expect((await getJob(gateway, first.id)).status).toBe('PROCESSING');
+  expect((await getJob(gateway, second.id)).status).toBe('QUEUED');
+  slow.socket.destroy();
+  agent.send({ t: 'ACCEPT', stream });
+  await agent.nextOpen();
+  expect((await getJob(gateway, second.id)).status).toBe('PROCESSING');
 });

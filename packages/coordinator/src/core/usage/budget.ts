@@ -28,6 +28,11 @@ export class Budget {
     this.#limits = limits;
   }
 
+  /** Below 0 where more was taken than there is. */
+  get freeBytes(): number {
+    return this.#limits.totalBytes - this.#heldBytes;
+  }
+
   open(memberId: string): Share {
     let shareBytes = 0;
     const tryAdd = (bytes: number): ApiError | null => {
