@@ -132,6 +132,18 @@ describe('slow bodies of one sender leave the memory of small bodies to the othe
     expect(response.status).toBe(204);
   });
 
+  it('which strangers have once, whatever they ask for', { timeout: 30_000 }, async () => {
+    const gateway = await startGateway();
+    await fill(gateway, SESSION_PATH, () => ({}));
+    const body = padded({ token: 'x' });
+    const response = await fetch(`${gateway.address}/api/join`, {
+      method: 'POST',
+      headers: json,
+      body,
+    });
+    expect(response.status).toBe(503);
+  });
+
   it('where a member changes something', { timeout: 30_000 }, async () => {
     const gateway = await startGateway();
     const { cookie } = await visit(gateway, 'anna@example.org');

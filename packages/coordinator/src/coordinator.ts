@@ -24,7 +24,7 @@ import type { Exposition } from './exposition.js';
 import { addressOf } from './http/edge/address-limit.js';
 import { createApp } from './http/edge/app.js';
 import { Authentication } from './http/edge/authenticate.js';
-import { JsonBodies } from './http/bodies/body.js';
+import { JsonBodies, smallBodies } from './http/bodies/body.js';
 import { LargeBodies } from './http/bodies/large-bodies.js';
 import { ConsoleSessions, SessionCookie } from './http/accounts/browser-sessions.js';
 import { LIVE_PATH, LiveHints } from './http/dashboard/live.js';
@@ -242,6 +242,7 @@ function handlerOf(parts: HandlerParts): RequestListener {
       checkWebhook: (url) =>
         refuseAddress(url, { allowPrivate: config.webhookPrivate, publicUrl: config.publicUrl }),
     },
+    small: smallBodies(),
     publicUrl,
     store,
     sessions: parts.sessions,

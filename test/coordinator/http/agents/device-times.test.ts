@@ -1,3 +1,4 @@
+import { smallBodies } from '@inference-gateway/coordinator/http/bodies/body';
 import { createRouter } from '@inference-gateway/coordinator/http/edge/app';
 import type { AppParts } from '@inference-gateway/coordinator/http/edge/app';
 import { errorBoundary } from '@inference-gateway/coordinator/http/edge/errors';
@@ -35,7 +36,8 @@ async function serve(times: DeviceTimes): Promise<Served> {
   const app = new Koa<RequestState>();
   const logger = createLogger('silent');
   const enrollment = { providerApproval: false, deviceTimes: times, onReplaced: () => {} };
-  const own: Readonly<Record<string, unknown>> = { store, enrollment, publicUrl };
+  const small = smallBodies();
+  const own: Readonly<Record<string, unknown>> = { store, enrollment, publicUrl, small };
   const parts = new Proxy(own, { get: (_, name) => own[String(name)] ?? anything });
   const router = createRouter(parts as unknown as AppParts);
   app.use(identify(logger)).use(errorBoundary(logger)).use(router.routes());

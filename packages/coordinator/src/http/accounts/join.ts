@@ -13,7 +13,7 @@ import { NAME_PATTERN, NAME_RULE } from '../../core/access/name.js';
 import type { Created, Member, Store } from '../../store/port.js';
 import { AddressLimit } from '../edge/address-limit.js';
 import type { RequestState } from '../edge/context.js';
-import { smallBodies } from '../bodies/body.js';
+import type { JsonBodies } from '../bodies/body.js';
 
 /** An address within a minute: each costs a hash, whether or not the invite is good. */
 const MAX_TRIES = 10;
@@ -30,14 +30,14 @@ const joining = z.object({
 type Joining = z.output<typeof joining>;
 
 export interface JoinParts {
+  readonly bodies: JsonBodies;
   readonly store: Pick<Store, 'by'>;
   readonly passwords: Pick<PasswordQueue, 'hash'>;
   readonly setup: Pick<SetupLink, 'close'>;
 }
 
 export function joinRoutes(router: Router<RequestState>, parts: JoinParts): void {
-  const { store, passwords, setup } = parts;
-  const bodies = smallBodies();
+  const { store, bodies, passwords, setup } = parts;
   const limit = new AddressLimit(MAX_TRIES);
   router.post('/api/join', async (ctx) => {
     limit.take(ctx.state.ip);

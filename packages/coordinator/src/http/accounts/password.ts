@@ -9,12 +9,13 @@ import type { Store } from '../../store/port.js';
 import type { ConsoleSessions, Proven } from './browser-sessions.js';
 import type { RequestState } from '../edge/context.js';
 import type { LogIn } from './log-in.js';
-import { smallBodies } from '../bodies/body.js';
+import type { JsonBodies } from '../bodies/body.js';
 
 /** Looked at apart: a wrong one is not to be repeated. */
 const change = z.object({ current: z.string(), password: z.string() });
 
 export interface PasswordRouteParts {
+  readonly bodies: JsonBodies;
   readonly store: Pick<Store, 'by'>;
   readonly passwords: Pick<PasswordQueue, 'hash'>;
   /** Whoever sits down at an open browser guesses no faster than anybody who logs in. */
@@ -23,8 +24,7 @@ export interface PasswordRouteParts {
 }
 
 export function passwordRoutes(router: Router<RequestState>, parts: PasswordRouteParts): void {
-  const { store, passwords, logIn, sessions } = parts;
-  const bodies = smallBodies();
+  const { store, bodies, passwords, logIn, sessions } = parts;
 
   router.post('/api/console/v1/password', async (ctx) => {
     const { member } = await sessions.identify(ctx);

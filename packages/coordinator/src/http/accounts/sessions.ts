@@ -7,13 +7,14 @@ import type { ConsoleSessions } from './browser-sessions.js';
 import type { LoggedIn } from './browser-sessions.js';
 import type { RequestState } from '../edge/context.js';
 import type { LogIn } from './log-in.js';
-import { smallBodies } from '../bodies/body.js';
+import type { JsonBodies } from '../bodies/body.js';
 
 const PATH = '/api/console/v1/session';
 
 const credentials = z.object({ email: z.string().trim().min(1).max(254), password: z.string() });
 
 export interface SessionRouteParts {
+  readonly bodies: JsonBodies;
   readonly logIn: LogIn;
   readonly sessions: ConsoleSessions;
   /** Of this program. */
@@ -23,8 +24,7 @@ export interface SessionRouteParts {
 }
 
 export function sessionRoutes(router: Router<RequestState>, parts: SessionRouteParts): void {
-  const { logIn, sessions } = parts;
-  const bodies = smallBodies();
+  const { bodies, logIn, sessions } = parts;
 
   router.post(PATH, async (ctx) => {
     const { email, password } = check(credentials, await bodies.read(ctx));

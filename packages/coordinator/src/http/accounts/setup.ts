@@ -12,7 +12,7 @@ import type { Store } from '../../store/port.js';
 import { AddressLimit } from '../edge/address-limit.js';
 import type { ConsoleSessions } from './browser-sessions.js';
 import type { RequestState } from '../edge/context.js';
-import { smallBodies } from '../bodies/body.js';
+import type { JsonBodies } from '../bodies/body.js';
 
 const PATH = '/api/setup';
 /** An address within a minute: each good one costs a hash. */
@@ -27,6 +27,7 @@ const setup = z.object({
 });
 
 export interface SetupParts {
+  readonly bodies: JsonBodies;
   readonly store: Pick<Store, 'by'>;
   readonly passwords: Pick<PasswordQueue, 'hash'>;
   readonly sessions: ConsoleSessions;
@@ -34,8 +35,7 @@ export interface SetupParts {
 }
 
 export function setupRoutes(router: Router<RequestState>, parts: SetupParts): void {
-  const { store, passwords, sessions } = parts;
-  const bodies = smallBodies();
+  const { store, bodies, passwords, sessions } = parts;
   const limit = new AddressLimit(MAX_TRIES);
 
   router.get(PATH, (ctx) => {

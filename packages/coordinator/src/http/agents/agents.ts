@@ -18,12 +18,13 @@ import type { ShareCaps } from '../../core/access/sharing.js';
 import type { Network, NewShare, Provider, Share, Store } from '../../store/port.js';
 import { AddressLimit } from '../edge/address-limit.js';
 import type { Context, RequestState } from '../edge/context.js';
-import { smallBodies } from '../bodies/body.js';
+import type { JsonBodies } from '../bodies/body.js';
 
 /** An address within a minute: a first start of ten machines behind one. */
 const MAX_CALLS = 120;
 
 export interface AgentParts {
+  readonly bodies: JsonBodies;
   readonly store: Pick<Store, 'by' | 'findProviderByToken' | 'listNetworks' | 'listShares'>;
   readonly sessions: Pick<Sessions, 'providers'>;
   /** Of this coordinator. */
@@ -40,7 +41,7 @@ export function agentRoutes(router: Router<RequestState>, parts: AgentParts): vo
   router.get(SELF_PATH, async (ctx) => {
     ctx.body = await tellSelf(await admit(ctx), parts);
   });
-  const bodies = smallBodies();
+  const { bodies } = parts;
   router.post(SHARES_PATH, async (ctx) => {
     const provider = await admit(ctx);
     ctx.body = await share(provider, await bodies.read(ctx, provider.id), parts);

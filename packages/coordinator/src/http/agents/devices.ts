@@ -13,7 +13,7 @@ import { NAME_PATTERN, NAME_RULE } from '../../core/access/name.js';
 import type { CollectedDevice, Store } from '../../store/port.js';
 import { AddressLimit } from '../edge/address-limit.js';
 import type { RequestState } from '../edge/context.js';
-import { smallBodies } from '../bodies/body.js';
+import type { JsonBodies } from '../bodies/body.js';
 import { presentEnrolment } from './enroll.js';
 
 export const DEVICE_TIMES: DeviceTimes = { expiresInS: 600, intervalS: 5 };
@@ -42,6 +42,7 @@ export interface DeviceTimes {
 }
 
 export interface DeviceParts {
+  readonly bodies: JsonBodies;
   readonly store: Pick<Store, 'by'>;
   /** Whether an administrator looks at new providers before they get work. */
   readonly providerApproval: boolean;
@@ -55,8 +56,7 @@ export function deviceRoutes(router: Router<RequestState>, parts: DeviceParts): 
 }
 
 function askRoute(router: Router<RequestState>, parts: DeviceParts): void {
-  const { store, times } = parts;
-  const bodies = smallBodies();
+  const { store, bodies, times } = parts;
   const limit = new AddressLimit(MAX_LOG_INS);
   router.post(DEVICE_PATH, async (ctx) => {
     const { ip: address } = ctx.state;
@@ -81,8 +81,7 @@ function askRoute(router: Router<RequestState>, parts: DeviceParts): void {
 }
 
 function pollRoute(router: Router<RequestState>, parts: DeviceParts): void {
-  const { store, providerApproval, times } = parts;
-  const bodies = smallBodies();
+  const { store, bodies, providerApproval, times } = parts;
   const limit = new AddressLimit(MAX_POLLS);
   const pace = new PollPace(times.intervalS);
   router.post(DEVICE_TOKEN_PATH, async (ctx) => {

@@ -9,13 +9,14 @@ import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../../core/access/name.js';
 import type { EnrollRefusal, Provider, Store } from '../../store/port.js';
 import type { RequestState } from '../edge/context.js';
-import { smallBodies } from '../bodies/body.js';
+import type { JsonBodies } from '../bodies/body.js';
 
 const enrollment = z.object({
   name: z.string().trim().regex(NAME_PATTERN).nullish(),
 });
 
 export interface EnrollParts {
+  readonly bodies: JsonBodies;
   readonly store: Pick<Store, 'by'>;
   /** Whether an administrator looks at new providers before they get work. */
   readonly providerApproval: boolean;
@@ -24,8 +25,7 @@ export interface EnrollParts {
 }
 
 export function enrollRoutes(router: Router<RequestState>, parts: EnrollParts): void {
-  const { store, providerApproval, onReplaced } = parts;
-  const bodies = smallBodies();
+  const { store, bodies, providerApproval, onReplaced } = parts;
   router.post(ENROLL_PATH, async (ctx) => {
     const token = readBearer(ctx.get('authorization'));
     if (token?.startsWith('gwj_') !== true) throw refused('no join token was sent');

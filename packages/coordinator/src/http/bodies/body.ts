@@ -139,18 +139,33 @@ function isLarge(bytes: Buffer, values: number): boolean {
   return bytes.length > MAX_SMALL_BYTES || values > MAX_SMALL_VALUES;
 }
 
-/** Of people and machines that are yet to say who they are: a few fields each. */
-const MAX_BYTES = 64 * 1024;
+/** Of everything but the API itself: a few fields each. */
+const MAX_SMALL_BODY_BYTES = 64 * 1024;
 
-/** Apart from the callers' memory, so that strangers cannot take it up. */
-const MAX_HELD_BYTES = 4 * 1024 * 1024;
+const MAX_SMALL_HELD_BYTES = 4 * 1024 * 1024;
 
-/** Of one member, or one network of strangers: slow senders leave the rest to the others. */
-const MAX_HELD_BY_ONE_BYTES = MAX_HELD_BYTES / 4;
+/** Of one member or machine, or one network of strangers: slow senders leave the others room. */
+const MAX_SMALL_HELD_BY_ONE_BYTES = MAX_SMALL_HELD_BYTES / 4;
 
-export function smallBodies(): JsonBodies {
-  const budget = new Budget({ totalBytes: MAX_HELD_BYTES, memberBytes: MAX_HELD_BY_ONE_BYTES });
-  return new JsonBodies({ maxJsonBytes: MAX_BYTES }, { budget, large: null });
+/**
+ * What is read apart from the callers' memory, so that they cannot keep anybody from changing
+ * something, and strangers can keep out neither.
+ */
+export interface SmallBodies {
+  /** Of members and machines that have said who they are. */
+  readonly known: JsonBodies;
+  /** Of those who have not: log-ins, invites, new machines. */
+  readonly strangers: JsonBodies;
+}
+
+export function smallBodies(): SmallBodies {
+  return { known: openSmall(), strangers: openSmall() };
+}
+
+function openSmall(): JsonBodies {
+  const limits = { totalBytes: MAX_SMALL_HELD_BYTES, memberBytes: MAX_SMALL_HELD_BY_ONE_BYTES };
+  const parts = { budget: new Budget(limits), large: null };
+  return new JsonBodies({ maxJsonBytes: MAX_SMALL_BODY_BYTES }, parts);
 }
 
 // Request bodies as they were before their sender compressed them. Limits count what comes out, so

@@ -18,7 +18,7 @@ import type { ConsoleSessions, LoggedIn } from '../accounts/browser-sessions.js'
 import type { Context, RequestState } from '../edge/context.js';
 import type { MemberReads } from '../edge/member-reads.js';
 import { queryText } from '../edge/read-query.js';
-import { smallBodies } from '../bodies/body.js';
+import type { JsonBodies } from '../bodies/body.js';
 
 /** Of a member within a minute: more than anybody clicks. */
 const MAX_CHANGES = 120;
@@ -26,14 +26,14 @@ const MAX_CHANGES = 120;
 const WINDOW_MS = 60_000;
 
 export interface ConsoleParts {
+  readonly bodies: JsonBodies;
   readonly sessions: ConsoleSessions;
   readonly commands: ConsoleCommands;
   readonly reads: MemberReads;
 }
 
 export function consoleRoutes(router: Router<RequestState>, parts: ConsoleParts): void {
-  const { sessions, commands, reads } = parts;
-  const bodies = smallBodies();
+  const { bodies, sessions, commands, reads } = parts;
   const changes = new RateLimit(MAX_CHANGES, WINDOW_MS);
 
   for (const area of ['my', 'admin'] as const) {

@@ -8,6 +8,7 @@ import type { ConsoleCommands } from '../../operations/my/console-commands.js';
 import type { RateLimit } from '../../core/access/rate.js';
 import type { Store } from '../../store/port.js';
 import { isOpenedByLink, readAssetLink } from '../assets/asset-access.js';
+import type { SmallBodies } from '../bodies/body.js';
 import type { Authentication } from './authenticate.js';
 import { consoleCalls } from '../dashboard/console-calls.js';
 import type { ConsoleSessions } from '../accounts/browser-sessions.js';
@@ -56,6 +57,8 @@ type AgentAccess = AgentParts['store'];
 /** What the routes of jobs, batches and the queue read. */
 type JobReads = JobRouteParts['store'] & BatchRouteParts['store'] & QueueParts['store'];
 
+type Enrollment = Omit<EnrollParts, 'store' | 'bodies'> & { readonly deviceTimes: DeviceTimes };
+
 export interface AppParts {
   readonly logger: Logger;
   readonly authentication: Authentication;
@@ -66,6 +69,8 @@ export interface AppParts {
   /** Null: there is no `/metrics` here. */
   readonly metrics: MetricsAccess | null;
   readonly inference: InferenceParts;
+  /** All other bodies. */
+  readonly small: SmallBodies;
   /** The origin that callers use. Asked for late: the port is known once the server listens. */
   readonly publicUrl: () => string;
   readonly health: Health;
@@ -76,7 +81,7 @@ export interface AppParts {
   readonly console: ConsoleCommands;
   /** The way in for the first administrator. */
   readonly setup: SetupLink;
-  readonly enrollment: Omit<EnrollParts, 'store'> & { readonly deviceTimes: DeviceTimes };
+  readonly enrollment: Enrollment;
   /** Of this program. */
   readonly version: string;
   /** Where pages that may act through a session come from; asked for with each request. */
@@ -129,14 +134,15 @@ export function createRouter(parts: AppParts): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true });
   healthRoutes(router, parts.health);
   if (parts.metrics !== null) metricsRoutes(router, parts.metrics);
-  enrollRoutes(router, { ...parts.enrollment, store: parts.store });
+  const { store, small, version, inference } = parts;
+  const bodies = small.strangers;
+  enrollRoutes(router, { ...parts.enrollment, store, bodies });
   const { providerApproval, deviceTimes: times } = parts.enrollment;
-  const { store, version, inference } = parts;
-  deviceRoutes(router, { store, providerApproval, times, publicUrl: parts.publicUrl });
-  agentRoutes(router, { store, version, sessions: inference.sessions });
+  deviceRoutes(router, { store, bodies, providerApproval, times, publicUrl: parts.publicUrl });
+  agentRoutes(router, { store, version, sessions: inference.sessions, bodies: small.known });
   accountRoutes(router, parts);
   const { sessions, console: commands, reads } = parts;
-  consoleRoutes(router, { sessions, commands, reads });
+  consoleRoutes(router, { bodies: small.known, sessions, commands, reads });
   openapiRoutes(router, parts.publicUrl);
   modelRoutes(router, parts.inference.sessions);
   inferenceRoutes(router, parts.inference);
@@ -148,13 +154,14 @@ export function createRouter(parts: AppParts): Router<RequestState> {
 
 /** Becoming a member, and logging in: all wait in one line for their passwords. */
 function accountRoutes(router: Router<RequestState>, parts: AppParts): void {
-  const { store, sessions, setup, version } = parts;
+  const { store, small, sessions, setup, version } = parts;
+  const bodies = small.strangers;
   const passwords = new PasswordQueue();
   const logIn = new LogIn(store, passwords);
-  joinRoutes(router, { store, passwords, setup });
-  setupRoutes(router, { store, passwords, sessions, setup });
-  sessionRoutes(router, { logIn, sessions, version, publicUrl: parts.publicUrl });
-  passwordRoutes(router, { store, passwords, logIn, sessions });
+  joinRoutes(router, { store, bodies, passwords, setup });
+  setupRoutes(router, { store, bodies, passwords, sessions, setup });
+  sessionRoutes(router, { bodies, logIn, sessions, version, publicUrl: parts.publicUrl });
+  passwordRoutes(router, { store, bodies: small.known, passwords, logIn, sessions });
 }
 
 /** Specification, Async submission 7: where it is not enabled, its endpoints say so. */
