@@ -1,7 +1,7 @@
 /** What is sent of a call and of a job, and what their answers' tokens are held to. */
 import type { OpenRequest } from '@inference-gateway/coordinator/core/routing/links';
 import { NO_TOKENS } from '@inference-gateway/coordinator/core/usage/usage-bounds';
-import { send } from '@inference-gateway/coordinator/run/send';
+import { resume, send } from '@inference-gateway/coordinator/run/send';
 import type { Sending } from '@inference-gateway/coordinator/run/send';
 import type { Sink, Work } from '@inference-gateway/coordinator/run/work';
 import { describe, expect, it } from 'vitest';
@@ -123,4 +123,24 @@ it('an answer that is no text has no tokens, whatever its agent says', async () 
   const { sent } = sendTo(null, { work });
   expect(await sent?.attempt.tokens).toEqual(NO_TOKENS);
   sent?.attempt.fail({ kind: 'disconnected' });
+});
+
+it.each([
+  ['the bytes of its request', { bytes: 100, media: 0, mediaBytes: 0 }, 100 + 2_048],
+  ['nothing but the most of any call, where that is not known', null, 10_000_000],
+])('an answer that is brought back has tokens that are held to %s', async (_, size, most) => {
+  const { receivedAt, signal } = chat();
+  const attempt = resume({
+    work: { endpoint: 'chat', receivedAt, signal },
+    provider: { providerId: 'den', providerName: 'den' },
+    sink: SINK,
+    attempt: 1,
+    timing: { deadlineMs: 60_000, isCallers: false, stream: null },
+    size,
+  });
+  attempt.begin(EXCHANGE);
+  attempt.head({ status: 200, contentType: 'application/json' });
+  attempt.data(Buffer.alloc(1_000));
+  attempt.end({ prompt_tokens: 99_000_000, completion_tokens: 20, total_tokens: 99_000_020 });
+  expect(await attempt.tokens).toMatchObject({ promptTokens: most, completionTokens: 20 });
 });

@@ -9,13 +9,12 @@ import type {
   LinkedProvider,
   Reservation,
 } from '../core/routing/links.js';
-import { askedTokens, lostBounds } from '../core/usage/usage-bounds.js';
+import { askedTokens } from '../core/usage/usage-bounds.js';
 import type { ClaimedJob } from '../store/port.js';
-import { Attempt } from '../run/attempt.js';
-import type { AttemptResult, AttemptTiming } from '../run/attempt.js';
+import type { Attempt, AttemptResult, AttemptTiming } from '../run/attempt.js';
 import { judge, reportOfRun } from '../run/failure.js';
 import type { JobVerdict } from '../run/failure.js';
-import { send } from '../run/send.js';
+import { resume, send } from '../run/send.js';
 import type { Work } from '../run/work.js';
 import type { JobSink } from './sinks.js';
 
@@ -92,17 +91,14 @@ export class JobRun {
   static resume(parts: ResumedParts): JobRun {
     const { claimed, linked, sink, canceling, limitMs } = parts;
     const { job, request = null } = claimed;
-    const { endpoint } = job;
     const startedAt = performance.now();
-    const attempt = new Attempt({
-      work: { endpoint, receivedAt: startedAt, signal: canceling.signal },
-      sink,
+    const attempt = resume({
+      work: { endpoint: job.endpoint, receivedAt: startedAt, signal: canceling.signal },
       provider: linked,
+      sink,
       attempt: job.attempts,
-      spent: null,
-      maxTokens: null,
       timing: wholeWithin(limitMs),
-      bounds: lostBounds(endpoint, request),
+      size: request,
     });
     return new JobRun(parts, attempt, { startedAt, providerName: linked.providerName });
   }

@@ -5,8 +5,8 @@
 import type { Choice } from '../core/routing/match.js';
 import type { Exchange, ExchangeHandler, OpenRequest } from '../core/routing/links.js';
 import { capTokens } from '../core/usage/token-cap.js';
-import { sizeOf } from '../core/usage/usage-bounds.js';
-import type { TokenBounds } from '../core/usage/usage-bounds.js';
+import { lostBounds, sizeOf } from '../core/usage/usage-bounds.js';
+import type { RequestSize, TokenBounds } from '../core/usage/usage-bounds.js';
 import { Attempt } from './attempt.js';
 import type { AttemptTiming } from './attempt.js';
 import type { Sink, SpentTime, Work } from './work.js';
@@ -52,6 +52,19 @@ export function send(sending: Sending): Sent | null {
   if (exchange === null) return null;
   attempt.begin(exchange);
   return { attempt, exchange };
+}
+
+type Resumed = Pick<Sending, 'sink' | 'attempt' | 'timing'> & {
+  readonly work: Pick<Work, 'endpoint' | 'receivedAt' | 'signal'>;
+  readonly provider: Pick<Choice, 'providerId' | 'providerName'>;
+  /** Of its request, which its agent alone still has; null where it is not known. */
+  readonly size: RequestSize | null;
+};
+
+/** Goes on with work that was sent over an earlier link: its answer comes on another stream. */
+export function resume({ size, ...resumed }: Resumed): Attempt {
+  const bounds = lostBounds(resumed.work.endpoint, size);
+  return new Attempt({ ...resumed, spent: null, maxTokens: null, bounds });
 }
 
 function openRequest(
