@@ -15,17 +15,14 @@ interface StartOptions extends ConfigFlags {
 export function addStart(program: Command): void {
   program
     .command('start')
-    .description('serve callers and agents until SIGTERM or Ctrl-C')
+    .description('run the coordinator until SIGTERM or Ctrl-C')
     .addOption(dataOption())
     .option('--host <host>', 'address to listen on (GATEWAY_HOST; default 127.0.0.1)')
     .option('--port <port>', 'port to listen on, 0 for a free one (GATEWAY_PORT; default 7070)')
     .option('--public-url <url>', 'origin that callers and agents use (GATEWAY_PUBLIC_URL)')
-    .option('--metrics-port <port>', 'another port for /metrics alone (GATEWAY_METRICS_PORT)')
+    .option('--metrics-port <port>', 'extra port that serves only /metrics (GATEWAY_METRICS_PORT)')
     .option('--config <file>', 'configuration file in JSON (GATEWAY_CONFIG)')
-    .option(
-      '--demo',
-      'begin with members, machines and a moving queue; without --data for this once',
-    )
+    .option('--demo', 'start with sample members, machines and jobs; temporary without --data')
     .addHelpText(
       'after',
       example('start --data /var/lib/gateway --public-url https://gateway.example.org'),
@@ -40,9 +37,9 @@ async function start({ demo, ...flags }: StartOptions): Promise<void> {
   await serve(config);
 }
 
-/** The demo's own calls are many: they are logged only where more was asked for than usual. */
+/** The demo's own requests would fill the log, so the default level `info` becomes `warn`. */
 async function startDemo(settings: Config, isTemporary: boolean): Promise<void> {
-  // Loaded here, as the servers are.
+  // Loaded on demand, like the servers.
   const [{ announceDemo, prepareDemo, temporaryData }, { enliven }] = await Promise.all([
     import('./demo.js'),
     import('../demo/demo.js'),
@@ -57,7 +54,9 @@ async function startDemo(settings: Config, isTemporary: boolean): Promise<void> 
   announceDemo({ dataDir, url: settings.publicUrl ?? address, isTemporary, password });
 }
 
-/** `accompany` begins once the coordinator listens; what it begins ends before the coordinator. */
+/**
+ * Calls `accompany` after the coordinator listens, and its `stop` before the coordinator drains.
+ */
 async function serve(
   config: Config,
   accompany: (address: string) => { stop(): void } = () => ({ stop: () => {} }),
@@ -68,15 +67,16 @@ async function serve(
     company.stop();
     return coordinator.drain();
   };
-  onShutdown(drain, 'Draining: waiting for work under way.');
+  onShutdown(drain, 'Draining: waiting for running work.');
   print(`listening on ${coordinator.address}`);
   const { setupLink } = coordinator;
-  if (setupLink !== null) print(`Nobody is a member yet. The first admin: ${setupLink}`);
+  if (setupLink !== null)
+    print(`There are no members yet. Create the first admin at: ${setupLink}`);
   return coordinator;
 }
 
 async function startOn(config: Config): Promise<Coordinator> {
-  // Loaded here, so that every other command starts without the HTTP and WebSocket servers.
+  // Loaded on demand, so that other commands start without the HTTP and WebSocket servers.
   const { startCoordinator } = await import('../coordinator.js');
   try {
     return await startCoordinator(config);
@@ -85,15 +85,15 @@ async function startOn(config: Config): Promise<Coordinator> {
   }
 }
 
-/** Why an address cannot be listened on; everything else passes as it is. */
+/** Message for each error of `listen`. Other errors are thrown unchanged. */
 const LISTEN_FAULTS: Readonly<Record<string, (flag: string) => string>> = {
-  EADDRINUSE: (flag) => `another program has it. Choose another ${flag}, or stop that one.`,
-  EACCES: (flag) => `this user may not. Choose a ${flag} from 1024 on.`,
+  EADDRINUSE: (flag) => `another program uses it. Choose another ${flag}, or stop that one.`,
+  EACCES: (flag) => `this user is not allowed to. Choose a ${flag} of 1024 or above.`,
   EADDRNOTAVAIL: () => 'this machine does not have that address. Choose another --host.',
   ENOTFOUND: () => 'this machine does not know that name. Choose another --host.',
 };
 
-/** Node says which port it was, except where the host is what is wrong. */
+/** Node sets `port` unless the host is wrong. */
 interface ListenError extends NodeJS.ErrnoException {
   readonly port?: number;
 }

@@ -1,4 +1,4 @@
-/** The data folder: whose it is, who can look into it, and whether the disk has room. */
+/** Checks of the data folder: its owner, its permissions, and the free space on its disk. */
 import { statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
@@ -58,13 +58,13 @@ function ownershipFault(
 
 export interface SpacePatient {
   readonly dataDir: string;
-  /** Then what it has in use is none of what can go. */
+  /** The running coordinator uses its uploads and drafts, so they must not be deleted. */
   readonly isRunning: boolean;
-  /** Null where it is not known. */
+  /** Null if the configuration is invalid. */
   readonly retention: AdminContext['retention'] | null;
 }
 
-/** `free`: bytes. */
+/** `free`: in bytes. */
 export async function checkFreeSpace(
   patient: SpacePatient,
   free: number = freeBytesOf(patient.dataDir),
@@ -79,15 +79,15 @@ export async function checkFreeSpace(
   ];
   const look = `du -xh ${inShell(dataDir)} | sort -h | tail`;
   if (free < SCARCE_BYTES) {
-    return fail(found, `Writes are about to fail. What is large is told by: ${look}`, freeable);
+    return fail(found, `Writes are about to fail. Find large files with: ${look}`, freeable);
   }
-  return warn(found, `Free space; what is large is told by: ${look}`, freeable);
+  return warn(found, `Free space; find large files with: ${look}`, freeable);
 }
 
-/** A backup or a restore that has written nothing for so long has been stopped. */
+/** A backup or restore that has written nothing for this long counts as stopped. */
 const STOPPED_AFTER_MS = 60 * 60_000;
 
-/** What goes without the database: that works on a disk without room for another byte, too. */
+/** Files that can be deleted without opening the database. Works even on a full disk. */
 async function removable({ dataDir, isRunning }: SpacePatient): Promise<Freeable[]> {
   const found: Freeable[] = [];
   for (const [folder, prefix] of [
@@ -113,14 +113,14 @@ async function removable({ dataDir, isRunning }: SpacePatient): Promise<Freeable
 interface Leftover {
   readonly what: string;
   readonly verb: 'rm' | 'rm -r' | 'mv';
-  /** It may be under way. */
+  /** A backup or restore may still be writing it; see STOPPED_AFTER_MS. */
   readonly isYoung?: boolean;
 }
 
-/** Null for what belongs there. */
+/** Null if the file is not a leftover. */
 function leftoverOf(name: string): Leftover | null {
   if (name.startsWith(`${DATABASE_FILE}.schema-`) && name.endsWith('.backup')) {
-    return { what: 'of a copy of the database from before a migration', verb: 'rm' };
+    return { what: 'of a copy of the database before a migration', verb: 'rm' };
   }
   if (name.startsWith('before-restore-')) {
     return { what: 'of data that a restore moved aside', verb: 'rm -r' };
@@ -137,7 +137,10 @@ async function canGo(path: string, dataDir: string, { isYoung }: Leftover): Prom
   return isYoung !== true || Date.now() - found.mtimeMs > STOPPED_AFTER_MS;
 }
 
-/** What `prune` gives back, and the files that are still kept. Empty where no look is possible. */
+/**
+ * What `prune` would free, and the files that members still keep. Empty if the database cannot be
+ * read.
+ */
 async function prunable({ dataDir, retention }: SpacePatient): Promise<Freeable[]> {
   const now = Date.now();
   const before = {
@@ -153,9 +156,9 @@ async function prunable({ dataDir, retention }: SpacePatient): Promise<Freeable[
     const prune = `gateway-coordinator prune --yes ${data}`;
     const rows = `${old.jobs} finished jobs, ${old.usage} requests, ${old.audit} audit entries`;
     return [
-      { what: 'of generated files whose time is over', bytes: expiredAssets.bytes, command: prune },
-      { what: 'of files that no row names', bytes: await orphanBytes(dataDir), command: prune },
-      { what: `or so of ${rows} whose time is over`, bytes: space.oldBytes, command: prune },
+      { what: 'of expired generated files', bytes: expiredAssets.bytes, command: prune },
+      { what: 'of files that belong to no row', bytes: await orphanBytes(dataDir), command: prune },
+      { what: `or so of ${rows} past their retention`, bytes: space.oldBytes, command: prune },
       {
         what: 'of unused pages of the database, and its log',
         bytes: space.freeBytes,
@@ -168,7 +171,7 @@ async function prunable({ dataDir, retention }: SpacePatient): Promise<Freeable[
       },
     ];
   } catch {
-    // The next checks tell what is wrong with the database.
+    // The database checks that follow report the fault.
     return [];
   }
 }
