@@ -12,7 +12,7 @@ import { shuttingDown } from '../../run/failure.js';
 import type { Call, Outcome } from '../../run/work.js';
 import { NOTHING_MEASURED } from '../../assets/measures.js';
 import type { Measures } from '../../assets/measures.js';
-import type { AnswerParts } from '../answers/create-answer.js';
+import type { AnswerParts } from '../answers/call-answers.js';
 import { writeSparse } from '@inference-gateway/shared/json/sparse';
 import { callerOf } from '../edge/context.js';
 import type { Context, RequestState } from '../edge/context.js';

@@ -10,13 +10,8 @@ import type { Asking, Candidate } from '../../core/routing/match.js';
 import * as described from '../../openapi/inference-answers.js';
 import type { DescribedKind } from '../../openapi/inference-answers.js';
 import type { HttpAnswer } from '../answers/answer.js';
-import {
-  fileAnswer,
-  imagesAnswer,
-  textAnswer,
-  transcriptAnswer,
-} from '../answers/create-answer.js';
-import type { Answered, AnswerParts } from '../answers/create-answer.js';
+import { fileAnswer, imagesAnswer, textAnswer, transcriptAnswer } from '../answers/call-answers.js';
+import type { Answered, AnswerParts } from '../answers/call-answers.js';
 import { asItIs, fitChat, fitSpeech, fitTranscription, voicesOf } from './fit-call.js';
 import type { FittedCall, ModelsAsked } from './fit-call.js';
 import type { ReadCall } from './read-call.js';
