@@ -86,7 +86,7 @@ test('prune counts with --dry-run, deletes with --yes, and asks for one of them'
   const { assets } = await serveAdminOn(folder.path);
   const bare = await folder.alone('prune');
   expect(bare).toMatchObject({ code: 2, stdout: '' });
-  expect(bare.stderr).toContain('--dry-run only counts them');
+  expect(bare.stderr).toContain('--dry-run only counts the files');
   expect(assets.asked).toEqual([]);
   const before = Date.now();
   const rows = { jobs: 0, usage_rows: 0, audit_entries: 0 };
