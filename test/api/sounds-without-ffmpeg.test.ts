@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { AUDIO_KINDS, AUDIO_SECONDS, audioFile } from '../support/audio-files.js';
-import { startFakeWhisper } from '../support/local-servers/whisper-server.js';
+import { startFakeWhisper } from '../support/fake-whisper-server.js';
 import { startGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { encodeFile, heard, toneSource } from '../support/sound.js';

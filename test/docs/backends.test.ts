@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { BACKENDS } from '@inference-gateway/agent/backends/local-servers';
+import { BACKENDS } from '@inference-gateway/agent/backends/create-backend';
 import { expect, test } from 'vitest';
 import { tableRows } from '../support/markdown-table.js';
 

@@ -17,6 +17,7 @@ import {
   finish,
   submit,
   submitBatch,
+  LINK,
 } from '../coordinator/cli/jobs-in-store.js';
 import { addProvider } from '../coordinator/cli/providers-in-store.js';
 
@@ -63,7 +64,8 @@ export async function fillWithEverything(store: Store): Promise<Full> {
 async function spoil(store: Store, claimId: string, retryable: boolean): Promise<void> {
   const type = 'invalid_request_error';
   const error = { message: 'Not so.', type, code: 'provider_rejected', param: 'stop' } as const;
-  await store.failJob({ claimId, retryable, error, random: 1 }, Date.now());
+  const failure = { claimId, sessionId: LINK, retryable, error, random: 1 };
+  await store.failJob(failure, Date.now());
 }
 
 /** With all that is optional, shared in every way. */

@@ -3,6 +3,7 @@ import type { Profiler } from 'node:inspector';
 import { Session } from 'node:inspector/promises';
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { missingPaths } from '../architecture/named-paths.js';
 import { ended, submitted } from '../api/job-calls.js';
 import { chat, eventsOf, post } from '../api/requests.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
@@ -84,13 +85,21 @@ async function measure(): Promise<{ readonly chat: string[]; readonly job: strin
   }
 }
 
-test('the walk is short: 35 files of a chat, 20 more of a job, 12 words each', () => {
-  expect(chatFiles.length).toBeLessThanOrEqual(35);
-  expect(jobFiles.length).toBeLessThanOrEqual(20);
-  for (const rows of [chatRows, jobRows]) {
-    expect(rows.map(([number]) => Number(number))).toEqual(rows.map((_, i) => i + 1));
-    expect(rows.filter(([, , does = '']) => does.split(/\s+/).length > WORDS)).toEqual([]);
-  }
+describe('the walk', () => {
+  test('is short: 35 files of a chat, 20 more of a job, 12 words each', () => {
+    expect(chatFiles.length).toBeLessThanOrEqual(35);
+    expect(jobFiles.length).toBeLessThanOrEqual(20);
+    for (const rows of [chatRows, jobRows]) {
+      expect(rows.map(([number]) => Number(number))).toEqual(rows.map((_, i) => i + 1));
+    }
+    expect(
+      [...chatRows, ...jobRows].filter(([, , does = '']) => does.split(/\s+/).length > WORDS),
+    ).toEqual([]);
+  });
+
+  test('names files that there are', () => {
+    expect(missingPaths(page)).toEqual([]);
+  });
 });
 
 describe('of the modules in which a function runs', () => {

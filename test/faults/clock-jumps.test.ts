@@ -5,7 +5,7 @@ import type { Job, Store } from '@inference-gateway/coordinator/store/port';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { BROKEN, submitJob } from '../store/job-rows.js';
+import { BROKEN, SESSION, submitJob } from '../store/job-rows.js';
 import { claimed, jobOf, LEASE_MS, newFinish, runningJob } from '../store/dispatch-rows.js';
 import { createMember, NOW, SERVICE } from '../store/store-rows.js';
 import { makeCandidate } from '../support/candidate.js';
@@ -126,7 +126,7 @@ describe.each([
     clocks.setWall(byMs);
     await ticks(TICK_MS);
     const leaseUntil = clocks.wall() + LEASE_MS;
-    const renewal = { providerId: 'den', claimIds: [claimId], leaseUntil };
+    const renewal = { providerId: 'den', sessionId: SESSION, claimIds: [claimId], leaseUntil };
     expect(await store.renewClaims(renewal, clocks.wall())).toEqual([]);
     await ticks(LEASE_MS + 2 * SWEPT_WITHIN_MS);
     expect((await jobOf(store, job.id)).status).toBe('QUEUED');
@@ -134,7 +134,7 @@ describe.each([
 
   it('keeps no job from being tried again', async () => {
     const { job, claimId } = await startRunning();
-    const failure = { claimId, retryable: true, error: BROKEN, random: 1 };
+    const failure = { claimId, sessionId: SESSION, retryable: true, error: BROKEN, random: 1 };
     await store.failJob(failure, clocks.wall());
     expect((await jobOf(store, job.id)).notBefore).not.toBeNull();
     clocks.setWall(byMs);

@@ -13,6 +13,7 @@ import {
   newItem,
   submitBatch,
   submitJob,
+  SESSION,
 } from './job-rows.js';
 import { NOW, createMember } from './store-rows.js';
 
@@ -157,7 +158,10 @@ export function describeBatches(adapter: string, store: () => Store): void {
       const claims = [];
       for (const jobId of ids.slice(0, 20)) claims.push(await claimJob(store(), jobId));
       const fail = (claimId: string) =>
-        store().failJob({ claimId, retryable: false, error: BROKEN, random: 0 }, LATER);
+        store().failJob(
+          { claimId, sessionId: SESSION, retryable: false, error: BROKEN, random: 0 },
+          LATER,
+        );
       const before = claims.slice(0, 10).map(fail);
       const cancel = store().cancelBatch(id, anna, LATER);
       const after = claims.slice(10).map(fail);

@@ -9,7 +9,7 @@ import type {
 } from '@inference-gateway/coordinator/store/port';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LEASE_MS, claimed, jobOf, laneOf, newClaim, runningJob } from './dispatch-rows.js';
-import { BROKEN, submitJob } from './job-rows.js';
+import { BROKEN, submitJob, SESSION } from './job-rows.js';
 import { NOW, createMember } from './store-rows.js';
 
 export function describeClaimEnds(adapter: string, store: () => Store): void {
@@ -18,9 +18,15 @@ export function describeClaimEnds(adapter: string, store: () => Store): void {
     over: Partial<Release> = {},
     now = NOW + 2,
   ): Promise<EndOutcome> =>
-    store().releaseJob({ claimId, counts: true, error: BROKEN, random: 0.5, ...over }, now);
+    store().releaseJob(
+      { claimId, sessionId: SESSION, counts: true, error: BROKEN, random: 0.5, ...over },
+      now,
+    );
   const fail = (claimId: string, over: Partial<Failure> = {}, now = NOW + 2): Promise<EndOutcome> =>
-    store().failJob({ claimId, retryable: true, error: BROKEN, random: 0.5, ...over }, now);
+    store().failJob(
+      { claimId, sessionId: SESSION, retryable: true, error: BROKEN, random: 0.5, ...over },
+      now,
+    );
   const sweep = (now: number, limit = 10): Promise<readonly EndOutcome[]> =>
     store().sweepLeases({ error: BROKEN, random: 0.5, limit }, now);
 

@@ -1,8 +1,8 @@
 /** The part of the contract that is about giving jobs to providers. */
 import type { Member, NewJobItem, Store } from '@inference-gateway/coordinator/store/port';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { LEASE_MS, claimed, jobOf, newClaim, runningJob } from './dispatch-rows.js';
-import { BROKEN, NO_ID, NO_NEEDS, newItem, newSubmission, submitJob } from './job-rows.js';
+import { LEASE_MS, claimed, heldBy, jobOf, newClaim, runningJob } from './dispatch-rows.js';
+import { BROKEN, NO_ID, NO_NEEDS, newItem, newSubmission, submitJob, SESSION } from './job-rows.js';
 import type { StoreHarness } from './store-harness.js';
 import { NOW, createMember } from './store-rows.js';
 
@@ -15,7 +15,7 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
     return swept.map(({ kind }) => kind);
   };
   const renew = (claimIds: readonly string[], until: number, providerId = 'den') =>
-    store().renewClaims({ providerId, claimIds, leaseUntil: until }, NOW);
+    store().renewClaims({ providerId, sessionId: SESSION, claimIds, leaseUntil: until }, NOW);
 
   describe(adapter, () => {
     let anna: Member;
@@ -67,7 +67,13 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
       test('a job that is claimed, has ended or backs off is in no lane', async () => {
         await runningJob(store(), anna.id);
         const failing = await runningJob(store(), anna.id);
-        const failure = { claimId: failing.claimId, retryable: true, error: BROKEN, random: 0.5 };
+        const failure = {
+          claimId: failing.claimId,
+          sessionId: SESSION,
+          retryable: true,
+          error: BROKEN,
+          random: 0.5,
+        };
         await store().failJob(failure, NOW + 2);
         await store().cancelJob(await submit(), null, NOW);
         expect(await store().laneHeads(10)).toEqual([]);
@@ -143,14 +149,14 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
 
       test('an accepted job has a deadline, and a second ACCEPT does not put it off', async () => {
         const { claimId, job } = await runningJob(store(), anna.id);
-        expect(await store().acceptJob(claimId, NOW + 900, NOW + 3)).toBe(true);
-        expect(await store().acceptJob(claimId, NOW + 999, NOW + 9)).toBe(true);
+        expect(await store().acceptJob(heldBy(claimId), NOW + 900, NOW + 3)).toBe(true);
+        expect(await store().acceptJob(heldBy(claimId), NOW + 999, NOW + 9)).toBe(true);
         const request = { providerId: 'den', sessionId: 'next', random: 0, leaseUntil: NOW };
         const resumed = await store().resumeClaims({ ...request, claimIds: [claimId] }, NOW + 10);
         expect(resumed.claims[0]).toMatchObject({ acceptedAt: NOW + 3, runDeadline: NOW + 900 });
         await store().cancelJob(job.id, null, NOW + 11);
-        expect(await store().acceptJob(claimId, NOW + 900, NOW + 12)).toBe(false);
-        expect(await store().acceptJob('no such claim', NOW + 900, NOW + 12)).toBe(false);
+        expect(await store().acceptJob(heldBy(claimId), NOW + 900, NOW + 12)).toBe(false);
+        expect(await store().acceptJob(heldBy('no such claim'), NOW + 900, NOW + 12)).toBe(false);
       });
     });
 
@@ -211,7 +217,7 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
 
       test('a job that backs off is counted; a model without jobs is gone', async () => {
         const { claimId, job } = await runningJob(store(), anna.id);
-        const failure = { claimId, retryable: true, error: BROKEN, random: 0 };
+        const failure = { claimId, sessionId: SESSION, retryable: true, error: BROKEN, random: 0 };
         await store().failJob(failure, NOW + 2);
         expect(await store().modelQueues(null)).toMatchObject([{ queued: 1, oldestQueuedAt: NOW }]);
         await store().cancelJob(job.id, null, NOW + 3);

@@ -1,4 +1,5 @@
 /** The part of the contract that is about canceling and retrying jobs, and forgetting old ones. */
+import { heldBy } from './dispatch-rows.js';
 import type { Job, Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
 import {
@@ -12,6 +13,7 @@ import {
   jobIdsOf,
   submitBatch,
   submitJob,
+  SESSION,
 } from './job-rows.js';
 import { NOW, createMember, newAsset } from './store-rows.js';
 
@@ -60,8 +62,8 @@ export function describeJobEnds(adapter: string, store: () => Store): void {
         job: { id, status: 'CANCELED', attempts: 1, providerId: 'den', finishedAt: LATER },
         claimId,
       });
-      expect(await store().acceptJob(claimId, LATER, LATER)).toBe(false);
-      const late = { claimId, retryable: true, error: BROKEN, random: 0.5 };
+      expect(await store().acceptJob(heldBy(claimId), LATER, LATER)).toBe(false);
+      const late = { claimId, sessionId: SESSION, retryable: true, error: BROKEN, random: 0.5 };
       expect(await store().failJob(late, LATER)).toEqual({ kind: 'stale' });
       expect(await find(id)).toMatchObject({ status: 'CANCELED', error: null });
     });
@@ -70,7 +72,10 @@ export function describeJobEnds(adapter: string, store: () => Store): void {
       const anna = await memberId('anna');
       const { id } = await submitJob(store(), anna);
       const claimId = await claimJob(store(), id);
-      await store().failJob({ claimId, retryable: true, error: BROKEN, random: 0.5 }, NOW + 2);
+      await store().failJob(
+        { claimId, sessionId: SESSION, retryable: true, error: BROKEN, random: 0.5 },
+        NOW + 2,
+      );
       expect(await find(id)).toMatchObject({ status: 'QUEUED', error: BROKEN });
       const job = { status: 'CANCELED', error: null, notBefore: null };
       expect(await cancel(id)).toMatchObject({ kind: 'canceled', job, claimId: null });
@@ -123,7 +128,7 @@ export function describeJobEnds(adapter: string, store: () => Store): void {
       for (let i = 0; i < 10; i++) {
         const { id } = await submitJob(store(), anna);
         const claimId = await claimJob(store(), id);
-        const failure = { claimId, retryable: false, error: BROKEN, random: 0 };
+        const failure = { claimId, sessionId: SESSION, retryable: false, error: BROKEN, random: 0 };
         const fail = (): Promise<unknown> => store().failJob(failure, LATER);
         const racers = i % 2 === 0 ? [fail, () => cancel(id)] : [() => cancel(id), fail];
         await Promise.all(racers.map((race) => race()));
@@ -155,6 +160,7 @@ export function describeJobEnds(adapter: string, store: () => Store): void {
       await store().cancelJob(id, anna, NOW + 2);
       expect(await retry(id)).toMatchObject({ kind: 'queued', job: { generation: 2 } });
       const finish = {
+        sessionId: SESSION,
         claimId,
         result: Buffer.from('{}'),
         assets: [],
@@ -177,7 +183,7 @@ export function describeJobEnds(adapter: string, store: () => Store): void {
       const { id } = await submitJob(store(), anna);
       const [fresh] = await store().laneHeads(1);
       const claimId = await claimJob(store(), id);
-      const release = { claimId, counts: true, error: BROKEN, random: 0 };
+      const release = { claimId, sessionId: SESSION, counts: true, error: BROKEN, random: 0 };
       await store().releaseJob(release, NOW + 2);
       const [released] = await store().laneHeads(1);
       expect(released?.lane.excluded).toEqual(['den']);

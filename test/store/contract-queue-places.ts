@@ -10,6 +10,7 @@ import {
   newSubmission,
   submitBatch,
   submitJob,
+  SESSION,
 } from './job-rows.js';
 import type { JobOverrides } from './job-rows.js';
 import { NOW, createMember } from './store-rows.js';
@@ -113,7 +114,7 @@ export function describeQueuePlaces(adapter: string, store: () => Store): void {
       // Of another model: it waits, and has no place.
       const held = await submit(anna, { item: { model: 'other' } });
       const claimId = await claimJob(store(), held.id);
-      const failure = { claimId, retryable: true, error: BROKEN, random: 0.5 };
+      const failure = { claimId, sessionId: SESSION, retryable: true, error: BROKEN, random: 0.5 };
       await store().failJob(failure, NOW + 2);
       await isEach();
     });

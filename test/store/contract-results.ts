@@ -2,7 +2,7 @@
 import type { FinishOutcome, Member, Store } from '@inference-gateway/coordinator/store/port';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LEASE_MS, RESULT, USAGE, claimed, jobOf, newFinish, runningJob } from './dispatch-rows.js';
-import { BROKEN, ROOMY, jobIdsOf, newItem, submitBatch, submitJob } from './job-rows.js';
+import { BROKEN, ROOMY, jobIdsOf, newItem, submitBatch, submitJob, SESSION } from './job-rows.js';
 import type { StoreHarness } from './store-harness.js';
 import { NOW, createMember, newAsset } from './store-rows.js';
 
@@ -15,7 +15,10 @@ export function describeResults(adapter: string, harness: () => StoreHarness): v
   const finish = (claimId: string, now = NOW + 50): Promise<FinishOutcome> =>
     store().finishJob(newFinish(claimId), now);
   const fail = (claimId: string): Promise<unknown> =>
-    store().failJob({ claimId, retryable: true, error: BROKEN, random: 0.5 }, NOW + 2);
+    store().failJob(
+      { claimId, sessionId: SESSION, retryable: true, error: BROKEN, random: 0.5 },
+      NOW + 2,
+    );
 
   describe(adapter, () => {
     let anna: Member;
@@ -82,7 +85,13 @@ export function describeResults(adapter: string, harness: () => StoreHarness): v
 
         // It had been given back as if it had not run; it has.
         const released = await runningJob(store(), anna.id);
-        const release = { claimId: released.claimId, counts: true, error: BROKEN, random: 0 };
+        const release = {
+          claimId: released.claimId,
+          sessionId: SESSION,
+          counts: true,
+          error: BROKEN,
+          random: 0,
+        };
         await store().releaseJob(release, NOW + 2);
         expect(await finish(released.claimId)).toMatchObject({ kind: 'stored', job });
       });
@@ -170,7 +179,10 @@ export function describeResults(adapter: string, harness: () => StoreHarness): v
 
       test('of many retries at once, one wins', async () => {
         const { claimId, job } = await runningJob(store(), anna.id);
-        await store().failJob({ claimId, retryable: false, error: BROKEN, random: 0 }, NOW);
+        await store().failJob(
+          { claimId, sessionId: SESSION, retryable: false, error: BROKEN, random: 0 },
+          NOW,
+        );
         const retries = await Promise.all(
           Array.from({ length: 10 }, () => store().retryJob(job.id, null, ROOMY, NOW)),
         );
@@ -185,7 +197,10 @@ export function describeResults(adapter: string, harness: () => StoreHarness): v
         const { claimId, job } = await runningJob(store(), anna.id, { webhook: WEBHOOK });
         await runningJob(store(), anna.id);
         expect(await messages()).toEqual([]);
-        await store().failJob({ claimId, retryable: false, error: BROKEN, random: 0 }, NOW + 7);
+        await store().failJob(
+          { claimId, sessionId: SESSION, retryable: false, error: BROKEN, random: 0 },
+          NOW + 7,
+        );
         expect(await store().dueWebhooks(NOW + 7, 100)).toEqual([
           {
             ...WEBHOOK,

@@ -8,15 +8,26 @@ import type {
   Store,
 } from '@inference-gateway/coordinator/store/port';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { LEASE_MS, claimed, jobOf, newClaim, newFinish, runningJob } from './dispatch-rows.js';
-import { BROKEN } from './job-rows.js';
+import {
+  LEASE_MS,
+  claimed,
+  heldBy,
+  jobOf,
+  newClaim,
+  newFinish,
+  runningJob,
+} from './dispatch-rows.js';
+import { BROKEN, SESSION } from './job-rows.js';
 import { NOW, createMember } from './store-rows.js';
 
 export function describeResumes(adapter: string, store: () => Store): void {
-  const finish = (claimId: string): Promise<FinishOutcome> =>
-    store().finishJob(newFinish(claimId), NOW + 50);
+  const finish = (claimId: string, link = SESSION): Promise<FinishOutcome> =>
+    store().finishJob(newFinish(claimId, heldBy(claimId, link)), NOW + 50);
   const fail = (claimId: string): Promise<EndOutcome> =>
-    store().failJob({ claimId, retryable: true, error: BROKEN, random: 0.5 }, NOW + 2);
+    store().failJob(
+      { claimId, sessionId: SESSION, retryable: true, error: BROKEN, random: 0.5 },
+      NOW + 2,
+    );
   const resume = (claimIds: string[], over: Partial<ResumeRequest> = {}): Promise<Resumed> => {
     const request = { providerId: 'den', sessionId: 'next', leaseUntil: NOW + 9 * LEASE_MS };
     return store().resumeClaims({ ...request, random: 0.5, claimIds, ...over }, NOW + 30);
@@ -27,6 +38,28 @@ export function describeResumes(adapter: string, store: () => Store): void {
 
     beforeEach(async () => {
       anna = await createMember(store(), 'anna');
+    });
+
+    test('is the only one that the older link can change nothing of any more', async () => {
+      const { claimId, job } = await runningJob(store(), anna.id);
+      await resume([claimId]);
+      const [older, newer] = [heldBy(claimId), heldBy(claimId, 'next')];
+      const end = { error: BROKEN, random: 0.5 };
+      const lease = { providerId: 'den', claimIds: [claimId], leaseUntil: NOW + 99 * LEASE_MS };
+      const late = await Promise.all([
+        store().acceptJob(older, NOW, NOW + 31),
+        store().renewClaims({ ...lease, sessionId: SESSION }, NOW + 31),
+        store().releaseJob({ ...older, counts: true, ...end }, NOW + 31),
+        store().failJob({ ...older, retryable: false, ...end }, NOW + 31),
+        store().finishJob(newFinish(claimId), NOW + 31),
+      ]);
+      const stale = { kind: 'stale' };
+      expect(late).toEqual([false, [claimId], stale, stale, stale]);
+      expect((await jobOf(store(), job.id)).status).toBe('PROCESSING');
+      expect(await store().acceptJob(newer, NOW + 90, NOW + 32)).toBe(true);
+      expect(await store().renewClaims({ ...lease, sessionId: 'next' }, NOW + 32)).toEqual([]);
+      const finish = newFinish(claimId, newer);
+      expect(await store().finishJob(finish, NOW + 33)).toMatchObject({ kind: 'stored' });
     });
 
     test('keeps the claims that it still has, with a longer lease', async () => {
@@ -49,7 +82,13 @@ export function describeResumes(adapter: string, store: () => Store): void {
       ];
       const taken = await runningJob(store(), anna.id);
       for (const { claimId } of [failed, taken]) await fail(claimId);
-      const release = { claimId: released.claimId, counts: true, error: BROKEN, random: 0 };
+      const release = {
+        claimId: released.claimId,
+        sessionId: SESSION,
+        counts: true,
+        error: BROKEN,
+        random: 0,
+      };
       await store().releaseJob(release, NOW + 2);
       await store().requeueStuck(NOW + 3);
       await claimed(store(), taken.job.id, { providerId: 'attic' });
@@ -60,7 +99,10 @@ export function describeResumes(adapter: string, store: () => Store): void {
       );
       expect(claims.map(({ job }) => job)).toMatchObject([current, current]);
       expect(await store().claimJobs([newClaim(failed.job.id)], NOW)).toEqual([null]);
-      expect(await finish(failed.claimId)).toMatchObject({ kind: 'stored', job: { attempts: 1 } });
+      expect(await finish(failed.claimId, 'next')).toMatchObject({
+        kind: 'stored',
+        job: { attempts: 1 },
+      });
     });
 
     test("cannot resume another provider's claim, nor one whose job has ended", async () => {
@@ -72,7 +114,7 @@ export function describeResumes(adapter: string, store: () => Store): void {
 
     test('without its claims: what it had accepted has failed, the rest is free', async () => {
       const accepted = await runningJob(store(), anna.id);
-      await store().acceptJob(accepted.claimId, NOW + LEASE_MS, NOW + 2);
+      await store().acceptJob(heldBy(accepted.claimId), NOW + LEASE_MS, NOW + 2);
       const offered = await runningJob(store(), anna.id);
       const others = await runningJob(store(), anna.id, { claim: { providerId: 'attic' } });
       const { claims, ended } = await resume([]);

@@ -2,13 +2,14 @@
 import type {
   ClaimedJob,
   Finish,
+  HeldClaim,
   Job,
   NewClaim,
   Store,
 } from '@inference-gateway/coordinator/store/port';
 import type { LaneHead } from '@inference-gateway/coordinator/core/jobs/lane';
 import { randomId } from '@inference-gateway/shared/ids';
-import { submitJob } from './job-rows.js';
+import { SESSION, submitJob } from './job-rows.js';
 import type { JobOverrides } from './job-rows.js';
 import { NOW } from './store-rows.js';
 
@@ -28,7 +29,7 @@ export function newClaim(jobId: string, claim: Partial<NewClaim> = {}): NewClaim
     jobId,
     claimId: randomId(),
     providerId: 'den',
-    sessionId: 'session',
+    sessionId: SESSION,
     serviceId: 'llm-1',
     leaseUntil: NOW + LEASE_MS,
     isOwn: false,
@@ -36,9 +37,14 @@ export function newClaim(jobId: string, claim: Partial<NewClaim> = {}): NewClaim
   };
 }
 
+export function heldBy(claimId: string, sessionId = SESSION): HeldClaim {
+  return { claimId, sessionId };
+}
+
 export function newFinish(claimId: string, finish: Partial<Finish> = {}): Finish {
   return {
     claimId,
+    sessionId: SESSION,
     result: Buffer.from(RESULT),
     assets: [],
     assetLimits: { memberBytes: 1_000_000, totalBytes: 1_000_000 },

@@ -1,8 +1,9 @@
 /** Does to a job in a store what an event of the chart stands for. */
 import type { JobEvent } from '@inference-gateway/coordinator/core/jobs/job';
+import type { JobChange } from '@inference-gateway/coordinator/core/jobs/transition';
 import type { Store } from '@inference-gateway/coordinator/store/port';
-import { LEASE_MS, laneOf, newClaim, newFinish } from './dispatch-rows.js';
-import { BROKEN, ROOMY } from './job-rows.js';
+import { LEASE_MS, heldBy, laneOf, newClaim, newFinish } from './dispatch-rows.js';
+import { BROKEN, ROOMY, SESSION } from './job-rows.js';
 
 export interface EventTarget {
   readonly jobId: string;
@@ -17,21 +18,30 @@ type Effect = (store: Store, target: EventTarget) => Promise<unknown>;
 export const EFFECTS: Readonly<Record<JobEvent, Effect>> = {
   claim: (store, { jobId, claimId, providerId, now }) =>
     store.claimJobs([newClaim(jobId, { claimId, providerId, leaseUntil: now + LEASE_MS })], now),
-  accept: (store, { claimId, now }) => store.acceptJob(claimId, now + LEASE_MS, now),
+  accept: (store, { claimId, now }) => store.acceptJob(heldBy(claimId), now + LEASE_MS, now),
   renew: (store, { claimId, providerId, now }) =>
-    store.renewClaims({ providerId, claimIds: [claimId], leaseUntil: now + LEASE_MS }, now),
+    store.renewClaims(
+      { providerId, sessionId: SESSION, claimIds: [claimId], leaseUntil: now + LEASE_MS },
+      now,
+    ),
   release: (store, { claimId, now }) =>
-    store.releaseJob({ claimId, counts: false, error: BROKEN, random: 0 }, now),
+    store.releaseJob({ claimId, sessionId: SESSION, counts: false, error: BROKEN, random: 0 }, now),
   resume: (store, { claimId, providerId, now }) =>
     store.resumeClaims(
-      { providerId, sessionId: 'next', claimIds: [claimId], leaseUntil: now + LEASE_MS, random: 0 },
+      {
+        providerId,
+        sessionId: SESSION,
+        claimIds: [claimId],
+        leaseUntil: now + LEASE_MS,
+        random: 0,
+      },
       now,
     ),
   finish: (store, { claimId, now }) => store.finishJob(newFinish(claimId), now),
   fail: (store, { claimId, now }) =>
-    store.failJob({ claimId, retryable: true, error: BROKEN, random: 0 }, now),
+    store.failJob({ claimId, sessionId: SESSION, retryable: true, error: BROKEN, random: 0 }, now),
   give_up: (store, { claimId, now }) =>
-    store.failJob({ claimId, retryable: false, error: BROKEN, random: 0 }, now),
+    store.failJob({ claimId, sessionId: SESSION, retryable: false, error: BROKEN, random: 0 }, now),
   expire: async (store, { jobId, now }) => {
     const lane = await laneOf(store, jobId);
     const request = { queuedBefore: now, error: BROKEN, limit: 1_000 };
@@ -40,3 +50,26 @@ export const EFFECTS: Readonly<Record<JobEvent, Effect>> = {
   cancel: (store, { jobId, now }) => store.cancelJob(jobId, null, now),
   retry: (store, { jobId, now }) => store.retryJob(jobId, null, ROOMY, now),
 };
+
+/** The same event, as `transition` takes it. */
+export function changeOf(event: JobEvent, { claimId, providerId, now }: EventTarget): JobChange {
+  const lease = { sessionId: SESSION, leaseUntil: now + LEASE_MS };
+  switch (event) {
+    case 'claim':
+      return { event, claimId, providerId, serviceId: 'llm-1', ...lease };
+    case 'resume':
+    case 'renew':
+      return { event, ...lease };
+    case 'accept':
+      return { event, runDeadline: now + LEASE_MS };
+    case 'release':
+      return { event, counts: false, error: BROKEN };
+    case 'fail':
+    case 'give_up':
+      return { event: 'fail', retryable: event === 'fail', error: BROKEN };
+    case 'expire':
+      return { event, error: BROKEN };
+    default:
+      return { event };
+  }
+}

@@ -11,7 +11,7 @@ import { LEASE_MS, jobOf, laneOf } from './dispatch-rows.js';
 import { EFFECTS } from './job-events.js';
 import { MAX_ATTEMPTS, counted, failed, giveBack, move, queued, retried } from './job-model.js';
 import type { Modelled } from './job-model.js';
-import { BROKEN, jobIdsOf, newItem, submitBatch, submitJob } from './job-rows.js';
+import { BROKEN, jobIdsOf, newItem, submitBatch, submitJob, SESSION } from './job-rows.js';
 import { NOW, createMember, randomHex } from './store-rows.js';
 
 export interface Step {
@@ -100,7 +100,10 @@ export class JobHistory {
   }
 
   async #release(job: Modelled, claimId: string, counts: boolean): Promise<void> {
-    await this.#store.releaseJob({ claimId, counts, error: BROKEN, random: 0 }, this.#now);
+    await this.#store.releaseJob(
+      { claimId, sessionId: SESSION, counts, error: BROKEN, random: 0 },
+      this.#now,
+    );
     if (claimId !== job.claimId) return;
     if (counts && job.releases >= MAX_RELEASES) failed(job);
     else if (giveBack(job) && counts) job.releases += 1;
@@ -234,7 +237,10 @@ export class JobHistory {
   /** Of all claims that there ever were, those of running jobs are current. */
   async #checkClaims(providerId: string): Promise<void> {
     const claimIds = this.#jobs.flatMap(({ claims }) => claims);
-    const lost = await this.#store.renewClaims({ providerId, claimIds, leaseUntil: 0 }, this.#now);
+    const lost = await this.#store.renewClaims(
+      { providerId, sessionId: SESSION, claimIds, leaseUntil: 0 },
+      this.#now,
+    );
     const current = this.#jobs
       .filter((job) => job.status === 'PROCESSING' && job.providerId === providerId)
       .map(({ claimId }) => claimId);

@@ -97,6 +97,9 @@ export async function jobIdsOf(store: Store, batchId: string): Promise<string[]>
   return (found?.jobs ?? []).map(({ id }) => id);
 }
 
+/** The link that holds the claims of tests. */
+export const SESSION = 'session';
+
 /** A provider has the job; returns the claim. */
 export async function claimJob(store: Store, jobId: string, now = NOW + 1): Promise<string> {
   const claimId = randomId();
@@ -106,7 +109,7 @@ export async function claimJob(store: Store, jobId: string, now = NOW + 1): Prom
         jobId,
         claimId,
         providerId: 'den',
-        sessionId: 'session',
+        sessionId: SESSION,
         serviceId: 'llm-1',
         leaseUntil: now + 60_000,
         isOwn: false,
@@ -126,14 +129,15 @@ export async function finishJob(
 ): Promise<void> {
   const claimId = await claimJob(store, jobId, now);
   const result = assets.length > 0 ? null : Buffer.from('{"choices":[]}');
-  const finish = { claimId, result, assets, assetLimits: ASSET_LIMITS, usage: USAGE };
+  const end = { result, assets, assetLimits: ASSET_LIMITS, usage: USAGE };
+  const finish = { claimId, sessionId: SESSION, ...end };
   const { kind } = await store.finishJob(finish, now);
   if (kind !== 'stored') throw new Error(`${jobId} was not finished: ${kind}`);
 }
 
 export async function failJob(store: Store, jobId: string, now = NOW + 2): Promise<void> {
   const claimId = await claimJob(store, jobId, now);
-  const failure = { claimId, retryable: false, error: BROKEN, random: 0.5 };
+  const failure = { claimId, sessionId: SESSION, retryable: false, error: BROKEN, random: 0.5 };
   const { kind } = await store.failJob(failure, now);
   if (kind !== 'failed') throw new Error(`${jobId} has not failed: ${kind}`);
 }

@@ -1,6 +1,11 @@
 /** The store against the chart of `core/jobs/job.ts`: every state × every event, long histories. */
 import { JOB_EVENTS, JOB_STATUSES, nextStatus } from '@inference-gateway/coordinator/core/jobs/job';
 import type { JobEvent, JobStatus } from '@inference-gateway/coordinator/core/jobs/job';
+import { transition } from '@inference-gateway/coordinator/core/jobs/transition';
+import type { JobState } from '@inference-gateway/coordinator/core/jobs/transition';
+import { openForReading } from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import type { JobRow } from '@inference-gateway/coordinator/store/sqlite/jobs/job-rows';
+import { toState } from '@inference-gateway/coordinator/store/sqlite/jobs/transitions';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { randomId } from '@inference-gateway/shared/ids';
@@ -10,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jobOf } from './dispatch-rows.js';
-import { EFFECTS } from './job-events.js';
+import { EFFECTS, changeOf } from './job-events.js';
 import type { EventTarget } from './job-events.js';
 import { JobHistory } from './job-history.js';
 import type { Step } from './job-history.js';
@@ -29,6 +34,17 @@ afterAll(async () => {
   await store.close();
   await rm(dataDir, { recursive: true });
 });
+
+function stateOf(jobId: string): JobState {
+  const database = openForReading(join(dataDir, 'gateway.db'));
+  try {
+    const row = database.prepare<[string], JobRow>('select * from jobs where id = ?').get(jobId);
+    if (row === undefined) throw new Error(`no job ${jobId}`);
+    return toState(row);
+  } finally {
+    database.close();
+  }
+}
 
 /** How a job gets into each state, with a claim behind it. */
 const PATHS: Readonly<Record<JobStatus, readonly JobEvent[]>> = {
@@ -49,8 +65,12 @@ describe.each(JOB_STATUSES)('a job that is %s', (status) => {
     expect((await jobOf(store, jobId)).status).toBe(status);
 
     const claimId = event === 'claim' ? randomId() : target.claimId;
-    await EFFECTS[event](store, { ...target, claimId, now: NOW + 1 });
+    const before = stateOf(jobId);
+    const named = { ...target, claimId, now: NOW + 1 };
+    await EFFECTS[event](store, named);
     expect((await jobOf(store, jobId)).status).toBe(nextStatus(status, event) ?? status);
+    const next = transition(before, changeOf(event, named), { now: NOW + 1, random: 0 });
+    expect(stateOf(jobId)).toEqual(next ?? before);
   });
 });
 

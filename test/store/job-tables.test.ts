@@ -1,4 +1,5 @@
 /** What the tables hold by themselves, whatever an operation may do. */
+import { heldBy } from './dispatch-rows.js';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
@@ -15,6 +16,7 @@ import {
   newItem,
   submitBatch,
   submitJob,
+  SESSION,
 } from './job-rows.js';
 import { NOW, createMember, newAsset } from './store-rows.js';
 
@@ -62,8 +64,8 @@ test('the counts of the queue are those of its jobs, whatever happens to them', 
     () => failJob(store, b ?? ''),
     () => store.retryJob(b ?? '', memberId, ROOMY, LATER),
     async () => {
-      const failure = { claimId: await claimJob(store, c ?? ''), retryable: true, error: BROKEN };
-      return store.failJob({ ...failure, random: 0 }, LATER);
+      const held = { claimId: await claimJob(store, c ?? ''), sessionId: SESSION };
+      return store.failJob({ ...held, retryable: true, error: BROKEN, random: 0 }, LATER);
     },
     () => store.cancelJob(c ?? '', memberId, LATER),
     () => claimJob(store, d ?? ''),
@@ -112,11 +114,11 @@ test('a retried job keeps nothing of its last run', async () => {
   const row = database.prepare('select * from jobs where id = ?');
   const before = row.get(id);
   const claimId = await claimJob(store, id ?? '');
-  const release = { claimId, counts: true, error: BROKEN, random: 0 };
+  const release = { claimId, sessionId: SESSION, counts: true, error: BROKEN, random: 0 };
   await store.releaseJob(release, NOW + 2);
   await store.requeueStuck(NOW + 3);
   const again = await claimJob(store, id ?? '', NOW + 4);
-  await store.acceptJob(again, LATER, NOW + 5);
+  await store.acceptJob(heldBy(again), LATER, NOW + 5);
   await store.cancelJob(id ?? '', null, NOW + 6);
   await store.retryJob(id ?? '', null, ROOMY, LATER);
   const fresh = { generation: 2, queued_at: LATER, fair_key: expect.any(Number) };

@@ -1,9 +1,8 @@
 /** One of every local server that the agent knows, as far as anybody can tell by asking. */
 import { onTestFinished } from 'vitest';
-import { startFakeWebUi } from './local-servers/automatic1111.js';
-import { startFakeOpenAi } from './fake-openai-server.js';
-import { startFakeOllama } from './local-servers/ollama.js';
-import { startFakeWhisper } from './local-servers/whisper-server.js';
+import { startFakeWebUi } from './fake-automatic1111.js';
+import { startFakeOllama, startFakeOpenAi } from './fake-openai-server.js';
+import { startFakeWhisper } from './fake-whisper-server.js';
 import { startAceStep } from './local-servers/ace-step.js';
 import { startChatterboxTtsApi } from './local-servers/chatterbox-tts-api.js';
 import { startChatterbox } from './local-servers/chatterbox.js';

@@ -27,6 +27,27 @@ export function startFakeOpenAi(options: FakeOpenAiOptions = {}): Promise<FakeMo
   });
 }
 
+/** Ollama; a model's row may add `capabilities`, `remote_host` and so on. */
+export function startFakeOllama(options: FakeOpenAiOptions = {}): Promise<FakeModelServer> {
+  const { models = ['tiny:latest'], routes, ...rest } = options;
+  const told = { capabilities: ['completion', 'tools'] };
+  const tags = models.map((model) => {
+    const { id, ...facts } = row(model, told);
+    return { name: id, model: id, digest: `sha256:${id}`, ...facts };
+  });
+  return startFakeServer({
+    behaviour: answer(),
+    ...rest,
+    routes: {
+      '/': 'Ollama is running',
+      '/api/version': { version: '0.12.0' },
+      '/api/tags': { models: tags },
+      '/api/ps': { models: [] },
+      ...routes,
+    },
+  });
+}
+
 /** llama-server with one model, two slots of 1,024 tokens, and tools. */
 export function startFakeLlamaServer(options: FakeOpenAiOptions = {}): Promise<FakeModelServer> {
   const { models = ['tiny'], routes, ...rest } = options;
@@ -56,7 +77,6 @@ export const LLAMA_PROPS = {
   is_sleeping: false,
 };
 
-/** `facts` are those that a model's own row does not tell. */
-export function row(model: FakeModel, facts: object): { id: string } & Record<string, unknown> {
+function row(model: FakeModel, facts: object): { id: string } & Record<string, unknown> {
   return typeof model === 'string' ? { id: model, ...facts } : { ...facts, ...model };
 }

@@ -92,13 +92,23 @@ async function claimNext(store: Store): Promise<readonly string[]> {
   return claimed.flatMap((one) => (one === null ? [] : [one[0].claimId]));
 }
 
+/** That holds every claim. */
+const LINK = 'bench';
+
 function newClaim(jobId: string, now: number): NewClaim {
-  const place = { providerId: 'bench-pc', sessionId: 'bench', serviceId: 'llm' };
+  const place = { providerId: 'bench-pc', sessionId: LINK, serviceId: 'llm' };
   return { jobId, claimId: randomId(), ...place, leaseUntil: now + LEASE_MS, isOwn: false };
 }
 
 async function finish(store: Store, claimId: string): Promise<void> {
-  const end = { claimId, result: RESULT, assets: [], assetLimits: ASSET_LIMITS, usage: USAGE };
+  const end = {
+    claimId,
+    sessionId: LINK,
+    result: RESULT,
+    assets: [],
+    assetLimits: ASSET_LIMITS,
+    usage: USAGE,
+  };
   const { kind } = await store.finishJob(end, Date.now());
   if (kind !== 'stored') throw new Error(`a job was not finished: ${kind}`);
 }

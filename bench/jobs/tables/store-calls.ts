@@ -77,6 +77,9 @@ async function find({ store, table }: Place, index: number): Promise<void> {
   if (found?.result === null || found === null) throw new Error('a job of the table is not there');
 }
 
+/** That holds every claim. */
+const LINK = 'bench';
+
 /** As the dispatcher claims; given back afterwards, the next finds the same queue. */
 async function claims({ store, round }: Place): Promise<number[]> {
   const took: number[] = [];
@@ -84,7 +87,7 @@ async function claims({ store, round }: Place): Promise<number[]> {
     let claimIds: readonly string[] = [];
     took.push(await msOf(async () => (claimIds = await claim(store))));
     if (claimIds.length !== PER_LANE * MEMBERS) throw new Error(`${claimIds.length} were claimed`);
-    const release = { counts: false, error: GIVEN_BACK, random: 0 };
+    const release = { sessionId: LINK, counts: false, error: GIVEN_BACK, random: 0 };
     const now = Date.now();
     await Promise.all(claimIds.map((claimId) => store.releaseJob({ claimId, ...release }, now)));
   }
@@ -102,7 +105,7 @@ async function claim(store: Store): Promise<readonly string[]> {
   const heads = await store.laneHeads(PER_LANE);
   const now = Date.now();
   const leaseUntil = now + LEASE_MS;
-  const place = { providerId: 'bench-pc', sessionId: 'bench', serviceId: 'llm' };
+  const place = { providerId: 'bench-pc', sessionId: LINK, serviceId: 'llm' };
   const claims = heads.flatMap(({ jobs }) =>
     jobs.map(({ id: jobId }): NewClaim => ({
       jobId,

@@ -10,7 +10,6 @@ import type { ServiceConfig } from './backends/backend.js';
 import { Catalog } from './backends/catalog/catalog.js';
 import { loadClient } from './backends/forward.js';
 import type { ServiceStatus, TestedModel } from './backends/catalog/catalog.js';
-import { MODEL_PROGRAMS } from './backends/local-servers.js';
 import type { Wanted } from './backends/proving/find-subject.js';
 import type { GameModeSettings } from './config/config.js';
 import { Connection } from './link/reconnect.js';
@@ -239,8 +238,7 @@ export class Agent {
   #newGuard(): CardGuard | null {
     const { gpu = null, gameMode: settings = null, services } = this.#options;
     if (gpu === null || settings?.enabled !== true) return null;
-    const baseUrls = services.map(({ baseUrl }) => baseUrl);
-    const servers = new ServerProcesses({ baseUrls, programs: MODEL_PROGRAMS });
+    const servers = new ServerProcesses({ baseUrls: services.map(({ baseUrl }) => baseUrl) });
     return new CardGuard({
       gpu,
       settings,

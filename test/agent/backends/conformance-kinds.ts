@@ -1,8 +1,11 @@
 /** The backends of text models, each with the server that it is made for and what that tells. */
-import type { BackendName } from '@inference-gateway/agent/backends/local-servers';
+import type { BackendName } from '@inference-gateway/agent/backends/create-backend';
 import type { FakeModelServer } from '../../support/fake-model-server.js';
-import { startFakeLlamaServer, startFakeOpenAi } from '../../support/fake-openai-server.js';
-import { startFakeOllama } from '../../support/local-servers/ollama.js';
+import {
+  startFakeLlamaServer,
+  startFakeOllama,
+  startFakeOpenAi,
+} from '../../support/fake-openai-server.js';
 import { startDockerModelRunner } from '../../support/local-servers/docker-model-runner.js';
 import { startGpt4All } from '../../support/local-servers/gpt4all.js';
 import { JAN_KEY, startJan } from '../../support/local-servers/jan.js';

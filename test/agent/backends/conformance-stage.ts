@@ -6,7 +6,7 @@ import type {
   LocalCall,
   ServiceConfig,
 } from '@inference-gateway/agent/backends/backend';
-import { createBackend } from '@inference-gateway/agent/backends/local-servers';
+import { createBackend } from '@inference-gateway/agent/backends/create-backend';
 import { onTestFinished } from 'vitest';
 import { configuredServer } from '../../support/configured-server.js';
 import type { FakeModelServer } from '../../support/fake-model-server.js';

@@ -1,7 +1,7 @@
 /** What OpenAI-compatible servers of sounds and images tell of themselves. */
 import ffmpegBinary from '@ffmpeg-installer/ffmpeg';
 import type { ConfiguredModel, ServiceConfig } from '@inference-gateway/agent/backends/backend';
-import { createBackend } from '@inference-gateway/agent/backends/local-servers';
+import { createBackend } from '@inference-gateway/agent/backends/create-backend';
 import { Ffmpeg } from '@inference-gateway/agent/media/ffmpeg';
 import { SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';

@@ -1,13 +1,13 @@
-import { createBackend } from '@inference-gateway/agent/backends/local-servers';
+import { createBackend } from '@inference-gateway/agent/backends/create-backend';
 import type { ServiceConfig } from '@inference-gateway/agent/backends/backend';
 import { withoutPath } from '@inference-gateway/agent/backends/advertise';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   LLAMA_PROPS,
   startFakeLlamaServer,
+  startFakeOllama,
   startFakeOpenAi,
 } from '../../support/fake-openai-server.js';
-import { startFakeOllama } from '../../support/local-servers/ollama.js';
 import { raw } from '../../support/fake-model-server.js';
 import type { FakeModelServer } from '../../support/fake-model-server.js';
 import { configuredServer } from '../../support/configured-server.js';

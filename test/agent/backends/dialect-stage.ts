@@ -1,8 +1,7 @@
 /** A backend before the server that it is made for, for one type of work. */
 import type { Backend, ServiceConfig } from '@inference-gateway/agent/backends/backend';
-import { createBackend } from '@inference-gateway/agent/backends/local-servers';
-import type { BackendName } from '@inference-gateway/agent/backends/local-servers';
-import type { BackendTools } from '@inference-gateway/agent/backends/server-kind';
+import { createBackend } from '@inference-gateway/agent/backends/create-backend';
+import type { BackendName, BackendTools } from '@inference-gateway/agent/backends/create-backend';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import { onTestFinished } from 'vitest';
 import { configuredServer } from '../../support/configured-server.js';

@@ -1,6 +1,6 @@
 /** That no backend and no fingerprint is without a row in the tables that the others run. */
-import { BACKENDS } from '@inference-gateway/agent/backends/local-servers';
-import { FINGERPRINTS } from '@inference-gateway/agent/backends/local-servers';
+import { BACKENDS } from '@inference-gateway/agent/backends/create-backend';
+import { FINGERPRINTS } from '@inference-gateway/agent/backends/detection/fingerprints';
 import { expect, test } from 'vitest';
 import { startEveryServer } from '../../support/every-server.js';
 import { KINDS } from './conformance-kinds.js';

@@ -1,7 +1,7 @@
 /** The backends of image servers. */
 import type { LocalCall } from '@inference-gateway/agent/backends/backend';
-import { startFakeWebUi } from '../../support/local-servers/automatic1111.js';
-import type { FakeWebUi } from '../../support/local-servers/automatic1111.js';
+import { startFakeWebUi } from '../../support/fake-automatic1111.js';
+import type { FakeWebUi } from '../../support/fake-automatic1111.js';
 import { localCall } from '../../support/local-call.js';
 import { FILM_GRAPH, SONG_GRAPH } from '../../support/local-servers/comfyui-graphs.js';
 import { COMFY_CHECKPOINTS, startFakeComfyUi } from '../../support/local-servers/comfyui.js';

@@ -1,6 +1,6 @@
 /** The caller leaves: what the local server notices of it, and how soon its card is free. */
 import type { Backend, LocalAnswer, LocalCall } from '@inference-gateway/agent/backends/backend';
-import { BACKENDS } from '@inference-gateway/agent/backends/local-servers';
+import { BACKENDS } from '@inference-gateway/agent/backends/create-backend';
 import { describe, expect, test } from 'vitest';
 import { computing } from '../../support/fake-behaviours.js';
 import type { Looks } from '../../support/fake-behaviours.js';

@@ -1,5 +1,5 @@
 /** What ends the work of each backend's server, as docs/local-servers.md tells it. */
-import type { BackendName } from '@inference-gateway/agent/backends/local-servers';
+import type { BackendName } from '@inference-gateway/agent/backends/create-backend';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 
 /**

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Backend, LocalCall, ServiceConfig } from '@inference-gateway/agent/backends/backend';
-import { createBackend } from '@inference-gateway/agent/backends/local-servers';
+import { createBackend } from '@inference-gateway/agent/backends/create-backend';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { onTestFinished } from 'vitest';
 import { configuredServer } from '../../support/configured-server.js';

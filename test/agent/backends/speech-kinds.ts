@@ -1,6 +1,6 @@
 /** The backends of speech and music servers, each before a stand-in of its server. */
 import type { LocalCall, ServiceConfig } from '@inference-gateway/agent/backends/backend';
-import { startFakeWhisper } from '../../support/local-servers/whisper-server.js';
+import { startFakeWhisper } from '../../support/fake-whisper-server.js';
 import { localCall } from '../../support/local-call.js';
 import { startAceStep } from '../../support/local-servers/ace-step.js';
 import { startChatterboxTtsApi } from '../../support/local-servers/chatterbox-tts-api.js';

@@ -7,7 +7,7 @@ import type {
   LocalCall,
   ServiceConfig,
 } from '@inference-gateway/agent/backends/backend';
-import { createBackend } from '@inference-gateway/agent/backends/local-servers';
+import { createBackend } from '@inference-gateway/agent/backends/create-backend';
 import { Ffmpeg } from '@inference-gateway/agent/media/ffmpeg';
 import { onTestFinished } from 'vitest';
 import { configuredServer } from '../../support/configured-server.js';

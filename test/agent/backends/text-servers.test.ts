@@ -1,9 +1,8 @@
 /** What is special about the servers that run one kind of model: text. */
-import type { BackendName } from '@inference-gateway/agent/backends/local-servers';
+import type { BackendName } from '@inference-gateway/agent/backends/create-backend';
 import { describe, expect, test } from 'vitest';
 import { raw } from '../../support/fake-model-server.js';
-import { startFakeOpenAi } from '../../support/fake-openai-server.js';
-import { startFakeOllama } from '../../support/local-servers/ollama.js';
+import { startFakeOllama, startFakeOpenAi } from '../../support/fake-openai-server.js';
 import { startGpt4All } from '../../support/local-servers/gpt4all.js';
 import { JAN_KEY, startJan } from '../../support/local-servers/jan.js';
 import { startLmStudio, startLmStudioV0 } from '../../support/local-servers/lm-studio.js';

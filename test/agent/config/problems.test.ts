@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BACKENDS } from '@inference-gateway/agent/backends/local-servers';
+import { BACKENDS } from '@inference-gateway/agent/backends/create-backend';
 import { parseConfig } from '@inference-gateway/agent/config/schema';
 
 const LLM = { type: 'llm', backend: 'openai', base_url: 'http://127.0.0.1:8080/v1' };

@@ -1,4 +1,4 @@
-import { createBackend } from '@inference-gateway/agent/backends/local-servers';
+import { createBackend } from '@inference-gateway/agent/backends/create-backend';
 import { toService } from '@inference-gateway/agent/config/services';
 import { DEMO_SERVICES } from '@inference-gateway/agent/demo/models';
 import { startDemoServer } from '@inference-gateway/agent/demo/server';

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MODEL_PROGRAMS } from '@inference-gateway/agent/backends/local-servers';
 import { modelServerPorts } from '@inference-gateway/agent/hardware/sockets';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -72,7 +71,7 @@ test('only model servers that listen on this machine are found', async () => {
       105: { words: ['C:\\Ollama\\ollama', 'serve'], inodes: [12, 13] },
     },
   );
-  const ports = await modelServerPorts(MODEL_PROGRAMS, folder);
+  const ports = await modelServerPorts(folder);
   expect(ports.toSorted((a, b) => a - b)).toEqual([5_801, 5_802, 5_811, 5_812, 5_813]);
 });
 
@@ -85,13 +84,11 @@ test('what a server starts for itself is not found beside it', async () => {
       201: { words: ['llama-server', '--port', '5800'], inodes: [2], parent: 200 },
     },
   );
-  expect(await modelServerPorts(MODEL_PROGRAMS, folder)).toEqual([9_292]);
+  expect(await modelServerPorts(folder)).toEqual([9_292]);
 });
 
 test('where the system does not tell, there is nothing', async () => {
-  expect(await modelServerPorts(MODEL_PROGRAMS, join(await temporaryFolder(), 'absent'))).toEqual(
-    [],
-  );
+  expect(await modelServerPorts(join(await temporaryFolder(), 'absent'))).toEqual([]);
 });
 
 test.skipIf(process.platform !== 'linux')('a real program is found by its name', async () => {
@@ -100,5 +97,5 @@ test.skipIf(process.platform !== 'linux')('a real program is found by its name',
   const child = spawn(process.execPath, ['-e', script], { argv0: 'llama-server' });
   onTestFinished(() => void child.kill());
   const [said] = (await once(child.stdout, 'data')) as [Buffer];
-  expect(await modelServerPorts(MODEL_PROGRAMS)).toContain(Number(String(said)));
+  expect(await modelServerPorts()).toContain(Number(String(said)));
 });

@@ -3,6 +3,7 @@ import {
   DESKTOP_PROGRAMS,
   isCalled,
   isOneOf,
+  MODEL_SERVERS,
 } from '@inference-gateway/agent/hardware/program-names';
 
 test.each([
@@ -33,9 +34,9 @@ test('a name of the configuration may be longer than the one that the system sho
 });
 
 test('what a version or a build adds to a name does not matter where it is known to come', () => {
-  expect(isOneOf(['ollama', 'koboldcpp*'], 'koboldcpp-linux-x64')).toBe(true);
-  expect(isOneOf(['ollama', 'koboldcpp*'], '/opt/koboldcpp.exe')).toBe(true);
-  expect(isOneOf(['ollama', 'koboldcpp*'], 'ollama-notes')).toBe(false);
+  expect(isOneOf(MODEL_SERVERS, 'koboldcpp-linux-x64')).toBe(true);
+  expect(isOneOf(MODEL_SERVERS, '/opt/koboldcpp.exe')).toBe(true);
+  expect(isOneOf(MODEL_SERVERS, 'ollama-notes')).toBe(false);
 });
 
 test('a name that nobody has cut is known whole or not at all', () => {

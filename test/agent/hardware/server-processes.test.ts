@@ -4,7 +4,6 @@ import { chown } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { MODEL_PROGRAMS as programs } from '@inference-gateway/agent/backends/local-servers';
 import { ServerProcesses } from '@inference-gateway/agent/hardware/server-processes';
 import { startStranger } from '../../support/strangers.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -44,41 +43,29 @@ const NOBODY = 2 ** 30;
 test('the server that listens and all that it started are ours, as is the agent', async () => {
   const { port, pid, worker } = await startServer();
   const stranger = startStranger();
-  const servers = new ServerProcesses({
-    programs,
-    baseUrls: [`http://localhost:${port}/v1`],
-    pid: NOBODY,
-  });
+  const servers = new ServerProcesses({ baseUrls: [`http://localhost:${port}/v1`], pid: NOBODY });
   const seen = [pid, worker, stranger].map((one) => gpuProcess(one));
   expect(await servers.strangers(seen)).toEqual([gpuProcess(stranger)]);
-  const others = new ServerProcesses({ programs, baseUrls: [], pid: process.pid });
+  const others = new ServerProcesses({ baseUrls: [], pid: process.pid });
   const own = [gpuProcess(process.pid), gpuProcess(pid)];
   expect(await others.strangers([...own, gpuProcess(stranger)])).toEqual([gpuProcess(stranger)]);
 });
 
 test.each([hostname(), `${hostname()}.local`])('%s is this machine', async (host) => {
   const { port, pid } = await startServer();
-  const servers = new ServerProcesses({
-    programs,
-    baseUrls: [`http://${host}:${port}`],
-    pid: NOBODY,
-  });
+  const servers = new ServerProcesses({ baseUrls: [`http://${host}:${port}`], pid: NOBODY });
   expect(await servers.strangers([gpuProcess(pid)])).toEqual([]);
 });
 
 test('without a server on its port, whoever else uses the card is a stranger', async () => {
   const { pid } = await startServer();
-  const servers = new ServerProcesses({ programs, baseUrls: ['http://127.0.0.1:9'], pid: NOBODY });
+  const servers = new ServerProcesses({ baseUrls: ['http://127.0.0.1:9'], pid: NOBODY });
   expect(await servers.strangers([gpuProcess(pid)])).toEqual([gpuProcess(pid)]);
 });
 
 test('a worker that is started later is known at once', async () => {
   const { port, pid } = await startServer();
-  const servers = new ServerProcesses({
-    programs,
-    baseUrls: [`http://127.0.0.1:${port}`],
-    pid: NOBODY,
-  });
+  const servers = new ServerProcesses({ baseUrls: [`http://127.0.0.1:${port}`], pid: NOBODY });
   expect(await servers.strangers([gpuProcess(pid)])).toEqual([]);
   const late = await startServer();
   const both = [gpuProcess(pid), gpuProcess(late.pid)];
@@ -86,15 +73,15 @@ test('a worker that is started later is known at once', async () => {
 });
 
 test('a process that is gone, or not to be seen from here, is nobody’s', async () => {
-  const servers = new ServerProcesses({ programs, baseUrls: [], pid: NOBODY });
+  const servers = new ServerProcesses({ baseUrls: [], pid: NOBODY });
   expect(await servers.strangers([gpuProcess(2 ** 29)])).toEqual([]);
   expect(await servers.strangers([])).toEqual([]);
 });
 
 test('where the system tells no processes, or no trees of them, it is not known', async () => {
-  const servers = new ServerProcesses({ programs, baseUrls: [] });
+  const servers = new ServerProcesses({ baseUrls: [] });
   expect(await servers.strangers(null)).toBeNull();
-  const other = new ServerProcesses({ programs, baseUrls: [], platform: 'win32' });
+  const other = new ServerProcesses({ baseUrls: [], platform: 'win32' });
   expect(await other.strangers([gpuProcess(1)])).toBeNull();
 });
 
@@ -117,7 +104,7 @@ async function machineAt(files: Readonly<Record<string, string>>) {
   const root = await temporaryFolder();
   await writeFiles(root, files);
   const baseUrls = ['http://127.0.0.1:8080/v1'];
-  const servers = new ServerProcesses({ programs, baseUrls, root, platform: 'linux', pid: NOBODY });
+  const servers = new ServerProcesses({ baseUrls, root, platform: 'linux', pid: NOBODY });
   return { servers, root };
 }
 

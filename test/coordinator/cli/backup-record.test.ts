@@ -85,6 +85,6 @@ test('before an upgrade, it changes nothing', async () => {
   const dataDir = await secondSchema();
   const { code, stderr } = await backUp(dataDir);
   expect(code).toBe(0);
-  expect(stderr).toContain('is not in the audit log: the database has pending migrations.');
+  expect(stderr).toContain('is not in the audit log: the database waits for its migration.');
   expect(migrationsOf(dataDir)).toMatchObject({ schemaVersion: 2, backups: [] });
 });

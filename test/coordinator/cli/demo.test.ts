@@ -117,8 +117,8 @@ test('with --data it stays, goes on without --demo, and is no second demo', asyn
   await started.ended();
   const again = await folder.alone('start --demo --port 0');
   expect({ code: again.code, stdout: again.stdout }).toEqual({ code: 7, stdout: '' });
-  expect(again.stderr).toContain(`${folder.path} already has members`);
-  expect(again.stderr).toContain('Omit --demo');
+  expect(again.stderr).toContain(`${folder.path} has members already`);
+  expect(again.stderr).toContain('Leave --demo out');
   const { address } = await startCoordinatorProcess(['--data', folder.path]);
   const key = (await readFile(keyFile, 'utf8')).trim();
   const headers = { authorization: `Bearer ${key}` };

@@ -77,7 +77,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
     await prepare(folder, fillWithDevices);
     const denied = await folder.run('device deny LMNP-QRST');
     expect(denied).toMatchObject({ code: 0, stdout: '' });
-    expect(denied.stderr).toBe('a machine at 203.0.113.7 is refused.\n');
+    expect(denied.stderr).toBe('a machine at 203.0.113.7 is turned away.\n');
     await expectFailures(folder, [
       ['device approve LMNPQRST --owner anna --yes', 7, 'is denied already'],
       ['device approve LMNPQRST --owner anna', 7, 'is denied already'],

@@ -118,7 +118,7 @@ test('where room is short it names what can go, with bytes and a command that wo
   expect(await look()).toEqual([others[0], uploads, ...others.slice(1), ...pruned]);
   const { freeable = [] } = await checkFreeSpace(patient, 0);
   expect(freeable.map(({ what }) => what)).toContain(
-    'or so of 0 finished jobs, 500 requests, 0 audit entries past their retention',
+    'or so of 0 finished jobs, 500 requests, 0 audit entries whose time is over',
   );
   for (const { command } of freeable) {
     if (command.startsWith('rm ')) execFileSync('/bin/sh', ['-c', command]);
@@ -147,7 +147,7 @@ test.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
       found: '0.0 GiB',
       freeable: [
         {
-          what: 'of a copy of the database before a migration',
+          what: 'of a copy of the database from before a migration',
           bytes: 2 * MIB,
           command: `rm ${path}/gateway.db.schema-3.backup`,
         },
@@ -257,7 +257,7 @@ test('a public address that leads to the coordinator passes, with its WebSockets
   expect({ code, failed: failed(checks) }).toEqual({ code: 0, failed: [] });
   expect(statuses(checks)).toMatchObject({ coordinator: 'PASS', public_url: 'PASS' });
   expect(found(checks, 'public_address')).toBe(`${publicUrl}/healthz answers`);
-  expect(found(checks, 'agent_links')).toBe('WebSockets work');
+  expect(found(checks, 'agent_links')).toBe('WebSockets come through');
   expect(found(checks, 'tls')).toBe(`${publicUrl} stays on this machine`);
 });
 
@@ -275,11 +275,11 @@ test('a proxy without WebSockets fails, another server, and TLS that nobody trus
   await serveAdminOn(folder.path, facts);
   const noUpgrade = await examine(folder);
   expect(failed(noUpgrade.checks)).toEqual(['agent_links']);
-  expect(found(noUpgrade.checks, 'agent_links')).toContain('WebSockets do not work');
+  expect(found(noUpgrade.checks, 'agent_links')).toContain('WebSockets do not come through');
   facts.publicUrl = other;
   const elsewhere = await examine(folder);
   expect(failed(elsewhere.checks)).toEqual(['public_address']);
-  expect(found(elsewhere.checks, 'public_address')).toContain('this is not a coordinator');
+  expect(found(elsewhere.checks, 'public_address')).toContain('that is no coordinator');
   expect(found(elsewhere.checks, 'agent_links')).toBe('needs "public address", which failed');
   facts.publicUrl = `https://localhost:${(untrusted.address() as AddressInfo).port}`;
   const selfSigned = await examine(folder);

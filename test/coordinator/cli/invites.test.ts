@@ -74,7 +74,7 @@ test('without a public URL, the token is printed alone, and that is said', async
   await folder.output('user create --email anna@example.org');
   const { stdout, stderr } = await folder.run('user invite --email ben@example.org');
   expect(isSecret('gwi', stdout.trimEnd())).toBe(true);
-  expect(stderr).toContain('The link is <public URL>/join#<token>.');
+  expect(stderr).toContain('The link has <public URL>/join# before it.');
 });
 
 test('a running coordinator puts its own address into the link', async () => {

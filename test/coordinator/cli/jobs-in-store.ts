@@ -17,6 +17,8 @@ import { serveAdminOn } from './running-admin.js';
 
 /** What no command may ever print. */
 export const PROMPT = 'a prompt that is nobody else’s business';
+/** It holds every claim. */
+export const LINK = 'session';
 export const ANSWER = 'an answer that is nobody else’s business';
 
 const NO_LIMITS = { jobs: 1_000, bytes: 1_000_000_000 };
@@ -98,14 +100,16 @@ export async function claim(
   const now = Date.now();
   const claimId = randomId();
   const lease = {
-    sessionId: 'session',
     serviceId: 'llm-1',
     leaseUntil: now + 3_600_000,
     isOwn: false,
   };
-  const [claimed] = await store.claimJobs([{ jobId, claimId, providerId, ...lease }], now);
+  const [claimed] = await store.claimJobs(
+    [{ jobId, claimId, sessionId: LINK, providerId, ...lease }],
+    now,
+  );
   if (claimed === null || claimed === undefined) throw new Error(`${jobId} is not to be had`);
-  await store.acceptJob(claimId, now + 3_600_000, now);
+  await store.acceptJob({ claimId, sessionId: LINK }, now + 3_600_000, now);
   return claimId;
 }
 
@@ -118,7 +122,8 @@ export async function finish(
   const answer = Buffer.from(JSON.stringify({ choices: [{ text: ANSWER }] }));
   const result = assets.length > 0 ? null : answer;
   const assetLimits = { memberBytes: 1_000_000, totalBytes: 1_000_000 };
-  const done = { claimId, result, assets, assetLimits, usage: USAGE };
+  const held = { claimId, sessionId: LINK };
+  const done = { ...held, result, assets, assetLimits, usage: USAGE };
   const outcome = await store.finishJob(done, Date.now());
   if (outcome.kind !== 'stored') throw new Error(`not stored: ${outcome.kind}`);
 }
@@ -127,7 +132,8 @@ export async function finish(
 export async function fail(store: Store, claimId: string, retryable: boolean): Promise<void> {
   const message = 'The model server of den-pc failed.';
   const error = { message, type: 'upstream_error', code: 'provider_error', param: null } as const;
-  await store.failJob({ claimId, retryable, error, random: 1 }, Date.now());
+  const failure = { claimId, sessionId: LINK, retryable, error, random: 1 };
+  await store.failJob(failure, Date.now());
 }
 
 function submissionOf(memberId: string): Submission {

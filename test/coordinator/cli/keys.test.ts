@@ -125,9 +125,9 @@ describe.each(WHERE)('%s', (_, prepare) => {
     const left = (row?.previous_until ?? 0) - Date.now();
     expect(left).toBeGreaterThan(86_400_000 - 60_000);
     expect(left).toBeLessThanOrEqual(86_400_000);
-    expect(run.stderr).toContain(`valid until ${new Date(row?.previous_until ?? 0).toISOString()}`);
+    expect(run.stderr).toContain(`good until ${new Date(row?.previous_until ?? 0).toISOString()}`);
     const atOnce = await folder.run('key rotate anna/laptop --overlap 0s');
-    expect(atOnce.stderr).toContain('The old secret is not valid any more.');
+    expect(atOnce.stderr).toContain('The old one has ended.');
     expect(await folder.json('key list')).toMatchObject([{ previous_until: null }]);
   });
 

@@ -42,7 +42,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
     });
     const { stdout, stderr } = await folder.run('queue summary');
     expect(stdout).toMatch(/^llama-3\.1-8b\tllm\t1\t1\t0\t0\t\d+ s\n$/);
-    expect(stderr).toBe('Jobs in all: 1 queued, 1 running. No dispatcher runs here.\n');
+    expect(stderr).toBe('Jobs in all: 1 queued, 1 running. No dispatcher is at work here.\n');
   });
 
   test('a pause holds until resume, and can be said twice', async () => {
@@ -139,7 +139,7 @@ test('nothing in the queue is an empty list, and nothing stalls', async () => {
   });
   const off = await folder.run('queue summary', { env: { GATEWAY_ASYNC_ENABLED: 'false' } });
   expect(off).toMatchObject({ code: 0, stdout: '' });
-  expect(off.stderr).toMatch(/ New jobs are refused: GATEWAY_ASYNC_ENABLED is off\.\n$/);
+  expect(off.stderr).toMatch(/ Jobs are not taken: GATEWAY_ASYNC_ENABLED is off\.\n$/);
   expect(await folder.alone('queue stop')).toMatchObject({ code: 2, stdout: '' });
 });
 

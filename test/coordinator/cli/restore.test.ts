@@ -109,7 +109,7 @@ test('a full folder is refused without --yes, and moved aside with it', async ()
   const { code, stdout, stderr } = await run('--yes');
   expect(code).toBe(0);
   const moved = (JSON.parse(stdout) as { moved_to: string }).moved_to;
-  expect(stderr).toContain(`The previous contents of ${place} are in ${moved} now.`);
+  expect(stderr).toContain(`What lay in ${place} is in ${moved} now.`);
   expect(await readdir(moved)).toContain('gateway.db');
 });
 

@@ -157,8 +157,7 @@ describe.runIf(process.getuid?.() === 0)('root and the user of the service', () 
       const restored = await run(`restore ${kept} --yes`);
       expect(restored.code, restored.stderr).toBe(0);
       // The folder above is root's: what lay there is in the data folder itself.
-      const [, aside = ''] =
-        /The previous contents of .* are in (.*) now\./.exec(restored.stderr) ?? [];
+      const [, aside = ''] = /What lay in .* is in (.*) now\./.exec(restored.stderr) ?? [];
       expect(aside).toMatch(new RegExp(`^${data}/before-restore-\\d{4}-`));
       expect(await readdir(aside)).toContain('gateway.db');
       expect(await strangeFiles(data)).toEqual([]);

@@ -122,12 +122,10 @@ describe.each(WHERE)('%s', (_, prepare) => {
     const { anna } = await prepare(folder, fillWithPeople);
     const told = await folder.run('user delete anna');
     expect(told).toMatchObject({ code: 2, stdout: '' });
-    expect(told.stderr).toContain(
-      'Deleting anna cannot be undone:\n  1 API key and 2 sessions end',
-    );
+    expect(told.stderr).toContain('To delete anna for good means:\n  1 API key and 2 sessions end');
     expect(told.stderr).toContain("  their machines' links end for good: den-pc\n");
     expect(told.stderr).toContain('  networks that they own end: friends\n');
-    expect(told.stderr).toContain('user delete cannot be undone: add --yes.');
+    expect(told.stderr).toContain('user delete cannot be taken back: add --yes.');
     expect(await folder.output('user list')).toContain(anna.id);
     const deleted = await folder.run('user delete ANNA@example.org --yes');
     expect(deleted.stderr).toBe('anna is deleted, with 0 files of 0 bytes.\n');

@@ -10,7 +10,7 @@ import type { Command } from 'commander';
 import { didYouMean } from '@inference-gateway/shared/nearest';
 import type { ConfigLocation } from '../config/file.js';
 import type { Backend, ServiceConfig } from '../backends/backend.js';
-import { BACKENDS, createBackend } from '../backends/local-servers.js';
+import { BACKENDS, createBackend } from '../backends/create-backend.js';
 import { TRIAL_LIMITS_MS, tryModel } from '../backends/proving/try-model.js';
 import { loadConfig } from '../config/config.js';
 import { editConfigFile, readSoundConfig } from '../config/file.js';

@@ -8,7 +8,7 @@ import type { FileService } from '../config/schema.js';
 import type { ServiceConfig } from '../backends/backend.js';
 import { candidatePorts, scanLoopback, sideBySide } from '../backends/detection/detect.js';
 import type { Detected } from '../backends/detection/detect.js';
-import { createBackend, MODEL_PROGRAMS } from '../backends/local-servers.js';
+import { createBackend } from '../backends/create-backend.js';
 import { serverRoot } from '../backends/probe.js';
 import { readSoundConfig } from '../config/file.js';
 import { loadServices, toService } from '../config/services.js';
@@ -183,9 +183,7 @@ async function findServers(
   const { services = [] } = await readSoundConfig(location);
   const known = new Set(services.map(placeOf));
   const urls = services.map(({ base_url: url }) => url);
-  const servers = await scanLoopback(
-    ports ?? candidatePorts(urls, await modelServerPorts(MODEL_PROGRAMS)),
-  );
+  const servers = await scanLoopback(ports ?? candidatePorts(urls, await modelServerPorts()));
   return servers.map((detected) => {
     const { type, baseUrl } = detected;
     const configured = known.has(placeOf({ type, base_url: baseUrl }));

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ServiceConfig } from '../backends/backend.js';
-import { createBackend } from '../backends/local-servers.js';
+import { createBackend } from '../backends/create-backend.js';
 import { askOwnProvider, networkName, shareOwn } from '../coordinator-api/own-provider.js';
 import type { OwnProvider, OwnShare } from '../coordinator-api/own-provider.js';
 import type { Coordinator } from './ask-running.js';

@@ -7,7 +7,7 @@ import { LOG_LEVELS } from '@inference-gateway/shared/program/logger';
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import * as z from 'zod';
 import { isLoopback } from '@inference-gateway/shared/loopback';
-import { BACKENDS } from '../backends/local-servers.js';
+import { BACKENDS } from '../backends/create-backend.js';
 import { describeIssues } from './problems.js';
 
 /** What the link carries in one HELLO. */

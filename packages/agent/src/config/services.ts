@@ -2,7 +2,7 @@
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { dirname, resolve, basename, join } from 'node:path';
 import type { ConfiguredModel, ServiceConfig, Workflow } from '../backends/backend.js';
-import { soleTypeOf } from '../backends/local-servers.js';
+import { SOLE_TYPES } from '../backends/create-backend.js';
 import { dayHours, serviceId, trimSlashes } from './schema.js';
 import type { FileService } from './schema.js';
 import { readGraph } from '../backends/comfyui/workflow.js';
@@ -62,8 +62,8 @@ export function toService(entry: FileService, apiKey: string | null): ServiceCon
 
 /** Its models would be offered as what they are not, and fail at every request. */
 function typeFault({ backend, type }: FileService): string[] {
-  const sole = soleTypeOf(backend);
-  return sole === null || sole === type
+  const sole = SOLE_TYPES[backend];
+  return sole === undefined || sole === type
     ? []
     : [`is "${type}": backend ${backend} serves ${sole} alone`];
 }

@@ -1,14 +1,65 @@
 /** Programs that are known by their names, however a system writes them. */
 
-/** Of model servers; `*` is what a version or a build adds. */
-export interface ModelPrograms {
-  /** One program, and not a script of a language whose interpreter others use, too. */
-  readonly servers: readonly string[];
-  /** What they start to compute, which nobody talks to but they. */
-  readonly workers: readonly string[];
-  /** Words of the command lines of servers in Python, or folders that they run in. */
-  readonly scripts: readonly string[];
-}
+/**
+ * Model servers that are one program, and not a script of a language whose interpreter others use,
+ * too. `*` is what a version or a build adds.
+ */
+export const MODEL_SERVERS: readonly string[] = [
+  'ollama',
+  'llama-server',
+  'ik_llama',
+  'llama-swap',
+  'lm studio',
+  'lm-studio',
+  'lms',
+  'llmster',
+  'koboldcpp*',
+  'localai',
+  'local-ai',
+  'vllm',
+  'sglang',
+  'tabbyapi',
+  'jan',
+  'gpt4all',
+  'lemonade*',
+  'model-runner',
+  'whisper-server',
+  'sd-server',
+];
+
+/** What they start to compute, which nobody talks to but they. */
+export const MODEL_WORKERS: readonly string[] = [
+  'ollama_llama_server',
+  'llmworker',
+  'vllm::enginecore',
+  'vllm::worker',
+];
+
+/** Model servers in Python, by a word of their command line or the folder that they run in. */
+export const MODEL_SCRIPTS: readonly string[] = [
+  'vllm',
+  'sglang*',
+  'mlx_lm*',
+  'mlx_audio*',
+  'mlx-omni-server',
+  'text-generation-webui',
+  'comfyui',
+  'koboldcpp*',
+  'tabbyapi',
+  'stable-diffusion-webui*',
+  'sd.next',
+  'sdnext',
+  'automatic',
+  'kokoro*',
+  'speaches*',
+  'orpheus*',
+  'chatterbox*',
+  'openedai-speech',
+  'ace-step*',
+  'acestep*',
+  'whisper-asr-webservice',
+  'piper.http_server',
+];
 
 /** What takes connections for a container, whose processes are children of something else. */
 export const CONTAINER_DOORS: readonly string[] = [

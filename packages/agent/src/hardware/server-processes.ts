@@ -9,12 +9,10 @@ import type { GpuProcess } from './gpu-sample.js';
 import { readListeningSockets, SocketHolders } from './sockets.js';
 import { isInContainer, readProcesses, treesOf, userOf } from './process-table.js';
 import type { ProcessTable } from './process-table.js';
-import { CONTAINER_DOORS, isOneOf } from './program-names.js';
-import type { ModelPrograms } from './program-names.js';
+import { CONTAINER_DOORS, isOneOf, MODEL_SERVERS, MODEL_WORKERS } from './program-names.js';
 
 interface ServerProcessesOptions {
   readonly baseUrls: readonly string[];
-  readonly programs: ModelPrograms;
   /** Where `/proc` is. */
   readonly root?: string;
   readonly platform?: NodeJS.Platform;
@@ -36,23 +34,22 @@ interface View {
 }
 
 const FRESH_MS = 10_000;
+const SERVERS = [...MODEL_SERVERS, ...MODEL_WORKERS];
 
 export class ServerProcesses {
   readonly #proc: string;
   readonly #platform: NodeJS.Platform;
   readonly #pid: number;
   readonly #baseUrls: readonly string[];
-  readonly #servers: readonly string[];
   readonly #holders: SocketHolders;
   #view: View | null = null;
 
-  constructor({ baseUrls, programs, root = '/', ...options }: ServerProcessesOptions) {
+  constructor({ baseUrls, root = '/', ...options }: ServerProcessesOptions) {
     this.#proc = join(root, 'proc');
     this.#platform = options.platform ?? process.platform;
     this.#pid = options.pid ?? process.pid;
     this.#holders = new SocketHolders(this.#proc);
     this.#baseUrls = baseUrls;
-    this.#servers = [...programs.servers, ...programs.workers];
   }
 
   /**
@@ -103,7 +100,7 @@ export class ServerProcesses {
     const entry = view.table.get(pid);
     if (entry === undefined || view.ours.has(pid)) return false;
     const program = name ?? entry.name;
-    const isServer = isOneOf(this.#servers, program) || isOneOf(this.#servers, entry.name);
+    const isServer = isOneOf(SERVERS, program) || isOneOf(SERVERS, entry.name);
     if (isServer && (view.isHidden || hasSibling(entry.name, view))) return false;
     if (view.isHidden && (await isInContainer(this.#proc, pid))) return false;
     if (view.users.size === 0) return true;

@@ -3,8 +3,7 @@ import { readFile, readlink } from 'node:fs/promises';
 import { join, basename } from 'node:path';
 import { holdersOf, readProcesses } from './process-table.js';
 import type { ProcessTable } from './process-table.js';
-import { isCalled } from './program-names.js';
-import type { ModelPrograms } from './program-names.js';
+import { isCalled, MODEL_SCRIPTS, MODEL_SERVERS } from './program-names.js';
 
 interface ListeningSocket {
   readonly port: number;
@@ -96,14 +95,11 @@ const INTERPRETER = /^(?:python[\d.]*|uv|uvx|uvicorn|node)$/;
 const MAX_WORDS = 6;
 
 /** Empty where the system does not tell, or other users' programs are hidden. */
-export async function modelServerPorts(
-  programs: ModelPrograms,
-  proc = '/proc',
-): Promise<readonly number[]> {
+export async function modelServerPorts(proc = '/proc'): Promise<readonly number[]> {
   const sockets = (await readListeningSockets(proc)).filter(({ isOnLoopback }) => isOnLoopback);
   if (sockets.length === 0) return [];
   const links = new Set(sockets.map(({ link }) => link));
-  const held = await holdersOf(links, { proc, table: await modelServers(proc, programs) });
+  const held = await holdersOf(links, { proc, table: await modelServers(proc) });
   return sockets.filter(({ link }) => held.has(link)).map(({ port }) => port);
 }
 
@@ -111,23 +107,20 @@ export async function modelServerPorts(
  * A server that starts others for itself (llama-swap, LocalAI, Ollama) speaks for them: theirs are
  * not found.
  */
-async function modelServers(proc: string, programs: ModelPrograms): Promise<ProcessTable> {
+async function modelServers(proc: string): Promise<ProcessTable> {
   const table = await readProcesses(proc);
   const known = new Set<number>();
   for (const pid of table.keys()) {
-    if (await isModelServer(join(proc, String(pid)), programs)) known.add(pid);
+    if (await isModelServer(join(proc, String(pid)))) known.add(pid);
   }
   return new Map([...table].filter(([pid, { parent }]) => known.has(pid) && !known.has(parent)));
 }
 
-async function isModelServer(
-  folder: string,
-  { servers, scripts }: ModelPrograms,
-): Promise<boolean> {
+async function isModelServer(folder: string): Promise<boolean> {
   const line = await readFile(join(folder, 'cmdline'), 'utf8').catch(() => '');
   const [program = '', ...words] = line.split('\0').slice(0, MAX_WORDS);
-  if (isCalled(servers, program)) return true;
+  if (isCalled(MODEL_SERVERS, program)) return true;
   if (!INTERPRETER.test(basename(program))) return false;
   const runsIn = await readlink(join(folder, 'cwd')).catch(() => '');
-  return [...words, runsIn].some((word) => isCalled(scripts, word));
+  return [...words, runsIn].some((word) => isCalled(MODEL_SCRIPTS, word));
 }

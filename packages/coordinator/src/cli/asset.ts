@@ -30,7 +30,7 @@ interface ListOptions extends DataOption, JsonOption {
 export function addAsset(program: Command): void {
   const asset = program
     .command('asset')
-    .description('assets: files that models generated for members')
+    .description('assets: the files that models made for members')
     .addHelpText('after', example('asset list --user anna'));
   asset
     .command('list')
@@ -43,7 +43,7 @@ export function addAsset(program: Command): void {
     .action(list);
   asset
     .command('verify')
-    .description('compare every file with its row; exits 9 if one is missing or damaged')
+    .description('read every file and compare it with its row; exits 9 where one is lost')
     .addOption(dataOption())
     .addOption(jsonOption())
     .addHelpText('after', example('asset verify'))
@@ -98,8 +98,8 @@ interface PruneOptions extends DataOption, JsonOption, YesOption {
 export function addPrune(program: Command): void {
   program
     .command('prune')
-    .description('delete expired assets, and files that belong to no row')
-    .option('--dry-run', 'only show what would be deleted')
+    .description('delete assets whose time is over, and files that belong to no row')
+    .option('--dry-run', 'only tell what would go')
     .addOption(yesOption())
     .addOption(dataOption())
     .addOption(jsonOption())
@@ -109,7 +109,7 @@ export function addPrune(program: Command): void {
 
 async function prune(options: PruneOptions): Promise<void> {
   const isDryRun = options.dryRun === true;
-  if (!isDryRun) requireYes(options, 'prune cannot be undone; --dry-run only counts the files');
+  if (!isDryRun) requireYes(options, 'prune deletes files for good; --dry-run only counts them');
   const report = await admin(options, 'asset.prune', { dry_run: isDryRun });
   (options.json === true ? printJson : printRecord)(report);
 }

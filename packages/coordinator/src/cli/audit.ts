@@ -21,15 +21,15 @@ interface ListOptions extends DataOption, JsonOption {
 export function addAudit(program: Command): void {
   const audit = program
     .command('audit')
-    .description('the audit log: who changed what')
+    .description('who changed what; written by the store, changed by nobody')
     .addHelpText('after', example('audit list --since 7d'));
   audit
     .command('list')
-    .description('list changes, newest first')
-    .option('--since <duration>', 'such as 7d or 12h; default: all', parseDuration)
-    .option('--action <action>', 'only of this kind, such as key or key.create')
-    .option('--actor <actor>', 'only by this one: a member, cli:<user of the machine>, agent, …')
-    .option('--subject <id>', 'only of the subject with this id')
+    .description('list changes, the newest first')
+    .option('--since <duration>', '7d or 12h back; default: all', parseDuration)
+    .option('--action <action>', 'of one kind only: key, or key.create')
+    .option('--actor <actor>', 'by one only: a member, cli:<user of the machine>, agent, …')
+    .option('--subject <id>', 'of one only, by its id')
     .addOption(
       new Option('--limit <n>', 'how many').argParser(parseCount).default(DEFAULT_LIMIT, '50'),
     )
@@ -53,7 +53,7 @@ async function list(options: ListOptions): Promise<void> {
 
 type Row = AdminResult<'audit.list'>[number];
 
-/** `role: member → admin`. If the subject was created or deleted: only its new or its old value. */
+/** `role: member → admin`; of what is new or gone, only what it is or was. */
 function changeOf({ before, after }: Row): string {
   const sides = [before, after].filter((side) => side !== null);
   const fields = new Set(sides.flatMap((side) => Object.keys(side)));

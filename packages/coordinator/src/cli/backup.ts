@@ -21,8 +21,8 @@ interface BackupOptions extends DataOption, JsonOption {
 export function addBackup(program: Command): void {
   program
     .command('backup')
-    .description('write the database and all assets to an archive; the server may run')
-    .requiredOption('-o, --output <file>', 'the archive; .gz and .tgz are compressed, - is stdout')
+    .description('write the database and all assets into one archive; the server may run')
+    .requiredOption('-o, --output <file>', 'the archive; .gz or .tgz is compressed, - is stdout')
     .addOption(dataOption())
     .addOption(jsonOption())
     .addHelpText('after', example('backup -o /backup/gateway.tar --data /var/lib/gateway'))
@@ -33,7 +33,7 @@ async function backup(options: BackupOptions): Promise<void> {
   const { output, json } = options;
   if (output === STDOUT) prepareStdout(json === true);
   const dataDir = locateData(options);
-  // Otherwise root stays root: the archive may be in a folder where only root can write.
+  // Root stays root, for an archive where only root may write; not in the data folder itself.
   if (output !== STDOUT && isInside(dataDir, output)) enterData(options);
   if (!hasStore(dataDir)) throw noStore(dataDir);
   const progress = progressLine();
@@ -53,11 +53,11 @@ async function backup(options: BackupOptions): Promise<void> {
   }
 }
 
-/** A failed write to stdout must fail the command: an incomplete archive is no backup. */
+/** What is lost on its way out is no backup, whoever closed the pipe. */
 function prepareStdout(json: boolean): void {
   if (json) throw new CommandError(EXIT.usage, '-o - writes the archive to stdout: omit --json.');
   if (process.stdout.isTTY) {
-    const message = 'refused to print an archive on a terminal: name a file with -o.';
+    const message = 'an archive is nothing to show on a terminal: name a file with -o.';
     throw new CommandError(EXIT.usage, message);
   }
   process.stdout.prependListener('error', (error) => {
@@ -84,7 +84,7 @@ function isInside(folder: string, file: string): boolean {
   return way !== '' && way.split(sep)[0] !== '..' && !isAbsolute(way);
 }
 
-/** Shortest time between two updates. */
+/** How often it changes at most. */
 const INTERVAL_MS = 200;
 
 const CLEAR_LINE = '\r\u001B[K';
@@ -94,7 +94,7 @@ interface ProgressLine {
   clear(): void;
 }
 
-/** A progress line on stderr. Prints nothing if stderr is not a terminal. */
+/** A line on stderr that is written over and over; nothing where that is no terminal. */
 function progressLine(): ProgressLine {
   let shownAt = -INTERVAL_MS;
   return {
@@ -109,9 +109,9 @@ function progressLine(): ProgressLine {
   };
 }
 
-// Records the backup in the store, so that the console can show the age of the last one.
+// Tells the store of a backup, so that the console can say how old the last one is.
 
-/** The archive is already complete, so a failure here is only reported. */
+/** The archive is whole by now: whatever keeps it from being written down does not fail it. */
 async function recordBackup(
   options: DataOption,
   backup: AdminArgs<'backup.record'>,
@@ -124,15 +124,15 @@ async function recordBackup(
   }
 }
 
-/** Tried once: a backup from a timer does not wait for the folder's lock. */
+/** Tried once: a backup from a timer does not wait for whoever holds the lock. */
 async function recordHere(options: DataOption, backup: AdminArgs<'backup.record'>): Promise<void> {
   const offline = readOffline(options);
   const dataDir = enterData(options);
   if ((await callRunning(dataDir, 'backup.record', backup)) !== null) return;
-  // Opening the store would migrate it. A backup before an upgrade must change nothing.
+  // To open it would migrate it: a backup is made before an upgrade so that nothing changes.
   const { pending } = migrationsOf(dataDir);
   if (pending.length > 0) {
-    throw new CommandError(EXIT.conflict, 'the database has pending migrations.');
+    throw new CommandError(EXIT.conflict, 'the database waits for its migration.');
   }
   const store = await openStore(dataDir);
   await runHere({ offline, dataDir, store }, 'backup.record', backup);

@@ -16,7 +16,7 @@ interface ListOptions extends DataOption, JsonOption {
 export function addBatch(program: Command): void {
   const batch = program
     .command('batch')
-    .description('batches: jobs that one request created')
+    .description('batches: jobs that were handed in together')
     .addHelpText('after', example('batch list'));
   batch
     .command('list')
@@ -37,7 +37,7 @@ export function addBatch(program: Command): void {
     .action(show);
   batch
     .command('cancel')
-    .description('cancel all jobs of a batch that have not ended')
+    .description('end every job of a batch that has not ended')
     .addArgument(reference())
     .addOption(dataOption())
     .addHelpText('after', example('batch cancel 01K6ZJ3V0Q8W4M2T7R5X9B1C3D'))
@@ -68,7 +68,7 @@ async function cancel(batch: string, options: DataOption): Promise<void> {
 type Row = AdminResult<'batch.list'>[number];
 type JobRow = AdminResult<'batch.show'>['jobs'][number];
 
-/** On stderr, not a row on stdout: a script would read the counts as one more job. */
+/** Talk, not data: counts among the rows of jobs would be taken for a job. */
 function told({ id, status, total, ...counts }: Row): string {
   const { queued, processing, processed, failed, canceled } = counts;
   return (

@@ -1,6 +1,6 @@
 /**
- * Runs an administrative operation: in the running coordinator if there is one, else in this
- * process, which then holds the folder's lock.
+ * Carries out an administrative operation: by the running coordinator where there is one, else
+ * here, after taking the folder's lock.
  */
 import { userInfo } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
@@ -20,8 +20,8 @@ import type { QueueLimits, Store } from '../store/port.js';
 import type { DataOption } from './options.js';
 
 /**
- * If the folder is locked but has no socket, another command or a starting coordinator holds the
- * lock.
+ * Whoever holds the lock without a socket may be another command, or a coordinator that is
+ * starting.
  */
 const LOCK_TRIES = 20;
 const LOCK_RETRY_MS = 100;
@@ -36,7 +36,7 @@ export async function admin<Name extends AdminName>(
   for (let tries = 1; ; tries++) {
     const running = await callRunning(dataDir, command, args);
     if (running !== null) return running.result;
-    // A mistyped path must not create an empty folder. Only the first member creates a new one.
+    // A mistyped folder must not become an empty one; the first member is what makes a new one.
     if (command !== 'user.create' && !hasStore(dataDir)) throw noStore(dataDir);
     const store = await openUnlessLocked(dataDir, tries);
     if (store !== null) return runHere({ offline, dataDir, store }, command, args);
@@ -45,8 +45,8 @@ export async function admin<Name extends AdminName>(
 }
 
 /**
- * The path of the data folder. A process of root switches to the folder's owner, so that new files
- * belong to that owner. Read files that only root can read before this call.
+ * Where the data folder is, for a command that works in it. Root becomes its owner, so that what
+ * the command leaves there is the owner's; what only root can read is read before.
  */
 export function enterData(options: ConfigFlags): string {
   const dataDir = locateData(options);
@@ -55,8 +55,8 @@ export function enterData(options: ConfigFlags): string {
 }
 
 /**
- * The configuration for an operation in this process. Reads it now, before root switches to the
- * folder's owner. An invalid configuration throws only when the returned function is called.
+ * What the configuration says for an operation that is carried out here. It is read at once, while
+ * root is root; what is wrong with it matters only to whoever asks.
  */
 export function readOffline(options: ConfigFlags): () => OfflineSettings {
   try {
@@ -77,7 +77,7 @@ interface OfflineSettings {
   readonly retention: ReturnType<typeof readRetention>;
 }
 
-/** Null if no coordinator runs on this folder. */
+/** Null where no coordinator runs on this folder. */
 export async function callRunning<Name extends AdminName>(
   dataDir: string,
   command: Name,
@@ -88,7 +88,7 @@ export async function callRunning<Name extends AdminName>(
     return reply as { result: AdminResult<Name> } | null;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
-    const message = `the coordinator on ${dataDir} belongs to another user: run this as that user.`;
+    const message = `the coordinator on ${dataDir} belongs to another user: run this as that one.`;
     throw new CommandError(EXIT.notAuthorised, message, { cause: error });
   }
 }
@@ -99,7 +99,7 @@ interface OpenFolder {
   readonly store: Store;
 }
 
-/** Runs an operation on the opened store, and closes the store. */
+/** For whoever has opened the store; closes it. */
 export async function runHere<Name extends AdminName>(
   { offline, dataDir, store }: OpenFolder,
   command: Name,
@@ -117,15 +117,15 @@ export async function runHere<Name extends AdminName>(
   }
 }
 
-/** Determined before root switches to the folder's owner: the audit log names the actual user. */
+/** Asked for before root becomes the owner of a data folder: the audit log names who types. */
 const ACTOR = actor();
 
-/** This machine's user, in the form of the audit log. */
+/** Whoever of this machine's users types, as the audit log names them. */
 function actor(): string {
   try {
     return `cli:${userInfo().username}`;
   } catch {
-    // In a container, the user id may have no name.
+    // A container may run as a user that has no name there.
     return `cli:${process.getuid?.() ?? 'unknown'}`;
   }
 }
@@ -140,7 +140,7 @@ async function openUnlessLocked(dataDir: string, tries: number): Promise<Store |
   }
 }
 
-/** For a folder that contains no store. */
+/** A folder is named in which no store is. */
 export function noStore(dataDir: string): CommandError {
   return new CommandError(
     EXIT.notFound,

@@ -1,4 +1,4 @@
-/** `start --demo`: prepares the demo's data folder and prints how to use it. */
+/** `start --demo`: a gateway with people, machines and a past, and what to do with it. */
 import { rmSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,19 +13,19 @@ import { foundDemo } from '../demo/demo.js';
 import type { Scene } from '../demo/scene.js';
 import { openStore } from '../store/open.js';
 
-/** Base name of the secrets' files, and name of the machine that joins with the token. */
+/** Of the files, and of the machine that joins with the token. */
 const NAME = 'demo';
-/** Without characters that look alike: no l, o, 0 or 1. */
+/** None that is taken for another. */
 const PASSWORD_ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
 const PASSWORD_CHARACTERS = 16;
-/** How long the join token is valid: a user may read the text for a while first. */
+/** Long enough to read first. */
 const TOKEN_MS = 24 * 3_600_000;
-/** Retried because an agent may still write its state into the folder. */
+/** An agent may still be writing its state there. */
 const REMOVAL_TRIES = 5;
-/** Secrets are readable by their owner alone. */
+/** For the secrets: nobody else on the machine reads them. */
 const PRIVATE = { mode: 0o600 } as const;
 
-/** A temporary folder that is deleted when this process exits. */
+/** A folder that goes with this process. */
 export async function temporaryData(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-demo-'));
   process.once('exit', () => {
@@ -36,7 +36,7 @@ export async function temporaryData(): Promise<string> {
 
 export interface PreparedDemo {
   readonly scene: Scene;
-  /** The password of every member. */
+  /** Every member's. */
   readonly password: string;
 }
 
@@ -45,7 +45,7 @@ interface DemoFolder {
   readonly retentionMs: number;
 }
 
-/** Throws a `conflict` if the folder already has members or is in use. */
+/** Throws a `conflict` where the folder has members, or is in use. */
 export async function prepareDemo({ dataDir, retentionMs }: DemoFolder): Promise<PreparedDemo> {
   const opened = await openStore(dataDir);
   try {
@@ -73,7 +73,7 @@ interface Announced {
   readonly password: string;
 }
 
-/** Prints to stderr where to log in and the commands to paste into another terminal. */
+/** Tells, on stderr, where to log in, and what to paste into another terminal. */
 export function announceDemo({ dataDir, url, isTemporary, password }: Announced): void {
   const [key, token] = [fileOf(dataDir, 'key'), fileOf(dataDir, 'token')].map(inShell);
   const config = inShell(join(resolve(dataDir), 'demo-agent.json'));
@@ -91,20 +91,20 @@ export function announceDemo({ dataDir, url, isTemporary, password }: Announced)
     `  curl -s ${url}/v1/chat/completions -H "Authorization: Bearer $(cat ${key})" ` +
       `-H 'content-type: application/json' -d '${JSON.stringify(body)}'`,
     isTemporary
-      ? 'All of this is deleted when the coordinator stops; --data DIR keeps it.'
-      : `To continue with it later: gateway-coordinator start --data ${inShell(dataDir)}`,
+      ? 'All of this is removed when the coordinator ends; --data DIR keeps it.'
+      : `To go on with it later: gateway-coordinator start --data ${inShell(dataDir)}`,
   ];
   say(lines.join('\n'));
 }
 
 function hasMembers(dataDir: string): CommandError {
   const message =
-    `${dataDir} already has members; a demo needs a folder without members. ` +
-    'Omit --demo, or name a new folder with --data.';
+    `${dataDir} has members already, and a demo begins with none. ` +
+    'Leave --demo out, or name a new folder with --data.';
   return new CommandError(EXIT.conflict, message);
 }
 
-/** Absolute, because the commands are pasted into another terminal. */
+/** Absolute: the commands are pasted elsewhere. */
 function fileOf(dataDir: string, secret: 'key' | 'token'): string {
   return join(resolve(dataDir), `${NAME}.${secret}`);
 }

@@ -13,11 +13,11 @@ interface ApproveOptions extends DataOption, YesOption {
 export function addDevice(program: Command): void {
   const device = program
     .command('device')
-    .description('machines that wait for approval: "gateway-agent login" shows their codes')
+    .description('machines that wait to be let in: "gateway-agent login" shows their codes')
     .addHelpText('after', example('device list'));
   device
     .command('list')
-    .description('list waiting machines with codes and addresses, oldest first')
+    .description('list what waits, with codes and addresses, the oldest first')
     .addOption(dataOption())
     .addOption(jsonOption())
     .addHelpText('after', example('device list --json'))
@@ -26,14 +26,14 @@ export function addDevice(program: Command): void {
     .command('approve')
     .description('make the machine a provider; without --yes, show which one it is')
     .addArgument(code())
-    .requiredOption('--owner <member>', 'its future owner: id, e-mail address or name')
+    .requiredOption('--owner <member>', 'who will own it: id, e-mail address or name')
     .addOption(yesOption())
     .addOption(dataOption())
     .addHelpText('after', example('device approve BCDF-GHJK --owner anna@example.org --yes'))
     .action(approve);
   device
     .command('deny')
-    .description('refuse the machine; it may ask again')
+    .description('turn the machine away; it may ask again')
     .addArgument(code())
     .addOption(dataOption())
     .addHelpText('after', example('device deny BCDF-GHJK'))
@@ -60,12 +60,10 @@ async function approve(typed: string, options: ApproveOptions): Promise<void> {
 }
 
 async function deny(typed: string, options: DataOption): Promise<void> {
-  say(`${machine(await admin(options, 'device.deny', { code: typed }))} is refused.`);
+  say(`${machine(await admin(options, 'device.deny', { code: typed }))} is turned away.`);
 }
 
-/**
- * `den-pc (host tower) at 203.0.113.7`: the user compares it with the machine that shows the code.
- */
+/** `den-pc (host tower) at 203.0.113.7`: what to compare with the machine that shows the code. */
 function machine({ name, host, address }: Pick<Row, 'name' | 'host' | 'address'>): string {
   const called = host === null ? (name ?? 'a machine') : withHost(name, host);
   return `${called} at ${address}`;

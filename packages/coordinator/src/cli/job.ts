@@ -33,8 +33,8 @@ export function addJob(program: Command): void {
     .command('list')
     .description('list jobs, newest first')
     .option('--user <member>', 'of one member only')
-    .addOption(new Option('--status <status>', 'only jobs with this status').choices(JOB_STATUSES))
-    .addOption(new Option('--active', 'only jobs that have not ended').conflicts('status'))
+    .addOption(new Option('--status <status>', 'in this state only').choices(JOB_STATUSES))
+    .addOption(new Option('--active', 'only those that have not ended').conflicts('status'))
     .option('--limit <n>', 'at most this many, up to 500', parseCount, DEFAULT_ROWS)
     .addOption(dataOption())
     .addOption(jsonOption())
@@ -42,7 +42,7 @@ export function addJob(program: Command): void {
     .action(list);
   job
     .command('show')
-    .description('show one job: its status, its provider, its error')
+    .description('show one job: where it stands, who has it, why it failed')
     .addArgument(reference())
     .addOption(dataOption())
     .addOption(jsonOption())
@@ -54,7 +54,7 @@ export function addJob(program: Command): void {
 function addChangingCommands(job: Command): void {
   job
     .command('cancel')
-    .description('cancel a job that has not ended; stops it if it runs')
+    .description('end a job that has not ended; a run on a GPU is stopped')
     .addArgument(reference())
     .addOption(dataOption())
     .addHelpText('after', example('job cancel 01K6ZJ3V0Q8W4M2T7R5X9B1C3D'))
@@ -102,7 +102,7 @@ async function cancel(job: string, options: DataOption): Promise<void> {
 
 async function retry(job: string, options: DataOption): Promise<void> {
   const { id } = await admin(options, 'job.retry', { job });
-  say(`Job ${id} is queued again. "job show ${id}" shows its status.`);
+  say(`Job ${id} is queued again. "job show ${id}" tells where it stands.`);
 }
 
 type Row = AdminResult<'job.list'>[number];

@@ -41,9 +41,9 @@ export function addKey(program: Command): void {
     .addHelpText('after', example('key list --user anna@example.org'));
   key
     .command('create')
-    .description('create a key; prints only the key, and only once')
+    .description('create a key; prints the key alone, this one time')
     .requiredOption('--user <member>', 'whose key: id, e-mail address or name')
-    .requiredOption('--name <name>', "its purpose; unique among the member's active keys")
+    .requiredOption('--name <name>', 'what it is for; unique among the live keys of the member')
     .addOption(
       new Option('--scope <scope>', "own: calls never leave the member's own machines")
         .choices(['own', 'any'])
@@ -52,16 +52,16 @@ export function addKey(program: Command): void {
     .addOption(
       new Option(
         '--assets <access>',
-        'link: generated files get temporary links that open without a key',
+        'link: generated files have links that open without a key, for a while',
       ).choices(ASSETS_ACCESS),
     )
-    .option('--expires <duration>', 'such as 90d, 12h or 30m; default: never', parseDuration)
+    .option('--expires <duration>', '90d, 12h or 30m; without it the key stays', parseDuration)
     .addOption(dataOption())
     .addHelpText('after', example('key create --user anna@example.org --name laptop --expires 90d'))
     .action(create);
   key
     .command('list')
-    .description('list keys, without their secrets')
+    .description('list keys; the secrets themselves are stored nowhere')
     .option('--user <member>', 'of one member only')
     .addOption(dataOption())
     .addOption(jsonOption())
@@ -74,18 +74,18 @@ export function addKey(program: Command): void {
 function addChangeCommands(key: Command): void {
   key
     .command('rename')
-    .description('rename a key; its secret stays the same')
+    .description('call a key by another name; it goes on working')
     .addArgument(reference())
-    .argument('<name>', "unique among the member's active keys")
+    .argument('<name>', 'unique among the live keys of the member')
     .addOption(dataOption())
     .addHelpText('after', example('key rename anna/laptop desktop'))
     .action(rename);
   key
     .command('rotate')
-    .description('give a key a new secret; prints only the new key, and only once')
+    .description('give a key a new secret; prints the new key alone, this one time')
     .addArgument(reference())
     .addOption(
-      new Option('--overlap <duration>', 'how long the old secret stays valid; 0s: not at all')
+      new Option('--overlap <duration>', 'how long the old one stays good; 0s ends it at once')
         .argParser(parseOverlap)
         .default(parseDuration('24h'), '24h'),
     )
@@ -97,32 +97,32 @@ function addChangeCommands(key: Command): void {
 function addStateCommands(key: Command): void {
   key
     .command('disable')
-    .description('disable a key at once, until it is enabled')
+    .description('stop a key at once, until it is enabled')
     .addArgument(reference())
     .addOption(dataOption())
     .addHelpText('after', example('key disable gwk_1a2b3c4d'))
     .action((ref: string, options: DataOption) => setState('disable', ref, options));
   key
     .command('enable')
-    .description('enable a disabled key')
+    .description('let a disabled key work again')
     .addArgument(reference())
     .addOption(dataOption())
     .addHelpText('after', example('key enable anna/laptop'))
     .action((ref: string, options: DataOption) => setState('enable', ref, options));
   key
     .command('revoke')
-    .description('revoke a key; this cannot be undone')
+    .description('stop a key at once and for good')
     .addArgument(reference())
     .addOption(yesOption())
     .addOption(dataOption())
     .addHelpText('after', example('key revoke anna/laptop --yes'))
     .action((ref: string, options: DataOption & YesOption) => {
-      requireYes(options, 'key revoke cannot be undone');
+      requireYes(options, 'key revoke stops a key for good');
       return setState('revoke', ref, options);
     });
 }
 
-/** Unlike other durations, an overlap may be 0. */
+/** Unlike other durations, it may be none at all. */
 function parseOverlap(written: string): number {
   return /^0[smhd]?$/.test(written) ? 0 : parseDuration(written);
 }
@@ -143,7 +143,7 @@ async function create(options: CreateOptions): Promise<void> {
   print(created.key);
   const at = created.expires_at;
   const end = at === null ? 'It does not expire.' : `Until ${isoTime(at)}.`;
-  say(`Key '${name}' of ${created.owner}. It is shown only once. ${end}`);
+  say(`Key '${name}' of ${created.owner}. It is shown this one time. ${end}`);
 }
 
 async function list(options: ListOptions): Promise<void> {
@@ -161,11 +161,9 @@ async function rotate(key: string, options: RotateOptions): Promise<void> {
   print(rotated.key);
   const until = rotated.previous_until;
   const old =
-    until === null
-      ? 'The old secret is not valid any more.'
-      : `The old secret is valid until ${isoTime(until)}.`;
+    until === null ? 'The old one has ended.' : `The old one is good until ${isoTime(until)}.`;
   const state = rotated.state === 'active' ? '' : ` The key is ${rotated.state}, as it was before.`;
-  say(`New secret of ${rotated.owner}/${rotated.name}. It is shown only once. ${old}${state}`);
+  say(`New secret of ${rotated.owner}/${rotated.name}. It is shown this one time. ${old}${state}`);
 }
 
 async function setState(

@@ -6,7 +6,7 @@ import { admin } from './client.js';
 import { dataOption, example, jsonOption, parseCount } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
 
-/** Typed instead of a number: use the configured limit. */
+/** In place of a number: the configured limit. */
 const DEFAULT = 'default';
 
 interface SetOptions extends DataOption {
@@ -17,20 +17,20 @@ interface SetOptions extends DataOption {
 export function addLimit(program: Command): void {
   const limit = program
     .command('limit')
-    .description("members' own limits, which replace the configured ones")
+    .description("members' own limits, in place of the configured ones")
     .addHelpText('after', example('limit show'));
   limit
     .command('set')
-    .description('set the limits of one member, from the next request on')
+    .description('give a member limits; they hold from the next request on')
     .addArgument(new Argument('<member>', MEMBER))
-    .option('--requests <n>', 'requests per window of the rate limit, or default', parseLimit)
+    .option('--requests <n>', 'requests in a window of the rate limit, or default', parseLimit)
     .option('--concurrent <n>', 'synchronous calls at once, or default', parseLimit)
     .addOption(dataOption())
     .addHelpText('after', example('limit set anna --requests 600 --concurrent 32'))
     .action(set);
   limit
     .command('show')
-    .description('show the limits of every member, or of one')
+    .description("show every member's limits, or one's")
     .addArgument(new Argument('[member]', MEMBER))
     .addOption(dataOption())
     .addOption(jsonOption())
@@ -38,7 +38,7 @@ export function addLimit(program: Command): void {
     .action(show);
   limit
     .command('clear')
-    .description("use the configured limits again, from the member's next request on")
+    .description("go back to the configured limits, from the member's next request on")
     .addArgument(new Argument('<member>', MEMBER))
     .addOption(dataOption())
     .addHelpText('after', example('limit clear anna'))

@@ -17,7 +17,7 @@ import { SHARE_COLUMNS } from './share-text.js';
 export function addNetwork(program: Command): void {
   const network = program
     .command('network')
-    .description('networks: groups of members who share providers')
+    .description('networks: members who may use what others share with them')
     .addHelpText('after', example('network list'));
   addReading(network);
   addMemberCommands(network);
@@ -31,7 +31,7 @@ export function addNetwork(program: Command): void {
     .action(create);
   network
     .command('rename')
-    .description('rename it; its shares stay')
+    .description('call it differently; what is shared with it stays')
     .addArgument(reference())
     .addArgument(new Argument('<new>', 'its new name'))
     .addOption(dataOption())
@@ -39,7 +39,7 @@ export function addNetwork(program: Command): void {
     .action(rename);
   network
     .command('delete')
-    .description('delete it, and its shares')
+    .description('end it, and all that is shared with it')
     .addArgument(reference())
     .addOption(yesOption())
     .addOption(dataOption())
@@ -57,7 +57,7 @@ function addReading(network: Command): void {
     .action(list);
   network
     .command('show')
-    .description('show its members and its shares')
+    .description('show its members and what is shared with it')
     .addArgument(reference())
     .addOption(dataOption())
     .addOption(jsonOption())
@@ -68,7 +68,7 @@ function addReading(network: Command): void {
 function addMemberCommands(network: Command): void {
   network
     .command('add')
-    .description('add a member, who can then use what is shared with it')
+    .description('let a member use what is shared with it, from now on')
     .addArgument(reference())
     .addArgument(member())
     .addOption(dataOption())
@@ -76,7 +76,7 @@ function addMemberCommands(network: Command): void {
     .action(join);
   network
     .command('remove')
-    .description('remove a member, who can then not use what is shared with it')
+    .description('keep a member from what is shared with it, from now on')
     .addArgument(reference())
     .addArgument(member())
     .addOption(dataOption())
@@ -116,7 +116,7 @@ async function join(network: string, member: string, options: DataOption): Promi
 
 async function leave(network: string, member: string, options: DataOption): Promise<void> {
   const left = await admin(options, 'network.remove', { network, member });
-  say(`${left.member} is out of ${left.name}. Running work continues.`);
+  say(`${left.member} is out of ${left.name}. Work that runs is finished.`);
 }
 
 async function rename(network: string, name: string, options: DataOption): Promise<void> {
@@ -125,7 +125,7 @@ async function rename(network: string, name: string, options: DataOption): Promi
 }
 
 async function remove(network: string, options: DataOption & YesOption): Promise<void> {
-  requireYes(options, 'network delete also ends all shares with the network');
+  requireYes(options, 'network delete ends a network with all that is shared with it');
   const gone = await admin(options, 'network.delete', { network });
   say(`${gone.name} is deleted. Shares that ended with it: ${gone.shares}.`);
 }

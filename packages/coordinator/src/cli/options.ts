@@ -1,4 +1,4 @@
-/** Options that several commands share. */
+/** Options that several commands have, and how a command comes by its data folder. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { Argument, Option, InvalidArgumentError } from 'commander';
 
@@ -32,20 +32,20 @@ export function memberArgument(): Argument {
   return new Argument('<member>', 'id, e-mail address or name');
 }
 
-/** Refuses an irreversible command that has no `--yes`. */
+/** Refuses what cannot be taken back until it is asked for twice. */
 export function requireYes({ yes }: YesOption, whatItDoes: string): void {
   if (yes !== true) throw new CommandError(EXIT.usage, `${whatItDoes}: add --yes.`);
 }
 
-/** Text for `addHelpText('after', …)`. */
+/** What `addHelpText('after', …)` takes. */
 export function example(line: string): string {
   return `\nExample:\n  gateway-coordinator ${line}`;
 }
 
-// Durations on the command line: `90d`, `12h`, `30m`.
+// How long something lasts, as people write it: `90d`, `12h`, `30m`.
 const UNIT_S = { m: 60, h: 3_600, d: 86_400 } as const;
 
-/** Ten years. Keeps dates inside the range of `Date`. */
+/** Ten years: longer is never meant, and a date beyond the calendar is no date. */
 const MAX_S = 3_650 * UNIT_S.d;
 
 /** In seconds. Throws commander's usage error. */
@@ -56,7 +56,7 @@ export function parseDuration(written: string): number {
   throw new InvalidArgumentError('Write 30m, 12h or 90d; at most 3650d.');
 }
 
-// Whole numbers on the command line. Each operation checks its own maximum.
+// A whole number as people write it. How large it may be is for the operation to say.
 
 /** Throws commander's usage error. */
 export function parseCount(written: string): number {
@@ -65,5 +65,5 @@ export function parseCount(written: string): number {
 }
 
 export function providerReference(): Argument {
-  return new Argument('<provider>', 'id or name; OWNER/NAME if several have that name');
+  return new Argument('<provider>', 'id or name; OWNER/NAME where several have that name');
 }

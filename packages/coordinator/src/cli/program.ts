@@ -1,4 +1,4 @@
-/** The command line of `gateway-coordinator`, one file per noun. Reference: `docs/cli/`. */
+/** The command line of `gateway-coordinator`; one file a noun. `docs/cli/` documents it. */
 import { Command, Argument } from 'commander';
 import {
   COMPLETE_DESCRIPTION,
@@ -38,9 +38,9 @@ export function createProgram(): Command {
 function createCommands(): Command {
   const program = new Command('gateway-coordinator')
     .description("Accepts stock OpenAI clients and relays their requests to members' GPUs.")
-    // Before the subcommands are added: commander copies this setting when it creates them.
+    // Before the commands are added: they take it over as they are made.
     .exitOverride()
-    .showHelpAfterError('(--help lists commands and options)')
+    .showHelpAfterError('(--help shows what there is)')
     .version(programVersion(), '-V, --version', 'print the version')
     .version(programVersion(), '-v', 'the same')
     .addHelpText('after', '\nFirst steps: start, user create, key create, token create.');
@@ -71,9 +71,7 @@ function createCommands(): Command {
   return program;
 }
 
-/**
- * `commands` creates a second set of the commands, because @bomb.sh/tab adds a command to its tree.
- */
+/** `commands` makes the other commands once more: the library adds one of its own to them. */
 function addComplete(program: Command, commands: () => Command): void {
   program
     .command('complete')
@@ -84,7 +82,7 @@ function addComplete(program: Command, commands: () => Command): void {
     .action(() =>
       complete({
         program: program.name(),
-        // From argv: commander removes the `--` that separates the words from the name of a shell.
+        // As typed: commander takes out the -- that tells words from the name of a shell.
         args: process.argv.slice(process.argv.indexOf('complete') + 1),
         loadTree: async () => (await import('@bomb.sh/tab/commander')).default(commands()),
       }),

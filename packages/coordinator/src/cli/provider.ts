@@ -53,7 +53,7 @@ export function addProvider(program: Command): void {
 function addLinkCommands(provider: Command): void {
   provider
     .command('drain')
-    .description('send it no new work; running work continues')
+    .description('send it no new work; work under way goes on')
     .addArgument(providerReference())
     .addOption(dataOption())
     .addHelpText('after', example('provider drain den-pc'))
@@ -67,25 +67,25 @@ function addLinkCommands(provider: Command): void {
     .action(resume);
   provider
     .command('kick')
-    .description('close its link; its agent reconnects')
+    .description('close its link; its agent connects again by itself')
     .addArgument(providerReference())
     .addOption(dataOption())
     .addHelpText('after', example('provider kick den-pc'))
     .action(kick);
 }
 
-/** Subcommands that approve, rename and remove a provider. */
+/** Whether it belongs here, and what it is called. */
 function addStandingCommands(provider: Command): void {
   provider
     .command('approve')
-    .description('approve a provider, so that it gets work')
+    .description('give work to a provider that waits for approval')
     .addArgument(providerReference())
     .addOption(dataOption())
     .addHelpText('after', example('provider approve den-pc'))
     .action(approve);
   provider
     .command('rename')
-    .description('rename it; its shares stay')
+    .description('call it differently; its shares stay')
     .addArgument(providerReference())
     .addArgument(new Argument('<name>', "its new name; unique among its owner's"))
     .addOption(dataOption())
@@ -93,7 +93,7 @@ function addStandingCommands(provider: Command): void {
     .action(rename);
   provider
     .command('remove')
-    .description('remove it and its shares; to return, the machine must enrol again')
+    .description('close its link for good and end its shares; to come back it must enrol')
     .addArgument(providerReference())
     .addOption(yesOption())
     .addOption(dataOption())
@@ -121,7 +121,7 @@ async function show(provider: string, options: DataOption & JsonOption): Promise
 
 async function drain(provider: string, options: DataOption): Promise<void> {
   const { name } = await admin(options, 'provider.drain', { provider });
-  say(`${name} gets no new work. "provider resume ${name}" sends it work again.`);
+  say(`${name} gets no new work. "provider resume ${name}" lets it in again.`);
 }
 
 async function resume(provider: string, options: DataOption): Promise<void> {
@@ -145,7 +145,7 @@ async function rename(provider: string, name: string, options: DataOption): Prom
 }
 
 async function remove(provider: string, options: DataOption & YesOption): Promise<void> {
-  requireYes(options, 'provider remove cannot be undone');
+  requireYes(options, 'provider remove forgets a provider for good');
   const { name, shares } = await admin(options, 'provider.remove', { provider });
   say(`${name} is removed. Shares that ended with it: ${shares}.`);
 }
@@ -168,7 +168,7 @@ type Gpu = Shown['gpus'][number];
 
 type Service = Shown['services'][number];
 
-/** Unknown values are printed as `-`. */
+/** What is not known reads -. */
 const GPU_COLUMNS = {
   gpu: ({ name }: Gpu) => name,
   'use %': ({ use_percent: use }: Gpu) => use,
@@ -185,7 +185,7 @@ const SERVICE_COLUMNS = {
   models: ({ models }: Service) => models.map(({ id }) => id).join(', '),
 };
 
-/** Everything that keeps the provider from getting work. */
+/** All that keeps it from work, beside its not being there. */
 function stateOf({ online, draining, paused, ...rest }: Row): string {
   const { approved, owner_disabled: ownerDisabled } = rest;
   const states = [
@@ -217,24 +217,21 @@ interface UnshareOptions extends Selectors {
   readonly all?: boolean;
 }
 
-/** Subcommands for shares and blocks. */
+/** What owners let others use of a provider, and whom they keep from it. */
 function addShareCommands(provider: Command): void {
   withSelectors(provider.command('share'))
-    .description('share all of it, a service or a model; prints the id of the share')
-    .option('--slots <n>', 'requests at once, of all users of the share together', parseCount)
-    .option('--hours <from-until>', 'only at these hours, such as 22:00-07:00')
-    .option(
-      '--time-zone <name>',
-      "time zone of the hours, such as Europe/Berlin; default: this machine's",
-    )
-    .option('--max-tokens <n>', 'limit of one answer', parseCount)
+    .description('let others use all of it, a service or a model; prints the id of the share')
+    .option('--slots <n>', 'at once, of all who use the share together', parseCount)
+    .option('--hours <from-until>', 'only then, as 22:00-07:00')
+    .option('--time-zone <name>', 'of the hours, as Europe/Berlin; default: of this machine')
+    .option('--max-tokens <n>', 'of one answer', parseCount)
     .addOption(dataOption())
     .addHelpText('after', example('provider share den-pc --model llama3 --network friends'))
     .action(share);
   withSelectors(provider.command('unshare'))
-    .description('end all shares that match every option; prints their ids')
+    .description('end every share that fits all that is named; prints their ids')
     .option('--share <id>', 'this one')
-    .option('--all', 'all shares of the provider')
+    .option('--all', 'all of the provider')
     .addOption(dataOption())
     .addHelpText('after', example('provider unshare den-pc --network friends'))
     .action(unshare);
@@ -244,7 +241,7 @@ function addShareCommands(provider: Command): void {
 function addBlockCommands(provider: Command): void {
   provider
     .command('block')
-    .description('let a member use no provider of an owner, even if it is shared')
+    .description('keep a member from all that an owner has, whatever is shared')
     .addArgument(member())
     .requiredOption('--owner <member>', 'whose providers: id, e-mail address or name')
     .addOption(dataOption())
@@ -252,7 +249,7 @@ function addBlockCommands(provider: Command): void {
     .action(block);
   provider
     .command('unblock')
-    .description('end a block; the member can use what the owner shares with them')
+    .description('let a blocked member use again what the owner shares with them')
     .addArgument(member())
     .requiredOption('--owner <member>', 'whose providers: id, e-mail address or name')
     .addOption(dataOption())
@@ -270,7 +267,7 @@ function withSelectors(command: Command): Command {
 }
 
 function member(): Argument {
-  return new Argument('<member>', 'the blocked member: id, e-mail address or name');
+  return new Argument('<member>', 'who is kept away: id, e-mail address or name');
 }
 
 async function share(provider: string, options: ShareOptions): Promise<void> {
@@ -279,7 +276,7 @@ async function share(provider: string, options: ShareOptions): Promise<void> {
     ...selectorsOf(provider, options),
     slots: slots ?? null,
     hours: hours ?? null,
-    // The time zone of this command's user, not the coordinator's.
+    // Of the command line, not of the coordinator: hours are meant as whoever types them has them.
     time_zone: timeZone ?? (hours === undefined ? null : ownTimeZone()),
     max_tokens: maxTokens ?? null,
   });
@@ -301,7 +298,7 @@ async function unshare(provider: string, options: UnshareOptions): Promise<void>
 
 async function block(member: string, options: DataOption & { owner: string }): Promise<void> {
   const blocked = await admin(options, 'provider.block', { member, owner: options.owner });
-  say(`${blocked.member} can use no provider of ${blocked.owner}. Running work continues.`);
+  say(`${blocked.member} gets nothing of ${blocked.owner}'s. Work that runs is finished.`);
 }
 
 async function unblock(member: string, options: DataOption & { owner: string }): Promise<void> {

@@ -12,14 +12,14 @@ export function addQueue(program: Command): void {
     .addHelpText('after', example('queue summary'));
   queue
     .command('summary')
-    .description('queued and running jobs by model, and the state of the dispatcher')
+    .description('what waits and runs, by model, and whether the dispatcher is at work')
     .addOption(dataOption())
     .addOption(jsonOption())
     .addHelpText('after', example('queue summary --json'))
     .action(summary);
   queue
     .command('pause')
-    .description('start no more jobs, also after a restart; running jobs continue')
+    .description('start no further job, restarts included; running ones go on')
     .addOption(dataOption())
     .addHelpText('after', example('queue pause'))
     .action(pause);
@@ -31,7 +31,7 @@ export function addQueue(program: Command): void {
     .action(resume);
   queue
     .command('requeue-stuck')
-    .description('retry jobs now that wait after a failure; prints how many')
+    .description('let jobs that wait after a failure be tried now; prints how many')
     .addOption(dataOption())
     .addHelpText('after', example('queue requeue-stuck'))
     .action(requeueStuck);
@@ -46,7 +46,7 @@ async function summary(options: DataOption & JsonOption): Promise<void> {
 
 async function pause(options: DataOption): Promise<void> {
   await admin(options, 'queue.pause', {});
-  say('The queue is paused: running jobs continue, no other job starts until "queue resume".');
+  say('The queue is paused: running jobs go on, no other starts until "queue resume".');
 }
 
 async function resume(options: DataOption): Promise<void> {
@@ -57,22 +57,22 @@ async function resume(options: DataOption): Promise<void> {
 async function requeueStuck(options: DataOption): Promise<void> {
   const { requeued } = await admin(options, 'queue.requeue-stuck', {});
   print(String(requeued));
-  say(`Jobs that waited after a failure and are retried now: ${requeued}.`);
+  say(`Jobs that waited after a failure and may run now: ${requeued}.`);
 }
 
 type Summary = AdminResult<'queue.summary'>;
 type Row = Summary['by_model'][number];
 
-/** On stderr, not a row on stdout: a script that adds up the rows would count the totals twice. */
+/** Talk, not data: totals among the rows would be counted twice by whoever adds them up. */
 function told(found: Summary, now: number): string {
   const tick = found.last_tick_at;
   const stalled = found.worker_stalled ? ': it is stalled' : '';
   const ticked =
     tick === null
-      ? 'No dispatcher runs here.'
+      ? 'No dispatcher is at work here.'
       : `The dispatcher ticked ${ago(tick, now)} ago${stalled}.`;
   const paused = found.paused ? ' The queue is paused: "queue resume" opens it.' : '';
-  const off = found.async_enabled ? '' : ' New jobs are refused: GATEWAY_ASYNC_ENABLED is off.';
+  const off = found.async_enabled ? '' : ' Jobs are not taken: GATEWAY_ASYNC_ENABLED is off.';
   return (
     `Jobs in all: ${found.queued} queued, ${found.processing} running. ` +
     `${ticked}${paused}${off}`

@@ -18,9 +18,9 @@ interface RestoreOptions extends DataOption, JsonOption, YesOption {
 export function addRestore(program: Command): void {
   program
     .command('restore')
-    .description('restore a data folder from a backup, or only check a backup')
-    .argument('<file>', 'an archive that "backup" wrote')
-    .option('--verify', 'only check it; exits 9 if something is missing or damaged')
+    .description('make a data folder of a backup, or only check one')
+    .argument('<file>', 'what "backup" wrote')
+    .option('--verify', 'only read it; exits 9 where something is missing or damaged')
     .option('--partial', 'restore although assets are missing or damaged')
     .addOption(yesOption())
     .addOption(dataOption())
@@ -42,7 +42,7 @@ async function restore(file: string, options: RestoreOptions): Promise<void> {
   });
   show(report, { file, ...report, restored, moved_to: movedTo }, options);
   if (!restored) throw faulty(file, report, whatToDo(report));
-  if (movedTo !== null) say(`The previous contents of ${dataDir} are in ${movedTo} now.`);
+  if (movedTo !== null) say(`What lay in ${dataDir} is in ${movedTo} now.`);
   say(`Restored to ${dataDir}: ${summaryOf(report)}.`);
 }
 

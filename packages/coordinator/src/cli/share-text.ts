@@ -5,12 +5,12 @@ export function shareText(share: ShareView): string {
   return `${subjectText(share)} of ${share.provider} with ${audienceText(share)}${capsText(share)}`;
 }
 
-/** Each share with the id that `unshare` takes. */
+/** Several, each with the id by which `unshare` ends it. */
 export function sharesText(shares: readonly ShareView[]): string {
   return shares.map((share) => `${share.id}: ${shareText(share)}`).join('; ');
 }
 
-/** Columns of a table. `unshare` takes the id. */
+/** Of a table: the id is what `unshare` ends it by. */
 export const SHARE_COLUMNS = {
   id: ({ id }: ShareView) => id,
   share: subjectText,

@@ -15,14 +15,17 @@ interface StartOptions extends ConfigFlags {
 export function addStart(program: Command): void {
   program
     .command('start')
-    .description('run the coordinator until SIGTERM or Ctrl-C')
+    .description('serve callers and agents until SIGTERM or Ctrl-C')
     .addOption(dataOption())
     .option('--host <host>', 'address to listen on (GATEWAY_HOST; default 127.0.0.1)')
     .option('--port <port>', 'port to listen on, 0 for a free one (GATEWAY_PORT; default 7070)')
     .option('--public-url <url>', 'origin that callers and agents use (GATEWAY_PUBLIC_URL)')
-    .option('--metrics-port <port>', 'extra port that serves only /metrics (GATEWAY_METRICS_PORT)')
+    .option('--metrics-port <port>', 'another port for /metrics alone (GATEWAY_METRICS_PORT)')
     .option('--config <file>', 'configuration file in JSON (GATEWAY_CONFIG)')
-    .option('--demo', 'start with sample members, machines and jobs; temporary without --data')
+    .option(
+      '--demo',
+      'begin with members, machines and a moving queue; without --data for this once',
+    )
     .addHelpText(
       'after',
       example('start --data /var/lib/gateway --public-url https://gateway.example.org'),
@@ -37,9 +40,9 @@ async function start({ demo, ...flags }: StartOptions): Promise<void> {
   await serve(config);
 }
 
-/** The demo's own requests would fill the log, so the default level `info` becomes `warn`. */
+/** The demo's own calls are many: they are logged only where more was asked for than usual. */
 async function startDemo(settings: Config, isTemporary: boolean): Promise<void> {
-  // Loaded on demand, like the servers.
+  // Loaded here, as the servers are.
   const [{ announceDemo, prepareDemo, temporaryData }, { enliven }] = await Promise.all([
     import('./demo.js'),
     import('../demo/demo.js'),
@@ -54,9 +57,7 @@ async function startDemo(settings: Config, isTemporary: boolean): Promise<void> 
   announceDemo({ dataDir, url: settings.publicUrl ?? address, isTemporary, password });
 }
 
-/**
- * Calls `accompany` after the coordinator listens, and its `stop` before the coordinator drains.
- */
+/** `accompany` begins once the coordinator listens; what it begins ends before the coordinator. */
 async function serve(
   config: Config,
   accompany: (address: string) => { stop(): void } = () => ({ stop: () => {} }),
@@ -67,16 +68,15 @@ async function serve(
     company.stop();
     return coordinator.drain();
   };
-  onShutdown(drain, 'Draining: waiting for running work.');
+  onShutdown(drain, 'Draining: waiting for work under way.');
   print(`listening on ${coordinator.address}`);
   const { setupLink } = coordinator;
-  if (setupLink !== null)
-    print(`There are no members yet. Create the first admin at: ${setupLink}`);
+  if (setupLink !== null) print(`Nobody is a member yet. The first admin: ${setupLink}`);
   return coordinator;
 }
 
 async function startOn(config: Config): Promise<Coordinator> {
-  // Loaded on demand, so that other commands start without the HTTP and WebSocket servers.
+  // Loaded here, so that every other command starts without the HTTP and WebSocket servers.
   const { startCoordinator } = await import('../coordinator.js');
   try {
     return await startCoordinator(config);
@@ -85,15 +85,15 @@ async function startOn(config: Config): Promise<Coordinator> {
   }
 }
 
-/** Message for each error of `listen`. Other errors are thrown unchanged. */
+/** Why an address cannot be listened on; everything else passes as it is. */
 const LISTEN_FAULTS: Readonly<Record<string, (flag: string) => string>> = {
-  EADDRINUSE: (flag) => `another program uses it. Choose another ${flag}, or stop that one.`,
-  EACCES: (flag) => `this user is not allowed to. Choose a ${flag} of 1024 or above.`,
+  EADDRINUSE: (flag) => `another program has it. Choose another ${flag}, or stop that one.`,
+  EACCES: (flag) => `this user may not. Choose a ${flag} from 1024 on.`,
   EADDRNOTAVAIL: () => 'this machine does not have that address. Choose another --host.',
   ENOTFOUND: () => 'this machine does not know that name. Choose another --host.',
 };
 
-/** Node sets `port` unless the host is wrong. */
+/** Node says which port it was, except where the host is what is wrong. */
 interface ListenError extends NodeJS.ErrnoException {
   readonly port?: number;
 }

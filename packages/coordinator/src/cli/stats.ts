@@ -18,13 +18,11 @@ interface StatsOptions extends DataOption, JsonOption {
 export function addStats(program: Command): void {
   program
     .command('stats')
-    .description('usage: requests, tokens, audio and images, in whole days of UTC')
-    .option(
-      '--since <duration>',
-      'such as 7d or 12h, from the start of that day; default: all',
-      parseDuration,
+    .description('what was used: requests, tokens, audio and images, in whole days of UTC')
+    .option('--since <duration>', '7d or 12h back, from its day on; default: all', parseDuration)
+    .addOption(
+      new Option('--by <group>', 'what a row stands for').choices(USAGE_GROUPS).default('day'),
     )
-    .addOption(new Option('--by <group>', 'one row for each').choices(USAGE_GROUPS).default('day'))
     .option('--user <member>', 'of one member only')
     .addOption(dataOption())
     .addOption(jsonOption())
@@ -47,12 +45,12 @@ async function stats(options: StatsOptions): Promise<void> {
 
 type Row = AdminResult<'stats.show'>[number];
 
-/** The id if the name no longer exists. */
+/** A name that is gone leaves the id. */
 function labelOf({ id, name }: Row): string | null {
   return name ?? id;
 }
 
-/** Usage of a deleted member stays counted under the id. */
+/** Of a member who was deleted the sums stay. */
 function memberOf({ id, name }: Row): string | null {
   return name ?? `deleted member ${id}`;
 }
@@ -69,7 +67,7 @@ const SUMS = {
   'mean ms': ({ requests, total_ms }: Row) => Math.round(total_ms / requests),
 };
 
-/** On stderr, not a row on stdout: a script that adds up the rows would count the totals twice. */
+/** Talk, not data: a sum among the rows would be counted twice by whoever adds them up. */
 function totalsOf(rows: readonly Row[]): string {
   const sum = (value: (row: Row) => number): number =>
     rows.reduce((total, row) => total + value(row), 0);

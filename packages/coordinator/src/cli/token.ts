@@ -29,9 +29,9 @@ export function addToken(program: Command): void {
     .addHelpText('after', example('token create --owner anna@example.org'));
   token
     .command('create')
-    .description('create a join token for one enrolment; prints only the token')
-    .requiredOption('--owner <member>', "the provider's future owner: id, e-mail address or name")
-    .option('--name <name>', 'name of the provider, unless its agent sets one')
+    .description('create a join token for one enrolment; prints the token alone')
+    .requiredOption('--owner <member>', 'who will own the provider: id, e-mail address or name')
+    .option('--name <name>', 'what the provider is called, unless its agent says otherwise')
     .addOption(
       new Option('--expires <duration>', '30m, 1h or 7d')
         .argParser(parseDuration)
@@ -43,14 +43,14 @@ export function addToken(program: Command): void {
     .action(create);
   token
     .command('list')
-    .description('list join tokens, newest first, without their secrets')
+    .description('list join tokens, the newest first; the secrets themselves are stored nowhere')
     .addOption(dataOption())
     .addOption(jsonOption())
     .addHelpText('after', example('token list --json'))
     .action(list);
   token
     .command('revoke')
-    .description('revoke a join token that is not used yet')
+    .description('make a join token useless before it is used')
     .argument('<id>', 'as "token list" shows it')
     .addOption(yesOption())
     .addOption(dataOption())
@@ -78,7 +78,7 @@ async function list(options: DataOption & JsonOption): Promise<void> {
 }
 
 async function revoke(id: string, options: DataOption & YesOption): Promise<void> {
-  requireYes(options, 'token revoke cannot be undone');
+  requireYes(options, 'token revoke makes a token useless for good');
   const { owner } = await admin(options, 'token.revoke', { token: id });
   say(`The token ${id} of ${owner} is revoked.`);
 }

@@ -40,15 +40,15 @@ interface CreateOptions extends DataOption, JsonOption {
 export function addUser(program: Command): void {
   const user = program
     .command('user')
-    .description('members: people who call models and own machines')
+    .description('members: who may call, and who owns machines')
     .addHelpText('after', example('user list'));
   user
     .command('create')
     .description("create a member; prints the member's id")
-    .requiredOption('--email <address>', 'e-mail address, visible to admins only')
+    .requiredOption('--email <address>', 'e-mail address, seen by admins only')
     .option('--name <name>', 'public name; default: the part of the address before the @')
-    .option('--admin', 'make the member an admin of the dashboard')
-    .option('--password-file <file>', 'file with the password for the dashboard, or - for stdin')
+    .option('--admin', 'may administrate in the dashboard')
+    .option('--password-file <file>', 'password for the dashboard in a file, or - for stdin')
     .addOption(dataOption())
     .addOption(jsonOption())
     .addHelpText('after', example('user create --email anna@example.org --name anna'))
@@ -62,7 +62,7 @@ export function addUser(program: Command): void {
     .action(list);
   user
     .command('show')
-    .description('show one member: networks, machines, keys and blocks')
+    .description('show one member: networks, machines, keys, and who blocks whom')
     .addArgument(memberArgument())
     .addOption(dataOption())
     .addOption(jsonOption())
@@ -77,7 +77,7 @@ export function addUser(program: Command): void {
 function addChangeCommands(user: Command): void {
   user
     .command('rename')
-    .description("change a member's public name")
+    .description('give a member another public name')
     .addArgument(memberArgument())
     .argument('<name>', 'unique among the members')
     .addOption(dataOption())
@@ -85,9 +85,9 @@ function addChangeCommands(user: Command): void {
     .action(rename);
   user
     .command('role')
-    .description("change a member's role")
+    .description('say whether a member may administrate in the dashboard')
     .addArgument(memberArgument())
-    .addArgument(new Argument('<role>', 'the new role').choices(['admin', 'member']))
+    .addArgument(new Argument('<role>', 'what they are from now on').choices(['admin', 'member']))
     .addOption(dataOption())
     .addHelpText('after', example('user role anna admin'))
     .action(setRole);
@@ -95,7 +95,7 @@ function addChangeCommands(user: Command): void {
     .command('password')
     .description('set the password for the dashboard; ends the sessions of the member')
     .addArgument(memberArgument())
-    .requiredOption('--password-file <file>', 'file with the new password, or - for stdin')
+    .requiredOption('--password-file <file>', 'the new password in a file, or - for stdin')
     .addOption(dataOption())
     .addHelpText('after', example('user password anna --password-file -'))
     .action(setPassword);
@@ -104,21 +104,21 @@ function addChangeCommands(user: Command): void {
 function addStateCommands(user: Command): void {
   user
     .command('disable')
-    .description('disable a member at once, with their keys and machines')
+    .description('shut a member out at once, with their keys and machines, until enabled')
     .addArgument(memberArgument())
     .addOption(dataOption())
     .addHelpText('after', example('user disable anna'))
     .action(disable);
   user
     .command('enable')
-    .description('enable a disabled member')
+    .description('let a disabled member in again')
     .addArgument(memberArgument())
     .addOption(dataOption())
     .addHelpText('after', example('user enable anna'))
     .action(enable);
   user
     .command('delete')
-    .description('delete a member with all their data; asks first, unless --yes')
+    .description('delete a member with all that is theirs; told and asked, unless --yes')
     .addArgument(memberArgument())
     .addOption(yesOption())
     .addOption(dataOption())
@@ -129,10 +129,10 @@ function addStateCommands(user: Command): void {
 async function remove(member: string, options: DataOption & YesOption): Promise<void> {
   if (options.yes !== true) {
     const preview = await admin(options, 'user.delete', { member, dry_run: true });
-    say(`Deleting ${preview.name} cannot be undone:`);
+    say(`To delete ${preview.name} for good means:`);
     for (const line of preview.consequences) say(`  ${line}`);
     const streams = terminalStreams();
-    if (streams === null) return requireYes(options, 'user delete cannot be undone');
+    if (streams === null) return requireYes(options, 'user delete cannot be taken back');
     const question = `Delete ${preview.name}?`;
     if (!(await withTerminal(streams, (terminal) => askYesNo(terminal, question, false)))) {
       return say('Nothing was changed.');
@@ -224,14 +224,14 @@ interface InviteOptions extends DataOption {
   readonly expires: number;
 }
 
-/** Subcommands of `user` for invites. */
+/** The commands of `user` that bring people in. */
 function addUserInvites(user: Command): void {
   user
     .command('invite')
-    .description('invite a person, who chooses name and password; prints only the link')
-    .requiredOption('--email <address>', 'e-mail address, visible to admins only')
-    .option('--admin', 'make the member an admin of the dashboard')
-    .option('--network <network>', 'network that they join with the invite')
+    .description('invite somebody, who chooses name and password; prints the link alone')
+    .requiredOption('--email <address>', 'e-mail address, seen by admins only')
+    .option('--admin', 'may administrate in the dashboard')
+    .option('--network <network>', 'the network that they join with it')
     .addOption(
       new Option('--expires <duration>', '12h or 7d')
         .argParser(parseDuration)
@@ -242,15 +242,15 @@ function addUserInvites(user: Command): void {
     .action(invite);
   user
     .command('invites')
-    .description('list invites, newest first, without their secrets')
+    .description('list invites, the newest first; their secrets are stored nowhere')
     .addOption(dataOption())
     .addOption(jsonOption())
     .addHelpText('after', example('user invites --json'))
     .action(listInvites);
   user
     .command('uninvite')
-    .description('revoke an invite that is not used yet')
-    .argument('<invite>', 'its id, or an e-mail address: all its open invites')
+    .description('take back an invite that nobody has used')
+    .argument('<invite>', 'id, or the address: every open invite of it')
     .addOption(dataOption())
     .addHelpText('after', example('user uninvite ben@example.org'))
     .action(uninvite);
@@ -265,19 +265,19 @@ async function invite(options: InviteOptions): Promise<void> {
     expires_in_s: expires,
   });
   const origin = invited.origin ?? readPublicUrl(options);
-  // The secret is the URL's fragment, which browsers send to no server, so no proxy logs it.
+  // Behind the #, it is sent to no server, so that no proxy on the way writes it down.
   print(origin === null ? invited.secret : `${origin}/join#${invited.secret}`);
   const end = `For ${invited.email}, once, until ${isoTime(invited.expires_at)}.`;
   if (origin !== null) {
     const body = `{"token": "<the link>", "name": "…", "password": "…", "key_name": "first"}`;
     return say(
-      `${end} Anybody with the link can use it, in a browser or with:\n` +
+      `${end} Whoever has the link can use it, and joins with:\n` +
         `  curl ${origin}/api/join -H 'content-type: application/json' -d '${body}'`,
     );
   }
   say(
-    `${end} Only the token is printed: no coordinator runs, and GATEWAY_PUBLIC_URL is unset. ` +
-      'The link is <public URL>/join#<token>.',
+    `${end} That is the token alone: no coordinator runs, and GATEWAY_PUBLIC_URL is unset. ` +
+      'The link has <public URL>/join# before it.',
   );
 }
 
@@ -301,11 +301,11 @@ const INVITE_COLUMNS = {
   expires: ({ expires_at: at }: InviteRow) => isoTime(at),
 };
 
-/** Subcommands of `user` for sessions. */
+/** The commands of `user` that tell who is logged in. */
 function addUserSessions(user: Command): void {
   user
     .command('sessions')
-    .description('list sessions of the dashboard, of all members or one')
+    .description("list who is logged in to the dashboard, or one member's sessions")
     .argument('[member]', 'id, e-mail address or name')
     .addOption(dataOption())
     .addOption(jsonOption())
@@ -313,7 +313,7 @@ function addUserSessions(user: Command): void {
     .action(listSessions);
   user
     .command('logout')
-    .description('end one session, or all sessions of a member')
+    .description('end one session, or all of a member')
     .argument('<member|session>', 'a member, or the id of a session')
     .addOption(dataOption())
     .addHelpText('after', example('user logout anna'))

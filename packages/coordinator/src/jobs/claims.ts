@@ -100,7 +100,7 @@ export class JobRuns {
     if (isOver) return { claimId, action: 'discard' };
     const canceling = this.#enter(claimId);
     // It was claimed and never heard of again until now.
-    if (runDeadline === null) this.#ends.accepted(claimId, limitMs);
+    if (runDeadline === null) this.#ends.accepted(claimed, limitMs);
     const run = JobRun.resume({ claimed, canceling, linked, sink, limitMs });
     // It is over, too, where the link is given up before it was begun.
     this.#track(claimId, canceling, this.#follow(run, null));
@@ -140,17 +140,16 @@ export class JobRuns {
     const { claimed, body, canceling, choice, reservation } = started;
     const sink = await this.#openSink(claimed, body);
     if (sink === null || canceling.signal.aborted) return reservation.release();
-    const { claimId } = claimed;
     const limitMs = this.#deadlineOf(claimed);
     const sent = this.#hold(body.length);
     const onAccepted = (): void => {
       sent();
-      this.#ends.accepted(claimId, limitMs);
+      this.#ends.accepted(claimed, limitMs);
     };
     const run = JobRun.send({ ...started, sink, limitMs, onAccepted });
     if (run === null) {
       sent();
-      return this.#ends.release(claimId, linkGone());
+      return this.#ends.release(claimed, linkGone());
     }
     return this.#follow(run, choice).finally(sent);
   }
@@ -196,8 +195,8 @@ export class JobRuns {
     }
   }
 
-  async #concede({ claimId }: ClaimedJob, error: ApiError): Promise<void> {
-    await this.#ends.end(claimId, judgeOwnFault(error));
+  async #concede(claimed: ClaimedJob, error: ApiError): Promise<void> {
+    await this.#ends.end(claimed, judgeOwnFault(error));
   }
 
   /** Through which share its caller is let in by now; null where they own the provider. */

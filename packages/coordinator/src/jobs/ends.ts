@@ -8,6 +8,7 @@ import type {
   DispatchStore,
   EndOutcome,
   FinishOutcome,
+  HeldClaim,
   Job,
   JobUsage,
   UsageRow,
@@ -44,9 +45,10 @@ export class RunEnds {
   }
 
   /** Without waiting: what comes after it is written after it. */
-  accepted(claimId: string, limitMs: number): void {
+  accepted({ claimId, sessionId }: HeldClaim, limitMs: number): void {
     const now = Date.now();
-    this.#parts.store.acceptJob(claimId, now + limitMs, now).catch((err: unknown) => {
+    const accepting = this.#parts.store.acceptJob({ claimId, sessionId }, now + limitMs, now);
+    accepting.catch((err: unknown) => {
       this.#parts.logger.warn({ err, claim: claimId }, 'cannot note that a job was accepted');
     });
   }
@@ -56,19 +58,19 @@ export class RunEnds {
     await run.sink.drop();
     // A canceled job is not this run's any more, and one whose link is lost may go on.
     if (end.kind === 'canceled' || end.verdict.fate === 'leave') return undefined;
-    const outcome = await this.end(run.claimId, end.verdict);
+    const outcome = await this.end(run.claim, end.verdict);
     if (outcome !== null) run.acknowledge(outcome.kind === 'stale' ? 'stale' : 'stored');
     return undefined;
   }
 
   /** Null where the database did not take it. */
-  async end(claimId: string, verdict: JobVerdict): Promise<EndOutcome | null> {
+  async end({ claimId, sessionId }: HeldClaim, verdict: JobVerdict): Promise<EndOutcome | null> {
     const { fate } = verdict;
     if (fate === 'leave') return null;
     const { store } = this.#parts;
     const { error } = verdict.error.body;
     const outcome = await this.#write(() => {
-      const ended = { claimId, error, random: Math.random() };
+      const ended = { claimId, sessionId, error, random: Math.random() };
       return fate === 'fail' || fate === 'retry'
         ? store.failJob({ ...ended, retryable: fate === 'retry' }, Date.now())
         : store.releaseJob({ ...ended, counts: fate === 'count' }, Date.now());
@@ -78,8 +80,8 @@ export class RunEnds {
   }
 
   /** The job never reached its provider. */
-  async release(claimId: string, error: ApiError): Promise<void> {
-    await this.end(claimId, { fate: 'release', error });
+  async release(claim: HeldClaim, error: ApiError): Promise<void> {
+    await this.end(claim, { fate: 'release', error });
   }
 
   async #finish(run: JobRun, usage: JobUsage): Promise<void> {
@@ -94,7 +96,7 @@ export class RunEnds {
       case 'member_full': {
         await run.sink.drop();
         const error = this.#parts.sinks.library.fullError(outcome.kind);
-        const noted = await this.end(run.claimId, { fate: 'fail', error });
+        const noted = await this.end(run.claim, { fate: 'fail', error });
         if (noted !== null) run.acknowledge('stored');
         return undefined;
       }
@@ -109,16 +111,16 @@ export class RunEnds {
   async #store(run: JobRun, usage: JobUsage): Promise<FinishOutcome | null> {
     const { store, sinks } = this.#parts;
     const { text, assets } = run.sink.result;
-    const { claimId } = run;
-    const finish = { claimId, result: text, assets, assetLimits: sinks.library.limits, usage };
+    const { claim } = run;
+    const finish = { ...claim, result: text, assets, assetLimits: sinks.library.limits, usage };
     try {
       return await this.#write(() => store.finishJob(finish, Date.now()));
     } catch (error) {
       // The database refuses this very result, and would the next time.
-      this.#parts.logger.error({ err: error, claim: claimId }, 'a result cannot be stored');
+      this.#parts.logger.error({ err: error, claim: claim.claimId }, 'a result cannot be stored');
       await run.sink.drop();
       const told = brokenRun(error);
-      const noted = await this.end(claimId, { fate: 'retry', error: told });
+      const noted = await this.end(claim, { fate: 'retry', error: told });
       return noted === null ? null : { kind: 'stale' };
     }
   }

@@ -10,7 +10,7 @@ import type {
   Reservation,
 } from '../core/routing/links.js';
 import { askedTokens } from '../core/usage/usage-bounds.js';
-import type { ClaimedJob } from '../store/port.js';
+import type { ClaimedJob, HeldClaim } from '../store/port.js';
 import type { Attempt, AttemptResult, AttemptTiming } from '../run/attempt.js';
 import { judge, reportOfRun } from '../run/failure.js';
 import type { JobVerdict } from '../run/failure.js';
@@ -43,7 +43,7 @@ export type RunEnd =
   | { readonly kind: 'canceled' };
 
 export class JobRun {
-  readonly claimId: string;
+  readonly claim: HeldClaim;
   readonly sink: JobSink;
   /** Never rejected. */
   readonly end: Promise<RunEnd>;
@@ -57,7 +57,8 @@ export class JobRun {
     attempt: Attempt,
     from: { readonly startedAt: number; readonly providerName: string },
   ) {
-    this.claimId = claimed.claimId;
+    const { claimId, sessionId } = claimed;
+    this.claim = { claimId, sessionId };
     this.sink = sink;
     this.#startedAt = from.startedAt;
     this.#attempt = attempt;
@@ -122,7 +123,7 @@ export class JobRun {
 
   /** Tells the agent what became of its last word. */
   acknowledge(verdict: Parameters<Exchange['acknowledge']>[1]): void {
-    this.#exchange?.acknowledge(this.claimId, verdict);
+    this.#exchange?.acknowledge(this.claim.claimId, verdict);
   }
 }
 

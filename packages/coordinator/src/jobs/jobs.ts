@@ -213,13 +213,15 @@ export class Jobs implements JobActions, ClaimKeeper {
   }
 
   /** A claim whose end cannot come through here is not renewed: its lease is to end it. */
-  async renew({ providerId }: LinkedProvider, held: readonly string[]): Promise<readonly string[]> {
+  async renew(linked: LinkedProvider, held: readonly string[]): Promise<readonly string[]> {
+    const { providerId, sessionId } = linked;
     const claimIds = held.filter((id) => this.#runs.has(id));
     const unknown = held.filter((id) => !this.#runs.has(id));
     const now = Date.now();
     const leaseUntil = now + this.#parts.settings.jobLeaseMs;
     try {
-      const lost = await this.#parts.store.renewClaims({ providerId, claimIds, leaseUntil }, now);
+      const renewal = { providerId, sessionId, claimIds, leaseUntil };
+      const lost = await this.#parts.store.renewClaims(renewal, now);
       return [...unknown, ...lost];
     } catch (err) {
       this.#parts.logger.warn({ err }, 'leases cannot be renewed now');

@@ -25,10 +25,18 @@ export interface NewClaim {
   readonly isOwn: boolean;
 }
 
-/** A job in a provider's hands. */
-export interface ClaimedJob {
-  readonly job: Job;
+/**
+ * A claim, and the link that holds it. Once the agent has resumed the claim on a newer link, writes
+ * of the older one change nothing: they are `stale`.
+ */
+export interface HeldClaim {
   readonly claimId: string;
+  readonly sessionId: string;
+}
+
+/** A job in a provider's hands. */
+export interface ClaimedJob extends HeldClaim {
+  readonly job: Job;
   readonly serviceId: string;
   /** The public name of its caller. */
   readonly memberName: string;
@@ -43,8 +51,7 @@ export interface ClaimedJob {
 /** What a run cost, less what the job's row knows by itself. */
 export type JobUsage = Omit<UsageNumbers, 'queueMs' | 'totalMs'>;
 
-export interface Finish {
-  readonly claimId: string;
+export interface Finish extends HeldClaim {
   /** JSON of a text job; null where the result is files. */
   readonly result: Uint8Array | null;
   /** Files that lie in their places; their rows are written here. */
@@ -61,8 +68,7 @@ export type FinishOutcome =
   /** There is no space for its files; the claim is still current. */
   | { readonly kind: 'member_full' | 'full' };
 
-export interface Failure {
-  readonly claimId: string;
+export interface Failure extends HeldClaim {
   /** May another attempt mend it? */
   readonly retryable: boolean;
   readonly error: JobError;
@@ -70,8 +76,7 @@ export interface Failure {
   readonly random: number;
 }
 
-export interface Release {
-  readonly claimId: string;
+export interface Release extends HeldClaim {
   /**
    * True: the provider is left alone for a while, and after too many releases it is a failure.
    * False: the owner took the card back, or a side is draining.
@@ -136,14 +141,15 @@ export interface DispatchStore {
     claims: readonly NewClaim[],
     now: number,
   ): Promise<readonly (readonly [ClaimedJob, Uint8Array] | null)[]>;
-  /** False where the claim is not current. */
-  acceptJob(claimId: string, runDeadline: number, now: number): Promise<boolean>;
+  /** False if the claim is not current, or a newer link holds it. */
+  acceptJob(claim: HeldClaim, runDeadline: number, now: number): Promise<boolean>;
   /** Gives the job back; its attempt does not count. */
   releaseJob(release: Release, now: number): Promise<EndOutcome>;
-  /** Extends the leases of this provider's claims; returns those that are not current. */
+  /** Extends the leases that the link holds; returns the claims that it does not hold. */
   renewClaims(
     claims: {
       readonly providerId: string;
+      readonly sessionId: string;
       readonly claimIds: readonly string[];
       readonly leaseUntil: number;
     },

@@ -1,7 +1,7 @@
 /** The part of the store's port that is about jobs as their callers see them. */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import type { ProviderScope } from '../core/access/caller.js';
-import type { JobCounts, JobError, JobStatus } from '../core/jobs/job.js';
+import type { FailedAttempt, JobCounts, JobError, JobStatus } from '../core/jobs/job.js';
 import type { Needs } from '../core/routing/match.js';
 import type { Ahead } from '../core/jobs/lane.js';
 import type { Asset } from './asset-store.js';
@@ -39,16 +39,6 @@ export interface Job {
   readonly error: JobError | null;
   /** The first of its files that is still there. */
   readonly firstAssetId: string | null;
-}
-
-/** One that another attempt came after. */
-export interface FailedAttempt {
-  /** From 1. The same twice where its agent came back to it, and it failed again. */
-  readonly attempt: number;
-  readonly providerId: string | null;
-  readonly startedAt: number | null;
-  readonly failedAt: number;
-  readonly error: JobError;
 }
 
 /** One job with all that belongs to it. */

@@ -1,10 +1,10 @@
 /** A fake web UI with its backend, and requests for it. */
 import type { Backend, LocalCall, ServiceConfig } from '@inference-gateway/agent/backends/backend';
-import { createBackend } from '@inference-gateway/agent/backends/local-servers';
+import { createBackend } from '@inference-gateway/agent/backends/create-backend';
 import { onTestFinished } from 'vitest';
 import { configuredServer } from '../../../support/configured-server.js';
-import { CHECKPOINTS, startFakeWebUi } from '../../../support/local-servers/automatic1111.js';
-import type { FakeWebUi, FakeWebUiOptions } from '../../../support/local-servers/automatic1111.js';
+import { CHECKPOINTS, startFakeWebUi } from '../../../support/fake-automatic1111.js';
+import type { FakeWebUi, FakeWebUiOptions } from '../../../support/fake-automatic1111.js';
 import { localCall } from '../../../support/local-call.js';
 import type { CallOptions } from '../../../support/local-call.js';
 

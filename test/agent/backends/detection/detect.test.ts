@@ -2,17 +2,17 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { detect, scanLoopback } from '@inference-gateway/agent/backends/detection/detect';
 import { expect, onTestFinished, test } from 'vitest';
-import { startFakeWebUi } from '../../../support/local-servers/automatic1111.js';
+import { startFakeWebUi } from '../../../support/fake-automatic1111.js';
 import { answer } from '../../../support/fake-behaviours.js';
 import { raw, startFakeServer } from '../../../support/fake-model-server.js';
 import type { FakeModelServer, FakeServerOptions } from '../../../support/fake-model-server.js';
 import {
   LLAMA_PROPS,
   startFakeLlamaServer,
+  startFakeOllama,
   startFakeOpenAi,
 } from '../../../support/fake-openai-server.js';
-import { startFakeOllama } from '../../../support/local-servers/ollama.js';
-import { startFakeWhisper } from '../../../support/local-servers/whisper-server.js';
+import { startFakeWhisper } from '../../../support/fake-whisper-server.js';
 
 type Routes = FakeServerOptions['routes'];
 

@@ -1,7 +1,7 @@
 /** The `openai` backend before a local server that answers POSTs and GETs as a test wants. */
 import ffmpegBinary from '@ffmpeg-installer/ffmpeg';
 import type { Backend, ServiceConfig } from '@inference-gateway/agent/backends/backend';
-import { createBackend } from '@inference-gateway/agent/backends/local-servers';
+import { createBackend } from '@inference-gateway/agent/backends/create-backend';
 import { Ffmpeg } from '@inference-gateway/agent/media/ffmpeg';
 import { onTestFinished } from 'vitest';
 import { configuredServer } from '../../../support/configured-server.js';

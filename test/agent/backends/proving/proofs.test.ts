@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createBackend } from '@inference-gateway/agent/backends/local-servers';
+import { createBackend } from '@inference-gateway/agent/backends/create-backend';
 import { Proofs } from '@inference-gateway/agent/backends/proving/prover';
 import type { Subject, Trial } from '@inference-gateway/agent/backends/proving/try-model';
 import { ProofFile } from '@inference-gateway/agent/state/proof-file';

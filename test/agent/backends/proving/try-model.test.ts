@@ -1,5 +1,5 @@
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
-import { createBackend } from '@inference-gateway/agent/backends/local-servers';
+import { createBackend } from '@inference-gateway/agent/backends/create-backend';
 import { tryModel } from '@inference-gateway/agent/backends/proving/try-model';
 import type { Trial } from '@inference-gateway/agent/backends/proving/try-model';
 import { expect, onTestFinished, test } from 'vitest';

@@ -1,4 +1,4 @@
-import { createBackend } from '@inference-gateway/agent/backends/local-servers';
+import { createBackend } from '@inference-gateway/agent/backends/create-backend';
 import type { LocalCall, ServiceConfig } from '@inference-gateway/agent/backends/backend';
 import { expect, onTestFinished, test } from 'vitest';
 import { configuredServer } from '../../../support/configured-server.js';

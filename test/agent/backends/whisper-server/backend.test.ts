@@ -1,6 +1,6 @@
 /** What whisper.cpp's server needs beyond what every backend does. */
 import { expect, test } from 'vitest';
-import { VERBOSE } from '../../../support/local-servers/whisper-server.js';
+import { VERBOSE } from '../../../support/fake-whisper-server.js';
 import { documentOf, errorOf } from '../../../support/local-call.js';
 import { send } from '../../../support/recording-server.js';
 import { tone } from '../../../support/sound.js';

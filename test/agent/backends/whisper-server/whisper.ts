@@ -7,8 +7,8 @@ import { converterOf } from '@inference-gateway/agent/media/built-in-converter';
 import { Ffmpeg } from '@inference-gateway/agent/media/ffmpeg';
 import { onTestFinished } from 'vitest';
 import { configuredServer } from '../../../support/configured-server.js';
-import { startFakeWhisper } from '../../../support/local-servers/whisper-server.js';
-import type { FakeWhisperOptions } from '../../../support/local-servers/whisper-server.js';
+import { startFakeWhisper } from '../../../support/fake-whisper-server.js';
+import type { FakeWhisperOptions } from '../../../support/fake-whisper-server.js';
 import { localCall, upload } from '../../../support/local-call.js';
 import { tone } from '../../../support/sound.js';
 

@@ -11,8 +11,8 @@ import type {
 } from '@inference-gateway/shared/protocol/messages';
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import type { Backend, Description, ServiceConfig } from '../backend.js';
-import { NO_TOOLS } from '../local-servers.js';
-import type { BackendTools } from '../server-kind.js';
+import { NO_TOOLS } from '../create-backend.js';
+import type { BackendTools } from '../create-backend.js';
 import { findSubject } from '../proving/find-subject.js';
 import type { Wanted } from '../proving/find-subject.js';
 import { Prover } from '../proving/prover.js';

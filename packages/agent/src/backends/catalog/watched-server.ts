@@ -2,8 +2,8 @@
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { LocalFailure } from '../backend.js';
 import type { Backend, Description, ServiceConfig } from '../backend.js';
-import { createBackend } from '../local-servers.js';
-import type { BackendTools } from '../server-kind.js';
+import { createBackend } from '../create-backend.js';
+import type { BackendTools } from '../create-backend.js';
 import type { Subject } from '../proving/try-model.js';
 
 /** `since` is in milliseconds since 1970. */

@@ -5,10 +5,11 @@
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import { isLoopback } from '@inference-gateway/shared/loopback';
 import { LocalFailure } from '../backend.js';
+import type { BackendName } from '../create-backend.js';
 import { wantsKeyAt } from './signs.js';
 import type { Ask, ServedType } from './signs.js';
-import { FINGERPRINTS } from '../local-servers.js';
-import type { BackendName, Fingerprint } from '../local-servers.js';
+import { FINGERPRINTS } from './fingerprints.js';
+import type { Fingerprint } from './fingerprints.js';
 import { probe } from '../probe.js';
 import type { ProbeAnswer } from '../probe.js';
 

@@ -11,7 +11,7 @@ import type { ModelItem } from '../model-list.js';
 export type Ask = (path: string) => Promise<ProbeAnswer>;
 
 /** The JSON object of a success; a 200 whose body is an error is none (LM Studio). */
-export async function said(ask: Ask, path: string): Promise<JsonObject | null> {
+async function said(ask: Ask, path: string): Promise<JsonObject | null> {
   const { status, json } = await ask(path);
   const object = status === 200 ? asObject(json) : null;
   // ACE-Step has the key in every answer, null where all is well.
@@ -38,8 +38,102 @@ export async function isSoftware(ask: Ask, name: string): Promise<boolean> {
   return software?.['name'] === name;
 }
 
+/** Its REST API has `models[].key` since 0.4 and `data[].state` before; a refusal names it. */
+export async function isLmStudio(ask: Ask): Promise<boolean> {
+  const { status, text } = await ask('/api/v1/models');
+  if (status === 401 && text.includes('LM Studio')) return true;
+  const newer = (await said(ask, '/api/v1/models'))?.['models'];
+  if (Array.isArray(newer)) return asObjects(newer).every((model) => 'key' in model);
+  const older = asObjects((await said(ask, '/api/v0/models'))?.['data']);
+  return older.some((model) => asText(model['state']) !== null);
+}
+
+/** Its key guards all but this one path. */
+export async function isLemonade(ask: Ask): Promise<boolean> {
+  if (await answers(ask, '/v1/health', 'all_models_loaded')) return true;
+  return (await ask('/v1/health')).status === 401 && answers(ask, '/live', 'status');
+}
+
+/** An Ollama without models has an empty list. */
+export async function isOllama(ask: Ask): Promise<boolean> {
+  if (asText((await said(ask, '/api/version'))?.['version']) === null) return false;
+  const models = (await said(ask, '/api/tags'))?.['models'];
+  return Array.isArray(models) && models.every((model) => 'digest' in (asObject(model) ?? {}));
+}
+
+/** Its key guards what runs, but not that it is well. */
+export async function isLlamaSwap(ask: Ask): Promise<boolean> {
+  const isRefused = (await ask('/running')).status === 401;
+  if (isRefused) return (await ask('/health')).text === 'OK';
+  return Array.isArray((await said(ask, '/running'))?.['running']);
+}
+
+/** The header shows even where a key guards the properties. */
+export async function isLlamaServer(ask: Ask): Promise<boolean> {
+  const { server } = await ask('/props');
+  const hasHeader = server === 'llama.cpp' || server === 'ik_llama.cpp';
+  return hasHeader || asText((await said(ask, '/props'))?.['build_info']) !== null;
+}
+
+export async function isSglang(ask: Ask): Promise<boolean> {
+  for (const path of ['/model_info', '/get_model_info']) {
+    if (asText((await said(ask, path))?.['model_path']) !== null) return true;
+  }
+  return false;
+}
+
+/** Its key guards the list of models, never the version. */
+export async function isVllm(ask: Ask): Promise<boolean> {
+  if (asText((await said(ask, '/version'))?.['version']) === null) return false;
+  return (await ask('/v1/models')).status === 401 || (await hasOwner(ask, 'vllm'));
+}
+
+export async function isComfyUi(ask: Ask): Promise<boolean> {
+  const system = asObject((await said(ask, '/system_stats'))?.['system']);
+  return asText(system?.['comfyui_version']) !== null;
+}
+
+/** Behind a password, its API's paths are 401 and those that it does not have are 404. */
+export async function isWebUi(ask: Ask): Promise<boolean> {
+  const { status, json } = await ask('/sdapi/v1/sd-models');
+  if (status === 401) return (await ask('/v1/models')).status === 404;
+  return status === 200 && Array.isArray(json);
+}
+
+/** While it loads, and after a load that failed, the path is 404. */
+export async function isWhisperServer(ask: Ask): Promise<boolean> {
+  return (await ask('/health')).server === 'whisper.cpp';
+}
+
+export async function isAceStep(ask: Ask): Promise<boolean> {
+  return asObject((await said(ask, '/health'))?.['data'])?.['service'] === 'ACE-Step API';
+}
+
+/** Many speech servers list `/v1/audio/models` for Open WebUI; only this one is so healthy. */
+export async function isSpeaches(ask: Ask): Promise<boolean> {
+  if (!(await answers(ask, '/v1/audio/models'))) return false;
+  if ((await said(ask, '/health'))?.['message'] === 'OK') return true;
+  return (await listOf(ask)).some((model) => asText(model['task']) !== null);
+}
+
 export async function hasOwner(ask: Ask, owner: string): Promise<boolean> {
   return (await listOf(ask)).some((model) => model['owned_by'] === owner);
+}
+
+export async function isTextGenerationWebUi(ask: Ask): Promise<boolean> {
+  return answers(ask, '/v1/internal/model/info', 'model_name');
+}
+
+/** It names its models as OpenAI does, and bills nobody. */
+export async function isOpenedAiSpeech(ask: Ask): Promise<boolean> {
+  const models = await listOf(ask);
+  const isSpeech = models.some(({ id }) => id === 'tts-1');
+  const isOwned = models.every((model) => model['owned_by'] === 'user');
+  return isSpeech && isOwned && (await answers(ask, '/v1/billing/usage', 'total_usage'));
+}
+
+export async function isMlxAudio(ask: Ask): Promise<boolean> {
+  return asText((await said(ask, '/'))?.['message'])?.includes('MLX Audio') ?? false;
 }
 
 /** The name of a FastAPI program; empty where there is none. */
@@ -48,11 +142,57 @@ export async function apiTitleOf(ask: Ask): Promise<string> {
   return asText(info?.['title']) ?? '';
 }
 
+export async function isWhisperWebService(ask: Ask): Promise<boolean> {
+  const paths = asObject((await said(ask, '/openapi.json'))?.['paths']);
+  return paths !== null && '/asr' in paths;
+}
+
+/** Its title is its owner's choice. */
+export async function isChatterbox(ask: Ask): Promise<boolean> {
+  const model = await said(ask, '/api/model-info');
+  const isTurbo = model !== null && 'turbo_available_in_package' in model;
+  return isTurbo || (asText(model?.['class_name'])?.startsWith('Chatterbox') ?? false);
+}
+
+/** Voices by their names, and the one that it was started with. */
+export async function isPiper(ask: Ask): Promise<boolean> {
+  if ((await said(ask, '/voices')) === null) return false;
+  const voice = asObject((await said(ask, '/info'))?.['voice']);
+  return asText(voice?.['name']) !== null;
+}
+
+/** As healthy as llama-server, without its header, and nobody owns its models. */
+export async function isMlxLm(ask: Ask): Promise<boolean> {
+  if ((await said(ask, '/health'))?.['status'] !== 'ok') return false;
+  if (!(await listsModels(ask, '/v1/models'))) return false;
+  return (await listOf(ask)).every((model) => !('owned_by' in model));
+}
+
+/** Nothing in what it says names it but how it says no, and it always wants a key. */
+export async function isJan(ask: Ask): Promise<boolean> {
+  const { status, text } = await ask('/v1/models');
+  return status === 401 && text.includes('Invalid or missing authorization token');
+}
+
+/** A proxy, mostly to servers elsewhere. */
+export async function isLiteLlm(ask: Ask): Promise<boolean> {
+  return answers(ask, '/health/readiness', 'litellm_version');
+}
+
+export async function isInvokeAi(ask: Ask): Promise<boolean> {
+  return answers(ask, '/api/v1/app/version', 'version');
+}
+
+/** A server that wants a key is one, too. */
+export async function isAnyModelServer(ask: Ask): Promise<boolean> {
+  return (await ask('/v1/models')).status === 401 || (await listsModels(ask, '/v1/models'));
+}
+
 export async function listsModels(ask: Ask, path: string): Promise<boolean> {
   return Array.isArray((await said(ask, path))?.['data']);
 }
 
-export async function listOf(ask: Ask): Promise<JsonObject[]> {
+async function listOf(ask: Ask): Promise<JsonObject[]> {
   return asObjects((await said(ask, '/v1/models'))?.['data']);
 }
 
@@ -64,15 +204,24 @@ export interface ServedType {
   readonly models: readonly string[] | null;
 }
 
+/** What KoboldCpp has loaded; its music has no path in OpenAI's API. */
+const KOBOLD_FLAGS = [
+  ['llm', 'llm'],
+  ['stt', 'transcribe'],
+  ['tts', 'tts'],
+  ['image', 'txt2img'],
+] as const satisfies readonly (readonly [ServiceType, string])[];
+
+export async function koboldTypes(ask: Ask): Promise<readonly ServedType[]> {
+  const flags = await said(ask, '/api/extra/version');
+  const loaded = KOBOLD_FLAGS.filter(([, flag]) => flags?.[flag] === true);
+  return loaded.map(([type]) => ({ type, models: null }));
+}
+
 /** By a list that tells what each model does, and which the server's backend parts likewise. */
 export async function listedTypes(ask: Ask, path: string): Promise<readonly ServedType[]> {
   const items = await itemsOf(ask, path);
   return typesOf(items.filter(({ told }) => told)).map((type) => ({ type, models: null }));
-}
-
-/** The same of OpenAI's own list. */
-export function listed(ask: Ask): Promise<readonly ServedType[]> {
-  return listedTypes(ask, '/v1/models');
 }
 
 /**

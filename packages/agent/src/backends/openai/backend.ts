@@ -6,7 +6,6 @@ import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKind } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import type { AudioConverter } from '../../media/audio-converter.js';
-import { converterOf } from '../../media/built-in-converter.js';
 import { notServed } from '../../openai-wire/error-document.js';
 import { advertise } from '../advertise.js';
 import { askedServer, listPlainly } from './list.js';
@@ -16,7 +15,6 @@ import { refuseVoiceFile, isMlxAudio, listVoices, voicesOf } from './voices.js';
 import { makeFilm, makeImages, makeMusic, speak, transcribe } from './media.js';
 import type { MediaTarget } from './send.js';
 import { runCall } from '../run-call.js';
-import type { CreateBackend } from '../server-kind.js';
 import { LLAMA_SWAP } from '../llama-swap/dialect.js';
 import { SGLANG } from '../sglang/dialect.js';
 import { VLLM } from '../vllm/dialect.js';
@@ -116,11 +114,6 @@ export class OpenAiBackend implements Backend {
       ...(voices.length > 0 && { voices }),
     };
   }
-}
-
-/** Makes the backend of a server that speaks OpenAI's API in its own way. */
-export function speaking(dialect: Dialect): CreateBackend {
-  return (service, { ffmpeg }) => new OpenAiBackend(service, converterOf(ffmpeg), dialect);
 }
 
 // Which program a service called `openai` is, as far as it names itself in its list.

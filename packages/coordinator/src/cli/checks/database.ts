@@ -1,6 +1,4 @@
-/**
- * Checks of the database file: its schema, its integrity, and its newest time against the clock.
- */
+/** The database file: its schema, its integrity, and the clock that wrote it. */
 import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
 import { inspectStore } from '../../store/open.js';
@@ -10,11 +8,12 @@ const MAX_CLOCK_LEAD_MS = 300_000;
 const RESTORE = 'Stop the coordinator, and restore with: gateway-coordinator restore <backup>';
 const NEEDS_ROOM = /^SQLITE_(IOERR|FULL|CANTOPEN)/;
 const LOOK_AGAIN =
-  'The database may be intact. Free space first, and check again with: gateway-coordinator doctor';
-const NEWER_PROGRAM = 'Update the program; its version is shown by: gateway-coordinator version';
+  'It need not be damaged. Free space first, and look again with: gateway-coordinator doctor';
+const NEWER_PROGRAM =
+  'Update the program to the newer version; see this one with: gateway-coordinator version';
 const SET_CLOCK = 'Set it with: sudo timedatectl set-ntp true';
 
-/** `isFull`: the disk has almost no free space. */
+/** `isFull`: the disk has hardly room for another byte. */
 export function checkDatabase(dataDir: string, isFull: boolean): Check[] {
   const inspection = inspect(dataDir, isFull);
   if ('status' in inspection) {
@@ -29,14 +28,14 @@ export function checkDatabase(dataDir: string, isFull: boolean): Check[] {
   ];
 }
 
-/** An unreadable file is reported as a failed check and never throws. */
+/** A file that cannot even be read is what this command is for. */
 function inspect(dataDir: string, isFull: boolean): Inspection | Check {
   try {
     return inspectStore(dataDir);
   } catch (error) {
     const { message, code = '' } = error as Error & { readonly code?: string };
     const { fail } = checking('database');
-    // To read the log of a database that no process has open, SQLite creates a file of 32 KiB.
+    // Nobody has it open, and to read its log SQLite makes a file of 32 KiB beside it.
     if (isFull && NEEDS_ROOM.test(code)) return fail(`${message}: the disk is full`, LOOK_AGAIN);
     return fail(message, RESTORE);
   }
@@ -59,7 +58,7 @@ function checkIntegrity({ damages }: Inspection): Check {
   return fail(damages.join('; '), RESTORE);
 }
 
-/** If the clock was set back, expired keys would work again. */
+/** A clock that was set back would let expired keys work again. */
 function checkClock(newestTimeMs: number | null, nowMs: number): Check {
   const { pass, fail } = checking('clock');
   const found = new Date(nowMs).toISOString();

@@ -1,5 +1,6 @@
 /**
- * All checks of `doctor`: this machine, the data folder, the database and the running coordinator.
+ * The doctor's round: this machine, the data folder, the database, and the coordinator that runs on
+ * it.
  */
 import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
@@ -18,14 +19,14 @@ import { checkFolder, checkFreeSpace } from './folder.js';
 import type { SpacePatient } from './folder.js';
 import { checkPublicAddress } from './public-address.js';
 
-/** Runs every check. Later checks need the earlier ones to pass. */
+/** Every check, in the order in which one leads to the next. */
 export async function examine(flags: ConfigFlags): Promise<Check[]> {
   const configured = examineConfiguration(flags);
   const retention = retentionOf(flags);
   const dataDir = enterData(flags);
   const folder = checkFolder(dataDir);
   const server = await findServer(dataDir);
-  // The running coordinator may have another configuration than this shell.
+  // The running coordinator has its own configuration, which need not be that of this shell.
   const publicUrl = server === null ? configured.publicUrl : server.publicUrl;
   const running = await checkServer(server);
   const known = checkPublicUrl(publicUrl);
@@ -61,12 +62,12 @@ function examineConfiguration(flags: ConfigFlags): { check: Check; publicUrl: st
     return { check: pass('no problem'), publicUrl };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    const advice = 'Correct it, and check again with: gateway-coordinator doctor';
+    const advice = 'Correct it, and look again with: gateway-coordinator doctor';
     return { check: fail(error.message, advice), publicUrl: null };
   }
 }
 
-/** Null if the configuration is invalid; the configuration check reports that. */
+/** Null where the configuration is wrong, which has a check of its own. */
 function retentionOf(flags: ConfigFlags): SpacePatient['retention'] {
   try {
     return readRetention(flags);
@@ -80,17 +81,17 @@ async function findServer(dataDir: string): Promise<AdminResult<'server.status'>
   return running?.result ?? null;
 }
 
-// The running coordinator and its public URL.
+// The running coordinator, and the address under which the world finds it.
 
 const READY_TIMEOUT_MS = 5_000;
 
-const SEE_LOG = 'See its log; if it runs as a service: journalctl -u gateway-coordinator';
+const SEE_LOG = 'See its log; as a service it keeps it in: journalctl -u gateway-coordinator';
 
 const BEHIND_TLS =
-  'Put a proxy with TLS in front (docs/operations.md), and set its URL: ' +
+  'Put a proxy with TLS in front (docs/operations.md), and name it: ' +
   'GATEWAY_PUBLIC_URL=https://<name> gateway-coordinator start';
 
-/** Skipped without a running coordinator: many commands work without one. */
+/** No coordinator is no fault: many commands are there to be run without one. */
 async function checkServer(server: ServerFacts | null): Promise<Check> {
   const { pass, fail, skip } = checking('coordinator');
   if (server === null) return skip('not running');
@@ -104,7 +105,7 @@ async function checkServer(server: ServerFacts | null): Promise<Check> {
   }
 }
 
-/** The message of a JSON error, else the text itself. */
+/** What it says of itself; a text that is none of its answers, as it is. */
 function messageOf(answer: string): string {
   const failure = z.object({ error: z.object({ message: z.string() }) });
   try {

@@ -1,4 +1,4 @@
-/** Checks of the data folder: its owner, its permissions, and the free space on its disk. */
+/** The data folder: whose it is, who can look into it, and whether the disk has room. */
 import { statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
@@ -58,13 +58,13 @@ function ownershipFault(
 
 export interface SpacePatient {
   readonly dataDir: string;
-  /** The running coordinator uses its uploads and drafts, so they must not be deleted. */
+  /** Then what it has in use is none of what can go. */
   readonly isRunning: boolean;
-  /** Null if the configuration is invalid. */
+  /** Null where it is not known. */
   readonly retention: AdminContext['retention'] | null;
 }
 
-/** `free`: in bytes. */
+/** `free`: bytes. */
 export async function checkFreeSpace(
   patient: SpacePatient,
   free: number = freeBytesOf(patient.dataDir),
@@ -79,15 +79,15 @@ export async function checkFreeSpace(
   ];
   const look = `du -xh ${inShell(dataDir)} | sort -h | tail`;
   if (free < SCARCE_BYTES) {
-    return fail(found, `Writes are about to fail. Find large files with: ${look}`, freeable);
+    return fail(found, `Writes are about to fail. What is large is told by: ${look}`, freeable);
   }
-  return warn(found, `Free space; find large files with: ${look}`, freeable);
+  return warn(found, `Free space; what is large is told by: ${look}`, freeable);
 }
 
-/** A backup or restore that has written nothing for this long counts as stopped. */
+/** A backup or a restore that has written nothing for so long has been stopped. */
 const STOPPED_AFTER_MS = 60 * 60_000;
 
-/** Files that can be deleted without opening the database. Works even on a full disk. */
+/** What goes without the database: that works on a disk without room for another byte, too. */
 async function removable({ dataDir, isRunning }: SpacePatient): Promise<Freeable[]> {
   const found: Freeable[] = [];
   for (const [folder, prefix] of [
@@ -113,14 +113,14 @@ async function removable({ dataDir, isRunning }: SpacePatient): Promise<Freeable
 interface Leftover {
   readonly what: string;
   readonly verb: 'rm' | 'rm -r' | 'mv';
-  /** A backup or restore may still be writing it; see STOPPED_AFTER_MS. */
+  /** It may be under way. */
   readonly isYoung?: boolean;
 }
 
-/** Null if the file is not a leftover. */
+/** Null for what belongs there. */
 function leftoverOf(name: string): Leftover | null {
   if (name.startsWith(`${DATABASE_FILE}.schema-`) && name.endsWith('.backup')) {
-    return { what: 'of a copy of the database before a migration', verb: 'rm' };
+    return { what: 'of a copy of the database from before a migration', verb: 'rm' };
   }
   if (name.startsWith('before-restore-')) {
     return { what: 'of data that a restore moved aside', verb: 'rm -r' };
@@ -137,10 +137,7 @@ async function canGo(path: string, dataDir: string, { isYoung }: Leftover): Prom
   return isYoung !== true || Date.now() - found.mtimeMs > STOPPED_AFTER_MS;
 }
 
-/**
- * What `prune` would free, and the files that members still keep. Empty if the database cannot be
- * read.
- */
+/** What `prune` gives back, and the files that are still kept. Empty where no look is possible. */
 async function prunable({ dataDir, retention }: SpacePatient): Promise<Freeable[]> {
   const now = Date.now();
   const before = {
@@ -156,9 +153,9 @@ async function prunable({ dataDir, retention }: SpacePatient): Promise<Freeable[
     const prune = `gateway-coordinator prune --yes ${data}`;
     const rows = `${old.jobs} finished jobs, ${old.usage} requests, ${old.audit} audit entries`;
     return [
-      { what: 'of expired generated files', bytes: expiredAssets.bytes, command: prune },
-      { what: 'of files that belong to no row', bytes: await orphanBytes(dataDir), command: prune },
-      { what: `or so of ${rows} past their retention`, bytes: space.oldBytes, command: prune },
+      { what: 'of generated files whose time is over', bytes: expiredAssets.bytes, command: prune },
+      { what: 'of files that no row names', bytes: await orphanBytes(dataDir), command: prune },
+      { what: `or so of ${rows} whose time is over`, bytes: space.oldBytes, command: prune },
       {
         what: 'of unused pages of the database, and its log',
         bytes: space.freeBytes,
@@ -171,7 +168,7 @@ async function prunable({ dataDir, retention }: SpacePatient): Promise<Freeable[
       },
     ];
   } catch {
-    // The database checks that follow report the fault.
+    // The next checks tell what is wrong with the database.
     return [];
   }
 }

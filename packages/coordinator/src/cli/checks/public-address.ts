@@ -1,4 +1,4 @@
-/** Checks the public address as callers and agents use it: TLS, HTTP and the WebSocket upgrade. */
+/** The public address as callers and agents meet it: TLS, HTTP, and the upgrade to a WebSocket. */
 import { randomBytes } from 'node:crypto';
 import { request as requestHttp } from 'node:http';
 import type { IncomingMessage } from 'node:http';
@@ -10,17 +10,18 @@ import type { Check } from '@inference-gateway/shared/program/check';
 import { CONNECT_PATH, SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
 
 const TIMEOUT_MS = 10_000;
-const RENEW = 'Renew the certificate of the TLS proxy; with Caddy: sudo systemctl reload caddy';
+const RENEW =
+  'Let whatever ends TLS renew its certificate, with Caddy: sudo systemctl reload caddy';
 const TRUST =
-  'Callers refuse it too. Use a certificate of a public authority; with Caddy: sudo systemctl ' +
-  'reload caddy. To trust a certificate for your own network only: ' +
+  'Callers refuse it as well. Take one of a public authority, with Caddy by: sudo systemctl ' +
+  'reload caddy. One that is meant for your own network is trusted with: ' +
   'NODE_EXTRA_CA_CERTS=<file of the authority> gateway-coordinator doctor';
 const SEE_PROXY =
-  'Let the proxy forward to the coordinator, upgrades included (docs/operations.md); test with: ' +
+  'Let the proxy lead to the coordinator, upgrades included (docs/operations.md); ask it with: ' +
   'curl -i ';
-const NOT_FROM_HERE = 'Some routers refuse this from inside. Try from another network: curl -i ';
+const NOT_FROM_HERE = 'Not every network leads back to itself. From another one, try: curl -i ';
 
-/** `running`: the result of the check of the coordinator. */
+/** `running`: the check of the coordinator. */
 export async function checkPublicAddress(
   publicUrl: string | null,
   { known, running }: { readonly known: Check; readonly running: Check },
@@ -42,7 +43,7 @@ function notReached(tls: Check): Check {
 }
 
 function notLinked(reached: Check): Check {
-  return checking('agent links').skip(obstacle(reached) ?? 'it cannot be reached from here');
+  return checking('agent links').skip(obstacle(reached) ?? 'it is not reached from here');
 }
 
 async function checkReached(publicUrl: string): Promise<Check> {
@@ -51,23 +52,20 @@ async function checkReached(publicUrl: string): Promise<Check> {
   try {
     const answer = await ask(url, {});
     if (answer.status === 200 && answer.body.includes('"ok"')) return pass(`${url} answers`);
-    const found = `HTTP ${answer.status} from ${url}: this is not a coordinator`;
+    const found = `HTTP ${answer.status} from ${url}: that is no coordinator`;
     return fail(found, SEE_PROXY + url);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOTFOUND')
-      return fail(
-        `${url}: ${message}`,
-        `Add the name to DNS; check with: nslookup ${new URL(url).hostname}`,
-      );
-    // Not a failure: a router without NAT loopback refuses this, and callers outside still connect.
-    return warn(`${url} cannot be reached from here: ${message}`, NOT_FROM_HERE + url);
+      return fail(`${url}: ${message}`, `Add the name; see: nslookup ${new URL(url).hostname}`);
+    // A router that does not lead back from inside says nothing of those outside.
+    return warn(`${url} is not reached from here: ${message}`, NOT_FROM_HERE + url);
   }
 }
 
 /**
- * Sends an agent's upgrade request without a token. A refusal in the coordinator's own words proves
- * that the proxy passes upgrades.
+ * Asks as an agent does, without a token: that this is refused in the coordinator's own words shows
+ * that the upgrade came through.
  */
 async function checkUpgrade(publicUrl: string): Promise<Check> {
   const { pass, fail } = checking('agent links');
@@ -80,8 +78,8 @@ async function checkUpgrade(publicUrl: string): Promise<Check> {
       'sec-websocket-key': randomBytes(16).toString('base64'),
       'sec-websocket-protocol': SUBPROTOCOL,
     });
-    if (status === 401 && body.includes('agent token')) return pass('WebSockets work');
-    return fail(`HTTP ${status} from ${url}: WebSockets do not work`, SEE_PROXY + url);
+    if (status === 401 && body.includes('agent token')) return pass('WebSockets come through');
+    return fail(`HTTP ${status} from ${url}: WebSockets do not come through`, SEE_PROXY + url);
   } catch (error) {
     return fail(`${url}: ${(error as Error).message}`, SEE_PROXY + url);
   }
@@ -92,7 +90,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** Uses node:http because `fetch` cannot send an upgrade. Follows no redirects. */
+/** By hand: `fetch` sends no upgrade. Follows no redirects. */
 async function ask(url: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
   const request = url.startsWith('https:') ? requestHttps : requestHttp;
   const signal = AbortSignal.timeout(TIMEOUT_MS);

@@ -70,6 +70,16 @@ export function isFinished(status: JobStatus): boolean {
 /** Why a job failed: what a synchronous caller would have been told. */
 export type JobError = ErrorBody['error'];
 
+/** One that another attempt came after. */
+export interface FailedAttempt {
+  /** From 1. The same twice where its agent came back to it, and it failed again. */
+  readonly attempt: number;
+  readonly providerId: string | null;
+  readonly startedAt: number | null;
+  readonly failedAt: number;
+  readonly error: JobError;
+}
+
 /** A batch has no state of its own: it is what its jobs are (specification, section 3). */
 export type BatchStatus = 'PENDING' | 'PROCESSING' | 'DONE';
 

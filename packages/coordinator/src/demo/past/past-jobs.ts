@@ -1,7 +1,7 @@
 /** Jobs of the last days that have ended: with answers, pictures and speech, and some without. */
 import { randomId, requestId, ulid } from '@inference-gateway/shared/ids';
 import type { ByteStore } from '../../assets/byte-store.js';
-import type { Asset, Store, Submission } from '../../store/port.js';
+import type { Asset, HeldClaim, Store, Submission } from '../../store/port.js';
 import { NO_NEEDS } from '../../core/routing/match.js';
 import type { MemberName } from '../cast.js';
 import { placeOf } from '../machines.js';
@@ -75,34 +75,34 @@ async function end(past: Past, job: PastJob, { id, at }: Created): Promise<void>
   }
   const startedAt = at + 500 + random.below(20_000);
   const endedAt = startedAt + 2_000 + random.below(12_000);
-  const claimId = await claim(past, job, { id, at: startedAt });
-  if (job.ending === 'done') return finish(past, job, { claimId, at: endedAt });
+  const claim = await claimed(past, job, { id, at: startedAt });
+  if (job.ending === 'done') return finish(past, job, { ...claim, at: endedAt });
   const message = 'The model server of the provider ran out of memory (CUDA out of memory).';
   const error = { message, type: 'upstream_error', code: 'provider_error', param: null } as const;
-  await store.failJob({ claimId, retryable: false, error, random: 1 }, endedAt);
+  await store.failJob({ ...claim, retryable: false, error, random: 1 }, endedAt);
 }
 
-async function claim(past: Past, job: PastJob, { id: jobId, at }: Created): Promise<string> {
+async function claimed(past: Past, job: PastJob, created: Created): Promise<HeldClaim> {
+  const { id: jobId, at } = created;
   const { machine, serviceId } = placeOf(job.model);
   const { providerId } = machineNamed(past.scene, machine.name);
-  const claimId = randomId();
-  const lease = { sessionId: 'past', serviceId, leaseUntil: at + LEASE_MS };
+  const claim = { claimId: randomId(), sessionId: 'past' };
+  const lease = { serviceId, leaseUntil: at + LEASE_MS };
   const isOwn = machine.owner === job.member;
-  await past.store.claimJobs([{ jobId, claimId, providerId, ...lease, isOwn }], at);
-  await past.store.acceptJob(claimId, at + HOUR_MS, at);
-  return claimId;
+  await past.store.claimJobs([{ jobId, ...claim, providerId, ...lease, isOwn }], at);
+  await past.store.acceptJob(claim, at + HOUR_MS, at);
+  return claim;
 }
 
-interface Claimed {
-  readonly claimId: string;
+interface Claimed extends HeldClaim {
   readonly at: number;
 }
 
-async function finish(past: Past, job: PastJob, { claimId, at }: Claimed): Promise<void> {
+async function finish(past: Past, job: PastJob, { at, ...claim }: Claimed): Promise<void> {
   const made = await makeResult(job);
   const assets = await Promise.all(made.files.map((file) => keep(past, job, { ...file, at })));
   const { totalMs: _, ...usage } = cost(job.endpoint, randomOf(job));
-  const finished = { claimId, result: made.text, assets, assetLimits: ASSET_LIMITS, usage };
+  const finished = { ...claim, result: made.text, assets, assetLimits: ASSET_LIMITS, usage };
   const outcome = await past.store.finishJob(finished, at);
   if (outcome.kind !== 'stored') throw new Error(`a past result was not stored: ${outcome.kind}`);
 }

@@ -2,7 +2,7 @@ import { ulid } from '@inference-gateway/shared/ids';
 import type { Database } from 'better-sqlite3';
 import type { JobStatus } from '../../../core/jobs/job.js';
 import type { Batch, BatchJob, PageQuery } from '../../port.js';
-import { jobCanceller } from './job-cancel.js';
+import { jobTransitions } from './transitions.js';
 import type { Operations } from '../engine/operations.js';
 import { pageStart } from './jobs.js';
 import { queueLimitReader, submissionWriter } from './submissions.js';
@@ -50,7 +50,9 @@ export function batchOperations(database: Database): BatchOperations {
 function batchCreator(database: Database): Operations['createBatch'] {
   const { replayed, writeJob, writeSubject } = submissionWriter(database);
   const refusalOf = queueLimitReader(database);
-  const insert = database.prepare('insert into batches values (?, ?, ?, ?)');
+  const insert = database.prepare(
+    'insert into batches (id, member_id, label, created_at) values (?, ?, ?, ?)',
+  );
   const find = batchFinder(database);
   return (submission, limits, now) => {
     const { memberId, label, items } = submission;
@@ -103,13 +105,15 @@ function batchLister(database: Database): Operations['listBatches'] {
   };
 }
 
+const PAGE_COLUMNS = 'page.id, page.member_id, page.label, page.created_at';
+
 /** The choice is made before anything is counted. */
 function counted(choice: string): string {
-  return `select page.*,
+  return `select ${PAGE_COLUMNS},
       ${count('QUEUED')} as queued, ${count('PROCESSING')} as processing,
       ${count('PROCESSED')} as processed, ${count('FAILED')} as failed,
       ${count('CANCELED')} as canceled
-    from (select * from batches ${choice}) as page
+    from (select id, member_id, label, created_at from batches ${choice}) as page
     left join jobs on jobs.batch_id = page.id
     group by page.id order by page.id desc`;
 }
@@ -126,10 +130,10 @@ function batchCanceller(database: Database): Operations['cancelBatch'] {
        order by batch_index`,
     )
     .pluck();
-  const cancel = jobCanceller(database);
+  const { cancel } = jobTransitions(database);
   return (id, memberId, now) => {
     if (find(id, memberId) === null) return null;
-    const outcomes = unfinished.all(id).map((jobId) => cancel({ id: jobId, memberId, now }));
+    const outcomes = unfinished.all(id).map((jobId) => cancel(jobId, memberId, now));
     const canceled = outcomes.flatMap((outcome) => (outcome.kind === 'canceled' ? outcome : []));
     const batch = find(id, memberId);
     return batch === null ? null : { batch, canceled };

@@ -10,22 +10,23 @@ type ClaimOperations = Pick<
   'claimJobs' | 'acceptJob' | 'renewClaims' | 'renewAllClaims'
 >;
 
-/** A row that is PROCESSING: the table's checks keep what is not null here. */
-export interface ClaimedRow extends JobRow {
-  claim_id: string;
-  service_id: string;
+interface ClaimedRow extends JobRow {
   member_name: string;
 }
 
-/** What to return of a job that has been claimed. */
-export const CLAIMED_COLUMNS = `${JOB_COLUMNS},
+const CLAIMED_COLUMNS = `${JOB_COLUMNS},
   (select name from members where id = member_id) as member_name`;
 
 export function toClaimedJob(row: ClaimedRow): ClaimedJob {
+  const { claim_id: claimId, session_id: sessionId, service_id: serviceId } = row;
+  if (claimId === null || sessionId === null || serviceId === null) {
+    throw new Error(`the job ${row.id} has no claim`);
+  }
   return {
     job: toJob(row),
-    claimId: row.claim_id,
-    serviceId: row.service_id,
+    claimId,
+    sessionId,
+    serviceId,
     memberName: row.member_name,
     acceptedAt: row.accepted_at,
     runDeadline: row.run_deadline,
@@ -38,13 +39,13 @@ export function claimOperations(database: Database): ClaimOperations {
     `update jobs set
        accepted_at = coalesce(accepted_at, @now),
        run_deadline = coalesce(run_deadline, @runDeadline)
-     where last_claim_id = @claimId and status = 'PROCESSING'`,
+     where last_claim_id = @claimId and status = 'PROCESSING' and session_id = @sessionId`,
   );
   const renew = database
     .prepare<object, string>(
       `update jobs set lease_until = max(lease_until, @leaseUntil)
        where last_claim_id in (select value from json_each(@claimIds))
-         and +status = 'PROCESSING' and provider_id = @providerId
+         and +status = 'PROCESSING' and provider_id = @providerId and session_id = @sessionId
        returning claim_id`,
     )
     .pluck();
@@ -55,8 +56,8 @@ export function claimOperations(database: Database): ClaimOperations {
   const claim = claimer(database);
   return {
     claimJobs: (claims, now) => claims.map((one) => claim(one, now)),
-    acceptJob: (claimId, runDeadline, now) =>
-      accept.run({ claimId, runDeadline, now }).changes === 1,
+    acceptJob: ({ claimId, sessionId }, runDeadline, now) =>
+      accept.run({ claimId, sessionId, runDeadline, now }).changes === 1,
     renewClaims: ({ claimIds, ...lease }) => {
       const renewed = new Set(renew.all({ ...lease, claimIds: JSON.stringify(claimIds) }));
       return claimIds.filter((id) => !renewed.has(id));
@@ -79,7 +80,8 @@ function claimer(database: Database): (claim: NewClaim, now: number) => Claimed 
      returning ${CLAIMED_COLUMNS}`,
   );
   const advance = database.prepare<Pick<JobRow, 'service_type' | 'model' | 'fair_key'>>(
-    `insert into fair_clocks values (@service_type, @model, @fair_key)
+    `insert into fair_clocks (service_type, model, virtual_time)
+     values (@service_type, @model, @fair_key)
      on conflict do update set virtual_time = max(virtual_time, excluded.virtual_time)`,
   );
   const bodyOf = database

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { nextStatus } from '../../../core/jobs/job.js';
 import type { LaneHead, QueuedJob } from '../../../core/jobs/lane.js';
 import type { DispatchStore, Finish, FinishOutcome } from '../../port.js';
 import type { AuditTrail } from '../engine/audit-trail.js';
@@ -9,7 +10,8 @@ import { assetWriter } from '../assets/assets.js';
 import { queueOperations } from './queue.js';
 import { jobEnds } from './job-end.js';
 import type { JobRow, LaneColumns } from './job-rows.js';
-import { laneHeadKey, parseLane } from './job-rows.js';
+import { JOB_COLUMNS, laneHeadKey, parseLane } from './job-rows.js';
+import { jobTransitions } from './transitions.js';
 
 /** Jobs on their way to providers and back. Each part has a file of its own. */
 export function dispatchOperations(
@@ -26,18 +28,10 @@ export function dispatchOperations(
 }
 
 function finishOperations(database: Database): Pick<Operations, 'finishJob'> {
-  const find = database.prepare<[string], Pick<JobRow, 'id' | 'status'>>(
-    'select id, status from jobs where last_claim_id = ?',
+  const find = database.prepare<[string], JobRow>(
+    `select ${JOB_COLUMNS} from jobs where last_claim_id = ?`,
   );
-  // A result that comes late, when the job waits again, was an attempt that counts.
-  const finish = database.prepare<{ claimId: string; now: number }>(
-    `update jobs set
-       status = 'PROCESSED', finished_at = @now, error = null,
-       attempt = attempt + 1 - attempt_counted, attempt_counted = 1,
-       claim_id = null, session_id = null, accepted_at = null, lease_until = null,
-       run_deadline = null, not_before = null, excluded_until = null
-     where last_claim_id = @claimId and status in ('QUEUED', 'PROCESSING')`,
-  );
+  const { apply } = jobTransitions(database);
   const writeAssets = assetWriter(database);
   const writeResult = resultWriter(database);
   const { concludeJob } = jobEnds(database);
@@ -45,11 +39,13 @@ function finishOperations(database: Database): Pick<Operations, 'finishJob'> {
     finishJob: (outcome, now) => {
       const job = find.get(outcome.claimId);
       if (job?.status === 'PROCESSED') return { kind: 'duplicate' };
-      if (job?.status !== 'QUEUED' && job?.status !== 'PROCESSING') return STALE;
-      // First: where they do not fit, nothing has changed.
+      if (job === undefined || nextStatus(job.status, 'finish') === null) return STALE;
+      // A job that waits again is held by no link: the late result of its last claim counts.
+      if (job.session_id !== null && job.session_id !== outcome.sessionId) return STALE;
+      // First: if they do not fit, nothing has changed.
       const space = writeAssets(outcome.assets, outcome.assetLimits);
       if (space !== 'created') return { kind: space };
-      if (finish.run({ claimId: outcome.claimId, now }).changes === 0) {
+      if (apply(job, { event: 'finish' }, { now, random: 0 }) === null) {
         throw new Error(`the job ${job.id} could not be finished as ${job.status}`);
       }
       writeResult(job.id, outcome);
@@ -61,9 +57,11 @@ function finishOperations(database: Database): Pick<Operations, 'finishJob'> {
 const STALE: FinishOutcome = { kind: 'stale' };
 
 function resultWriter(database: Database): (jobId: string, finish: Finish) => void {
-  const insert = database.prepare<[string, string]>('insert into job_results values (?, ?)');
+  const insert = database.prepare<[string, string]>(
+    'insert into job_results (job_id, result) values (?, ?)',
+  );
   const link = database.prepare<[string, number, string]>(
-    'insert into job_assets values (?, ?, ?)',
+    'insert into job_assets (job_id, position, asset_id) values (?, ?, ?)',
   );
   const eraseBody = database.prepare<[string]>('delete from job_bodies where job_id = ?');
   const utf8 = new TextDecoder();

@@ -26,6 +26,7 @@ export interface JobRow {
   started_at: number | null;
   finished_at: number | null;
   attempt: number;
+  attempt_counted: 0 | 1;
   max_attempts: number;
   releases: number;
   generation: number;
@@ -49,11 +50,52 @@ export interface JobRow {
   first_asset_id: string | null;
 }
 
+const COLUMNS: Readonly<Record<Exclude<keyof JobRow, 'first_asset_id'>, true>> = {
+  id: true,
+  member_id: true,
+  key_id: true,
+  request_id: true,
+  batch_id: true,
+  batch_index: true,
+  endpoint: true,
+  service_type: true,
+  model: true,
+  scope: true,
+  needs: true,
+  body_bytes: true,
+  status: true,
+  created_at: true,
+  queued_at: true,
+  started_at: true,
+  finished_at: true,
+  attempt: true,
+  attempt_counted: true,
+  max_attempts: true,
+  releases: true,
+  generation: true,
+  lane: true,
+  fair_key: true,
+  excluded: true,
+  excluded_until: true,
+  avoided: true,
+  not_before: true,
+  claim_id: true,
+  last_claim_id: true,
+  provider_id: true,
+  session_id: true,
+  service_id: true,
+  accepted_at: true,
+  lease_until: true,
+  run_deadline: true,
+  error: true,
+  failed_attempts: true,
+};
+
 /**
- * All of a `JobRow`, for a select from `jobs` alone and for `returning`, which knows no `jobs.*`.
- * The link to an asset goes with it: the first link left is that of the first asset still there.
+ * All of a `JobRow`, for a select from `jobs` alone and for `returning`. The link to an asset goes
+ * with it: the first link left is that of the first asset still there.
  */
-export const JOB_COLUMNS = `*, (
+export const JOB_COLUMNS = `${Object.keys(COLUMNS).join(', ')}, (
     select asset_id from job_assets where job_id = jobs.id order by position limit 1
   ) as first_asset_id`;
 

@@ -1,22 +1,15 @@
 import type { Database } from 'better-sqlite3';
 import { nextStatus } from '../../../core/jobs/job.js';
-import type { JobStatus } from '../../../core/jobs/job.js';
-import type {
-  FailedAttempt,
-  Job,
-  QueueLimits,
-  JobQuery,
-  ListOrder,
-  PageQuery,
-} from '../../port.js';
+import type { FailedAttempt, JobStatus } from '../../../core/jobs/job.js';
+import type { Job, QueueLimits, JobQuery, ListOrder, PageQuery } from '../../port.js';
 import { toAsset } from '../assets/assets.js';
 import type { AssetRow } from '../assets/assets.js';
-import { jobCanceller } from './job-cancel.js';
-import { jobFinder, toJob, enqueueKeys, laneKey, JOB_COLUMNS } from './job-rows.js';
+import { jobFinder, toJob, enqueueKeys, JOB_COLUMNS } from './job-rows.js';
 import type { JobRow } from './job-rows.js';
 import type { Operations } from '../engine/operations.js';
 import { queueLimitReader, submissionWriter } from './submissions.js';
 import { queuePositions } from './queue-positions.js';
+import { jobTransitions } from './transitions.js';
 
 type JobOperations = Pick<
   Operations,
@@ -32,7 +25,6 @@ type JobOperations = Pick<
 >;
 
 export function jobOperations(database: Database): JobOperations {
-  const cancel = jobCanceller(database);
   return {
     createJob: jobCreator(database),
     findSubmittedJob: submittedJobFinder(database),
@@ -40,7 +32,7 @@ export function jobOperations(database: Database): JobOperations {
     findJobBody: bodyReader(database),
     listJobs: jobLister(database),
     queuePositions: queuePositions(database),
-    cancelJob: (id, memberId, now) => cancel({ id, memberId, now }),
+    cancelJob: jobTransitions(database).cancel,
     retryJob: jobRetry(database),
     deleteOldJobs: jobRetention(database),
   };
@@ -142,44 +134,27 @@ function jobRetention(database: Database): Operations['deleteOldJobs'] {
   };
 }
 
-/** Nothing of the last run is left: a late result of it names a claim that nobody knows. */
-const RETRY = `update jobs set
-    status = 'QUEUED', queued_at = @now, generation = generation + 1, attempt = 0,
-    attempt_counted = 0, releases = 0, lane = @lane, fair_key = @fairKey, excluded = '[]',
-    excluded_until = null, avoided = '[]', not_before = null, started_at = null,
-    finished_at = null, claim_id = null, last_claim_id = null, provider_id = null,
-    session_id = null, service_id = null, accepted_at = null, lease_until = null,
-    run_deadline = null, error = null, failed_attempts = '[]'
-  where id = @id and status in ('FAILED', 'CANCELED')`;
-
+/** To the end of its caller's line, as if it had been submitted now. */
 function jobRetry(database: Database): Operations['retryJob'] {
   const find = jobFinder(database);
-  const requeue = requeuer(database);
+  const { apply } = jobTransitions(database);
   const refusalOf = queueLimitReader(database);
+  const forgetResult = database.prepare('delete from job_results where job_id = ?');
+  const forgetAssets = database.prepare('delete from job_assets where job_id = ?');
+  const nextKey = enqueueKeys(database);
   return (...[id, memberId, limits, now]) => {
     const row = find(id, memberId);
     if (row === undefined) return { kind: 'unknown' };
     if (nextStatus(row.status, 'retry') === null) return { kind: 'not_retryable', job: toJob(row) };
     const refusal = refusalOf(additionOf(row), limits);
     if (refusal !== null) return refusal;
-    requeue(row, now);
-    return { kind: 'queued', job: toJob(find(id, memberId) ?? row) };
-  };
-}
-
-/** To the end of its caller's line, as if it had been submitted now. */
-function requeuer(database: Database): (row: JobRow, now: number) => void {
-  const requeue = database.prepare(RETRY);
-  const forgetResult = database.prepare('delete from job_results where job_id = ?');
-  const forgetAssets = database.prepare('delete from job_assets where job_id = ?');
-  const nextKey = enqueueKeys(database);
-  return (row, now) => {
-    const { id, memberId, scope, needs } = toJob(row);
-    const lane = laneKey({ memberId, scope, needs, excluded: [], avoided: [] });
-    const fairKey = nextKey({ serviceType: row.service_type, model: row.model, memberId });
-    requeue.run({ id, now, lane, fairKey });
+    const { service_type: serviceType, model, member_id } = row;
+    const fairKey = nextKey({ serviceType, model, memberId: member_id });
+    const queued = apply(row, { event: 'retry' }, { now, random: 0, fairKey });
+    if (queued === null) throw new Error(`the job ${id} could not be retried as ${row.status}`);
     forgetResult.run(id);
     forgetAssets.run(id);
+    return { kind: 'queued', job: toJob({ ...queued, first_asset_id: null }) };
   };
 }
 

@@ -5,12 +5,11 @@ import type { Database } from 'better-sqlite3';
 import type { JobError } from '../../../core/jobs/job.js';
 import { sizeOf } from '../../../core/usage/usage-bounds.js';
 import type { ClaimedJob, ResumeRequest, Resumed } from '../../port.js';
-import { STALE, claimEnds } from './claim-end.js';
-import { CLAIMED_COLUMNS, toClaimedJob } from './claims.js';
-import type { ClaimedRow } from './claims.js';
+import { toClaimedJob } from './claims.js';
 import { JOB_COLUMNS } from './job-rows.js';
 import type { JobRow } from './job-rows.js';
 import type { Operations } from '../engine/operations.js';
+import { jobTransitions } from './transitions.js';
 
 type LostClaimOperations = Pick<
   Operations,
@@ -18,27 +17,30 @@ type LostClaimOperations = Pick<
 >;
 
 export function lostClaimOperations(database: Database): LostClaimOperations {
-  const current = database.prepare<[string], JobRow>(
-    `select ${JOB_COLUMNS} from jobs where last_claim_id = ? and status = 'PROCESSING'`,
+  const current = database.prepare<[string, string], JobRow>(
+    `select ${JOB_COLUMNS} from jobs
+     where last_claim_id = ? and status = 'PROCESSING' and session_id = ?`,
   );
   const overdue = database.prepare<[number, number], JobRow>(
     `select ${JOB_COLUMNS} from jobs indexed by jobs_lease
      where status = 'PROCESSING' and lease_until < ?
      order by lease_until limit ?`,
   );
-  const ends = claimEnds(database);
+  const { end } = jobTransitions(database);
   return {
-    releaseJob: ({ claimId, ...release }, now) => {
-      const row = current.get(claimId);
-      return row === undefined ? STALE : ends.giveBack(row, release, now);
+    releaseJob: ({ claimId, sessionId, counts, error, random }, now) => {
+      const row = current.get(claimId, sessionId);
+      if (row === undefined) return { kind: 'stale' };
+      return end(row, { event: 'release', counts, error }, { now, random });
     },
-    failJob: ({ claimId, ...failure }, now) => {
-      const row = current.get(claimId);
-      return row === undefined ? STALE : ends.fail(row, failure, now);
+    failJob: ({ claimId, sessionId, retryable, error, random }, now) => {
+      const row = current.get(claimId, sessionId);
+      if (row === undefined) return { kind: 'stale' };
+      return end(row, { event: 'fail', retryable, error }, { now, random });
     },
     sweepLeases: ({ error, random, limit }, now) => {
-      const failure = { error, random, retryable: true, leaseBefore: now };
-      return overdue.all(now, limit).map((row) => ends.fail(row, failure, now));
+      const failure = { event: 'fail', retryable: true, error } as const;
+      return overdue.all(now, limit).map((row) => end(row, failure, { now, random }));
     },
     resumeClaims: resumer(database),
   };
@@ -52,17 +54,10 @@ const LOST: JobError = {
 };
 
 function resumer(database: Database): (request: ResumeRequest, now: number) => Resumed {
-  // Also of a job that waits again: nobody else has claimed it since, or the claim would not be its
-  // last. It runs once more, so that an attempt that had been given back counts after all.
-  const resume = database.prepare<object, ClaimedRow>(
-    `update jobs set
-       status = 'PROCESSING', claim_id = last_claim_id, session_id = @sessionId,
-       lease_until = max(coalesce(lease_until, 0), @leaseUntil),
-       accepted_at = coalesce(accepted_at, @now), not_before = null,
-       attempt = attempt + 1 - attempt_counted, attempt_counted = 1
-     where last_claim_id in (select value from json_each(@claimIds))
-       and provider_id = @providerId and +status in ('QUEUED', 'PROCESSING')
-     returning ${CLAIMED_COLUMNS}`,
+  const held = database.prepare<object, JobRow & { member_name: string }>(
+    `select ${JOB_COLUMNS}, (select name from members where id = member_id) as member_name
+     from jobs where last_claim_id in (select value from json_each(@claimIds))
+       and provider_id = @providerId`,
   );
   const others = database.prepare<object, JobRow>(
     `select ${JOB_COLUMNS} from jobs indexed by jobs_provider
@@ -72,23 +67,30 @@ function resumer(database: Database): (request: ResumeRequest, now: number) => R
   const bodyOf = database
     .prepare<[string], Uint8Array>('select body from job_bodies where job_id = ?')
     .pluck();
-  // What its agent tells of tokens is held to it, also after a lost link.
-  const withSize = (row: ClaimedRow): ClaimedJob => {
+  // What its agent reports of tokens is bounded by it, also after a lost link.
+  const withSize = (row: JobRow, memberName: string): ClaimedJob => {
     const body = kindOf(row.endpoint).counts === 'tokens' ? bodyOf.get(row.id) : undefined;
-    return { ...toClaimedJob(row), ...(body !== undefined && { request: sizeOf(body) }) };
+    const claimed = toClaimedJob({ ...row, member_name: memberName });
+    return { ...claimed, ...(body !== undefined && { request: sizeOf(body) }) };
   };
-  const ends = claimEnds(database);
+  const { apply, end } = jobTransitions(database);
   return ({ random, ...request }, now) => {
     const { providerId, sessionId, leaseUntil } = request;
     const claimIds = JSON.stringify(request.claimIds);
-    const claims = resume.all({ providerId, sessionId, leaseUntil, claimIds, now });
-    const ended = others.all({ providerId, claimIds }).map((row) => {
-      // Never accepted, never begun: it did not fail.
-      if (row.accepted_at === null) {
-        return ends.giveBack(row, { counts: false, error: LOST, random }, now);
-      }
-      return ends.fail(row, { retryable: true, error: LOST, random }, now);
+    const moment = { now, random };
+    const resume = { event: 'resume', sessionId, leaseUntil } as const;
+    const claims = held.all({ providerId, claimIds }).flatMap((row) => {
+      const resumed = apply(row, resume, moment);
+      return resumed === null ? [] : withSize(resumed, row.member_name);
     });
-    return { claims: claims.map(withSize), ended };
+    const ended = others.all({ providerId, claimIds }).map((row) => {
+      // Never accepted, so never begun: it did not fail.
+      const isBegun = row.accepted_at !== null;
+      const lost = isBegun
+        ? ({ event: 'fail', retryable: true, error: LOST } as const)
+        : ({ event: 'release', counts: false, error: LOST } as const);
+      return end(row, lost, moment);
+    });
+    return { claims, ended };
   };
 }

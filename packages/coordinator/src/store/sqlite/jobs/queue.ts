@@ -1,11 +1,10 @@
 import type { Database } from 'better-sqlite3';
 import type { EndOutcome, ExpireRequest, ModelQueue } from '../../port.js';
 import type { AuditTrail } from '../engine/audit-trail.js';
-import { laneOf } from './claim-end.js';
-import { jobEnds } from './job-end.js';
-import { parseLaneHeadKey } from './job-rows.js';
+import { JOB_COLUMNS, parseLaneHeadKey } from './job-rows.js';
 import type { JobRow } from './job-rows.js';
 import type { Operations } from '../engine/operations.js';
+import { jobTransitions } from './transitions.js';
 
 type QueueOperations = Pick<
   Operations,
@@ -19,7 +18,7 @@ export const QUEUE_PAUSED =
 export function queueOperations(database: Database, trail: AuditTrail): QueueOperations {
   const isPaused = database.prepare<[], 0 | 1>(`select ${QUEUE_PAUSED}`).pluck();
   const setPaused = database.prepare<{ isOn: 0 | 1 }>(
-    `insert into switches values ('queue_paused', @isOn)
+    `insert into switches (name, is_on) values ('queue_paused', @isOn)
      on conflict do update set is_on = excluded.is_on`,
   );
   return {
@@ -50,13 +49,11 @@ function ripener(database: Database): (now: number) => number | null {
        order by not_before limit @limit)`,
   );
   const excluded = database.prepare<{ now: number; limit: number }, JobRow>(
-    `select * from jobs indexed by jobs_excluded
+    `select ${JOB_COLUMNS} from jobs indexed by jobs_excluded
      where status = 'QUEUED' and excluded_until <= @now
      order by excluded_until limit @limit`,
   );
-  const admit = database.prepare<{ id: string; lane: string }>(
-    `update jobs set excluded = '[]', excluded_until = null, lane = @lane where id = @id`,
-  );
+  const { readmit } = jobTransitions(database);
   const nextAt = database
     .prepare<[], number | null>(
       `select min(at) from (
@@ -69,58 +66,37 @@ function ripener(database: Database): (now: number) => number | null {
     .pluck();
   return (now) => {
     release.run({ now, limit: MAX_RIPENED });
-    for (const row of excluded.all({ now, limit: MAX_RIPENED })) {
-      const avoided = JSON.parse(row.avoided) as string[];
-      admit.run({ id: row.id, lane: laneOf(row, { excluded: [], avoided }) });
-    }
+    for (const row of excluded.all({ now, limit: MAX_RIPENED })) readmit(row);
     return nextAt.get() ?? null;
   };
 }
 
 function unsticker(database: Database): (now: number) => number {
   const held = database.prepare<[], JobRow>(
-    `select * from jobs indexed by jobs_held where status = 'QUEUED'
+    `select ${JOB_COLUMNS} from jobs indexed by jobs_held where status = 'QUEUED'
        and (not_before is not null or excluded_until is not null or avoided <> '[]')`,
   );
-  const free = database.prepare<{ id: string; lane: string }>(
-    `update jobs set
-       not_before = null, excluded = '[]', excluded_until = null, avoided = '[]', lane = @lane
-     where id = @id`,
-  );
+  const { unstick } = jobTransitions(database);
   return () => {
     const rows = held.all();
-    for (const row of rows) {
-      free.run({ id: row.id, lane: laneOf(row, { excluded: [], avoided: [] }) });
-    }
+    for (const row of rows) unstick(row);
     return rows.length;
   };
 }
 
 function expirer(database: Database): (request: ExpireRequest, now: number) => EndOutcome[] {
-  const expire = database
-    .prepare<object, string>(
-      `update jobs set
-         status = 'FAILED', finished_at = @now, error = @error, excluded_until = null
-       where id in (
-         select id from jobs indexed by jobs_runnable
-         where status = 'QUEUED' and not_before is null
-           and service_type = @service_type and model = @model and lane = @lane
-           and queued_at <= @queuedBefore
-         order by fair_key, id limit @limit)
-       returning id`,
-    )
-    .pluck();
-  const { concludeJob } = jobEnds(database);
+  const late = database.prepare<object, JobRow>(
+    `select ${JOB_COLUMNS} from jobs indexed by jobs_runnable
+     where status = 'QUEUED' and not_before is null
+       and service_type = @service_type and model = @model and lane = @lane
+       and queued_at <= @queuedBefore
+     order by fair_key, id limit @limit`,
+  );
+  const { end } = jobTransitions(database);
   return ({ laneKey, error, queuedBefore, limit }, now) =>
-    expire
-      .all({
-        ...parseLaneHeadKey(laneKey),
-        queuedBefore,
-        limit,
-        now,
-        error: JSON.stringify(error),
-      })
-      .map((id) => ({ kind: 'failed', ...concludeJob(id, now, null) }));
+    late
+      .all({ ...parseLaneHeadKey(laneKey), queuedBefore, limit })
+      .map((row) => end(row, { event: 'expire', error }, { now, random: 0 }));
 }
 
 /** From the counts that triggers keep, and one step into an index for the oldest of each. */

@@ -37,7 +37,7 @@ export function submissionWriter(database: Database): SubmissionWriter {
     )
     .pluck();
   const insert = jobInserter(database);
-  const insertBody = database.prepare('insert into job_bodies values (?, ?)');
+  const insertBody = database.prepare('insert into job_bodies (job_id, body) values (?, ?)');
   const insertKey = database.prepare(
     `insert into idempotency_keys (member_id, kind, key, job_id, batch_id)
      values (

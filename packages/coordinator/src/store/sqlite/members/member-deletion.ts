@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import type { MemberHoldings } from '../../port.js';
 import { DELETED_MEMBER, auditEraser } from '../engine/audit-log.js';
 import type { AuditTrail } from '../engine/audit-trail.js';
-import { jobCanceller } from '../jobs/job-cancel.js';
+import { jobTransitions } from '../jobs/transitions.js';
 import type { MemberRow } from './member-rows.js';
 import type { Operations } from '../engine/operations.js';
 
@@ -125,7 +125,7 @@ function deleter(
   const unfinished = idsOf(`jobs where member_id = @id and status in ('QUEUED', 'PROCESSING')`);
   const assets = idsOf('assets where member_id = @id');
   const providers = idsOf('providers where owner_id = @id');
-  const cancel = jobCanceller(database);
+  const { cancel } = jobTransitions(database);
   const endLeases = database.prepare(END_LEASES);
   const deletions = DELETIONS.map((sql) => database.prepare(sql));
   const erase = auditEraser(database);
@@ -135,7 +135,7 @@ function deleter(
     if (row === undefined || holdings === null) return { kind: 'unknown' };
     if (row.role === 'admin' && otherAdmin.get(id) === undefined) return { kind: 'last_admin' };
     // Those that came after the caller had ended the others: the queue's counts follow.
-    for (const jobId of unfinished.all({ id })) cancel({ id: jobId, memberId: id, now });
+    for (const jobId of unfinished.all({ id })) cancel(jobId, id, now);
     const gone = { assetIds: assets.all({ id }), providerIds: providers.all({ id }) };
     endLeases.run({ id, now });
     for (const one of deletions) one.run({ id, email: row.email });

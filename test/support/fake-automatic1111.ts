@@ -4,9 +4,9 @@
  */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { picture } from '../pictures.js';
-import { send, startRecordingServer } from '../recording-server.js';
-import type { Handler, RecordedRequest, RecordingServer } from '../recording-server.js';
+import { picture } from './pictures.js';
+import { send, startRecordingServer } from './recording-server.js';
+import type { Handler, RecordedRequest, RecordingServer } from './recording-server.js';
 
 export interface FakeWebUiOptions {
   /** `--api-auth`. */

@@ -1,7 +1,7 @@
 /** whisper.cpp's server as it was seen to behave, flattened errors and all. */
 import type { ServerResponse } from 'node:http';
-import { send, startRecordingServer } from '../recording-server.js';
-import type { RecordedRequest, RecordingServer } from '../recording-server.js';
+import { send, startRecordingServer } from './recording-server.js';
+import type { RecordedRequest, RecordingServer } from './recording-server.js';
 
 export interface WhisperRequest {
   readonly fields: Readonly<Record<string, string>>;

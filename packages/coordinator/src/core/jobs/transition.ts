@@ -1,0 +1,268 @@
+/**
+ * What an event does to a job: the one place for the rules of retry, back-off, release, exclusion
+ * and resumption. Pure: the time and the random number are arguments, and a store carries out what
+ * it returns by one statement, guarded by what was read.
+ */
+import {
+  MAX_FAILED_ATTEMPTS,
+  MAX_RELEASES,
+  RELEASE_EXCLUSION_MS,
+  backoffMs,
+  nextStatus,
+  retriesExhausted,
+} from './job.js';
+import type { FailedAttempt, JobError, JobEvent, JobStatus } from './job.js';
+
+/** What events read and change of a job. Times are Unix ms. */
+export interface JobState {
+  readonly status: JobStatus;
+  /** Attempts so far. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  /** Whether `attempt` counts the last claim. */
+  readonly isAttemptCounted: boolean;
+  /** How often providers gave it back. */
+  readonly releases: number;
+  /** Raised by each retry that its caller asks for. */
+  readonly generation: number;
+  readonly queuedAt: number;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  /** The claim that is current: set exactly while the job is PROCESSING. */
+  readonly claimId: string | null;
+  /** The link that holds the current claim. */
+  readonly sessionId: string | null;
+  /** The last claim, current or lost; null before the first one. */
+  readonly lastClaimId: string | null;
+  /** They stay after a claim is lost, for the agent that comes back with a late result. */
+  readonly providerId: string | null;
+  readonly serviceId: string | null;
+  readonly acceptedAt: number | null;
+  readonly leaseUntil: number | null;
+  readonly runDeadline: number | null;
+  /** Null: it may run now. */
+  readonly notBefore: number | null;
+  /** Providers that get it only after `excludedUntil`. */
+  readonly excluded: readonly string[];
+  readonly excludedUntil: number | null;
+  /** Providers that get it only if no other can run it. */
+  readonly avoided: readonly string[];
+  readonly error: JobError | null;
+  readonly failedAttempts: readonly FailedAttempt[];
+}
+
+/** An event, with what it brings. */
+export type JobChange =
+  | {
+      readonly event: 'claim';
+      readonly claimId: string;
+      readonly providerId: string;
+      readonly sessionId: string;
+      readonly serviceId: string;
+      readonly leaseUntil: number;
+    }
+  | { readonly event: 'accept'; readonly runDeadline: number }
+  | { readonly event: 'renew'; readonly leaseUntil: number }
+  /** `counts`: the provider is left alone for a while, and too many of these are a failure. */
+  | { readonly event: 'release'; readonly counts: boolean; readonly error: JobError }
+  | { readonly event: 'resume'; readonly sessionId: string; readonly leaseUntil: number }
+  | { readonly event: 'finish' }
+  /** `retryable`: another attempt may succeed. Without one left it is `give_up`. */
+  | { readonly event: 'fail'; readonly retryable: boolean; readonly error: JobError }
+  | { readonly event: 'expire'; readonly error: JobError }
+  | { readonly event: 'cancel' }
+  | { readonly event: 'retry' };
+
+export interface Moment {
+  readonly now: number;
+  /** From 0 to 1, for the back-off. */
+  readonly random: number;
+}
+
+/** The state after the event; null if the event changes nothing in this state. */
+export function transition(job: JobState, change: JobChange, moment: Moment): JobState | null {
+  switch (change.event) {
+    case 'claim':
+      return job.notBefore === null ? claimed(job, change, moment.now) : null;
+    case 'accept':
+      // A second ACCEPT does not extend the deadline.
+      return move(job, 'accept', {
+        acceptedAt: job.acceptedAt ?? moment.now,
+        runDeadline: job.runDeadline ?? change.runDeadline,
+      });
+    case 'renew':
+      return move(job, 'renew', { leaseUntil: Math.max(job.leaseUntil ?? 0, change.leaseUntil) });
+    case 'release':
+      return released(job, change, moment);
+    case 'resume':
+      return resumed(job, change, moment.now);
+    case 'finish':
+      return move(job, 'finish', { ...counted(job), ...ended(moment.now), error: null });
+    case 'fail':
+      return failed(job, change, moment);
+    case 'expire':
+      return move(job, 'expire', { ...ended(moment.now), error: change.error });
+    case 'cancel':
+      return move(job, 'cancel', { ...ended(moment.now), error: null });
+    case 'retry':
+      return retried(job, moment.now);
+  }
+}
+
+/** Without the exclusion, once that has ended. */
+export function readmitted(job: JobState): JobState {
+  return { ...job, excluded: [], excludedUntil: null };
+}
+
+/** It may run at once, on any provider. */
+export function unstuck(job: JobState): JobState {
+  return { ...readmitted(job), notBefore: null, avoided: [] };
+}
+
+/** By the table of `job.ts` alone. */
+function move(job: JobState, event: JobEvent, changes: Partial<JobState>): JobState | null {
+  const status = nextStatus(job.status, event);
+  return status === null ? null : { ...job, ...changes, status };
+}
+
+function claimed(
+  job: JobState,
+  change: Extract<JobChange, { readonly event: 'claim' }>,
+  now: number,
+): JobState | null {
+  const { claimId, providerId, sessionId, serviceId, leaseUntil } = change;
+  // An exclusion that has not ended stays: the next provider that gives the job back keeps it.
+  return move(job, 'claim', {
+    claimId,
+    lastClaimId: claimId,
+    providerId,
+    sessionId,
+    serviceId,
+    leaseUntil,
+    attempt: job.attempt + 1,
+    isAttemptCounted: true,
+    startedAt: now,
+    acceptedAt: null,
+    runDeadline: null,
+  });
+}
+
+function released(
+  job: JobState,
+  change: Extract<JobChange, { readonly event: 'release' }>,
+  moment: Moment,
+): JobState | null {
+  const { counts, error } = change;
+  // After so many releases the job itself is the likely cause: the attempt counts.
+  if (counts && job.releases >= MAX_RELEASES) {
+    return failed(job, { event: 'fail', retryable: true, error }, moment);
+  }
+  const waiting = { ...queuedAgain(job, moment.now), attempt: job.attempt - 1 };
+  const free = { ...waiting, isAttemptCounted: false };
+  if (!counts) return move(job, 'release', free);
+  return move(job, 'release', {
+    ...free,
+    releases: job.releases + 1,
+    excluded: withProvider(free.excluded, job),
+    excludedUntil: moment.now + RELEASE_EXCLUSION_MS,
+  });
+}
+
+function failed(
+  job: JobState,
+  { retryable, error }: Extract<JobChange, { readonly event: 'fail' }>,
+  { now, random }: Moment,
+): JobState | null {
+  const isLast = job.attempt >= job.maxAttempts;
+  if (!retryable || isLast) {
+    const last = retryable ? retriesExhausted(error, job.attempt) : error;
+    return move(job, 'give_up', { ...ended(now), error: last });
+  }
+  const { attempt, providerId, startedAt } = job;
+  const attempts = [
+    ...job.failedAttempts,
+    { attempt, providerId, startedAt, failedAt: now, error },
+  ];
+  return move(job, 'fail', {
+    ...queuedAgain(job, now),
+    avoided: withProvider(job.avoided, job),
+    notBefore: now + backoffMs(attempt, random),
+    error,
+    failedAttempts: attempts.slice(-MAX_FAILED_ATTEMPTS),
+  });
+}
+
+/**
+ * Its agent is back. Also for a job that waits again: no provider has claimed it since, or the
+ * claim would not be its last. It runs once more, so an attempt that was given back counts.
+ */
+function resumed(
+  job: JobState,
+  { sessionId, leaseUntil }: Extract<JobChange, { readonly event: 'resume' }>,
+  now: number,
+): JobState | null {
+  if (job.lastClaimId === null) return null;
+  return move(job, 'resume', {
+    ...counted(job),
+    claimId: job.lastClaimId,
+    sessionId,
+    leaseUntil: Math.max(job.leaseUntil ?? 0, leaseUntil),
+    acceptedAt: job.acceptedAt ?? now,
+    notBefore: null,
+  });
+}
+
+/** Nothing of the last run is left: a late result of it names a claim that no row has. */
+function retried(job: JobState, now: number): JobState | null {
+  return move(job, 'retry', {
+    ...UNCLAIMED,
+    attempt: 0,
+    isAttemptCounted: false,
+    releases: 0,
+    generation: job.generation + 1,
+    queuedAt: now,
+    startedAt: null,
+    finishedAt: null,
+    lastClaimId: null,
+    providerId: null,
+    serviceId: null,
+    notBefore: null,
+    excluded: [],
+    excludedUntil: null,
+    avoided: [],
+    error: null,
+    failedAttempts: [],
+  });
+}
+
+const UNCLAIMED = {
+  claimId: null,
+  sessionId: null,
+  acceptedAt: null,
+  leaseUntil: null,
+  runDeadline: null,
+} as const;
+
+/** In its old place, without a claim; an exclusion that has ended is dropped. */
+function queuedAgain(job: JobState, now: number) {
+  const isExcluded = job.excludedUntil !== null && job.excludedUntil > now;
+  return {
+    ...UNCLAIMED,
+    notBefore: null,
+    excluded: isExcluded ? job.excluded : [],
+    excludedUntil: isExcluded ? job.excludedUntil : null,
+  };
+}
+
+function ended(now: number) {
+  return { ...UNCLAIMED, finishedAt: now, notBefore: null, excludedUntil: null };
+}
+
+/** The last claim was worked on, even if it had been given back. */
+function counted({ attempt, isAttemptCounted }: JobState) {
+  return { attempt: isAttemptCounted ? attempt : attempt + 1, isAttemptCounted: true };
+}
+
+function withProvider(ids: readonly string[], { providerId }: JobState): readonly string[] {
+  return providerId === null || ids.includes(providerId) ? ids : [...ids, providerId];
+}

@@ -1,0 +1,201 @@
+/**
+ * Carries out what `core/jobs/transition.ts` decides: the row is read, the transition computed, and
+ * the columns that it changes are written by one statement, guarded by what was read.
+ */
+import type { Database, Statement } from 'better-sqlite3';
+import { isFinished } from '../../../core/jobs/job.js';
+import type { FailedAttempt, JobError } from '../../../core/jobs/job.js';
+import { readmitted, transition, unstuck } from '../../../core/jobs/transition.js';
+import type { JobChange, JobState, Moment } from '../../../core/jobs/transition.js';
+import type { Needs } from '../../../core/routing/match.js';
+import type { CancelOutcome, EndOutcome } from '../../port.js';
+import { jobEnds } from './job-end.js';
+import { JOB_COLUMNS, jobFinder, laneKey, toJob } from './job-rows.js';
+import type { JobRow } from './job-rows.js';
+
+export interface JobTransitions {
+  /** Null if the event changes nothing in the row's state, or the row has changed meanwhile. */
+  readonly apply: (
+    row: JobRow,
+    change: JobChange,
+    moment: Moment & Partial<Place>,
+  ) => JobRow | null;
+  /** The same for an event that takes a job out of its claim or of the queue. */
+  readonly end: (row: JobRow, change: JobChange, moment: Moment) => EndOutcome;
+  /** A null member stands for any. */
+  readonly cancel: (id: string, memberId: string | null, now: number) => CancelOutcome;
+  /** Lifts the exclusion that has ended. */
+  readonly readmit: (row: JobRow) => void;
+  /** Lifts the back-off and every exclusion. */
+  readonly unstick: (row: JobRow) => void;
+}
+
+/** Where it enters the queue anew; left out, it keeps its place. */
+interface Place {
+  readonly fairKey: number;
+}
+
+/** The random number of events that have no back-off. */
+const NO_BACKOFF = 0;
+
+export function jobTransitions(database: Database): JobTransitions {
+  const find = jobFinder(database);
+  const write = rowWriter(database);
+  const { concludeJob } = jobEnds(database);
+  return { apply, end, cancel, readmit, unstick };
+
+  function apply(
+    row: JobRow,
+    change: JobChange,
+    { fairKey = row.fair_key, ...moment }: Moment & Partial<Place>,
+  ): JobRow | null {
+    const next = transition(toState(row), change, moment);
+    return next === null ? null : write(row, { ...columnsOf(row, next), fair_key: fairKey });
+  }
+
+  function end(row: JobRow, change: JobChange, moment: Moment): EndOutcome {
+    const after = apply(row, change, moment);
+    if (after === null) return { kind: 'stale' };
+    if (!isFinished(after.status)) return { kind: 'requeued', job: toJob(after) };
+    return { kind: 'failed', ...concludeJob(after.id, moment.now, null) };
+  }
+
+  function cancel(id: string, memberId: string | null, now: number): CancelOutcome {
+    const row = find(id, memberId);
+    if (row === undefined) return { kind: 'unknown' };
+    const after = apply(row, { event: 'cancel' }, { now, random: NO_BACKOFF });
+    if (after === null) return { kind: 'finished', job: toJob(row) };
+    return { kind: 'canceled', ...concludeJob(id, now, null), claimId: row.claim_id };
+  }
+
+  function readmit(row: JobRow): void {
+    write(row, columnsOf(row, readmitted(toState(row))));
+  }
+
+  function unstick(row: JobRow): void {
+    write(row, columnsOf(row, unstuck(toState(row))));
+  }
+}
+
+export function toState(row: JobRow): JobState {
+  return {
+    status: row.status,
+    attempt: row.attempt,
+    maxAttempts: row.max_attempts,
+    isAttemptCounted: row.attempt_counted === 1,
+    releases: row.releases,
+    generation: row.generation,
+    queuedAt: row.queued_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    claimId: row.claim_id,
+    sessionId: row.session_id,
+    lastClaimId: row.last_claim_id,
+    providerId: row.provider_id,
+    serviceId: row.service_id,
+    acceptedAt: row.accepted_at,
+    leaseUntil: row.lease_until,
+    runDeadline: row.run_deadline,
+    notBefore: row.not_before,
+    excluded: JSON.parse(row.excluded) as string[],
+    excludedUntil: row.excluded_until,
+    avoided: JSON.parse(row.avoided) as string[],
+    error: JSON.parse(row.error ?? 'null') as JobError | null,
+    failedAttempts: JSON.parse(row.failed_attempts) as FailedAttempt[],
+  };
+}
+
+type Changeable = Omit<JobRow, Fixed>;
+type Fixed =
+  | 'id'
+  | 'member_id'
+  | 'key_id'
+  | 'request_id'
+  | 'batch_id'
+  | 'batch_index'
+  | 'endpoint'
+  | 'service_type'
+  | 'model'
+  | 'scope'
+  | 'needs'
+  | 'body_bytes'
+  | 'created_at'
+  | 'max_attempts'
+  | 'fair_key'
+  | 'first_asset_id';
+
+/** The lane goes with what keeps a job from providers. */
+function columnsOf(row: JobRow, state: JobState): Changeable {
+  const { excluded, avoided } = state;
+  return {
+    status: state.status,
+    attempt: state.attempt,
+    attempt_counted: state.isAttemptCounted ? 1 : 0,
+    releases: state.releases,
+    generation: state.generation,
+    queued_at: state.queuedAt,
+    started_at: state.startedAt,
+    finished_at: state.finishedAt,
+    claim_id: state.claimId,
+    session_id: state.sessionId,
+    last_claim_id: state.lastClaimId,
+    provider_id: state.providerId,
+    service_id: state.serviceId,
+    accepted_at: state.acceptedAt,
+    lease_until: state.leaseUntil,
+    run_deadline: state.runDeadline,
+    not_before: state.notBefore,
+    excluded: JSON.stringify(excluded),
+    excluded_until: state.excludedUntil,
+    avoided: JSON.stringify(avoided),
+    lane: laneOf(row, excluded, avoided),
+    error: state.error === null ? null : JSON.stringify(state.error),
+    failed_attempts: JSON.stringify(state.failedAttempts),
+  };
+}
+
+function laneOf(row: JobRow, excluded: readonly string[], avoided: readonly string[]): string {
+  const { member_id: memberId, scope } = row;
+  return laneKey({ memberId, scope, needs: JSON.parse(row.needs) as Needs, excluded, avoided });
+}
+
+/** What must not have changed since the row was read. */
+const AS_READ = `id = @id and status = @wasStatus and generation = @wasGeneration
+  and claim_id is @wasClaim and session_id is @wasSession and lease_until is @wasLease`;
+
+type RowWriter = (row: JobRow, columns: Readonly<Partial<JobRow>>) => JobRow | null;
+
+/**
+ * Writes the columns that differ, and no index of the others. There are as many statements as
+ * events change different sets of columns: some thirty.
+ */
+function rowWriter(database: Database): RowWriter {
+  const statements = new Map<string, Statement<object, JobRow>>();
+  const statementOf = (names: readonly string[]): Statement<object, JobRow> => {
+    const assignments = names.map((name) => `${name} = @${name}`).join(', ');
+    const known = statements.get(assignments);
+    if (known !== undefined) return known;
+    const made = database.prepare<object, JobRow>(
+      `update jobs set ${assignments} where ${AS_READ} returning ${JOB_COLUMNS}`,
+    );
+    statements.set(assignments, made);
+    return made;
+  };
+  return (row, columns) => {
+    const changed = Object.entries(columns).filter(
+      ([name, value]) => row[name as keyof JobRow] !== value,
+    );
+    if (changed.length === 0) return row;
+    const statement = statementOf(changed.map(([name]) => name));
+    const { id, status, generation, claim_id, session_id, lease_until } = row;
+    const asRead = {
+      id,
+      wasStatus: status,
+      wasGeneration: generation,
+      wasClaim: claim_id,
+      wasSession: session_id,
+      wasLease: lease_until,
+    };
+    return statement.get({ ...Object.fromEntries(changed), ...asRead }) ?? null;
+  };
+}
