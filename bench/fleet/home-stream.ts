@@ -3,24 +3,10 @@
  * on, as fast as it is made, the coordinator grants credit, and the home's line carries it.
  */
 import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
-import { ReceiveWindow } from '@inference-gateway/shared/protocol/credit';
-import { encodeWindow } from '@inference-gateway/shared/protocol/frames';
-import type {
-  AgentMessage,
-  RejectReason,
-  ResetCode,
-} from '@inference-gateway/shared/protocol/messages';
-import { LINK } from '@inference-gateway/shared/protocol/version';
-import type { SendStream } from '@inference-gateway/shared/protocol/writer';
+import type { AgentEndStream, AgentWork } from '@inference-gateway/shared/protocol/link';
+import type { RejectReason, ResetCode } from '@inference-gateway/shared/protocol/messages';
 import type { Answer, Ending } from './answer.js';
 import type { UpLine } from './up-line.js';
-
-export interface StreamHost {
-  readonly line: UpLine;
-  control(frame: string | Uint8Array): void;
-  /** Nothing more is to be heard on this stream. */
-  closed(): void;
-}
 
 /** Told what becomes of the stream. */
 export interface StreamWork {
@@ -34,20 +20,18 @@ export interface StreamWork {
   lost(): void;
 }
 
-export class HomeStream {
-  readonly #send: SendStream;
-  readonly #host: StreamHost;
-  readonly #window = new ReceiveWindow(LINK.windowBytes);
+export class HomeStream implements AgentWork {
+  readonly stream: AgentEndStream;
+  readonly #line: UpLine;
   readonly #body = new GatheredBytes();
   #bodyBytes = 0;
   #work: StreamWork | null = null;
   #wake: () => void = () => {};
   #hasLastWord = false;
-  #closed = false;
 
-  constructor(send: SendStream, host: StreamHost) {
-    this.#send = send;
-    this.#host = host;
+  constructor(stream: AgentEndStream, line: UpLine) {
+    this.stream = stream;
+    this.#line = line;
   }
 
   /** Takes the work on this stream, whose request has so many bytes. */
@@ -57,26 +41,21 @@ export class HomeStream {
   }
 
   accept(): void {
-    this.#control({ t: 'ACCEPT', stream: this.#send.id });
+    this.stream.say({ t: 'ACCEPT' });
   }
 
   reject(reason: RejectReason): void {
-    this.#control({ t: 'REJECT', stream: this.#send.id, reason });
+    this.stream.say({ t: 'REJECT', reason });
     this.close();
   }
 
   /** A home keeps no more than the request, so what was received is consumed. */
   receive(bytes: Uint8Array): void {
-    if (!this.#window.receive(bytes.length)) return this.reset('FLOW_CONTROL');
-    const credit = this.#window.consume(bytes.length);
-    if (credit > 0) this.#host.control(encodeWindow(this.#send.id, credit));
+    if (!this.stream.hadCredit(bytes.length)) return this.reset('FLOW_CONTROL');
+    this.stream.consumed(bytes.length);
     this.#body.append(bytes);
     if (this.#body.length === this.#bodyBytes) this.#work?.asked(this.#body.bytes.toString());
     return undefined;
-  }
-
-  grant(credit: number): void {
-    this.#send.grant(credit);
   }
 
   /** Sends the answer. */
@@ -93,25 +72,23 @@ export class HomeStream {
 
   /** The last word, where it was not said yet, in place of what was not sent yet. */
   reset(code: ResetCode, message = ''): void {
-    this.#send.discard();
     if (!this.#hasLastWord) this.#sayReset(code, message);
     this.close();
   }
 
   abandon(): void {
-    this.#leave();
+    this.close();
     this.#work?.lost();
   }
 
   close(): void {
-    if (this.#closed) return;
-    this.#leave();
-    this.#host.closed();
+    this.stream.close();
+    this.#wake();
   }
 
   /** A failure takes the place of what was not sent yet. */
   async #sendAll(answer: Answer): Promise<void> {
-    for (let next = 0; !this.#closed;) {
+    for (let next = 0; this.stream.isOpen;) {
       const piece = answer.pieces[next];
       if (answer.ending?.kind === 'failed') return this.#end(answer.ending);
       if (piece !== undefined) {
@@ -125,49 +102,37 @@ export class HomeStream {
   }
 
   async #sendPiece(piece: Buffer): Promise<void> {
-    await this.#host.line.carry(piece.length);
-    if (this.#closed) return;
-    this.#send.data(piece);
-    await this.#send.drained();
+    await this.#line.carry(piece.length);
+    if (!this.stream.isOpen) return;
+    this.stream.out.data(piece);
+    await this.stream.out.drained();
   }
 
   /** HEAD goes out with the first byte: until then another home can take over. */
   #head({ contentType }: Answer): void {
-    const about = { status: 200, content_type: contentType };
-    this.#send.text(JSON.stringify({ t: 'HEAD', stream: this.#send.id, ...about }));
+    this.stream.sayInOrder({ t: 'HEAD', status: 200, content_type: contentType });
   }
 
   #end(ending: Ending): void {
     if (ending.kind === 'failed') {
-      this.#send.discard();
+      this.stream.out.discard();
       this.#sayReset(ending.code, ending.message);
       return this.#work?.answered();
     }
-    const end = { t: 'END', stream: this.#send.id, ok: true, usage: ending.usage };
-    this.#send.text(JSON.stringify(end));
-    void this.#send.emptied().then(() => this.#ended());
+    this.stream.sayInOrder({ t: 'END', ok: true, usage: ending.usage });
+    void this.stream.out.emptied().then(() => this.#ended());
     return undefined;
   }
 
   /** The last byte has found credit. */
   #ended(): void {
-    if (this.#closed) return;
+    if (!this.stream.isOpen) return;
     this.#hasLastWord = true;
     this.#work?.answered();
   }
 
   #sayReset(code: ResetCode, message: string): void {
     this.#hasLastWord = true;
-    this.#control({ t: 'RESET', stream: this.#send.id, code, message });
-  }
-
-  #control(message: AgentMessage): void {
-    if (!this.#closed) this.#host.control(JSON.stringify(message));
-  }
-
-  #leave(): void {
-    this.#closed = true;
-    this.#send.discard();
-    this.#wake();
+    this.stream.say({ t: 'RESET', code, message });
   }
 }

@@ -27,6 +27,12 @@ interface HeldJob {
   stream: HomeStream | null;
 }
 
+/** What a link does about the claims of earlier links. */
+interface Resumer {
+  carry(stream: number, start: (stream: HomeStream) => HomeStream): void;
+  refuse(stream: number): void;
+}
+
 export interface WorkCounts {
   opened: number;
   answered: number;
@@ -82,14 +88,14 @@ export class HomeWork {
   }
 
   /** What WELCOME does not name is dropped. */
-  resume(resumptions: readonly Resumption[], streamOf: (id: number) => HomeStream): void {
+  resume(resumptions: readonly Resumption[], resumer: Resumer): void {
     const wanted = new Set<string>();
     for (const { claim_id: claimId, action, stream: id } of resumptions) {
       if (action === 'discard' || id === undefined) continue;
       wanted.add(claimId);
       const job = this.#held.get(claimId);
-      if (job === undefined) streamOf(id).reset('CANCELED', 'the claim is not held');
-      else this.#carry(claimId, job, streamOf(id));
+      if (job === undefined) resumer.refuse(id);
+      else resumer.carry(id, (stream) => this.#carry(claimId, job, stream));
     }
     for (const claimId of this.#held.keys()) if (!wanted.has(claimId)) this.#drop(claimId);
   }
@@ -149,10 +155,11 @@ export class HomeWork {
   }
 
   /** From its first byte on, on a stream of a later link. */
-  #carry(claimId: string, job: HeldJob, stream: HomeStream): void {
+  #carry(claimId: string, job: HeldJob, stream: HomeStream): HomeStream {
     job.stream = stream;
     stream.take(this.#workOf(claimId, job), 0);
     stream.carry(job.run.answer);
+    return stream;
   }
 
   #workOf(claimId: string, job: HeldJob): StreamWork {

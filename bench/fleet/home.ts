@@ -2,27 +2,22 @@
  * One simulated home: speaks the real protocol over a real socket, comes back when its link ends as
  * an agent does, and leaves now and then where its plan says so.
  */
-import {
-  CONNECT_PATH,
-  PROTOCOL_VERSION,
-  SOCKET_OPTIONS,
-  SUBPROTOCOL,
-} from '@inference-gateway/shared/protocol/version';
+import { dial } from '@inference-gateway/shared/protocol/dial';
+import { AgentEnd } from '@inference-gateway/shared/protocol/link';
+import type { AgentEndStream, LinkedAgent } from '@inference-gateway/shared/protocol/link';
 import type { Message } from '@inference-gateway/shared/protocol/messages';
 import { WebSocket } from 'ws';
 import { Card } from './card.js';
 import type { Tongue } from './card.js';
 import { HomeWork } from './home-work.js';
 import type { WorkCounts } from './home-work.js';
-import { HomeLink } from './home-link.js';
-import type { LinkHost } from './home-link.js';
 import { SERVICE_ID, servicesOf } from './home-plan.js';
 import type { HomePlan } from './home-plan.js';
-import type { HomeStream } from './home-stream.js';
+import { HomeStream } from './home-stream.js';
 import { Random } from './random.js';
 import { UpLine } from './up-line.js';
 
-const HANDSHAKE_TIMEOUT_MS = 10_000;
+const NO_LINK = 1006;
 const BASE_MS = 500;
 const MAX_MS = 30_000;
 const MOST_DOUBLINGS = 16;
@@ -44,11 +39,13 @@ export interface HomeParts {
   readonly onLink: (change: 'up' | number) => void;
 }
 
-export class Home implements LinkHost {
-  readonly line: UpLine;
+export class Home implements LinkedAgent {
+  readonly version = '0.0.0-simulated';
+  readonly #line: UpLine;
   readonly #parts: HomeParts;
   readonly #work: HomeWork;
-  #socket: WebSocket | null = null;
+  /** Gives up the link, or the dialing; null where there is neither. */
+  #cancel: (() => void) | null = null;
   #isOnline = false;
   #isAway = true;
   #isSettled = false;
@@ -62,11 +59,15 @@ export class Home implements LinkHost {
     const { plan, random, tongue, counts } = parts;
     this.#parts = parts;
     this.#work = new HomeWork(plan, new Card(plan.card, random, tongue), counts);
-    this.line = new UpLine(plan.upBytesPerSecond);
+    this.#line = new UpLine(plan.upBytesPerSecond);
   }
 
   get plan(): HomePlan {
     return this.#parts.plan;
+  }
+
+  get instanceId(): string {
+    return `${this.plan.name}-${this.#restarts}`;
   }
 
   get isOnline(): boolean {
@@ -80,12 +81,12 @@ export class Home implements LinkHost {
     clearTimeout(this.#next);
     this.#leaveLater();
     // A socket that is still closing comes first; its end dials anew.
-    if (this.#socket === null) this.#dial();
+    if (this.#cancel === null) void this.#link();
   }
 
   /** The line is cut: the home comes back of its own accord. */
   drop(): void {
-    this.#socket?.terminate();
+    this.#cancel?.();
   }
 
   /** Gone until it is woken. What it computes goes on meanwhile. */
@@ -107,38 +108,37 @@ export class Home implements LinkHost {
   settle(): void {
     this.#isSettled = true;
     clearTimeout(this.#leaving);
-    if (this.#socket !== null && !this.#isAway) return;
+    if (this.#cancel !== null && !this.#isAway) return;
     this.#isAway = true;
     this.wake();
   }
 
-  hello(): Message<'HELLO'> {
-    return {
-      t: 'HELLO',
-      proto: PROTOCOL_VERSION,
-      agent_version: '0.0.0-simulated',
-      features: [],
-      instance_id: `${this.plan.name}-${this.#restarts}`,
-      host: { os: 'linux', arch: 'x64', gpus: [] },
-      services_rev: 1,
-      services: servicesOf(this.plan),
-      resume: this.#work.offers(),
-    };
+  served(): Pick<Message<'HELLO'>, 'services' | 'host'> {
+    return { services: servicesOf(this.plan), host: { os: 'linux', arch: 'x64', gpus: [] } };
   }
 
-  heartbeat(seq: number): Message<'HEARTBEAT'> {
+  offers(): Message<'HELLO'>['resume'] {
+    return this.#work.offers();
+  }
+
+  heartbeat(): Omit<Message<'HEARTBEAT'>, 't' | 'seq'> {
     const slots = [{ service_id: SERVICE_ID, ...this.#work.slots }];
-    return { t: 'HEARTBEAT', seq, slots, claims: this.#work.claims(), accepts: 'all' };
+    return { slots, claims: this.#work.claims(), accepts: 'all' };
   }
 
-  welcomed({ resume }: Message<'WELCOME'>, streamOf: (id: number) => HomeStream): void {
-    this.#work.resume(resume, streamOf);
+  welcomed({ resume }: Message<'WELCOME'>, end: AgentEnd): void {
+    this.#work.resume(resume, {
+      carry: (id, start) => end.carry(id, (stream) => start(new HomeStream(stream, this.#line))),
+      refuse: (id) => end.refuse(id),
+    });
     this.#isOnline = true;
     this.#parts.onLink('up');
   }
 
-  opened(open: Message<'OPEN'>, stream: HomeStream): void {
-    this.#work.open(open, stream);
+  opened(open: Message<'OPEN'>, stream: AgentEndStream): HomeStream {
+    const work = new HomeStream(stream, this.#line);
+    this.#work.open(open, work);
+    return work;
   }
 
   acknowledged(claimId: string): void {
@@ -149,44 +149,31 @@ export class Home implements LinkHost {
     this.#work.lost(claimIds);
   }
 
-  /** The link has ended, or none came about. */
-  ended({ code, retryAfterMs }: { readonly code: number; readonly retryAfterMs: number }): void {
-    this.#socket = null;
+  /** A home is there to find faults: what it does not understand is one. */
+  violated(reason: string): never {
+    throw new Error(`the coordinator broke the protocol: ${reason}`);
+  }
+
+  /** One link, from the dialing to its end, and then the next. */
+  async #link(): Promise<void> {
+    this.#dialedAt = performance.now();
+    const { origin, token } = this.#parts;
+    const { dialed, cancel } = dial(WebSocket, { origin, token });
+    this.#cancel = cancel;
+    const opened = await dialed;
+    if (opened.kind === 'open') {
+      const { code, retryAfterMs } = await new AgentEnd(opened, this).ended;
+      this.#ended(code, retryAfterMs);
+    } else this.#ended(NO_LINK, opened.kind === 'refused' ? opened.retryAfterMs : null);
+  }
+
+  #ended(code: number, retryAfterMs: number | null): void {
+    this.#cancel = null;
     this.#isOnline = false;
     this.#parts.onLink(code);
     if (this.#isAway) return;
-    const waitMs = retryAfterMs + this.#backOff();
-    this.#next = setTimeout(() => this.#dial(), waitMs);
-  }
-
-  #dial(): void {
-    this.#dialedAt = performance.now();
-    const url = `${this.#parts.origin.replace(/^http/, 'ws')}${CONNECT_PATH}`;
-    const socket = new WebSocket(url, SUBPROTOCOL, {
-      ...SOCKET_OPTIONS,
-      headers: { authorization: `Bearer ${this.#parts.token}` },
-      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-      followRedirects: false,
-    });
-    this.#socket = socket;
-    let isLinked = false;
-    let retryAfterMs = 0;
-    // Its close follows, which is the one place that tells of an end.
-    socket.on('error', () => {});
-    socket.once('unexpected-response', (_, { headers }) => {
-      retryAfterMs = (Number(headers['retry-after']) || 0) * 1_000;
-      socket.terminate();
-    });
-    socket.once('upgrade', ({ socket: stream }) => {
-      // In this turn: a listener attached later would miss the first frame.
-      socket.once('open', () => {
-        isLinked = true;
-        void new HomeLink(socket, stream, this);
-      });
-    });
-    socket.once('close', (code) => {
-      if (!isLinked) this.ended({ code, retryAfterMs });
-    });
+    const waitMs = (retryAfterMs ?? 0) + this.#backOff();
+    this.#next = setTimeout(() => void this.#link(), waitMs);
   }
 
   /** Full jitter, as `docs/protocol.md` has it. */

@@ -4,6 +4,7 @@ import type { HeldJob } from '@inference-gateway/agent/work/held-job';
 import { JobStream } from '@inference-gateway/agent/work/job-stream';
 import { Spool } from '@inference-gateway/agent/work/spool';
 import { createLogger } from '@inference-gateway/shared/program/logger';
+import { LinkStream } from '@inference-gateway/shared/protocol/link';
 import type { AgentMessage } from '@inference-gateway/shared/protocol/messages';
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import { LinkWriter } from '@inference-gateway/shared/protocol/writer';
@@ -34,7 +35,8 @@ function streamOf(job: HeldJob) {
   };
   const wire = { send: control, bufferedBytes: () => 0, cork: () => {}, uncork: () => {} };
   const send = new LinkWriter(wire, LINK.agentHighWaterBytes).open(1, LINK.windowBytes);
-  return { stream: new JobStream(job, send, { control, closed: () => {} }), said };
+  const stream = new LinkStream<AgentMessage>(send, { control, closed: () => {} });
+  return { stream: new JobStream(job, stream), said };
 }
 
 describe('ACCEPT', () => {

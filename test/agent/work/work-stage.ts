@@ -1,5 +1,6 @@
 /** One piece of work as a coordinator opens it, and what the agent says of it. */
 import { IncomingWork } from '@inference-gateway/agent/work/incoming-work';
+import { LinkStream } from '@inference-gateway/shared/protocol/link';
 import { decodeFrame } from '@inference-gateway/shared/protocol/frames';
 import type { Message } from '@inference-gateway/shared/protocol/messages';
 import { LINK } from '@inference-gateway/shared/protocol/version';
@@ -34,7 +35,10 @@ export function openWork(parts: Parts, changes: Partial<Message<'OPEN'>> = {}) {
     request_id: 'req_1',
     ...changes,
   };
-  const work = new IncomingWork(open, send, { control, closed: () => (closed = true) });
+  const work = new IncomingWork(
+    open,
+    new LinkStream(send, { control, closed: () => (closed = true) }),
+  );
   const answered = (): string => Buffer.concat(pieces).toString();
   return { work, sent, answered, isClosed: () => closed };
 }

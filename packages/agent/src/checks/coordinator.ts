@@ -5,7 +5,7 @@ import { CLOSE } from '@inference-gateway/shared/protocol/version';
 import fetch from 'node-fetch';
 import { lookup } from 'node:dns/promises';
 import { dial } from '../link/dial.js';
-import type { LinkEnd, OpenSocket } from '../link/dial.js';
+import type { LinkEnd, OpenDial } from '../link/dial.js';
 import { networkFault } from '../network-fault.js';
 import type { RunningAgent } from './patient.js';
 import { orTimeout } from './patient.js';
@@ -98,14 +98,14 @@ export async function tryLink(url: string, token: string): Promise<LinkChecks> {
 }
 
 /** Ends by force where the other end does not answer the close within the library's time. */
-function leave({ socket }: OpenSocket): Promise<void> {
+function leave({ socket }: OpenDial): Promise<void> {
   return new Promise((resolve) => {
     socket.once('close', () => resolve());
     socket.close(CLOSE.normal, 'a check');
   });
 }
 
-function judge(end: OpenSocket | LinkEnd): LinkChecks {
+function judge(end: OpenDial | LinkEnd): LinkChecks {
   const [upgrade, auth] = [checking('websocket upgrade'), checking('authorisation')];
   const skipped = auth.skip('the link could not be tried');
   if (end.kind === 'open') {

@@ -1,11 +1,39 @@
 /** Keeps one link open: dials, waits for its end, waits a little, dials again. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { Logger } from '@inference-gateway/shared/program/logger';
+import { AgentEnd } from '@inference-gateway/shared/protocol/link';
+import type {
+  AgentEndStream,
+  AgentWork,
+  LinkedAgent,
+} from '@inference-gateway/shared/protocol/link';
+import type {
+  AdvertisedService,
+  AgentHost,
+  CardReading,
+  Message,
+} from '@inference-gateway/shared/protocol/messages';
 import { CLOSE } from '@inference-gateway/shared/protocol/version';
-import { AgentLink } from './agent-link.js';
-import type { LinkParts } from './agent-link.js';
+import { AGENT_VERSION } from '../agent-version.js';
+import type { HeldClaims } from '../work/held-claims.js';
+import { IncomingWork } from '../work/incoming-work.js';
+import { JobStream } from '../work/job-stream.js';
+import type { WorkRunner } from '../work/runner.js';
 import { dial } from './dial.js';
 import type { LinkEnd } from './dial.js';
+
+interface LinkParts {
+  /** New for every process. */
+  readonly instanceId: string;
+  readonly runner: WorkRunner;
+  readonly claims: HeldClaims;
+  readonly services: () => readonly AdvertisedService[];
+  readonly host: () => AgentHost;
+  /** What the cards do now; null where the machine does not tell. */
+  readonly cards: () => readonly CardReading[] | null;
+  /** Called once for each link, when the coordinator has registered this agent. */
+  readonly onWelcome: (welcome: Message<'WELCOME'>) => void;
+}
 
 interface ConnectionOptions extends LinkParts {
   readonly url: string;
@@ -24,20 +52,22 @@ export class Connection {
    */
   readonly ended: Promise<CommandError | null>;
   readonly #options: ConnectionOptions;
+  readonly #agent: LinkedAgent;
   readonly #backoff = new Backoff();
   readonly #stopWatching: () => void;
-  #link: AgentLink | null = null;
+  #link: AgentEnd | null = null;
   #closing = false;
   #hurry: () => void = () => {};
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
+    this.#agent = new ServingAgent(options);
     this.#stopWatching = onWakeUp(() => this.#wokeUp());
     this.ended = this.#keepOpen().finally(this.#stopWatching);
   }
 
   /** The link that is open now. */
-  get link(): AgentLink | null {
+  get link(): AgentEnd | null {
     return this.#link;
   }
 
@@ -68,7 +98,7 @@ export class Connection {
   async #connectOnce(): Promise<LinkEnd> {
     const opened = await dial(this.#options.url, this.#options.token);
     if (opened.kind !== 'open') return opened;
-    this.#link = new AgentLink(opened, this.#options);
+    this.#link = new AgentEnd(opened, this.#agent);
     if (this.#closing) this.#link.close(CLOSE.normal, 'stopping');
     const end = await this.#link.ended;
     this.#link = null;
@@ -90,6 +120,69 @@ export class Connection {
     this.#options.logger.info('the clock jumped: was this machine asleep?');
     void this.#link?.verify();
     this.#hurry();
+  }
+}
+
+// What a link asks of this agent.
+
+class ServingAgent implements LinkedAgent {
+  readonly version = AGENT_VERSION;
+  readonly instanceId: string;
+  readonly #parts: LinkParts;
+
+  constructor(parts: LinkParts) {
+    this.instanceId = parts.instanceId;
+    this.#parts = parts;
+  }
+
+  served(): Pick<Message<'HELLO'>, 'services' | 'host'> {
+    return { services: [...this.#parts.services()], host: this.#parts.host() };
+  }
+
+  offers(): Message<'HELLO'>['resume'] {
+    return this.#parts.claims.offers();
+  }
+
+  heartbeat(): Omit<Message<'HEARTBEAT'>, 't' | 'seq'> {
+    const { runner, claims } = this.#parts;
+    const cards = this.#parts.cards();
+    return {
+      slots: runner.slots(),
+      claims: claims.claims(),
+      accepts: runner.accepts,
+      ...(cards !== null && { gpus: [...cards] }),
+    };
+  }
+
+  welcomed(welcome: Message<'WELCOME'>, end: AgentEnd): void {
+    const { runner, claims, onWelcome } = this.#parts;
+    claims.resume(welcome.resume, {
+      carry: (job, id) => end.carry(id, (stream) => new JobStream(job, stream)),
+      refuse: (id) => end.refuse(id),
+    });
+    if (runner.accepts !== 'all') end.beat();
+    onWelcome(welcome);
+  }
+
+  opened(open: Message<'OPEN'>, stream: AgentEndStream): AgentWork {
+    const { runner, claims } = this.#parts;
+    if (open.kind === 'sync') {
+      const work = new IncomingWork(open, stream);
+      runner.take(work);
+      return work;
+    }
+    const { job, run } = claims.open(open);
+    const work = new JobStream(job, stream);
+    runner.take(run);
+    return work;
+  }
+
+  acknowledged(claimId: string, verdict: Message<'RESULT_ACK'>['verdict']): void {
+    this.#parts.claims.acknowledged(claimId, verdict);
+  }
+
+  lost(claimIds: readonly string[]): void {
+    this.#parts.claims.lost(claimIds);
   }
 }
 

@@ -2,19 +2,27 @@
  * What a job's run has said, from its first word to its last: bytes, and messages at their places
  * among the bytes. It can be said again from the start, on any link, while it still grows.
  */
-import type { Message, ResetCode, TokenUsage } from '@inference-gateway/shared/protocol/messages';
+import type { Unaddressed } from '@inference-gateway/shared/protocol/link';
+import type {
+  AgentMessage,
+  Message,
+  ResetCode,
+  TokenUsage,
+} from '@inference-gateway/shared/protocol/messages';
 import { createHash } from 'node:crypto';
 import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
 import { open, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import type { MediaPart } from '../backends/backend.js';
 import { writeDurably } from '../state/write-durably.js';
-import type { Unaddressed } from './work.js';
 import { SpoolFull } from './spool-room.js';
 import type { SpoolRoom } from './spool-room.js';
 
 /** A message of the answer. END or RESET is the last. */
-export type AnswerMessage = Extract<Unaddressed, { t: 'HEAD' | 'PART' | 'END' | 'RESET' }>;
+export type AnswerMessage = Extract<
+  Unaddressed<AgentMessage>,
+  { t: 'HEAD' | 'PART' | 'END' | 'RESET' }
+>;
 
 export type Failure = Omit<Message<'RESET'>, 'stream'>;
 

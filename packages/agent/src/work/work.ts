@@ -1,6 +1,5 @@
-/** What a piece of work is to its link and to its run, whether a caller waits for it or not. */
+/** What a piece of work is to its run, whether a caller waits for it or not. */
 import type {
-  AgentMessage,
   Message,
   RejectReason,
   ResetCode,
@@ -39,24 +38,3 @@ export interface Work {
   /** There will be no answer, or no more of it: `usage` is that of what was sent of it. */
   fail(code: ResetCode, message: string, usage?: TokenUsage | null): void;
 }
-
-/** What a link needs of the work on one of its streams. */
-export interface StreamWork {
-  receive(bytes: Uint8Array): void;
-  grant(credit: number): void;
-  /** The coordinator stopped the work and waits for a word back. */
-  cancel(): void;
-  /** The link has ended. */
-  abandon(): void;
-}
-
-export interface WorkLink {
-  control(frame: string | Uint8Array): void;
-  /** Nothing more is to be heard on this stream. */
-  closed(): void;
-}
-
-type StreamMessage = Extract<AgentMessage, { stream: number }>;
-type WithoutStream<M> = M extends unknown ? Omit<M, 'stream'> : never;
-/** A message of a stream before it is known on which. */
-export type Unaddressed = WithoutStream<StreamMessage>;

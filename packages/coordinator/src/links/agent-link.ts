@@ -4,34 +4,24 @@
  */
 import { randomId } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import { answersPing, socketWire } from '@inference-gateway/shared/protocol/wire';
+import { Link, ProtocolViolation } from '@inference-gateway/shared/protocol/link';
+import type { LinkTiming, OpenSocket } from '@inference-gateway/shared/protocol/link';
+import { decodeAgentMessage } from '@inference-gateway/shared/protocol/messages';
 import type {
   CardReading,
   AdvertisedService,
   AgentHost,
   AgentMessage,
+  CoordinatorMessage,
   Message,
 } from '@inference-gateway/shared/protocol/messages';
-import { closeReason, CLOSE, LINK } from '@inference-gateway/shared/protocol/version';
-import { decodeFrame } from '@inference-gateway/shared/protocol/frames';
-import { Liveness } from '@inference-gateway/shared/protocol/liveness';
-import { decodeAgentMessage } from '@inference-gateway/shared/protocol/messages';
-import { LinkWriter } from '@inference-gateway/shared/protocol/writer';
-import type { Duplex } from 'node:stream';
-import type { RawData, WebSocket } from 'ws';
+import { CLOSE, LINK } from '@inference-gateway/shared/protocol/version';
 import { RateLimit } from '../core/access/rate.js';
 import type { ExchangeHandler, OpenRequest, Resumption, Upload } from '../core/routing/links.js';
-import { AgentStream, ProtocolViolation } from './agent-stream.js';
-import type { StreamHost } from './agent-stream.js';
+import { AgentStream } from './agent-stream.js';
 import type { SlotUse } from './slot-counts.js';
 
-export interface SessionSocket {
-  readonly socket: WebSocket;
-  /** The TCP stream under the socket. */
-  readonly stream: Duplex;
-}
-
-interface SessionOptions extends SessionSocket {
+interface SessionOptions extends OpenSocket {
   readonly hello: Message<'HELLO'>;
   readonly provider: { readonly id: string; readonly name: string };
   readonly timing: SessionTiming;
@@ -43,7 +33,7 @@ interface Resumed {
   begin(): void;
 }
 
-export class AgentSession implements StreamHost {
+export class AgentSession {
   readonly id = randomId();
   readonly connectedAt = Date.now();
   readonly hello: Message<'HELLO'>;
@@ -54,13 +44,7 @@ export class AgentSession implements StreamHost {
   accepts: Message<'HEARTBEAT'>['accepts'] = 'all';
   /** As the last heartbeat told them: not written down anywhere. */
   cards: readonly CardReading[] = [];
-  /** Resolves when the socket has closed. */
-  readonly closed: Promise<void>;
-  readonly #socket: WebSocket;
-  readonly #writer: LinkWriter;
-  readonly #liveness: Liveness;
-  readonly #logger: Logger;
-  readonly #streams = new Map<number, AgentStream>();
+  readonly #link: Link<AgentMessage, CoordinatorMessage, AgentStream>;
   #events: SessionEvents | null = null;
   readonly #servicesRate = new RateLimit(LINK.maxServicesPerMinute, 60_000);
   #lastStream = 0;
@@ -69,29 +53,28 @@ export class AgentSession implements StreamHost {
   #isRenewing = false;
 
   constructor(options: SessionOptions) {
-    const { socket, stream, hello, provider, timing, logger } = options;
+    const { hello, provider, timing } = options;
     this.hello = hello;
     this.host = hello.host;
     this.services = hello.services;
     this.acceptMs = timing.acceptMs;
-    this.#socket = socket;
-    this.#logger = logger.child({ provider: provider.id, session: this.id });
-    this.#liveness = new Liveness({
-      pingMs: timing.pingMs,
-      deadMs: timing.deadMs,
-      ping: () => socket.ping(),
-      dead: () => this.#dead(timing.deadMs),
-    });
-    const wire = socketWire(socket, stream, () => this.#liveness.sent());
-    this.#writer = new LinkWriter(wire, LINK.coordinatorHighWaterBytes);
-    socket.on('message', (data, isBinary) => this.#received(data, isBinary));
-    socket.on('ping', () => this.#liveness.heard());
-    socket.on('pong', () => this.#liveness.heard());
-    this.closed = new Promise((resolve) => {
-      socket.once('close', (code) => {
-        this.#ended(code);
-        resolve();
-      });
+    const logger = options.logger.child({ provider: provider.id, session: this.id });
+    this.#link = new Link(options, {
+      highWaterBytes: LINK.coordinatorHighWaterBytes,
+      timing,
+      decode: decodeAgentMessage,
+      message: (message) => this.#message(message),
+      unknownStream: noSuchStream,
+      violated: (reason) => logger.warn({ reason }, 'agent broke the protocol'),
+      failed: (err) => {
+        logger.error({ err }, 'link session failed');
+        this.close(CLOSE.internalError, 'internal error');
+      },
+      silent: (silentMs) => logger.warn({ silentMs }, 'link is dead'),
+      closed: (code) => {
+        logger.info({ code }, 'agent disconnected');
+        this.#events?.closed();
+      },
     });
   }
 
@@ -104,44 +87,45 @@ export class AgentSession implements StreamHost {
     const resumed = resumptions.map((one) => this.#resume(one));
     const resume = resumed.map(({ told }) => told);
     const welcome = { sessionId: this.id, provider, timing, resume };
-    this.control(JSON.stringify(welcomeMessage(welcome)));
+    this.#link.send(welcomeMessage(welcome));
     for (const one of resumed) one.begin();
   }
 
+  /** Resolves when the socket has closed. */
+  get closed(): Promise<unknown> {
+    return this.#link.closed;
+  }
+
   get isOpen(): boolean {
-    return this.#socket.readyState === this.#socket.OPEN;
+    return this.#link.isOpen;
   }
 
   get busy(): number {
-    return this.#streams.size;
+    return this.#link.size;
   }
 
   /** Sends OPEN and the body; null where the link is closing or full. */
   open(use: SlotUse, request: OpenRequest, handler: ExchangeHandler): AgentStream | null {
-    if (this.#socket.readyState !== this.#socket.OPEN) return null;
-    if (this.#streams.size >= LINK.maxStreams) return null;
-    const stream = this.#newStream({ use, handler });
-    const open = openMessage(request, { stream: stream.id, use });
-    stream.start(JSON.stringify(open), request);
-    return stream;
+    if (!this.#link.isOpen || this.#link.size >= LINK.maxStreams) return null;
+    const exchange = this.#open({ use, handler });
+    exchange.start(openMessage(request, { stream: exchange.stream.id, use }), request);
+    return exchange;
   }
 
-  control(frame: string | Uint8Array): void {
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
-    // Streams stop at the high-water mark; only an agent that asks and never reads gets past it.
-    if (this.#socket.bufferedAmount > LINK.maxUnsentBytes) this.#socket.terminate();
-    else this.#writer.control(frame);
+  send(message: CoordinatorMessage): void {
+    this.#link.send(message);
   }
 
-  release(stream: AgentStream): void {
-    if (!this.#streams.delete(stream.id)) return;
-    if (stream.slot === 'held') this.#events?.slotFreed(stream.use);
-    if (stream.slot === 'unconfirmed') this.#unconfirmed -= 1;
+  release(exchange: AgentStream): void {
+    if (!exchange.stream.isOpen) return;
+    exchange.stream.close();
+    if (exchange.slot === 'held') this.#events?.slotFreed(exchange.use);
+    if (exchange.slot === 'unconfirmed') this.#unconfirmed -= 1;
   }
 
-  unconfirmed(stream: AgentStream, freesSlot: boolean): void {
+  unconfirmed(exchange: AgentStream, freesSlot: boolean): void {
     this.#unconfirmed += 1;
-    if (freesSlot) this.#events?.slotFreed(stream.use);
+    if (freesSlot) this.#events?.slotFreed(exchange.use);
     if (this.#unconfirmed <= LINK.maxUnconfirmedStops) return;
     this.close(CLOSE.protocolError, 'the agent does not confirm that work has stopped');
   }
@@ -156,31 +140,12 @@ export class AgentSession implements StreamHost {
    * Ends the session and fails what is under way at once: the closing handshake may take seconds.
    */
   close(code: number, reason: string): void {
-    this.#socket.close(code, closeReason(reason));
-    this.#abandon();
+    this.#link.close(code, reason);
   }
 
   /** Whether the other end answers a ping within 3 s. */
   isAlive(): Promise<boolean> {
-    return answersPing(this.#socket);
-  }
-
-  #received(data: RawData, isBinary: boolean): void {
-    this.#liveness.heard();
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
-    try {
-      if (isBinary) this.#frame(data as Buffer);
-      else this.#text((data as Buffer).toString());
-    } catch (error) {
-      this.#refuse(error);
-    }
-  }
-
-  #text(text: string): void {
-    const decoded = decodeAgentMessage(text);
-    if (decoded.kind === 'unknown') return;
-    if (decoded.kind === 'malformed') throw new ProtocolViolation(decoded.reason);
-    this.#message(decoded.message);
+    return this.#link.isAlive();
   }
 
   #message(message: AgentMessage): void {
@@ -189,7 +154,7 @@ export class AgentSession implements StreamHost {
         throw new ProtocolViolation('a second HELLO');
       case 'SERVICES':
         this.#limitServices();
-        this.control(JSON.stringify({ t: 'SERVICES_OK', rev: message.rev }));
+        this.#link.send({ t: 'SERVICES_OK', rev: message.rev });
         this.services = message.services;
         this.host = message.host ?? this.host;
         this.#events?.servicesChanged();
@@ -202,7 +167,7 @@ export class AgentSession implements StreamHost {
         this.#events?.acceptsChanged();
         return;
       default:
-        this.#stream(message.stream).received(message);
+        return (this.#link.workOf(message.stream) ?? noSuchStream(message.stream)).told(message);
     }
   }
 
@@ -219,7 +184,7 @@ export class AgentSession implements StreamHost {
       this.#events?.acceptsChanged();
     }
     const lost = await this.#renew(claims.map(({ claim_id: id }) => id));
-    this.control(JSON.stringify({ t: 'HEARTBEAT_OK', seq, lost_claims: lost }));
+    this.#link.send({ t: 'HEARTBEAT_OK', seq, lost_claims: [...lost] });
   }
 
   /** One at a time: an agent that beats like mad must not fill the line of the store. */
@@ -233,63 +198,24 @@ export class AgentSession implements StreamHost {
     }
   }
 
-  #newStream(work: ConstructorParameters<typeof AgentStream>[2]): AgentStream {
-    const send = this.#writer.open(++this.#lastStream, LINK.windowBytes);
-    const stream = new AgentStream(this, send, work);
-    this.#streams.set(stream.id, stream);
-    return stream;
+  #open(work: ConstructorParameters<typeof AgentStream>[2]): AgentStream {
+    return this.#link.open(++this.#lastStream, (stream) => new AgentStream(this, stream, work));
   }
 
   #resume(resumption: Resumption): Resumed {
     const { claimId, action } = resumption;
     if (action === 'discard') return { told: { claim_id: claimId, action }, begin: () => {} };
     const { serviceId, shareId, handler } = resumption;
-    const stream = this.#newStream({ use: { serviceId, kind: 'job', shareId, slots: 1 }, handler });
-    stream.resume(action === 'upload');
-    const told = { claim_id: claimId, action, stream: stream.id };
-    return { told, begin: () => resumption.begin(stream) };
+    const exchange = this.#open({ use: { serviceId, kind: 'job', shareId, slots: 1 }, handler });
+    exchange.resume(action === 'upload');
+    const told = { claim_id: claimId, action, stream: exchange.stream.id };
+    return { told, begin: () => resumption.begin(exchange) };
   }
+}
 
-  #frame(message: Uint8Array): void {
-    const frame = decodeFrame(message);
-    if (frame === null) throw new ProtocolViolation('a binary message that is no frame');
-    const stream = this.#stream(frame.stream);
-    if (frame.kind === 'data') stream.receivedData(frame.bytes);
-    else stream.granted(frame.credit);
-  }
-
-  /** Streams are named by the coordinator and never reused; every other id is a violation. */
-  #stream(id: number): AgentStream {
-    const stream = this.#streams.get(id);
-    if (stream === undefined) throw new ProtocolViolation(`stream ${id} is not open`);
-    return stream;
-  }
-
-  #refuse(error: unknown): void {
-    const violation = error instanceof ProtocolViolation;
-    if (violation) this.#logger.warn({ reason: error.message }, 'agent broke the protocol');
-    else this.#logger.error({ err: error }, 'link session failed');
-    if (violation) this.close(CLOSE.protocolError, error.message);
-    else this.close(CLOSE.internalError, 'internal error');
-  }
-
-  #dead(deadMs: number): void {
-    this.#logger.warn({ silentMs: deadMs }, 'link is dead');
-    this.#socket.terminate();
-  }
-
-  #ended(code: number): void {
-    this.#logger.info({ code }, 'agent disconnected');
-    this.#liveness.stop();
-    this.#abandon();
-    this.#events?.closed();
-  }
-
-  #abandon(): void {
-    const streams = [...this.#streams.values()];
-    this.#streams.clear();
-    for (const stream of streams) stream.lost();
-  }
+/** Streams are named by the coordinator and never reused; every other id is a violation. */
+function noSuchStream(id: number): never {
+  throw new ProtocolViolation(`stream ${id} is not open`);
 }
 
 // What a session is given once it is the provider's current one.
@@ -312,9 +238,7 @@ interface Greeting {
 }
 
 // WELCOME: the times and limits that both ends keep from now on.
-export interface SessionTiming {
-  readonly pingMs: number;
-  readonly deadMs: number;
+export interface SessionTiming extends LinkTiming {
   readonly acceptMs: number;
   readonly jobLeaseMs: number;
 }

@@ -2,15 +2,16 @@
  * One piece of work on an agent, from OPEN to the agent's last word. It stays in its session's
  * table, and its slot stays taken, until the agent has said END, RESET or REJECT.
  */
-import { ReceiveWindow } from '@inference-gateway/shared/protocol/credit';
-import { encodeWindow } from '@inference-gateway/shared/protocol/frames';
+import { ProtocolViolation } from '@inference-gateway/shared/protocol/link';
+import type { LinkStream, StreamWork } from '@inference-gateway/shared/protocol/link';
 import type {
   AgentMessage,
+  CoordinatorMessage,
+  Message,
   ResetCode,
   TokenUsage,
 } from '@inference-gateway/shared/protocol/messages';
 import { LINK } from '@inference-gateway/shared/protocol/version';
-import type { SendStream } from '@inference-gateway/shared/protocol/writer';
 import type {
   Exchange,
   ExchangeFailure,
@@ -21,20 +22,17 @@ import type {
 } from '../core/routing/links.js';
 import type { SlotUse } from './slot-counts.js';
 
-/** What a stream may do to its session. */
-export interface StreamHost {
-  control(frame: string | Uint8Array): void;
+/** What a stream may do to its link. */
+interface StreamHost {
+  send(message: CoordinatorMessage): void;
   /** The agent has spoken its last word: the slot is free. */
-  release(stream: AgentStream): void;
+  release(exchange: AgentStream): void;
   /** The agent did not confirm in time that it stopped: the slot is free, the word still due. */
-  unconfirmed(stream: AgentStream, freesSlot: boolean): void;
+  unconfirmed(exchange: AgentStream, freesSlot: boolean): void;
   /** The agent sent more than it had credit for. */
   overrun(): void;
   readonly acceptMs: number;
 }
-
-/** The agent broke the protocol; its session ends with close code 4000. */
-export class ProtocolViolation extends Error {}
 
 type StreamMessage = Extract<AgentMessage, { stream: number }>;
 
@@ -50,37 +48,34 @@ type Phase = 'opening' | 'running' | 'answering' | 'stopping';
  */
 type SlotHold = 'held' | 'none' | 'unconfirmed';
 
-interface StreamWork {
+interface Opened {
   readonly use: SlotUse;
   readonly handler: ExchangeHandler;
 }
 
-export class AgentStream implements Exchange {
-  readonly id: number;
+export class AgentStream implements Exchange, StreamWork {
+  readonly stream: LinkStream<CoordinatorMessage>;
   readonly use: SlotUse;
   slot: SlotHold = 'held';
   readonly #host: StreamHost;
   readonly #handler: ExchangeHandler;
-  readonly #send: SendStream;
-  readonly #window = new ReceiveWindow(LINK.windowBytes);
   #phase: Phase = 'opening';
   /** Of the answer, that came after it was canceled. */
   #lateBytes = 0;
   #timer: NodeJS.Timeout;
 
-  constructor(host: StreamHost, send: SendStream, work: StreamWork) {
-    this.id = send.id;
-    this.use = work.use;
+  constructor(host: StreamHost, stream: LinkStream<CoordinatorMessage>, opened: Opened) {
+    this.stream = stream;
+    this.use = opened.use;
     this.#host = host;
-    this.#send = send;
-    this.#handler = work.handler;
+    this.#handler = opened.handler;
     this.#timer = setTimeout(() => this.#notAccepted(), host.acceptMs);
   }
 
   /** Sends OPEN and the body, and then the files as fast as the agent takes them. */
-  start(open: string, { body, uploads }: Pick<OpenRequest, 'body' | 'uploads'>): void {
-    this.#send.text(open);
-    this.#send.data(body);
+  start(open: Message<'OPEN'>, { body, uploads }: Pick<OpenRequest, 'body' | 'uploads'>): void {
+    this.stream.out.text(JSON.stringify(open));
+    this.stream.out.data(body);
     if (uploads.length > 0) void this.#sendUploads(uploads);
   }
 
@@ -92,29 +87,23 @@ export class AgentStream implements Exchange {
   }
 
   acknowledge(claimId: string, verdict: ResultVerdict): void {
-    this.#host.control(JSON.stringify({ t: 'RESULT_ACK', claim_id: claimId, verdict }));
+    this.#host.send({ t: 'RESULT_ACK', claim_id: claimId, verdict });
   }
 
   consumed(bytes: number): void {
-    if (this.#phase === 'stopping') return;
-    const credit = this.#window.consume(bytes);
-    if (credit > 0) this.#host.control(encodeWindow(this.id, credit));
+    if (this.#phase !== 'stopping') this.stream.consumed(bytes);
   }
 
   cancel(code: ResetCode): void {
     if (this.#phase === 'stopping') return;
     this.#phase = 'stopping';
     clearTimeout(this.#timer);
-    this.#send.discard();
-    this.#host.control(JSON.stringify({ t: 'RESET', stream: this.id, code }));
+    this.stream.out.discard();
+    this.#host.send({ t: 'RESET', stream: this.stream.id, code });
     this.#timer = setTimeout(() => this.#giveUp(), LINK.stopConfirmMs);
   }
 
-  granted(credit: number): void {
-    this.#send.grant(credit);
-  }
-
-  received(message: StreamMessage): void {
+  told(message: StreamMessage): void {
     switch (message.t) {
       case 'ACCEPT':
         return this.#accepted();
@@ -136,15 +125,15 @@ export class AgentStream implements Exchange {
     }
   }
 
-  receivedData(bytes: Uint8Array): void {
+  receive(bytes: Uint8Array): void {
     if (this.#phase === 'stopping') {
       this.#lateBytes += bytes.length;
       return;
     }
     if (this.#phase !== 'answering') {
-      throw new ProtocolViolation(`DATA before HEAD on stream ${this.id}`);
+      throw new ProtocolViolation(`DATA before HEAD on stream ${this.stream.id}`);
     }
-    if (this.#window.receive(bytes.length)) {
+    if (this.stream.hadCredit(bytes.length)) {
       this.#handler.data(bytes);
       return;
     }
@@ -155,7 +144,7 @@ export class AgentStream implements Exchange {
   }
 
   /** The link is gone. */
-  lost(): void {
+  abandon(): void {
     const listening = this.#phase !== 'stopping';
     this.#close();
     if (listening) this.#handler.fail({ kind: 'disconnected' });
@@ -172,7 +161,7 @@ export class AgentStream implements Exchange {
   #head(head: { status: number; contentType: string }): void {
     if (this.#phase === 'stopping') return;
     if (this.#phase === 'answering') {
-      throw new ProtocolViolation(`a second HEAD on stream ${this.id}`);
+      throw new ProtocolViolation(`a second HEAD on stream ${this.stream.id}`);
     }
     this.#accepted();
     this.#phase = 'answering';
@@ -182,7 +171,7 @@ export class AgentStream implements Exchange {
   #part(message: Extract<AgentMessage, { t: 'PART' }>): void {
     if (this.#phase === 'stopping') return;
     if (this.#phase !== 'answering') {
-      throw new ProtocolViolation(`PART before HEAD on stream ${this.id}`);
+      throw new ProtocolViolation(`PART before HEAD on stream ${this.stream.id}`);
     }
     const { content_type: contentType, revised_prompt: revisedPrompt = null } = message;
     this.#handler.part({ contentType, revisedPrompt });
@@ -195,7 +184,7 @@ export class AgentStream implements Exchange {
       return this.#fail({ kind: 'reset', code: 'INTERNAL', message, usage }, usage);
     }
     if (this.#phase === 'opening' || this.#phase === 'running') {
-      throw new ProtocolViolation(`END before HEAD on stream ${this.id}`);
+      throw new ProtocolViolation(`END before HEAD on stream ${this.stream.id}`);
     }
     const listening = this.#phase !== 'stopping';
     this.#close();
@@ -218,8 +207,8 @@ export class AgentStream implements Exchange {
   async #sendUpload(upload: Upload): Promise<void> {
     for await (const piece of upload.read()) {
       if (this.#phase === 'stopping') return;
-      this.#send.data(piece);
-      await this.#send.drained();
+      this.stream.out.data(piece);
+      await this.stream.out.drained();
     }
   }
 
@@ -251,6 +240,6 @@ export class AgentStream implements Exchange {
   #close(): void {
     clearTimeout(this.#timer);
     this.#phase = 'stopping';
-    this.#send.discard();
+    this.stream.out.discard();
   }
 }

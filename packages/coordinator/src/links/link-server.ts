@@ -18,11 +18,11 @@ import {
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
-import type { RawData } from 'ws';
+import type { RawData, WebSocket } from 'ws';
 import type { ClaimKeeper } from '../core/routing/links.js';
 import type { Provider } from '../store/port.js';
 import { AgentSession } from './agent-link.js';
-import type { SessionSocket, SessionTiming } from './agent-link.js';
+import type { SessionTiming } from './agent-link.js';
 import type { Registry } from './registry.js';
 
 interface LinkServerOptions {
@@ -38,6 +38,12 @@ interface LinkServerOptions {
 interface Admitted {
   readonly provider: Provider;
   readonly at: number;
+}
+
+interface OpenLink {
+  readonly socket: WebSocket;
+  /** The TCP stream under the socket. */
+  readonly stream: Duplex;
 }
 
 interface Refusal {
@@ -117,7 +123,7 @@ export class LinkServer {
    * Waits for HELLO. The listeners are attached in this turn: a later one would miss the first
    * frame.
    */
-  #greet(link: SessionSocket, admitted: Admitted): void {
+  #greet(link: OpenLink, admitted: Admitted): void {
     const { socket } = link;
     const { provider } = admitted;
     socket.on('error', (error) => {
@@ -136,7 +142,7 @@ export class LinkServer {
     });
   }
 
-  async #attach(link: SessionSocket, admitted: Admitted, hello: Message<'HELLO'>): Promise<void> {
+  async #attach(link: OpenLink, admitted: Admitted, hello: Message<'HELLO'>): Promise<void> {
     const { registry, timing, claims, logger } = this.#options;
     const { provider, at: admittedAt } = admitted;
     const session = new AgentSession({ ...link, hello, provider, timing, logger });

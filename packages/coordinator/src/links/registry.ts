@@ -223,7 +223,7 @@ export class Registry implements Sessions, AdminSessions {
     const reason = RESTARTING;
     const sessions = [...this.#records.values()].flatMap(({ session }) => session ?? []);
     for (const session of sessions) {
-      session.control(JSON.stringify({ t: 'GOAWAY', retry_after_ms: retryAfterMs, reason }));
+      session.send({ t: 'GOAWAY', retry_after_ms: retryAfterMs, reason });
       session.close(CLOSE.restart, reason);
     }
     await Promise.all(sessions.map((session) => session.closed));

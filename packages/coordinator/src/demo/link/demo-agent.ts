@@ -1,47 +1,30 @@
-/** A machine of the demo as the coordinator knows machines: by its WebSocket. */
+/** A machine of the demo as the coordinator knows machines: by its link. */
 import { randomId } from '@inference-gateway/shared/ids';
-import {
-  CONNECT_PATH,
-  SOCKET_OPTIONS,
-  SUBPROTOCOL,
-  LINK,
-  PROTOCOL_VERSION,
-} from '@inference-gateway/shared/protocol/version';
+import { dial } from '@inference-gateway/shared/protocol/dial';
+import { AgentEnd } from '@inference-gateway/shared/protocol/link';
+import type { AgentEndStream, LinkedAgent } from '@inference-gateway/shared/protocol/link';
+import type { CardReading, Message } from '@inference-gateway/shared/protocol/messages';
 import { WebSocket } from 'ws';
-import { decodeFrame } from '@inference-gateway/shared/protocol/frames';
-import { Liveness } from '@inference-gateway/shared/protocol/liveness';
-import { decodeCoordinatorMessage } from '@inference-gateway/shared/protocol/messages';
-import type {
-  AgentMessage,
-  CoordinatorMessage,
-  Message,
-  CardReading,
-} from '@inference-gateway/shared/protocol/messages';
-import { socketWire } from '@inference-gateway/shared/protocol/wire';
-import { LinkWriter } from '@inference-gateway/shared/protocol/writer';
-import type { Duplex } from 'node:stream';
 import { programVersion } from '../../program-version.js';
 import { Random, seedOf } from '../random.js';
 import type { SceneMachine } from '../scene.js';
-import type { Call } from '../answers/answer.js';
 import { hostOf, servicesOf } from '../machines.js';
 import type { Machine } from '../machines.js';
 import { DemoStream } from './demo-stream.js';
-import type { StreamHost } from './demo-stream.js';
 
 /** After a link that ended, for instance because an administrator ended it. */
 const REDIAL_MS = 3_000;
 
-const HANDSHAKE_TIMEOUT_MS = 10_000;
-
 const UNKNOWN_TOKEN = 401;
 
-export class DemoAgent {
+export class DemoAgent implements LinkedAgent {
+  readonly version = programVersion();
+  readonly instanceId = randomId();
   readonly #origin: string;
   readonly #scene: SceneMachine;
-  readonly #instanceId = randomId();
   readonly #random: Random;
-  #socket: WebSocket;
+  readonly #running = new Set<DemoStream>();
+  #cancel: () => void = () => {};
   #redial: NodeJS.Timeout | undefined;
   #isStopped = false;
 
@@ -50,152 +33,29 @@ export class DemoAgent {
     this.#origin = origin;
     this.#scene = scene;
     this.#random = new Random(seedOf(scene.machine.name));
-    this.#socket = this.#dial();
+    void this.#link();
   }
 
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#redial);
-    this.#socket.terminate();
+    this.#cancel();
   }
 
-  #dial(): WebSocket {
-    const url = `${this.#origin.replace(/^http/, 'ws')}${CONNECT_PATH}`;
-    const socket = new WebSocket(url, SUBPROTOCOL, {
-      ...SOCKET_OPTIONS,
-      headers: { authorization: `Bearer ${this.#scene.token}` },
-      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-      followRedirects: false,
-    });
-    // Its close follows, which is the one place that tells of an end.
-    socket.on('error', () => {});
-    socket.once('unexpected-response', (_, { statusCode }) => {
-      // Somebody has removed the machine: nothing would let it in again.
-      if (statusCode === UNKNOWN_TOKEN) this.stop();
-      else socket.terminate();
-    });
-    socket.once('upgrade', ({ socket: stream }) => {
-      // In this turn: a listener attached later would miss the first frame.
-      socket.once('open', () => {
-        const [instanceId, random] = [this.#instanceId, this.#random];
-        void new DemoLink(socket, stream, { machine: this.#scene.machine, instanceId, random });
-      });
-    });
-    socket.once('close', () => this.#dialLater());
-    return socket;
-  }
-
-  #dialLater(): void {
-    if (this.#isStopped) return;
-    this.#redial = setTimeout(() => {
-      this.#socket = this.#dial();
-    }, REDIAL_MS);
-  }
-}
-
-// One link of a demo machine, from HELLO to its close: what an agent says, without an agent.
-
-interface LinkParts {
-  readonly machine: Machine;
-  /** The same for every link of a machine: it is one process. */
-  readonly instanceId: string;
-  readonly random: Call['random'];
-}
-
-class DemoLink implements StreamHost {
-  readonly #socket: WebSocket;
-  readonly #parts: LinkParts;
-  readonly #writer: LinkWriter;
-  readonly #streams = new Map<number, DemoStream>();
-  readonly #liveness: Liveness;
-  #heartbeat: NodeJS.Timeout | undefined;
-  #beats = 0;
-
-  /** The socket is open, and nothing was read from it yet. */
-  constructor(socket: WebSocket, stream: Duplex, parts: LinkParts) {
-    this.#socket = socket;
-    this.#parts = parts;
-    this.#liveness = new Liveness({
-      pingMs: LINK.pingMs,
-      deadMs: LINK.deadMs,
-      ping: () => socket.ping(),
-      dead: () => socket.terminate(),
-    });
-    const wire = socketWire(socket, stream, () => this.#liveness.sent());
-    this.#writer = new LinkWriter(wire, LINK.agentHighWaterBytes);
-    socket.on('message', (data, isBinary) => this.#received(data as Buffer, isBinary));
-    socket.on('ping', () => this.#liveness.heard());
-    socket.on('pong', () => this.#liveness.heard());
-    socket.once('close', () => this.#closed());
-    this.#say(this.#hello());
-  }
-
-  get pace(): StreamHost['pace'] {
-    const { random, machine } = this.#parts;
-    return { random, tokensPerSecond: machine.tokensPerSecond };
-  }
-
-  control(frame: string | Uint8Array): void {
-    if (this.#socket.readyState === this.#socket.OPEN) this.#writer.control(frame);
-  }
-
-  ended({ open }: DemoStream): void {
-    this.#streams.delete(open.stream);
+  served(): Pick<Message<'HELLO'>, 'services' | 'host'> {
+    const { machine } = this.#scene;
+    return { services: servicesOf(machine), host: hostOf(machine) };
   }
 
   /** It brings back nothing of earlier links: what ran on them is run again elsewhere. */
-  #hello(): AgentMessage {
-    const { machine, instanceId } = this.#parts;
-    return {
-      t: 'HELLO',
-      proto: PROTOCOL_VERSION,
-      agent_version: programVersion(),
-      features: [],
-      instance_id: instanceId,
-      host: hostOf(machine),
-      services_rev: 1,
-      services: servicesOf(machine),
-      resume: [],
-    };
-  }
-
-  #received(data: Buffer, isBinary: boolean): void {
-    this.#liveness.heard();
-    if (isBinary) return this.#frame(data);
-    const decoded = decodeCoordinatorMessage(data.toString());
-    if (decoded.kind === 'message') this.#message(decoded.message);
-    return undefined;
-  }
-
-  #message(message: CoordinatorMessage): void {
-    switch (message.t) {
-      case 'WELCOME':
-        return this.#welcomed(message);
-      case 'OPEN':
-        return this.#opened(message);
-      case 'RESET':
-        return this.#streams.get(message.stream)?.cancel();
-      case 'HEARTBEAT_OK':
-        return this.#lost(new Set(message.lost_claims));
-      default:
-        return undefined;
-    }
-  }
-
-  #welcomed({ heartbeat_s: heartbeatS }: Message<'WELCOME'>): void {
-    this.#beat();
-    this.#heartbeat = setInterval(() => this.#beat(), heartbeatS * 1_000);
-  }
-
-  #opened(open: Message<'OPEN'>): void {
-    const send = this.#writer.open(open.stream, LINK.windowBytes);
-    this.#streams.set(open.stream, new DemoStream(open, send, this));
+  offers(): Message<'HELLO'>['resume'] {
+    return [];
   }
 
   /** Keeps the leases of its jobs, and says whether more is welcome. */
-  #beat(): void {
-    const { machine, random } = this.#parts;
-    const running = [...this.#streams.values()].map(({ open }) => open);
+  heartbeat(): Omit<Message<'HEARTBEAT'>, 't' | 'seq'> {
+    const { machine } = this.#scene;
+    const running = [...this.#running].map(({ open }) => open);
     const slots = servicesOf(machine).map(({ service_id: id, slots: all }) => {
       const busy = running.filter((open) => open.service_id === id).length;
       return { service_id: id, busy, free: Math.max(0, all - busy) };
@@ -204,34 +64,42 @@ class DemoLink implements StreamHost {
       id === undefined ? [] : [{ claim_id: id, phase: 'running' as const }],
     );
     const accepts = machine.state === 'paused' ? 'none' : 'all';
-    const gpus = cardReadings(machine, new Set(running.map((open) => open.service_id)), random);
-    this.#say({ t: 'HEARTBEAT', seq: ++this.#beats, slots, claims, accepts, gpus });
+    const services = new Set(running.map((open) => open.service_id));
+    return { slots, claims, accepts, gpus: cardReadings(machine, services, this.#random) };
   }
 
+  welcomed(_: Message<'WELCOME'>, end: AgentEnd): void {
+    end.beat();
+  }
+
+  opened(open: Message<'OPEN'>, stream: AgentEndStream): DemoStream {
+    const { tokensPerSecond } = this.#scene.machine;
+    const pace = { random: this.#random, tokensPerSecond };
+    const work = new DemoStream(stream, { open, pace, ended: (one) => this.#running.delete(one) });
+    if (stream.isOpen) this.#running.add(work);
+    return work;
+  }
+
+  /** Its answers are nowhere but on their streams. */
+  acknowledged(): void {}
+
   /** Somebody canceled these jobs, or another machine has them by now. */
-  #lost(claimIds: ReadonlySet<string>): void {
-    for (const stream of this.#streams.values()) {
-      if (claimIds.has(stream.open.claim_id ?? '')) stream.cancel();
+  lost(claimIds: readonly string[]): void {
+    for (const work of this.#running) {
+      if (claimIds.includes(work.open.claim_id ?? '')) work.cancel();
     }
   }
 
-  /** Of a stream that has ended here it is late: the last words of the two ends can cross. */
-  #frame(bytes: Buffer): void {
-    const frame = decodeFrame(bytes);
-    if (frame === null) return;
-    const stream = this.#streams.get(frame.stream);
-    if (frame.kind === 'data') stream?.receive(frame.bytes);
-    else stream?.grant(frame.credit);
-  }
-
-  #say(message: AgentMessage): void {
-    this.control(JSON.stringify(message));
-  }
-
-  #closed(): void {
-    this.#liveness.stop();
-    clearInterval(this.#heartbeat);
-    for (const stream of this.#streams.values()) stream.abandon();
+  /** One link, from the dialing to its end, and then the next. */
+  async #link(): Promise<void> {
+    const { dialed, cancel } = dial(WebSocket, { origin: this.#origin, token: this.#scene.token });
+    this.#cancel = cancel;
+    const opened = await dialed;
+    // Somebody has removed the machine: nothing would let it in again.
+    if (opened.kind === 'refused' && opened.status === UNKNOWN_TOKEN) return;
+    if (opened.kind === 'open') await new AgentEnd(opened, this).ended;
+    if (this.#isStopped) return;
+    this.#redial = setTimeout(() => void this.#link(), REDIAL_MS);
   }
 }
 

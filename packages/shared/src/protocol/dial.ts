@@ -1,0 +1,80 @@
+/** Opens the one outbound WebSocket of an agent. */
+import type { LinkSocket, OpenSocket } from './link.js';
+import { CONNECT_PATH, SOCKET_OPTIONS, SUBPROTOCOL } from './version.js';
+
+/** After this long without an answer the coordinator counts as unreachable. */
+export const HANDSHAKE_TIMEOUT_MS = 10_000;
+
+/** Why there is no link. */
+export type DialFault =
+  | { readonly kind: 'unreachable'; readonly error: Error }
+  /** The coordinator answered the upgrade with an error status. */
+  | {
+      readonly kind: 'refused';
+      readonly status: number;
+      /** Where it redirects to, which is not followed. */
+      readonly location: string | null;
+      readonly retryAfterMs: number | null;
+    };
+
+export type Dialed = ({ readonly kind: 'open' } & OpenSocket) | DialFault;
+
+interface Dial {
+  /** Never rejects: what went wrong is the result. */
+  readonly dialed: Promise<Dialed>;
+  /** Gives it up, or cuts the link that has come of it. */
+  readonly cancel: () => void;
+}
+
+interface Place {
+  /** The coordinator's public origin. */
+  readonly origin: string;
+  readonly token: string;
+}
+
+type DialingSocket = new (
+  url: URL,
+  subprotocol: string,
+  options: typeof SOCKET_OPTIONS & {
+    headers: Record<string, string>;
+    handshakeTimeout: number;
+    followRedirects: boolean;
+  },
+) => LinkSocket;
+
+interface Refusal {
+  readonly statusCode?: number;
+  readonly headers: Readonly<Partial<Record<'location' | 'retry-after', string>>>;
+}
+
+/** Dials at once. `Socket` is the class `WebSocket` of `ws`. */
+export function dial(Socket: DialingSocket, { origin, token }: Place): Dial {
+  const url = new URL(CONNECT_PATH, origin);
+  url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+  const socket = new Socket(url, SUBPROTOCOL, {
+    ...SOCKET_OPTIONS,
+    headers: { authorization: `Bearer ${token}` },
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    followRedirects: false,
+  });
+  const dialed = new Promise<Dialed>((resolve) => {
+    socket.once('upgrade', ({ socket: stream }: { socket: OpenSocket['stream'] }) => {
+      // In this turn: a listener attached later would miss the first frame.
+      socket.once('open', () => resolve({ kind: 'open', socket, stream }));
+    });
+    socket.once('unexpected-response', (request: { destroy(): void }, response: Refusal) => {
+      const { statusCode: status = 0, headers } = response;
+      const retryAfterMs = readRetryAfter(headers['retry-after']);
+      resolve({ kind: 'refused', status, location: headers.location ?? null, retryAfterMs });
+      request.destroy();
+    });
+    // Stays for the life of the socket: an error event that nobody hears ends the process.
+    socket.on('error', (error: Error) => resolve({ kind: 'unreachable', error }));
+  });
+  return { dialed, cancel: () => socket.terminate() };
+}
+
+function readRetryAfter(header: string | undefined): number | null {
+  const seconds = Number(header);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : null;
+}

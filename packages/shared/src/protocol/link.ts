@@ -1,0 +1,476 @@
+/**
+ * A link at both of its ends. In common they have the socket, the table of streams with the credit
+ * of both directions, what is sent, and how each end notices that the other is gone. What a message
+ * means is up to the role: that of an agent is below, the coordinator's in its `links`.
+ */
+import { ReceiveWindow } from './credit.js';
+import { decodeFrame, encodeWindow } from './frames.js';
+import { Liveness } from './liveness.js';
+import { decodeCoordinatorMessage } from './messages.js';
+import type { AgentMessage, CoordinatorMessage, Decoded, Message } from './messages.js';
+import { closeReason, CLOSE, LINK, PROTOCOL_VERSION } from './version.js';
+import { LinkWriter } from './writer.js';
+import type { SendStream, Wire } from './writer.js';
+
+/** The other end broke the protocol; the link ends with close code 4000. */
+export class ProtocolViolation extends Error {}
+
+/** What one end makes of what it hears. */
+export interface LinkRole<Inbound> {
+  /** No stream fills the socket above this many unsent bytes. */
+  readonly highWaterBytes: number;
+  readonly timing: LinkTiming;
+  decode(text: string): Decoded<Inbound>;
+  message(message: Inbound): void;
+  /** Bytes or credit came for a stream that is not open. */
+  unknownStream(id: number): void;
+  /** The other end broke the protocol; the link is closed next. */
+  violated(reason: string): void;
+  /** A message could not be handled, through no fault of the other end. */
+  failed(error: unknown): void;
+  /** Nothing was heard for `deadMs`; the socket is cut next. */
+  silent(deadMs: number): void;
+  /** The socket has closed, and every stream knows. */
+  closed(code: number): void;
+}
+
+export interface LinkTiming {
+  readonly pingMs: number;
+  readonly deadMs: number;
+}
+
+/** The work on one stream, as the link sees it. */
+export interface StreamWork {
+  readonly stream: LinkStream<never>;
+  /** Takes bytes, which it counts itself: `LinkStream.hadCredit`. */
+  receive(bytes: Uint8Array): void;
+  /** The link has ended, and the stream with it. Told once. */
+  abandon(): void;
+}
+
+export class Link<Inbound, Outbound, Work extends StreamWork> {
+  /** Resolves when the socket has closed. */
+  readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
+  readonly #socket: LinkSocket;
+  readonly #role: LinkRole<Inbound>;
+  readonly #writer: LinkWriter;
+  readonly #work = new Map<number, Work>();
+  #liveness: Liveness;
+
+  /** The socket is open, and nothing was read from it yet, or its first message alone. */
+  constructor({ socket, stream }: OpenSocket, role: LinkRole<Inbound>) {
+    this.#socket = socket;
+    this.#role = role;
+    this.#liveness = this.#watch(role.timing);
+    const wire = socketWire(socket, stream, () => this.#liveness.sent());
+    this.#writer = new LinkWriter(wire, role.highWaterBytes);
+    socket.on('message', (data: Buffer, isBinary: boolean) => this.#received(data, isBinary));
+    socket.on('ping', () => this.#liveness.heard());
+    socket.on('pong', () => this.#liveness.heard());
+    this.closed = new Promise((resolve) => {
+      socket.once('close', (code: number, reason: Buffer) => {
+        this.#ended(code);
+        resolve({ code, reason: String(reason) });
+      });
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.readyState === this.#socket.OPEN;
+  }
+
+  /** Streams that are open now. */
+  get size(): number {
+    return this.#work.size;
+  }
+
+  /** The work on this stream; undefined where it is not open. */
+  workOf(stream: number): Work | undefined {
+    return this.#work.get(stream);
+  }
+
+  /** Opens a stream. Throws a `ProtocolViolation` where it is open already. */
+  open(id: number, start: (stream: LinkStream<Outbound>) => Work): Work {
+    if (this.#work.has(id)) throw new ProtocolViolation(`stream ${id} is open already`);
+    const stream = new LinkStream<Outbound>(this.#writer.open(id, LINK.windowBytes), {
+      control: (frame) => this.control(frame),
+      closed: () => this.#work.delete(id),
+    });
+    const work = start(stream);
+    // What was refused at once has closed its stream.
+    if (stream.isOpen) this.#work.set(id, work);
+    return work;
+  }
+
+  send(message: Outbound): void {
+    this.control(JSON.stringify(message));
+  }
+
+  /** Sends at once, ahead of what the streams still hold. */
+  control(frame: string | Uint8Array): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    // Streams stop at the high-water mark: past it gets whoever asks and never reads.
+    if (this.#socket.bufferedAmount > LINK.maxUnsentBytes) this.#socket.terminate();
+    else this.#writer.control(frame);
+  }
+
+  /** From now on with these times, which both ends have agreed on. */
+  watch(timing: LinkTiming): void {
+    this.#liveness.stop();
+    this.#liveness = this.#watch(timing);
+  }
+
+  /** Ends the link. Its streams are told at once: the closing handshake may take seconds. */
+  close(code: number, reason: string): void {
+    this.#socket.close(code, closeReason(reason));
+    this.#abandon();
+  }
+
+  /** Without a word, as a pulled plug. */
+  terminate(): void {
+    this.#socket.terminate();
+  }
+
+  /** Whether the other end answers a ping within 3 s. */
+  isAlive(): Promise<boolean> {
+    return answersPing(this.#socket);
+  }
+
+  #received(data: Buffer, isBinary: boolean): void {
+    this.#liveness.heard();
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    try {
+      if (isBinary) this.#frame(data);
+      else this.#text(data.toString());
+    } catch (error) {
+      if (!(error instanceof ProtocolViolation)) return this.#role.failed(error);
+      this.#role.violated(error.message);
+      this.close(CLOSE.protocolError, error.message);
+    }
+    return undefined;
+  }
+
+  #text(text: string): void {
+    const decoded = this.#role.decode(text);
+    if (decoded.kind === 'malformed') throw new ProtocolViolation(decoded.reason);
+    if (decoded.kind === 'message') this.#role.message(decoded.message);
+  }
+
+  #frame(message: Uint8Array): void {
+    const frame = decodeFrame(message);
+    if (frame === null) throw new ProtocolViolation('a binary message that is no frame');
+    const work = this.#work.get(frame.stream);
+    if (work === undefined) this.#role.unknownStream(frame.stream);
+    else if (frame.kind === 'data') work.receive(frame.bytes);
+    else work.stream.out.grant(frame.credit);
+  }
+
+  #watch({ pingMs, deadMs }: LinkTiming): Liveness {
+    return new Liveness({
+      pingMs,
+      deadMs,
+      ping: () => this.#socket.ping(),
+      dead: () => {
+        this.#role.silent(deadMs);
+        this.#socket.terminate();
+      },
+    });
+  }
+
+  #ended(code: number): void {
+    this.#liveness.stop();
+    this.#abandon();
+    this.#role.closed(code);
+  }
+
+  #abandon(): void {
+    const abandoned = [...this.#work.values()];
+    this.#work.clear();
+    for (const work of abandoned) {
+      work.stream.close();
+      work.abandon();
+    }
+  }
+}
+
+/** What a stream needs of its link. */
+interface StreamHost {
+  control(frame: string | Uint8Array): void;
+  /** Nothing more is to be heard on it. */
+  closed(): void;
+}
+
+/** One stream of a link: its id, its credit both ways, and whether it is open. */
+export class LinkStream<Outbound> {
+  readonly id: number;
+  /** The way out. */
+  readonly out: SendStream;
+  readonly #host: StreamHost;
+  readonly #window = new ReceiveWindow(LINK.windowBytes);
+  #isOpen = true;
+
+  constructor(out: SendStream, host: StreamHost) {
+    this.id = out.id;
+    this.out = out;
+    this.#host = host;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Counts bytes that came; false: the other end had no credit for them. */
+  hadCredit(bytes: number): boolean {
+    return this.#window.receive(bytes);
+  }
+
+  /** Grants the other end new credit for bytes that have been passed on. */
+  consumed(bytes: number): void {
+    const credit = this.#window.consume(bytes);
+    if (credit > 0 && this.#isOpen) this.#host.control(encodeWindow(this.id, credit));
+  }
+
+  /** Sends at once, ahead of what is queued. */
+  say(message: Unaddressed<Outbound>): void {
+    if (this.#isOpen) this.#host.control(JSON.stringify({ ...message, stream: this.id }));
+  }
+
+  /** Sends behind the bytes that were put in before. */
+  sayInOrder(message: Unaddressed<Outbound>): void {
+    if (this.#isOpen) this.out.text(JSON.stringify({ ...message, stream: this.id }));
+  }
+
+  /** Nothing more goes out, and what still comes in is late. */
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.out.discard();
+    this.#host.closed();
+  }
+}
+
+/** A message of a stream, less the stream's id. */
+export type Unaddressed<M> = M extends { readonly stream: number } ? Omit<M, 'stream'> : never;
+
+// The end of an agent: the program's, and those of the demo's machines and the benches' homes.
+
+/** The agent behind its links, one after the other. */
+export interface LinkedAgent {
+  readonly version: string;
+  /** New for every process. */
+  readonly instanceId: string;
+  /** What is served now, and on what hardware. */
+  served(): Pick<Message<'HELLO'>, 'services' | 'host'>;
+  /** Claims of earlier links. */
+  offers(): Message<'HELLO'>['resume'];
+  heartbeat(): Omit<Message<'HEARTBEAT'>, 't' | 'seq'>;
+  /** What the coordinator wants of the claims goes out through `AgentEnd.carry`. */
+  welcomed(welcome: Message<'WELCOME'>, end: AgentEnd): void;
+  /** Takes or rejects the work. */
+  opened(open: Message<'OPEN'>, stream: AgentEndStream): AgentWork;
+  acknowledged(claimId: string, verdict: Message<'RESULT_ACK'>['verdict']): void;
+  /** Of the claims that the last heartbeat listed. */
+  lost(claimIds: readonly string[]): void;
+  /** The coordinator broke the protocol; the link is closed next. */
+  violated?(reason: string): void;
+}
+
+export type AgentEndStream = LinkStream<AgentMessage>;
+
+export interface AgentWork extends StreamWork {
+  /** The coordinator stopped the work and waits for a word back. */
+  cancel(): void;
+}
+
+/** How a link has ended. */
+export interface ClosedLink {
+  readonly kind: 'closed';
+  readonly code: number;
+  readonly reason: string;
+  /** From GOAWAY. */
+  readonly retryAfterMs: number | null;
+}
+
+export class AgentEnd {
+  /** Resolves when the link has ended. */
+  readonly ended: Promise<ClosedLink>;
+  readonly #agent: LinkedAgent;
+  readonly #link: Link<CoordinatorMessage, AgentMessage, AgentWork>;
+  #heartbeat: NodeJS.Timeout | null = null;
+  #heartbeats = 0;
+  #servicesRev = 1;
+  #retryAfterMs: number | null = null;
+
+  /** Says HELLO at once. */
+  constructor(opened: OpenSocket, agent: LinkedAgent) {
+    this.#agent = agent;
+    this.#link = new Link(opened, {
+      highWaterBytes: LINK.agentHighWaterBytes,
+      timing: LINK,
+      decode: decodeCoordinatorMessage,
+      message: (message) => this.#message(message),
+      // Late, not wrong: the last words of the two ends can cross.
+      unknownStream: () => {},
+      violated: (reason) => agent.violated?.(reason),
+      failed: (error) => {
+        throw error;
+      },
+      silent: () => {},
+      closed: () => {
+        if (this.#heartbeat !== null) clearInterval(this.#heartbeat);
+      },
+    });
+    this.ended = this.#link.closed.then(({ code, reason }) => {
+      return { kind: 'closed', code, reason, retryAfterMs: this.#retryAfterMs };
+    });
+    this.#hello();
+  }
+
+  /** Sends the whole list again, and the hardware, which a slow probe may have found since. */
+  announceServices(): void {
+    this.#servicesRev += 1;
+    const { services, host } = this.#agent.served();
+    this.#link.send({ t: 'SERVICES', rev: this.#servicesRev, services, host });
+  }
+
+  /** Tells whose work is let in, which claims are held, and what the cards do. After WELCOME. */
+  beat(): void {
+    if (this.#heartbeat === null) return;
+    this.#heartbeats += 1;
+    this.#link.send({ t: 'HEARTBEAT', seq: this.#heartbeats, ...this.#agent.heartbeat() });
+  }
+
+  drain(deadlineMs: number): void {
+    const reason = 'the agent is stopping';
+    this.#link.send({ t: 'DRAIN', deadline_ms: deadlineMs, reason });
+  }
+
+  /** Sends the answer to a claim of an earlier link on the stream that WELCOME names. */
+  carry(stream: number, start: (stream: AgentEndStream) => AgentWork): void {
+    this.#link.open(stream, start);
+  }
+
+  /** Says that a claim that WELCOME names is not held any more. */
+  refuse(stream: number): void {
+    const message = 'the claim is not held';
+    this.#link.send({ t: 'RESET', stream, code: 'CANCELED', message });
+  }
+
+  close(code: number, reason: string): void {
+    this.#link.close(code, reason);
+  }
+
+  /** Without a word, as a pulled plug. */
+  terminate(): void {
+    this.#link.terminate();
+  }
+
+  /** Ends the link unless its other end answers a ping within 3 s. */
+  async verify(): Promise<void> {
+    if (!(await this.#link.isAlive())) this.#link.terminate();
+  }
+
+  #hello(): void {
+    const { version, instanceId } = this.#agent;
+    const { services, host } = this.#agent.served();
+    this.#link.send({
+      t: 'HELLO',
+      proto: PROTOCOL_VERSION,
+      agent_version: version,
+      features: [],
+      instance_id: instanceId,
+      host,
+      services_rev: this.#servicesRev,
+      services,
+      resume: this.#agent.offers(),
+    });
+  }
+
+  #message(message: CoordinatorMessage): void {
+    switch (message.t) {
+      case 'WELCOME':
+        return this.#welcomed(message);
+      case 'OPEN':
+        this.#link.open(message.stream, (stream) => this.#agent.opened(message, stream));
+        return undefined;
+      case 'RESET':
+        return this.#link.workOf(message.stream)?.cancel();
+      case 'GOAWAY':
+        this.#retryAfterMs = message.retry_after_ms;
+        return undefined;
+      case 'HEARTBEAT_OK':
+        return this.#agent.lost(message.lost_claims);
+      case 'RESULT_ACK':
+        return this.#agent.acknowledged(message.claim_id, message.verdict);
+      case 'SERVICES_OK':
+      case 'DRAIN':
+        return undefined;
+    }
+  }
+
+  #welcomed(welcome: Message<'WELCOME'>): void {
+    this.#link.watch({ pingMs: welcome.ping_s * 1000, deadMs: welcome.dead_s * 1000 });
+    if (this.#heartbeat !== null) clearInterval(this.#heartbeat);
+    this.#heartbeat = setInterval(() => this.beat(), welcome.heartbeat_s * 1000);
+    this.#agent.welcomed(welcome, this);
+  }
+}
+
+// The WebSocket, and the TCP stream under it.
+
+/** The part of a WebSocket that a link needs. */
+export interface LinkSocket {
+  readonly readyState: number;
+  readonly OPEN: number;
+  /** Bytes handed over and not yet taken by the system. */
+  readonly bufferedAmount: number;
+  send(frame: string | Uint8Array, sent: (error?: Error) => void): void;
+  ping(): void;
+  close(code: number, reason: string): void;
+  terminate(): void;
+  on(event: string, listener: (...told: never[]) => void): unknown;
+  once(event: string, listener: (...told: never[]) => void): unknown;
+  off(event: string, listener: (...told: never[]) => void): unknown;
+}
+
+export interface OpenSocket {
+  readonly socket: LinkSocket;
+  /** The TCP stream under the socket. */
+  readonly stream: { cork(): void; uncork(): void };
+}
+
+/** Calls `onSend` for every frame handed to the socket. */
+function socketWire(socket: LinkSocket, stream: OpenSocket['stream'], onSend: () => void): Wire {
+  return {
+    send(frame, sent) {
+      onSend();
+      // A failed send is followed by the socket's own close, which ends every stream.
+      socket.send(frame, (error) => {
+        if (error === undefined || error === null) sent();
+      });
+    },
+    bufferedBytes: () => socket.bufferedAmount,
+    cork: () => stream.cork(),
+    uncork: () => stream.uncork(),
+  };
+}
+
+const PONG_WAIT_MS = 3_000;
+
+function answersPing(socket: LinkSocket): Promise<boolean> {
+  if (socket.readyState !== socket.OPEN) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const answered = (): void => settle(true);
+    const gone = (): void => settle(false);
+    const timer = setTimeout(gone, PONG_WAIT_MS);
+    const settle = (alive: boolean): void => {
+      clearTimeout(timer);
+      socket.off('pong', answered);
+      socket.off('close', gone);
+      resolve(alive);
+    };
+    socket.on('pong', answered);
+    socket.on('close', gone);
+    socket.ping();
+  });
+}

@@ -1,0 +1,274 @@
+/** Both ends of a link over a real socket: what they have in common, and the agent's own end. */
+import { encodeData, encodeWindow } from '@inference-gateway/shared/protocol/frames';
+import { dial } from '@inference-gateway/shared/protocol/dial';
+import { AgentEnd, Link, ProtocolViolation } from '@inference-gateway/shared/protocol/link';
+import type {
+  AgentEndStream,
+  AgentWork,
+  LinkedAgent,
+  LinkStream,
+  StreamWork,
+} from '@inference-gateway/shared/protocol/link';
+import { decodeAgentMessage } from '@inference-gateway/shared/protocol/messages';
+import type {
+  AgentMessage,
+  CoordinatorMessage,
+  Message,
+} from '@inference-gateway/shared/protocol/messages';
+import { CLOSE, LINK } from '@inference-gateway/shared/protocol/version';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
+import { until } from '../../support/until.js';
+import { welcome } from '../../agent/link/scripted-coordinator.js';
+
+const TIMING = { pingMs: 15_000, deadMs: 40_000 };
+
+/** Keeps what comes on its stream. */
+class KeptWork implements StreamWork {
+  readonly stream: LinkStream<never>;
+  received = 0;
+  abandoned = 0;
+
+  constructor(stream: LinkStream<never>) {
+    this.stream = stream;
+  }
+
+  receive(bytes: Uint8Array): void {
+    this.received += bytes.length;
+  }
+
+  abandon(): void {
+    this.abandoned += 1;
+  }
+
+  cancel(): void {
+    this.stream.close();
+  }
+}
+
+/** The coordinator's end, and what it is told. */
+function coordinatorEnd(socket: WebSocket, stream: Duplex) {
+  const told: string[] = [];
+  const messages: AgentMessage[] = [];
+  const link = new Link<AgentMessage, CoordinatorMessage, KeptWork>(
+    { socket, stream },
+    {
+      highWaterBytes: LINK.coordinatorHighWaterBytes,
+      timing: TIMING,
+      decode: decodeAgentMessage,
+      message(message) {
+        if (message.t === 'DRAIN') throw new TypeError('ours');
+        messages.push(message);
+      },
+      unknownStream(id) {
+        throw new ProtocolViolation(`stream ${id} is not open`);
+      },
+      violated: (reason) => told.push(reason),
+      failed: (error) => told.push(`failed: ${String(error)}`),
+      silent: () => told.push('silent'),
+      closed: (code) => told.push(`closed ${code}`),
+    },
+  );
+  const open = (id: number): KeptWork => link.open(id, (one) => new KeptWork(one));
+  return { link, told, messages, open };
+}
+
+/** An agent that takes all work, and forgets it. */
+class TakingAgent implements LinkedAgent {
+  readonly version = '0';
+  readonly instanceId = 'instance';
+  readonly works: KeptWork[] = [];
+  readonly faults: string[] = [];
+  beats = 0;
+
+  served(): ReturnType<LinkedAgent['served']> {
+    return { services: [], host: { os: 'linux', arch: 'x64', gpus: [] } };
+  }
+
+  offers(): [] {
+    return [];
+  }
+
+  heartbeat(): ReturnType<LinkedAgent['heartbeat']> {
+    this.beats += 1;
+    return { slots: [], claims: [], accepts: 'all' };
+  }
+
+  welcomed(_: Message<'WELCOME'>, end: AgentEnd): void {
+    end.beat();
+  }
+
+  opened({ model }: Message<'OPEN'>, stream: AgentEndStream): AgentWork {
+    const work = new KeptWork(stream);
+    this.works.push(work);
+    if (model === 'refused') {
+      stream.say({ t: 'REJECT', reason: 'no_model' });
+      stream.close();
+    }
+    return work;
+  }
+
+  acknowledged(): void {}
+
+  lost(): void {}
+
+  violated(reason: string): void {
+    this.faults.push(reason);
+  }
+}
+
+/** A link between two ends; `raw` is the socket of the agent's. */
+async function linked() {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  onTestFinished(() => {
+    for (const socket of server.clients) socket.terminate();
+    server.close();
+  });
+  let there: ReturnType<typeof coordinatorEnd> | undefined;
+  server.on('connection', (socket, { socket: stream }) => {
+    there = coordinatorEnd(socket, stream);
+  });
+  await until(() => server.address() !== null);
+  const { port } = server.address() as AddressInfo;
+  const place = { origin: `http://127.0.0.1:${port}`, token: 'token' };
+  const opened = await dial(WebSocket, place).dialed;
+  if (opened.kind !== 'open') throw new Error(`not open: ${opened.kind}`);
+  const agent = new TakingAgent();
+  const end = new AgentEnd(opened, agent);
+  const raw = opened.socket as WebSocket;
+  const coordinator = await until(() => there);
+  await until(() => coordinator.messages.some(({ t }) => t === 'HELLO'));
+  return { ...coordinator, coordinator, agent, end, raw };
+}
+
+const OPEN: Message<'OPEN'> = {
+  t: 'OPEN',
+  stream: 1,
+  kind: 'sync',
+  endpoint: 'chat',
+  service_id: 'llm-0',
+  model: 'm',
+  caller: { name: 'Anna', own: true },
+  deadline_ms: 0,
+  attempt: 1,
+  request_id: 'req_1',
+};
+
+describe('an end of a link', () => {
+  test.each([
+    ['a text frame that is no message', '{"t":1}', 'a text frame is a JSON object with a tag "t"'],
+    ['a binary message that is no frame', Buffer.of(9), 'a binary message that is no frame'],
+    ['bytes of a stream that is not open', encodeData(7, Buffer.of(1)), 'stream 7 is not open'],
+    ['credit for a stream that is not open', encodeWindow(7, 1), 'stream 7 is not open'],
+  ])('is closed with 4000 by %s', async (_what, frame, reason) => {
+    const { raw, told, link, end } = await linked();
+    raw.send(frame);
+    expect(await end.ended).toMatchObject({ code: CLOSE.protocolError, reason });
+    await link.closed;
+    expect(told).toEqual([reason, `closed ${CLOSE.protocolError}`]);
+  });
+
+  test('tells each stream once that it has ended, and at once when it is closed here', async () => {
+    const { link, open } = await linked();
+    const [one, other] = [open(1), open(2)];
+    other.stream.close();
+    link.close(CLOSE.restart, 'a test');
+    expect([one.abandoned, other.abandoned, link.size]).toEqual([1, 0, 0]);
+    expect(one.stream.isOpen).toBe(false);
+    await link.closed;
+    expect(one.abandoned).toBe(1);
+  });
+
+  test('hears nothing more once it is closing', async () => {
+    const { link, open, raw } = await linked();
+    const work = open(1);
+    link.close(CLOSE.restart, 'a test');
+    raw.send(encodeData(1, Buffer.of(1)));
+    await link.closed;
+    expect(work.received).toBe(0);
+  });
+
+  test('leaves a fault of its own to its role', async () => {
+    const { end, told, link } = await linked();
+    end.drain(0);
+    await until(() => told.length > 0);
+    expect(told).toEqual(['failed: TypeError: ours']);
+    expect(link.isOpen).toBe(true);
+  });
+
+  test('sends bytes as far as the other end grants credit', async () => {
+    const { link, open, agent } = await linked();
+    link.send(OPEN);
+    open(1).stream.out.data(Buffer.alloc(LINK.windowBytes * 2));
+    await until(() => agent.works[0]?.received === LINK.windowBytes);
+    const [work] = agent.works;
+    expect(work?.stream.hadCredit(LINK.windowBytes)).toBe(true);
+    work?.stream.consumed(LINK.windowBytes);
+    await until(() => work?.received === LINK.windowBytes * 2);
+  });
+
+  test('says and grants nothing on a stream that is closed', async () => {
+    const { agent, link, messages, end } = await linked();
+    link.send({ ...OPEN, model: 'refused' });
+    await until(() => messages.some(({ t }) => t === 'REJECT'));
+    const [work] = agent.works as unknown as { stream: AgentEndStream }[];
+    work?.stream.say({ t: 'ACCEPT' });
+    work?.stream.sayInOrder({ t: 'END', ok: true });
+    work?.stream.consumed(LINK.windowBytes);
+    end.announceServices();
+    await until(() => messages.some(({ t }) => t === 'SERVICES'));
+    expect(messages.map(({ t }) => t)).toEqual(['HELLO', 'REJECT', 'SERVICES']);
+  });
+});
+
+describe('the end of an agent', () => {
+  test('gives work that it refused at once no stream: its frames are late, not wrong', async () => {
+    const { link, agent, messages } = await linked();
+    link.send({ ...OPEN, model: 'refused' });
+    link.control(encodeData(1, Buffer.of(1)));
+    link.send(OPEN);
+    link.control(encodeData(1, Buffer.of(1)));
+    await until(() => agent.works[1]?.received === 1);
+    expect(agent.works[0]?.received).toBe(0);
+    expect(messages.map(({ t }) => t)).toEqual(['HELLO', 'REJECT']);
+  });
+
+  test('is closed with 4000 where a stream is opened twice', async () => {
+    const { link, agent, end } = await linked();
+    link.send(OPEN);
+    link.send(OPEN);
+    const reason = 'stream 1 is open already';
+    expect(await end.ended).toMatchObject({ code: CLOSE.protocolError, reason });
+    expect(agent.faults).toEqual([reason]);
+    expect(agent.works.map(({ abandoned }) => abandoned)).toEqual([1]);
+  });
+
+  test('beats only after WELCOME, and then as often as it says', async () => {
+    const { link, agent, end, messages } = await linked();
+    end.beat();
+    expect(agent.beats).toBe(0);
+    link.send(welcome([], 0.01));
+    await until(() => agent.beats > 2);
+    expect(messages[1]).toMatchObject({ t: 'HEARTBEAT', seq: 1 });
+  });
+
+  test('tells how long GOAWAY asked it to stay away', async () => {
+    const { link, end } = await linked();
+    link.send({ t: 'GOAWAY', retry_after_ms: 1_500, reason: 'a test' });
+    link.close(CLOSE.restart, 'a test');
+    expect(await end.ended).toEqual({
+      kind: 'closed',
+      code: CLOSE.restart,
+      reason: 'a test',
+      retryAfterMs: 1_500,
+    });
+  });
+
+  test('notices that the other end is gone without a word', async () => {
+    const { coordinator, end } = await linked();
+    coordinator.link.terminate();
+    expect(await end.ended).toMatchObject({ code: 1006 });
+  });
+});
