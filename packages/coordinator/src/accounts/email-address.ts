@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** One that could be somebody's; whether it is, only a letter can tell. */
+/** Checks the form only. Whether the address exists is not checked. */
 export const emailAddress = z
   .string()
   .max(254)

@@ -1,10 +1,10 @@
 import { newSecret } from '@inference-gateway/shared/ids';
 import { hashSecret } from '@inference-gateway/shared/program/secret';
 
-/** Of a key, kept and shown to tell keys apart: `gwk_` and eight more. */
+/** Length of a key's stored prefix, which tells keys apart: `gwk_` and eight more characters. */
 export const KEY_PREFIX_CHARACTERS = 12;
 
-/** A new API key: the secret, which is told once, and what is kept of it. */
+/** Makes a new API key: the secret, which is shown once, and the values that are stored. */
 export function newKeySecret(): {
   readonly secret: string;
   readonly kept: { readonly prefix: string; readonly hash: string };

@@ -1,13 +1,13 @@
-/** Hashes and checks passwords for whoever asks over the network, a few at a time. */
+/** Limits how many passwords are hashed and checked at once for network requests. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { hashPassword, isPassword } from './password.js';
 
 /**
- * Each takes 32 MiB and one of the four threads that also read and write every file: with more at
- * once, log-ins would stop downloads and uploads.
+ * Each hash takes 32 MiB and one of libuv's four threads, which also read and write files. With
+ * more at once, log-ins would stop downloads and uploads.
  */
 export const MAX_AT_ONCE = 2;
-/** Some 3 s of waiting for the last one; beyond it the answer is 503. */
+/** The last one waits about 3 s. Further requests get 503. */
 export const MAX_WAITING = 32;
 
 export class PasswordQueue {
@@ -18,7 +18,7 @@ export class PasswordQueue {
     return this.#inTurn(() => hashPassword(password));
   }
 
-  /** See `isPassword`: null takes as long as a hash. */
+  /** See `isPassword`: null takes as long as a stored hash. */
   check(password: string, stored: string | null): Promise<boolean> {
     return this.#inTurn(() => isPassword(password, stored));
   }
@@ -33,7 +33,7 @@ export class PasswordQueue {
     }
   }
 
-  /** Whoever waits has the place of the one that ends: nobody can come in between. */
+  /** A finished turn passes its place on directly, so no new request can take it in between. */
   #turn(): Promise<void> {
     if (this.#waiting.length >= MAX_WAITING) throw tooMany();
     return new Promise<void>((done) => this.#waiting.push(done));

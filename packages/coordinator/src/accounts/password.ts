@@ -1,4 +1,4 @@
-/** Passwords, as they are kept: `$scrypt$ln=15,r=8,p=3$salt$hash`, both in base64. */
+/** Passwords are stored as `$scrypt$ln=15,r=8,p=3$salt$hash`; salt and hash are base64. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import * as z from 'zod';
@@ -11,21 +11,19 @@ interface Cost {
   readonly parallelization: number;
 }
 
-/**
- * 32 MiB and some 200 ms for each guess; stronger in memory than a small rented server can spare.
- */
+/** 32 MiB and about 200 ms per guess. More memory would be too much for a small rented server. */
 const COST: Cost = { log2: 15, blockSize: 8, parallelization: 3 };
 
 const SALT_BYTES = 16;
 
 const HASH_BYTES = 32;
 
-/** What a stored hash may ask for at most. */
+/** Limit for the parameters of a stored hash. */
 const MAX_MEMORY_BYTES = 64 * 1024 * 1024;
 
 const { least, most } = PASSWORD_CHARACTERS;
 
-/** What a member may choose. */
+/** The rules for a new password. */
 export const newPassword = z
   .string()
   .min(least, `a password has at least ${least} characters`)
@@ -39,8 +37,8 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether it is the password that was hashed. Null stands for nobody's, which takes as long to find
- * wrong as anybody's: the time of an answer must not tell who is a member.
+ * Compares a password with a stored hash. A null hash takes as long as a wrong password, so that
+ * the response time does not show whether the member exists.
  */
 export async function isPassword(password: string, stored: string | null): Promise<boolean> {
   const { cost, salt, hash } = stored === null ? NOBODYS : readHash(stored);
@@ -80,7 +78,7 @@ function readHash(stored: string): StoredPassword {
 const deriveKey = promisify<string, Buffer, number, object, Buffer>(scrypt);
 
 function derive(password: string, salt: Buffer, cost: Cost): Promise<Buffer> {
-  // One letter can be typed as one code point or two: both must be the same password.
+  // A letter can be one code point or two. Both forms must give the same password.
   return deriveKey(password.normalize('NFKC'), salt, HASH_BYTES, {
     cost: 2 ** cost.log2,
     blockSize: cost.blockSize,
@@ -89,7 +87,7 @@ function derive(password: string, salt: Buffer, cost: Cost): Promise<Buffer> {
   });
 }
 
-/** Throws `invalid_value` where a member may not choose it; the password is not repeated. */
+/** Throws `invalid_value` if the password breaks the rules. The message does not repeat it. */
 export function requirePassword(password: string): void {
   const issue = newPassword.safeParse(password).error?.issues[0];
   if (issue === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * The way in for the first administrator: a link that is good for as long as nobody is a member. It
- * stands in a file that only the operator can read, and on the terminal of `start`.
+ * The link that creates the first administrator. It is valid until the first member exists. It is
+ * written to a file that only the operator can read, and `start` prints it.
  */
 import { newSecret } from '@inference-gateway/shared/ids';
 import { hashSecret } from '@inference-gateway/shared/program/secret';
@@ -13,7 +13,7 @@ const PRIVATE = 0o600;
 
 export class SetupLink {
   readonly #file: string;
-  /** Null once somebody is a member. */
+  /** Null if a member exists. */
   #secret: string | null;
 
   constructor(dataDir: string, hasMembers: boolean) {
@@ -25,9 +25,9 @@ export class SetupLink {
     return this.#secret !== null;
   }
 
-  /** The link, which now lies in its file; null where somebody is a member. */
+  /** Writes the link to its file and returns it. Null if a member exists. */
   async announce(origin: string): Promise<string | null> {
-    // One that a crash has left behind opens nothing, and may be readable by others.
+    // A link left by a crash is no longer valid, but its file may be readable by others.
     await rm(this.#file, { force: true });
     if (this.#secret === null) return null;
     const link = `${origin}/setup#${this.#secret}`;
@@ -35,16 +35,16 @@ export class SetupLink {
     return link;
   }
 
-  /** Takes the link or its secret alone, which stands behind the `#`. */
+  /** Takes the whole link, or only the secret after the `#`. */
   fits(token: string): boolean {
     if (this.#secret === null) return false;
     const told = token.slice(token.lastIndexOf('#') + 1).trim();
-    // Of the hashes: they are as long, whatever was sent.
+    // Compares hashes because they always have the same length.
     const [one, other] = [hashSecret(told), hashSecret(this.#secret)];
     return timingSafeEqual(Buffer.from(one), Buffer.from(other));
   }
 
-  /** For good: somebody is a member, or the coordinator ends. */
+  /** Ends the link for good: a member exists, or the coordinator stops. */
   async close(): Promise<void> {
     if (this.#secret === null) return;
     this.#secret = null;

@@ -1,4 +1,4 @@
-/** What `asset verify` and `prune` do, in the running coordinator and in the command line alike. */
+/** Implements `asset verify` and `prune`, for the running coordinator and the command line. */
 import { createHash } from 'node:crypto';
 import type { AdminAssets, AssetFault, PruneReport } from '../core/usage/admin-assets.js';
 import type { Asset, Store } from '../store/port.js';
@@ -6,7 +6,7 @@ import type { ByteStore } from './byte-store.js';
 import { ORPHAN_AGE_MS, orphans, removeExpired, removeOrphans } from './sweep.js';
 
 const PAGE = 500;
-/** Counted in a dry run; a hundred times what the usual space holds. */
+/** Limit of a dry run: a hundred times the number of files in the default space. */
 const MAX_COUNTED = 1_000_000;
 
 export function createAdminAssets(files: ByteStore, store: Store): AdminAssets {
@@ -37,7 +37,7 @@ async function verify(files: ByteStore, store: Store): ReturnType<AdminAssets['v
   for await (const asset of allAssets(store)) {
     const fault = await faultOf(files, asset);
     checked += 1;
-    // A row that has gone meanwhile took its file with it.
+    // The row may have been deleted meanwhile, together with its file.
     if (fault !== null && (await store.findAsset(asset.id)) !== null) faults.push(fault);
   }
   for await (const { id, bytes } of orphans(files, store, Date.now())) {
@@ -51,7 +51,7 @@ async function* allAssets(store: Store): AsyncIterable<Asset> {
     const page: readonly Asset[] = await store.listAssets({ memberId: null, limit: PAGE, after });
     yield* page;
     if (page.length < PAGE) return;
-    // The last one that is still there: after one that has gone, the list would be empty.
+    // Continues after the last row that still exists. After a deleted row, the list would be empty.
     const known = new Set(await store.knownAssets(page.map(({ id }) => id)));
     after = page.findLast(({ id }) => known.has(id))?.id ?? null;
     if (after === null) return;
@@ -66,7 +66,7 @@ async function faultOf(files: ByteStore, asset: Asset): Promise<AssetFault | nul
     return { id, fault: 'damaged', detail: `${bytes} bytes instead of ${asset.bytes}` };
   }
   const sha256 = await hashOf(files, id);
-  // One that was deleted meanwhile took its row with it.
+  // Null if the file was deleted meanwhile, together with its row.
   if (sha256 === null || sha256 === asset.sha256) return null;
   return { id, fault: 'damaged', detail: `SHA-256 ${sha256} instead of ${asset.sha256}` };
 }

@@ -1,6 +1,6 @@
 /**
- * The files of one answer, written as assets while they come in. Each is known by its first bytes
- * alone; what is none of the promised kind is a fault of the provider's.
+ * Writes the files of one answer as assets while they arrive. The type of a file is detected from
+ * its first bytes. A file of another kind than the endpoint promises is a fault of the provider.
  */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
@@ -15,16 +15,16 @@ import type { Asset } from '../store/port.js';
 import { asStorageError } from './byte-store.js';
 import type { Draft } from './byte-store.js';
 
-/** Whose file it is, and what made it. */
+/** The owner of a file, and what generated it. */
 export type AssetFacts = Pick<
   Asset,
   'memberId' | 'providerId' | 'requestId' | 'model' | 'endpoint' | 'contentType'
 >;
 
-/** Where files are put, and taken away again. */
+/** Stores files and removes them. */
 export interface Shelf {
   draft(maxBytes: number): Draft;
-  /** Throws an `ApiError`, and then the draft is gone. */
+  /** Throws an `ApiError`; the draft is then discarded. */
   keep(draft: Draft, facts: AssetFacts): Promise<Asset>;
   drop(asset: Asset): Promise<void>;
 }
@@ -36,9 +36,9 @@ export interface AnswerFilesOptions {
   readonly model: string;
   readonly endpoint: EndpointKey;
   readonly family: MediaFamily;
-  /** How many files were asked for. */
+  /** The number of requested files. */
   readonly most: number;
-  /** What the member may still keep. */
+  /** The remaining space of the member. */
   readonly maxBytes: number;
 }
 
@@ -47,15 +47,15 @@ export interface KeptFile {
   readonly revisedPrompt: string | null;
 }
 
-/** Bytes of a file, on their way to its place. */
+/** Bytes of a file on their way into the store. */
 export interface Intake {
-  /** The asset that the file is to become. */
+  /** The id of the future asset. */
   readonly assetId: string;
-  /** Null as long as it cannot be told. */
+  /** Null until the type is detected. */
   readonly contentType: string | null;
-  /** From the file's first byte on; empty as long as its type cannot be told. */
+  /** Starts with the file's first byte. Empty until the type is detected. */
   readonly bytes: Uint8Array;
-  /** Resolves when they are written, or never will be. */
+  /** Resolves after the bytes are written, or after writing has failed. */
   readonly written: Promise<void>;
 }
 
@@ -73,14 +73,14 @@ export class AnswerFiles {
   readonly #options: AnswerFilesOptions;
   #providerId: string | null = null;
   #files: OpenFile[] = [];
-  /** Why nothing can be kept: found while bytes were being written. */
+  /** The first error while writing; no file can be stored after it. */
   #failure: ApiError | null = null;
 
   constructor(options: AnswerFilesOptions) {
     this.#options = options;
   }
 
-  /** Another provider answers: what came before is dropped. */
+  /** Another provider answers: discards the files of the previous one. */
   begin(providerId: string): void {
     this.discard();
     this.#providerId = providerId;
@@ -113,11 +113,11 @@ export class AnswerFiles {
     return { ...intake, contentType: file.contentType, bytes: file.start };
   }
 
-  /** Keeps every file, or none. */
+  /** Stores either all files or none. */
   async end(): Promise<readonly KeptFile[] | { readonly fault: Fault }> {
     if (this.#files.length === 0) return { fault: 'it holds no file' };
     if (this.#failure !== null) return { fault: this.#failure };
-    // One whose type is not told by now never will be.
+    // A type that is not detected by now stays unknown.
     if (this.#files.some(({ contentType }) => contentType === null)) {
       return { fault: this.#wrongKind() };
     }
@@ -152,7 +152,7 @@ export class AnswerFiles {
     await Promise.all(kept.map(({ asset }) => this.#options.shelf.drop(asset)));
   }
 
-  /** Bare samples have no first bytes that would tell them. */
+  /** Headerless PCM has no first bytes that show its type. */
   #typeOf({ start, claimedType }: OpenFile): string | null {
     const { family } = this.#options;
     const format = detectFormat(start);
@@ -164,7 +164,7 @@ export class AnswerFiles {
     return `it is no ${this.#options.family}`;
   }
 
-  /** What became of a file that was dropped meanwhile is no matter to those that came after it. */
+  /** Errors of a discarded file do not affect later files. */
   #noteOf(file: OpenFile, error: unknown): void {
     if (this.#files.includes(file)) this.#failure ??= asStorageError(error);
   }

@@ -1,7 +1,7 @@
 /**
- * Assets: files and rows together. A file lies in its place before its row is written, and the row
- * goes before the file: whenever the process ends, no row is without its file, and a file without
- * a row is swept.
+ * Assets: files together with their rows. A file is stored before its row, and a row is deleted
+ * before its file. So no row ever lacks its file, whenever the process ends, and the sweep removes
+ * files without a row.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
@@ -13,7 +13,7 @@ import { MAX_ASSET_BYTES, isAssetId } from './byte-store.js';
 import type { ByteRange, ByteStore, Draft } from './byte-store.js';
 import { sweepAssets } from './sweep.js';
 
-/** Every member may fill this part of the whole space (and so ten members all of it). */
+/** The share of the total space that one member may fill; ten members can fill all of it. */
 const MEMBER_SHARE = 0.1;
 
 const SWEEP_INTERVAL_MS = 10 * 60_000;
@@ -22,14 +22,14 @@ export interface AssetLibraryParts {
   readonly files: ByteStore;
   readonly store: AssetStore;
   readonly durations: Pick<DurationMeter, 'seconds'>;
-  /** Of all members' files together. */
+  /** Limit for the files of all members together. */
   readonly maxBytes: number;
-  /** From an asset's making to its end. */
+  /** From the creation of an asset to its expiry. */
   readonly retentionMs: number;
   readonly logger: Logger;
 }
 
-/** What all members' files may take, and one member's. */
+/** Limits for all members' files, and for one member's. */
 export function assetLimits(totalBytes: number): AssetLimits {
   return { memberBytes: Math.floor(totalBytes * MEMBER_SHARE), totalBytes };
 }
@@ -40,7 +40,7 @@ export class AssetLibrary {
   readonly #timer: NodeJS.Timeout;
   #sweeping: Promise<void> | null = null;
 
-  /** Sweeps at once, and then from time to time. */
+  /** Sweeps at once, and then periodically. */
   constructor(parts: AssetLibraryParts) {
     this.#parts = parts;
     this.#limits = assetLimits(parts.maxBytes);
@@ -49,8 +49,8 @@ export class AssetLibrary {
   }
 
   /**
-   * How many bytes the member may still keep. Throws `storage_full` where there is not one, so that
-   * no GPU works for nothing.
+   * The member's remaining space in bytes. Throws `storage_full` if there is none, before a GPU
+   * works in vain.
    */
   async requireSpace(memberId: string): Promise<number> {
     const { memberBytes, totalBytes } = this.#limits;
@@ -61,30 +61,30 @@ export class AssetLibrary {
   }
 
   /**
-   * A file to write to, up to the space that `requireSpace` told. Two at once can each take all of
-   * it: `keep` is what decides.
+   * A new file within the space that `requireSpace` returned. Two parallel drafts can each use all
+   * of that space; `keep` enforces the limit.
    */
   draft(maxBytes: number = MAX_ASSET_BYTES): Draft {
     return this.#parts.files.draft(Math.min(maxBytes, MAX_ASSET_BYTES));
   }
 
-  /** Makes an asset of a draft. Throws an `ApiError`, and then the draft is gone. */
+  /** Makes an asset from a draft. Throws an `ApiError`; the draft is then discarded. */
   async keep(draft: Draft, facts: AssetFacts): Promise<Asset> {
     const asset = await this.#place(draft, facts);
-    // Where this throws, the row may be there all the same: the sweep finds out, an hour later.
+    // If this throws, the row may still have been written. The sweep cleans up an hour later.
     const outcome = await this.#parts.store.createAsset(asset, this.#limits);
     if (outcome === 'created') return asset;
     await this.#removeFile(asset.id);
     throw this.fullError(outcome);
   }
 
-  /** Takes back what was kept. */
+  /** Removes an asset that `keep` made. */
   async drop({ id, memberId }: Asset): Promise<void> {
     await this.remove(id, memberId);
   }
 
   /**
-   * For files whose rows are written with something else, in one transaction. A file without its
+   * For callers that write the row themselves, in one transaction with other rows. A file without a
    * row is an orphan, which the sweep removes.
    */
   get unlisted(): Shelf {
@@ -103,20 +103,22 @@ export class AssetLibrary {
     return outcome === 'full' ? totalFull(this.#limits) : memberFull(this.#limits);
   }
 
-  /** Null where it is unknown, over, or another member's; a null member stands for anyone. */
+  /**
+   * Null if the asset is unknown, expired or another member's. A null `memberId` matches any owner.
+   */
   async find(id: string, memberId: string | null): Promise<Asset | null> {
     const asset = isAssetId(id) ? await this.#parts.store.findAsset(id) : null;
     if (asset === null || isOver(asset)) return null;
     return memberId === null || asset.memberId === memberId ? asset : null;
   }
 
-  /** For whoever holds a link to it. */
+  /** For a caller that has a link to the asset. */
   async findLinked(id: string): Promise<Asset | null> {
     const asset = isAssetId(id) ? await this.#parts.store.findLinkedAsset(id) : null;
     return asset === null || isOver(asset) ? null : asset;
   }
 
-  /** Newest first. Fewer than the limit are all that there are. */
+  /** Newest first. Fewer than the limit means that there are no more. */
   async list(
     memberId: string,
     { limit, after }: { readonly limit: number; readonly after: string | null },
@@ -131,7 +133,7 @@ export class AssetLibrary {
     }
   }
 
-  /** False where there is no such asset of this member. */
+  /** False if the member has no such asset. */
   async remove(id: string, memberId: string): Promise<boolean> {
     if ((await this.find(id, memberId)) === null) return false;
     const removed = await this.#parts.store.deleteAsset(id, memberId);
@@ -139,19 +141,19 @@ export class AssetLibrary {
     return removed;
   }
 
-  /** Null if its file has gone. The caller reads or destroys it. */
+  /** Null if the file is missing. The caller reads or destroys the stream. */
   stream({ id }: Asset, range?: ByteRange): Promise<Readable | null> {
     return this.#parts.files.read(id, range);
   }
 
-  /** The whole file, in pieces of 64 KiB. Throws if its file has gone. */
+  /** The whole file in pieces of 64 KiB. Throws if the file is missing. */
   async *read(asset: Asset): AsyncIterable<Uint8Array> {
     const stream = await this.stream(asset);
     if (stream === null) throw new Error(`the file of the asset ${asset.id} is gone`);
     yield* stream as AsyncIterable<Buffer>;
   }
 
-  /** Removes what is over, and what a lost process left behind. Never throws. */
+  /** Removes expired assets, and files left by a crashed process. Never throws. */
   sweep(): Promise<void> {
     this.#sweeping ??= sweepAssets(this.#parts).finally(() => {
       this.#sweeping = null;
@@ -181,7 +183,7 @@ export class AssetLibrary {
     return { id: draft.id, ...facts, ...file, seconds, createdAt, expiresAt };
   }
 
-  /** A file that stays is an orphan: the sweep tries again. */
+  /** If the file cannot be deleted, it becomes an orphan, and the sweep retries. */
   async #removeFile(id: string): Promise<void> {
     await this.#parts.files.remove(id).catch((error: unknown) => {
       this.#parts.logger.warn({ err: error, asset: id }, 'the file of an asset stays for now');
@@ -193,7 +195,7 @@ function isOver({ expiresAt }: Asset): boolean {
   return expiresAt <= Date.now();
 }
 
-// What a member is told who has no space left for generated files, or whom others leave none.
+// The error if the member, or all members together, have no space left.
 
 function memberFull({ memberBytes }: AssetLimits): ApiError {
   const message =

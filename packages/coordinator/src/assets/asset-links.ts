@@ -1,6 +1,6 @@
 /**
- * The addresses of assets. A link is one with an expiry and a signature: whoever holds it may fetch
- * that one file until then, and nothing else. Without them an address takes its owner's key.
+ * URLs of assets. A link is a URL with an expiry and a signature: it opens one file until then,
+ * without a key. Other URLs need the owner's key.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -9,26 +9,26 @@ import type { AssetsAccess } from '@inference-gateway/shared/media/types';
 
 const SECRET_BYTES = 32;
 const SECRET_FILE = 'asset-links.key';
-/** Addresses of one minute are the same: a page that asks for them again shows the same picture. */
+/** URLs made within the same minute are equal, so that a page that asks again can use its cache. */
 const STEP_MS = 60_000;
 
 interface AssetLinkParts {
   readonly secret: Buffer;
-  /** What an operator has set; a key may say otherwise. */
+  /** The operator's setting. A key may override it. */
   readonly access: AssetsAccess;
   readonly lifetimeMs: number;
-  /** The origin that callers use, without a trailing slash; known once the server listens. */
+  /** The origin for callers, without a trailing slash. Known after the server listens. */
   readonly publicUrl: () => string;
 }
 
-/** What the query of an address says of its holder's right. */
+/** The result of checking a URL's query. */
 export type LinkVerdict =
   | { readonly kind: 'none' }
-  /** Until `untilMs`, a Unix time. */
+  /** `untilMs`: Unix milliseconds. */
   | { readonly kind: 'good'; readonly untilMs: number }
-  /** It was good. */
+  /** The signature is valid, but the time is over. */
   | { readonly kind: 'expired' }
-  /** Cut off, changed, or never ours. */
+  /** Truncated, changed or forged. */
   | { readonly kind: 'wrong' };
 
 export class AssetLinks {
@@ -38,7 +38,7 @@ export class AssetLinks {
     this.#parts = parts;
   }
 
-  /** Where an asset is fetched by those that `access` lets in; null: as the operator has set. */
+  /** Makes the URLs for callers with this access; null: the operator's setting. */
   urlsFor(access: AssetsAccess | null): (assetId: string) => string {
     const { publicUrl, lifetimeMs } = this.#parts;
     const isLink = (access ?? this.#parts.access) === 'link';
@@ -49,7 +49,7 @@ export class AssetLinks {
     };
   }
 
-  /** Asked before it is known whether there is such an asset. */
+  /** Called before the store is asked whether the asset exists. */
   judge(id: string, query: Readonly<Record<string, unknown>>): LinkVerdict {
     const { expires, signature } = query;
     if (expires === undefined && signature === undefined) return { kind: 'none' };
@@ -67,21 +67,21 @@ export class AssetLinks {
   }
 }
 
-/** Whole seconds, as they are written into addresses. */
+/** In whole seconds, like the URL. */
 function expiryOf(now: number, lifetimeMs: number): number {
   const step = Math.min(STEP_MS, lifetimeMs);
   return Math.ceil((Math.ceil(now / step) * step + lifetimeMs) / 1_000);
 }
 
-/** Takes the same time wherever they differ. */
+/** Constant-time comparison. */
 function isSame(written: string, right: string): boolean {
   const [one, other] = [Buffer.from(written), Buffer.from(right)];
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
 /**
- * What links are signed with: made once, and not part of backups, so that no archive opens a file.
- * To delete it and start again ends every link at once.
+ * The key that signs links. Created once, and not part of backups, so that an archive cannot open
+ * files. To end all links at once, delete the file and restart.
  */
 export async function assetLinkSecret(dataDir: string): Promise<Buffer> {
   const path = join(dataDir, SECRET_FILE);

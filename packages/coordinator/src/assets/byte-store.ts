@@ -1,7 +1,7 @@
 /**
- * Where the bytes of generated files lie, by the id of their asset; nothing about rows. Bytes are
- * put once, whole, from a draft, and never changed. No path leaves a byte store, so that an object
- * storage can be one.
+ * Stores the bytes of generated files by asset id. It knows nothing about rows. Bytes are stored
+ * once, complete, from a draft, and never change. No path leaves a byte store, so that an object
+ * storage can replace it.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Readable } from 'node:stream';
@@ -28,49 +28,49 @@ export interface CommittedFile {
   readonly sha256: string;
 }
 
-/** A file that is being written: in the store only once it is whole. */
+/** A file that is being written. It appears in the store only when complete. */
 export interface Draft {
-  /** The id of the asset to be. */
+  /** The id of the future asset. */
   readonly id: string;
   /**
    * Pieces are written in the order of the calls, and belong to the draft from then on; callers
-   * that do not wait hold them all in memory. Rejects with an `ApiError`, as do all calls after it:
-   * `commit` reports the failure to callers that waited for none of them.
+   * that do not wait hold them all in memory. Rejects with an `ApiError`, as do all later calls.
+   * `commit` reports a failure to callers that did not wait.
    */
   write(piece: Uint8Array): Promise<void>;
   /**
-   * Puts the file into the store, once it is durable. `inspect` gets a local file with its final
-   * bytes before that. Rejects with an `ApiError`; then the draft is still to be discarded.
+   * Stores the file after it is durable. Before that, `inspect` gets a local file with its final
+   * bytes. Rejects with an `ApiError`; the caller then still has to discard the draft.
    */
   commit(inspect?: (localFile: string) => Promise<void>): Promise<CommittedFile>;
-  /** Leaves nothing behind of a draft that was not committed; a stored file stays. */
+  /** Deletes a draft that was not committed. A stored file stays. */
   discard(): Promise<void>;
 }
 
 export interface ByteStore {
   /**
-   * A new file that takes up to so many bytes; nothing is stored before its first byte. Drafts
-   * under way are not counted against each other.
+   * A new file of at most `maxBytes`. Creates nothing before the first byte. The limits of parallel
+   * drafts are independent.
    */
   draft(maxBytes?: number): Draft;
   /**
-   * The whole file, or a range that lies within it and is not empty. Null if there is no such file;
-   * one that is deleted later can still be read to its end. The caller reads or destroys it.
+   * The whole file, or a non-empty range inside it. Null if there is no such file. If the file is
+   * deleted later, it can still be read to its end. The caller reads or destroys the stream.
    */
   read(id: string, range?: ByteRange): Promise<Readable | null>;
   /** The size; null if there is no such file. */
   bytes(id: string): Promise<number | null>;
   /** False if there was none. */
   remove(id: string): Promise<boolean>;
-  /** Every stored file, drafts left out, in no order. */
+  /** All stored files in no particular order, without drafts. */
   list(): AsyncIterable<StoredFile>;
-  /** Removes drafts that nobody has written to for this long, and returns how many. */
+  /** Deletes drafts without a write for this long, and returns how many. */
   sweepDrafts(olderThanMs: number): Promise<number>;
-  /** Where a file lies or would lie: for messages to administrators only. */
+  /** The path of a file, which may not exist. Only for messages to administrators. */
   location(id: string): string;
 }
 
-/** As `randomId` makes them. Nothing else that is asked for ever becomes part of a path. */
+/** The form of `randomId`. Only such ids become part of a path. */
 const ID_FORM = /^[0-9A-Za-z]{22}$/;
 
 export function isAssetId(text: string): boolean {
@@ -79,7 +79,7 @@ export function isAssetId(text: string): boolean {
 
 const NO_SPACE = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-/** What a caller is told when the disk fails; the cause is for the log. */
+/** The error for callers if the disk fails. The cause is only logged. */
 export function asStorageError(cause: unknown): ApiError {
   if (cause instanceof ApiError) return cause;
   const { code } = cause as NodeJS.ErrnoException;

@@ -1,6 +1,6 @@
 /**
- * A byte store in a folder. A file is written below `drafts` and moved to its place once it is
- * whole and on the disk, so that every file in a place is whole.
+ * A byte store in a folder. A file is written below `drafts`. Once it is complete and on the disk,
+ * it is moved to its final path, so every file there is complete.
  */
 import { randomId } from '@inference-gateway/shared/ids';
 import { WAV_HEADER_BYTES, mendWavHeader } from '@inference-gateway/shared/media/wav-header';
@@ -18,17 +18,16 @@ import type { ByteRange, ByteStore, CommittedFile, Draft, StoredFile } from './b
 const DRAFTS = 'drafts';
 const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
-/** Read back from a draft at once. */
+/** Bytes per read from a draft. */
 const PIECE_BYTES = 64 * 1024;
-/** Read from a stored file at once. */
+/** Bytes per read from a stored file. */
 const READ_BYTES = 64 * 1024;
 
-/** Where the files of a data folder lie. */
+/** The assets folder of a data folder. */
 export function assetsFolder(dataDir: string): string {
   return join(dataDir, 'assets');
 }
 
-/** The byte store of a data folder. */
 export function openByteStore(dataDir: string): FolderStore {
   return new FolderStore(assetsFolder(dataDir));
 }
@@ -97,7 +96,7 @@ export class FolderStore implements ByteStore {
 
 async function* assetsIn(folder: string): AsyncIterable<StoredFile> {
   for (const { name } of await entries(folder)) {
-    // Whatever else somebody has put here is not ours to touch.
+    // Skips all other files: somebody else put them here.
     const found = isAssetId(name) ? await statOf(join(folder, name)) : null;
     if (found !== null) yield { id: name, bytes: found.size, modifiedAt: found.mtimeMs };
   }
@@ -111,7 +110,7 @@ function statOf(path: string): Promise<{ size: number; mtimeMs: number } | null>
   return unless(stat(path));
 }
 
-/** Null where the file or the folder is not there, perhaps not any more. */
+/** Null if the file or folder does not exist, or was deleted meanwhile. */
 async function unless<T>(promise: Promise<T>): Promise<T | null> {
   try {
     return await promise;
@@ -124,7 +123,7 @@ async function unless<T>(promise: Promise<T>): Promise<T | null> {
 interface DraftParts {
   readonly id: string;
   readonly path: string;
-  /** Where the whole file will lie. */
+  /** The final path of the complete file. */
   readonly place: string;
   readonly maxBytes: number;
 }
@@ -135,7 +134,7 @@ class FolderDraft implements Draft {
   readonly #hash: Hash = createHash('sha256');
   #bytes = 0;
   #start: Buffer = Buffer.alloc(0);
-  /** Settles when all that was handed over is written; rejected for good once a write fails. */
+  /** Settles when all pieces so far are written. After a failed write it stays rejected. */
   #written: Promise<void> = Promise.resolve();
   /** Null before the first byte, and after the end. */
   #handle: FileHandle | null = null;
@@ -177,13 +176,13 @@ class FolderDraft implements Draft {
   async discard(): Promise<void> {
     this.#discarded = true;
     await this.#written.catch(() => {});
-    // What cannot be removed now, the sweep removes.
+    // The sweep removes what cannot be deleted now.
     await this.#close().catch(() => {});
     await rm(this.#parts.path, { force: true }).catch(() => {});
   }
 
   async #append(piece: Uint8Array): Promise<void> {
-    // What was on its way when nobody wanted the file any more.
+    // A piece was still queued when the draft was discarded.
     if (this.#discarded) return;
     try {
       const handle = await this.#open();
@@ -198,7 +197,7 @@ class FolderDraft implements Draft {
     }
   }
 
-  /** A server that streams WAV does not know its length at the start; players want it there. */
+  /** A server that streams WAV does not know the length at the start, but players need it there. */
   async #mendHeader(handle: FileHandle): Promise<boolean> {
     const mended = mendWavHeader(this.#start, this.#bytes);
     if (mended !== null) await handle.write(mended, 0, mended.length, 0);

@@ -1,4 +1,4 @@
-/** What is metered of an answer beside its tokens (specification, section 8). */
+/** What is metered besides tokens (specification, section 8). */
 import type { KeptFile } from './answer-files.js';
 
 export interface Measures {
@@ -8,7 +8,7 @@ export interface Measures {
 
 export const NOTHING_MEASURED: Measures = { audioMs: 0, images: 0 };
 
-/** Audio by its duration, images by their count. */
+/** Audio by duration, images by count. */
 export function measureFiles(kept: readonly KeptFile[]): Measures {
   const of = (family: string) => kept.filter(({ asset }) => asset.contentType.startsWith(family));
   const seconds = of('audio/').map(({ asset }) => asset.seconds ?? 0);

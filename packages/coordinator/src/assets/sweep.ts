@@ -1,9 +1,9 @@
-/** What is removed from time to time: assets that are over, orphans, and stale drafts. */
+/** Periodic clean-up: expired assets, orphan files, and stale drafts. */
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { AssetStore } from '../store/port.js';
 import type { ByteStore, StoredFile } from './byte-store.js';
 
-/** Rows deleted in one operation of the store: more would hold its only writer. */
+/** Rows deleted in one operation. More would block the store's only writer for too long. */
 export const EXPIRY_BATCH = 200;
 
 export interface SweepParts {
@@ -12,7 +12,7 @@ export interface SweepParts {
   readonly logger: Logger;
 }
 
-/** Never throws: what cannot be removed now is tried again the next time. */
+/** Never throws. Files that cannot be deleted now are retried in the next sweep. */
 export async function sweepAssets({ files, store, logger }: SweepParts): Promise<void> {
   try {
     const now = Date.now();
@@ -26,13 +26,13 @@ export async function sweepAssets({ files, store, logger }: SweepParts): Promise
   }
 }
 
-/** How many files were removed, and what they took. */
+/** The number of removed files, and their size in bytes. */
 export interface Removed {
   readonly count: number;
   readonly bytes: number;
 }
 
-/** Rows first, then their files. */
+/** Deletes the rows first, then their files. */
 export async function removeExpired(
   files: ByteStore,
   store: Pick<AssetStore, 'takeExpiredAssets'>,
@@ -63,12 +63,12 @@ export async function removeOrphans(
   return { count, bytes };
 }
 
-// Files without a row: what a process left behind that ended between the two.
+// Orphans: files without a row, left by a process that ended between writing the two.
 
-/** A younger file may be one whose row is about to be written. */
+/** A younger file may get its row soon. */
 export const ORPHAN_AGE_MS = 60 * 60_000;
 
-/** Asked for in one operation of the store. */
+/** Ids per query of the store. */
 const BATCH = 200;
 
 export async function* orphans(

@@ -1,7 +1,7 @@
 /**
- * A backup of a data folder, taken beside the coordinator that writes to it. The database is copied
- * first and the files after it: whatever a row of the copy names was there at that moment, and is
- * in the archive unless it was deleted since.
+ * Makes a backup of a data folder while the coordinator may write to it. The database is copied
+ * before the files, so every file that the copy names existed at that moment. It is in the archive
+ * unless it was deleted since.
  */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { actAsOwnerOf } from '@inference-gateway/shared/program/owner';
@@ -28,10 +28,10 @@ export interface BackupRequest {
   readonly dataDir: string;
   /** A path, or `-` for stdout. */
   readonly output: string;
-  /** Of the program. */
+  /** The program's version. */
   readonly version: string;
   readonly onAsset: ArchiveSource['onAsset'];
-  /** Aborted, the backup leaves nothing behind, and rejects with the reason. */
+  /** On abort, deletes the unfinished backup and rejects with the reason. */
   readonly signal: AbortSignal;
 }
 
@@ -42,7 +42,7 @@ export async function createBackup(request: BackupRequest): Promise<ArchiveOutco
     await target.commit();
     return outcome;
   } catch (error) {
-    // Nobody is to wait for what a broken pipe or a full disk does not take.
+    // Discards data that a broken pipe or a full disk does not accept. Else the process would wait.
     target.stream.destroy();
     throw request.signal.aborted ? request.signal.reason : asCommandError(error, request.output);
   } finally {
@@ -60,7 +60,8 @@ async function writeTo(target: Target, request: BackupRequest): Promise<ArchiveO
     const parts = { database, copy, files, version, createdAt, stillStored, onAsset };
     const archive = remember(writeArchive(parts));
     const zip = /\.(gz|tgz)$/.test(output) ? [createGzip()] : [];
-    // A link that the owner has made among the files leads root to nothing that only root may read.
+    // Files are read as the folder's owner. A symbolic link that the owner made cannot reach files
+    // that only root can read.
     const becomeRoot = actAsOwnerOf(dataDir);
     try {
       await pipeline([Readable.from(archive.pieces), ...zip, target.stream], { signal });
@@ -73,13 +74,13 @@ async function writeTo(target: Target, request: BackupRequest): Promise<ArchiveO
   }
 }
 
-/** The copy is only ever open: it has no name any more, and goes with the process. */
+/** The copy is unlinked once it is open, so it disappears when the process ends. */
 async function copyDatabase(
   dataDir: string,
   scratch: string,
 ): Promise<{ readonly copy: DatabaseCopy; readonly database: FileHandle }> {
   try {
-    // SQLite writes into an empty file and keeps its mode: the copy holds hashes and prompts.
+    // SQLite writes into an empty file and keeps its mode. The copy holds hashes and prompts.
     await (await open(scratch, 'wx', PRIVATE_FILE)).close();
     const copy = copyStore(dataDir, scratch);
     return { copy, database: await open(scratch, 'r') };
@@ -88,7 +89,7 @@ async function copyDatabase(
   }
 }
 
-/** A pipeline takes what a generator yields and drops what it returns. */
+/** `pipeline` consumes what a generator yields and drops its return value, so it is kept here. */
 function remember(archive: AsyncGenerator<Buffer, ArchiveOutcome, undefined>): {
   readonly pieces: AsyncIterable<Buffer>;
   readonly outcome: () => ArchiveOutcome;
@@ -113,7 +114,7 @@ function asCommandError(error: unknown, output: string): unknown {
   return new CommandError(EXIT.failure, `${message}. Nothing is left of it.`, { cause: error });
 }
 
-// Where a backup goes: a file that is there when it is whole, a device, or stdout.
+// The target of a backup: a file that appears only when complete, a device, or stdout.
 
 export const STDOUT = '-';
 
@@ -121,15 +122,17 @@ const TARGET_MODE = 0o600;
 
 interface Target {
   readonly stream: Writable;
-  /** A path beside it, for a file of some size; nothing lies there. */
+  /**
+   * A path next to the target, for a temporary file of the database's size. No file exists there.
+   */
   readonly scratch: string;
-  /** Puts what was written in its place, on the disk. */
+  /** Flushes the data to disk and renames the file to its final path. */
   commit(): Promise<void>;
-  /** Leaves nothing of it. After `commit` it does nothing. */
+  /** Deletes the unfinished file. Does nothing after `commit`. */
   discard(): Promise<void>;
 }
 
-/** Throws a `CommandError` where nothing can be written there. */
+/** Throws a `CommandError` if the target cannot be written. */
 async function openTarget(output: string): Promise<Target> {
   try {
     if (output === STDOUT) return stream(process.stdout);
@@ -137,7 +140,7 @@ async function openTarget(output: string): Promise<Target> {
     if (found?.isDirectory() === true) {
       throw new CommandError(EXIT.usage, `${output} is a folder: name a file in it.`);
     }
-    // A device or a named pipe has no place to rename something to.
+    // A device or a named pipe cannot be replaced by a rename.
     if (found !== null && !found.isFile()) return stream(createWriteStream(output));
     return await unfinishedFile(output);
   } catch (error) {
@@ -159,7 +162,7 @@ function stream(writable: Writable): Target {
 async function unfinishedFile(path: string): Promise<Target> {
   const unfinished = `${path}.unfinished`;
   const scratch = `${path}.db.unfinished`;
-  // What a backup that was killed has left here.
+  // Deletes files that a killed backup left here.
   for (const left of [unfinished, scratch]) await rm(left, { force: true });
   const handle = await open(unfinished, 'wx', TARGET_MODE);
   const { ino } = await handle.stat();
@@ -185,7 +188,7 @@ async function unfinishedFile(path: string): Promise<Target> {
   };
 }
 
-/** Leaves the handle open: what was written is still to be put on the disk. */
+/** Keeps the handle open, because the caller still has to sync it. */
 function writableOf(handle: FileHandle): Writable {
   const append = callbackify(async (piece: Buffer): Promise<void> => {
     for (let from = 0; from < piece.length;) {

@@ -1,4 +1,4 @@
-/** Whether what was found in an archive is whole, and belongs together. */
+/** Checks that the contents of an archive are complete and match each other. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,34 +10,34 @@ import type { BackupContents, FileFacts } from './read-backup.js';
 import { readBackup, openArchive } from './read-backup.js';
 
 export interface BackupFault {
-  /** As the archive names it. */
+  /** The path in the archive. */
   readonly file: string;
   readonly fault: 'missing' | 'damaged';
   readonly detail: string;
 }
 
-/** As `restore --verify --json` prints it. */
+/** The JSON output of `restore --verify --json`. */
 export interface BackupReport {
-  /** Of the program that made it. */
+  /** The version of the program that made the backup. */
   readonly version: string;
   readonly schema_version: number;
   readonly created_at: number;
   readonly database_bytes: number;
   readonly assets: number;
   readonly asset_bytes: number;
-  /** Assets that were deleted while the backup was made: their rows are in it, their files not. */
+  /** Assets deleted during the backup: the archive has their rows but not their files. */
   readonly deleted: number;
   readonly faults: readonly BackupFault[];
 }
 
 /**
- * Compares the archive's contents with each other; its database lies in `folder`. Throws a
- * `CommandError` where a newer program wrote it.
+ * Compares the archive's contents with each other. `folder` holds its extracted database. Throws a
+ * `CommandError` if a newer program wrote the archive.
  */
 export function examineBackup(contents: BackupContents, folder: string): BackupReport {
   const { manifest, database, assets } = contents;
   const tables = databaseFaults(contents, folder);
-  // What a damaged database says of its assets is worth nothing.
+  // The asset rows of a damaged database cannot be trusted.
   const files = tables.length > 0 ? [] : assetFaults(contents, folder);
   return {
     version: manifest.version,
@@ -83,7 +83,7 @@ function assetFault(row: CopiedAsset, found: FileFacts | undefined): BackupFault
   return difference === null ? null : damage(file, difference);
 }
 
-/** Files without a row count as well: somebody has taken them out. */
+/** Also detects a missing file that has no row: it was removed from the archive. */
 function countFaults({ manifest, assets }: BackupContents): BackupFault[] {
   const { count } = manifest.assets;
   if (assets.size === count) return [];
@@ -108,8 +108,8 @@ function newer(version: number, newest: number): CommandError {
 }
 
 /**
- * Reads a whole backup and says what is wrong with it. Only its database is written, into a folder
- * for temporary files that is gone afterwards. Throws a `CommandError` where it is none at all.
+ * Reads a whole backup and reports its faults. Extracts only the database, into a temporary folder
+ * that is deleted afterwards. Throws a `CommandError` if the file is not a backup.
  */
 export async function verifyBackup(file: string, signal: AbortSignal): Promise<BackupReport> {
   const archive = await openArchive(file);

@@ -1,4 +1,4 @@
-/** Reads a whole backup, and writes those of its files that are wanted. */
+/** Reads a whole backup and extracts the requested files. */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open } from 'node:fs/promises';
@@ -20,7 +20,7 @@ export interface FileFacts {
   readonly sha256: string;
 }
 
-/** What was found in an archive. */
+/** The contents of an archive. */
 export interface BackupContents {
   readonly manifest: Manifest;
   readonly database: FileFacts;
@@ -28,10 +28,10 @@ export interface BackupContents {
   readonly assets: ReadonlyMap<string, FileFacts>;
 }
 
-/** Where a file is to be written; null for nowhere. */
+/** Where to write a file; null to skip it. */
 export type Place = (kind: EntryKind) => string | null;
 
-/** Throws a `CommandError` where the file is no whole backup. */
+/** Throws a `CommandError` if the file is not a complete backup. */
 export async function readBackup(
   file: ArchiveFile,
   place: Place,
@@ -57,7 +57,7 @@ type Found = {
   [Key in keyof BackupContents]: BackupContents[Key] | null;
 };
 
-/** The manifest comes last: an archive that was cut off lacks it. */
+/** The manifest is the last entry, so a truncated archive has none. */
 function whole(file: string, { manifest, database, assets }: Found): BackupContents {
   if (manifest === null || database === null || assets === null) {
     const missing = database === null ? 'it holds no database' : 'its end is missing';
@@ -99,34 +99,34 @@ async function writeAll(handle: FileHandle, piece: Buffer): Promise<void> {
   }
 }
 
-/** Its length is limited by the entry's header. */
+/** The size is limited by the check of the entry's header. */
 async function textOf(pieces: AsyncIterable<Buffer>): Promise<string> {
   const all: Buffer[] = [];
   for await (const piece of pieces) all.push(piece);
   return Buffer.concat(all).toString();
 }
 
-// Reads the entries of an archive one after the other, unpacking nothing by itself.
+// Reads the entries of an archive one after the other and extracts nothing itself.
 
 const PIECE_BYTES = 256 * 1024;
 
 interface ArchiveEntry {
   readonly kind: EntryKind;
-  /** As the archive names it; one that `kindOf` knows. */
+  /** The path in the archive, which `kindOf` has accepted. */
   readonly path: string;
-  /** To be read to their end. */
+  /** The caller reads them to the end. */
   readonly pieces: AsyncIterable<Buffer>;
 }
 
-/** An archive that is open to be read once, from its beginning. */
+/** An open archive, to be read once from its beginning. */
 export interface ArchiveFile {
   readonly path: string;
   readonly handle: FileHandle;
 }
 
 /**
- * Whoever opens it closes its handle, read or not. Throws a `CommandError` where it cannot be
- * opened.
+ * The caller closes the handle, also if it reads nothing. Throws a `CommandError` if the file
+ * cannot be opened.
  */
 export async function openArchive(path: string): Promise<ArchiveFile> {
   try {
@@ -139,8 +139,8 @@ export async function openArchive(path: string): Promise<ArchiveFile> {
 type Take = (entry: ArchiveEntry) => Promise<void>;
 
 /**
- * Hands the entries to `take`, each when it has done with the one before. Throws a `CommandError`
- * where the file cannot be read, or is not what a backup is.
+ * Calls `take` for each entry after the previous call has finished. Throws a `CommandError` if the
+ * file cannot be read or is not a backup.
  */
 async function readArchive(
   { path, handle }: ArchiveFile,
@@ -165,8 +165,9 @@ class Reading {
   readonly #broken = new AbortController();
   readonly #seen = new Set<string>();
   /**
-   * Strict: whatever the parser would only warn of is an error. gzip makes at most 1,032 bytes of
-   * one, which is less than an hour of silence needs: sizes are limited by entry instead.
+   * Strict mode turns the parser's warnings into errors. The parser's limit on the gzip ratio is
+   * off: an hour of silence can reach gzip's maximum of 1,032 to 1. Sizes are limited per entry
+   * instead.
    */
   readonly #parser = new Parser({
     strict: true,
@@ -175,7 +176,7 @@ class Reading {
     maxDecompressionRatio: Infinity,
   });
   #current: ReadEntry | null = null;
-  /** Settles when all entries so far have been taken. */
+  /** Settles when `take` has finished for all entries so far. */
   #taken: Promise<void> = Promise.resolve();
 
   constructor(take: Take) {
@@ -187,7 +188,7 @@ class Reading {
     });
   }
 
-  /** The first reason counts. */
+  /** Keeps the first reason only. */
   fail(reason: unknown): void {
     this.#broken.abort(reason);
   }
@@ -197,7 +198,7 @@ class Reading {
       await this.#feed(bytes);
       await this.#taken;
     } catch (error) {
-      // Else whoever takes it would wait for the rest for ever.
+      // Otherwise the reader of this entry would wait for ever.
       this.#current?.destroy(new Error('the archive ended'));
       await this.#taken.catch(() => {});
       throw this.#broken.signal.aborted ? this.#broken.signal.reason : error;
@@ -217,7 +218,7 @@ class Reading {
 
   #onEntry(entry: ReadEntry): void {
     this.#current = entry;
-    // Destroyed when everybody has done with it, its error would be nobody's.
+    // Without a listener, destroying an entry after it was read would raise an uncaught error.
     entry.on('error', () => {});
     const taken = this.#taken.then(() => this.#take(this.#admit(entry)));
     taken.catch((error: unknown) => this.fail(error));
@@ -247,7 +248,7 @@ function asCommandError(error: unknown, file: string): unknown {
   if (code === 'ENOENT' && syscall === 'open') {
     return new CommandError(EXIT.notFound, `there is no file ${file}.`, { cause: error });
   }
-  // What the machine refuses says nothing about the archive.
+  // A system error (permissions, disk) does not mean that the archive is damaged.
   if (syscall === undefined) return damaged(file, error);
   return new CommandError(EXIT.failure, `reading ${file} failed: ${message}.`, { cause: error });
 }

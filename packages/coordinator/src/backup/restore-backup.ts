@@ -1,6 +1,6 @@
 /**
- * Makes a data folder of a backup: in a fresh folder, examined there, and then moved in. What lay
- * there is moved aside and never deleted. All of it belongs to the owner of the data folder.
+ * Restores a backup: extracts it into a fresh folder, examines it there, and moves it into place.
+ * Existing data is moved aside and never deleted. All files belong to the owner of the data folder.
  */
 import { actAsOwnerOf } from '@inference-gateway/shared/program/owner';
 import { rm, readdir, mkdir, mkdtemp, realpath, rename, stat } from 'node:fs/promises';
@@ -18,28 +18,28 @@ import type { ArchiveFile } from './read-backup.js';
 export interface RestoreRequest {
   readonly file: string;
   readonly dataDir: string;
-  /** Whether data that lies there may be moved aside. */
+  /** Whether existing data may be moved aside. */
   readonly replace: boolean;
-  /** Whether to go on without assets that the backup lacks or that are damaged in it. */
+  /** Whether to restore although assets are missing or damaged in the backup. */
   readonly partial: boolean;
   readonly signal: AbortSignal;
 }
 
 export interface RestoreOutcome {
   readonly report: BackupReport;
-  /** False where faults kept it from being done. */
+  /** False if faults prevented the restore. */
   readonly restored: boolean;
-  /** Where the data that lay there is now. */
+  /** The path to which existing data was moved. */
   readonly movedTo: string | null;
 }
 
 /**
- * Throws a `CommandError`: `conflict` where a coordinator has the folder, `usage` where it holds
- * data that may not be replaced.
+ * Throws a `CommandError`: `conflict` if a coordinator uses the folder, `usage` if it holds data
+ * that may not be replaced.
  */
 export async function restoreBackup(request: RestoreRequest): Promise<RestoreOutcome> {
   const archive = await openArchive(request.file);
-  // The archive may be one that only root reads; the folder's files are to be its owner's.
+  // Only root may be able to read the archive, but the restored files must belong to the owner.
   const becomeRoot = actAsOwnerOf(request.dataDir);
   try {
     return await restoreFrom(archive, request);
@@ -78,7 +78,7 @@ function placeIn(folder: string): (kind: EntryKind) => string | null {
   };
 }
 
-/** Without its database no backup is one; without some files it is still the best there is. */
+/** A backup without a valid database is useless. One without some files may still be restored. */
 function isRestorable({ faults }: BackupReport, partial: boolean): boolean {
   if (!partial) return faults.length === 0;
   return faults.every(({ file }) => file !== DATABASE_FILE);
@@ -89,7 +89,7 @@ async function removeDamaged(folder: string, faults: readonly BackupFault[]): Pr
   for (const { file } of damaged) await rm(join(folder, file), { force: true });
 }
 
-/** Puts the names in a folder, and in all those in it, on the disk. */
+/** Syncs a folder and all its subfolders to disk, so that the file names survive a crash. */
 async function syncTree(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (entry.isDirectory()) await syncTree(join(folder, entry.name));
@@ -97,27 +97,27 @@ async function syncTree(folder: string): Promise<void> {
   await syncFolder(folder);
 }
 
-// The place of a data folder that is to be restored: kept from others, and exchanged whole.
+// The data folder to restore: locked against other processes, and replaced as a whole.
 
 const PRIVATE_FOLDER = 0o700;
 
 interface TakenFolder {
-  /** Links resolved: what is exchanged is the folder and not a link to it. */
+  /** With links resolved: the restore replaces the folder, not a link to it. */
   readonly path: string;
   readonly state: 'absent' | 'empty' | 'full';
   release(): void;
 }
 
 /**
- * Keeps coordinators and other commands from the folder. Throws a `CommandError`: `conflict` where
- * one has it, `usage` where it holds something that may not be replaced.
+ * Locks the folder against coordinators and other commands. Throws a `CommandError`: `conflict` if
+ * one of them uses the folder, `usage` if it holds data that may not be replaced.
  */
 async function takeFolder(dataDir: string, replace: boolean): Promise<TakenFolder> {
   const path = await realpath(dataDir).catch(() => resolve(dataDir));
   const entries = await entriesOf(path);
   if (entries === null) return { path, state: 'absent', release: () => {} };
   const isFull = entries.some((name) => name !== LOCK_FILE);
-  // A full folder that no gateway has made gets no lock file from us.
+  // Writes no lock file into a non-empty folder that no gateway made.
   const isStranger = isFull && !entries.includes(LOCK_FILE);
   if (isStranger && !replace) throw full(path);
   const lock = lockStore(path);
@@ -129,8 +129,8 @@ async function takeFolder(dataDir: string, replace: boolean): Promise<TakenFolde
 }
 
 /**
- * A folder on the disk of the place, so that what is in it can be moved there: beside it, or in it
- * where this user may not write beside it, and where it is a disk of its own.
+ * Creates a folder on the same disk as the target, so that its contents can be moved. It is next to
+ * the target, or inside it if the target is a mount point or this user cannot write next to it.
  */
 async function makeFresh({ path, state }: TakenFolder): Promise<string> {
   const parent = dirname(path);
@@ -160,7 +160,9 @@ async function isMountPoint(path: string): Promise<boolean> {
   return (await stat(path)).dev !== (await stat(dirname(path))).dev;
 }
 
-/** Moves what is fresh into the place. Returns where what lay there is now; null for nothing. */
+/**
+ * Moves the fresh data into place. Returns the new path of the old data; null if there was none.
+ */
 async function moveIn(fresh: string, folder: TakenFolder): Promise<string | null> {
   const { path, state } = folder;
   const time = new Date().toISOString().replaceAll(/[:.]/g, '-');
@@ -170,7 +172,7 @@ async function moveIn(fresh: string, folder: TakenFolder): Promise<string | null
     return state === 'full' ? aside : null;
   }
   const aside = `${path}.${ASIDE_PREFIX}${time}`;
-  // Windows moves no folder in which a file is open.
+  // Windows cannot move a folder that contains an open file.
   if (process.platform === 'win32') folder.release();
   try {
     if (state === 'absent') await rename(fresh, path);
@@ -205,8 +207,8 @@ const FRESH_PREFIX = 'restoring-';
 const ASIDE_PREFIX = 'before-restore-';
 
 /**
- * The files first and the database last: whatever stops this half-way, the database that lies there
- * is a whole one. The lock stays where it is, and what fails is taken back.
+ * Moves the files first and the database last, so that the folder never holds an incomplete
+ * database, even after a crash. The lock file stays. After an error the moves are undone.
  */
 async function exchangeContents({ fresh, path, aside }: Exchange): Promise<void> {
   const old = (await readdir(path)).filter((name) => !staysInPlace(name));
@@ -224,7 +226,7 @@ async function exchangeContents({ fresh, path, aside }: Exchange): Promise<void>
   await syncFolder(path);
 }
 
-/** With what SQLite keeps beside it. */
+/** Includes the files that SQLite keeps next to the database. */
 function isDatabase(name: string): boolean {
   return name.startsWith(DATABASE_FILE);
 }
@@ -248,7 +250,7 @@ async function moveAll(moves: readonly Move[]): Promise<void> {
   }
 }
 
-/** Null where there is no such folder. */
+/** Null if the folder does not exist. */
 async function entriesOf(path: string): Promise<readonly string[] | null> {
   try {
     return await readdir(path);

@@ -1,4 +1,4 @@
-/** The bytes of a backup's archive, in their order: the database, the assets, the manifest. */
+/** Writes a backup's archive in this order: the database, the assets, the manifest. */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
@@ -9,42 +9,42 @@ import type { DatabaseCopy } from '../store/open.js';
 import { MANIFEST_FILE, assetEntry, encodeManifest } from './archive-entry.js';
 import type { Manifest } from './archive-entry.js';
 
-/** tar's block: headers have one, contents are filled up to whole ones. */
+/** The block size of tar: a header takes one block, contents are padded to whole blocks. */
 const BLOCK_BYTES = 512;
 const PIECE_BYTES = 256 * 1024;
 const PRIVATE_FILE = 0o600;
-/** Ids that the manifest lists: what was deleted during a backup is rarely more than a few. */
+/** Limit of the manifest's list of assets that were deleted during the backup; usually a few. */
 const MAX_DELETED = 100_000;
 
 export interface ArchiveSource {
   readonly database: FileHandle;
   readonly copy: DatabaseCopy;
   readonly files: ByteStore;
-  /** Of the program. */
+  /** The program's version. */
   readonly version: string;
-  /** Unix milliseconds: when the database was copied. */
+  /** Unix milliseconds of the database copy. */
   readonly createdAt: number;
-  /** Those of these assets that are still in the store. */
+  /** Returns those of the assets that are still in the store. */
   readonly stillStored: (ids: readonly string[]) => readonly string[];
   readonly onAsset: (counts: Manifest['assets']) => void;
 }
 
 export interface ArchiveOutcome {
   readonly manifest: Manifest;
-  /** Files that were listed and gone when their turn came. */
+  /** Files that were listed but were deleted before they were read. */
   readonly skipped: number;
-  /** Assets that the store has and whose files it lacks. */
+  /** Assets that are in the store but have no file. */
   readonly missing: number;
 }
 
-/** Yields the archive, and returns what is in it. */
+/** Yields the archive and returns a summary of its contents. */
 export async function* writeArchive(
   source: ArchiveSource,
 ): AsyncGenerator<Buffer, ArchiveOutcome, undefined> {
   const { copy, version, createdAt } = source;
   const database = yield* databaseEntry(source);
   const { assets, lacking, skipped } = yield* assetEntries(source);
-  // A row goes before its file does: what is still in the store has really lost its file.
+  // A row is deleted before its file, so an asset still in the store has lost its file.
   const asked = lacking.slice(0, MAX_DELETED);
   const lost = new Set(source.stillStored(asked));
   const deleted = asked.filter((id) => !lost.has(id));
@@ -73,7 +73,7 @@ async function* databaseEntry({
 
 interface Archived {
   readonly assets: Manifest['assets'];
-  /** Assets with a row in the copy and no file in the archive. */
+  /** Assets with a row in the database copy but no file in the archive. */
   readonly lacking: readonly string[];
   readonly skipped: number;
 }

@@ -1,4 +1,4 @@
-/** Who takes part in the demo, and what they have in common. */
+/** The demo's members and networks. */
 import type { ProviderScope } from '../core/access/caller.js';
 import type { Role } from '../store/port.js';
 
@@ -12,9 +12,9 @@ interface DemoKey {
 interface DemoMember {
   readonly name: MemberName;
   readonly role: Role;
-  /** The first one is used by what the member does while the demo runs. */
+  /** The demo's own activity uses the first key. */
   readonly keys: readonly [DemoKey, ...DemoKey[]];
-  /** Requests on a usual day. */
+  /** Requests on a typical day. */
   readonly callsPerDay: number;
 }
 
@@ -46,7 +46,7 @@ export const MEMBERS: readonly [DemoMember, ...DemoMember[]] = [
 interface DemoNetwork {
   readonly name: string;
   readonly owner: MemberName;
-  /** Beside the owner. */
+  /** Without the owner. */
   readonly members: readonly MemberName[];
 }
 
@@ -55,7 +55,7 @@ export const NETWORKS: readonly DemoNetwork[] = [
   { name: 'film-club', owner: 'Chiara', members: ['Anna', 'Emi'] },
 ];
 
-/** Somebody who has not answered yet. */
+/** A person whose invite is still open. */
 export const INVITED = 'farid@example.org';
 
 export function emailOf(name: MemberName): string {

@@ -1,4 +1,4 @@
-/** The demo: people, machines and a past in an empty store, and then what they do. */
+/** The demo: fills an empty store with members, machines and history, then simulates activity. */
 import { hashPassword } from '../accounts/password.js';
 import type { Store } from '../store/port.js';
 import { DemoAgent } from './link/demo-agent.js';
@@ -11,12 +11,12 @@ interface Foundation {
   readonly dataDir: string;
   /** How long files are kept. */
   readonly retentionMs: number;
-  /** Everybody's. */
+  /** The password of every member. */
   readonly password: string;
   readonly now: number;
 }
 
-/** The store has no members, and nobody else has it. */
+/** Needs a store without members that no other process uses. */
 export async function foundDemo(store: Store, foundation: Foundation): Promise<Scene> {
   const { dataDir, retentionMs, password, now } = foundation;
   const members = await foundMembers(store, await hashPassword(password), now);
@@ -28,11 +28,11 @@ export async function foundDemo(store: Store, foundation: Foundation): Promise<S
 }
 
 export interface LivingDemo {
-  /** At once: links are cut, and calls are left. */
+  /** Immediate: closes links and abandons calls. */
   stop(): void;
 }
 
-/** The coordinator listens at `origin`. */
+/** `origin`: the address at which the coordinator listens. */
 export function enliven(scene: Scene, origin: string): LivingDemo {
   const present = [...scene.machines.values()].filter(({ machine }) => machine.state !== 'offline');
   const agents = present.map((one) => new DemoAgent(origin, one));

@@ -1,4 +1,4 @@
-/** The demo's machines: whose they are, what is in them, what they serve and to whom. */
+/** The demo's machines: owners, hardware, services and shares. */
 import type { AdvertisedService, AgentHost } from '@inference-gateway/shared/protocol/messages';
 import type { MemberName } from './cast.js';
 import { advertised, typeOf } from './models.js';
@@ -7,29 +7,29 @@ import type { ModelId } from './models.js';
 interface DemoService {
   readonly models: readonly [ModelId, ...ModelId[]];
   readonly slots: number;
-  /** Services of one card run side by side only as far as it has slots. */
+  /** Services with the same card share its slots. */
   readonly card?: string;
 }
 
 interface DemoShare {
   readonly network: string;
-  /** Null: all of the machine. */
+  /** Null: the whole machine. */
   readonly model: ModelId | null;
-  /** At once; null: no limit of its own. */
+  /** Parallel requests; null: no limit. */
   readonly slots: number | null;
 }
 
 export interface Machine {
   readonly name: string;
   readonly owner: MemberName;
-  /** `paused`: its agent is there and takes nothing; `offline`: seen an hour ago. */
+  /** `paused`: the agent is connected and accepts no work. `offline`: last seen an hour ago. */
   readonly state: 'online' | 'paused' | 'offline';
   readonly os: string;
   readonly arch: string;
   readonly gpus: readonly Gpu[];
   readonly services: readonly DemoService[];
   readonly shares: readonly DemoShare[];
-  /** Of its fastest chat model. */
+  /** Speed of its fastest chat model. */
   readonly tokensPerSecond: number;
   readonly enrolledDaysAgo: number;
 }
@@ -37,12 +37,12 @@ export interface Machine {
 interface Gpu {
   readonly name: string;
   readonly vendor: string;
-  /** Null where the card shares the memory of its machine. */
+  /** Null if the card uses the machine's main memory. */
   readonly vramGib: number | null;
   readonly driver: string | null;
 }
 
-/** What most of them do: whoever is in the network may use all of it. */
+/** The usual share: members of the network may use the whole machine. */
 const ALL_WITH_FRIENDS: DemoShare = { network: 'friends', model: null, slots: null };
 
 function nvidia(name: string, vramGib: number): Gpu {
@@ -147,12 +147,12 @@ export function servicesOf({ services }: Machine): AdvertisedService[] {
   }));
 }
 
-/** Of the service whose first model it is. */
+/** The service whose first model this is. */
 function serviceIdOf(model: ModelId): string {
   return `${typeOf(model)}-${model.split('-', 1)[0] ?? model}`;
 }
 
-/** The machine that can serve it, those online first, and which of its services does. */
+/** A machine and service that serve the model; online machines first. */
 export function placeOf(model: ModelId): {
   readonly machine: Machine;
   readonly serviceId: string;

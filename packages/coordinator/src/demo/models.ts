@@ -1,13 +1,13 @@
-/** The models that the demo's machines say they have. */
+/** The models of the demo's machines. */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 
 const THOUSAND = 1_024;
 
-/** What is worth telling of a model. */
+/** Facts about a model that are shown. */
 interface Facts {
   readonly type: ServiceType;
-  /** In thousands of tokens; none where the model takes no text to go on with. */
+  /** In thousands of tokens; unset if the model takes no text context. */
   readonly contextK?: number;
   readonly sees?: boolean;
   readonly features?: readonly string[];
@@ -35,7 +35,7 @@ export function typeOf(id: ModelId): ServiceType {
   return MODELS[id].type;
 }
 
-/** As an agent advertises it. */
+/** In the form that an agent advertises. */
 export function advertised(id: ModelId): AdvertisedModel {
   const { type, contextK, sees = false, features = [], voices }: Facts = MODELS[id];
   const [input, output] = MODALITIES[type];

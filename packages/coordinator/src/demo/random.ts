@@ -1,4 +1,4 @@
-/** Numbers that a seed repeats (mulberry32), so that a demo looks the same at every start. */
+/** Seeded random numbers (mulberry32), so that the demo looks the same at every start. */
 export class Random {
   #state: number;
 
@@ -32,7 +32,7 @@ export class Random {
   }
 }
 
-/** A seed that a text always gives (FNV-1a). */
+/** Hashes a text to a seed (FNV-1a). */
 export function seedOf(text: string): number {
   let hash = 0x811c9dc5;
   for (const character of text) {

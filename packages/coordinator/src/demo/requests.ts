@@ -1,4 +1,4 @@
-/** What the demo's members submit: requests that any of the machines could answer. */
+/** Requests that the demo's members submit. Every machine with the model can answer them. */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import type { ModelId } from './models.js';
 import type { Random } from './random.js';
@@ -7,14 +7,14 @@ import { CHATS, PICTURES, SPOKEN, TUNES } from './topics.js';
 export interface DemoRequest {
   readonly endpoint: EndpointKey;
   readonly model: ModelId;
-  /** Less its model. */
+  /** Without the model. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** All that can be a job. */
+/** The kinds that can be jobs. */
 export type RequestKind = 'chat' | 'image' | 'speech' | 'music';
 
-/** Open to every member by what is shared. */
+/** Shared with all members. */
 const CHAT_MODELS: readonly [ModelId, ...ModelId[]] = [
   'llama-3.1-8b-instruct',
   'qwen2.5-coder-32b-instruct',

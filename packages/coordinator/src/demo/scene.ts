@@ -1,19 +1,19 @@
-/** What the demo's parts know of each other once the members and machines are in the store. */
+/** Data that the demo's parts share once the members and machines are in the store. */
 import type { MemberName } from './cast.js';
 import type { Machine } from './machines.js';
 
 export interface SceneMember {
   readonly id: string;
-  /** Of each key, in their order. */
+  /** One id per key, in the order of the keys. */
   readonly keyIds: readonly string[];
-  /** The first key's. */
+  /** The secret of the first key. */
   readonly secret: string;
 }
 
 export interface SceneMachine {
   readonly machine: Machine;
   readonly providerId: string;
-  /** The agent's. */
+  /** The agent's token. */
   readonly token: string;
 }
 

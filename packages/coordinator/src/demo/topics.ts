@@ -1,4 +1,4 @@
-/** What the demo's members ask for, and what its models say: canned, the same at every start. */
+/** The demo's prompts and answers. They are fixed, so every start is the same. */
 
 export interface Topic {
   readonly question: string;

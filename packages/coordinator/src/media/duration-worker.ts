@@ -1,4 +1,4 @@
-/** The thread that measures files: one at a time, each answered by its seconds or null. */
+/** The thread that measures files one at a time. It answers each with its seconds or null. */
 import { parentPort } from 'node:worker_threads';
 import type { Measurement } from './duration.js';
 import { measure } from './measure.js';

@@ -1,14 +1,14 @@
 /**
- * How long audio and video last, told from their bytes. Files come from strangers: one thread reads
- * them, whose end costs nobody else anything.
+ * Measures how long audio and video files last. The files are untrusted, so a separate thread reads
+ * them: if it crashes, nothing else is affected.
  */
 import { Worker } from 'node:worker_threads';
 
-/** A file that takes longer is not measured. */
+/** Limit for one file. */
 const FILE_LIMIT_MS = 10_000;
-/** From the question to the answer, the files before it included: callers wait for it. */
+/** From request to result, including the queue: callers wait for it. */
 const WAIT_LIMIT_MS = 5_000;
-/** Files that wait; further ones are not measured. */
+/** Limit of the queue. Further files are not measured. */
 const MAX_WAITING = 256;
 const MEMORY_MIB = 128;
 const WORKER_FILE = new URL('./duration-worker.js', import.meta.url);
@@ -34,7 +34,7 @@ export class DurationMeter {
     this.#limitMs = limitMs;
   }
 
-  /** Null where it cannot be told. Never rejects. */
+  /** Null if the duration is unknown. Never rejects. */
   seconds(path: string, contentType: string): Promise<number | null> {
     if (this.#closed || this.#waiting.length >= MAX_WAITING) return Promise.resolve(null);
     return new Promise((resolve) => {
@@ -45,14 +45,14 @@ export class DurationMeter {
     });
   }
 
-  /** Whatever is not measured yet never will be. */
+  /** Files that are still queued are not measured. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { resolve } of this.#waiting.splice(0)) resolve(null);
     await this.#drop();
   }
 
-  /** Whoever waits for the answer gets it now; a file under way is measured to its own limit. */
+  /** The caller gets null now. The worker continues with the current file until FILE_LIMIT_MS. */
   #giveUp(pending: Pending): void {
     const position = this.#waiting.indexOf(pending);
     if (position !== -1) this.#waiting.splice(position, 1);
@@ -65,7 +65,7 @@ export class DurationMeter {
     if (next === undefined) return;
     this.#underWay = next;
     this.#timer = setTimeout(() => void this.#drop(), this.#limitMs);
-    // The first file starts the thread: a coordinator that never sees audio has none.
+    // Started by the first file: a coordinator without audio files needs no thread.
     this.#worker ??= this.#start();
     const { path, contentType } = next;
     // A thread, not a window.
@@ -81,13 +81,13 @@ export class DurationMeter {
     worker.on('message', (seconds: number | null) => {
       if (worker === this.#worker) this.#finish(seconds);
     });
-    // Out of memory, or a file that the parser cannot live with.
+    // The thread is out of memory, or a file crashed the parser.
     worker.on('error', () => this.#lose(worker));
     worker.on('exit', () => this.#lose(worker));
     return worker;
   }
 
-  /** Ends the thread and with it the file under way; the next file gets another. */
+  /** Ends the thread and the measurement of the current file. The next file starts a new thread. */
   async #drop(): Promise<void> {
     const worker = this.#worker;
     if (worker === null) return;

@@ -1,4 +1,4 @@
-/** Reads a file here and there, a piece at a time. Blocks: for a thread that has nothing else. */
+/** Reads parts of a file synchronously. Use it only in a thread that does nothing else. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 const WINDOW_BYTES = 64 * 1024;
@@ -15,7 +15,7 @@ export class FileWindow {
     this.size = fstatSync(this.#descriptor).size;
   }
 
-  /** These bytes, until the next call; fewer where the file ends. At most 64 KiB. */
+  /** The bytes are valid until the next call. Fewer at the end of the file. At most 64 KiB. */
   bytes(at: number, length: number): Buffer {
     if (at >= this.size) return this.#window.subarray(0, 0);
     if (at < this.#from || at + length > this.#from + this.#length) this.#load(at);

@@ -1,7 +1,7 @@
 /**
- * The seconds of one file. Where a format says its length only in a header that a server may have
- * written before it knew, or that anybody can write, the bytes themselves are asked. Paths have no
- * ending: music-metadata would believe it.
+ * Measures the duration of one file in seconds. A length in a header may be wrong: the server wrote
+ * it too early, or somebody forged it. In such formats the content is measured instead. Paths have
+ * no extension, because music-metadata would trust it.
  */
 import { PCM } from '@inference-gateway/shared/media/types';
 import { parseFile } from 'music-metadata';
@@ -13,12 +13,12 @@ import { wavSeconds } from './wav-seconds.js';
 /** 24 kHz, 16 bits, mono. */
 export const PCM_BYTES_PER_SECOND = 48_000;
 
-/** No file of a gigabyte lasts longer. */
+/** No file of a gigabyte is longer. */
 const MAX_SECONDS = 30 * 86_400;
 
 type Meter = (file: FileWindow) => number | null;
 
-/** Instead of music-metadata, which believes the header of a WAV and of an MP3. */
+/** Replaces music-metadata, which trusts the headers of WAV and MP3. */
 const FIRST: ReadonlyMap<string, Meter> = new Map([
   ['audio/wav', wavSeconds],
   ['audio/mpeg', mp3Seconds],
@@ -29,7 +29,7 @@ const STREAMINFO_AT = 8;
 
 const STREAMINFO_BYTES = 34;
 
-/** A frame is smaller, but for the rarest of settings. */
+/** Larger than a frame, except with very rare settings. */
 const TAIL_BYTES = 64 * 1024;
 
 const MAX_FRAME_HEADER_BYTES = 16;
@@ -40,7 +40,7 @@ const BOX_HEADER_BYTES = 8;
 
 const LONG_BOX_HEADER_BYTES = 16;
 
-/** Far more than a file has at its top and in its `moov` together. */
+/** Far more than a file has at its top level and in `moov` together. */
 const MAX_BOXES = 10_000;
 
 const MOVIE_HEADER_BYTES = 40;
@@ -57,18 +57,18 @@ const ID = {
   simpleBlock: 0xa3,
 } as const;
 
-/** What may hold a time further in. */
+/** Elements that may contain a time. */
 const OPENED: ReadonlySet<number> = new Set([ID.segment, ID.info, ID.cluster, ID.blockGroup]);
 
 const MAX_HEADER_BYTES = 12;
 
-/** A track's number, which takes one byte or two, and the time behind it. */
+/** A track number of one or two bytes, and the time after it. */
 const BLOCK_START_BYTES = 10;
 
 const DEFAULT_SCALE_NS = 1_000_000;
 
 /**
- * Where music-metadata knows nothing: films without sound, and what was streamed (FLAC without a
+ * Used if music-metadata finds no duration: video without sound, and streamed files (FLAC without a
  * total, WebM from a browser's recorder).
  */
 const AFTER: ReadonlyMap<string, Meter> = new Map([
@@ -79,7 +79,7 @@ const AFTER: ReadonlyMap<string, Meter> = new Map([
   ['audio/flac', flacSeconds],
 ]);
 
-/** Null where it cannot be told. */
+/** Null if the duration is unknown. */
 export async function measure({ path, contentType }: Measurement): Promise<number | null> {
   const first = FIRST.get(contentType);
   if (first !== undefined) return read(path, first);
@@ -88,7 +88,7 @@ export async function measure({ path, contentType }: Measurement): Promise<numbe
   return told ?? (after === undefined ? null : read(path, after));
 }
 
-/** Nothing in the file tells: bare samples are what OpenAI says that they are. */
+/** Headerless PCM. OpenAI defines its format. */
 function pcmSeconds(file: FileWindow): number {
   return file.size / PCM_BYTES_PER_SECOND;
 }
@@ -98,7 +98,7 @@ async function byLibrary(path: string): Promise<number | null> {
     const { format } = await parseFile(path, { duration: true, skipCovers: true });
     return sane(format.duration ?? null);
   } catch {
-    // Not what it seemed to be, or cut off.
+    // Another format than expected, or a truncated file.
     return null;
   }
 }
@@ -112,12 +112,12 @@ function read(path: string, meter: Meter): number | null {
   }
 }
 
-/** A header may say anything. */
+/** Rejects impossible values: a header may contain anything. */
 function sane(seconds: number | null): number | null {
   return seconds !== null && seconds > 0 && seconds <= MAX_SECONDS ? seconds : null;
 }
 
-/** FLAC by its last frame: an encoder that writes to a pipe leaves the total at zero. */
+/** Measures FLAC by its last frame: an encoder that writes to a pipe leaves the total at 0. */
 function flacSeconds(file: FileWindow): number | null {
   if (file.bytes(0, 4).toString('latin1') !== 'fLaC') return null;
   const info = Buffer.from(file.bytes(STREAMINFO_AT, STREAMINFO_BYTES));
@@ -129,7 +129,7 @@ function flacSeconds(file: FileWindow): number | null {
   return samples === null || sampleRate === 0 ? null : samples / sampleRate;
 }
 
-/** The end of the last frame that begins in these bytes. */
+/** The end of the last frame that starts in these bytes. */
 function lastSample(tail: Buffer, blockSamples: number): number | null {
   for (let at = tail.length - 6; at >= 0; at--) {
     if (tail[at] !== 0xff || ((tail[at + 1] ?? 0) & 0xfe) !== 0xf8) continue;
@@ -139,7 +139,7 @@ function lastSample(tail: Buffer, blockSamples: number): number | null {
   return null;
 }
 
-/** Null where the bytes are no frame's header after all: its last byte is a checksum. */
+/** Null if the bytes are not a frame header. The header's last byte is a checksum. */
 function frameEnd(header: Buffer, blockSamples: number): number | null {
   const number = codedNumber(header);
   if (number === null) return null;
@@ -154,7 +154,7 @@ function frameEnd(header: Buffer, blockSamples: number): number | null {
   return (hasVariableBlocks ? number.value : number.value * blockSamples) + own;
 }
 
-/** The number of the frame, or of its first sample, coded like a character in UTF-8. */
+/** The number of the frame or of its first sample, encoded like a character in UTF-8. */
 function codedNumber(header: Buffer): { readonly value: number; readonly bytes: number } | null {
   const first = header[4] ?? 0;
   const ones = Math.clz32(~(first << 24));
@@ -181,7 +181,7 @@ function crc8(bytes: Buffer): number {
   return crc;
 }
 
-/** MP4 by its movie header: music-metadata knows sound alone, and many films have none. */
+/** Measures MP4 by its movie header: music-metadata reads audio only, and many videos have none. */
 function mp4Seconds(file: FileWindow): number | null {
   if (boxAt(file, 0)?.name !== 'ftyp') return null;
   for (let at = 0, boxes = 0; boxes < MAX_BOXES; boxes++) {
@@ -201,7 +201,7 @@ function boxAt(
   if (start.length < BOX_HEADER_BYTES) return null;
   const name = start.toString('latin1', 4, 8);
   const short = start.readUInt32BE(0);
-  // 1: the size stands behind the name, in eight bytes; 0: the box ends with the file.
+  // Size 1: an eight-byte size follows the name. Size 0: the box ends with the file.
   if (short !== 1) return short < BOX_HEADER_BYTES ? null : { name, header: 8, bytes: short };
   if (start.length < LONG_BOX_HEADER_BYTES) return null;
   const bytes = Number(start.readBigUInt64BE(8));
@@ -219,12 +219,12 @@ function movieSeconds(header: Buffer): number | null {
 
 interface Element {
   readonly id: number;
-  /** Where its content begins. */
+  /** Offset of its content. */
   readonly at: number;
   readonly bytes: number;
 }
 
-/** WebM by the time of its last block: what a browser records has no duration in its header. */
+/** Measures WebM by the time of its last block: browser recordings have no duration header. */
 function webmSeconds(file: FileWindow): number | null {
   if (elementAt(file, 0)?.id !== ID.start) return null;
   let scaleNs = DEFAULT_SCALE_NS;
@@ -258,7 +258,7 @@ function elementAt(file: FileWindow, at: number): Element | null {
   };
 }
 
-/** How many bytes a number of variable length takes: its leading zero bits, and one. */
+/** Length in bytes of a variable-length integer: its leading zero bits, plus one. */
 function lengthOf(first: number | undefined): number {
   return first === undefined || first === 0 ? 0 : Math.clz32(first) - 23;
 }

@@ -1,32 +1,32 @@
 /**
- * MP3 by its frames: a header of the whole (Xing) is wrong wherever a server glues pieces together,
- * and the size tells nothing of a variable bit rate.
+ * Measures MP3 by its frames. The total in the Xing header is wrong if a server joined several
+ * files, and the file size says nothing if the bit rate varies.
  */
 import type { FileWindow } from './file-window.js';
 
 const FRAME_HEADER_BYTES = 4;
 const ID3_HEADER_BYTES = 10;
-/** Layer III and II; the tables are of ISO 11172-3 and 13818-3, in kbit/s. */
+/** Layers III and II, in kbit/s. Tables of ISO 11172-3 and 13818-3. */
 const BITRATES = {
   v1l3: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
   v1l2: [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
   v2: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 } as const;
 const SAMPLE_RATES = [44_100, 48_000, 32_000] as const;
-/** By the version's two bits: MPEG 2.5, reserved, 2, 1. */
+/** Indexed by the two version bits: MPEG 2.5, reserved, 2, 1. */
 const RATE_DIVISORS = [4, 0, 2, 1] as const;
 const LAYER_3 = 1;
 const LAYER_2 = 2;
 const MPEG_1 = 3;
 
-/** So many frames of one kind in a row begin no noise by chance, as one or two often do. */
+/** One or two frame headers often appear in noise by chance; this many in a row do not. */
 const FRAMES_IN_A_ROW = 3;
 
-/** What may stand between two stretches of sound. */
+/** Longest noise between two stretches of sound. */
 const MAX_NOISE_BYTES = 64 * 1024;
 
 interface Frame {
-  /** What all frames of one sound have alike: version, layer and sample rate. */
+  /** Equal in all frames of one file: version, layer and sample rate. */
   readonly kind: number;
   readonly bytes: number;
   readonly samples: number;
@@ -44,7 +44,7 @@ export function mp3Seconds(file: FileWindow): number | null {
       kind = null;
       const tag = tagBytes(file, at);
       noiseBytes = tag === null ? noiseBytes + 1 : 0;
-      // Looked through byte by byte, a file of noise would keep everybody else waiting.
+      // Searching a large file of noise byte by byte would delay all other files.
       if (noiseBytes > MAX_NOISE_BYTES) return seconds;
       at += tag ?? 1;
       continue;
@@ -57,7 +57,7 @@ export function mp3Seconds(file: FileWindow): number | null {
   return seconds;
 }
 
-/** As its first frame promises, of the start of a file; null where that is no frame. */
+/** The rate of the first frame at the start of a file; null if there is no frame. */
 export function mp3BytesPerSecond(start: Buffer): number | null {
   const from = tagEnd(start.subarray(0, ID3_HEADER_BYTES)) ?? 0;
   const frame = readFrame(start.subarray(from, from + FRAME_HEADER_BYTES));
@@ -103,13 +103,13 @@ function bitratesOf(version: number, layer: number): readonly number[] {
   return layer === LAYER_3 ? BITRATES.v1l3 : BITRATES.v1l2;
 }
 
-/** The first frame of many files holds no sound but a table of the others. */
+/** In many files the first frame holds an index of the file and no sound. */
 function isIndex(file: FileWindow, at: number): boolean {
   const start = file.bytes(at, 64).toString('latin1');
   return /^.{4,36}(Xing|Info|VBRI)/s.test(start);
 }
 
-/** ID3v2 stands before the sound, between glued pieces too; ID3v1 and APE at its end. */
+/** ID3v2 tags are before the sound, also in joined files. ID3v1 and APE tags are at its end. */
 function tagBytes(file: FileWindow, at: number): number | null {
   return tagEnd(file.bytes(at, ID3_HEADER_BYTES));
 }

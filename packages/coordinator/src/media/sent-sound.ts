@@ -1,27 +1,27 @@
 /**
- * How long the sound is that was passed on so far, told while its bytes go by: where it breaks off
+ * The duration of the sound sent so far, computed while its bytes pass. If the stream breaks off,
  * there is no file to measure.
  */
 import { PCM } from '@inference-gateway/shared/media/types';
 import { PCM_BYTES_PER_SECOND } from './measure.js';
 import { mp3BytesPerSecond } from './mp3-seconds.js';
 
-/** Of a WAV as most programs write it. */
+/** The usual header size of a WAV file. */
 const WAV_HEADER_BYTES = 44;
-/** The first page of an Ogg stream, an ID3 tag of MP3, and more: looked at once. */
+/** Enough for the first page of an Ogg stream or an ID3 tag of MP3. */
 const START_BYTES = 4 * 1024;
 const PAGE = 'OggS';
-/** Of the page's header: when its last sample is played, in samples since the start. */
+/** Offset in the page header of its last sample's position, in samples since the start. */
 const GRANULE_AT = 6;
 const PAGE_HEADER_BYTES = 14;
-/** A page that ends no packet. */
+/** Marks a page that ends no packet. */
 const NO_GRANULE = 0xffff_ffff_ffff_ffffn;
 const OPUS_RATE = 48_000;
 
 export class SentSound {
   readonly #contentType: string;
   #start: Buffer = Buffer.alloc(0);
-  /** The end of the piece before: a page's header may lie across two. */
+  /** The end of the previous piece: a page header may span two pieces. */
   #rest: Buffer = Buffer.alloc(0);
   #bytes = 0;
   #granule = 0;
@@ -38,7 +38,7 @@ export class SentSound {
     if (this.#contentType === 'audio/ogg') this.#readPages(piece);
   }
 
-  /** 0 of formats whose length cannot be told on the way: AAC, FLAC, M4A, WebM. */
+  /** 0 for formats whose length is unknown until the end: AAC, FLAC, M4A, WebM. */
   get ms(): number {
     return Math.round(Math.max(0, this.#seconds()) * 1000);
   }
@@ -62,7 +62,7 @@ export class SentSound {
     }
   }
 
-  /** The last page that has begun: the one before it was sent whole. */
+  /** Uses the start of the last page: the page before it was sent completely. */
   #readPages(piece: Buffer): void {
     const bytes = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
     const at = bytes.lastIndexOf(PAGE, bytes.length - PAGE_HEADER_BYTES);
@@ -74,14 +74,14 @@ export class SentSound {
   }
 }
 
-/** 0 where the bytes do not begin a WAV as most programs write it. */
+/** 0 if the bytes do not begin with the usual WAV header. */
 function wavBytesPerSecond(start: Buffer): number {
   const isCanonical =
     start.length >= WAV_HEADER_BYTES && start.toString('latin1', 8, 16) === 'WAVEfmt ';
   return isCanonical ? start.readUInt32LE(28) : 0;
 }
 
-/** RFC 7845, section 5.1; the rate of Vorbis is in its identification header. */
+/** RFC 7845, section 5.1. Vorbis has its rate in the identification header. */
 function oggSeconds(start: Buffer, granule: number): number {
   const opusAt = start.indexOf('OpusHead');
   if (opusAt !== -1 && opusAt + 12 <= start.length) {

@@ -11,15 +11,15 @@ import type { FileWindow } from './file-window.js';
 /** Far more than any encoder writes. */
 const MAX_CHUNKS = 1_000;
 const FORMAT_BYTES = 16;
-/** With what formats add whose samples come in blocks. */
+/** Size of a format chunk for formats whose samples come in blocks. */
 const BLOCK_FORMAT_BYTES = 20;
 const PCM = 0x0001;
 const FLOAT = 0x0003;
 const EXTENSIBLE = 0xfffe;
-/** ADPCM of Microsoft and of the IMA, and GSM. */
+/** Microsoft ADPCM, IMA ADPCM, and GSM. */
 const IN_BLOCKS: ReadonlySet<number> = new Set([0x0002, 0x0011, 0x0031]);
 
-/** A data length that cannot be true is read as "to the end of the file". */
+/** An impossible data length is read as "to the end of the file". */
 export function wavSeconds(file: FileWindow): number | null {
   if (!isWav(file.bytes(0, RIFF_HEADER_BYTES))) return null;
   let rate: number | null = null;
@@ -37,7 +37,7 @@ export function wavSeconds(file: FileWindow): number | null {
   return null;
 }
 
-/** Counted from the samples as far as they can be counted; else as the encoder says. */
+/** Computed from the sample format if possible, else the encoder's value. */
 function bytesPerSecond(format: Buffer): number | null {
   if (format.length < FORMAT_BYTES) return null;
   const kind = format.readUInt16LE(0);

@@ -1,8 +1,7 @@
 /**
- * The metrics that the OpenTelemetry conventions for generative AI name, in Prometheus' spelling:
- * dots become underscores and the unit is appended. The gateway is the model server that its
- * callers see, and the client of the servers behind it. Buckets as the conventions have them,
- * except where a comment says otherwise.
+ * Metrics of the OpenTelemetry conventions for generative AI, with Prometheus names: dots become
+ * underscores and the unit is appended. The gateway is a model server for its callers and a client
+ * of the servers behind it. Buckets follow the conventions, unless a comment says otherwise.
  * https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics/
  */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
@@ -10,39 +9,41 @@ import { Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { UsageRow } from '../store/port.js';
 
-/** A call as it is counted: the row that is metered, and what the row leaves out. */
+/** A counted call: its usage row, and values that the row does not have. */
 export interface CountedCall {
   readonly row: UsageRow;
   readonly stream: boolean;
-  /** False where nobody told how many tokens there were: that is not none. */
+  /** False if the number of tokens is unknown, which differs from 0 tokens. */
   readonly tokensKnown: boolean;
 }
 
 /**
- * Distinct models that have series of their own. A model has some eighty lines, and a scrape
- * writes them all in one go, while streams wait.
+ * Limit of models with their own series. Each model has about eighty lines. A scrape writes all
+ * lines in one go and delays streams meanwhile.
  */
 export const MAX_MODELS = 100;
 
-/** Past the conventions' 81.92 s, since a call may take 280 s and a job longer. */
+/** Extends the conventions' 81.92 s: a call may take 280 s, and a job longer. */
 const DURATION_BUCKETS_S = [
   0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84,
   327.68,
 ];
 
-/** Past the conventions' 10 s: a home machine may load the model first. */
+/** Extends the conventions' 10 s: a home machine may have to load the model first. */
 const FIRST_TOKEN_BUCKETS_S = [
   0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60, 120,
 ];
 
 const PER_TOKEN_BUCKETS_S = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
 
-/** Up to what the meter believes of one call; the conventions go on to 67108864. */
+/**
+ * Ends at the largest count that the meter accepts for one call. The conventions end at 67108864.
+ */
 const TOKEN_BUCKETS = [
   1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
 ];
 
-/** None of the conventions' well-known providers: the models run on members' own machines. */
+/** Not a well-known provider of the conventions: the models run on members' own machines. */
 const PROVIDER = 'inference_gateway';
 
 const LABELS = ['gen_ai_operation_name', 'gen_ai_provider_name', 'gen_ai_request_model'] as const;
@@ -116,15 +117,15 @@ export class GenAiMetrics {
   }
 }
 
-/** One of our own error codes, which are a closed list; null where the call succeeded. */
+/** One of the gateway's error codes, a closed list; null if the call succeeded. */
 function errorType({ outcome, errorCode }: UsageRow): string | null {
   if (outcome === 'ok') return null;
   return outcome === 'canceled' ? 'canceled' : (errorCode ?? '_OTHER');
 }
 
 /**
- * Names that become label values. Every value is a time series for as long as the process lives,
- * and members choose the names of models: past the limit, further ones are counted together.
+ * Limits the values of a label. Each value is a time series until the process ends, and members
+ * choose the names of models. Names beyond the limit are counted as `other`.
  */
 export class KnownNames {
   readonly #limit: number;
@@ -135,8 +136,8 @@ export class KnownNames {
   }
 
   /**
-   * The name itself, or `other`. Only a name with `proof` behind it is remembered: one that any
-   * caller can make up must not use up the room of those that are served.
+   * The name itself, or `other`. Remembers a name only with `proof` (the model is served): callers
+   * could otherwise fill the list with invented names.
    */
   labelOf(name: string, proof: boolean): string {
     if (this.#names.has(name)) return name;

@@ -1,4 +1,4 @@
-/** What Prometheus may know of a coordinator; never who called, or what was said. */
+/** The coordinator's Prometheus metrics. They never contain callers' names or contents. */
 import { Counter, Gauge, Registry, collectDefaultMetrics, Histogram } from 'prom-client';
 import { SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
@@ -10,13 +10,13 @@ import { GenAiMetrics } from './gen-ai-metrics.js';
 
 export interface MetricsParts {
   readonly providers: () => readonly ProviderView[];
-  /** Inference calls that have begun and not ended. */
+  /** Inference calls that have started and not ended. */
   readonly callsInFlight: () => number;
   readonly version: string;
 }
 
 export class Metrics {
-  // Its own registry and not prom-client's global one: a process may hold several coordinators.
+  // A registry of its own, not prom-client's global one: a process may run several coordinators.
   readonly #registry = new Registry();
   readonly #process = processMetrics();
   readonly #calls = new CallCounters(this.#registry);
@@ -41,7 +41,7 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Counts one call that has ended: call it with each row that is metered, once. */
+  /** Counts a finished call. Call it once for each usage row. */
   observe(work: Pick<Call, 'stream'>, row: UsageRow): void {
     this.#calls.observe(row);
     const tokensKnown = row.promptTokens + row.completionTokens > 0 && !row.estimated;
@@ -52,19 +52,19 @@ export class Metrics {
     this.#rateLimited.inc();
   }
 
-  /** One HTTP request has ended with this status; null where no answer had begun. */
+  /** Counts an HTTP request with its status; null if no response had started. */
   answered(status: number | null): void {
     this.#answers.inc({ status: status ?? 'none' });
   }
 
-  /** All of it, in Prometheus' text format 0.0.4. */
+  /** All metrics in Prometheus' text format 0.0.4. */
   async text(): Promise<string> {
     const parts = await Promise.all([this.#registry.metrics(), this.#process.metrics()]);
     return parts.join('\n');
   }
 }
 
-/** What is looked up at the moment at which somebody reads it. */
+/** Gauges whose values are read during a scrape. */
 function addGauges(registry: Registry, { callsInFlight, providers, version }: MetricsParts): void {
   const build = new Gauge({
     name: 'gateway_build_info',
@@ -113,9 +113,9 @@ function slotGauge(providers: MetricsParts['providers']): Gauge<'service_type' |
 let collected: Registry | null = null;
 
 /**
- * Memory, CPU time, event loop and garbage collection, as prom-client's default metrics have them.
- * They are the process's, whoever asks, and prom-client cannot stop collecting them: so they are
- * collected once a process, and from the first time that somebody wants to read them.
+ * Memory, CPU time, event loop and garbage collection: prom-client's default metrics. They belong
+ * to the process, and prom-client cannot stop collecting them. So one registry serves the whole
+ * process, and collection starts with the first scrape.
  */
 function processMetrics(): Registry {
   if (collected !== null) return collected;
@@ -124,7 +124,7 @@ function processMetrics(): Registry {
   return collected;
 }
 
-// How many slots of each service type are taken and free, over all providers that are online.
+// Busy and free slots by service type, summed over all online providers.
 interface SlotCount {
   readonly serviceType: ServiceType;
   readonly busy: number;
@@ -161,7 +161,7 @@ function countOf(provider: ProviderView, type: ServiceType): Count {
   return { busy, free };
 }
 
-/** The services that share a card; one without a group stands alone. */
+/** Groups the services that share a card. A service without a group is a unit by itself. */
 function unitsOf(services: readonly AdvertisedService[]): AdvertisedService[][] {
   const units = new Map<string | AdvertisedService, AdvertisedService[]>();
   for (const service of services) {
@@ -171,7 +171,7 @@ function unitsOf(services: readonly AdvertisedService[]): AdvertisedService[][] 
   return [...units.values()];
 }
 
-/** A free slot of a card that several types share is free for each of them. */
+/** A free slot of a card that several types share counts as free for each of them. */
 function freeOf(
   unit: readonly AdvertisedService[],
   own: readonly AdvertisedService[],
@@ -186,10 +186,10 @@ function busyOf(services: readonly AdvertisedService[], { busyByService }: Sessi
   return services.reduce((sum, { service_id: id }) => sum + (busyByService.get(id) ?? 0), 0);
 }
 
-/** A call waits for a slot up to `GATEWAY_SYNC_WAIT_S`, 60 s unless that is changed. */
+/** A call waits up to `GATEWAY_SYNC_WAIT_S` for a slot, 60 s by default. */
 const QUEUE_BUCKETS_S = [0.001, 0.01, 0.1, 0.5, 1, 2.5, 5, 10, 20, 40, 60, 120, 300];
 
-/** What calls add up to. Fed with the rows that are metered, so that the two never differ. */
+/** Totals of calls. Computed from the usage rows, so that metrics and usage always agree. */
 class CallCounters {
   readonly #requests: Counter<'endpoint' | 'outcome' | 'code'>;
   readonly #attempts: Counter<'endpoint'>;

@@ -1,4 +1,4 @@
-/** What a demo machine does with one request: it answers in pieces, at a believable pace. */
+/** How a demo machine answers a request: in pieces, at a realistic speed. */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import type { ResetCode, TokenUsage } from '@inference-gateway/shared/protocol/messages';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -7,13 +7,13 @@ import type { Random } from '../random.js';
 export interface Call {
   readonly endpoint: EndpointKey;
   readonly model: string;
-  /** The JSON of the request; of a form its fields. */
+  /** The request's JSON, or the fields of a form. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** The files of a form, one behind the other. */
+  /** The files of a form, joined. */
   readonly files: Uint8Array;
   readonly tokensPerSecond: number;
   readonly random: Random;
-  /** Nobody wants the answer any more. */
+  /** Aborted when the caller no longer wants the answer. */
   readonly signal: AbortSignal;
 }
 
@@ -23,10 +23,10 @@ export type Piece =
   | { readonly kind: 'data'; readonly bytes: Uint8Array }
   | { readonly kind: 'progress'; readonly percent: number };
 
-/** Ends with the tokens that it took, where it took any. */
+/** Returns the token counts, or null if the request used no tokens. */
 export type Answer = AsyncGenerator<Piece, TokenUsage | null>;
 
-/** The machine says that its model server failed. */
+/** Makes the demo machine report a failure of its model server. */
 export class DemoFailure extends Error {
   readonly code: ResetCode;
 
@@ -37,10 +37,10 @@ export class DemoFailure extends Error {
   }
 }
 
-/** How often progress is told. */
+/** Time between two progress messages. */
 const STEP_MS = 1_000;
 
-/** Waits so long, and tells how far it is. Rejects where the signal comes first. */
+/** Waits for this duration and yields the progress. Rejects if the signal aborts. */
 export async function* work(durationMs: number, signal: AbortSignal): AsyncGenerator<Piece> {
   const steps = Math.max(1, Math.round(durationMs / STEP_MS));
   for (let done = 1; done <= steps; done++) {
@@ -54,7 +54,7 @@ export function textOf(call: Call, field: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A whole number of the body within limits; `otherwise` where there is none. */
+/** A whole number from the body, within the limits; `otherwise` if there is none. */
 export function countOf(call: Call, field: string, within: CountLimits): number {
   const value = Number(call.body[field] ?? within.otherwise);
   if (!Number.isInteger(value)) return within.otherwise;

@@ -1,4 +1,4 @@
-/** Speech, music, voices, and what is heard in a recording. */
+/** Answers for speech, music, voices and transcriptions. */
 import {
   CHUNK_HEADER_BYTES,
   chunkAt,
@@ -12,12 +12,12 @@ import type { Answer, Call } from './answer.js';
 import { countOf, textOf, work } from './answer.js';
 import { chords, hum } from './sound.js';
 
-/** Some four minutes of speech. */
+/** About four minutes of speech. */
 const MAX_WORDS = 600;
 const MUSIC_S = { least: 3, most: 30, otherwise: 12 } as const;
 const LOW_HERTZ = 165;
 const HIGH_HERTZ = 247;
-/** Of a file whose length is not told: compressed sound, about. */
+/** Assumed for files of unknown length; typical of compressed sound. */
 const BYTES_A_SECOND = 16_000;
 const MAX_HEARD_S = 3_600;
 
@@ -49,7 +49,7 @@ export async function* answerVoices(voices: readonly string[]): Answer {
   return null;
 }
 
-/** A canned text, spread over the length of the recording. */
+/** A fixed text, spread over the length of the recording. */
 export async function* answerTranscription(call: Call): Answer {
   const seconds = secondsOf(call.files);
   yield* work(400 + Math.min(seconds * 60, 8_000), call.signal);
@@ -74,7 +74,7 @@ interface TimedWord {
   readonly end: number;
 }
 
-/** Each word has its part of the time by its letters. */
+/** Gives each word a duration by its number of letters. */
 function timed(words: readonly string[], seconds: number): TimedWord[] {
   const letters = words.reduce((sum, word) => sum + word.length + 1, 0);
   let atS = 0;
@@ -99,7 +99,7 @@ function sentencesOf(words: readonly TimedWord[]): object[] {
   });
 }
 
-/** A WAV file tells its bytes a second; of other sound it is a guess. */
+/** Exact for WAV, which has its byte rate in the header; estimated for other formats. */
 function secondsOf(file: Uint8Array): number {
   const seconds = (isWav(file) ? wavSeconds(file) : null) ?? file.length / BYTES_A_SECOND;
   return rounded(Math.min(Math.max(seconds, 0.5), MAX_HEARD_S));

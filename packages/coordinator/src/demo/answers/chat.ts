@@ -1,4 +1,4 @@
-/** Chats and completions: a canned text, word by word. */
+/** Answers for chats and completions: a fixed text, word by word. */
 import { randomId } from '@inference-gateway/shared/ids';
 import { kindOf } from '@inference-gateway/shared/openai/kinds';
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
@@ -9,13 +9,13 @@ import type { Answer, Call, Piece } from './answer.js';
 import { countOf, work } from './answer.js';
 
 const FIRST_WORD_MS = { least: 140, most: 480 } as const;
-/** Words go out in small groups: a timer for each would keep the processor awake. */
+/** Sends small groups of words: a timer for each word would keep the processor busy. */
 const WORDS_A_CHUNK = 2;
-/** Of English text, about. */
+/** Approximate, for English text. */
 const TOKENS_A_WORD = 1.35;
 const CHARACTERS_A_TOKEN = 4;
 const MAX_TOKENS = 1_000_000;
-/** What larger models lose against the machine's fastest. */
+/** Speed of larger models, as a part of the machine's fastest. */
 const LARGE_MODEL = 0.45;
 const REASONING =
   'The question is short, so a short answer will do. I name the main point first and keep the ' +
@@ -55,7 +55,7 @@ function say(call: Call): Said {
   };
 }
 
-/** The answer that belongs to the question, else one that the question always gives. */
+/** The answer that matches the question, else a fixed choice by the question's seed. */
 function answerTo(asked: string): string {
   const known = CHATS.find(({ question }) => asked.includes(JSON.stringify(question).slice(1, -1)));
   const other = CHATS[seedOf(asked) % CHATS.length] ?? CHATS[0];
@@ -66,7 +66,7 @@ function wordsOf(text: string): string[] {
   return text.match(/\S+\s*/g) ?? [];
 }
 
-/** A job, or a call that does not stream: all of the time passes before the first byte. */
+/** For a job or a call without streaming: waits the whole time before the first byte. */
 async function* whole(call: Call, said: Said): AsyncGenerator<Piece> {
   const words = said.words.length + said.reasoning.length;
   yield* work(firstWordMs(call) + words * wordMs(call), call.signal);
@@ -83,7 +83,7 @@ async function* whole(call: Call, said: Said): AsyncGenerator<Piece> {
   yield { kind: 'data', bytes: Buffer.from(JSON.stringify(document)) };
 }
 
-/** The coordinator ends the stream itself, with its own last line. */
+/** Sends no final line, because the coordinator ends the stream with its own. */
 async function* streamed(call: Call, said: Said): AsyncGenerator<Piece> {
   const shared = envelope(call, '.chunk');
   const event = (choices: readonly object[], rest: object = {}): Piece => ({

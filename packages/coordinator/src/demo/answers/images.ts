@@ -1,4 +1,4 @@
-/** `/images/generations` and `/images/edits`: a landscape for each picture that was asked for. */
+/** `/images/generations` and `/images/edits`: one landscape per requested picture. */
 import { seedOf } from '../random.js';
 import type { Answer, Call, Piece } from './answer.js';
 import { DemoFailure, countOf, textOf, work } from './answer.js';
@@ -6,12 +6,12 @@ import { drawLandscape, encodePng } from './landscape.js';
 
 const MAX_IMAGES = 4;
 const DEFAULT_SIDE = 512;
-/** Drawn on the coordinator's own thread: a megapixel takes about 0.1 s. */
+/** The coordinator's main thread draws the pictures: about 0.1 s per megapixel. */
 const MAX_SIDE = 1_024;
-/** Larger ones do not fit the card, as on a real one. */
+/** Larger pictures fail as if the card had too little memory. */
 const MAX_FITTING_SIDE = 1_536;
 const MIN_SIDE = 64;
-/** Until the card notices. */
+/** The time until that failure. */
 const LOADING_MS = 800;
 const FAST_MS = { least: 3_000, most: 6_000 } as const;
 const SLOW_MS = { least: 7_000, most: 13_000 } as const;
@@ -33,7 +33,7 @@ interface Size {
   readonly height: number;
 }
 
-/** The same prompt and files give the same picture. */
+/** The same prompt and files always give the same picture. */
 async function* picture(call: Call, index: number, size: Size): AsyncGenerator<Piece> {
   const scale = Math.min(1, MAX_SIDE / Math.max(size.width, size.height));
   const side = (pixels: number): number => Math.max(MIN_SIDE, Math.round(pixels * scale));

@@ -1,11 +1,11 @@
-/** The demo's pictures: a sky, a sun or moon, and hills behind hills, all of a seed. */
+/** The demo's pictures, generated from a seed: a sky, a sun or moon, and rows of hills. */
 import { promisify } from 'node:util';
 import { crc32, deflate } from 'node:zlib';
 import { Random } from '../random.js';
 
 type Colour = readonly [number, number, number];
 
-/** Sky above, sky at the horizon, the nearest hill, and what shines. */
+/** Colours of the upper sky, the horizon, the nearest hill, and the sun or moon. */
 interface Mood {
   readonly sky: Colour;
   readonly horizon: Colour;
@@ -63,7 +63,7 @@ function paintSky({ width, height, colours }: Picture, mood: Mood, light: Light)
   }
 }
 
-/** From its top down to the lower edge; what was there before lies behind it. */
+/** Paints from the hill's top down to the lower edge, over everything behind it. */
 function paintHill(picture: Picture, tops: Float64Array, shade: Colour): void {
   const { width, height, colours } = picture;
   for (const [x, top] of tops.entries()) {
@@ -73,12 +73,12 @@ function paintHill(picture: Picture, tops: Float64Array, shade: Colour): void {
   }
 }
 
-/** Full inside the disc, and a shine around it that is soon gone. */
+/** Full strength inside the disc; outside it fades quickly. */
 function glow(away: number): number {
   return away <= 1 ? 1 : 0.5 / (away * away);
 }
 
-/** How far down each column the hill begins. */
+/** The top of the hill for each column, in pixels from the upper edge. */
 function ridge(
   random: Random,
   hill: number,
@@ -105,18 +105,18 @@ function mix(from: Colour, to: Colour, share: number): Colour {
   return [part(from[0], to[0]), part(from[1], to[1]), part(from[2], to[2])];
 }
 
-// PNG files of eight bits a colour, written without a library.
+// Writes PNG files with eight bits per colour, without a library.
 
 interface Picture {
   readonly width: number;
   readonly height: number;
-  /** Red, green and blue of every pixel, row after row. */
+  /** Red, green and blue of each pixel, row by row. */
   readonly colours: Uint8Array;
 }
 
 const BYTES_A_PIXEL = 3;
 
-/** Each row as what differs from the one above: skies pack to a third of their size. */
+/** Stores each row as its difference from the row above: skies shrink to a third. */
 const FILTER_UP = 2;
 
 const PACKING = { level: 6 } as const;

@@ -1,12 +1,12 @@
-/** The demo's sounds: speech as a hummed melody with a tone a word, and music as slow chords. */
+/** The demo's sounds: speech is a hummed melody with one tone per word, music is slow chords. */
 import { Random } from '../random.js';
 
 const SAMPLE_RATE = 16_000;
 const BYTES_A_SAMPLE = 2;
 const HEADER_BYTES = 44;
-/** Of full scale, with room for the overtones. */
+/** Part of full scale; leaves room for the overtones. */
 const LOUDNESS = 0.3 * 32_767;
-/** Semitones of a scale in which whatever follows upon each other sounds well. */
+/** Semitones of a pentatonic scale, in which any sequence of notes sounds pleasant. */
 const STEPS: readonly [number, ...number[]] = [0, 2, 4, 7, 9, 12];
 const FADE_S = 0.03;
 
@@ -16,7 +16,7 @@ interface Tone {
   readonly durationS: number;
 }
 
-/** What a word takes: longer ones more, with a pause behind a sentence. */
+/** Longer for longer words, with a pause after a sentence. */
 export function wordSeconds(word: string): number {
   const pauseS = /[.!?,]$/.test(word) ? 0.25 : 0.04;
   return toneSeconds(word) + pauseS;
@@ -74,7 +74,7 @@ function wavOf(tones: readonly Tone[], seconds: number): Buffer {
   return file;
 }
 
-/** A tone with two overtones, which swells and fades so that it does not click. */
+/** Adds a tone with two overtones. It fades in and out so that it does not click. */
 function add(samples: Float64Array, { hertz, startS, durationS }: Tone): void {
   const first = Math.round(startS * SAMPLE_RATE);
   const length = Math.round(durationS * SAMPLE_RATE);

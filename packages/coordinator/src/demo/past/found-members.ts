@@ -1,4 +1,4 @@
-/** The demo's members with their keys and networks, as if they had joined weeks ago. */
+/** Creates the demo's members with keys and networks that look several weeks old. */
 import { newSecret } from '@inference-gateway/shared/ids';
 import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { newKeySecret } from '../../accounts/key-secret.js';
@@ -12,14 +12,14 @@ export const DAY_MS = 86_400_000;
 
 const FOUNDED_DAYS_AGO = 45;
 
-/** The next one joins so many days after the one before. */
+/** Days between two members' joining. */
 const JOINED_DAYS_APART = 3;
 
 const INVITE_DAYS = 5;
 
 const KEY_DAYS = 90;
 
-/** Everybody has the password that the hash is of. */
+/** All members get the password of this hash. */
 export async function foundMembers(
   store: Store,
   passwordHash: string,
@@ -32,7 +32,7 @@ export async function foundMembers(
   return { Anna: anna, Ben: ben, Chiara: chiara, Dov: dov, Emi: emi };
 }
 
-/** Their ids by name. */
+/** Network ids by name. */
 export async function foundNetworks(
   store: Store,
   members: Scene['members'],
@@ -90,7 +90,7 @@ async function foundMember(
   return { id, keyIds, secret: made[0]?.secret ?? '' };
 }
 
-/** The secret is thrown away: it is there to be seen, and to be taken back. */
+/** Nobody has the secret: the invite only appears in lists, where it can be revoked. */
 async function invite(store: Store, networkId: string | null, now: number): Promise<void> {
   const hash = hashSecret(newSecret('gwi'));
   const expiresAt = now + INVITE_DAYS * DAY_MS;
@@ -108,18 +108,18 @@ const TOKEN_MS = 3_600_000;
 
 interface Society {
   readonly members: Scene['members'];
-  /** Ids of networks by name. */
+  /** Network ids by name. */
   readonly networks: ReadonlyMap<string, string>;
   readonly now: number;
 }
 
-/** The demo's machines, enrolled weeks ago and shared by their owners. */
+/** Creates the demo's machines: enrolled weeks ago and shared by their owners. */
 export async function foundMachines(store: Store, society: Society): Promise<Scene['machines']> {
   const founded = await Promise.all(MACHINES.map((machine) => found(store, machine, society)));
   return new Map(founded.map((one) => [one.machine.name, one]));
 }
 
-/** By a join token, as a real one; its agent's token is known to this process alone. */
+/** Enrols with a join token, like a real machine. Only this process has the agent's token. */
 async function found(store: Store, machine: Machine, society: Society): Promise<SceneMachine> {
   const { members, now } = society;
   const enrolledAt = now - machine.enrolledDaysAgo * DAY_MS;

@@ -1,4 +1,4 @@
-/** Jobs of the last days that have ended: with answers, pictures and speech, and some without. */
+/** Creates finished jobs of the last days: some with answers, pictures or speech, some failed. */
 import { randomId, requestId, ulid } from '@inference-gateway/shared/ids';
 import type { ByteStore } from '../../assets/byte-store.js';
 import type { Asset, HeldClaim, Store, Submission } from '../../store/port.js';
@@ -22,7 +22,7 @@ const MAX_ATTEMPTS = 3;
 
 const LIMITS = { jobs: 10_000, bytes: 2 ** 30 } as const;
 
-/** Far more than the demo makes. */
+/** Far more than the demo needs. */
 const ASSET_LIMITS = { memberBytes: 2 ** 30, totalBytes: 2 ** 30 } as const;
 
 export interface Past {
@@ -30,11 +30,11 @@ export interface Past {
   readonly files: ByteStore;
   readonly scene: Scene;
   readonly random: Random;
-  /** Of what a job made. */
+  /** Retention of the files that a job generated. */
   readonly retentionMs: number;
 }
 
-/** Submitted so long ago, and ended soon after. */
+/** Submits a job at this past time, and ends it soon after. */
 export async function submitAndEnd(past: Past, job: PastJob, at: number): Promise<void> {
   const submission = { ...submissionOf(past.scene, job.member), id: ulid(at), item: itemOf(job) };
   const outcome = await past.store.createJob(submission, LIMITS, at);
@@ -65,7 +65,7 @@ interface Created {
   readonly at: number;
 }
 
-/** Every step has its own moment, as if the store had been asked then. */
+/** Each step has its own past time, as if the store had been called then. */
 async function end(past: Past, job: PastJob, { id, at }: Created): Promise<void> {
   const { store } = past;
   const random = randomOf(job);
@@ -114,7 +114,7 @@ interface NewFile {
   readonly at: number;
 }
 
-/** The file lies in its place before a row names it, as every asset's does. */
+/** Stores the file before its row, as for every asset. */
 async function keep(past: Past, job: PastJob, file: NewFile): Promise<Asset> {
   const draft = past.files.draft();
   void draft.write(file.bytes);
@@ -134,7 +134,7 @@ async function keep(past: Past, job: PastJob, file: NewFile): Promise<Asset> {
   };
 }
 
-/** Its own: jobs are written side by side, in an order that is not always the same. */
+/** A generator per job: jobs are written in parallel, in a varying order. */
 function randomOf({ member, body }: PastJob): Random {
   return new Random(seedOf(`${member} ${JSON.stringify(body)}`));
 }
@@ -165,7 +165,7 @@ const MUSIC_S = 10;
 const WAV_BYTES_A_SECOND = 32_000;
 
 interface Made {
-  /** JSON of a text job; null where there are files. */
+  /** JSON of a text job; null if the job made files. */
   readonly text: Uint8Array | null;
   readonly files: readonly {
     readonly bytes: Uint8Array;
@@ -174,12 +174,12 @@ interface Made {
   }[];
 }
 
-/** What a job of the past has made: a chat's answer, or files. */
+/** The result of a finished job: a chat's answer, or files. */
 async function makeResult({ endpoint, model, body }: PastJob): Promise<Made> {
   const asked = JSON.stringify(body);
   switch (endpoint) {
     case 'images': {
-      // The seed that the machines give the prompt, so that a retry paints the same.
+      // The seed that the machines use for the prompt, so that a retry gives the same picture.
       const picture = drawLandscape(seedOf(`${String(body['prompt'])} 0 0`), SIDE, SIDE);
       const file = { bytes: await encodePng(picture), contentType: 'image/png', seconds: null };
       return { text: null, files: [file] };
@@ -214,7 +214,7 @@ function answerTo(asked: string, model: string): object {
   };
 }
 
-/** A job that ended before the demo began. */
+/** A job that ended before the demo started. */
 export interface PastJob extends DemoRequest {
   readonly member: MemberName;
   readonly ending: 'done' | 'failed' | 'canceled';

@@ -1,4 +1,4 @@
-/** A month of requests that never were: what each member asked on each of the last thirty days. */
+/** Invents a month of usage: each member's requests for each of the last thirty days. */
 import { requestId } from '@inference-gateway/shared/ids';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { kindOf } from '@inference-gateway/shared/openai/kinds';
@@ -16,7 +16,7 @@ import { DAY_MS } from './found-members.js';
 
 const DAYS = 30;
 const SEED = 30;
-/** Less is asked at weekends, and more from month's beginning to its end. */
+/** Fewer requests at weekends, and more towards the end of the month. */
 const WEEKEND = 0.55;
 const GROWTH = 0.6;
 const FAILED = 0.02;
@@ -25,7 +25,7 @@ const FROM_CONSOLE = 0.22;
 
 type Habits = readonly [readonly [ModelId, EndpointKey], ...(readonly [ModelId, EndpointKey])[]];
 
-/** What each asks for; what stands there twice, twice as often. */
+/** What each member asks for. Repeated entries are more frequent. */
 const HABITS: Readonly<Record<MemberName, Habits>> = {
   Anna: [
     ['qwen2.5-coder-32b-instruct', 'chat'],
@@ -56,7 +56,7 @@ const HABITS: Readonly<Record<MemberName, Habits>> = {
   ],
 };
 
-/** They are written by the time that the store closes. */
+/** The rows are written at the latest when the store closes. */
 export function recordPastUsage(store: Store, scene: Scene, now: number): void {
   const random = new Random(SEED);
   const today = Math.floor(now / DAY_MS) * DAY_MS;
@@ -77,7 +77,7 @@ function dayShare(from: number, daysAgo: number): number {
   return (isWeekend ? WEEKEND : 1) * (1 - (GROWTH * daysAgo) / DAYS);
 }
 
-/** Mostly between morning and evening. */
+/** Mostly during the day. */
 function timeOfDay(random: Random): number {
   const middle = (random.next() + random.next() + random.next()) / 3;
   return Math.floor(middle * DAY_MS);
@@ -88,7 +88,7 @@ interface Moment {
   readonly at: number;
 }
 
-/** Who asks for a model always meets the same machine, as the demo has one of each. */
+/** A model always runs on the same machine, because the demo has one machine per model. */
 function row(scene: Scene, name: MemberName, { random, at }: Moment): UsageRow {
   const [model, endpoint] = random.pick(HABITS[name]);
   const member = scene.members[name];
@@ -136,7 +136,7 @@ const NO_COST: Cost = {
   totalMs: 900,
 };
 
-/** Believable for the kind of work; nothing of it is measured. */
+/** Invented numbers that are realistic for the kind of work. */
 export function cost(endpoint: EndpointKey, random: Random): Cost {
   const totalMs = Math.round(random.between(1_200, 14_000));
   const firstByteMs = Math.round(random.between(180, 900));

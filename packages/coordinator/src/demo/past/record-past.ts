@@ -1,4 +1,4 @@
-/** What happened before the demo's first moment: a month of usage, and some days of jobs. */
+/** Records the demo's history: a month of usage and some days of jobs. */
 import { openByteStore } from '../../assets/folder-store.js';
 import type { Store } from '../../store/port.js';
 import type { MemberName } from '../cast.js';
@@ -15,7 +15,7 @@ const SEED = 7;
 const HOUR_MS = 3_600_000;
 const JOBS = 36;
 const JOBS_APART_MS = 1.7 * HOUR_MS;
-/** Every so manieth; the newest few all went well. */
+/** One job in this many fails, except the newest ones. */
 const FAILED_EVERY = 9;
 const CANCELED_EVERY = 13;
 const SUMMARIES = 20;
@@ -23,11 +23,11 @@ const SUMMARIES_AGO_MS = 9 * HOUR_MS;
 const DRAWINGS = 4;
 const DRAWINGS_AGO_MS = 5 * HOUR_MS;
 
-/** Who submits, and what: taken in turns. */
+/** The members that submit jobs, in turn. */
 const WHO: readonly MemberName[] = ['Anna', 'Ben', 'Anna', 'Chiara', 'Anna', 'Dov', 'Emi'];
 const WHAT: readonly RequestKind[] = ['chat', 'chat', 'speech', 'chat', 'chat', 'image', 'chat'];
 
-/** Somebody looks after it: its admin is not to be told to. */
+/** A recent backup, so that the console shows no warning to the admin. */
 const BACKUP = {
   action: 'backup.create',
   subject: { kind: 'backup', id: 'backup', name: '/backup/gateway.tar' },
@@ -58,7 +58,7 @@ function singleJobs(past: Past, now: number): Promise<void>[] {
   });
 }
 
-/** Music is shared with few, so that its jobs are theirs. */
+/** Music is shared with few members, so only they submit its jobs. */
 function jobAt({ random }: Past, index: number): PastJob {
   const member = WHO[index % WHO.length] ?? 'Anna';
   const turn = index + Math.floor(index / WHO.length);

@@ -1,4 +1,4 @@
-/** The demo's members at work: every few seconds one of them asks for something. */
+/** Simulates the demo's members: every few seconds one of them sends a request. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { MEMBERS } from '../cast.js';
 import type { MemberName } from '../cast.js';
@@ -10,16 +10,16 @@ import type { DemoRequest, RequestKind } from '../requests.js';
 
 const SEED = 11;
 
-/** Less than the machines get done, so that the queue moves and does not grow. */
+/** Slower than the machines work, so that the queue moves and does not grow. */
 const EVENT_MS = { least: 2_500, most: 5_500 } as const;
 
-/** After some five hours the demo rests: its database must not grow for ever. */
+/** Reached after about five hours. Then the demo stops, so that its database stops growing. */
 const MAX_EVENTS = 4_500;
 
-/** A batch each so many events. */
+/** Every so many events, a batch. */
 const BATCH_EVERY = 25;
 
-/** A picture that is too large for the card, and fails. */
+/** Every so many events, a picture that is too large for the card and fails. */
 const TOO_LARGE_EVERY = 23;
 
 const TOO_LARGE = '2048x2048';
@@ -34,7 +34,7 @@ const KINDS: readonly [RequestKind, ...RequestKind[]] = ['chat', 'chat', 'speech
 
 const LABELS: readonly [string, ...string[]] = ['Translations', 'Alt texts', 'Meeting notes'];
 
-/** Machines dial at the same moment: jobs come when they are there. */
+/** Machines connect at the same time: the first jobs wait until they are there. */
 const FIRST_MS = 400;
 
 export class Visitors {
@@ -45,7 +45,7 @@ export class Visitors {
   #events = 0;
   #next: NodeJS.Timeout;
 
-  /** They begin at once; `origin` is the coordinator's. */
+  /** Starts at once. `origin`: the coordinator's address. */
   constructor(origin: string, scene: Scene) {
     this.#scene = scene;
     this.#caller = { origin, signal: this.#stopped.signal };
@@ -60,7 +60,7 @@ export class Visitors {
     this.#stopped.abort();
   }
 
-  /** A batch that takes some minutes, and two jobs for a machine that is away. */
+  /** Submits a batch that takes some minutes, and two jobs for an offline machine. */
   #begin(): void {
     const pictures = Array.from({ length: FIRST_PICTURES }, (_, index) =>
       imageOf(`${PICTURES[index % PICTURES.length] ?? PICTURES[0]}, sheet ${index + 1}`),
@@ -111,20 +111,20 @@ export class Visitors {
     this.#try(submitBatch(this.#caller, this.#scene.members[who], { label, requests }));
   }
 
-  /** The demo may lose a call, as members do: while the coordinator ends, or when it is cut. */
+  /** Ignores failed calls: the coordinator may be stopping, or the call was aborted. */
   #try(call: Promise<void>): void {
     call.catch(() => {});
   }
 }
 
-// What a member's programs ask the gateway: over HTTP and with their key, as any caller does.
+// Sends a member's requests over HTTP with their key, like any client.
 
 const BASE = '/v1';
 
 interface Caller {
-  /** The coordinator's. */
+  /** The coordinator's origin. */
   readonly origin: string;
-  /** Ends every call. */
+  /** Aborts every call. */
   readonly signal: AbortSignal;
 }
 
@@ -145,7 +145,7 @@ async function submitBatch(
   await post(caller, by, { path: `${BASE}/batches`, body: { label: batch.label, requests } });
 }
 
-/** Reads the stream to its end, and keeps nothing. */
+/** Reads the stream to its end and discards it. */
 async function streamChat(caller: Caller, by: SceneMember, request: DemoRequest): Promise<void> {
   const body = { model: request.model, ...request.body, stream: true };
   await post(caller, by, { path: pathOf(request), body });
@@ -156,7 +156,7 @@ interface Post {
   readonly body: object;
 }
 
-/** A refusal is part of the demo: a rate limit, or a queue that is not enabled. */
+/** Refusals are ignored: a rate limit, or a disabled queue, may be part of the demo. */
 async function post({ origin, signal }: Caller, by: SceneMember, what: Post): Promise<void> {
   const response = await fetch(`${origin}${what.path}`, {
     method: 'POST',
