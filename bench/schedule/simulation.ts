@@ -250,7 +250,7 @@ const PLACE = {
   serviceType: 'llm',
   foreign: true,
   online: true,
-  sessionId: 'link',
+  linkId: 'link',
   lastSeenAt: null,
   offlineSince: null,
   draining: false,

@@ -105,15 +105,15 @@ function expectReadable(
 
 /** Of two cards one tells all, and of the other nothing is known. */
 function withCards(view: ProviderView): ProviderView {
-  const { session } = view;
-  if (session === null) return view;
+  const { link } = view;
+  if (link === null) return view;
   const known = { name: 'RTX 4090', vendor: 'NVIDIA', vram_mib: 24_564, driver: '570' };
   const unknown = { name: null, vendor: null, vram_mib: null, driver: null };
-  const host = { ...session.host, gpus: [known, unknown] };
+  const host = { ...link.host, gpus: [known, unknown] };
   const cards = [
     { use_percent: 97, memory_used_mib: 9_000, temperature_c: 71, power_watts: 313.5 },
   ];
-  return { ...view, session: { ...session, host, cards } };
+  return { ...view, link: { ...link, host, cards } };
 }
 
 /** Where none runs, with files that are really missing, and each command in its own process. */

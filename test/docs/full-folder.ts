@@ -64,7 +64,7 @@ export async function fillWithEverything(store: Store): Promise<Full> {
 async function spoil(store: Store, claimId: string, retryable: boolean): Promise<void> {
   const type = 'invalid_request_error';
   const error = { message: 'Not so.', type, code: 'provider_rejected', param: 'stop' } as const;
-  const failure = { claimId, sessionId: LINK, retryable, error, random: 1 };
+  const failure = { claimId, linkId: LINK, retryable, error, random: 1 };
   await store.failJob(failure, Date.now());
 }
 

@@ -15,7 +15,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 const AWAY = makeCandidate({
   model: SERVICE.models[0] as AdvertisedModel,
   online: false,
-  sessionId: null,
+  linkId: null,
   lastSeenAt: NOW,
   accepts: 'none',
   freeSlots: 0,
@@ -66,7 +66,7 @@ beforeEach(async () => {
 function newUpkeep(leaseMs: number): Upkeep {
   return new Upkeep({
     store,
-    sessions: { candidates: () => [{ ...AWAY, ownerId: anna }], formerCandidates: () => [] },
+    links: { candidates: () => [{ ...AWAY, ownerId: anna }], formerCandidates: () => [] },
     clocks,
     leaseMs,
     noProviderMs: HOUR_MS,
@@ -126,7 +126,7 @@ describe.each([
     clocks.setWall(byMs);
     await ticks(TICK_MS);
     const leaseUntil = clocks.wall() + LEASE_MS;
-    const renewal = { providerId: 'den', sessionId: SESSION, claimIds: [claimId], leaseUntil };
+    const renewal = { providerId: 'den', linkId: SESSION, claimIds: [claimId], leaseUntil };
     expect(await store.renewClaims(renewal, clocks.wall())).toEqual([]);
     await ticks(LEASE_MS + 2 * SWEPT_WITHIN_MS);
     expect((await jobOf(store, job.id)).status).toBe('QUEUED');
@@ -134,7 +134,7 @@ describe.each([
 
   it('keeps no job from being tried again', async () => {
     const { job, claimId } = await startRunning();
-    const failure = { claimId, sessionId: SESSION, retryable: true, error: BROKEN, random: 1 };
+    const failure = { claimId, linkId: SESSION, retryable: true, error: BROKEN, random: 1 };
     await store.failJob(failure, clocks.wall());
     expect((await jobOf(store, job.id)).notBefore).not.toBeNull();
     clocks.setWall(byMs);

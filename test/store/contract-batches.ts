@@ -159,7 +159,7 @@ export function describeBatches(adapter: string, store: () => Store): void {
       for (const jobId of ids.slice(0, 20)) claims.push(await claimJob(store(), jobId));
       const fail = (claimId: string) =>
         store().failJob(
-          { claimId, sessionId: SESSION, retryable: false, error: BROKEN, random: 0 },
+          { claimId, linkId: SESSION, retryable: false, error: BROKEN, random: 0 },
           LATER,
         );
       const before = claims.slice(0, 10).map(fail);

@@ -19,12 +19,12 @@ export function describeClaimEnds(adapter: string, store: () => Store): void {
     now = NOW + 2,
   ): Promise<EndOutcome> =>
     store().releaseJob(
-      { claimId, sessionId: SESSION, counts: true, error: BROKEN, random: 0.5, ...over },
+      { claimId, linkId: SESSION, counts: true, error: BROKEN, random: 0.5, ...over },
       now,
     );
   const fail = (claimId: string, over: Partial<Failure> = {}, now = NOW + 2): Promise<EndOutcome> =>
     store().failJob(
-      { claimId, sessionId: SESSION, retryable: true, error: BROKEN, random: 0.5, ...over },
+      { claimId, linkId: SESSION, retryable: true, error: BROKEN, random: 0.5, ...over },
       now,
     );
   const sweep = (now: number, limit = 10): Promise<readonly EndOutcome[]> =>

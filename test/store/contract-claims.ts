@@ -15,7 +15,7 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
     return swept.map(({ kind }) => kind);
   };
   const renew = (claimIds: readonly string[], until: number, providerId = 'den') =>
-    store().renewClaims({ providerId, sessionId: SESSION, claimIds, leaseUntil: until }, NOW);
+    store().renewClaims({ providerId, linkId: SESSION, claimIds, leaseUntil: until }, NOW);
 
   describe(adapter, () => {
     let anna: Member;
@@ -69,7 +69,7 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
         const failing = await runningJob(store(), anna.id);
         const failure = {
           claimId: failing.claimId,
-          sessionId: SESSION,
+          linkId: SESSION,
           retryable: true,
           error: BROKEN,
           random: 0.5,
@@ -151,7 +151,7 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
         const { claimId, job } = await runningJob(store(), anna.id);
         expect(await store().acceptJob(heldBy(claimId), NOW + 900, NOW + 3)).toBe(true);
         expect(await store().acceptJob(heldBy(claimId), NOW + 999, NOW + 9)).toBe(true);
-        const request = { providerId: 'den', sessionId: 'next', random: 0, leaseUntil: NOW };
+        const request = { providerId: 'den', linkId: 'next', random: 0, leaseUntil: NOW };
         const resumed = await store().resumeClaims({ ...request, claimIds: [claimId] }, NOW + 10);
         expect(resumed.claims[0]).toMatchObject({ acceptedAt: NOW + 3, runDeadline: NOW + 900 });
         await store().cancelJob(job.id, null, NOW + 11);
@@ -217,7 +217,7 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
 
       test('a job that backs off is counted; a model without jobs is gone', async () => {
         const { claimId, job } = await runningJob(store(), anna.id);
-        const failure = { claimId, sessionId: SESSION, retryable: true, error: BROKEN, random: 0 };
+        const failure = { claimId, linkId: SESSION, retryable: true, error: BROKEN, random: 0 };
         await store().failJob(failure, NOW + 2);
         expect(await store().modelQueues(null)).toMatchObject([{ queued: 1, oldestQueuedAt: NOW }]);
         await store().cancelJob(job.id, null, NOW + 3);

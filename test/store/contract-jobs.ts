@@ -70,7 +70,7 @@ export function describeJobs(adapter: string, store: () => Store): void {
       const claim = {
         claimId: 'c',
         providerId: 'p',
-        sessionId: 's',
+        linkId: 's',
         serviceId: 'llm-1',
         isOwn: false,
       };

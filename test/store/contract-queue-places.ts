@@ -114,7 +114,7 @@ export function describeQueuePlaces(adapter: string, store: () => Store): void {
       // Of another model: it waits, and has no place.
       const held = await submit(anna, { item: { model: 'other' } });
       const claimId = await claimJob(store(), held.id);
-      const failure = { claimId, sessionId: SESSION, retryable: true, error: BROKEN, random: 0.5 };
+      const failure = { claimId, linkId: SESSION, retryable: true, error: BROKEN, random: 0.5 };
       await store().failJob(failure, NOW + 2);
       await isEach();
     });

@@ -16,7 +16,7 @@ export function describeResults(adapter: string, harness: () => StoreHarness): v
     store().finishJob(newFinish(claimId), now);
   const fail = (claimId: string): Promise<unknown> =>
     store().failJob(
-      { claimId, sessionId: SESSION, retryable: true, error: BROKEN, random: 0.5 },
+      { claimId, linkId: SESSION, retryable: true, error: BROKEN, random: 0.5 },
       NOW + 2,
     );
 
@@ -87,7 +87,7 @@ export function describeResults(adapter: string, harness: () => StoreHarness): v
         const released = await runningJob(store(), anna.id);
         const release = {
           claimId: released.claimId,
-          sessionId: SESSION,
+          linkId: SESSION,
           counts: true,
           error: BROKEN,
           random: 0,
@@ -180,7 +180,7 @@ export function describeResults(adapter: string, harness: () => StoreHarness): v
       test('of many retries at once, one wins', async () => {
         const { claimId, job } = await runningJob(store(), anna.id);
         await store().failJob(
-          { claimId, sessionId: SESSION, retryable: false, error: BROKEN, random: 0 },
+          { claimId, linkId: SESSION, retryable: false, error: BROKEN, random: 0 },
           NOW,
         );
         const retries = await Promise.all(
@@ -198,7 +198,7 @@ export function describeResults(adapter: string, harness: () => StoreHarness): v
         await runningJob(store(), anna.id);
         expect(await messages()).toEqual([]);
         await store().failJob(
-          { claimId, sessionId: SESSION, retryable: false, error: BROKEN, random: 0 },
+          { claimId, linkId: SESSION, retryable: false, error: BROKEN, random: 0 },
           NOW + 7,
         );
         expect(await store().dueWebhooks(NOW + 7, 100)).toEqual([

@@ -25,11 +25,11 @@ export function describeResumes(adapter: string, store: () => Store): void {
     store().finishJob(newFinish(claimId, heldBy(claimId, link)), NOW + 50);
   const fail = (claimId: string): Promise<EndOutcome> =>
     store().failJob(
-      { claimId, sessionId: SESSION, retryable: true, error: BROKEN, random: 0.5 },
+      { claimId, linkId: SESSION, retryable: true, error: BROKEN, random: 0.5 },
       NOW + 2,
     );
   const resume = (claimIds: string[], over: Partial<ResumeRequest> = {}): Promise<Resumed> => {
-    const request = { providerId: 'den', sessionId: 'next', leaseUntil: NOW + 9 * LEASE_MS };
+    const request = { providerId: 'den', linkId: 'next', leaseUntil: NOW + 9 * LEASE_MS };
     return store().resumeClaims({ ...request, random: 0.5, claimIds, ...over }, NOW + 30);
   };
 
@@ -48,7 +48,7 @@ export function describeResumes(adapter: string, store: () => Store): void {
       const lease = { providerId: 'den', claimIds: [claimId], leaseUntil: NOW + 99 * LEASE_MS };
       const late = await Promise.all([
         store().acceptJob(older, NOW, NOW + 31),
-        store().renewClaims({ ...lease, sessionId: SESSION }, NOW + 31),
+        store().renewClaims({ ...lease, linkId: SESSION }, NOW + 31),
         store().releaseJob({ ...older, counts: true, ...end }, NOW + 31),
         store().failJob({ ...older, retryable: false, ...end }, NOW + 31),
         store().finishJob(newFinish(claimId), NOW + 31),
@@ -57,7 +57,7 @@ export function describeResumes(adapter: string, store: () => Store): void {
       expect(late).toEqual([false, [claimId], stale, stale, stale]);
       expect((await jobOf(store(), job.id)).status).toBe('PROCESSING');
       expect(await store().acceptJob(newer, NOW + 90, NOW + 32)).toBe(true);
-      expect(await store().renewClaims({ ...lease, sessionId: 'next' }, NOW + 32)).toEqual([]);
+      expect(await store().renewClaims({ ...lease, linkId: 'next' }, NOW + 32)).toEqual([]);
       const finish = newFinish(claimId, newer);
       expect(await store().finishJob(finish, NOW + 33)).toMatchObject({ kind: 'stored' });
     });
@@ -84,7 +84,7 @@ export function describeResumes(adapter: string, store: () => Store): void {
       for (const { claimId } of [failed, taken]) await fail(claimId);
       const release = {
         claimId: released.claimId,
-        sessionId: SESSION,
+        linkId: SESSION,
         counts: true,
         error: BROKEN,
         random: 0,

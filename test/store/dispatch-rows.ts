@@ -29,7 +29,7 @@ export function newClaim(jobId: string, claim: Partial<NewClaim> = {}): NewClaim
     jobId,
     claimId: randomId(),
     providerId: 'den',
-    sessionId: SESSION,
+    linkId: SESSION,
     serviceId: 'llm-1',
     leaseUntil: NOW + LEASE_MS,
     isOwn: false,
@@ -37,14 +37,14 @@ export function newClaim(jobId: string, claim: Partial<NewClaim> = {}): NewClaim
   };
 }
 
-export function heldBy(claimId: string, sessionId = SESSION): HeldClaim {
-  return { claimId, sessionId };
+export function heldBy(claimId: string, linkId = SESSION): HeldClaim {
+  return { claimId, linkId };
 }
 
 export function newFinish(claimId: string, finish: Partial<Finish> = {}): Finish {
   return {
     claimId,
-    sessionId: SESSION,
+    linkId: SESSION,
     result: Buffer.from(RESULT),
     assets: [],
     assetLimits: { memberBytes: 1_000_000, totalBytes: 1_000_000 },

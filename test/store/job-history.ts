@@ -101,7 +101,7 @@ export class JobHistory {
 
   async #release(job: Modelled, claimId: string, counts: boolean): Promise<void> {
     await this.#store.releaseJob(
-      { claimId, sessionId: SESSION, counts, error: BROKEN, random: 0 },
+      { claimId, linkId: SESSION, counts, error: BROKEN, random: 0 },
       this.#now,
     );
     if (claimId !== job.claimId) return;
@@ -146,7 +146,7 @@ export class JobHistory {
   }
 
   async #lose(providerId: string): Promise<void> {
-    const request = { providerId, sessionId: 'next', claimIds: [], leaseUntil: 0, random: 0 };
+    const request = { providerId, linkId: 'next', claimIds: [], leaseUntil: 0, random: 0 };
     await this.#store.resumeClaims(request, this.#now);
     this.#lost(providerId, null);
   }
@@ -238,7 +238,7 @@ export class JobHistory {
   async #checkClaims(providerId: string): Promise<void> {
     const claimIds = this.#jobs.flatMap(({ claims }) => claims);
     const lost = await this.#store.renewClaims(
-      { providerId, sessionId: SESSION, claimIds, leaseUntil: 0 },
+      { providerId, linkId: SESSION, claimIds, leaseUntil: 0 },
       this.#now,
     );
     const current = this.#jobs

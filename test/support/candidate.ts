@@ -29,7 +29,7 @@ export function makeCandidate(change: Partial<Candidate> = {}): Candidate {
     foreign: true,
     model: advertisedModel(),
     online: true,
-    sessionId: 'session',
+    linkId: 'link',
     lastSeenAt: null,
     offlineSince: null,
     draining: false,

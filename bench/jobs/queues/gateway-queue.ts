@@ -96,14 +96,14 @@ async function claimNext(store: Store): Promise<readonly string[]> {
 const LINK = 'bench';
 
 function newClaim(jobId: string, now: number): NewClaim {
-  const place = { providerId: 'bench-pc', sessionId: LINK, serviceId: 'llm' };
+  const place = { providerId: 'bench-pc', linkId: LINK, serviceId: 'llm' };
   return { jobId, claimId: randomId(), ...place, leaseUntil: now + LEASE_MS, isOwn: false };
 }
 
 async function finish(store: Store, claimId: string): Promise<void> {
   const end = {
     claimId,
-    sessionId: LINK,
+    linkId: LINK,
     result: RESULT,
     assets: [],
     assetLimits: ASSET_LIMITS,

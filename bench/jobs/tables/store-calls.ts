@@ -87,7 +87,7 @@ async function claims({ store, round }: Place): Promise<number[]> {
     let claimIds: readonly string[] = [];
     took.push(await msOf(async () => (claimIds = await claim(store))));
     if (claimIds.length !== PER_LANE * MEMBERS) throw new Error(`${claimIds.length} were claimed`);
-    const release = { sessionId: LINK, counts: false, error: GIVEN_BACK, random: 0 };
+    const release = { linkId: LINK, counts: false, error: GIVEN_BACK, random: 0 };
     const now = Date.now();
     await Promise.all(claimIds.map((claimId) => store.releaseJob({ claimId, ...release }, now)));
   }
@@ -105,7 +105,7 @@ async function claim(store: Store): Promise<readonly string[]> {
   const heads = await store.laneHeads(PER_LANE);
   const now = Date.now();
   const leaseUntil = now + LEASE_MS;
-  const place = { providerId: 'bench-pc', sessionId: LINK, serviceId: 'llm' };
+  const place = { providerId: 'bench-pc', linkId: LINK, serviceId: 'llm' };
   const claims = heads.flatMap(({ jobs }) =>
     jobs.map(({ id: jobId }): NewClaim => ({
       jobId,

@@ -44,7 +44,7 @@ import { AssetLibrary, assetLimits } from './assets/asset-library.js';
 import { Spool } from './http/bodies/spool.js';
 import { Uploads } from './http/bodies/upload.js';
 import { DurationMeter } from './media/duration.js';
-import type { Sessions } from './core/routing/links.js';
+import type { Links } from './core/routing/links.js';
 import { presentBatchDetail, writeJobDetail } from './http/jobs/present-job.js';
 import { openWebhooks } from './jobs/webhooks/sender.js';
 import type { AdminParts, SystemFacts } from './operations/operation.js';
@@ -119,7 +119,7 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
   });
   const shared = { config, store, logger, exposition, publicUrl, assetLinks, budget };
   const onMoved = live.jobsMoved;
-  const queued = openQueuedWork({ ...shared, sessions: registry, library, onMoved });
+  const queued = openQueuedWork({ ...shared, links: registry, library, onMoved });
   const { jobs } = queued;
   await followSharing(store, registry);
   const findProvider = (token: string) => store.findProviderByToken(hashSecret(token));
@@ -226,7 +226,7 @@ function handlerOf(parts: HandlerParts): RequestListener {
     health: { isDraining, isWritable: () => store.isWritable() },
     inference: {
       relay,
-      sessions: registry,
+      links: registry,
       isDraining,
       meter,
       bodies,
@@ -352,7 +352,7 @@ function openByteStores(config: Config, store: Store, logger: Logger): ByteStore
 interface QueuedWorkParts {
   readonly config: Config;
   readonly store: Store;
-  readonly sessions: Sessions;
+  readonly links: Links;
   readonly library: AssetLibrary;
   readonly exposition: Exposition;
   readonly assetLinks: AssetLinks;
@@ -372,7 +372,7 @@ interface QueuedWork {
 }
 
 function openQueuedWork(parts: QueuedWorkParts): QueuedWork {
-  const { config, store, sessions, library, budget, exposition, assetLinks, logger } = parts;
+  const { config, store, links, library, budget, exposition, assetLinks, logger } = parts;
   const webhooks = openWebhooks({
     store,
     logger,
@@ -388,7 +388,7 @@ function openQueuedWork(parts: QueuedWorkParts): QueuedWork {
   webhooks.wake();
   const jobs = new Jobs({
     store,
-    sessions,
+    links,
     library,
     budget,
     settings: config,
@@ -424,7 +424,7 @@ function partsOfAdmin(running: RunningParts): AdminParts {
   const { config, store, files, registry, jobs, setup, address } = running;
   return {
     store,
-    sessions: registry,
+    links: registry,
     assets: createAdminAssets(files, store),
     server: { address, publicUrl: config.publicUrl },
     system: systemFacts(config),

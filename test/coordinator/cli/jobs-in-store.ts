@@ -105,11 +105,11 @@ export async function claim(
     isOwn: false,
   };
   const [claimed] = await store.claimJobs(
-    [{ jobId, claimId, sessionId: LINK, providerId, ...lease }],
+    [{ jobId, claimId, linkId: LINK, providerId, ...lease }],
     now,
   );
   if (claimed === null || claimed === undefined) throw new Error(`${jobId} is not to be had`);
-  await store.acceptJob({ claimId, sessionId: LINK }, now + 3_600_000, now);
+  await store.acceptJob({ claimId, linkId: LINK }, now + 3_600_000, now);
   return claimId;
 }
 
@@ -122,7 +122,7 @@ export async function finish(
   const answer = Buffer.from(JSON.stringify({ choices: [{ text: ANSWER }] }));
   const result = assets.length > 0 ? null : answer;
   const assetLimits = { memberBytes: 1_000_000, totalBytes: 1_000_000 };
-  const held = { claimId, sessionId: LINK };
+  const held = { claimId, linkId: LINK };
   const done = { ...held, result, assets, assetLimits, usage: USAGE };
   const outcome = await store.finishJob(done, Date.now());
   if (outcome.kind !== 'stored') throw new Error(`not stored: ${outcome.kind}`);
@@ -132,7 +132,7 @@ export async function finish(
 export async function fail(store: Store, claimId: string, retryable: boolean): Promise<void> {
   const message = 'The model server of den-pc failed.';
   const error = { message, type: 'upstream_error', code: 'provider_error', param: null } as const;
-  const failure = { claimId, sessionId: LINK, retryable, error, random: 1 };
+  const failure = { claimId, linkId: LINK, retryable, error, random: 1 };
   await store.failJob(failure, Date.now());
 }
 

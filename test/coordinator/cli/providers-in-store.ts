@@ -36,8 +36,8 @@ export function online(provider: Provider, accepts: 'all' | 'own' = 'all'): Prov
     ownerName: provider.ownerName,
     name: provider.name,
     createdAt: provider.createdAt,
-    session: {
-      sessionId: 'session',
+    link: {
+      linkId: 'session',
       connectedAt: Date.now(),
       agentVersion: '0.1.0',
       host: HOST,

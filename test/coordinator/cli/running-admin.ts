@@ -10,11 +10,11 @@ import type {
   PruneReport,
 } from '@inference-gateway/coordinator/core/usage/admin-assets';
 import type {
-  AdminSessions,
+  AdminLinks,
   ProviderNames,
   ProviderSwitches,
   ProviderView,
-  Sessions,
+  Links,
 } from '@inference-gateway/coordinator/core/routing/links';
 import type { Candidate } from '@inference-gateway/coordinator/core/routing/match';
 import { createOfflineJobs } from '@inference-gateway/coordinator/jobs/offline-jobs';
@@ -44,7 +44,7 @@ export async function serveAdminOn(
   const jobActions = madeUpActions(store);
   const retention = { retentionMs: DAY_MS, usageRetentionMs: DAY_MS, auditRetentionMs: DAY_MS };
   const running = { retention, system: null, onMember: (): void => {}, now: Date.now };
-  const made = { sessions: links, server, assets, jobActions, asyncEnabled: true, ...running };
+  const made = { links, server, assets, jobActions, asyncEnabled: true, ...running };
   const admin = await serveAdmin(dataDir, { store, ...made });
   onTestFinished(async () => {
     await admin.close();
@@ -54,7 +54,7 @@ export async function serveAdminOn(
 }
 
 /** Providers are online when a test says so; what was asked of their links is recorded. */
-class MadeUpLinks implements Sessions, AdminSessions {
+class MadeUpLinks implements Links, AdminLinks {
   readonly online = new Map<string, ProviderView>();
   /** Whoever serves any model. */
   served: readonly Candidate[] = [];
@@ -123,8 +123,8 @@ export function onlineView({ id: providerId, ...provider }: Provider): ProviderV
     ownerName,
     name,
     createdAt,
-    session: {
-      sessionId: 'session',
+    link: {
+      linkId: 'session',
       connectedAt: Date.now(),
       agentVersion: '0.1.0',
       host: HOST,

@@ -200,7 +200,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
     ]);
     const one = await folder.run(`user logout ${first}`);
     expect(one).toMatchObject({ code: 0, stdout: '' });
-    expect(one.stderr).toBe('Sessions of anna that have ended: 1.\n');
+    expect(one.stderr).toBe('Links of anna that have ended: 1.\n');
     expect((await folder.output('user sessions anna')).split('\t')[0]).toBe(second);
     expect((await folder.run('user logout anna')).stderr).toContain('have ended: 1.');
     expect(await folder.json('user sessions')).toMatchObject([{ id: bens }]);

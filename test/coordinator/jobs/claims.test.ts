@@ -18,7 +18,7 @@ import { runningJob } from '../../store/dispatch-rows.js';
 import { openLibrary } from '../../support/open-library.js';
 import { until } from '../../support/until.js';
 
-const DEN = { providerId: 'den', providerName: 'den-pc', sessionId: 'session' };
+const DEN = { providerId: 'den', providerName: 'den-pc', linkId: 'session' };
 const LIMITS = { maxJsonBytes: 1_000, maxBodyMemoryBytes: 1_000_000 };
 const CHOSEN = makeChoice(DEN);
 
@@ -34,7 +34,7 @@ beforeEach(async () => {
   budget = bodyBudget(LIMITS);
   runs = new JobRuns({
     store,
-    sessions: { report: () => {}, candidates: () => [] },
+    links: { report: () => {}, candidates: () => [] },
     sinks: new JobSinks(library, { maxImages: 1 }, budget),
     budget,
     deadlines: { jobDeadlineMs: 60_000, jobImageDeadlineMs: 60_000, jobFilmDeadlineMs: 60_000 },
@@ -86,7 +86,7 @@ it('a member may hold half of the memory for text answers', async () => {
 
 it('a claim on a newer link outlives the end of the older one', async () => {
   const older = await runs.resume(claimed, DEN, 'continue');
-  const newer = await runs.resume(claimed, { ...DEN, sessionId: 'newer' }, 'continue');
+  const newer = await runs.resume(claimed, { ...DEN, linkId: 'newer' }, 'continue');
   if (older.action === 'discard' || newer.action === 'discard') throw new Error('discarded');
   older.handler.fail({ kind: 'disconnected' });
   await store.findJob(claimed.job.id, null);

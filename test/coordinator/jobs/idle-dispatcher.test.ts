@@ -1,5 +1,5 @@
 /** Freed slots are offered to jobs where there may be any, and the store is not asked in vain. */
-import type { Sessions } from '@inference-gateway/coordinator/core/routing/links';
+import type { Links } from '@inference-gateway/coordinator/core/routing/links';
 import { Budget } from '@inference-gateway/coordinator/core/usage/budget';
 import { Dispatcher } from '@inference-gateway/coordinator/jobs/dispatcher';
 import type { JobRuns } from '@inference-gateway/coordinator/jobs/claims';
@@ -27,7 +27,7 @@ async function stage() {
   };
   const store = { ...opened, laneHeads };
   let freed = nothing;
-  const sessions = {
+  const links = {
     candidates: () => [],
     formerCandidates: () => [],
     freeJobSlots: () => FREE,
@@ -35,14 +35,14 @@ async function stage() {
       freed = listener;
       return nothing;
     },
-  } as unknown as Sessions;
+  } as unknown as Links;
   const retention = { retentionMs: HOUR_MS, usageRetentionMs: HOUR_MS, auditRetentionMs: HOUR_MS };
   const time = { leaseMs: 60_000, noProviderMs: HOUR_MS, ...retention };
   const onChange = nothing;
-  const upkeep = new Upkeep({ store, sessions, clocks: SYSTEM_CLOCKS, ...time, onChange, logger });
+  const upkeep = new Upkeep({ store, links, clocks: SYSTEM_CLOCKS, ...time, onChange, logger });
   const runs = { unsentBytes: 0 } as JobRuns;
   const budget = new Budget({ totalBytes: 1_000, memberBytes: 500 });
-  const parts = { store, sessions, runs, budget, upkeep, leaseMs: 60_000, logger };
+  const parts = { store, links, runs, budget, upkeep, leaseMs: 60_000, logger };
   const dispatcher = new Dispatcher({ ...parts, claims: true });
   onTestFinished(async () => {
     await dispatcher.close();

@@ -32,7 +32,7 @@ beforeEach(async () => {
 
 function newUpkeep(
   overrides: Partial<Store> = {},
-  sessions: Partial<UpkeepParts['sessions']> = {},
+  links: Partial<UpkeepParts['links']> = {},
 ): Upkeep {
   const isQueuePaused = async (): Promise<boolean> => {
     await onAsked();
@@ -41,10 +41,10 @@ function newUpkeep(
   return new Upkeep({
     store: { ...store, isQueuePaused, ...overrides },
     // Her machine is there, so that no job ends for want of one.
-    sessions: {
+    links: {
       candidates: () => [makeCandidate({ ownerId: anna, lastSeenAt: NOW })],
       formerCandidates: () => [],
-      ...sessions,
+      ...links,
     },
     clocks: { wall: () => NOW + passedMs, steady: () => 1_000_000 + passedMs },
     leaseMs: LEASE_MS,

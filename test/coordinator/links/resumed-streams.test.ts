@@ -1,5 +1,5 @@
 /** What an agent hears of the claims that it brought, in which order. */
-import { AgentSession } from '@inference-gateway/coordinator/links/agent-link';
+import { AgentLink } from '@inference-gateway/coordinator/links/agent-link';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import type { CoordinatorMessage } from '@inference-gateway/shared/protocol/messages';
 import { EventEmitter } from 'node:events';
@@ -27,7 +27,7 @@ test('a claim that was canceled meanwhile is stopped after WELCOME has named its
   onTestFinished(() => void socket.emit('close', 1000));
   const timing = { pingMs: 15_000, deadMs: 40_000, acceptMs: 5_000, jobLeaseMs: 60_000 };
   const provider = { id: 'p', name: 'den-pc' };
-  const session = new AgentSession({
+  const link = new AgentLink({
     socket: socket as unknown as WebSocket,
     stream: new PassThrough(),
     hello: HELLO,
@@ -53,7 +53,7 @@ test('a claim that was canceled meanwhile is stopped after WELCOME has named its
     closed: nothing,
   };
   const resumed = { claimId: 'c', action: 'continue', serviceId: 'llm-0', shareId: null } as const;
-  session.welcome({
+  link.welcome({
     provider,
     timing,
     events,

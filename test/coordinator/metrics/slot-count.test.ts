@@ -37,7 +37,7 @@ it('a draining or paused provider has no free slot, and what it still does is co
 });
 
 it('a provider that is offline has none', () => {
-  const offline = { ...provider({ services: [llm], busy: {} }), session: null };
+  const offline = { ...provider({ services: [llm], busy: {} }), link: null };
   expect(count([offline])).toEqual({});
 });
 
@@ -67,8 +67,8 @@ interface ProviderFacts {
 function provider({ services, busy, draining = false, accepts = 'all' }: ProviderFacts) {
   const busyByService = new Map(Object.entries(busy));
   const host = { os: 'linux', arch: 'x64', gpus: [] };
-  const session = {
-    sessionId: 's',
+  const link = {
+    linkId: 's',
     connectedAt: 0,
     agentVersion: '0',
     host,
@@ -87,6 +87,6 @@ function provider({ services, busy, draining = false, accepts = 'all' }: Provide
     draining,
     paused: false,
     services,
-    session,
+    link,
   };
 }

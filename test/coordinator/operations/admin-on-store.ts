@@ -25,7 +25,7 @@ export async function adminOnStore(): Promise<AdminOnStore> {
   onTestFinished(() => store.close());
   const parts = {
     store,
-    sessions: null,
+    links: null,
     server: null,
     system: null,
     onMember: (): void => {},

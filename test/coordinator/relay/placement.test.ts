@@ -1,6 +1,6 @@
 import type { Candidate } from '@inference-gateway/coordinator/core/routing/match';
 import { NO_NEEDS } from '@inference-gateway/coordinator/core/routing/match';
-import type { Sessions } from '@inference-gateway/coordinator/core/routing/links';
+import type { Links } from '@inference-gateway/coordinator/core/routing/links';
 import { Placement } from '@inference-gateway/coordinator/relay/placement';
 import { WaitingLine } from '@inference-gateway/coordinator/relay/waiting-line';
 import type { Call } from '@inference-gateway/coordinator/run/work';
@@ -42,11 +42,11 @@ function openHome() {
     state.looks += 1;
     return [makeCandidate({ shares, freeSlots: state.free })];
   };
-  const sessions: Pick<Sessions, 'candidates'> = { candidates };
+  const sessions: Pick<Links, 'candidates'> = { candidates };
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());
   const line = new WaitingLine((serve) => placement.atOneMoment(serve));
-  const placement = new Placement(sessions as Sessions, {
+  const placement = new Placement(sessions as Links, {
     line,
     timing: { syncWaitMs: 60_000, reconnectWaitMs: 60_000 },
     closing: leaving.signal,

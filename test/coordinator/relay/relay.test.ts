@@ -1,13 +1,13 @@
 import { loadConfig } from '@inference-gateway/coordinator/config/config';
 import { NO_NEEDS } from '@inference-gateway/coordinator/core/routing/match';
-import type { Sessions } from '@inference-gateway/coordinator/core/routing/links';
+import type { Links } from '@inference-gateway/coordinator/core/routing/links';
 import { Relay } from '@inference-gateway/coordinator/relay/relay';
 import type { Sink, Call } from '@inference-gateway/coordinator/run/work';
 import { expect, test } from 'vitest';
 
 test('work whose caller has left already is sent to nobody, and waits for nothing', async () => {
   let looks = 0;
-  const sessions: Sessions = {
+  const sessions: Links = {
     candidates: () => {
       looks += 1;
       return [];

@@ -109,7 +109,7 @@ export async function runHere<Name extends AdminName>(
     const assets = createAdminAssets(openByteStore(dataDir), store);
     const { queueLimits, ...settings } = offline();
     const jobActions = createOfflineJobs(store, queueLimits);
-    const nobody = { sessions: null, server: null, system: null, onMember: (): void => {} };
+    const nobody = { links: null, server: null, system: null, onMember: (): void => {} };
     const context = { store, assets, jobActions, now: Date.now, ...settings, ...nobody };
     return (await runAdmin(context, { command, args, by: ACTOR })) as AdminResult<Name>;
   } finally {

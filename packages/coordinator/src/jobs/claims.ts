@@ -16,7 +16,7 @@ import type {
   LinkedProvider,
   Reservation,
   Resumption,
-  Sessions,
+  Links,
 } from '../core/routing/links.js';
 import type { ClaimedJob, DispatchStore, Job, UsageRow } from '../store/port.js';
 import { JobRun, brokenRun } from './job-run.js';
@@ -34,7 +34,7 @@ export interface JobDeadlines {
 
 export interface JobRunsParts {
   readonly store: DispatchStore;
-  readonly sessions: Pick<Sessions, 'report' | 'candidates'>;
+  readonly links: Pick<Links, 'report' | 'candidates'>;
   readonly sinks: JobSinks;
   /** Memory for requests and answers, which calls take theirs from, too. */
   readonly budget: Budget;
@@ -170,7 +170,7 @@ export class JobRuns {
 
   async #follow(run: JobRun, choice: Choice | null): Promise<void> {
     const end = await run.end;
-    if (choice !== null) this.#parts.sessions.report(choice, reportOfEnd(end));
+    if (choice !== null) this.#parts.links.report(choice, reportOfEnd(end));
     await this.#ends.write(run, end);
   }
 
@@ -202,7 +202,7 @@ export class JobRuns {
   /** Through which share its caller is let in by now; null where they own the provider. */
   #shareOf({ job, serviceId }: ClaimedJob, { providerId }: LinkedProvider): string | null {
     const { memberId, scope, needs, model, endpoint } = job;
-    const all = this.#parts.sessions.candidates(ENDPOINTS[endpoint].serviceType, model);
+    const all = this.#parts.links.candidates(ENDPOINTS[endpoint].serviceType, model);
     const used = capableCandidates(all, { caller: { memberId, scope }, needs }).find(
       (one) => one.providerId === providerId && one.serviceId === serviceId,
     );

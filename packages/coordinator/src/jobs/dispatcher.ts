@@ -10,7 +10,7 @@ import type { PlannedClaim } from '../core/jobs/job-plan.js';
 import type { Lane, LaneHead } from '../core/jobs/lane.js';
 import type { Candidate } from '../core/routing/match.js';
 import type { Budget } from '../core/usage/budget.js';
-import type { Reservation, Sessions } from '../core/routing/links.js';
+import type { Reservation, Links } from '../core/routing/links.js';
 import type { DispatchStore, NewClaim } from '../store/port.js';
 import type { JobRuns } from './claims.js';
 import type { Upkeep } from './upkeep.js';
@@ -23,7 +23,7 @@ const MAX_UNSENT_BYTES = 256 * 1024 * 1024;
 
 export interface DispatcherParts {
   readonly store: DispatchStore;
-  readonly sessions: Sessions;
+  readonly links: Links;
   readonly runs: JobRuns;
   /** Memory for requests and answers, which calls take theirs from, too. */
   readonly budget: Budget;
@@ -56,7 +56,7 @@ export class Dispatcher {
   constructor(parts: DispatcherParts) {
     this.#parts = parts;
     this.#ticker = setInterval(() => void this.#tick(), TICK_MS).unref();
-    this.#stopListening = parts.sessions.onCapacity(() => {
+    this.#stopListening = parts.links.onCapacity(() => {
       // Every synchronous call frees a slot: without jobs, each would ask the store in vain.
       if (!this.#isIdle) this.wake();
     });
@@ -147,8 +147,8 @@ export class Dispatcher {
 
   /** True where there may be more to claim. */
   async #claimRound(): Promise<boolean> {
-    const { store, sessions, upkeep, claims } = this.#parts;
-    const free = upkeep.isPaused || !claims ? 0 : sessions.freeJobSlots(MAX_CLAIMS);
+    const { store, links, upkeep, claims } = this.#parts;
+    const free = upkeep.isPaused || !claims ? 0 : links.freeJobSlots(MAX_CLAIMS);
     if (free === 0) return false;
     // Before it is asked: whoever wakes meanwhile knows better.
     this.#isIdle = true;
@@ -170,15 +170,15 @@ export class Dispatcher {
   }
 
   #candidatesOf({ serviceType, model }: Lane): readonly Candidate[] {
-    return this.#parts.sessions.candidates(serviceType, model);
+    return this.#parts.links.candidates(serviceType, model);
   }
 
   /** Takes the slot before the claim is written: nobody else can have it meanwhile. */
   #book(planned: PlannedClaim): Booked[] {
     const { job, choice } = planned;
-    const reservation = this.#parts.sessions.reserve(choice);
-    if (reservation === null || choice.sessionId === null) return [];
-    const { providerId, sessionId, serviceId, grant } = choice;
+    const reservation = this.#parts.links.reserve(choice);
+    if (reservation === null || choice.linkId === null) return [];
+    const { providerId, linkId, serviceId, grant } = choice;
     const now = Date.now();
     const leaseUntil = now + this.#parts.leaseMs;
     const claim = {
@@ -186,7 +186,7 @@ export class Dispatcher {
       // Random, and in the order of time: new claims lie side by side in the index of all.
       claimId: ulid(now),
       providerId,
-      sessionId,
+      linkId,
       serviceId,
       leaseUntil,
       isOwn: grant.shareId === null,

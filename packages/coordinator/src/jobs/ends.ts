@@ -45,9 +45,9 @@ export class RunEnds {
   }
 
   /** Without waiting: what comes after it is written after it. */
-  accepted({ claimId, sessionId }: HeldClaim, limitMs: number): void {
+  accepted({ claimId, linkId }: HeldClaim, limitMs: number): void {
     const now = Date.now();
-    const accepting = this.#parts.store.acceptJob({ claimId, sessionId }, now + limitMs, now);
+    const accepting = this.#parts.store.acceptJob({ claimId, linkId }, now + limitMs, now);
     accepting.catch((err: unknown) => {
       this.#parts.logger.warn({ err, claim: claimId }, 'cannot note that a job was accepted');
     });
@@ -64,13 +64,13 @@ export class RunEnds {
   }
 
   /** Null where the database did not take it. */
-  async end({ claimId, sessionId }: HeldClaim, verdict: JobVerdict): Promise<EndOutcome | null> {
+  async end({ claimId, linkId }: HeldClaim, verdict: JobVerdict): Promise<EndOutcome | null> {
     const { fate } = verdict;
     if (fate === 'leave') return null;
     const { store } = this.#parts;
     const { error } = verdict.error.body;
     const outcome = await this.#write(() => {
-      const ended = { claimId, sessionId, error, random: Math.random() };
+      const ended = { claimId, linkId, error, random: Math.random() };
       return fate === 'fail' || fate === 'retry'
         ? store.failJob({ ...ended, retryable: fate === 'retry' }, Date.now())
         : store.releaseJob({ ...ended, counts: fate === 'count' }, Date.now());

@@ -57,8 +57,8 @@ export class JobRun {
     attempt: Attempt,
     from: { readonly startedAt: number; readonly providerName: string },
   ) {
-    const { claimId, sessionId } = claimed;
-    this.claim = { claimId, sessionId };
+    const { claimId, linkId } = claimed;
+    this.claim = { claimId, linkId };
     this.sink = sink;
     this.#startedAt = from.startedAt;
     this.#attempt = attempt;

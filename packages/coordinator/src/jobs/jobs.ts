@@ -11,7 +11,7 @@ import type {
   ClaimOffer,
   LinkedProvider,
   Resumption,
-  Sessions,
+  Links,
 } from '../core/routing/links.js';
 import { placeAmong } from '../core/jobs/lane.js';
 import { ABOUT_TO_START, waitingFor } from '../core/jobs/waiting-reason.js';
@@ -51,7 +51,7 @@ export interface JobSettings extends JobDeadlines, JobSinkLimits {
 
 export interface JobsParts {
   readonly store: Store;
-  readonly sessions: Sessions;
+  readonly links: Links;
   readonly library: AssetLibrary;
   /** Memory for requests and answers, which synchronous calls take theirs from, too. */
   readonly budget: Budget;
@@ -72,21 +72,21 @@ export class Jobs implements JobActions, ClaimKeeper {
 
   constructor(parts: JobsParts) {
     this.#parts = parts;
-    const { store, sessions, library, budget, settings, logger } = parts;
+    const { store, links, library, budget, settings, logger } = parts;
     const { jobLeaseMs: leaseMs, jobNoProviderMs: noProviderMs } = settings;
     const { retentionMs, usageRetentionMs, auditRetentionMs } = settings;
     const onChange = (job: Job, usage: UsageRow | null): void => this.#changed(job, usage);
     this.#endings = new Endings(store);
     const sinks = new JobSinks(library, settings, budget);
     const onStart = (job: Job): void => parts.onMoved(job.memberId);
-    const run = { store, sessions, sinks, budget, deadlines: settings, logger };
+    const run = { store, links, sinks, budget, deadlines: settings, logger };
     this.#runs = new JobRuns({ ...run, onStart, onChange });
     const time = { leaseMs, noProviderMs, retentionMs, usageRetentionMs, auditRetentionMs };
     const clocks = SYSTEM_CLOCKS;
-    this.#upkeep = new Upkeep({ store, sessions, clocks, ...time, onChange, logger });
+    this.#upkeep = new Upkeep({ store, links, clocks, ...time, onChange, logger });
     const { asyncEnabled } = settings;
     const [runs, upkeep] = [this.#runs, this.#upkeep];
-    const round = { store, sessions, runs, budget, upkeep, leaseMs, logger };
+    const round = { store, links, runs, budget, upkeep, leaseMs, logger };
     this.#dispatcher = new Dispatcher({ ...round, claims: asyncEnabled });
   }
 
@@ -192,12 +192,12 @@ export class Jobs implements JobActions, ClaimKeeper {
     offers: readonly ClaimOffer[],
   ): Promise<readonly Resumption[]> {
     const { store, settings } = this.#parts;
-    const { providerId, sessionId } = linked;
+    const { providerId, linkId } = linked;
     const now = Date.now();
     const leaseUntil = now + settings.jobLeaseMs;
     const claimIds = offers.map(({ claim_id: id }) => id);
     const random = Math.random();
-    const request = { providerId, sessionId, claimIds, leaseUntil, random };
+    const request = { providerId, linkId, claimIds, leaseUntil, random };
     const { claims, ended } = await store.resumeClaims(request, now);
     for (const outcome of ended) {
       if (outcome.kind === 'stale') continue;
@@ -214,13 +214,13 @@ export class Jobs implements JobActions, ClaimKeeper {
 
   /** A claim whose end cannot come through here is not renewed: its lease is to end it. */
   async renew(linked: LinkedProvider, held: readonly string[]): Promise<readonly string[]> {
-    const { providerId, sessionId } = linked;
+    const { providerId, linkId } = linked;
     const claimIds = held.filter((id) => this.#runs.has(id));
     const unknown = held.filter((id) => !this.#runs.has(id));
     const now = Date.now();
     const leaseUntil = now + this.#parts.settings.jobLeaseMs;
     try {
-      const renewal = { providerId, sessionId, claimIds, leaseUntil };
+      const renewal = { providerId, linkId, claimIds, leaseUntil };
       const lost = await this.#parts.store.renewClaims(renewal, now);
       return [...unknown, ...lost];
     } catch (err) {
@@ -244,7 +244,7 @@ export class Jobs implements JobActions, ClaimKeeper {
 
   #waitingOf(job: Job, position: QueuePosition | null): Waiting {
     const { serviceType } = ENDPOINTS[job.endpoint];
-    const candidates = ableProviders(this.#parts.sessions, { ...job, serviceType });
+    const candidates = ableProviders(this.#parts.links, { ...job, serviceType });
     return waitingFor({
       job,
       serviceType,

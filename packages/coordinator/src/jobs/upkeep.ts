@@ -8,7 +8,7 @@ import type { Logger } from '@inference-gateway/shared/program/logger';
 import { lastReach, capableCandidates } from '../core/routing/match.js';
 import type { Choice } from '../core/routing/match.js';
 import type { Lane, LaneHead } from '../core/jobs/lane.js';
-import type { Sessions } from '../core/routing/links.js';
+import type { Links } from '../core/routing/links.js';
 import type { EndOutcome, Job, JobStore, DispatchStore, Store, UsageRow } from '../store/port.js';
 import { inputNotTaken } from '../run/absence.js';
 
@@ -52,7 +52,7 @@ export interface UpkeepParts {
   readonly store: DispatchStore &
     Pick<JobStore, 'deleteOldJobs'> &
     Pick<Store, 'deleteOldUsage' | 'deleteOldAudit' | 'releasePages'>;
-  readonly sessions: Pick<Sessions, 'candidates' | 'formerCandidates'>;
+  readonly links: Pick<Links, 'candidates' | 'formerCandidates'>;
   readonly clocks: Clocks;
   readonly leaseMs: number;
   readonly noProviderMs: number;
@@ -155,7 +155,7 @@ export class Upkeep {
   /** Null where somebody may serve them. */
   #patienceEnd({ lane, jobs }: LaneHead): PatienceEnd | null {
     const { noProviderMs } = this.#parts;
-    const seenAt = lastReach(ableProviders(this.#parts.sessions, lane));
+    const seenAt = lastReach(ableProviders(this.#parts.links, lane));
     const now = this.#now;
     const expectedAt = this.#awakeSince + Math.min(RETURN_MS, noProviderMs);
     if (seenAt === null) {
@@ -172,7 +172,7 @@ export class Upkeep {
   /** Nobody serves it at all, or nobody who takes what the jobs hold. */
   #unservable(lane: Lane): ApiError {
     const { inputs = [], ...needs } = lane.needs;
-    const serving = ableProviders(this.#parts.sessions, { ...lane, needs });
+    const serving = ableProviders(this.#parts.links, { ...lane, needs });
     const isRefused = inputs.length > 0 && serving.length > 0;
     return isRefused ? inputNotTaken(lane, inputs) : nobodyServes(lane, null);
   }
@@ -265,12 +265,12 @@ type Sought = Pick<Lane, 'serviceType' | 'model' | 'memberId' | 'scope' | 'needs
 
 /** Those that could run such a job, online or not, also where it is not in their last list. */
 export function ableProviders(
-  sessions: Pick<Sessions, 'candidates' | 'formerCandidates'>,
+  links: Pick<Links, 'candidates' | 'formerCandidates'>,
   { serviceType, model, memberId, scope, needs }: Sought,
 ): readonly Choice[] {
   const candidates = [
-    ...sessions.candidates(serviceType, model),
-    ...sessions.formerCandidates(serviceType, model),
+    ...links.candidates(serviceType, model),
+    ...links.formerCandidates(serviceType, model),
   ];
   return capableCandidates(candidates, { caller: { memberId, scope }, needs });
 }

@@ -1,6 +1,6 @@
 /**
  * One agent's link, from WELCOME to its close: routes frames to streams, answers heartbeats,
- * watches for silence. Whatever a hostile agent sends ends this session and nothing else.
+ * watches for silence. Whatever a hostile agent sends ends this link and nothing else.
  */
 import { randomId } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
@@ -21,10 +21,10 @@ import type { ExchangeHandler, OpenRequest, Resumption, Upload } from '../core/r
 import { AgentStream } from './agent-stream.js';
 import type { SlotUse } from './slot-counts.js';
 
-interface SessionOptions extends OpenSocket {
+interface AgentLinkOptions extends OpenSocket {
   readonly hello: Message<'HELLO'>;
   readonly provider: { readonly id: string; readonly name: string };
-  readonly timing: SessionTiming;
+  readonly timing: AgentLinkTiming;
   readonly logger: Logger;
 }
 
@@ -33,7 +33,7 @@ interface Resumed {
   begin(): void;
 }
 
-export class AgentSession {
+export class AgentLink {
   readonly id = randomId();
   readonly connectedAt = Date.now();
   readonly hello: Message<'HELLO'>;
@@ -45,14 +45,14 @@ export class AgentSession {
   /** As the last heartbeat told them: not written down anywhere. */
   cards: readonly CardReading[] = [];
   readonly #link: Link<AgentMessage, CoordinatorMessage, AgentStream>;
-  #events: SessionEvents | null = null;
+  #events: LinkEvents | null = null;
   readonly #servicesRate = new RateLimit(LINK.maxServicesPerMinute, 60_000);
   #lastStream = 0;
   #strikes = 0;
   #unconfirmed = 0;
   #isRenewing = false;
 
-  constructor(options: SessionOptions) {
+  constructor(options: AgentLinkOptions) {
     const { hello, provider, timing } = options;
     this.hello = hello;
     this.host = hello.host;
@@ -79,14 +79,14 @@ export class AgentSession {
   }
 
   /**
-   * Begins the session proper: the agent may be given work from now on. What it brings back of
+   * Begins the link proper: the agent may be given work from now on. What it brings back of
    * earlier links has its streams before the agent hears of them, and may be stopped only then.
    */
   welcome({ provider, timing, events, resumptions }: Greeting): void {
     this.#events = events;
     const resumed = resumptions.map((one) => this.#resume(one));
     const resume = resumed.map(({ told }) => told);
-    const welcome = { sessionId: this.id, provider, timing, resume };
+    const welcome = { linkId: this.id, provider, timing, resume };
     this.#link.send(welcomeMessage(welcome));
     for (const one of resumed) one.begin();
   }
@@ -137,7 +137,7 @@ export class AgentSession {
   }
 
   /**
-   * Ends the session and fails what is under way at once: the closing handshake may take seconds.
+   * Ends the link and fails what is under way at once: the closing handshake may take seconds.
    */
   close(code: number, reason: string): void {
     this.#link.close(code, reason);
@@ -218,10 +218,10 @@ function noSuchStream(id: number): never {
   throw new ProtocolViolation(`stream ${id} is not open`);
 }
 
-// What a session is given once it is the provider's current one.
+// What a link is given once it is the provider's current one.
 
-/** What a session tells the registry. */
-export interface SessionEvents {
+/** What a link tells the registry. */
+export interface LinkEvents {
   servicesChanged(): void;
   acceptsChanged(): void;
   slotFreed(use: SlotUse): void;
@@ -232,28 +232,28 @@ export interface SessionEvents {
 
 interface Greeting {
   readonly provider: { readonly id: string; readonly name: string };
-  readonly timing: SessionTiming;
-  readonly events: SessionEvents;
+  readonly timing: AgentLinkTiming;
+  readonly events: LinkEvents;
   readonly resumptions: readonly Resumption[];
 }
 
 // WELCOME: the times and limits that both ends keep from now on.
-export interface SessionTiming extends LinkTiming {
+export interface AgentLinkTiming extends LinkTiming {
   readonly acceptMs: number;
   readonly jobLeaseMs: number;
 }
 
 interface Welcomed {
-  readonly sessionId: string;
+  readonly linkId: string;
   readonly provider: { readonly id: string; readonly name: string };
-  readonly timing: SessionTiming;
+  readonly timing: AgentLinkTiming;
   readonly resume: Message<'WELCOME'>['resume'];
 }
 
-function welcomeMessage({ sessionId, provider, timing, resume }: Welcomed): Message<'WELCOME'> {
+function welcomeMessage({ linkId, provider, timing, resume }: Welcomed): Message<'WELCOME'> {
   return {
     t: 'WELCOME',
-    session_id: sessionId,
+    session_id: linkId,
     provider_id: provider.id,
     name: provider.name,
     ping_s: timing.pingMs / 1000,

@@ -1,5 +1,5 @@
 /**
- * One piece of work on an agent, from OPEN to the agent's last word. It stays in its session's
+ * One piece of work on an agent, from OPEN to the agent's last word. It stays in its link's
  * table, and its slot stays taken, until the agent has said END, RESET or REJECT.
  */
 import { ProtocolViolation } from '@inference-gateway/shared/protocol/link';

@@ -21,13 +21,13 @@ import { WebSocketServer } from 'ws';
 import type { RawData, WebSocket } from 'ws';
 import type { ClaimKeeper } from '../core/routing/links.js';
 import type { Provider } from '../store/port.js';
-import { AgentSession } from './agent-link.js';
-import type { SessionTiming } from './agent-link.js';
+import { AgentLink } from './agent-link.js';
+import type { AgentLinkTiming } from './agent-link.js';
 import type { Registry } from './registry.js';
 
 interface LinkServerOptions {
   readonly registry: Registry;
-  readonly timing: SessionTiming;
+  readonly timing: AgentLinkTiming;
   readonly claims: ClaimKeeper;
   readonly logger: Logger;
   /** The provider that an agent's token belongs to. */
@@ -123,8 +123,8 @@ export class LinkServer {
    * Waits for HELLO. The listeners are attached in this turn: a later one would miss the first
    * frame.
    */
-  #greet(link: OpenLink, admitted: Admitted): void {
-    const { socket } = link;
+  #greet(opened: OpenLink, admitted: Admitted): void {
+    const { socket } = opened;
     const { provider } = admitted;
     socket.on('error', (error) => {
       this.#options.logger.warn({ provider: provider.id, reason: error.message }, 'link error');
@@ -138,24 +138,24 @@ export class LinkServer {
       clearTimeout(timer);
       const hello = isBinary ? null : readHello(data);
       if (hello === null) socket.close(CLOSE.protocolError, 'the first message must be a HELLO');
-      else void this.#attach(link, admitted, hello);
+      else void this.#attach(opened, admitted, hello);
     });
   }
 
-  async #attach(link: OpenLink, admitted: Admitted, hello: Message<'HELLO'>): Promise<void> {
+  async #attach(opened: OpenLink, admitted: Admitted, hello: Message<'HELLO'>): Promise<void> {
     const { registry, timing, claims, logger } = this.#options;
     const { provider, at: admittedAt } = admitted;
-    const session = new AgentSession({ ...link, hello, provider, timing, logger });
+    const link = new AgentLink({ ...opened, hello, provider, timing, logger });
     const outcome = await registry
-      .attach(session, provider, { timing, claims, admittedAt })
+      .attach(link, provider, { timing, claims, admittedAt })
       .catch((err: unknown) => {
         logger.error({ err, provider: provider.id }, 'cannot look up the claims of an agent');
-        session.close(CLOSE.overload, 'the coordinator cannot use its database now');
+        link.close(CLOSE.overload, 'the coordinator cannot use its database now');
         return 'gone' as const;
       });
     if (outcome === 'gone') return;
     if (outcome === 'duplicate') {
-      session.close(CLOSE.duplicateInstance, 'a second copy of this agent is running');
+      link.close(CLOSE.duplicateInstance, 'a second copy of this agent is running');
       return;
     }
     const models = hello.services.flatMap((service) => service.models).length;

@@ -13,7 +13,7 @@ import type { CallReport, ProviderView } from '../core/routing/links.js';
 import { CLOSED, PRIVATE, shareState } from '../core/access/sharing.js';
 import type { ProviderSharing, ShareState } from '../core/access/sharing.js';
 import type { Provider } from '../store/port.js';
-import type { AgentSession } from './agent-link.js';
+import type { AgentLink } from './agent-link.js';
 import { SlotCounts } from './slot-counts.js';
 import type { FreeSlots, SlotUse } from './slot-counts.js';
 import { TrackRecords } from './track-records.js';
@@ -31,14 +31,14 @@ export class ProviderRecord {
   draining: boolean;
   paused: boolean;
   services: readonly AdvertisedService[];
-  session: AgentSession | null = null;
+  link: AgentLink | null = null;
   /** The newest one that has said HELLO; it is the current one once it was welcomed. */
-  arriving: AgentSession | null = null;
+  arriving: AgentLink | null = null;
   /**
    * Monotonic time at which the last link ended; null while online, or where there was none yet.
    */
   offlineSince: number | null = null;
-  /** Unix ms, of the last session; null where there was none yet. */
+  /** Unix ms, of the last link; null where there was none yet. */
   #lastSeenAt: number | null;
   readonly slots = new SlotCounts();
   readonly #tracks: TrackRecords;
@@ -59,7 +59,7 @@ export class ProviderRecord {
   }
 
   view(): ProviderView {
-    const { session } = this;
+    const { link } = this;
     return {
       providerId: this.id,
       ownerId: this.ownerId,
@@ -68,14 +68,14 @@ export class ProviderRecord {
       createdAt: this.createdAt,
       closed: this.sharing.closed,
       shares: this.#shareStates(),
-      session: session && {
-        sessionId: session.id,
-        connectedAt: session.connectedAt,
-        agentVersion: session.hello.agent_version,
-        host: session.host,
-        cards: session.cards,
-        accepts: this.#accepts(session),
-        busy: session.busy,
+      link: link && {
+        linkId: link.id,
+        connectedAt: link.connectedAt,
+        agentVersion: link.hello.agent_version,
+        host: link.host,
+        cards: link.cards,
+        accepts: this.#accepts(link),
+        busy: link.busy,
         busyByService: this.slots.busyByService,
       },
       offlineSince: this.offlineSince && Date.now() - (performance.now() - this.offlineSince),
@@ -95,12 +95,12 @@ export class ProviderRecord {
       serviceId: service.service_id,
       serviceType: service.service_type,
       foreign: service.foreign ?? true,
-      online: this.session !== null,
-      sessionId: this.session?.id ?? null,
-      lastSeenAt: this.session === null ? this.#lastSeenAt : Date.now(),
+      online: this.link !== null,
+      linkId: this.link?.id ?? null,
+      lastSeenAt: this.link === null ? this.#lastSeenAt : Date.now(),
       offlineSince: this.offlineSince,
       draining: this.draining,
-      accepts: this.session === null ? 'none' : this.#accepts(this.session),
+      accepts: this.link === null ? 'none' : this.#accepts(this.link),
       slots: service.slots,
       ...this.#free(service, now),
       busySlots: this.slots.busyOf(service),
@@ -110,8 +110,8 @@ export class ProviderRecord {
 
   /** What jobs could take of all services together. */
   freeJobSlots(now: number): number {
-    if (this.session === null || this.draining || this.sharing.closed) return 0;
-    if (this.session.accepts === 'none') return 0;
+    if (this.link === null || this.draining || this.sharing.closed) return 0;
+    if (this.link.accepts === 'none') return 0;
     return this.services.reduce((sum, service) => sum + this.#free(service, now).freeJobSlots, 0);
   }
 
@@ -137,8 +137,8 @@ export class ProviderRecord {
     this.slots.take(use, service?.slot_group ?? null);
   }
 
-  linked(session: AgentSession): void {
-    this.session = session;
+  linked(link: AgentLink): void {
+    this.link = link;
     this.offlineSince = null;
     this.slots.clear();
     this.#tracks.linked();
@@ -150,7 +150,7 @@ export class ProviderRecord {
   }
 
   unlinked(): void {
-    this.session = null;
+    this.link = null;
     this.offlineSince = performance.now();
     this.#lastSeenAt = Date.now();
     this.slots.clear();
@@ -169,7 +169,7 @@ export class ProviderRecord {
   }
 
   /** What a pause leaves of what the agent accepts. */
-  #accepts({ accepts }: AgentSession): AgentSession['accepts'] {
+  #accepts({ accepts }: AgentLink): AgentLink['accepts'] {
     return this.paused && accepts === 'all' ? 'own' : accepts;
   }
 
@@ -183,9 +183,9 @@ export class ProviderRecord {
 
   #free(service: AdvertisedService, now: number): FreeSlots {
     // A link that is closing may do so for seconds: work for it would come back, again and again.
-    if (this.session?.isOpen !== true || now < this.#busyUntil) return NONE;
+    if (this.link?.isOpen !== true || now < this.#busyUntil) return NONE;
     const { freeSlots, freeJobSlots } = this.slots.left(service, this.services);
-    const onLink = LINK.maxStreams - this.session.busy;
+    const onLink = LINK.maxStreams - this.link.busy;
     return {
       freeSlots: Math.min(freeSlots, onLink),
       freeJobSlots: Math.min(freeJobSlots, onLink),

@@ -1,12 +1,12 @@
 /**
  * Who is online with what, and who may use it. It answers the matcher's question, and lets the
- * newest session of an agent win.
+ * newest link of an agent win.
  */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { CLOSE } from '@inference-gateway/shared/protocol/version';
 import type {
-  AdminSessions,
+  AdminLinks,
   ProviderNames,
   ProviderSwitches,
   CallReport,
@@ -17,18 +17,18 @@ import type {
   ProviderView,
   Reservation,
   Resumption,
-  Sessions,
+  Links,
 } from '../core/routing/links.js';
 import type { Candidate, Choice } from '../core/routing/match.js';
 import type { ProviderSharing } from '../core/access/sharing.js';
 import type { Provider, Store } from '../store/port.js';
-import type { AgentSession, SessionEvents, SessionTiming } from './agent-link.js';
+import type { AgentLink, LinkEvents, AgentLinkTiming } from './agent-link.js';
 import { ModelIndex } from './model-index.js';
 import { BUSY_PAUSE_MS, ProviderRecord } from './provider-record.js';
 import { useOf } from './slot-counts.js';
 
 export interface Attachment {
-  readonly timing: SessionTiming;
+  readonly timing: AgentLinkTiming;
   readonly claims: ClaimKeeper;
   /** `Registry.time` before its token was looked up. */
   readonly admittedAt: number;
@@ -42,7 +42,7 @@ interface RegistryParts {
   readonly breakerOpenMs: number;
 }
 
-export class Registry implements Sessions, AdminSessions {
+export class Registry implements Links, AdminLinks {
   readonly #records = new Map<string, ProviderRecord>();
   readonly #index = new ModelIndex();
   readonly #refusals = new Refusals();
@@ -75,11 +75,11 @@ export class Registry implements Sessions, AdminSessions {
 
   open(choice: Choice, request: OpenRequest, handler: ExchangeHandler): Exchange | null {
     const record = this.#records.get(choice.providerId);
-    const session = record?.session ?? null;
-    if (record === undefined || session === null || choice.freeSlots <= 0) return null;
+    const link = record?.link ?? null;
+    if (record === undefined || link === null || choice.freeSlots <= 0) return null;
     if (!record.mayServe(choice, request.memberId)) return null;
     const use = useOf(choice, 'sync', Math.min(request.sequences, choice.freeSlots));
-    const exchange = session.open(use, request, handler);
+    const exchange = link.open(use, request, handler);
     if (exchange === null) return null;
     record.give(choice, use);
     return exchange;
@@ -87,21 +87,21 @@ export class Registry implements Sessions, AdminSessions {
 
   reserve(choice: Choice): Reservation | null {
     const record = this.#records.get(choice.providerId);
-    const session = record?.session ?? null;
-    if (record === undefined || session === null || session.id !== choice.sessionId) return null;
+    const link = record?.link ?? null;
+    if (record === undefined || link === null || link.id !== choice.linkId) return null;
     if (!record.hasJobSlot(choice.serviceId)) return null;
     const use = useOf(choice, 'job');
     record.give(choice, use);
     const release = (): void => {
       record.report(choice, { kind: 'nothing' });
-      if (record.session !== session) return;
+      if (record.link !== link) return;
       record.slots.free(use);
       this.#announce();
     };
     const open = (request: OpenRequest, handler: ExchangeHandler): Exchange | null => {
       // Authorised anew: what let its caller in may have ended while the claim was written.
       const isAllowed = record.mayServe(choice, request.memberId);
-      const exchange = isAllowed ? session.open(use, request, handler) : null;
+      const exchange = isAllowed ? link.open(use, request, handler) : null;
       if (exchange === null) release();
       return exchange;
     };
@@ -129,58 +129,58 @@ export class Registry implements Sessions, AdminSessions {
   }
 
   /**
-   * Makes the session the provider's current one. The newest session of an agent wins; but while
+   * Makes the link the provider's current one. The newest link of an agent wins; but while
    * another process holds a link that still answers, a second copy is refused. Rejects where the
    * claims that the agent brings cannot be looked up.
    */
   async attach(
-    session: AgentSession,
+    link: AgentLink,
     provider: Provider,
     { timing, claims, admittedAt }: Attachment,
   ): Promise<'attached' | 'duplicate' | 'gone'> {
     const refusal = (): RefusalReason | null => this.#refusals.since(provider.id, admittedAt);
     const before = refusal();
-    if (before !== null) return refuseLink(session, before);
+    if (before !== null) return refuseLink(link, before);
     const record = this.#records.get(provider.id) ?? this.#add(provider);
-    const current = record.session;
-    if (current !== null && current.hello.instance_id !== session.hello.instance_id) {
+    const current = record.link;
+    if (current !== null && current.hello.instance_id !== link.hello.instance_id) {
       if (await current.isAlive()) return 'duplicate';
-      if (!session.isOpen) return 'gone';
+      if (!link.isOpen) return 'gone';
       const meanwhile = refusal();
-      if (meanwhile !== null) return refuseLink(session, meanwhile);
+      if (meanwhile !== null) return refuseLink(link, meanwhile);
     }
-    record.arriving = session;
-    record.session?.close(CLOSE.superseded, 'a newer link of this agent took over');
+    record.arriving = link;
+    record.link?.close(CLOSE.superseded, 'a newer link of this agent took over');
     const { id, name } = record;
-    const linked = { providerId: id, providerName: name, sessionId: session.id };
-    const resumptions = await claims.resume(linked, session.hello.resume);
+    const linked = { providerId: id, providerName: name, linkId: link.id };
+    const resumptions = await claims.resume(linked, link.hello.resume);
     // Its close was told to nobody, or a still newer one has come: attached now, it would stay.
-    const isLate = !session.isOpen || record.arriving !== session || this.#isClosing;
-    if (isLate) return this.#tooLate(session, resumptions);
-    record.linked(session);
+    const isLate = !link.isOpen || record.arriving !== link || this.#isClosing;
+    if (isLate) return this.#tooLate(link, resumptions);
+    record.linked(link);
     for (const one of resumptions) {
       if (one.action !== 'continue') continue;
       const { serviceId, shareId } = one;
       record.take({ serviceId, kind: 'job', shareId, slots: 1 });
     }
-    const events = this.#eventsOf(record, session, (held) => claims.renew(linked, held));
-    session.welcome({ provider: { id, name }, timing, events, resumptions });
-    this.#servesNow(record, session);
+    const events = this.#eventsOf(record, link, (held) => claims.renew(linked, held));
+    link.welcome({ provider: { id, name }, timing, events, resumptions });
+    this.#servesNow(record, link);
     return 'attached';
   }
 
   kick(providerId: string): boolean {
-    const session = this.#records.get(providerId)?.session ?? null;
-    session?.close(CLOSE.restart, 'an admin closed this link');
-    return session !== null;
+    const link = this.#records.get(providerId)?.link ?? null;
+    link?.close(CLOSE.restart, 'an admin closed this link');
+    return link !== null;
   }
 
   refuse(providerId: string, why: RefusalReason): boolean {
     // Also where there is no link as yet: one may have been admitted, and has not said HELLO.
     this.#refusals.note(providerId, why);
-    const { session = null, arriving = null } = this.#records.get(providerId) ?? {};
-    for (const one of new Set([session, arriving])) if (one !== null) refuseLink(one, why);
-    return session !== null;
+    const { link = null, arriving = null } = this.#records.get(providerId) ?? {};
+    for (const one of new Set([link, arriving])) if (one !== null) refuseLink(one, why);
+    return link !== null;
   }
 
   remove(providerId: string): void {
@@ -221,37 +221,33 @@ export class Registry implements Sessions, AdminSessions {
   async closeAll(retryAfterMs: number): Promise<void> {
     this.#isClosing = true;
     const reason = RESTARTING;
-    const sessions = [...this.#records.values()].flatMap(({ session }) => session ?? []);
-    for (const session of sessions) {
-      session.send({ t: 'GOAWAY', retry_after_ms: retryAfterMs, reason });
-      session.close(CLOSE.restart, reason);
+    const links = [...this.#records.values()].flatMap(({ link }) => link ?? []);
+    for (const link of links) {
+      link.send({ t: 'GOAWAY', retry_after_ms: retryAfterMs, reason });
+      link.close(CLOSE.restart, reason);
     }
-    await Promise.all(sessions.map((session) => session.closed));
+    await Promise.all(links.map((link) => link.closed));
   }
 
   /** What it brought back stays with its agent, for the next link. */
-  #tooLate(session: AgentSession, resumptions: readonly Resumption[]): 'gone' {
-    if (this.#isClosing) session.close(CLOSE.restart, RESTARTING);
-    else session.close(CLOSE.superseded, 'a newer link of this agent took over');
+  #tooLate(link: AgentLink, resumptions: readonly Resumption[]): 'gone' {
+    if (this.#isClosing) link.close(CLOSE.restart, RESTARTING);
+    else link.close(CLOSE.superseded, 'a newer link of this agent took over');
     for (const one of resumptions) {
       if (one.action !== 'discard') one.handler.fail({ kind: 'disconnected' });
     }
     return 'gone';
   }
 
-  #eventsOf(
-    record: ProviderRecord,
-    session: AgentSession,
-    renew: SessionEvents['renew'],
-  ): SessionEvents {
+  #eventsOf(record: ProviderRecord, link: AgentLink, renew: LinkEvents['renew']): LinkEvents {
     const whileCurrent = (act: () => void) => (): void => {
-      if (record.session === session) act();
+      if (record.link === link) act();
     };
     return {
-      servicesChanged: whileCurrent(() => this.#servesNow(record, session)),
+      servicesChanged: whileCurrent(() => this.#servesNow(record, link)),
       acceptsChanged: whileCurrent(this.#announce),
       slotFreed: (use) => {
-        if (record.session !== session) return;
+        if (record.link !== link) return;
         record.slots.free(use);
         this.#announce();
       },
@@ -266,8 +262,8 @@ export class Registry implements Sessions, AdminSessions {
     this.#announce();
   }
 
-  #servesNow(record: ProviderRecord, session: AgentSession): void {
-    const { services, host } = session;
+  #servesNow(record: ProviderRecord, link: AgentLink): void {
+    const { services, host } = link;
     this.#index.serve(record, services);
     this.#save(record, { services, host });
     this.#announce();
@@ -325,8 +321,8 @@ class Refusals {
   }
 }
 
-function refuseLink(session: AgentSession, why: RefusalReason): 'gone' {
-  session.close(CLOSES[why].code, CLOSES[why].reason);
+function refuseLink(link: AgentLink, why: RefusalReason): 'gone' {
+  link.close(CLOSES[why].code, CLOSES[why].reason);
   return 'gone';
 }
 

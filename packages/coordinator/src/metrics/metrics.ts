@@ -3,7 +3,7 @@ import { Counter, Gauge, Registry, collectDefaultMetrics, Histogram } from 'prom
 import { SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
-import type { ProviderView, SessionView } from '../core/routing/links.js';
+import type { ProviderView, LinkView } from '../core/routing/links.js';
 import type { Call } from '../run/work.js';
 import type { UsageRow } from '../store/port.js';
 import { GenAiMetrics } from './gen-ai-metrics.js';
@@ -86,7 +86,7 @@ function addGauges(registry: Registry, { callsInFlight, providers, version }: Me
     help: 'Providers with a link.',
     registers: [],
     collect() {
-      this.set(providers().filter(({ session }) => session !== null).length);
+      this.set(providers().filter(({ link }) => link !== null).length);
     },
   });
   registry.registerMetric(build);
@@ -148,15 +148,15 @@ interface Count {
 }
 
 function countOf(provider: ProviderView, type: ServiceType): Count {
-  const { session, draining, services } = provider;
-  if (session === null) return { busy: 0, free: 0 };
-  const closed = provider.closed || draining || session.accepts === 'none';
+  const { link, draining, services } = provider;
+  if (link === null) return { busy: 0, free: 0 };
+  const closed = provider.closed || draining || link.accepts === 'none';
   let busy = 0;
   let free = 0;
   for (const unit of unitsOf(services)) {
     const own = unit.filter((service) => service.service_type === type);
-    busy += busyOf(own, session);
-    free += closed ? 0 : freeOf(unit, own, session);
+    busy += busyOf(own, link);
+    free += closed ? 0 : freeOf(unit, own, link);
   }
   return { busy, free };
 }
@@ -175,14 +175,14 @@ function unitsOf(services: readonly AdvertisedService[]): AdvertisedService[][] 
 function freeOf(
   unit: readonly AdvertisedService[],
   own: readonly AdvertisedService[],
-  session: SessionView,
+  link: LinkView,
 ): number {
-  const ofCard = Math.max(...unit.map(({ slots }) => slots)) - busyOf(unit, session);
-  const ofType = own.reduce((sum, { slots }) => sum + slots, 0) - busyOf(own, session);
+  const ofCard = Math.max(...unit.map(({ slots }) => slots)) - busyOf(unit, link);
+  const ofType = own.reduce((sum, { slots }) => sum + slots, 0) - busyOf(own, link);
   return Math.max(0, Math.min(ofCard, ofType));
 }
 
-function busyOf(services: readonly AdvertisedService[], { busyByService }: SessionView): number {
+function busyOf(services: readonly AdvertisedService[], { busyByService }: LinkView): number {
   return services.reduce((sum, { service_id: id }) => sum + (busyByService.get(id) ?? 0), 0);
 }
 

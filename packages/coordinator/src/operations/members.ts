@@ -75,7 +75,7 @@ export const renameUser = adminCommand(
   async (context, { member, name }) => {
     const changed = await change(context, member, { name });
     for (const provider of await providersOf(context, changed.id)) {
-      context.sessions?.rename(provider);
+      context.links?.rename(provider);
     }
     return changed;
   },
@@ -91,7 +91,7 @@ export const disableUser = adminCommand(oneMember, async (context, args) => {
   const changed = await change(context, args.member, { disabled: true });
   const providers = await providersOf(context, changed.id);
   // Only now: an agent that dials again is refused by what has just been written.
-  const closed = providers.filter(({ id }) => context.sessions?.refuse(id, 'disabled') === true);
+  const closed = providers.filter(({ id }) => context.links?.refuse(id, 'disabled') === true);
   return { ...changed, links_closed: closed.length };
 });
 
@@ -119,7 +119,7 @@ export const deleteUser = adminCommand(
       throw lastAdmin(name);
     }
     if (deleted.kind === 'unknown') throw memberGone(name);
-    for (const providerId of deleted.providerIds) context.sessions?.remove(providerId);
+    for (const providerId of deleted.providerIds) context.links?.remove(providerId);
     // A file that stays is an orphan, which the sweep removes.
     await assets.removeFiles(deleted.assetIds);
     return { name, deleted: true, ...presentHoldings(holdings) };

@@ -26,7 +26,7 @@ export const listModels = adminCommand(
     if (user === null) return ordered(stocks.flatMap(allOf));
     const { id: memberId } = await resolveMember(context.store, user);
     const asking = { memberId, scope: 'any' } as const;
-    const isRunning = context.sessions !== null;
+    const isRunning = context.links !== null;
     return ordered(stocks.flatMap((stock) => (isRunning ? servedOf : knownOf)(stock, asking)));
   },
 );
@@ -56,7 +56,7 @@ async function readStocks(context: AdminContext): Promise<readonly Stock[]> {
       provider,
       sharing,
       serving: { ...linkOf(provider, view), ...stateOf(sharing, at) },
-      busy: view?.session?.busyByService ?? IDLE,
+      busy: view?.link?.busyByService ?? IDLE,
       tokensPerSecond: (entry) => speeds(provider.id, entry),
     };
   });
@@ -67,10 +67,10 @@ const IDLE: ReadonlyMap<string, number> = new Map();
 type Speeds = (providerId: string, entry: Entry) => number | null;
 
 /** Those of a model are read once: it may be served by hundreds, and each has a row. */
-function readSpeeds({ sessions }: AdminContext): Speeds {
+function readSpeeds({ links }: AdminContext): Speeds {
   const byModel = new Map<string, ReadonlyMap<string, number | null>>();
   const speedsOf = ({ service, model }: Entry): ReadonlyMap<string, number | null> => {
-    const candidates = sessions?.candidates(service.service_type, model.id) ?? [];
+    const candidates = links?.candidates(service.service_type, model.id) ?? [];
     return new Map(
       candidates.map(({ providerId, serviceId, pace }) => [
         `${providerId} ${serviceId}`,
@@ -92,7 +92,7 @@ function linkOf(provider: Provider, view: ProviderView | undefined) {
     ownerId,
     draining,
     services: servicesOf(provider, view),
-    session: view?.session ?? null,
+    link: view?.link ?? null,
   };
 }
 
@@ -135,7 +135,7 @@ function present(stock: Stock, entry: Entry, asking: Asking | null) {
     owner: provider.ownerName,
     provider: provider.name,
     provider_id: provider.id,
-    online: serving.session !== null,
+    online: serving.link !== null,
     slots: service.slots,
     busy: stock.busy.get(service.service_id) ?? 0,
     tokens_per_second: stock.tokensPerSecond(entry),

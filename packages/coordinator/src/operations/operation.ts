@@ -1,7 +1,7 @@
 /** What an administrative operation works on, and the form that each has. */
 import type * as z from 'zod';
 import type { AdminAssets } from '../core/usage/admin-assets.js';
-import type { AdminSessions, Sessions } from '../core/routing/links.js';
+import type { AdminLinks, Links } from '../core/routing/links.js';
 import type { JobActions } from '../jobs/job-actions.js';
 import type { AssetLimits, Store } from '../store/port.js';
 
@@ -38,7 +38,7 @@ export interface AdminContext {
   /**
    * The running coordinator's links, or null where the command line itself has opened the store.
    */
-  readonly sessions: (Sessions & AdminSessions) | null;
+  readonly links: (Links & AdminLinks) | null;
   readonly server: ServerFacts | null;
   /** Null where no coordinator runs. */
   readonly system: SystemFacts | null;

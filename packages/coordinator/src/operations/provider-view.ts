@@ -1,35 +1,35 @@
 /** What commands tell of a provider: its row, and its link where it has one. */
 import { SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
 import { formatDayHours } from '@inference-gateway/shared/day-hours';
-import type { ProviderView, SessionView } from '../core/routing/links.js';
+import type { ProviderView, LinkView } from '../core/routing/links.js';
 import type { Provider, ProviderActivity, Share } from '../store/port.js';
 import type { AdminContext } from './operation.js';
 
 /** By provider; none where no coordinator runs. */
-export function viewsById({ sessions }: AdminContext): ReadonlyMap<string, ProviderView> {
-  return new Map(sessions?.providers().map((view) => [view.providerId, view]));
+export function viewsById({ links }: AdminContext): ReadonlyMap<string, ProviderView> {
+  return new Map(links?.providers().map((view) => [view.providerId, view]));
 }
 
 export function presentProvider(provider: Provider, view: ProviderView | undefined) {
-  const session = view?.session ?? null;
+  const link = view?.link ?? null;
   const services = servicesOf(provider, view);
   return {
     id: provider.id,
     name: provider.name,
     owner: provider.ownerName,
-    online: session !== null,
+    online: link !== null,
     draining: provider.draining,
     /** It serves its owner alone. */
     paused: provider.paused,
     /** False: it waits for an administrator. */
     approved: provider.approvedAt !== null,
     owner_disabled: provider.isOwnerDisabled,
-    gpus: gpusOf(provider, session),
+    gpus: gpusOf(provider, link),
     models: [...new Set(services.flatMap(({ models }) => models.map(({ id }) => id)))],
     slots: services.reduce((sum, { slots }) => sum + slots, 0),
-    busy: session?.busy ?? 0,
+    busy: link?.busy ?? 0,
     created_at: provider.createdAt,
-    connected_at: session?.connectedAt ?? null,
+    connected_at: link?.connectedAt ?? null,
     last_seen_at: provider.lastSeenAt,
   };
 }
@@ -46,17 +46,17 @@ export async function describeProviders(context: AdminContext, providers: readon
 }
 
 function describe(provider: Provider, view?: ProviderView, activity?: ProviderActivity) {
-  const session = view?.session ?? null;
-  const busy = session?.busyByService;
+  const link = view?.link ?? null;
+  const busy = link?.busyByService;
   const lastError = activity?.lastError ?? null;
   return {
     ...presentProvider(provider, view),
-    session_id: session?.sessionId ?? null,
-    agent_version: session?.agentVersion ?? null,
-    protocol: session === null ? null : SUBPROTOCOL,
-    accepts: session?.accepts ?? null,
-    offline_since: session === null ? (view?.offlineSince ?? provider.lastSeenAt) : null,
-    host: session?.host ?? provider.host,
+    session_id: link?.linkId ?? null,
+    agent_version: link?.agentVersion ?? null,
+    protocol: link === null ? null : SUBPROTOCOL,
+    accepts: link?.accepts ?? null,
+    offline_since: link === null ? (view?.offlineSince ?? provider.lastSeenAt) : null,
+    host: link?.host ?? provider.host,
     services: servicesOf(provider, view).map((service) => ({
       ...service,
       busy: busy?.get(service.service_id) ?? 0,
@@ -73,10 +73,10 @@ function describe(provider: Provider, view?: ProviderView, activity?: ProviderAc
 }
 
 /** What they are stays known while the machine is offline, what they do does not. */
-function gpusOf(provider: Provider, session: SessionView | null) {
-  const gpus = session?.host.gpus ?? provider.host?.gpus ?? [];
+function gpusOf(provider: Provider, link: LinkView | null) {
+  const gpus = link?.host.gpus ?? provider.host?.gpus ?? [];
   return gpus.map(({ name, vram_mib }, index) => {
-    const reading = session?.cards[index];
+    const reading = link?.cards[index];
     return {
       name,
       memory_mib: vram_mib,
@@ -93,7 +93,7 @@ export function servicesOf(
   provider: Provider,
   view: ProviderView | undefined,
 ): Provider['services'] {
-  return view === undefined || view.session === null ? provider.services : view.services;
+  return view === undefined || view.link === null ? provider.services : view.services;
 }
 
 /** As `OWNER/NAME`. */

@@ -50,11 +50,11 @@ export const unpauseProvider = adminCommand(oneProvider, (context, args) =>
   setPaused(context, args.provider, false),
 );
 
-export const kickProvider = adminCommand(oneProvider, async ({ store, sessions }, args) => {
+export const kickProvider = adminCommand(oneProvider, async ({ store, links }, args) => {
   const provider = await resolveProvider(store, args.provider);
   const { id } = provider;
   const name = nameOf(provider);
-  if (sessions?.kick(id) !== true) {
+  if (links?.kick(id) !== true) {
     const message = `${name} is not online, so there is no link to close.`;
     throw new CommandError(EXIT.conflict, message);
   }
@@ -74,7 +74,7 @@ export const approveProvider = adminCommand(oneProvider, async ({ store, now }, 
 
 export const renameProvider = adminCommand(
   z.strictObject({ provider: z.string(), name: z.string().regex(NAME_PATTERN, NAME_RULE) }),
-  async ({ store, sessions }, { provider: reference, name }) => {
+  async ({ store, links }, { provider: reference, name }) => {
     const provider = await resolveProvider(store, reference);
     const renamed = await store.renameProvider(provider.id, name);
     if (renamed.kind === 'unknown') throw gone(provider);
@@ -83,32 +83,32 @@ export const renameProvider = adminCommand(
       throw new CommandError(EXIT.conflict, message);
     }
     const { id, ownerName } = renamed.value;
-    sessions?.rename({ id, name: renamed.value.name, ownerName });
+    links?.rename({ id, name: renamed.value.name, ownerName });
     return { id, name: nameOf(renamed.value), before: nameOf(provider) };
   },
 );
 
 /** Its agent must enrol again, as another provider. */
 export const removeProvider = adminCommand(oneProvider, async (context, args) => {
-  const { store, sessions, now } = context;
+  const { store, links, now } = context;
   const provider = await resolveProvider(store, args.provider);
   const shares = await store.listShares(provider.id);
   if (!(await store.removeProvider(provider.id, now()))) throw gone(provider);
-  sessions?.remove(provider.id);
+  links?.remove(provider.id);
   return { id: provider.id, name: nameOf(provider), shares: shares.length };
 });
 
 async function setDraining(context: AdminContext, reference: string, draining: boolean) {
   const provider = await resolveProvider(context.store, reference);
   await context.store.setProviderDraining(provider.id, draining);
-  context.sessions?.change(provider.id, { draining });
+  context.links?.change(provider.id, { draining });
   return { id: provider.id, name: nameOf(provider), draining };
 }
 
 async function setPaused(context: AdminContext, reference: string, paused: boolean) {
   const provider = await resolveProvider(context.store, reference);
   await context.store.setProviderPaused(provider.id, paused);
-  context.sessions?.change(provider.id, { paused });
+  context.links?.change(provider.id, { paused });
   return { id: provider.id, name: nameOf(provider), paused };
 }
 

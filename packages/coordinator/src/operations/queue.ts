@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Sessions } from '../core/routing/links.js';
+import type { Links } from '../core/routing/links.js';
 import { isStalled } from '../core/jobs/waiting-reason.js';
 import type { ModelQueue } from '../store/port.js';
 import { adminCommand } from './operation.js';
@@ -7,7 +7,7 @@ import { adminCommand } from './operation.js';
 const nothing = z.strictObject({});
 
 export const summarizeQueue = adminCommand(nothing, async (context) => {
-  const { store, sessions, jobActions, now } = context;
+  const { store, links, jobActions, now } = context;
   const queues = await store.modelQueues(null);
   const queued = sum(queues.map((queue) => queue.queued));
   const oldest = queues.flatMap(({ oldestQueuedAt }) => oldestQueuedAt ?? []);
@@ -20,7 +20,7 @@ export const summarizeQueue = adminCommand(nothing, async (context) => {
     last_tick_at: jobActions.lastTickAt,
     // Nothing is dispatched where it is not enabled, whatever else ticks.
     worker_stalled: isStalled(queued, context.asyncEnabled ? jobActions.lastTickAt : null, now()),
-    by_model: queues.map((queue) => present(queue, sessions)),
+    by_model: queues.map((queue) => present(queue, links)),
   };
 });
 
@@ -47,9 +47,9 @@ export const requeueStuck = adminCommand(nothing, async ({ store, jobActions }) 
 /** The queue, as the audit log names it: there is only one. */
 const QUEUE = { kind: 'queue', id: 'queue', name: 'queue' } as const;
 
-function present(queue: ModelQueue, sessions: Sessions | null) {
+function present(queue: ModelQueue, links: Links | null) {
   const { serviceType, model } = queue;
-  const candidates = sessions?.candidates(serviceType, model) ?? [];
+  const candidates = links?.candidates(serviceType, model) ?? [];
   const online = candidates.filter((candidate) => candidate.online);
   return {
     model,

@@ -171,11 +171,11 @@ export async function providerNames(store: Store): Promise<ReadonlyMap<string, s
  * reads what each of them serves only for the others.
  */
 export async function namesOfProviders(
-  { store, sessions }: Pick<AdminContext, 'store' | 'sessions'>,
+  { store, links }: Pick<AdminContext, 'store' | 'links'>,
   ids: readonly (string | null)[],
 ): Promise<ReadonlyMap<string, string>> {
   const known = new Map(
-    sessions
+    links
       ?.providers()
       .map(({ providerId, ownerName, name }) => [providerId, `${ownerName}/${name}`]),
   );

@@ -4,7 +4,7 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import type { ProviderScope } from '../core/access/caller.js';
 import { match } from '../core/routing/match.js';
 import type { Candidate, Choice } from '../core/routing/match.js';
-import type { Sessions } from '../core/routing/links.js';
+import type { Links } from '../core/routing/links.js';
 import { modelBroken, modelNotFound, modelOffline } from '../run/absence.js';
 import type { Conversations } from './conversations.js';
 import { shuttingDown } from '../run/failure.js';
@@ -41,7 +41,7 @@ type Look<T> =
   | { readonly kind: 'busy' | 'offline' };
 
 export class Placement {
-  readonly #sessions: Sessions;
+  readonly #links: Links;
   readonly #line: WaitingLine;
   readonly #timing: PlacementTiming;
   readonly #closing: AbortSignal;
@@ -51,8 +51,8 @@ export class Placement {
   /** By service type and model, while a line is looked through; null at any other time. */
   #seen: Map<string, readonly Candidate[]> | null = null;
 
-  constructor(sessions: Sessions, parts: PlacementParts) {
-    this.#sessions = sessions;
+  constructor(links: Links, parts: PlacementParts) {
+    this.#links = links;
     this.#line = parts.line;
     this.#timing = parts.timing;
     this.#closing = parts.closing;
@@ -103,12 +103,12 @@ export class Placement {
       case 'broken':
         return { kind: 'refused', error: modelBroken(work, found.retryInMs) };
       case 'unknown':
-        return { kind: 'refused', error: modelNotFound(work, this.#sessions) };
+        return { kind: 'refused', error: modelNotFound(work, this.#links) };
       case 'offline': {
         const lostAt = Math.max(found.lostAt ?? 0, this.#startedAt);
         const gone = performance.now() - lostAt >= this.#timing.reconnectWaitMs;
         if (!gone && excluded.size === 0) return { kind: 'offline' };
-        return { kind: 'refused', error: modelOffline(work, this.#sessions) };
+        return { kind: 'refused', error: modelOffline(work, this.#links) };
       }
     }
   }
@@ -116,7 +116,7 @@ export class Placement {
   #candidatesFor({ endpoint, model }: Call): readonly Candidate[] {
     const { serviceType } = ENDPOINTS[endpoint];
     const key = `${serviceType} ${model}`;
-    const candidates = this.#seen?.get(key) ?? this.#sessions.candidates(serviceType, model);
+    const candidates = this.#seen?.get(key) ?? this.#links.candidates(serviceType, model);
     this.#seen?.set(key, candidates);
     return candidates;
   }

@@ -5,7 +5,7 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import { setMaxListeners } from 'node:events';
 import type { Choice } from '../core/routing/match.js';
-import type { Sessions } from '../core/routing/links.js';
+import type { Links } from '../core/routing/links.js';
 import { NO_TOKENS } from '../core/usage/usage-bounds.js';
 import type { Attempt, AttemptTiming } from '../run/attempt.js';
 import { Conversations } from './conversations.js';
@@ -54,7 +54,7 @@ interface Tried {
 }
 
 export class Relay {
-  readonly #sessions: Sessions;
+  readonly #links: Links;
   readonly #timing: RelayTiming;
   readonly #admission: Admission;
   readonly #placement: Placement;
@@ -64,8 +64,8 @@ export class Relay {
   #underWay = 0;
   #idle: (() => void)[] = [];
 
-  constructor(sessions: Sessions, timing: RelayTiming) {
-    this.#sessions = sessions;
+  constructor(links: Links, timing: RelayTiming) {
+    this.#links = links;
     this.#timing = timing;
     const closing = this.#closing.signal;
     // Everybody who waits listens to it; the lines themselves are what is limited.
@@ -73,8 +73,8 @@ export class Relay {
     this.#admission = new Admission(timing.maxConcurrent, timing.syncWaitMs, closing);
     const line = new WaitingLine((serve) => this.#placement.atOneMoment(serve));
     const conversations = this.#conversations;
-    this.#placement = new Placement(sessions, { line, timing, closing, conversations });
-    this.#stopListening = sessions.onCapacity(line.wake);
+    this.#placement = new Placement(links, { line, timing, closing, conversations });
+    this.#stopListening = links.onCapacity(line.wake);
   }
 
   /** Runs the work to its end; never rejects: what went wrong is in the outcome. */
@@ -127,17 +127,17 @@ export class Relay {
       progress.providerId = choice.providerId;
       progress.firstByteAt = attempt.firstByteAt;
       if (result.kind === 'gone') {
-        this.#sessions.report(choice, { kind: 'nothing' });
+        this.#links.report(choice, { kind: 'nothing' });
         return conclude(work, progress, { kind: 'canceled', tokens: attempt.tokens });
       }
       if (result.kind === 'done') {
-        this.#sessions.report(choice, { kind: 'ok', measured: result.measured });
+        this.#links.report(choice, { kind: 'ok', measured: result.measured });
         this.#conversations.served(work, choice.providerId);
         return conclude(work, progress, { kind: 'ok', tokens: result.tokens });
       }
       const verdict = judge(result.failure, choice.providerName);
       const { blame, error } = verdict;
-      this.#sessions.report(choice, reportOf(result.failure, verdict, work.endpoint));
+      this.#links.report(choice, reportOf(result.failure, verdict, work.endpoint));
       noteFailure(progress, blame, choice);
       if (blame === 'failed' || blame === 'wait') progress.lastError = error;
       if (blame === 'final' || sink.committed || this.#isSpent(work, progress, blame)) {
@@ -188,11 +188,11 @@ export class Relay {
       choice,
       job: null,
       timing: this.#timingOf(call.work),
-      open: (request, handler) => this.#sessions.open(choice, request, handler),
+      open: (request, handler) => this.#links.open(choice, request, handler),
       // A long answer that has begun is proof enough: others need not wait for its end.
       onAnswer: () => {
         if (choice.health !== 'probe') return;
-        this.#sessions.report(choice, { kind: 'ok', measured: null });
+        this.#links.report(choice, { kind: 'ok', measured: null });
       },
     });
     return sent === null ? null : { attempt: sent.attempt, choice };

@@ -8,7 +8,7 @@ import { nearest } from '@inference-gateway/shared/nearest';
 import { servedModels } from '../core/access/access.js';
 import { NO_NEEDS, capableCandidates } from '../core/routing/match.js';
 import { nextTry } from '../core/jobs/waiting-reason.js';
-import type { Sessions } from '../core/routing/links.js';
+import type { Links } from '../core/routing/links.js';
 import type { Call } from './work.js';
 
 const MAX_NAMED = 8;
@@ -16,14 +16,14 @@ const MAX_NAMED = 8;
 type Sought = Pick<Call, 'caller' | 'endpoint' | 'model'> & Partial<Pick<Call, 'needs'>>;
 
 /** Where nobody was asked: of a model that is known, why nobody has it now. */
-export function modelAbsent(sought: Sought, sessions: Sessions): ApiError {
-  const isKnown = knownOnes(sought, sessions).length > 0;
-  return isKnown ? modelOffline(sought, sessions) : modelNotFound(sought, sessions);
+export function modelAbsent(sought: Sought, links: Links): ApiError {
+  const isKnown = knownOnes(sought, links).length > 0;
+  return isKnown ? modelOffline(sought, links) : modelNotFound(sought, links);
 }
 
-export function modelNotFound(sought: Sought, sessions: Sessions): ApiError {
+export function modelNotFound(sought: Sought, links: Links): ApiError {
   const { serviceType } = ENDPOINTS[sought.endpoint];
-  const online = onlineModels(sought, sessions);
+  const online = onlineModels(sought, links);
   const near = nearest(sought.model, online);
   const hint = near.length > 0 ? ` Did you mean ${list(near)}?` : ` ${offer(online, serviceType)}`;
   const { features = [] } = sought.needs ?? {};
@@ -33,10 +33,10 @@ export function modelNotFound(sought: Sought, sessions: Sessions): ApiError {
   return new ApiError('model_not_found', message + hint, { param: 'model' });
 }
 
-export function modelOffline(sought: Sought, sessions: Sessions): ApiError {
+export function modelOffline(sought: Sought, links: Links): ApiError {
   const { serviceType } = ENDPOINTS[sought.endpoint];
-  const offered = offer(onlineModels(sought, sessions), serviceType);
-  const closed = closedOnes(sought, sessions);
+  const offered = offer(onlineModels(sought, links), serviceType);
+  const closed = closedOnes(sought, links);
   const state = closed.some(({ grant }) => !grant.isOpen)
     ? 'draining, paused, or shared at other hours of the day'
     : 'draining or paused';
@@ -71,20 +71,20 @@ export function modelBroken({ model }: Pick<Sought, 'model'>, retryInMs: number)
 }
 
 /** Those who could serve it, are online, and take no work of this caller's now. */
-function closedOnes(sought: Sought, sessions: Sessions) {
-  return knownOnes(sought, sessions).filter(({ online }) => online);
+function closedOnes(sought: Sought, links: Links) {
+  return knownOnes(sought, links).filter(({ online }) => online);
 }
 
 /** Those who could serve it, online or not. */
-function knownOnes({ caller, endpoint, model, needs = NO_NEEDS }: Sought, sessions: Sessions) {
-  const candidates = sessions.candidates(ENDPOINTS[endpoint].serviceType, model);
+function knownOnes({ caller, endpoint, model, needs = NO_NEEDS }: Sought, links: Links) {
+  const candidates = links.candidates(ENDPOINTS[endpoint].serviceType, model);
   return capableCandidates(candidates, { caller, needs });
 }
 
 /** Of those that take this caller's work now, as `GET /models` has them. */
-function onlineModels({ caller, endpoint }: Sought, sessions: Sessions): string[] {
+function onlineModels({ caller, endpoint }: Sought, links: Links): string[] {
   const { serviceType } = ENDPOINTS[endpoint];
-  const served = sessions
+  const served = links
     .providers()
     .flatMap((provider) => servedModels(provider, caller))
     .filter(({ service }) => service.service_type === serviceType);

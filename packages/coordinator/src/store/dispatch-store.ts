@@ -15,7 +15,7 @@ export interface NewClaim {
   readonly jobId: string;
   readonly claimId: string;
   readonly providerId: string;
-  readonly sessionId: string;
+  readonly linkId: string;
   readonly serviceId: string;
   readonly leaseUntil: number;
   /**
@@ -31,7 +31,7 @@ export interface NewClaim {
  */
 export interface HeldClaim {
   readonly claimId: string;
-  readonly sessionId: string;
+  readonly linkId: string;
 }
 
 /** A job in a provider's hands. */
@@ -94,7 +94,7 @@ export type EndOutcome =
 
 export interface ResumeRequest {
   readonly providerId: string;
-  readonly sessionId: string;
+  readonly linkId: string;
   /** The claims that the agent still has. */
   readonly claimIds: readonly string[];
   readonly leaseUntil: number;
@@ -149,7 +149,7 @@ export interface DispatchStore {
   renewClaims(
     claims: {
       readonly providerId: string;
-      readonly sessionId: string;
+      readonly linkId: string;
       readonly claimIds: readonly string[];
       readonly leaseUntil: number;
     },

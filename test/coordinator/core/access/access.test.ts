@@ -186,17 +186,17 @@ describe('what a provider serves', () => {
       share({ model: 'm', caps: { slots: null, hours: null, maxTokens: null, ...caps } }),
       share({ serviceId: 'llm-2' }),
     ];
-    const session = { accepts: 'all' } as const;
-    return { ...denPc({ ...PEOPLE, shares }), session, draining: false, services, ...told };
+    const link = { accepts: 'all' } as const;
+    return { ...denPc({ ...PEOPLE, shares }), link, draining: false, services, ...told };
   }
 
   test.each<[string, Serving, readonly [string, string]]>([
     // What it serves Anna, whose it is, and Ben.
     ['online', provider(), ['m n p', 'm']],
-    ['paused for others', provider({ session: { accepts: 'own' } }), ['m n p', '']],
-    ['paused', provider({ session: { accepts: 'none' } }), ['', '']],
+    ['paused for others', provider({ link: { accepts: 'own' } }), ['m n p', '']],
+    ['paused', provider({ link: { accepts: 'none' } }), ['', '']],
     ['draining', provider({ draining: true }), ['', '']],
-    ['offline', provider({ session: null }), ['', '']],
+    ['offline', provider({ link: null }), ['', '']],
     ['outside the hours', provider({}, { hours: hoursOf('22:00-07:00') }), ['m n p', '']],
     ['within the hours', provider({}, { hours: hoursOf('07:00-22:00') }), ['m n p', 'm']],
   ])('%s', (_, one, expected) => {

@@ -99,7 +99,7 @@ describe('which jobs are given out', () => {
     expect(ids(heads, [candidate()])).toEqual(['anna-m-1 on den']);
     expect(ids(heads, [candidate(), attic({})])).toEqual(['anna-m-1 on attic']);
     expect(ids(heads, [candidate(), attic({ freeJobSlots: 0 })])).toEqual([]);
-    expect(ids(heads, [candidate(), attic({ online: false, sessionId: null })])).toEqual([
+    expect(ids(heads, [candidate(), attic({ online: false, linkId: null })])).toEqual([
       'anna-m-1 on den',
     ]);
   });
@@ -163,7 +163,7 @@ const candidatesArbitrary = array(
       providerId: `p${provider}`,
       serviceId: model,
       model: advertisedModel({ id: model }),
-      sessionId: rest.online ? 'session' : null,
+      linkId: rest.online ? 'session' : null,
     }),
   ),
   { maxLength: 6 },

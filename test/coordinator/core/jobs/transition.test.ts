@@ -26,7 +26,7 @@ const QUEUED: JobState = {
   startedAt: null,
   finishedAt: null,
   claimId: null,
-  sessionId: null,
+  linkId: null,
   lastClaimId: null,
   providerId: null,
   serviceId: null,
@@ -40,7 +40,7 @@ const QUEUED: JobState = {
   error: null,
   failedAttempts: [],
 };
-const PLACE = { providerId: 'den', sessionId: 'a', serviceId: 'llm' };
+const PLACE = { providerId: 'den', linkId: 'a', serviceId: 'llm' };
 const CLAIM: JobChange = { event: 'claim', claimId: 'c1', ...PLACE, leaseUntil: 60 };
 
 function after(changes: readonly JobChange[], from: JobState = QUEUED): JobState {
@@ -111,9 +111,9 @@ describe('a job that is given back', () => {
   });
 
   test('counts its attempt after all once its agent is back with it', () => {
-    const resume: JobChange = { event: 'resume', sessionId: 'b', leaseUntil: 99 };
+    const resume: JobChange = { event: 'resume', linkId: 'b', leaseUntil: 99 };
     const back = after([CLAIM, { ...counting, counts: false }, resume]);
-    const held = { claimId: 'c1', sessionId: 'b', leaseUntil: 99, acceptedAt: 30 };
+    const held = { claimId: 'c1', linkId: 'b', leaseUntil: 99, acceptedAt: 30 };
     expect(back).toMatchObject({ status: 'PROCESSING', attempt: 1, ...held });
     expect(after([{ event: 'finish' }], back)).toMatchObject({ status: 'PROCESSED', attempt: 1 });
   });
@@ -142,7 +142,7 @@ const change: fc.Arbitrary<JobChange> = fc.oneof(
   fc.constant(CLAIM),
   fc.constant<JobChange>({ event: 'accept', runDeadline: 500 }),
   fc.constant<JobChange>({ event: 'renew', leaseUntil: 80 }),
-  fc.constant<JobChange>({ event: 'resume', sessionId: 'b', leaseUntil: 99 }),
+  fc.constant<JobChange>({ event: 'resume', linkId: 'b', leaseUntil: 99 }),
   fc.boolean().map((counts): JobChange => ({ event: 'release', counts, error: ERROR })),
   fc.boolean().map((retryable): JobChange => ({ event: 'fail', retryable, error: ERROR })),
   fc.constant<JobChange>({ event: 'expire', error: ERROR }),
@@ -160,7 +160,7 @@ test('after any history the state is one that the table of jobs allows', () => {
         job = unstuck(next ?? job);
         const isRunning = job.status === 'PROCESSING';
         const isEnded = !isRunning && job.status !== 'QUEUED';
-        expect([job.claimId !== null, job.sessionId !== null]).toEqual([isRunning, isRunning]);
+        expect([job.claimId !== null, job.linkId !== null]).toEqual([isRunning, isRunning]);
         expect([job.leaseUntil !== null, job.finishedAt !== null]).toEqual([isRunning, isEnded]);
         expect(job.attempt).toBeGreaterThanOrEqual(0);
         expect(job.attempt).toBeLessThanOrEqual(job.maxAttempts + 1);

@@ -23,7 +23,7 @@ const BUSY = { freeSlots: 0, freeJobSlots: 0, slots: 4 };
 const FREE = { freeSlots: 2, freeJobSlots: 1, slots: 4 };
 /** What is free is kept for synchronous calls. */
 const KEPT = { freeSlots: 1, freeJobSlots: 0, slots: 4 };
-const AWAY = { ...BUSY, online: false, sessionId: null, lastSeenAt: EARLIER };
+const AWAY = { ...BUSY, online: false, linkId: null, lastSeenAt: EARLIER };
 const FOREIGN = { ownerId: 'ben' };
 const CALLER = { memberId: 'anna', scope: 'any' as const };
 /** What Ben shares with her. */

@@ -18,10 +18,10 @@ type Trait = Partial<Candidate> & { loaded?: boolean | null };
 
 function candidate(providerId: string, trait: Trait = {}): Candidate {
   const { loaded = true, ...rest } = trait;
-  const sessionId = rest.online === false ? null : `session of ${providerId}`;
+  const linkId = rest.online === false ? null : `session of ${providerId}`;
   const model = advertisedModel({ loaded });
   const named = { providerId, providerName: providerId, ownerId: ANNA };
-  return makeCandidate({ ...named, sessionId, model, ...rest });
+  return makeCandidate({ ...named, linkId, model, ...rest });
 }
 
 /** Shared with Anna, with no limits. */

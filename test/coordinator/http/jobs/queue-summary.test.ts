@@ -56,5 +56,5 @@ async function summaryOf(
   if (whose !== 'nobody') await submitJob(store, whose === 'another' ? another : memberId);
   const limits = { requests: null, concurrent: null };
   const caller = { memberId, memberName: 'anna', keyId: 'key', scope: 'any', limits } as const;
-  return summarizeQueue({ jobActions, store, sessions: { providers: () => [] } }, caller, now);
+  return summarizeQueue({ jobActions, store, links: { providers: () => [] } }, caller, now);
 }

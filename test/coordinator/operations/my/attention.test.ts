@@ -45,7 +45,7 @@ const VIEW: View = {
   createdAt: 1,
   closed: false,
   shares: [],
-  session: null,
+  link: null,
   offlineSince: NOW,
   draining: false,
   paused: false,

@@ -63,7 +63,7 @@ export function grantOf(asking: Asking, provider: Shared, subject: Subject): Gra
 
 /** A provider as the rest of the coordinator sees it: what it serves, and whose work it takes. */
 export interface Serving extends Shared {
-  readonly session: { readonly accepts: 'all' | 'own' | 'none' } | null;
+  readonly link: { readonly accepts: 'all' | 'own' | 'none' } | null;
   readonly draining: boolean;
   readonly services: readonly AdvertisedService[];
 }
@@ -76,15 +76,15 @@ export interface ServedModel {
 
 /** What it would do for this caller now, were a slot free. */
 export function servedModels(provider: Serving, asking: Asking): readonly ServedModel[] {
-  const { session, draining } = provider;
-  if (session === null || draining || session.accepts === 'none') return [];
-  if (session.accepts === 'own' && provider.ownerId !== asking.memberId) return [];
+  const { link, draining } = provider;
+  if (link === null || draining || link.accepts === 'none') return [];
+  if (link.accepts === 'own' && provider.ownerId !== asking.memberId) return [];
   return visibleModels(provider, asking).filter(({ grant }) => grant.isOpen);
 }
 
 /** What of it this caller may know of, online or not, at this hour or another. */
 export function visibleModels(
-  provider: Omit<Serving, 'session' | 'draining'>,
+  provider: Omit<Serving, 'link' | 'draining'>,
   asking: Asking,
 ): readonly (ServedModel & { readonly grant: Grant })[] {
   const visible = [];

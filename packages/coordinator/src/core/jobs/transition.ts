@@ -31,7 +31,7 @@ export interface JobState {
   /** The claim that is current: set exactly while the job is PROCESSING. */
   readonly claimId: string | null;
   /** The link that holds the current claim. */
-  readonly sessionId: string | null;
+  readonly linkId: string | null;
   /** The last claim, current or lost; null before the first one. */
   readonly lastClaimId: string | null;
   /** They stay after a claim is lost, for the agent that comes back with a late result. */
@@ -57,7 +57,7 @@ export type JobChange =
       readonly event: 'claim';
       readonly claimId: string;
       readonly providerId: string;
-      readonly sessionId: string;
+      readonly linkId: string;
       readonly serviceId: string;
       readonly leaseUntil: number;
     }
@@ -65,7 +65,7 @@ export type JobChange =
   | { readonly event: 'renew'; readonly leaseUntil: number }
   /** `counts`: the provider is left alone for a while, and too many of these are a failure. */
   | { readonly event: 'release'; readonly counts: boolean; readonly error: JobError }
-  | { readonly event: 'resume'; readonly sessionId: string; readonly leaseUntil: number }
+  | { readonly event: 'resume'; readonly linkId: string; readonly leaseUntil: number }
   | { readonly event: 'finish' }
   /** `retryable`: another attempt may succeed. Without one left it is `give_up`. */
   | { readonly event: 'fail'; readonly retryable: boolean; readonly error: JobError }
@@ -130,13 +130,13 @@ function claimed(
   change: Extract<JobChange, { readonly event: 'claim' }>,
   now: number,
 ): JobState | null {
-  const { claimId, providerId, sessionId, serviceId, leaseUntil } = change;
+  const { claimId, providerId, linkId, serviceId, leaseUntil } = change;
   // An exclusion that has not ended stays: the next provider that gives the job back keeps it.
   return move(job, 'claim', {
     claimId,
     lastClaimId: claimId,
     providerId,
-    sessionId,
+    linkId,
     serviceId,
     leaseUntil,
     attempt: job.attempt + 1,
@@ -198,14 +198,14 @@ function failed(
  */
 function resumed(
   job: JobState,
-  { sessionId, leaseUntil }: Extract<JobChange, { readonly event: 'resume' }>,
+  { linkId, leaseUntil }: Extract<JobChange, { readonly event: 'resume' }>,
   now: number,
 ): JobState | null {
   if (job.lastClaimId === null) return null;
   return move(job, 'resume', {
     ...counted(job),
     claimId: job.lastClaimId,
-    sessionId,
+    linkId,
     leaseUntil: Math.max(job.leaseUntil ?? 0, leaseUntil),
     acceptedAt: job.acceptedAt ?? now,
     notBefore: null,
@@ -237,7 +237,7 @@ function retried(job: JobState, now: number): JobState | null {
 
 const UNCLAIMED = {
   claimId: null,
-  sessionId: null,
+  linkId: null,
   acceptedAt: null,
   leaseUntil: null,
   runDeadline: null,

@@ -29,7 +29,7 @@ export interface ProviderView {
   readonly closed: boolean;
   readonly shares: readonly ShareState[];
   /** Null while it is offline. */
-  readonly session: SessionView | null;
+  readonly link: LinkView | null;
   /** Unix ms at which its last link ended; null while online, or without a link since the start. */
   readonly offlineSince: number | null;
   readonly draining: boolean;
@@ -38,8 +38,8 @@ export interface ProviderView {
   readonly services: readonly AdvertisedService[];
 }
 
-export interface SessionView {
-  readonly sessionId: string;
+export interface LinkView {
+  readonly linkId: string;
   readonly connectedAt: number;
   readonly agentVersion: string;
   readonly host: AgentHost;
@@ -179,7 +179,7 @@ export type Resumption =
 export interface LinkedProvider {
   readonly providerId: string;
   readonly providerName: string;
-  readonly sessionId: string;
+  readonly linkId: string;
 }
 
 /** What links ask of whoever runs jobs. `dispatch` implements it. */
@@ -200,7 +200,7 @@ export type CallReport =
   /** Nothing: its caller left or made an error, its owner wanted the card, its link was lost. */
   | { readonly kind: 'nothing' };
 
-export interface Sessions {
+export interface Links {
   /** Every provider that serves, or last served, this model under this type. */
   candidates(serviceType: ServiceType, model: string): readonly Candidate[];
   /**
@@ -210,7 +210,7 @@ export interface Sessions {
   formerCandidates(serviceType: ServiceType, model: string): readonly Candidate[];
   providers(): readonly ProviderView[];
   /**
-   * Null where the session has gone, its last slot was taken, or the caller may not use it any more
+   * Null where the link has gone, its last slot was taken, or the caller may not use it any more
    * since it was chosen.
    */
   open(choice: Choice, request: OpenRequest, handler: ExchangeHandler): Exchange | null;
@@ -242,7 +242,7 @@ export interface ProviderNames {
   readonly ownerName: string;
 }
 
-export interface AdminSessions {
+export interface AdminLinks {
   /** Closes the provider's link; the agent comes back by itself. False where it has none. */
   kick(providerId: string): boolean;
   /**

@@ -23,7 +23,7 @@ export interface Candidate extends Shared, Paced {
   readonly model: AdvertisedModel;
   readonly online: boolean;
   /** Of its link; null while it is offline. */
-  readonly sessionId: string | null;
+  readonly linkId: string | null;
   /** Unix ms at which it was last online: now, where it is. */
   readonly lastSeenAt: number | null;
   /** Monotonic ms at which its last link ended; null while online, or where it has had none yet. */

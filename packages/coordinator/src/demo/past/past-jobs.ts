@@ -86,7 +86,7 @@ async function claimed(past: Past, job: PastJob, created: Created): Promise<Held
   const { id: jobId, at } = created;
   const { machine, serviceId } = placeOf(job.model);
   const { providerId } = machineNamed(past.scene, machine.name);
-  const claim = { claimId: randomId(), sessionId: 'past' };
+  const claim = { claimId: randomId(), linkId: 'past' };
   const lease = { serviceId, leaseUntil: at + LEASE_MS };
   const isOwn = machine.owner === job.member;
   await past.store.claimJobs([{ jobId, ...claim, providerId, ...lease, isOwn }], at);

@@ -12,7 +12,7 @@ import * as z from 'zod';
 import { readBearer } from '@inference-gateway/shared/bearer';
 import { isSecret } from '@inference-gateway/shared/ids';
 import { hashSecret } from '@inference-gateway/shared/program/secret';
-import type { Sessions } from '../../core/routing/links.js';
+import type { Links } from '../../core/routing/links.js';
 import { warningOf, hoursFault, SHARE_LIMITS } from '../../core/access/sharing.js';
 import type { ShareCaps } from '../../core/access/sharing.js';
 import type { Network, NewShare, Provider, Share, Store } from '../../store/port.js';
@@ -26,7 +26,7 @@ const MAX_CALLS = 120;
 export interface AgentParts {
   readonly bodies: JsonBodies;
   readonly store: Pick<Store, 'by' | 'findProviderByToken' | 'listNetworks' | 'listShares'>;
-  readonly sessions: Pick<Sessions, 'providers'>;
+  readonly links: Pick<Links, 'providers'>;
   /** Of this coordinator. */
   readonly version: string;
 }
@@ -60,7 +60,7 @@ async function tellSelf(provider: Provider, { store, version }: AgentParts) {
   return presentSelf({ provider, networks, shares, gateway });
 }
 
-async function share(provider: Provider, body: unknown, { store, sessions }: AgentParts) {
+async function share(provider: Provider, body: unknown, { store, links }: AgentParts) {
   const wanted = check(newShare, body);
   refuseTwoSubjects(wanted);
   const caps = readCaps(wanted);
@@ -71,7 +71,7 @@ async function share(provider: Provider, body: unknown, { store, sessions }: Age
   refuseTooMany(row, await store.listShares(provider.id));
   const made = await store.by(actorOf(provider)).putShare(row, Date.now());
   const name = `${provider.ownerName}/${provider.name}`;
-  const warning = warningOf({ name, services: servicesOf(provider, sessions) }, subject);
+  const warning = warningOf({ name, services: servicesOf(provider, links) }, subject);
   return { ...presentAgentShare(made), warning };
 }
 
@@ -105,9 +105,9 @@ function actorOf({ id }: Provider): string {
 }
 
 /** The link knows better than the row, which is written a moment later. */
-function servicesOf(provider: Provider, sessions: AgentParts['sessions']): Provider['services'] {
-  const view = sessions.providers().find(({ providerId }) => providerId === provider.id);
-  return view === undefined || view.session === null ? provider.services : view.services;
+function servicesOf(provider: Provider, links: AgentParts['links']): Provider['services'] {
+  const view = links.providers().find(({ providerId }) => providerId === provider.id);
+  return view === undefined || view.link === null ? provider.services : view.services;
 }
 
 async function networksOf(

@@ -139,12 +139,12 @@ export function createRouter(parts: AppParts): Router<RequestState> {
   enrollRoutes(router, { ...parts.enrollment, store, bodies });
   const { providerApproval, deviceTimes: times } = parts.enrollment;
   deviceRoutes(router, { store, bodies, providerApproval, times, publicUrl: parts.publicUrl });
-  agentRoutes(router, { store, version, sessions: inference.sessions, bodies: small.known });
+  agentRoutes(router, { store, version, links: inference.links, bodies: small.known });
   accountRoutes(router, parts);
   const { sessions, console: commands, reads } = parts;
   consoleRoutes(router, { bodies: small.known, sessions, commands, reads });
   openapiRoutes(router, parts.publicUrl);
-  modelRoutes(router, parts.inference.sessions);
+  modelRoutes(router, parts.inference.links);
   inferenceRoutes(router, parts.inference);
   assetRoutes(router, parts.inference);
   queueRoutes(router, { ...parts.inference, store: parts.store });

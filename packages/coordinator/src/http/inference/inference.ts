@@ -77,7 +77,7 @@ function modelsNow(ctx: Context, asked: Asked, parts: InferenceParts): readonly 
   const models = servingModels(candidatesFor(asked, parts), callerOf(ctx));
   if (models.length > 0) return models;
   const sought = { caller: callerOf(ctx), endpoint, model: call.request.model };
-  throw modelAbsent(sought, parts.sessions);
+  throw modelAbsent(sought, parts.links);
 }
 
 function run(ctx: Context, asked: Asked, parts: InferenceParts): Promise<void> {
@@ -140,8 +140,8 @@ function toCall(ctx: Context, { endpoint, call }: Asked, fitted: FittedCall): Om
   };
 }
 
-function candidatesFor({ endpoint, call }: Asked, { sessions }: InferenceParts) {
-  return sessions.candidates(ENDPOINTS[endpoint].serviceType, call.request.model);
+function candidatesFor({ endpoint, call }: Asked, { links }: InferenceParts) {
+  return links.candidates(ENDPOINTS[endpoint].serviceType, call.request.model);
 }
 
 /** A whole answer that its caller does not fetch would stay in memory for as long as they like. */

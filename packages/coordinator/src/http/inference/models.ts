@@ -4,21 +4,21 @@ import { nearest } from '@inference-gateway/shared/nearest';
 import type Router from '@koa/router';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
-import type { Sessions, ProviderView } from '../../core/routing/links.js';
+import type { Links, ProviderView } from '../../core/routing/links.js';
 import { servedModels } from '../../core/access/access.js';
 import type { Caller } from '../../core/access/caller.js';
 import { callerOf } from '../edge/context.js';
 import type { RequestState } from '../edge/context.js';
 
-export function modelRoutes(router: Router<RequestState>, sessions: Sessions): void {
+export function modelRoutes(router: Router<RequestState>, links: Links): void {
   router.get('/v1/models', (ctx) => {
-    ctx.body = { object: 'list', data: presentModels(sessions.providers(), callerOf(ctx)) };
+    ctx.body = { object: 'list', data: presentModels(links.providers(), callerOf(ctx)) };
   });
 
   // Ids hold slashes, raw or percent-encoded: `org/Model:7b`.
   router.get(/^\/v1\/models\/(.+)$/, (ctx) => {
     const id = decode(ctx.path.slice('/v1/models/'.length));
-    const models = presentModels(sessions.providers(), callerOf(ctx));
+    const models = presentModels(links.providers(), callerOf(ctx));
     const model = models.find((candidate) => candidate.id === id);
     if (model === undefined)
       throw unknownModel(

@@ -21,7 +21,7 @@ const MAX_LIMIT = 50;
 
 export interface BatchRouteParts extends Pick<
   SubmissionParts,
-  'sessions' | 'queueLimits' | 'checkWebhook'
+  'links' | 'queueLimits' | 'checkWebhook'
 > {
   readonly jobActions: JobActions;
   readonly store: Pick<Store, 'findBatch' | 'listBatches'>;
@@ -65,7 +65,7 @@ export function batchRoutes(router: Router<RequestState>, parts: BatchRouteParts
  * is created; then all are, or none.
  */
 async function submitBatch(ctx: Context, parts: BatchRouteParts): Promise<void> {
-  const { jobActions, bodies, limits, sessions } = parts;
+  const { jobActions, bodies, limits, links } = parts;
   const earlier = await earlierOf(ctx, (memberId, key) =>
     jobActions.findSubmittedBatch(memberId, key),
   );
@@ -75,7 +75,7 @@ async function submitBatch(ctx: Context, parts: BatchRouteParts): Promise<void> 
   const jobItems = await mapInTurns(items, ({ endpoint, ...judged }, index) =>
     asItem(bodyOf(index), () => {
       const asked = { endpoint, call: callOf(judged) };
-      return toJobItem(ctx, asked, sessions).item;
+      return toJobItem(ctx, asked, links).item;
     }),
   );
   answerBatch(ctx, acceptedOf(ctx, await jobActions.submitBatch(submitter, jobItems), parts));

@@ -4,7 +4,7 @@ import type { AdvertisedService } from '@inference-gateway/shared/protocol/messa
 import type Router from '@koa/router';
 import { servedModels } from '../../core/access/access.js';
 import type { Caller } from '../../core/access/caller.js';
-import type { Sessions, SessionView, ProviderView } from '../../core/routing/links.js';
+import type { Links, LinkView, ProviderView } from '../../core/routing/links.js';
 import { isStalled } from '../../core/jobs/waiting-reason.js';
 import type { JobActions } from '../../jobs/job-actions.js';
 import type { ModelQueue, Store } from '../../store/port.js';
@@ -15,12 +15,12 @@ export interface QueueParts {
   /** Null: asynchronous processing is not enabled. */
   readonly jobActions: Pick<JobActions, 'lastTickAt'> | null;
   readonly store: Pick<Store, 'modelQueues' | 'isQueuePaused'>;
-  readonly sessions: Pick<Sessions, 'providers'>;
+  readonly links: Pick<Links, 'providers'>;
 }
 
 /** `now` is in Unix ms. */
 export async function summarizeQueue(parts: QueueParts, caller: Caller, now: number) {
-  const { jobActions, store, sessions } = parts;
+  const { jobActions, store, links } = parts;
   const [all, own, paused] = await Promise.all([
     store.modelQueues(null),
     store.modelQueues(caller.memberId),
@@ -37,8 +37,8 @@ export async function summarizeQueue(parts: QueueParts, caller: Caller, now: num
     processing: sum(own.map(({ processing }) => processing)),
     oldest_queued_seconds: age(oldest(own), now),
     last_tick_at: lastTickAt === null ? null : new Date(lastTickAt).toISOString(),
-    capacity: capacityFor(sessions.providers(), caller),
-    by_model: byModel(own, offersOf(sessions, caller), now),
+    capacity: capacityFor(links.providers(), caller),
+    by_model: byModel(own, offersOf(links, caller), now),
   };
 }
 
@@ -53,20 +53,20 @@ interface Offer {
 }
 
 /** Of the providers online that take the caller's work. */
-function offersOf(sessions: Pick<Sessions, 'providers'>, caller: Caller): readonly Offer[] {
-  return sessions.providers().flatMap((provider) =>
+function offersOf(links: Pick<Links, 'providers'>, caller: Caller): readonly Offer[] {
+  return links.providers().flatMap((provider) =>
     servedModels(provider, caller).map(({ service, model }) => ({
       serviceType: service.service_type,
       model: model.id,
       providerId: provider.providerId,
       slots: service.slots,
-      freeSlots: freeSlotsOf(service, provider.session),
+      freeSlots: freeSlotsOf(service, provider.link),
     })),
   );
 }
 
-function freeSlotsOf(service: AdvertisedService, session: SessionView | null): number {
-  return Math.max(0, service.slots - (session?.busyByService.get(service.service_id) ?? 0));
+function freeSlotsOf(service: AdvertisedService, link: LinkView | null): number {
+  return Math.max(0, service.slots - (link?.busyByService.get(service.service_id) ?? 0));
 }
 
 /** One row a model and service type that has jobs of the caller's, or a provider online. */
@@ -158,8 +158,8 @@ function unitsOf(provider: ProviderView, caller: Caller): readonly Unit[] {
     .map((services) => unitOf(services, provider));
 }
 
-function unitOf(services: readonly AdvertisedService[], { session }: ProviderView): Unit {
-  const busy = services.map(({ service_id: id }) => session?.busyByService.get(id) ?? 0);
+function unitOf(services: readonly AdvertisedService[], { link }: ProviderView): Unit {
+  const busy = services.map(({ service_id: id }) => link?.busyByService.get(id) ?? 0);
   return {
     slots: Math.max(...services.map(({ slots }) => slots)),
     busy: busy.reduce((total, one) => total + one, 0),

@@ -6,7 +6,7 @@ import type { WebhookTarget } from '@inference-gateway/shared/openai/webhook';
 import type { AssetLibrary } from '../../assets/asset-library.js';
 import type { AssetLinks } from '../../assets/asset-links.js';
 import { fittingModels } from '../../core/routing/match.js';
-import type { Sessions } from '../../core/routing/links.js';
+import type { Links } from '../../core/routing/links.js';
 import { modelNotFound } from '../../run/absence.js';
 import type { JobActions, Submitter, Waiting } from '../../jobs/job-actions.js';
 import type { Job, NewJobItem, QueueFull, SubmitOutcome } from '../../store/port.js';
@@ -26,7 +26,7 @@ export interface SubmissionParts {
   readonly queueLimits: { readonly maxQueuedJobs: number; readonly maxQueuedBytes: number };
   /** Throws an `ApiError` where an address may not be told anything. */
   readonly checkWebhook: (url: string) => void;
-  readonly sessions: Sessions;
+  readonly links: Links;
   readonly library: AssetLibrary;
   readonly assetLinks: AssetLinks;
 }
@@ -39,16 +39,16 @@ export interface Asked {
 
 /** Queues the call instead of running it (specification, Async submission 1 and 2). */
 export async function submitJob(ctx: Context, asked: Asked, parts: SubmissionParts): Promise<void> {
-  const { jobActions, sessions, library } = parts;
+  const { jobActions, links, library } = parts;
   if (jobActions === null) throw asyncDisabled();
   const submitter = submitterOf(ctx, asked.call.request.webhook, parts);
   const { endpoint } = asked;
   const { model } = asked.call.request;
   const caller = callerOf(ctx);
   // Offline or not: what was never there will hardly come, and a wrong name is told at once.
-  const models = fittingModels(candidatesFor(asked, sessions), caller);
-  if (models.length === 0) throw modelNotFound({ caller, endpoint, model }, sessions);
-  const { item, headers } = toJobItem(ctx, asked, sessions);
+  const models = fittingModels(candidatesFor(asked, links), caller);
+  if (models.length === 0) throw modelNotFound({ caller, endpoint, model }, links);
+  const { item, headers } = toJobItem(ctx, asked, links);
   if (ENDPOINTS[endpoint].media !== null) await library.requireSpace(caller.memberId);
   const { job, waiting } = acceptedOf(ctx, await jobActions.submit(submitter, item), parts);
   ctx.set(headers);
@@ -111,12 +111,12 @@ const REPLAYED = 'Idempotency-Replayed';
 export function toJobItem(
   ctx: Context,
   asked: Asked,
-  sessions: Sessions,
+  links: Links,
 ): { readonly item: NewJobItem; readonly headers: Readonly<Record<string, string>> } {
   const { endpoint, call } = asked;
   const kind = relayedKind(endpoint);
   const { body, needs, headers } = kind.fit(call, () =>
-    kind.modelsToFit(candidatesFor(asked, sessions), callerOf(ctx)),
+    kind.modelsToFit(candidatesFor(asked, links), callerOf(ctx)),
   );
   const { stream: _stream, stream_options: _options, ...whole } = body;
   const item = { endpoint, model: call.request.model, needs, body: writeSparse(whole) };
@@ -219,6 +219,6 @@ function hasUsableKey(ctx: Context): boolean {
   return USABLE_KEY.test(ctx.get('idempotency-key'));
 }
 
-function candidatesFor({ endpoint, call }: Asked, sessions: Sessions) {
-  return sessions.candidates(ENDPOINTS[endpoint].serviceType, call.request.model);
+function candidatesFor({ endpoint, call }: Asked, links: Links) {
+  return links.candidates(ENDPOINTS[endpoint].serviceType, call.request.model);
 }

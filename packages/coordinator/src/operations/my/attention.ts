@@ -65,11 +65,11 @@ const queueFindings: Finding = ({ queue }) => [
 const providerFindings: Finding = ({ providers }) =>
   providers.flatMap(({ id, name, view, paused, approvedAt }) => {
     const href = `/providers/${id}`;
-    const session = view?.session ?? null;
+    const link = view?.link ?? null;
     const isShared = (view?.shares ?? []).length > 0;
-    const isPaused = paused || (session !== null && session.accepts !== 'all');
+    const isPaused = paused || (link !== null && link.accepts !== 'all');
     return [
-      ...when(session === null && isShared, {
+      ...when(link === null && isShared, {
         kind: 'provider_offline',
         text: `${name} is offline, and others count on what it shares.`,
         href,
@@ -189,7 +189,7 @@ export type HomeFacts = Awaited<ReturnType<typeof gatherHome>>;
 
 /** What a running coordinator has in memory is read there, and not from the store. */
 export async function gatherHome({ context, member }: Mine) {
-  const { store, sessions, jobActions, system, asyncEnabled } = context;
+  const { store, links, jobActions, system, asyncEnabled } = context;
   const now = context.now();
   // All at once: asked for one after the other, each would be a way of its own to the database.
   const [all, queues, own, keys, activity, isPaused, used, invitations, admin] = await Promise.all([
@@ -204,7 +204,7 @@ export async function gatherHome({ context, member }: Mine) {
     store.listNetworkInvitations({ memberId: member.id }),
     member.role === 'admin' ? adminFacts(store, now) : null,
   ]);
-  const views = new Map(sessions?.providers().map((view) => [view.providerId, view]));
+  const views = new Map(links?.providers().map((view) => [view.providerId, view]));
   return {
     now,
     member,

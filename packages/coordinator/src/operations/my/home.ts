@@ -13,7 +13,7 @@ export const MY_HOME = {
         running: sum(queues.map(({ processing }) => processing)),
         queued: sum(queues.map(({ queued }) => queued)),
         oldest_queued_at: oldest.length === 0 ? null : Math.min(...oldest),
-        providers_online: providers.filter(({ view }) => (view?.session ?? null) !== null).length,
+        providers_online: providers.filter(({ view }) => (view?.link ?? null) !== null).length,
         providers: providers.length,
         requests_24h: activity.requests,
         errors_24h: activity.failed,

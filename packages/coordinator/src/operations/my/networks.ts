@@ -130,7 +130,7 @@ export const MY_SHARES = {
       .filter(({ ownerId }) => ownerId !== mine.member.id)
       .map((share) => ({
         ...present(share),
-        online: (views.get(share.providerId)?.session ?? null) !== null,
+        online: (views.get(share.providerId)?.link ?? null) !== null,
       }));
   }),
 };

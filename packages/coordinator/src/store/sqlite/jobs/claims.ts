@@ -18,14 +18,14 @@ const CLAIMED_COLUMNS = `${JOB_COLUMNS},
   (select name from members where id = member_id) as member_name`;
 
 export function toClaimedJob(row: ClaimedRow): ClaimedJob {
-  const { claim_id: claimId, session_id: sessionId, service_id: serviceId } = row;
-  if (claimId === null || sessionId === null || serviceId === null) {
+  const { claim_id: claimId, session_id: linkId, service_id: serviceId } = row;
+  if (claimId === null || linkId === null || serviceId === null) {
     throw new Error(`the job ${row.id} has no claim`);
   }
   return {
     job: toJob(row),
     claimId,
-    sessionId,
+    linkId,
     serviceId,
     memberName: row.member_name,
     acceptedAt: row.accepted_at,
@@ -39,13 +39,13 @@ export function claimOperations(database: Database): ClaimOperations {
     `update jobs set
        accepted_at = coalesce(accepted_at, @now),
        run_deadline = coalesce(run_deadline, @runDeadline)
-     where last_claim_id = @claimId and status = 'PROCESSING' and session_id = @sessionId`,
+     where last_claim_id = @claimId and status = 'PROCESSING' and session_id = @linkId`,
   );
   const renew = database
     .prepare<object, string>(
       `update jobs set lease_until = max(lease_until, @leaseUntil)
        where last_claim_id in (select value from json_each(@claimIds))
-         and +status = 'PROCESSING' and provider_id = @providerId and session_id = @sessionId
+         and +status = 'PROCESSING' and provider_id = @providerId and session_id = @linkId
        returning claim_id`,
     )
     .pluck();
@@ -56,8 +56,8 @@ export function claimOperations(database: Database): ClaimOperations {
   const claim = claimer(database);
   return {
     claimJobs: (claims, now) => claims.map((one) => claim(one, now)),
-    acceptJob: ({ claimId, sessionId }, runDeadline, now) =>
-      accept.run({ claimId, sessionId, runDeadline, now }).changes === 1,
+    acceptJob: ({ claimId, linkId }, runDeadline, now) =>
+      accept.run({ claimId, linkId, runDeadline, now }).changes === 1,
     renewClaims: ({ claimIds, ...lease }) => {
       const renewed = new Set(renew.all({ ...lease, claimIds: JSON.stringify(claimIds) }));
       return claimIds.filter((id) => !renewed.has(id));
@@ -73,7 +73,7 @@ function claimer(database: Database): (claim: NewClaim, now: number) => Claimed 
   const take = database.prepare<Omit<NewClaim, 'isOwn'> & { now: number }, ClaimedRow>(
     `update jobs set
        status = 'PROCESSING', claim_id = @claimId, last_claim_id = @claimId,
-       provider_id = @providerId, session_id = @sessionId, service_id = @serviceId,
+       provider_id = @providerId, session_id = @linkId, service_id = @serviceId,
        attempt = attempt + 1, attempt_counted = 1,
        started_at = @now, accepted_at = null, run_deadline = null, lease_until = @leaseUntil
      where id = @jobId and status = 'QUEUED' and not_before is null and not (${QUEUE_PAUSED})

@@ -41,7 +41,7 @@ function finishOperations(database: Database): Pick<Operations, 'finishJob'> {
       if (job?.status === 'PROCESSED') return { kind: 'duplicate' };
       if (job === undefined || nextStatus(job.status, 'finish') === null) return STALE;
       // A job that waits again is held by no link: the late result of its last claim counts.
-      if (job.session_id !== null && job.session_id !== outcome.sessionId) return STALE;
+      if (job.session_id !== null && job.session_id !== outcome.linkId) return STALE;
       // First: if they do not fit, nothing has changed.
       const space = writeAssets(outcome.assets, outcome.assetLimits);
       if (space !== 'created') return { kind: space };

@@ -28,13 +28,13 @@ export function lostClaimOperations(database: Database): LostClaimOperations {
   );
   const { end } = jobTransitions(database);
   return {
-    releaseJob: ({ claimId, sessionId, counts, error, random }, now) => {
-      const row = current.get(claimId, sessionId);
+    releaseJob: ({ claimId, linkId, counts, error, random }, now) => {
+      const row = current.get(claimId, linkId);
       if (row === undefined) return { kind: 'stale' };
       return end(row, { event: 'release', counts, error }, { now, random });
     },
-    failJob: ({ claimId, sessionId, retryable, error, random }, now) => {
-      const row = current.get(claimId, sessionId);
+    failJob: ({ claimId, linkId, retryable, error, random }, now) => {
+      const row = current.get(claimId, linkId);
       if (row === undefined) return { kind: 'stale' };
       return end(row, { event: 'fail', retryable, error }, { now, random });
     },
@@ -75,10 +75,10 @@ function resumer(database: Database): (request: ResumeRequest, now: number) => R
   };
   const { apply, end } = jobTransitions(database);
   return ({ random, ...request }, now) => {
-    const { providerId, sessionId, leaseUntil } = request;
+    const { providerId, linkId, leaseUntil } = request;
     const claimIds = JSON.stringify(request.claimIds);
     const moment = { now, random };
-    const resume = { event: 'resume', sessionId, leaseUntil } as const;
+    const resume = { event: 'resume', linkId, leaseUntil } as const;
     const claims = held.all({ providerId, claimIds }).flatMap((row) => {
       const resumed = apply(row, resume, moment);
       return resumed === null ? [] : withSize(resumed, row.member_name);

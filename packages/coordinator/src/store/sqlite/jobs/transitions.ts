@@ -89,7 +89,7 @@ export function toState(row: JobRow): JobState {
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     claimId: row.claim_id,
-    sessionId: row.session_id,
+    linkId: row.session_id,
     lastClaimId: row.last_claim_id,
     providerId: row.provider_id,
     serviceId: row.service_id,
@@ -137,7 +137,7 @@ function columnsOf(row: JobRow, state: JobState): Changeable {
     started_at: state.startedAt,
     finished_at: state.finishedAt,
     claim_id: state.claimId,
-    session_id: state.sessionId,
+    session_id: state.linkId,
     last_claim_id: state.lastClaimId,
     provider_id: state.providerId,
     service_id: state.serviceId,
@@ -161,7 +161,7 @@ function laneOf(row: JobRow, excluded: readonly string[], avoided: readonly stri
 
 /** What must not have changed since the row was read. */
 const AS_READ = `id = @id and status = @wasStatus and generation = @wasGeneration
-  and claim_id is @wasClaim and session_id is @wasSession and lease_until is @wasLease`;
+  and claim_id is @wasClaim and session_id is @wasLink and lease_until is @wasLease`;
 
 type RowWriter = (row: JobRow, columns: Readonly<Partial<JobRow>>) => JobRow | null;
 
@@ -193,7 +193,7 @@ function rowWriter(database: Database): RowWriter {
       wasStatus: status,
       wasGeneration: generation,
       wasClaim: claim_id,
-      wasSession: session_id,
+      wasLink: session_id,
       wasLease: lease_until,
     };
     return statement.get({ ...Object.fromEntries(changed), ...asRead }) ?? null;
