@@ -251,7 +251,6 @@ const PLACE = {
   foreign: true,
   online: true,
   linkId: 'link',
-  lastSeenAt: null,
   offlineSince: null,
   draining: false,
   accepts: 'all',

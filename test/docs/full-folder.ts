@@ -9,6 +9,7 @@ import {
   newAsset,
   sha256,
   usageRow,
+  serve,
 } from '../store/store-rows.js';
 import {
   claim,
@@ -40,7 +41,7 @@ export async function fillWithEverything(store: Store): Promise<Full> {
   const spoken = await submit(store, anna, { endpoint: 'speech', model: 'kokoro' });
   const sound = { ...newAsset(anna.id), providerId: jobs.provider.id, seconds: 1.5 };
   await finish(store, await claim(store, spoken, jobs.provider), { assets: [sound] });
-  await store.recordProviderSeen(jobs.provider.id, { services: [SERVICE], host: HOST }, Date.now());
+  await serve(store, jobs.provider.id, { now: Date.now() });
   const provider = await fillProvider(store);
   await fillAccounts(store, { anna: anna.id, ben: ben.id, provider });
   const batch = await submitBatch(store, anna, { label: 'night', count: 2 });
@@ -78,7 +79,7 @@ async function fillProvider(store: Store): Promise<string> {
   const gpu = { name: 'RTX', vendor: 'NVIDIA', vram_mib: 1, driver: '1' };
   const host = { ...HOST, gpus: [gpu, { name: null, vendor: null, vram_mib: null, driver: null }] };
   const services = [SERVICE, { ...SERVICE, ...extra, service_type: 'tts' as const }];
-  await store.recordProviderSeen(id, { services, host }, Date.now());
+  await serve(store, id, { services, host, now: Date.now() });
   const now = Date.now();
   const friends = created(await store.createNetwork({ name: 'friends', ownerId }, now));
   const ben = await store.findMember('ben');

@@ -3,24 +3,12 @@ import type { Clocks } from '@inference-gateway/coordinator/jobs/upkeep';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Job, Store } from '@inference-gateway/coordinator/store/port';
 import { createLogger } from '@inference-gateway/shared/program/logger';
-import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { BROKEN, SESSION, submitJob } from '../store/job-rows.js';
 import { claimed, jobOf, LEASE_MS, newFinish, runningJob } from '../store/dispatch-rows.js';
-import { createMember, NOW, SERVICE } from '../store/store-rows.js';
-import { makeCandidate } from '../support/candidate.js';
+import { createMember, createProvider, NOW, serve } from '../store/store-rows.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-/** The provider of every job here: it has been seen, and is not online. */
-const AWAY = makeCandidate({
-  model: SERVICE.models[0] as AdvertisedModel,
-  online: false,
-  linkId: null,
-  lastSeenAt: NOW,
-  accepts: 'none',
-  freeSlots: 0,
-  slots: 2,
-});
 const HOUR_MS = 3_600_000;
 const TICK_MS = 1_000;
 const SWEPT_WITHIN_MS = 5_000;
@@ -58,6 +46,10 @@ beforeEach(async () => {
   store = await openStore(await temporaryFolder());
   onTestFinished(() => store.close());
   anna = (await createMember(store, 'anna')).id;
+  // The provider of every job here: it has been seen, and is not online.
+  const { id: providerId } = await createProvider(store, { ownerId: anna });
+  await serve(store, providerId);
+  await store.endLink({ providerId, linkId: 'link' }, NOW);
   clocks = new MovedClocks();
   ended = [];
   upkeep = newUpkeep(LEASE_MS);
@@ -66,7 +58,7 @@ beforeEach(async () => {
 function newUpkeep(leaseMs: number): Upkeep {
   return new Upkeep({
     store,
-    links: { candidates: () => [{ ...AWAY, ownerId: anna }], formerCandidates: () => [] },
+    links: { candidates: () => [], shared: () => ({ ownerId: anna, closed: false, shares: [] }) },
     clocks,
     leaseMs,
     noProviderMs: HOUR_MS,

@@ -188,7 +188,7 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
         const short = await runningJob(store(), anna.id);
         const until = NOW + 3 * LEASE_MS;
         const long = await runningJob(store(), anna.id, { claim: { leaseUntil: 9 * until } });
-        await store().renewAllClaims(until);
+        await store().renewOwnClaims(until, NOW);
         expect(await sweep(until)).toEqual([]);
         expect(await sweep(until + 1)).toEqual(['requeued', 'requeued']);
         for (const { job } of [short, long]) {

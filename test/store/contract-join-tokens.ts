@@ -3,6 +3,7 @@ import type { JoinToken, Store } from '@inference-gateway/coordinator/store/port
 import { describe, expect, test } from 'vitest';
 import { audited } from './audited.js';
 import {
+  HOST,
   NOW,
   SERVICE,
   createJoinToken,
@@ -12,6 +13,7 @@ import {
   newProvider,
   randomHex,
   sha256,
+  serve,
 } from './store-rows.js';
 
 const UNKNOWN_ID = 'Z'.repeat(26);
@@ -175,12 +177,12 @@ export function describeJoinTokens(adapter: string, store: () => Store): void {
       const subject = { serviceId: null, model: null };
       const caps = { slots: null, hours: null, maxTokens: null };
       await store().putShare({ providerId: first.id, subject, audience, caps }, NOW);
-      await store().recordProviderSeen(first.id, { services: [SERVICE] }, NOW);
+      await serve(store(), first.id);
       const { ownerId, id: replaces } = first;
       const { joinTokenHash } = await createJoinToken(store(), { ownerId, replaces });
       const tokenHash = sha256('new');
       const outcome = await enroll(joinTokenHash, { tokenHash, name: 'other', approved: true });
-      const known = { ...first, services: [SERVICE], lastSeenAt: NOW };
+      const known = { ...first, services: [SERVICE], host: HOST, lastSeenAt: NOW };
       expect(outcome).toEqual({ kind: 'created', value: known });
       expect(await store().findProviderByToken(old)).toBeNull();
       expect(await store().findProviderByToken(tokenHash)).toEqual(known);

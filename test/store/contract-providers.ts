@@ -4,28 +4,25 @@ import { describe, expect, test } from 'vitest';
 import { audited } from './audited.js';
 import { jobOf, laneOf, runningJob } from './dispatch-rows.js';
 import { BROKEN, NO_ID } from './job-rows.js';
-import { HOST, NOW, SERVICE, createMember, createProvider, sha256 } from './store-rows.js';
+import { HOST, NOW, SERVICE, createMember, createProvider, sha256, serve } from './store-rows.js';
 
 export function describeProviders(adapter: string, store: () => Store): void {
   const onlyProvider = async (): Promise<Provider | undefined> =>
     (await store().listProviders())[0];
 
   describe(`${adapter}: providers`, () => {
-    test('what was seen of a provider is kept, and what was not told stays', async () => {
+    test('what its newest link says that it serves is kept', async () => {
       const provider = await createProvider(store());
-      await store().recordProviderSeen(provider.id, { services: [SERVICE], host: HOST }, NOW + 5);
-      expect(await onlyProvider()).toEqual({
-        ...provider,
-        services: [SERVICE],
-        host: HOST,
-        lastSeenAt: NOW + 5,
-      });
-      await store().recordProviderSeen(provider.id, {}, NOW + 9);
-      expect(await onlyProvider()).toMatchObject({ services: [SERVICE], lastSeenAt: NOW + 9 });
-      await store().recordProviderSeen(provider.id, { services: [] }, NOW + 8);
-      expect(await onlyProvider()).toMatchObject({ services: [], host: HOST });
-      expect(await onlyProvider()).toMatchObject({ lastSeenAt: NOW + 9 });
-      await store().recordProviderSeen('no such provider', { services: [SERVICE] }, NOW);
+      await serve(store(), provider.id, { now: NOW + 5 });
+      const lastSeenAt = NOW + 5;
+      const known = { ...provider, services: [SERVICE], host: HOST, lastSeenAt };
+      expect(await onlyProvider()).toEqual(known);
+      const link = { providerId: provider.id, linkId: 'link' };
+      await store().recordServed(link, { services: [], host: HOST }, NOW + 4);
+      expect(await onlyProvider()).toEqual({ ...known, services: [] });
+      await store().endLink(link, NOW + 9);
+      expect(await onlyProvider()).toEqual({ ...known, services: [], lastSeenAt: NOW + 9 });
+      await serve(store(), 'no such provider');
       expect(await store().listProviders()).toHaveLength(1);
     });
 
@@ -128,7 +125,7 @@ export function describeProviders(adapter: string, store: () => Store): void {
         const subject = { serviceId: null, model: null };
         await store().putShare({ providerId, subject, audience, caps }, NOW);
       }
-      await store().recordProviderSeen(id, { services: [SERVICE] }, NOW);
+      await serve(store(), id);
       expect(await store().removeProvider(id, NOW)).toBe(true);
       expect(await store().removeProvider(id, NOW)).toBe(false);
       expect(await store().findProviderByToken(tokenHash)).toBeNull();

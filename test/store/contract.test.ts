@@ -1,5 +1,6 @@
-import { openStore } from '@inference-gateway/coordinator/store/open';
+import { DATABASE_FILE, openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
+import { createSqliteStore } from '@inference-gateway/coordinator/store/sqlite/engine/client';
 import { openForReading } from '@inference-gateway/coordinator/store/sqlite/engine/database';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,20 +12,21 @@ import type { WrittenUsage } from './store-harness.js';
 interface Opened {
   readonly dataDir: string;
   store: Store;
+  readonly peers: Store[];
 }
 
 const opened: Opened[] = [];
 
 afterEach(async () => {
-  for (const { dataDir, store } of opened.splice(0)) {
-    await store.close();
+  for (const { dataDir, store, peers } of opened.splice(0)) {
+    for (const one of [store, ...peers]) await one.close();
     await rm(dataDir, { recursive: true });
   }
 });
 
 describeStore('SQLite', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'gateway-store-'));
-  const current: Opened = { dataDir, store: await openStore(dataDir) };
+  const current: Opened = { dataDir, store: await openStore(dataDir), peers: [] };
   opened.push(current);
   return {
     store: current.store,
@@ -33,9 +35,15 @@ describeStore('SQLite', async () => {
       current.store = await openStore(dataDir);
       return current.store;
     },
+    peer(nodeId) {
+      const file = join(dataDir, DATABASE_FILE);
+      const peer = createSqliteStore(file, { nodeId, onUsageLost: () => {} });
+      current.peers.push(peer);
+      return peer;
+    },
     async usage() {
       await current.store.close();
-      const database = openForReading(join(dataDir, 'gateway.db'));
+      const database = openForReading(join(dataDir, DATABASE_FILE));
       const rows = database
         .prepare<[], WrittenUsage>(
           `select request_id as requestId, outcome, prompt_tokens as promptTokens,

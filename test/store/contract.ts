@@ -20,6 +20,7 @@ import { describeLimits } from './contract-limits.js';
 import { describeMembers } from './contract-members.js';
 import { describeNetworkInvitations } from './contract-network-invitations.js';
 import { describeNetworks } from './contract-networks.js';
+import { describePresence } from './contract-presence.js';
 import { describeProviders } from './contract-providers.js';
 import { describeSharing } from './contract-sharing.js';
 import { describeSubmissions } from './contract-submissions.js';
@@ -52,6 +53,7 @@ export function describeStore(adapter: string, open: () => Promise<StoreHarness>
   describeJoinTokens(adapter, () => store);
   describeDevices(adapter, () => store);
   describeProviders(adapter, () => store);
+  describePresence(adapter, () => harness);
   describeNetworks(adapter, () => store);
   describeNetworkInvitations(adapter, () => store);
   describeSharing(adapter, () => store);

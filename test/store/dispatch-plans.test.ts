@@ -58,7 +58,7 @@ function statementsOf(database: Database): string[] {
       };
     },
   });
-  dispatchOperations(spy, new AuditTrail(database));
+  dispatchOperations(spy, new AuditTrail(database), 'node');
   return statements;
 }
 

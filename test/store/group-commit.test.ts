@@ -129,7 +129,7 @@ async function openCommit() {
   onTestFinished(() => void database.close());
   migrate(database);
   const trail = new AuditTrail(database);
-  const commitGroup = groupCommit(database, createOperations(database, trail), trail);
+  const commitGroup = groupCommit(database, createOperations(database, trail, 'node'), trail);
   const commit = (calls: Call[]) => commitGroup({ calls, watchesSharing: false }).outcomes;
   return {
     database,

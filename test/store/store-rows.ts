@@ -9,6 +9,7 @@ import type {
   NewMember,
   NewProvider,
   Provider,
+  Served,
   Store,
   UsageRow,
 } from '@inference-gateway/coordinator/store/port';
@@ -36,6 +37,17 @@ export const SERVICE: AdvertisedService = {
 };
 
 export const HOST = { os: 'linux', arch: 'x64', gpus: [] };
+
+/** Links the provider, which serves this from now on. */
+export async function serve(
+  store: Store,
+  providerId: string,
+  { now = NOW, linkId = 'link', ...served }: Partial<Served & { now: number; linkId: string }> = {},
+): Promise<void> {
+  const link = { providerId, linkId };
+  await store.resumeClaims({ ...link, claimIds: [], leaseUntil: now, random: 0 }, now);
+  await store.recordServed(link, { services: [SERVICE], host: HOST, ...served }, now);
+}
 
 export function newMember(name: string): NewMember {
   return { email: `${name}@example.org`, name, role: 'member', passwordHash: null };

@@ -14,7 +14,10 @@ import { NOW, newMember, usageRow } from './store-rows.js';
 const UNAVAILABLE = { code: 'storage_unavailable', status: 503 };
 
 test('when the thread dies, what is pending and what comes later is refused', async () => {
-  const calls = new WorkerCalls(join(await temporaryFolder(), 'no such folder', 'gateway.db'));
+  const calls = new WorkerCalls({
+    databaseFile: join(await temporaryFolder(), 'no such folder', 'gateway.db'),
+    nodeId: 'node',
+  });
   const pending = [calls.call(SYSTEM, 'listMembers'), calls.call(SYSTEM, 'listProviders')];
   for (const call of pending) await expect(call).rejects.toMatchObject(UNAVAILABLE);
   const later = calls.call(SYSTEM, 'listMembers');
@@ -27,7 +30,7 @@ test('calls beyond the limit are refused at once, and the others are answered', 
   const database = openDatabase(file);
   migrate(database);
   database.close();
-  const calls = new WorkerCalls(file);
+  const calls = new WorkerCalls({ databaseFile: file, nodeId: 'node' });
   const pending = Array.from({ length: MAX_PENDING_CALLS }, () =>
     calls.call(SYSTEM, 'findMember', 'anna'),
   );

@@ -30,7 +30,6 @@ export function makeCandidate(change: Partial<Candidate> = {}): Candidate {
     model: advertisedModel(),
     online: true,
     linkId: 'link',
-    lastSeenAt: null,
     offlineSince: null,
     draining: false,
     accepts: 'all',

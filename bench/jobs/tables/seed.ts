@@ -77,7 +77,10 @@ async function createMember(store: Store, name: string): Promise<string> {
   const hashes = { joinTokenHash: token.hash, tokenHash: sha256(`agent of ${name}`) };
   const provider = await store.enroll({ ...hashes, name: null, approved: true }, now);
   if (provider.kind !== 'created') throw new Error(`the provider of ${name} is not enrolled`);
-  await store.recordProviderSeen(provider.value.id, { services: [SERVICE] }, now);
+  const link = { providerId: provider.value.id, linkId: 'bench' };
+  await store.resumeClaims({ ...link, claimIds: [], leaseUntil: now, random: 0 }, now);
+  const host = { os: 'linux', arch: 'x64', gpus: [] };
+  await store.recordServed(link, { services: [SERVICE], host }, now);
   return ownerId;
 }
 

@@ -119,9 +119,11 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
   });
   const shared = { config, store, logger, exposition, publicUrl, assetLinks, budget };
   const onMoved = live.jobsMoved;
+  await store.startNode(Date.now());
+  // Before the queue is looked after, which judges by it who may serve a job.
+  await followSharing(store, registry);
   const queued = openQueuedWork({ ...shared, links: registry, library, onMoved });
   const { jobs } = queued;
-  await followSharing(store, registry);
   const findProvider = (token: string) => store.findProviderByToken(hashSecret(token));
   const links = new LinkServer({ registry, timing: config, claims: jobs, logger, findProvider });
   const setup = new SetupLink(config.dataDir, (await store.listMembers()).length > 0);

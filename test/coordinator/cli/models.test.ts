@@ -1,6 +1,6 @@
 import type { Provider, Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
-import { HOST, SERVICE, createMember } from '../../store/store-rows.js';
+import { SERVICE, createMember, serve } from '../../store/store-rows.js';
 import { dataFolder } from './data-folder.js';
 import { expectFailures } from './expect-failures.js';
 import { WHERE, prepareStopped } from './jobs-in-store.js';
@@ -22,7 +22,7 @@ async function fill(store: Store): Promise<Machines> {
   const attic = await addProvider(store, 'ben', { name: 'attic-pc' });
   await createMember(store, 'carl');
   const services = MODEL === undefined ? [] : [{ ...SPEECH, models: [{ ...MODEL, id: 'kokoro' }] }];
-  await store.recordProviderSeen(attic.id, { services, host: HOST }, Date.now());
+  await serve(store, attic.id, { services, now: Date.now() });
   const audience = { kind: 'member', id: attic.ownerId } as const;
   const hours = { from: 0, until: 1_439, timeZone: 'UTC' };
   const caps = { slots: null, maxTokens: 500, hours };

@@ -9,6 +9,7 @@ import {
   newProvider,
   randomHex,
   sha256,
+  serve,
 } from '../../store/store-rows.js';
 
 /** A machine of a member, who is made where there is none of that name. */
@@ -24,7 +25,7 @@ export async function addProvider(
   const token = { ownerId, name, hash, expiresAt: now + 1_000, replaces: null };
   await store.createJoinToken(token, now);
   const enrolled = created(await store.enroll(newProvider(hash, { name, approved }), now));
-  await store.recordProviderSeen(enrolled.id, { services: [SERVICE], host: HOST }, now);
+  await serve(store, enrolled.id, { now });
   return enrolled;
 }
 

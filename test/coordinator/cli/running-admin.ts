@@ -91,8 +91,8 @@ class MadeUpLinks implements Links, AdminLinks {
     return this.served;
   }
 
-  formerCandidates(): readonly Candidate[] {
-    return [];
+  shared(): null {
+    return null;
   }
 
   open(): null {

@@ -29,7 +29,7 @@ async function stage() {
   let freed = nothing;
   const links = {
     candidates: () => [],
-    formerCandidates: () => [],
+    shared: () => null,
     freeJobSlots: () => FREE,
     onCapacity: (listener: () => void) => {
       freed = listener;

@@ -1,54 +1,69 @@
 /** What the upkeep of the queue does while the database is slow, or takes nothing. */
 import { Upkeep } from '@inference-gateway/coordinator/jobs/upkeep';
 import type { UpkeepParts } from '@inference-gateway/coordinator/jobs/upkeep';
-import { openStore } from '@inference-gateway/coordinator/store/open';
+import { DATABASE_FILE, openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
+import { createSqliteStore } from '@inference-gateway/coordinator/store/sqlite/engine/client';
 import { createLogger } from '@inference-gateway/shared/program/logger';
+import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { jobOf, LEASE_MS, runningJob } from '../../store/dispatch-rows.js';
 import { submitJob } from '../../store/job-rows.js';
-import { createMember, NOW, usageRow } from '../../store/store-rows.js';
-import { advertisedModel, makeCandidate } from '../../support/candidate.js';
+import {
+  createMember,
+  createProvider,
+  NOW,
+  serve,
+  SERVICE,
+  usageRow,
+} from '../../store/store-rows.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const TICK_MS = 1_000;
 const SWEPT_WITHIN_MS = 5_000;
+const PATIENCE_MS = 3_600_000;
+const PEER = { nodeId: 'peer', onUsageLost: () => {} };
 const NOTHING = async (): Promise<void> => {};
 
+let folder: string;
 let store: Store;
 let anna: string;
+let den: string;
 /** What has passed since the start, by either clock. */
 let passedMs: number;
 /** What happens while the store is asked whether the queue is paused. */
 let onAsked: () => Promise<void>;
 
 beforeEach(async () => {
-  store = await openStore(await temporaryFolder());
+  folder = await temporaryFolder();
+  store = await openStore(folder);
   onTestFinished(() => store.close());
   anna = (await createMember(store, 'anna')).id;
+  await store.startNode(NOW);
+  den = (await createProvider(store, { ownerId: anna })).id;
+  // Her machine is there, so that no job ends for want of one.
+  await serve(store, den);
   passedMs = 0;
   onAsked = NOTHING;
 });
 
-function newUpkeep(
-  overrides: Partial<Store> = {},
-  links: Partial<UpkeepParts['links']> = {},
-): Upkeep {
+/** What this process knows itself: no link of the machine. */
+const LINKED_ELSEWHERE: UpkeepParts['links'] = {
+  candidates: () => [],
+  shared: (id) => (id === den ? { ownerId: anna, closed: false, shares: [] } : null),
+};
+
+function newUpkeep(overrides: Partial<Store> = {}): Upkeep {
   const isQueuePaused = async (): Promise<boolean> => {
     await onAsked();
     return store.isQueuePaused();
   };
   return new Upkeep({
     store: { ...store, isQueuePaused, ...overrides },
-    // Her machine is there, so that no job ends for want of one.
-    links: {
-      candidates: () => [makeCandidate({ ownerId: anna, lastSeenAt: NOW })],
-      formerCandidates: () => [],
-      ...links,
-    },
+    links: LINKED_ELSEWHERE,
     clocks: { wall: () => NOW + passedMs, steady: () => 1_000_000 + passedMs },
     leaseMs: LEASE_MS,
-    noProviderMs: 3_600_000,
+    noProviderMs: PATIENCE_MS,
     retentionMs: 3_600_000,
     usageRetentionMs: 3_600_000,
     auditRetentionMs: 2 * 3_600_000,
@@ -57,9 +72,9 @@ function newUpkeep(
   });
 }
 
-async function ticks(upkeep: Upkeep, forMs: number): Promise<void> {
-  for (let ms = 0; ms < forMs; ms += TICK_MS) {
-    passedMs += TICK_MS;
+async function ticks(upkeep: Upkeep, forMs: number, stepMs = TICK_MS): Promise<void> {
+  for (let ms = 0; ms < forMs; ms += stepMs) {
+    passedMs += stepMs;
     await upkeep.tick();
   }
 }
@@ -83,9 +98,9 @@ it('after renewals that the database did not take, all leases begin anew', async
 
 it('nor is a lease over while the leases cannot begin anew', async () => {
   let isFull = false;
-  const renewAllClaims: Store['renewAllClaims'] = (leaseUntil) =>
-    isFull ? Promise.reject(new Error('the disk is full')) : store.renewAllClaims(leaseUntil);
-  const upkeep = newUpkeep({ renewAllClaims });
+  const renewOwnClaims: Store['renewOwnClaims'] = (...args) =>
+    isFull ? Promise.reject(new Error('the disk is full')) : store.renewOwnClaims(...args);
+  const upkeep = newUpkeep({ renewOwnClaims });
   const { job } = await startRunning(upkeep);
   isFull = true;
   upkeep.renewalFailed();
@@ -120,16 +135,33 @@ it('a database that stood still in a tick has let nobody renew: nothing is swept
 it('a job fails at once and says so, where its model turns out not to take it', async () => {
   const needs = { features: [], voices: [], format: null, inputs: ['image'] };
   const job = await submitJob(store, anna, { item: { needs } });
-  const untold = { ...makeCandidate({ ownerId: anna, lastSeenAt: NOW }) };
-  let candidate = untold;
-  const candidates = () => [candidate];
-  const upkeep = newUpkeep({}, { candidates });
+  const upkeep = newUpkeep();
   await ticks(upkeep, TICK_MS);
   expect((await jobOf(store, job.id)).status).toBe('QUEUED');
-  candidate = { ...untold, model: advertisedModel({ inputs_known: true }) };
+  const models = SERVICE.models.map((model) => ({ ...model, inputs_known: true }));
+  await serve(store, den, { services: [{ ...SERVICE, models }] });
   await ticks(upkeep, TICK_MS);
   const { status, error } = await jobOf(store, job.id);
   expect([status, error?.code]).toEqual(['FAILED', 'unsupported_modality']);
+});
+
+it('a job waits for a provider that is linked to another coordinator', async () => {
+  const { id } = await submitJob(store, anna);
+  const peer = createSqliteStore(join(folder, DATABASE_FILE), PEER);
+  onTestFinished(() => peer.close());
+  await peer.startNode(NOW);
+  await serve(peer, den, { linkId: 'at the peer' });
+  const upkeep = newUpkeep();
+  const pass = (ms: number): Promise<void> => ticks(upkeep, ms, 10 * TICK_MS);
+  for (let minute = 0; minute < 90; minute++) {
+    await peer.beatNode(NOW + passedMs);
+    await pass(60_000);
+  }
+  expect((await jobOf(store, id)).status).toBe('QUEUED');
+  await pass(PATIENCE_MS - 120_000);
+  expect((await jobOf(store, id)).status).toBe('QUEUED');
+  await pass(240_000);
+  expect((await jobOf(store, id)).error?.code).toBe('no_provider');
 });
 
 it('old jobs are deleted some at a time, and the queue is looked after between', async () => {
@@ -160,10 +192,10 @@ it('single requests and audit entries go by their own retention, some at a time'
   store.recordUsage([...old, young].map((row) => ({ ...row, memberId: anna })));
   const subject = { kind: 'queue', id: 'queue', name: 'queue' } as const;
   const entry = { action: 'queue.pause', subject, before: null, after: null };
-  await Promise.all(Array.from({ length: 2_299 }, () => store.recordAudit(entry)));
+  await Promise.all(Array.from({ length: 2_297 }, () => store.recordAudit(entry)));
   const usageRows = async () =>
     (await store.recentUsage({ memberId: anna, limit: 10_000, after: null })).length;
-  // With the entry of its member.
+  // With those of the member, of the join token and of the provider.
   const everything = { since: null, action: null, actor: null, subjectId: null, limit: 10_000 };
   const auditRows = async () => (await store.listAudit(everything)).length;
   const sums = () => store.usageStats({ by: 'day', since: null, memberId: null });

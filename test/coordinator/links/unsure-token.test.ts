@@ -14,7 +14,7 @@ test('a database that fails is no reason to refuse a token: 503, come back', asy
   const logger = createLogger('silent');
   const links = new LinkServer({
     registry: new Registry([], {
-      store: { recordProviderSeen: async () => {} },
+      store: { recordServed: async () => {}, endLink: async () => {} },
       logger,
       breakerOpenMs: 30_000,
     }),

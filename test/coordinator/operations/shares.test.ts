@@ -1,6 +1,6 @@
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
-import { HOST, SERVICE, createMember, created } from '../../store/store-rows.js';
+import { SERVICE, createMember, created, serve } from '../../store/store-rows.js';
 import { addProvider } from '../cli/providers-in-store.js';
 import { adminOnStore } from './admin-on-store.js';
 import type { AdminOnStore } from './admin-on-store.js';
@@ -22,7 +22,7 @@ async function fill(store: Store): Promise<void> {
   await createMember(store, 'ben');
   created(await store.createNetwork({ name: 'friends', ownerId }, 1));
   const own = { ...SERVICE, service_id: 'own-1', models: [], foreign: false };
-  await store.recordProviderSeen(id, { services: [SERVICE, own], host: HOST }, Date.now());
+  await serve(store, id, { services: [SERVICE, own], now: Date.now() });
 }
 
 test('sharing is refused with a reason, and leaves nothing behind', async () => {

@@ -12,7 +12,7 @@ test('work whose caller has left already is sent to nobody, and waits for nothin
       looks += 1;
       return [];
     },
-    formerCandidates: () => [],
+    shared: () => null,
     providers: () => [],
     open: () => null,
     reserve: () => null,

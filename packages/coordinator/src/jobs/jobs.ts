@@ -29,7 +29,8 @@ import type {
   UsageRow,
   JobStore,
 } from '../store/port.js';
-import { ableProviders, SYSTEM_CLOCKS, Upkeep } from './upkeep.js';
+import { Reach } from './reach.js';
+import { SYSTEM_CLOCKS, Upkeep } from './upkeep.js';
 import { Dispatcher } from './dispatcher.js';
 import type { JobActions, Submitted, Submitter } from './job-actions.js';
 import { JobRuns } from './claims.js';
@@ -115,7 +116,8 @@ export class Jobs implements JobActions, ClaimKeeper {
     const { kind, value: job } = created;
     if (kind === 'created') {
       // Its own slot is taken already, so that to itself it would seem to wait for one.
-      const waiting = claim === null ? this.#waitingOf(job, places[0] ?? null) : ABOUT_TO_START;
+      if (claim !== null) return { kind, value: { job, waiting: ABOUT_TO_START } };
+      const waiting = await this.#waitingOf(job, places[0] ?? null, new Reach(this.#parts));
       return { kind, value: { job, waiting } };
     }
     return { kind, value: { job, waiting: (await this.waiting([job])).get(job.id) ?? null } };
@@ -163,7 +165,11 @@ export class Jobs implements JobActions, ClaimKeeper {
     if (queued.length === 0) return new Map();
     const positions = await this.#parts.store.queuePositions(queued.map(({ id }) => id));
     const places = new Map(positions.map((position) => [position.jobId, position]));
-    return new Map(queued.map((job) => [job.id, this.#waitingOf(job, places.get(job.id) ?? null)]));
+    const reach = new Reach(this.#parts);
+    const waiting = queued.map(async (job) => {
+      return [job.id, await this.#waitingOf(job, places.get(job.id) ?? null, reach)] as const;
+    });
+    return new Map(await Promise.all(waiting));
   }
 
   whenEnded(jobId: string, waitMs: number, signal: AbortSignal): Promise<void> {
@@ -242,17 +248,21 @@ export class Jobs implements JobActions, ClaimKeeper {
     await this.#runs.close();
   }
 
-  #waitingOf(job: Job, position: QueuePosition | null): Waiting {
+  async #waitingOf(job: Job, position: QueuePosition | null, reach: Reach): Promise<Waiting> {
     const { serviceType } = ENDPOINTS[job.endpoint];
-    const candidates = ableProviders(this.#parts.links, { ...job, serviceType });
+    const sought = { ...job, serviceType };
+    const now = Date.now();
+    const lastServedAt = await reach.lastServedAt(sought, now);
+    const candidates = reach.candidates(sought);
     return waitingFor({
       job,
       serviceType,
       candidates,
+      lastServedAt,
       asyncEnabled: this.#parts.settings.asyncEnabled,
       paused: this.#upkeep.isPaused,
       queue: position && placeAmong(job.memberId, position.ahead, candidates),
-      now: Date.now(),
+      now,
     });
   }
 

@@ -5,12 +5,12 @@
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
-import { lastReach, capableCandidates } from '../core/routing/match.js';
-import type { Choice } from '../core/routing/match.js';
 import type { Lane, LaneHead } from '../core/jobs/lane.js';
-import type { Links } from '../core/routing/links.js';
+import { NODE_BEAT_MS, NODE_LOST_MS } from '../core/routing/presence.js';
 import type { EndOutcome, Job, JobStore, DispatchStore, Store, UsageRow } from '../store/port.js';
 import { inputNotTaken } from '../run/absence.js';
+import { Reach } from './reach.js';
+import type { ReachParts } from './reach.js';
 
 /** A tick that comes this late, or a clock that went on by so much less or more, is a jump. */
 const JUMP_MS = 15_000;
@@ -48,11 +48,10 @@ export const SYSTEM_CLOCKS: Clocks = {
   steady: () => performance.now(),
 };
 
-export interface UpkeepParts {
+export interface UpkeepParts extends ReachParts {
   readonly store: DispatchStore &
     Pick<JobStore, 'deleteOldJobs'> &
-    Pick<Store, 'deleteOldUsage' | 'deleteOldAudit' | 'releasePages'>;
-  readonly links: Pick<Links, 'candidates' | 'formerCandidates'>;
+    Pick<Store, 'deleteOldUsage' | 'deleteOldAudit' | 'releasePages' | 'servedModels' | 'beatNode'>;
   readonly clocks: Clocks;
   readonly leaseMs: number;
   readonly noProviderMs: number;
@@ -75,6 +74,7 @@ export class Upkeep {
   #isRenewalDue = false;
   #ticking: Promise<void> | null = null;
   #sweptAt = 0;
+  #beatAt = 0;
   #retainedAt = 0;
 
   constructor(parts: UpkeepParts) {
@@ -101,6 +101,7 @@ export class Upkeep {
     this.isPaused = await store.isQueuePaused();
     await store.ripenJobs(clocks.wall());
     const steady = clocks.steady();
+    if (this.#beatAt === 0 || steady - this.#beatAt >= NODE_BEAT_MS) await this.#beat();
     await this.#expire('never served');
     if (steady - this.#sweptAt >= Math.min(SWEEP_MS, this.#parts.leaseMs / 4)) {
       this.#sweptAt = steady;
@@ -118,17 +119,26 @@ export class Upkeep {
     const { store, clocks, leaseMs, logger } = this.#parts;
     const now = { wall: clocks.wall(), steady: clocks.steady() };
     const last = this.#last;
-    if (last === null) await store.renewAllClaims(now.wall + leaseMs + RESTART_GRACE_MS);
-    else if (jumpOf(last, now) > longestGapMs(leaseMs)) {
+    const othersSince = now.wall - NODE_LOST_MS;
+    if (last === null) {
+      await store.renewOwnClaims(now.wall + leaseMs + RESTART_GRACE_MS, othersSince);
+    } else if (jumpOf(last, now) > longestGapMs(leaseMs)) {
       logger.warn({ lateMs: Math.round(now.steady - last.steady) }, 'the clock jumped');
       this.#awakeSince = now.wall;
-      await store.renewAllClaims(now.wall + leaseMs);
+      await store.renewOwnClaims(now.wall + leaseMs, othersSince);
       await store.requeueStuck(now.wall);
+      await this.#beat();
     } else if (this.#isRenewalDue) {
-      await store.renewAllClaims(now.wall + leaseMs);
+      await store.renewOwnClaims(now.wall + leaseMs, othersSince);
       this.#isRenewalDue = false;
     }
     this.#last = now;
+  }
+
+  /** Other coordinators take the links of one that has not been seen for lost. */
+  async #beat(): Promise<void> {
+    await this.#parts.store.beatNode(this.#now);
+    this.#beatAt = this.#parts.clocks.steady();
   }
 
   async #sweep(): Promise<void> {
@@ -143,43 +153,42 @@ export class Upkeep {
   /** What nobody could serve is looked for at every tick; who served it once may come back. */
   async #expire(which: 'never served' | 'all'): Promise<void> {
     const heads = await this.#parts.store.laneHeads(1);
-    const ends = heads
-      .map((head) => ({ key: head.key, end: this.#patienceEnd(head) }))
-      .filter(({ end }) => end !== null && (which === 'all' || !end.wasServed));
-    for (let at = 0; at < ends.length; at += LANES_AT_ONCE) {
-      const lanes = ends.slice(at, at + LANES_AT_ONCE);
-      await Promise.all(lanes.map(({ key, end }) => this.#expireLane(key, end)));
+    const reach = new Reach(this.#parts);
+    for (let at = 0; at < heads.length; at += LANES_AT_ONCE) {
+      const lanes = heads.slice(at, at + LANES_AT_ONCE).map(async (head) => {
+        const end = await this.#patienceEnd(head, reach);
+        if (end === null || (which === 'never served' && end.wasServed)) return;
+        await this.#expireLane(head.key, end);
+      });
+      await Promise.all(lanes);
     }
   }
 
-  /** Null where somebody may serve them. */
-  #patienceEnd({ lane, jobs }: LaneHead): PatienceEnd | null {
+  /** Null if a provider may serve them. */
+  async #patienceEnd({ lane, jobs }: LaneHead, reach: Reach): Promise<PatienceEnd | null> {
     const { noProviderMs } = this.#parts;
-    const seenAt = lastReach(ableProviders(this.#parts.links, lane));
     const now = this.#now;
+    const seenAt = await reach.lastServedAt(lane, now);
     const expectedAt = this.#awakeSince + Math.min(RETURN_MS, noProviderMs);
     if (seenAt === null) {
       // What was queued before the start may have been served before it, too.
       const isOld = jobs.some(({ queuedAt }) => queuedAt < this.#awakeSince);
       if (isOld && now < expectedAt) return null;
-      return { queuedBefore: now, error: this.#unservable(lane), wasServed: false };
+      return { queuedBefore: now, error: await this.#unservable(lane, reach), wasServed: false };
     }
     if (now - Math.max(seenAt, expectedAt) < noProviderMs) return null;
     const error = nobodyServes(lane, noProviderMs);
     return { queuedBefore: now - noProviderMs, error, wasServed: true };
   }
 
-  /** Nobody serves it at all, or nobody who takes what the jobs hold. */
-  #unservable(lane: Lane): ApiError {
+  /** No provider serves it at all, or none that takes what the jobs hold. */
+  async #unservable(lane: Lane, reach: Reach): Promise<ApiError> {
     const { inputs = [], ...needs } = lane.needs;
-    const serving = ableProviders(this.#parts.links, { ...lane, needs });
-    const isRefused = inputs.length > 0 && serving.length > 0;
-    return isRefused ? inputNotTaken(lane, inputs) : nobodyServes(lane, null);
+    const isServed = (await reach.lastServedAt({ ...lane, needs }, this.#now)) !== null;
+    return inputs.length > 0 && isServed ? inputNotTaken(lane, inputs) : nobodyServes(lane, null);
   }
 
-  async #expireLane(laneKey: string, end: PatienceEnd | null): Promise<void> {
-    if (end === null) return;
-    const { queuedBefore, error } = end;
+  async #expireLane(laneKey: string, { queuedBefore, error }: PatienceEnd): Promise<void> {
     for (;;) {
       const request = { laneKey, queuedBefore, error: error.body.error, limit: BATCH };
       const ended = await this.#parts.store.expireJobs(request, this.#now);
@@ -259,18 +268,4 @@ function nobodyServes({ model, serviceType }: Lane, waitedMs: number | null): Ap
       : `No provider that you may use has served ${wanted} for ${waitedMs / 1_000} s.`;
   const message = `${absent} GET /v1/models lists what is online: retry the job when it is there.`;
   return new ApiError('no_provider', message, { param: 'model' });
-}
-
-type Sought = Pick<Lane, 'serviceType' | 'model' | 'memberId' | 'scope' | 'needs'>;
-
-/** Those that could run such a job, online or not, also where it is not in their last list. */
-export function ableProviders(
-  links: Pick<Links, 'candidates' | 'formerCandidates'>,
-  { serviceType, model, memberId, scope, needs }: Sought,
-): readonly Choice[] {
-  const candidates = [
-    ...links.candidates(serviceType, model),
-    ...links.formerCandidates(serviceType, model),
-  ];
-  return capableCandidates(candidates, { caller: { memberId, scope }, needs });
 }

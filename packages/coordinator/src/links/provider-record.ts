@@ -10,7 +10,7 @@ import { LINK } from '@inference-gateway/shared/protocol/version';
 import { grantOf } from '../core/access/access.js';
 import type { Candidate, Choice } from '../core/routing/match.js';
 import type { CallReport, ProviderView } from '../core/routing/links.js';
-import { CLOSED, PRIVATE, shareState } from '../core/access/sharing.js';
+import { shareState, unshared } from '../core/access/sharing.js';
 import type { ProviderSharing, ShareState } from '../core/access/sharing.js';
 import type { Provider } from '../store/port.js';
 import type { AgentLink } from './agent-link.js';
@@ -38,8 +38,6 @@ export class ProviderRecord {
    * Monotonic time at which the last link ended; null while online, or where there was none yet.
    */
   offlineSince: number | null = null;
-  /** Unix ms, of the last link; null where there was none yet. */
-  #lastSeenAt: number | null;
   readonly slots = new SlotCounts();
   readonly #tracks: TrackRecords;
   #busyUntil = 0;
@@ -53,9 +51,9 @@ export class ProviderRecord {
     this.name = provider.name;
     this.draining = provider.draining;
     this.paused = provider.paused;
-    this.sharing = provider.approvedAt === null || provider.isOwnerDisabled ? CLOSED : PRIVATE;
+    const isClosed = provider.approvedAt === null || provider.isOwnerDisabled;
+    this.sharing = unshared(provider.ownerId, isClosed);
     this.services = provider.services;
-    this.#lastSeenAt = provider.lastSeenAt;
   }
 
   view(): ProviderView {
@@ -97,7 +95,6 @@ export class ProviderRecord {
       foreign: service.foreign ?? true,
       online: this.link !== null,
       linkId: this.link?.id ?? null,
-      lastSeenAt: this.link === null ? this.#lastSeenAt : Date.now(),
       offlineSince: this.offlineSince,
       draining: this.draining,
       accepts: this.link === null ? 'none' : this.#accepts(this.link),
@@ -152,7 +149,6 @@ export class ProviderRecord {
   unlinked(): void {
     this.link = null;
     this.offlineSince = performance.now();
-    this.#lastSeenAt = Date.now();
     this.slots.clear();
   }
 

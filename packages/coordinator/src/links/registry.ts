@@ -20,6 +20,8 @@ import type {
   Links,
 } from '../core/routing/links.js';
 import type { Candidate, Choice } from '../core/routing/match.js';
+import type { Shared } from '../core/access/access.js';
+import { shareState } from '../core/access/sharing.js';
 import type { ProviderSharing } from '../core/access/sharing.js';
 import type { Provider, Store } from '../store/port.js';
 import type { AgentLink, LinkEvents, AgentLinkTiming } from './agent-link.js';
@@ -34,10 +36,10 @@ export interface Attachment {
   readonly admittedAt: number;
 }
 
-type SeenRecorder = Pick<Store, 'recordProviderSeen'>;
+type PresenceRecorder = Pick<Store, 'recordServed' | 'endLink'>;
 
 interface RegistryParts {
-  readonly store: SeenRecorder;
+  readonly store: PresenceRecorder;
   readonly logger: Logger;
   readonly breakerOpenMs: number;
 }
@@ -65,8 +67,12 @@ export class Registry implements Links, AdminLinks {
     return this.#index.candidates(serviceType, model);
   }
 
-  formerCandidates(serviceType: ServiceType, model: string): readonly Candidate[] {
-    return this.#index.formerCandidates(serviceType, model);
+  shared(providerId: string): Shared | null {
+    const sharing = this.#sharing.get(providerId);
+    if (sharing === undefined) return null;
+    const { ownerId, closed, shares } = sharing;
+    const now = Date.now();
+    return { ownerId, closed, shares: shares.map((share) => shareState(share, 0, now)) };
   }
 
   providers(): readonly ProviderView[] {
@@ -252,28 +258,27 @@ export class Registry implements Links, AdminLinks {
         this.#announce();
       },
       renew,
-      closed: whileCurrent(() => this.#detach(record)),
+      closed: whileCurrent(() => this.#detach(record, link)),
     };
   }
 
-  #detach(record: ProviderRecord): void {
+  #detach(record: ProviderRecord, { id: linkId }: AgentLink): void {
     record.unlinked();
-    this.#save(record, {});
+    const { store } = this.#parts;
+    this.#write(record, store.endLink({ providerId: record.id, linkId }, Date.now()));
     this.#announce();
   }
 
-  #servesNow(record: ProviderRecord, link: AgentLink): void {
-    const { services, host } = link;
+  #servesNow(record: ProviderRecord, { id: linkId, services, host }: AgentLink): void {
     this.#index.serve(record, services);
-    this.#save(record, { services, host });
+    const newest = { providerId: record.id, linkId };
+    this.#write(record, this.#parts.store.recordServed(newest, { services, host }, Date.now()));
     this.#announce();
   }
 
-  /**
-   * What a provider last served is worth no link: where it cannot be written, the next change is.
-   */
-  #save(record: ProviderRecord, seen: Parameters<SeenRecorder['recordProviderSeen']>[1]): void {
-    this.#parts.store.recordProviderSeen(record.id, seen, Date.now()).catch((err: unknown) => {
+  /** A failed write closes no link: the next change writes all of it again. */
+  #write(record: ProviderRecord, writing: Promise<void>): void {
+    writing.catch((err: unknown) => {
       this.#parts.logger.warn({ err, provider: record.id }, 'cannot store what a provider serves');
     });
   }

@@ -7,7 +7,7 @@ import { grantOf, servedModels, subjectOf, visibleModels } from '../core/access/
 import type { Asking, Serving } from '../core/access/access.js';
 import type { ProviderView } from '../core/routing/links.js';
 import { formatDayHours } from '@inference-gateway/shared/day-hours';
-import { CLOSED, resolveSharing, shareState } from '../core/access/sharing.js';
+import { resolveSharing, shareState, unshared } from '../core/access/sharing.js';
 import type { ProviderSharing } from '../core/access/sharing.js';
 import type { Provider } from '../store/port.js';
 import { adminCommand } from './operation.js';
@@ -50,7 +50,7 @@ async function readStocks(context: AdminContext): Promise<readonly Stock[]> {
   const speeds = readSpeeds(context);
   return (await store.listProviders()).map((provider) => {
     // One that has come since the facts were read is nobody's yet.
-    const sharing = resolved.get(provider.id) ?? CLOSED;
+    const sharing = resolved.get(provider.id) ?? unshared(provider.ownerId, true);
     const view = views.get(provider.id);
     return {
       provider,

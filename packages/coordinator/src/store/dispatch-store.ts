@@ -169,10 +169,14 @@ export interface DispatchStore {
   ): Promise<readonly EndOutcome[]>;
   /**
    * Every lease ends then, earlier or later than it would have: after a restart, a time in which
-   * nobody could renew, or a jump of the clock.
+   * no agent could renew, or a jump of the clock. Leases of providers that are linked to another
+   * coordinator, which has been seen since `othersSince`, stay as they are.
    */
-  renewAllClaims(leaseUntil: number): Promise<void>;
-  /** An agent is back. */
+  renewOwnClaims(leaseUntil: number, othersSince: number): Promise<void>;
+  /**
+   * An agent is back: its new link is its provider's newest one from now on, and the claims that it
+   * has are held by that link.
+   */
   resumeClaims(request: ResumeRequest, now: number): Promise<Resumed>;
   /**
    * Lets jobs run whose back-off is over, and forgets exclusions that are. Returns when the next

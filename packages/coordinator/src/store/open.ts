@@ -18,6 +18,9 @@ export type { CopiedAsset, DatabaseCopy, FolderLock, Inspection, MigrationStatus
 /** What the store's files are called in its folder. */
 export { DATABASE_FILE, LOCK_FILE };
 
+/** A data folder is used by one coordinator at a time. */
+const THE_ONLY_NODE = 'local';
+
 interface StoreOptions {
   /** Told how many usage rows will never be written, and why. */
   readonly onUsageLost?: (rows: number, reason: string) => void;
@@ -33,7 +36,8 @@ export async function openStore(dataDir: string, options: StoreOptions = {}): Pr
   try {
     const file = join(dataDir, DATABASE_FILE);
     bringUpToDate(file);
-    const store = createSqliteStore(file, { onUsageLost: options.onUsageLost ?? (() => {}) });
+    const { onUsageLost = () => {} } = options;
+    const store = createSqliteStore(file, { nodeId: THE_ONLY_NODE, onUsageLost });
     return locked(store, lock);
   } catch (error) {
     lock.release();

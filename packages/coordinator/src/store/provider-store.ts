@@ -1,6 +1,8 @@
 /** The part of the store's port that is about members' machines and how they join. */
+import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedService, AgentHost } from '@inference-gateway/shared/protocol/messages';
 import type { Changed } from './member-store.js';
+import type { ServedModel } from '../core/routing/presence.js';
 import type { Created } from './outcomes.js';
 
 export interface JoinToken {
@@ -61,6 +63,16 @@ export type EnrollRefusal = {
   readonly reason: 'unknown' | 'used' | 'expired' | 'revoked' | 'of a disabled member';
 };
 
+export interface NewestLink {
+  readonly providerId: string;
+  readonly linkId: string;
+}
+
+export interface Served {
+  readonly services: readonly AdvertisedService[];
+  readonly host: AgentHost;
+}
+
 export interface ProviderStore {
   createJoinToken(token: NewJoinToken, now: number): Promise<JoinToken>;
   /** The newest first, spent ones too. */
@@ -89,10 +101,18 @@ export interface ProviderStore {
    * claims end now. False where it is unknown.
    */
   removeProvider(id: string, now: number): Promise<boolean>;
-  /** What `seen` leaves out stays as it was. An unknown provider is ignored. */
-  recordProviderSeen(
-    id: string,
-    seen: { services?: readonly AdvertisedService[]; host?: AgentHost },
-    now: number,
-  ): Promise<void>;
+
+  /**
+   * This coordinator starts. The links that its earlier process left open have ended when that was
+   * last seen.
+   */
+  startNode(now: number): Promise<void>;
+  /** This coordinator is alive. It writes nothing while no provider is linked to it. */
+  beatNode(now: number): Promise<void>;
+  /** What the provider serves from now on. Ignored unless the link is the provider's newest. */
+  recordServed(link: NewestLink, served: Served, now: number): Promise<void>;
+  /** Ignored unless the link is the provider's newest. */
+  endLink(link: NewestLink, now: number): Promise<void>;
+  /** Who serves the model, or has served it, wherever they are linked. */
+  servedModels(serviceType: ServiceType, model: string): Promise<readonly ServedModel[]>;
 }

@@ -6,9 +6,9 @@ import {
 } from '@inference-gateway/coordinator/core/access/access';
 import type { Asking, Serving } from '@inference-gateway/coordinator/core/access/access';
 import {
-  CLOSED,
   resolveSharing,
   shareState,
+  unshared,
 } from '@inference-gateway/coordinator/core/access/sharing';
 import type { SharingFacts, ShareState } from '@inference-gateway/coordinator/core/access/sharing';
 import { describe, expect, test } from 'vitest';
@@ -138,8 +138,8 @@ test('every member is asked about under every circumstance', () => {
 });
 
 function denPc(told: Partial<SharingFacts>) {
-  const { closed, shares } = resolveSharing(facts(told)).get('den-pc') ?? CLOSED;
-  return { ownerId: 'anna', closed, shares: shares.map((one) => shareState(one, 0, NOON)) };
+  const resolved = resolveSharing(facts(told)).get('den-pc') ?? unshared('anna', true);
+  return { ...resolved, shares: resolved.shares.map((one) => shareState(one, 0, NOON)) };
 }
 
 describe('of several shares, a caller has the one that gives most now', () => {

@@ -1,8 +1,8 @@
 import { hoursOf, facts, share } from './sharing-facts.js';
 import {
-  CLOSED,
   resolveSharing,
   shareState,
+  unshared,
 } from '@inference-gateway/coordinator/core/access/sharing';
 import type { SharingFacts } from '@inference-gateway/coordinator/core/access/sharing';
 import { describe, expect, test } from 'vitest';
@@ -57,13 +57,13 @@ describe('a share reaches', () => {
 
 describe('a provider', () => {
   test('without shares is private, and not closed', () => {
-    expect(resolveSharing(facts({})).get('den-pc')).toEqual({ closed: false, shares: [] });
+    expect(resolveSharing(facts({})).get('den-pc')).toEqual(unshared('anna', false));
   });
 
   test('that waits for approval is closed, whatever is shared', () => {
     const providers = [{ id: 'den-pc', ownerId: 'anna', approved: false }];
     const resolved = resolveSharing(facts({ providers, memberships: FRIENDS, shares: [share()] }));
-    expect(resolved.get('den-pc')).toEqual(CLOSED);
+    expect(resolved.get('den-pc')).toEqual(unshared('anna', true));
   });
 
   test('of a disabled owner is closed', () => {

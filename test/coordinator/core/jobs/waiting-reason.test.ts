@@ -23,7 +23,7 @@ const BUSY = { freeSlots: 0, freeJobSlots: 0, slots: 4 };
 const FREE = { freeSlots: 2, freeJobSlots: 1, slots: 4 };
 /** What is free is kept for synchronous calls. */
 const KEPT = { freeSlots: 1, freeJobSlots: 0, slots: 4 };
-const AWAY = { ...BUSY, online: false, linkId: null, lastSeenAt: EARLIER };
+const AWAY = { ...BUSY, online: false, linkId: null };
 const FOREIGN = { ownerId: 'ben' };
 const CALLER = { memberId: 'anna', scope: 'any' as const };
 /** What Ben shares with her. */
@@ -84,13 +84,13 @@ describe('a queued job says what it waits for', () => {
     ],
     [
       'the last provider left a minute ago',
-      { candidates: [candidate(AWAY), candidate({ ...AWAY, lastSeenAt: EARLIER - 9_000 })] },
+      { candidates: [candidate(AWAY)], lastServedAt: EARLIER },
       "No provider that serves the model 'tiny' as llm has been online since " +
         '2026-01-02T03:03:05.000Z.',
     ],
     [
       'nobody knows when a provider was last there',
-      { candidates: [candidate({ ...AWAY, lastSeenAt: null })] },
+      { candidates: [candidate(AWAY)] },
       "No provider that serves the model 'tiny' as llm is online.",
     ],
     [
@@ -221,6 +221,7 @@ function situation(changes: Partial<WaitingInput>): WaitingInput {
     job: job({}),
     serviceType: 'llm',
     candidates: [candidate(FREE)],
+    lastServedAt: null,
     asyncEnabled: true,
     paused: false,
     queue: { before: 0, ownBefore: 0 },
@@ -242,7 +243,7 @@ function job(changes: Partial<WaitingJob>): WaitingJob {
 }
 
 function candidate(changes: Partial<Candidate>): Choice {
-  const many = { freeSlots: 4, freeJobSlots: 3, slots: 4, lastSeenAt: NOW };
+  const many = { freeSlots: 4, freeJobSlots: 3, slots: 4 };
   const model = advertisedModel({ id: 'tiny' });
   const made = makeCandidate({ ...many, model, shares: [SHARED], ...changes });
   const [choice] = capableCandidates([made], { caller: CALLER, needs: NO_NEEDS });

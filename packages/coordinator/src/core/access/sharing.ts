@@ -53,15 +53,16 @@ export interface ResolvedShare extends ShareSubject {
 }
 
 export interface ProviderSharing {
+  readonly ownerId: string;
   /** It serves nobody, its owner neither: it waits for approval, or its owner is disabled. */
   readonly closed: boolean;
   readonly shares: readonly ResolvedShare[];
 }
 
 /** As it is before anybody shares anything. */
-export const PRIVATE: ProviderSharing = { closed: false, shares: [] };
-
-export const CLOSED: ProviderSharing = { closed: true, shares: [] };
+export function unshared(ownerId: string, closed: boolean): ProviderSharing {
+  return { ownerId, closed, shares: [] };
+}
 
 /**
  * By provider. Each network's members are one set, of which each share looks away from those whom
@@ -85,7 +86,8 @@ export function resolveSharing(facts: SharingFacts): ReadonlyMap<string, Provide
       const has = (one: string): boolean => named.has(one) && !blocked.has(one) && one !== ownerId;
       return { id: share.id, serviceId, model, caps, members: { has } };
     });
-    resolved.set(id, approved && !disabled.has(ownerId) ? { closed: false, shares } : CLOSED);
+    const isOpen = approved && !disabled.has(ownerId);
+    resolved.set(id, isOpen ? { ownerId, closed: false, shares } : unshared(ownerId, true));
   }
   return resolved;
 }

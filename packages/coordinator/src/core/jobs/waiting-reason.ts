@@ -35,6 +35,8 @@ export interface WaitingInput {
   readonly serviceType: ServiceType;
   /** Those able to run it that its caller may use, online or not. */
   readonly candidates: readonly Choice[];
+  /** Unix ms at which one was last online; null if none ever was. */
+  readonly lastServedAt: number | null;
   readonly asyncEnabled: boolean;
   readonly paused: boolean;
   /** Of the runnable jobs for its model; null where it is not runnable. */
@@ -69,13 +71,14 @@ function stopped(input: WaitingInput): string | null {
 }
 
 /** Nobody who could run it is there. */
-function absent({ job, serviceType, candidates }: WaitingInput): string | null {
+function absent({ job, serviceType, candidates, lastServedAt }: WaitingInput): string | null {
   const wanted = `the model '${job.model}' as ${serviceType}`;
-  if (candidates.length === 0) return `No provider that you may use serves ${wanted}.`;
   if (candidates.some(({ online }) => online)) return null;
-  const seen = candidates.flatMap(({ lastSeenAt }) => lastSeenAt ?? []);
-  if (seen.length === 0) return `No provider that serves ${wanted} is online.`;
-  return `No provider that serves ${wanted} has been online since ${time(Math.max(...seen))}.`;
+  if (lastServedAt !== null) {
+    return `No provider that serves ${wanted} has been online since ${time(lastServedAt)}.`;
+  }
+  if (candidates.length === 0) return `No provider that you may use serves ${wanted}.`;
+  return `No provider that serves ${wanted} is online.`;
 }
 
 /** Who is online takes no work, or none of this caller's. */

@@ -16,6 +16,7 @@ import type {
 } from '@inference-gateway/shared/protocol/messages';
 import type { Candidate, Choice } from './match.js';
 import type { Measured } from './pace.js';
+import type { Shared } from '../access/access.js';
 import type { ShareState } from '../access/sharing.js';
 
 /** A registered provider: what it serves now, or last served. */
@@ -203,11 +204,8 @@ export type CallReport =
 export interface Links {
   /** Every provider that serves, or last served, this model under this type. */
   candidates(serviceType: ServiceType, model: string): readonly Candidate[];
-  /**
-   * Providers that served it and left it out of a later list, as when a local server restarts.
-   * None is online for it; each was last seen when it was still in the list.
-   */
-  formerCandidates(serviceType: ServiceType, model: string): readonly Candidate[];
+  /** What is shared of a provider, linked here or not; null if the store knows none by that id. */
+  shared(providerId: string): Shared | null;
   providers(): readonly ProviderView[];
   /**
    * Null where the link has gone, its last slot was taken, or the caller may not use it any more

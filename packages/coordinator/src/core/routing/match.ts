@@ -24,8 +24,6 @@ export interface Candidate extends Shared, Paced {
   readonly online: boolean;
   /** Of its link; null while it is offline. */
   readonly linkId: string | null;
-  /** Unix ms at which it was last online: now, where it is. */
-  readonly lastSeenAt: number | null;
   /** Monotonic ms at which its last link ended; null while online, or where it has had none yet. */
   readonly offlineSince: number | null;
   readonly draining: boolean;
@@ -158,13 +156,17 @@ export function capableCandidates(
   return capableOffers(candidates, request).map(toChoice);
 }
 
-/**
- * When one of these was last online, in Unix ms; null where there are none. One that is online,
- * busy or paused, counts as now.
- */
-export function lastReach(capable: readonly Candidate[]): number | null {
-  if (capable.length === 0) return null;
-  return Math.max(...capable.map(({ lastSeenAt }) => lastSeenAt ?? 0));
+/** Whether this model of a provider could ever serve such a call, online or not. */
+export function couldServe(
+  { shared, serviceId, foreign, model }: SharedModel,
+  { caller, needs }: Pick<MatchRequest, 'caller' | 'needs'>,
+): boolean {
+  const grant = grantOf(caller, shared, { serviceId, foreign, model: model.id });
+  return grant !== null && isCapable({ model }, needs);
+}
+
+interface SharedModel extends Pick<Candidate, 'serviceId' | 'foreign' | 'model'> {
+  readonly shared: Shared;
 }
 
 /** Whether it takes this caller's work now, were a slot free. */
@@ -229,7 +231,7 @@ function capableOffers(
   return offersTo(caller, candidates).filter(({ candidate }) => isCapable(candidate, needs));
 }
 
-function isCapable({ model }: Candidate, needs: Needs): boolean {
+function isCapable({ model }: Pick<Candidate, 'model'>, needs: Needs): boolean {
   const { supported_features: features, voices = [] } = model;
   if (!needs.features.every((feature) => features.includes(feature))) return false;
   if (!mayTake(model, needs.inputs)) return false;

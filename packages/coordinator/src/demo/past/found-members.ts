@@ -132,8 +132,11 @@ async function found(store: Store, machine: Machine, society: Society): Promise<
   if (outcome.kind !== 'created') throw new Error(`${machine.name} did not enrol`);
   const { id } = outcome.value;
   const seenAt = machine.state === 'offline' ? now - OFFLINE_SINCE_MS : now;
-  const seen = { services: servicesOf(machine), host: hostOf(machine) };
-  await store.recordProviderSeen(id, seen, seenAt);
+  const link = { providerId: id, linkId: 'past' };
+  await store.resumeClaims({ ...link, claimIds: [], leaseUntil: seenAt, random: 0 }, seenAt);
+  const served = { services: servicesOf(machine), host: hostOf(machine) };
+  await store.recordServed(link, served, seenAt);
+  await store.endLink(link, seenAt);
   await share(store, { machine, providerId: id, token }, society);
   return { machine, providerId: id, token };
 }

@@ -14,14 +14,22 @@ import { memberDeletion } from '../members/member-deletion.js';
 import { memberOperations } from '../members/members.js';
 import { networkInvitationOperations, networkOperations } from '../sharing/networks.js';
 import type { Operations } from './operations.js';
+import { presenceOperations } from '../providers/presence.js';
 import { providerOperations } from '../providers/providers.js';
 import { recentUsageOperations, usageOperations } from '../usage/usage.js';
 import { retentionOperations } from '../usage/retention.js';
 import { shareOperations } from '../sharing/shares.js';
 import { webhookOperations } from '../jobs/webhooks.js';
 
-/** Prepares every statement once, on the connection that will run them. */
-export function createOperations(database: Database, trail: AuditTrail): Operations {
+/**
+ * Prepares every statement once, on the connection that will run them. `nodeId` is that of the
+ * coordinator that uses the store.
+ */
+export function createOperations(
+  database: Database,
+  trail: AuditTrail,
+  nodeId: string,
+): Operations {
   const probe = database.prepare('update write_probe set writes = writes + 1');
   return {
     ...memberOperations(database, trail),
@@ -33,6 +41,7 @@ export function createOperations(database: Database, trail: AuditTrail): Operati
     ...joinTokenOperations(database, trail),
     ...deviceOperations(database, trail),
     ...providerOperations(database, trail),
+    ...presenceOperations(database, nodeId),
     ...networkOperations(database, trail),
     ...networkInvitationOperations(database, trail),
     ...shareOperations(database, trail),
@@ -41,7 +50,7 @@ export function createOperations(database: Database, trail: AuditTrail): Operati
     ...recentUsageOperations(database),
     ...jobOperations(database),
     ...batchOperations(database),
-    ...dispatchOperations(database, trail),
+    ...dispatchOperations(database, trail, nodeId),
     ...webhookOperations(database),
     ...retentionOperations(database),
     probeWrite: () => void probe.run(),

@@ -7,6 +7,8 @@ import { WorkerCalls } from './worker-calls.js';
 import type { Operations } from './operations.js';
 
 interface SqliteStoreOptions {
+  /** Of the coordinator that uses the store. */
+  readonly nodeId: string;
   /** Told how many usage rows will never be written, and why. */
   readonly onUsageLost: (rows: number, reason: string) => void;
 }
@@ -20,7 +22,7 @@ interface Parts {
 
 /** Needs a database whose tables are up to date, and the lock of its folder. */
 export function createSqliteStore(databaseFile: string, options: SqliteStoreOptions): Store {
-  const calls = new WorkerCalls(databaseFile);
+  const calls = new WorkerCalls({ databaseFile, nodeId: options.nodeId });
   const usage = new UsageBuffer({
     write: (rows: readonly UsageRow[]) => calls.call(SYSTEM, 'writeUsage', rows),
     onLost: options.onUsageLost,
@@ -145,7 +147,11 @@ function providerCalls(ask: Ask) {
     approveProvider: ask('approveProvider'),
     renameProvider: ask('renameProvider'),
     removeProvider: ask('removeProvider'),
-    recordProviderSeen: ask('recordProviderSeen'),
+    startNode: ask('startNode'),
+    beatNode: ask('beatNode'),
+    recordServed: ask('recordServed'),
+    endLink: ask('endLink'),
+    servedModels: ask('servedModels'),
   } satisfies Partial<Store>;
 }
 
@@ -229,7 +235,7 @@ function dispatchCalls(ask: Ask) {
     finishJob: ask('finishJob'),
     failJob: ask('failJob'),
     sweepLeases: ask('sweepLeases'),
-    renewAllClaims: ask('renewAllClaims'),
+    renewOwnClaims: ask('renewOwnClaims'),
     resumeClaims: ask('resumeClaims'),
     ripenJobs: ask('ripenJobs'),
     expireJobs: ask('expireJobs'),

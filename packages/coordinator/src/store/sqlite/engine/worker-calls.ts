@@ -16,6 +16,12 @@ export const MAX_PENDING_CALLS = 10_000;
 const MAX_GROUP = 256;
 const WORKER_FILE = new URL('./worker.js', import.meta.url);
 
+export interface StoreWorkerData {
+  readonly databaseFile: string;
+  /** Of the coordinator that uses the store. */
+  readonly nodeId: string;
+}
+
 interface Pending {
   readonly call: Call;
   readonly resolve: (value: unknown) => void;
@@ -32,8 +38,8 @@ export class WorkerCalls {
   #onIdle = (): void => {};
   #onSharing: ((facts: SharingFacts) => void) | null = null;
 
-  constructor(databaseFile: string) {
-    this.#worker = new Worker(WORKER_FILE, { workerData: databaseFile });
+  constructor(workerData: StoreWorkerData) {
+    this.#worker = new Worker(WORKER_FILE, { workerData });
     this.#worker.on('message', (outcome: GroupOutcome) => this.#settle(outcome));
     this.#worker.on('error', (error) => this.#end(`its thread failed: ${error.message}`));
     this.#exited = new Promise((resolve) => {

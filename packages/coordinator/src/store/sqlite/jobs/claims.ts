@@ -7,7 +7,7 @@ import { QUEUE_PAUSED } from './queue.js';
 
 type ClaimOperations = Pick<
   Operations,
-  'claimJobs' | 'acceptJob' | 'renewClaims' | 'renewAllClaims'
+  'claimJobs' | 'acceptJob' | 'renewClaims' | 'renewOwnClaims'
 >;
 
 interface ClaimedRow extends JobRow {
@@ -33,7 +33,7 @@ export function toClaimedJob(row: ClaimedRow): ClaimedJob {
   };
 }
 
-export function claimOperations(database: Database): ClaimOperations {
+export function claimOperations(database: Database, nodeId: string): ClaimOperations {
   // Once: a second ACCEPT must not put the deadline off.
   const accept = database.prepare(
     `update jobs set
@@ -49,9 +49,11 @@ export function claimOperations(database: Database): ClaimOperations {
        returning claim_id`,
     )
     .pluck();
-  const renewAll = database.prepare<[number]>(
-    `update jobs indexed by jobs_lease set lease_until = ?
-     where status = 'PROCESSING' and lease_until > 0`,
+  const renewOwn = database.prepare<object>(
+    `update jobs indexed by jobs_lease set lease_until = @leaseUntil
+     where status = 'PROCESSING' and lease_until > 0 and provider_id not in
+       (select l.provider_id from provider_links l join nodes n on n.id = l.node_id
+        where l.node_id <> @nodeId and l.ended_at is null and n.seen_at > @othersSince)`,
   );
   const claim = claimer(database);
   return {
@@ -62,7 +64,8 @@ export function claimOperations(database: Database): ClaimOperations {
       const renewed = new Set(renew.all({ ...lease, claimIds: JSON.stringify(claimIds) }));
       return claimIds.filter((id) => !renewed.has(id));
     },
-    renewAllClaims: (leaseUntil) => void renewAll.run(leaseUntil),
+    renewOwnClaims: (leaseUntil, othersSince) =>
+      void renewOwn.run({ leaseUntil, othersSince, nodeId }),
   };
 }
 

@@ -17,12 +17,13 @@ import { jobTransitions } from './transitions.js';
 export function dispatchOperations(
   database: Database,
   trail: AuditTrail,
+  nodeId: string,
 ): Pick<Operations, keyof DispatchStore> {
   return {
     laneHeads: laneReader(database),
-    ...claimOperations(database),
+    ...claimOperations(database, nodeId),
     ...finishOperations(database),
-    ...lostClaimOperations(database),
+    ...lostClaimOperations(database, nodeId),
     ...queueOperations(database, trail),
   };
 }

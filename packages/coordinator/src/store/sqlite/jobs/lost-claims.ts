@@ -9,6 +9,7 @@ import { toClaimedJob } from './claims.js';
 import { JOB_COLUMNS } from './job-rows.js';
 import type { JobRow } from './job-rows.js';
 import type { Operations } from '../engine/operations.js';
+import { linkOpener } from '../providers/presence.js';
 import { jobTransitions } from './transitions.js';
 
 type LostClaimOperations = Pick<
@@ -16,7 +17,7 @@ type LostClaimOperations = Pick<
   'releaseJob' | 'failJob' | 'sweepLeases' | 'resumeClaims'
 >;
 
-export function lostClaimOperations(database: Database): LostClaimOperations {
+export function lostClaimOperations(database: Database, nodeId: string): LostClaimOperations {
   const current = database.prepare<[string, string], JobRow>(
     `select ${JOB_COLUMNS} from jobs
      where last_claim_id = ? and status = 'PROCESSING' and session_id = ?`,
@@ -42,7 +43,7 @@ export function lostClaimOperations(database: Database): LostClaimOperations {
       const failure = { event: 'fail', retryable: true, error } as const;
       return overdue.all(now, limit).map((row) => end(row, failure, { now, random }));
     },
-    resumeClaims: resumer(database),
+    resumeClaims: resumer(database, nodeId),
   };
 }
 
@@ -53,7 +54,11 @@ const LOST: JobError = {
   param: null,
 };
 
-function resumer(database: Database): (request: ResumeRequest, now: number) => Resumed {
+function resumer(
+  database: Database,
+  nodeId: string,
+): (request: ResumeRequest, now: number) => Resumed {
+  const openLink = linkOpener(database, nodeId);
   const held = database.prepare<object, JobRow & { member_name: string }>(
     `select ${JOB_COLUMNS}, (select name from members where id = member_id) as member_name
      from jobs where last_claim_id in (select value from json_each(@claimIds))
@@ -76,6 +81,7 @@ function resumer(database: Database): (request: ResumeRequest, now: number) => R
   const { apply, end } = jobTransitions(database);
   return ({ random, ...request }, now) => {
     const { providerId, linkId, leaseUntil } = request;
+    openLink({ providerId, linkId }, now);
     const claimIds = JSON.stringify(request.claimIds);
     const moment = { now, random };
     const resume = { event: 'resume', linkId, leaseUntil } as const;

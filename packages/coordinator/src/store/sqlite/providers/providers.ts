@@ -6,7 +6,7 @@ import type { Operations } from '../engine/operations.js';
 
 type ProviderReads = Pick<
   Operations,
-  'findProviderByToken' | 'listProviders' | 'countWaitingProviders' | 'recordProviderSeen'
+  'findProviderByToken' | 'listProviders' | 'countWaitingProviders'
 >;
 type ProviderChanges = Pick<
   Operations,
@@ -56,16 +56,6 @@ function providerReads(database: Database): ProviderReads {
        where p.approved_at is null and m.disabled_at is null`,
     )
     .pluck();
-  const seenAt = database.prepare(
-    'update providers set last_seen_at = max(coalesce(last_seen_at, 0), @now) where id = @id',
-  );
-  // What is null was not told this time, and stays.
-  const snapshot = database.prepare(
-    `insert into provider_snapshots (provider_id, services, host)
-     values (@id, coalesce(@services, '[]'), @host)
-     on conflict (provider_id) do update set
-       services = coalesce(@services, services), host = coalesce(@host, host)`,
-  );
   return {
     findProviderByToken: (hash) => {
       const row = byToken.get(hash);
@@ -73,11 +63,6 @@ function providerReads(database: Database): ProviderReads {
     },
     countWaitingProviders: () => waiting.get() ?? 0,
     listProviders: (ownerId) => (ownerId === undefined ? list.all() : own.all(ownerId)).map(decode),
-    recordProviderSeen: (id, { services, host }, now) => {
-      const isKnown = seenAt.run({ id, now }).changes === 1;
-      if (!isKnown || (services === undefined && host === undefined)) return;
-      snapshot.run({ id, services: toJson(services), host: toJson(host) });
-    },
   };
 }
 
@@ -187,10 +172,6 @@ export function providerFinder(database: Database): (id: string) => Provider | n
 
 export function providerSubject({ id, ownerName, name }: Provider): AuditSubject {
   return { kind: 'provider', id, name: `${ownerName}/${name}` };
-}
-
-function toJson(value: unknown): string | null {
-  return value === undefined ? null : JSON.stringify(value);
 }
 
 function decode(row: Row): Provider {
