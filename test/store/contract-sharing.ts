@@ -26,6 +26,8 @@ const CAPS: ShareCaps = {
 };
 const ALL = { serviceId: null, model: null };
 
+const FACTS = { approved: true, draining: false, paused: false };
+
 export function describeSharing(adapter: string, store: () => Store): void {
   const sharingOf = async (provider: Provider): Promise<ProviderSharing | undefined> =>
     resolveSharing(await store().sharingFacts()).get(provider.id);
@@ -171,8 +173,8 @@ export function describeSharing(adapter: string, store: () => Store): void {
 
     describe('the facts of sharing', () => {
       test('tell all that decides, and nothing else', async () => {
-        const attic = { ownerId: ben.id, name: 'attic', approved: false };
-        const { id: atticId } = await createProvider(store(), attic);
+        const attic = { name: 'attic', approved: false };
+        const { id: atticId } = await createProvider(store(), { ...attic, ownerId: ben.id });
         const { id } = await share({ caps: CAPS });
         const bens = await share({ audience: toBen(), subject: { serviceId: 's', model: null } });
         await store().blockMember(ben.id, anna.id, NOW);
@@ -180,8 +182,8 @@ export function describeSharing(adapter: string, store: () => Store): void {
         const facts = await store().sharingFacts();
         expect(facts).toEqual({
           providers: expect.arrayContaining([
-            { id: den.id, ownerId: anna.id, approved: true },
-            { id: atticId, ownerId: ben.id, approved: false },
+            { ...FACTS, id: den.id, name: 'den-pc', ownerId: anna.id, ownerName: 'anna' },
+            { ...FACTS, id: atticId, ownerId: ben.id, ownerName: 'ben', ...attic },
           ]) as unknown,
           disabledMembers: [ben.id],
           memberships: [{ networkId: friends.id, memberId: anna.id }],

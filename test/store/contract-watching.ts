@@ -2,11 +2,13 @@
 import type { SharingFacts } from '@inference-gateway/coordinator/core/access/sharing';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
-import { NOW, createMember, createProvider, created, sha256 } from './store-rows.js';
+import type { StoreHarness } from './store-harness.js';
+import { NOW, createMember, createProvider, created, newKey, sha256 } from './store-rows.js';
 
 const CAPS = { slots: null, hours: null, maxTokens: null };
 
-export function describeWatching(adapter: string, store: () => Store): void {
+export function describeWatching(adapter: string, open: () => StoreHarness): void {
+  const store = (): Store => open().store;
   const watch = (): SharingFacts[] => {
     const told: SharingFacts[] = [];
     store().watchSharing((facts) => told.push(facts));
@@ -72,6 +74,42 @@ export function describeWatching(adapter: string, store: () => Store): void {
         expect(now).not.toEqual(before);
         before = now;
       }
+    });
+
+    test('settings of a provider, and its names, are told like who may use it', async () => {
+      const { id, ownerId } = await createProvider(store());
+      const told = watch();
+      await store().setProviderDraining(id, true);
+      await store().setProviderPaused(id, true);
+      await store().renameProvider(id, 'cellar');
+      await store().changeMember(ownerId, { name: 'anna-lee' }, NOW);
+      const facts = { id, ownerId, approved: true, draining: true, paused: true };
+      expect(told.map(({ providers }) => providers)).toEqual([
+        [{ ...facts, name: 'den-pc', ownerName: 'anna', paused: false }],
+        [{ ...facts, name: 'den-pc', ownerName: 'anna' }],
+        [{ ...facts, name: 'cellar', ownerName: 'anna' }],
+        [{ ...facts, name: 'cellar', ownerName: 'anna-lee' }],
+      ]);
+    });
+
+    test('a change by another process is told with the next operation', async () => {
+      const { id, ownerId } = await createProvider(store());
+      const made = newKey(ownerId);
+      const key = created(await store().createKey(made, NOW));
+      const { hash } = made;
+      expect((await store().findKeyHolder(hash))?.key.disabledAt).toBeNull();
+      const told = watch();
+      const peer = open().peer('peer');
+      await peer.setProviderDraining(id, true);
+      await peer.setKeyState(key.id, 'disabled', NOW + 1);
+      expect(told).toEqual([]);
+      await store().isQueuePaused();
+      expect(told).toMatchObject([{ providers: [{ id, draining: true }] }]);
+      expect((await store().findKeyHolder(hash))?.key.disabledAt).toBe(NOW + 1);
+      await peer.setMemberLimits(ownerId, { requests: 7 });
+      await store().isQueuePaused();
+      expect((await store().findKeyHolder(hash))?.limits.requests).toBe(7);
+      expect(told).toHaveLength(1);
     });
 
     test('nobody is told of a change that failed, or of what shares nothing', async () => {

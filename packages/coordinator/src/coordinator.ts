@@ -15,8 +15,6 @@ import { ConsoleCommands } from './operations/my/console-commands.js';
 import type { Budget } from './core/usage/budget.js';
 import { bodyBudget } from './core/usage/held-document.js';
 import { RateLimit } from './core/access/rate.js';
-import { resolveSharing } from './core/access/sharing.js';
-import type { SharingFacts } from './core/access/sharing.js';
 import { Relay } from './relay/relay.js';
 import { Jobs } from './jobs/jobs.js';
 import { expose, meterInto } from './exposition.js';
@@ -184,9 +182,8 @@ function upgradesOf(links: LinkServer, live: LiveHints) {
 
 /** Nobody is told that something is unshared before it is. */
 async function followSharing(store: Store, registry: Registry): Promise<void> {
-  const use = (facts: SharingFacts): void => registry.setSharing(resolveSharing(facts));
-  store.watchSharing(use);
-  use(await store.sharingFacts());
+  store.watchSharing((facts) => registry.follow(facts));
+  registry.follow(await store.sharingFacts());
 }
 
 interface HandlerParts {

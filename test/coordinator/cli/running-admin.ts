@@ -11,8 +11,6 @@ import type {
 } from '@inference-gateway/coordinator/core/usage/admin-assets';
 import type {
   AdminLinks,
-  ProviderNames,
-  ProviderSwitches,
   ProviderView,
   Links,
 } from '@inference-gateway/coordinator/core/routing/links';
@@ -68,19 +66,6 @@ class MadeUpLinks implements Links, AdminLinks {
   refuse(providerId: string, why: 'disabled' | 'revoked'): boolean {
     this.asked.push(`refuse ${providerId}: ${why}`);
     return this.online.has(providerId);
-  }
-
-  remove(providerId: string): void {
-    this.asked.push(`remove ${providerId}`);
-  }
-
-  rename({ id, ownerName, name }: ProviderNames): void {
-    this.asked.push(`rename ${id} to ${ownerName}/${name}`);
-  }
-
-  change(providerId: string, { draining, paused }: ProviderSwitches): void {
-    if (draining !== undefined) this.asked.push(`${draining ? 'drain' : 'resume'} ${providerId}`);
-    if (paused !== undefined) this.asked.push(`${paused ? 'pause' : 'unpause'} ${providerId}`);
   }
 
   providers(): readonly ProviderView[] {

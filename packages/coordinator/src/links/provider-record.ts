@@ -11,7 +11,7 @@ import { grantOf } from '../core/access/access.js';
 import type { Candidate, Choice } from '../core/routing/match.js';
 import type { CallReport, ProviderView } from '../core/routing/links.js';
 import { shareState, unshared } from '../core/access/sharing.js';
-import type { ProviderSharing, ShareState } from '../core/access/sharing.js';
+import type { ProviderFacts, ProviderSharing, ShareState } from '../core/access/sharing.js';
 import type { Provider } from '../store/port.js';
 import type { AgentLink } from './agent-link.js';
 import { SlotCounts } from './slot-counts.js';
@@ -54,6 +54,10 @@ export class ProviderRecord {
     const isClosed = provider.approvedAt === null || provider.isOwnerDisabled;
     this.sharing = unshared(provider.ownerId, isClosed);
     this.services = provider.services;
+  }
+
+  follow({ name, ownerName, draining, paused }: ProviderFacts, sharing = this.sharing): void {
+    Object.assign(this, { name, ownerName, draining, paused, sharing });
   }
 
   view(): ProviderView {

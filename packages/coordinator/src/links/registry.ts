@@ -7,8 +7,6 @@ import type { Logger } from '@inference-gateway/shared/program/logger';
 import { CLOSE } from '@inference-gateway/shared/protocol/version';
 import type {
   AdminLinks,
-  ProviderNames,
-  ProviderSwitches,
   CallReport,
   ClaimKeeper,
   Exchange,
@@ -21,8 +19,8 @@ import type {
 } from '../core/routing/links.js';
 import type { Candidate, Choice } from '../core/routing/match.js';
 import type { Shared } from '../core/access/access.js';
-import { shareState } from '../core/access/sharing.js';
-import type { ProviderSharing } from '../core/access/sharing.js';
+import { resolveSharing, shareState } from '../core/access/sharing.js';
+import type { ProviderSharing, SharingFacts } from '../core/access/sharing.js';
 import type { Provider, Store } from '../store/port.js';
 import type { AgentLink, LinkEvents, AgentLinkTiming } from './agent-link.js';
 import { ModelIndex } from './model-index.js';
@@ -189,34 +187,20 @@ export class Registry implements Links, AdminLinks {
     return link !== null;
   }
 
-  remove(providerId: string): void {
-    this.refuse(providerId, 'revoked');
-    const record = this.#records.get(providerId);
-    if (record === undefined) return;
-    this.#index.forget(record);
-    this.#records.delete(providerId);
-    this.#announce();
-  }
-
-  rename({ id, name, ownerName }: ProviderNames): void {
-    const record = this.#records.get(id);
-    if (record !== undefined) Object.assign(record, { name, ownerName });
-  }
-
-  /** Who may use what from now on. A provider that is not in it is as it was enrolled. */
-  setSharing(sharing: ReadonlyMap<string, ProviderSharing>): void {
-    this.#sharing = sharing;
-    for (const [id, one] of sharing) {
-      const record = this.#records.get(id);
-      if (record !== undefined) record.sharing = one;
+  /**
+   * What the store knows of providers, and who may use what, from now on. The link of one that has
+   * been removed is closed for good. A provider that is not in it yet is as it was enrolled.
+   */
+  follow(facts: SharingFacts): void {
+    const before = this.#sharing;
+    this.#sharing = resolveSharing(facts);
+    for (const id of [...before.keys(), ...this.#records.keys()]) {
+      if (!this.#sharing.has(id)) this.#remove(id);
     }
-    this.#announce();
-  }
-
-  change(providerId: string, to: ProviderSwitches): void {
-    const record = this.#records.get(providerId);
-    if (record === undefined) return;
-    Object.assign(record, to);
+    for (const provider of facts.providers) {
+      const sharing = this.#sharing.get(provider.id);
+      this.#records.get(provider.id)?.follow(provider, sharing);
+    }
     this.#announce();
   }
 
@@ -281,6 +265,14 @@ export class Registry implements Links, AdminLinks {
     writing.catch((err: unknown) => {
       this.#parts.logger.warn({ err, provider: record.id }, 'cannot store what a provider serves');
     });
+  }
+
+  #remove(id: string): void {
+    this.refuse(id, 'revoked');
+    const record = this.#records.get(id);
+    if (record === undefined) return;
+    this.#index.forget(record);
+    this.#records.delete(id);
   }
 
   #add(provider: Provider): ProviderRecord {

@@ -72,13 +72,7 @@ export const showUser = adminCommand(oneMember, async ({ store, now }, args) => 
 
 export const renameUser = adminCommand(
   z.strictObject({ member: z.string(), name: z.string().regex(NAME_PATTERN, NAME_RULE) }),
-  async (context, { member, name }) => {
-    const changed = await change(context, member, { name });
-    for (const provider of await providersOf(context, changed.id)) {
-      context.links?.rename(provider);
-    }
-    return changed;
-  },
+  (context, { member, name }) => change(context, member, { name }),
 );
 
 export const setRole = adminCommand(
@@ -119,7 +113,6 @@ export const deleteUser = adminCommand(
       throw lastAdmin(name);
     }
     if (deleted.kind === 'unknown') throw memberGone(name);
-    for (const providerId of deleted.providerIds) context.links?.remove(providerId);
     // A file that stays is an orphan, which the sweep removes.
     await assets.removeFiles(deleted.assetIds);
     return { name, deleted: true, ...presentHoldings(holdings) };

@@ -74,7 +74,7 @@ export const approveProvider = adminCommand(oneProvider, async ({ store, now }, 
 
 export const renameProvider = adminCommand(
   z.strictObject({ provider: z.string(), name: z.string().regex(NAME_PATTERN, NAME_RULE) }),
-  async ({ store, links }, { provider: reference, name }) => {
+  async ({ store }, { provider: reference, name }) => {
     const provider = await resolveProvider(store, reference);
     const renamed = await store.renameProvider(provider.id, name);
     if (renamed.kind === 'unknown') throw gone(provider);
@@ -82,33 +82,27 @@ export const renameProvider = adminCommand(
       const message = `${provider.ownerName} has a provider '${name}' already. Give another name.`;
       throw new CommandError(EXIT.conflict, message);
     }
-    const { id, ownerName } = renamed.value;
-    links?.rename({ id, name: renamed.value.name, ownerName });
-    return { id, name: nameOf(renamed.value), before: nameOf(provider) };
+    return { id: provider.id, name: nameOf(renamed.value), before: nameOf(provider) };
   },
 );
 
 /** Its agent must enrol again, as another provider. */
-export const removeProvider = adminCommand(oneProvider, async (context, args) => {
-  const { store, links, now } = context;
+export const removeProvider = adminCommand(oneProvider, async ({ store, now }, args) => {
   const provider = await resolveProvider(store, args.provider);
   const shares = await store.listShares(provider.id);
   if (!(await store.removeProvider(provider.id, now()))) throw gone(provider);
-  links?.remove(provider.id);
   return { id: provider.id, name: nameOf(provider), shares: shares.length };
 });
 
 async function setDraining(context: AdminContext, reference: string, draining: boolean) {
   const provider = await resolveProvider(context.store, reference);
   await context.store.setProviderDraining(provider.id, draining);
-  context.links?.change(provider.id, { draining });
   return { id: provider.id, name: nameOf(provider), draining };
 }
 
 async function setPaused(context: AdminContext, reference: string, paused: boolean) {
   const provider = await resolveProvider(context.store, reference);
   await context.store.setProviderPaused(provider.id, paused);
-  context.links?.change(provider.id, { paused });
   return { id: provider.id, name: nameOf(provider), paused };
 }
 

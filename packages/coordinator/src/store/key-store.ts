@@ -58,8 +58,8 @@ export interface KeyStore {
   createKey(key: NewApiKey, now: number): Promise<Created<ApiKey>>;
   listKeys(memberId: string | null): Promise<readonly ApiKey[]>;
   /**
-   * On the way of every request, so answered from memory; a change of keys or members is seen at
-   * once.
+   * On the way of every request, so answered from memory. A change of keys or members is seen at
+   * once, one by another process with the next operation.
    */
   findKeyHolder(hash: string): Promise<KeyHolder | null>;
   /** `unknown` also where it is revoked. */

@@ -70,7 +70,6 @@ export type DeletedMember =
       readonly holdings: MemberHoldings;
       /** Whose files have no row any more. */
       readonly assetIds: readonly string[];
-      readonly providerIds: readonly string[];
     }
   | { readonly kind: 'unknown' }
   /** Nobody else could administrate. */

@@ -112,7 +112,8 @@ export interface SharingStore {
   sharingFacts(): Promise<SharingFacts>;
   /**
    * Told the facts after every change of them, before the change is answered: nobody is told that
-   * something is unshared while it can still be used.
+   * something is unshared while it can still be used. A change by another process is told with the
+   * next operation.
    */
   watchSharing(listener: (facts: SharingFacts) => void): void;
 }

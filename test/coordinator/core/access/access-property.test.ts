@@ -5,6 +5,7 @@ import { resolveSharing, shareState } from '@inference-gateway/coordinator/core/
 import type { SharingFacts } from '@inference-gateway/coordinator/core/access/sharing';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { providerFact } from './sharing-facts.js';
 
 const member = fc.constantFrom('anna', 'ben', 'carl');
 const network = fc.constantFrom('friends', 'others');
@@ -28,10 +29,9 @@ const audience = fc.oneof(
 );
 
 const facts: fc.Arbitrary<SharingFacts> = fc.record({
-  providers: fc.record({ p: standing(), q: standing() }).map(({ p, q }) => [
-    { id: 'p', ...p },
-    { id: 'q', ...q },
-  ]),
+  providers: fc
+    .record({ p: standing(), q: standing() })
+    .map(({ p, q }) => [providerFact({ id: 'p', ...p }), providerFact({ id: 'q', ...q })]),
   disabledMembers: fc.oneof(fc.constant([]), fc.constant([]), fc.tuple(member)),
   memberships: fc.array(fc.record({ networkId: network, memberId: member }), {
     minLength: 2,

@@ -13,7 +13,7 @@ import {
 import type { SharingFacts, ShareState } from '@inference-gateway/coordinator/core/access/sharing';
 import { describe, expect, test } from 'vitest';
 import { SERVICE } from '../../../store/store-rows.js';
-import { facts, hoursOf, share } from './sharing-facts.js';
+import { facts, hoursOf, share, providerFact } from './sharing-facts.js';
 import type { ShareFact } from './sharing-facts.js';
 
 const NOON = Date.parse('2026-06-01T12:00:00Z');
@@ -62,7 +62,7 @@ const CIRCUMSTANCES: Readonly<Record<string, Circumstances>> = {
   'with scope own': { scope: 'own' },
   'where foreign is false': { foreign: false },
   'before approval': {
-    people: { providers: [{ id: 'den-pc', ownerId: 'anna', approved: false }] },
+    people: { providers: [providerFact({ approved: false })] },
   },
   'with the owner disabled': { people: { disabledMembers: ['emil', 'anna'] } },
 };

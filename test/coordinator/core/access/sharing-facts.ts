@@ -1,7 +1,10 @@
 /** Facts of sharing, each with what a test does not care about filled in. */
 import { parseDayHours } from '@inference-gateway/shared/day-hours';
 import type { DayHours } from '@inference-gateway/shared/day-hours';
-import type { SharingFacts } from '@inference-gateway/coordinator/core/access/sharing';
+import type {
+  ProviderFacts,
+  SharingFacts,
+} from '@inference-gateway/coordinator/core/access/sharing';
 
 export type ShareFact = SharingFacts['shares'][number];
 
@@ -10,11 +13,24 @@ const NO_CAPS = { slots: null, hours: null, maxTokens: null };
 /** Anna's den-pc, and nothing else. */
 export function facts(told: Partial<SharingFacts>): SharingFacts {
   return {
-    providers: [{ id: 'den-pc', ownerId: 'anna', approved: true }],
+    providers: [providerFact()],
     disabledMembers: [],
     memberships: [],
     shares: [],
     blocks: [],
+    ...told,
+  };
+}
+
+export function providerFact(told: Partial<ProviderFacts> = {}): ProviderFacts {
+  return {
+    id: 'den-pc',
+    name: 'den-pc',
+    ownerId: 'anna',
+    ownerName: 'Anna',
+    approved: true,
+    draining: false,
+    paused: false,
     ...told,
   };
 }

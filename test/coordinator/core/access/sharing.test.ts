@@ -1,4 +1,4 @@
-import { hoursOf, facts, share } from './sharing-facts.js';
+import { hoursOf, facts, share, providerFact } from './sharing-facts.js';
 import {
   resolveSharing,
   shareState,
@@ -61,7 +61,7 @@ describe('a provider', () => {
   });
 
   test('that waits for approval is closed, whatever is shared', () => {
-    const providers = [{ id: 'den-pc', ownerId: 'anna', approved: false }];
+    const providers = [providerFact({ approved: false })];
     const resolved = resolveSharing(facts({ providers, memberships: FRIENDS, shares: [share()] }));
     expect(resolved.get('den-pc')).toEqual(unshared('anna', true));
   });
@@ -73,7 +73,7 @@ describe('a provider', () => {
   });
 
   test('has its own shares only, in the order in which they were made', () => {
-    const providers = ['den-pc', 'attic-pc'].map((id) => ({ id, ownerId: 'anna', approved: true }));
+    const providers = ['den-pc', 'attic-pc'].map((id) => providerFact({ id }));
     const shares = [
       share({ id: '1', model: 'm' }),
       share({ id: '2', providerId: 'attic-pc' }),

@@ -23,13 +23,22 @@ export interface ShareSubject {
   readonly model: string | null;
 }
 
+/** What is known of a provider apart from its link. */
+export interface ProviderFacts {
+  readonly id: string;
+  readonly name: string;
+  readonly ownerId: string;
+  readonly ownerName: string;
+  readonly approved: boolean;
+  /** New work stays away. */
+  readonly draining: boolean;
+  /** Others' work stays away; its owner's goes on. */
+  readonly paused: boolean;
+}
+
 /** The rows that decide who sees what, as one query reads them. */
 export interface SharingFacts {
-  readonly providers: readonly {
-    readonly id: string;
-    readonly ownerId: string;
-    readonly approved: boolean;
-  }[];
+  readonly providers: readonly ProviderFacts[];
   readonly disabledMembers: readonly string[];
   readonly memberships: readonly { readonly networkId: string; readonly memberId: string }[];
   readonly shares: readonly (ShareSubject & {

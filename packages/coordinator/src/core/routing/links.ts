@@ -224,21 +224,8 @@ export interface Links {
   onCapacity(listener: () => void): () => void;
 }
 
-// What a command may do to a running coordinator's links.
-
-/** What keeps work from a provider; what is absent stays as it is. */
-export interface ProviderSwitches {
-  /** New work stays away. */
-  readonly draining?: boolean;
-  /** Others' work stays away; its owner's goes on. */
-  readonly paused?: boolean;
-}
-
-export interface ProviderNames {
-  readonly id: string;
-  readonly name: string;
-  readonly ownerName: string;
-}
+// What a command may do to the links of a running coordinator. Settings and names of providers
+// reach them from the store.
 
 export interface AdminLinks {
   /** Closes the provider's link; the agent comes back by itself. False where it has none. */
@@ -248,9 +235,4 @@ export interface AdminLinks {
    * none.
    */
   refuse(providerId: string, why: 'disabled' | 'revoked'): boolean;
-  /** Forgets a provider that is removed, and closes its link for good. */
-  remove(providerId: string): void;
-  /** What it, or its owner, is called now. */
-  rename(provider: ProviderNames): void;
-  change(providerId: string, to: ProviderSwitches): void;
 }

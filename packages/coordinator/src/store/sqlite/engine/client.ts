@@ -27,7 +27,9 @@ export function createSqliteStore(databaseFile: string, options: SqliteStoreOpti
     write: (rows: readonly UsageRow[]) => calls.call(SYSTEM, 'writeUsage', rows),
     onLost: options.onUsageLost,
   });
-  return storeOf({ calls, keys: new KeyCache(), usage }, SYSTEM);
+  const keys = new KeyCache();
+  calls.watchKeys(() => keys.forget());
+  return storeOf({ calls, keys, usage }, SYSTEM);
 }
 
 function storeOf(parts: Parts, actor: string): Store {
@@ -36,10 +38,6 @@ function storeOf(parts: Parts, actor: string): Store {
     (name) =>
     (...args) =>
       calls.call(actor, name, ...args);
-  const changeKeys: Ask = (name) => {
-    const change = ask(name);
-    return (...args) => keys.change(() => change(...args));
-  };
   const findKeyHolder = ask('findKeyHolder');
   const probeWrite = ask('probeWrite');
   // What was recorded before is counted, written yet or not.
@@ -52,12 +50,6 @@ function storeOf(parts: Parts, actor: string): Store {
     ...forwardedCalls(ask),
 
     findKeyHolder: (hash) => keys.find(hash, () => findKeyHolder(hash)),
-    renameKey: changeKeys('renameKey'),
-    rotateKey: changeKeys('rotateKey'),
-    setKeyState: changeKeys('setKeyState'),
-    changeMember: changeKeys('changeMember'),
-    deleteMember: changeKeys('deleteMember'),
-    setMemberLimits: changeKeys('setMemberLimits'),
     watchSharing: (listener) => calls.watchSharing(listener),
 
     recordUsage: (rows) => usage.add(rows),
@@ -111,6 +103,9 @@ function memberCalls(ask: Ask) {
     createMember: ask('createMember'),
     createFirstMember: ask('createFirstMember'),
     findMember: ask('findMember'),
+    changeMember: ask('changeMember'),
+    deleteMember: ask('deleteMember'),
+    setMemberLimits: ask('setMemberLimits'),
     listMembers: ask('listMembers'),
     memberHoldings: ask('memberHoldings'),
     deleteMemberJobs: ask('deleteMemberJobs'),
@@ -125,6 +120,9 @@ function memberCalls(ask: Ask) {
     endSessions: ask('endSessions'),
     createKey: ask('createKey'),
     listKeys: ask('listKeys'),
+    renameKey: ask('renameKey'),
+    rotateKey: ask('rotateKey'),
+    setKeyState: ask('setKeyState'),
     touchKeys: ask('touchKeys'),
     recordAudit: ask('recordAudit'),
     deleteOldAudit: ask('deleteOldAudit'),

@@ -21,21 +21,27 @@ export function groupCommit(
     trail.actor = call.actor;
     return invoke(operations, call);
   });
-  const runAll = database.transaction(({ calls, watchesSharing }: Group): GroupOutcome => {
+  const readEpochs = epochReader(database);
+  let known: Epochs | null = null;
+  const runAll = database.transaction(({ calls, watchesSharing }: Group) => {
     const outcomes = calls.map((call) => attempt(call, (_, one) => runOne(one)));
-    // Once a group, and in its transaction: where they cannot be told, nothing has changed.
-    const asks = watchesSharing && calls.some((call, i) => changesSharing(call, outcomes[i]));
-    return { outcomes, sharing: asks ? operations.sharingFacts() : null };
+    // In its transaction: if they cannot be read, nothing has changed.
+    const epochs = readEpochs();
+    const isNews = watchesSharing && epochs.sharing !== known?.sharing;
+    return { outcomes, epochs, sharing: isNews ? operations.sharingFacts() : null };
   });
   return (group) => {
     // The only one that is no part of a transaction, and so alone in its group.
     const [first] = group.calls;
-    if (first?.name === 'compact') return { outcomes: [attempt(first, invoke)], sharing: null };
+    if (first?.name === 'compact') return unwatched([attempt(first, invoke)]);
     try {
       // IMMEDIATE takes the write lock at once: a deferred one can be refused it half-way.
-      return runAll.immediate(group);
+      const { outcomes, epochs, sharing } = runAll.immediate(group);
+      const keysChanged = epochs.keys !== known?.keys;
+      known = epochs;
+      return { outcomes, keysChanged, sharing };
     } catch (error) {
-      return { outcomes: group.calls.map(() => failure(error)), sharing: null };
+      return unwatched(group.calls.map(() => failure(error)));
     }
   };
 
@@ -55,28 +61,27 @@ function invoke(operations: Operations, { name, args }: Call): unknown {
   return operation(...args);
 }
 
-/** Operations after which somebody may see more or less than before. */
-const SHARING_CHANGES: ReadonlySet<keyof Operations> = new Set([
-  'changeMember',
-  'deleteMember',
-  'acceptInvite',
-  'enroll',
-  'collectDevice',
-  'approveProvider',
-  'removeProvider',
-  'createNetwork',
-  'deleteNetwork',
-  'joinNetwork',
-  'leaveNetwork',
-  'answerNetworkInvitation',
-  'putShare',
-  'deleteShare',
-  'blockMember',
-  'unblockMember',
-]);
+interface Epochs {
+  readonly keys: number;
+  readonly sharing: number;
+}
 
-function changesSharing({ name }: Call, outcome: CallOutcome | undefined): boolean {
-  return outcome?.kind === 'done' && SHARING_CHANGES.has(name);
+/** They count changes by every process: those of another one are noticed with the next group. */
+function epochReader(database: Database): () => Epochs {
+  const select = database.prepare<[], Epochs>(
+    `select (select value from epochs where name = 'keys') as keys,
+       (select value from epochs where name = 'sharing') as sharing`,
+  );
+  return () => {
+    const epochs = select.get();
+    if (epochs === undefined) throw new Error('the table of epochs is empty');
+    return epochs;
+  };
+}
+
+/** Nothing has changed, as far as is known. */
+function unwatched(outcomes: readonly CallOutcome[]): GroupOutcome {
+  return { outcomes, keysChanged: false, sharing: null };
 }
 
 /** SQLite's result codes that tell of the disk or the file rather than of the statement. */

@@ -23,14 +23,10 @@ export class KeyCache {
     return cached;
   }
 
-  /** Makes a change to keys. Once it is answered, nobody is told what was true before it. */
-  async change<T>(write: () => Promise<T>): Promise<T> {
-    try {
-      return await write();
-    } finally {
-      this.#changes++;
-      this.#holders.clear();
-    }
+  /** Keys or their members have changed. What is being read now is not kept either. */
+  forget(): void {
+    this.#changes++;
+    this.#holders.clear();
   }
 
   async #readThrough(
@@ -39,7 +35,7 @@ export class KeyCache {
   ): Promise<KeyHolder | null> {
     const changesBefore = this.#changes;
     const holder = await read();
-    // A change that was answered meanwhile may be younger than what was read.
+    // A change may be younger than what was read.
     if (holder !== null && changesBefore === this.#changes) this.#keep(hash, holder);
     return holder;
   }

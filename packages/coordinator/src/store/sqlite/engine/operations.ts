@@ -36,13 +36,18 @@ export type CallOutcome =
 /** Calls that arrive together. */
 export interface Group {
   readonly calls: readonly Call[];
-  /** Whether the facts of sharing are asked for where one of the calls may change them. */
+  /** Whether the facts of sharing are asked for where they have changed. */
   readonly watchesSharing: boolean;
 }
 
 export interface GroupOutcome {
   /** One a call, in their order. */
   readonly outcomes: readonly CallOutcome[];
-  /** As they are after the group; null where it did not change them, or nobody asked. */
+  /** What is remembered of keys and their members may be wrong from now on. */
+  readonly keysChanged: boolean;
+  /**
+   * As they are after the group; null if they have not changed since the one before, or nobody
+   * asked.
+   */
   readonly sharing: SharingFacts | null;
 }

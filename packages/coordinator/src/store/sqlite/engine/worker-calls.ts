@@ -36,6 +36,7 @@ export class WorkerCalls {
   /** Why no call is taken any more. */
   #ended: string | null = null;
   #onIdle = (): void => {};
+  #onKeys = (): void => {};
   #onSharing: ((facts: SharingFacts) => void) | null = null;
 
   constructor(workerData: StoreWorkerData) {
@@ -60,6 +61,11 @@ export class WorkerCalls {
     ...args: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {
     return this.#enqueue({ actor, name, args }) as Promise<ReturnType<Operations[Name]>>;
+  }
+
+  /** Told that keys or their members have changed, before the calls that did it are answered. */
+  watchKeys(listener: () => void): void {
+    this.#onKeys = listener;
   }
 
   /** The one who is told what is shared now, before the calls that changed it are answered. */
@@ -111,10 +117,11 @@ export class WorkerCalls {
     this.#worker.postMessage(message);
   }
 
-  #settle({ outcomes, sharing }: GroupOutcome): void {
+  #settle({ outcomes, keysChanged, sharing }: GroupOutcome): void {
     const settled = this.#underWay;
     this.#underWay = [];
     this.#send();
+    if (keysChanged) this.#onKeys();
     if (sharing !== null) this.#onSharing?.(sharing);
     settled.forEach((pending, i) => settle(pending, outcomes[i]));
     if (this.#pending === 0) this.#onIdle();

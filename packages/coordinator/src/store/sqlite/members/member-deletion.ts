@@ -124,7 +124,6 @@ function deleter(
     database.prepare<object, string>(`select id from ${from}`).pluck();
   const unfinished = idsOf(`jobs where member_id = @id and status in ('QUEUED', 'PROCESSING')`);
   const assets = idsOf('assets where member_id = @id');
-  const providers = idsOf('providers where owner_id = @id');
   const { cancel } = jobTransitions(database);
   const endLeases = database.prepare(END_LEASES);
   const deletions = DELETIONS.map((sql) => database.prepare(sql));
@@ -136,7 +135,7 @@ function deleter(
     if (row.role === 'admin' && otherAdmin.get(id) === undefined) return { kind: 'last_admin' };
     // Those that came after the caller had ended the others: the queue's counts follow.
     for (const jobId of unfinished.all({ id })) cancel(jobId, id, now);
-    const gone = { assetIds: assets.all({ id }), providerIds: providers.all({ id }) };
+    const assetIds = assets.all({ id });
     endLeases.run({ id, now });
     for (const one of deletions) one.run({ id, email: row.email });
     erase({ id, email: row.email, name: row.name });
@@ -144,6 +143,6 @@ function deleter(
     const { assets: files, keys, providers: machines } = holdings;
     const before = { keys, files, machines: machines.length };
     trail.record({ action: 'user.delete', subject, before, after: null });
-    return { kind: 'deleted', ...gone, holdings };
+    return { kind: 'deleted', assetIds, holdings };
   };
 }

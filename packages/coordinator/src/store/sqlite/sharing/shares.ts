@@ -169,10 +169,11 @@ interface ShareRow extends ShareSubject, CapColumns {
  * with 1,000 providers and 3,000 shares, the way to the main thread included.
  */
 function sharingFactsReader(database: Database): () => SharingFacts {
-  const providers = database.prepare<
-    [],
-    { id: string; ownerId: string; approvedAt: number | null }
-  >('select id, owner_id as ownerId, approved_at as approvedAt from providers');
+  const providers = database.prepare<[], ProviderRow>(
+    `select p.id, p.name, p.owner_id as ownerId, m.name as ownerName,
+       p.approved_at is not null as approved, p.draining, p.paused
+     from providers p join members m on m.id = p.owner_id`,
+  );
   const disabled = database
     .prepare<[], string>('select id from members where disabled_at is not null')
     .pluck();
@@ -197,12 +198,13 @@ function sharingFactsReader(database: Database): () => SharingFacts {
   });
 }
 
-function toProvider(row: {
-  readonly id: string;
-  readonly ownerId: string;
-  readonly approvedAt: number | null;
-}): Fact<'providers'> {
-  return { id: row.id, ownerId: row.ownerId, approved: row.approvedAt !== null };
+type Switch = 'approved' | 'draining' | 'paused';
+
+type ProviderRow = Omit<Fact<'providers'>, Switch> & Readonly<Record<Switch, 0 | 1>>;
+
+function toProvider(row: ProviderRow): Fact<'providers'> {
+  const { approved, draining, paused } = row;
+  return { ...row, approved: approved === 1, draining: draining === 1, paused: paused === 1 };
 }
 
 function toShare(row: ShareRow): Fact<'shares'> {
