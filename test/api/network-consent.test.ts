@@ -1,5 +1,5 @@
 /** Nobody is put into a network by another member: their calls would run on that one's machines. */
-import { CAPS } from '@inference-gateway/coordinator/operations/my/own';
+import { CAPS } from '@inference-gateway/coordinator/operations/caps';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { FakeModelServer } from '../support/fake-model-server.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';

@@ -104,7 +104,7 @@ interface Ids {
 
 async function fillAccounts(store: Store, { anna, ben, provider }: Ids): Promise<void> {
   const now = Date.now();
-  await store.blockMember(ben, anna, now);
+  await store.blockMember({ ownerId: ben, memberId: anna }, now);
   await store.setMemberLimits(anna, { requests: 5, concurrent: 6 });
   await fillKeys(store, anna);
   await createJoinToken(store, { ownerId: anna, name: 'attic', replaces: provider, now });

@@ -146,7 +146,7 @@ async function changeKeys(store: Store, memberId: string): Promise<void> {
 async function changeSharing(store: Store, ownerId: string): Promise<void> {
   const benId = (await store.findMember('ben'))?.id ?? '';
   const token = { ownerId, name: 'den-pc', replaces: null, expiresAt: LATER };
-  const spent = await store.createJoinToken({ ...token, hash: hash() }, NOW);
+  const spent = created(await store.createJoinToken({ ...token, hash: hash() }, NOW));
   await store.revokeJoinToken(spent.id, NOW);
   const joinTokenHash = hash();
   await store.createJoinToken({ ...token, hash: joinTokenHash }, NOW);
@@ -171,9 +171,10 @@ async function changeSharing(store: Store, ownerId: string): Promise<void> {
   await store.withdrawNetworkInvitation(networkId, benId);
   const subject = { serviceId: null, model: null };
   const audience = { kind: 'network', id: networkId } as const;
-  const share = await store.putShare({ providerId, subject, audience, caps: CAPS }, NOW);
+  const row = { providerId, subject, audience, caps: CAPS };
+  const share = created(await store.putShare(row, NOW));
   await store.deleteShare(share.id);
-  await store.blockMember(ownerId, benId, NOW);
+  await store.blockMember({ ownerId, memberId: benId }, NOW);
   await store.unblockMember(ownerId, benId);
   await store.deleteNetwork(networkId);
   await store.removeProvider(providerId, NOW);

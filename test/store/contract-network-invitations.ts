@@ -33,8 +33,8 @@ export function describeNetworkInvitations(adapter: string, store: () => Store):
     test('an invitation is listed on both sides, and lets nobody in by itself', async () => {
       const { anna, ben, friends } = await people();
       const cleo = await createMember(store(), 'cleo');
-      expect(await invite(friends, ben)).toBe(true);
-      expect(await invite(friends, cleo, NOW + 1)).toBe(true);
+      expect(await invite(friends, ben)).toEqual({ kind: 'changed' });
+      expect(await invite(friends, cleo, NOW + 1)).toEqual({ kind: 'changed' });
       const bens = {
         networkId: friends.id,
         networkName: 'friends',
@@ -57,12 +57,12 @@ export function describeNetworkInvitations(adapter: string, store: () => Store):
 
     test('nobody is asked twice, nor where they are in it, nor into nothing', async () => {
       const { anna, ben, friends } = await people();
-      expect(await invite(friends, ben)).toBe(true);
-      expect(await invite(friends, ben, NOW + 1)).toBe(false);
+      expect(await invite(friends, ben)).toEqual({ kind: 'changed' });
+      expect(await invite(friends, ben, NOW + 1)).toEqual({ kind: 'unchanged' });
       expect(await openTo(friends)).toMatchObject([{ createdAt: NOW }]);
-      expect(await invite(friends, anna)).toBe(false);
-      expect(await invite(friends, { id: NO_ID })).toBe(false);
-      expect(await invite({ ...friends, id: NO_ID }, ben)).toBe(false);
+      expect(await invite(friends, anna)).toEqual({ kind: 'unchanged' });
+      expect(await invite(friends, { id: NO_ID })).toEqual({ kind: 'unchanged' });
+      expect(await invite({ ...friends, id: NO_ID }, ben)).toEqual({ kind: 'unchanged' });
       expect(await audited(store(), 'network.invite')).toHaveLength(1);
     });
 
@@ -86,7 +86,7 @@ export function describeNetworkInvitations(adapter: string, store: () => Store):
       expect(await answer(friends, ben, false)).toBe(true);
       expect(await answer(friends, ben, true)).toBe(false);
       expect(await membersOf(friends)).toEqual(['anna']);
-      expect(await invite(friends, ben)).toBe(true);
+      expect(await invite(friends, ben)).toEqual({ kind: 'changed' });
     });
 
     test('it goes when it is withdrawn, and cannot be accepted any more', async () => {

@@ -48,11 +48,10 @@ export function describeSharing(adapter: string, store: () => Store): void {
 
     const toFriends = (): Audience => ({ kind: 'network', id: friends.id });
     const toBen = (): Audience => ({ kind: 'member', id: ben.id });
-    const share = (told: Partial<NewShare> = {}, now = NOW): Promise<Share> =>
-      store().putShare(
-        { providerId: den.id, subject: ALL, audience: toFriends(), caps: NO_CAPS, ...told },
-        now,
-      );
+    const share = async (told: Partial<NewShare> = {}, now = NOW): Promise<Share> => {
+      const all = { providerId: den.id, subject: ALL, audience: toFriends(), caps: NO_CAPS };
+      return created(await store().putShare({ ...all, ...told }, now));
+    };
 
     describe('shares', () => {
       test('each is listed with its names, in the order of their making', async () => {
@@ -143,8 +142,12 @@ export function describeSharing(adapter: string, store: () => Store): void {
 
     describe('blocks', () => {
       test('a block is listed with names, and made and taken back once', async () => {
-        expect(await store().blockMember(anna.id, ben.id, NOW)).toBe(true);
-        expect(await store().blockMember(anna.id, ben.id, NOW + 1)).toBe(false);
+        expect(await store().blockMember({ ownerId: anna.id, memberId: ben.id }, NOW)).toEqual({
+          kind: 'changed',
+        });
+        expect(await store().blockMember({ ownerId: anna.id, memberId: ben.id }, NOW + 1)).toEqual({
+          kind: 'unchanged',
+        });
         const block = { ownerId: anna.id, ownerName: 'anna', memberId: ben.id, memberName: 'ben' };
         expect(await store().listBlocks()).toEqual([{ ...block, createdAt: NOW }]);
         expect(await store().unblockMember(ben.id, anna.id)).toBe(false);
@@ -165,8 +168,12 @@ export function describeSharing(adapter: string, store: () => Store): void {
       });
 
       test('nobody can be kept from what is their own, and nobody unknown is kept', async () => {
-        expect(await store().blockMember(anna.id, anna.id, NOW)).toBe(false);
-        expect(await store().blockMember(anna.id, NO_ID, NOW)).toBe(false);
+        expect(await store().blockMember({ ownerId: anna.id, memberId: anna.id }, NOW)).toEqual({
+          kind: 'unchanged',
+        });
+        expect(await store().blockMember({ ownerId: anna.id, memberId: NO_ID }, NOW)).toEqual({
+          kind: 'unchanged',
+        });
         expect(await store().listBlocks()).toEqual([]);
       });
     });
@@ -177,7 +184,7 @@ export function describeSharing(adapter: string, store: () => Store): void {
         const { id: atticId } = await createProvider(store(), { ...attic, ownerId: ben.id });
         const { id } = await share({ caps: CAPS });
         const bens = await share({ audience: toBen(), subject: { serviceId: 's', model: null } });
-        await store().blockMember(ben.id, anna.id, NOW);
+        await store().blockMember({ ownerId: ben.id, memberId: anna.id }, NOW);
         await store().changeMember(ben.id, { disabled: true }, NOW);
         const facts = await store().sharingFacts();
         expect(facts).toEqual({
@@ -218,7 +225,7 @@ export function describeSharing(adapter: string, store: () => Store): void {
         expect(await reached()).toEqual([ben.id]);
         await store().joinNetwork(friends.id, cleo.id, NOW);
         expect(await reached()).toEqual([ben.id, cleo.id].toSorted());
-        await store().blockMember(anna.id, ben.id, NOW);
+        await store().blockMember({ ownerId: anna.id, memberId: ben.id }, NOW);
         expect(await reached()).toEqual([cleo.id]);
         await store().unblockMember(anna.id, ben.id);
         await store().changeMember(cleo.id, { disabled: true }, NOW);

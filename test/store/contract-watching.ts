@@ -58,7 +58,7 @@ export function describeWatching(adapter: string, open: () => StoreHarness): voi
           await by.inviteToNetwork({ ...pair, invitedBy: ben.id }, NOW);
           return by.answerNetworkInvitation({ ...pair, accepted: true }, NOW);
         },
-        () => by.blockMember(ownerId, ben.id, NOW),
+        () => by.blockMember({ ownerId, memberId: ben.id }, NOW),
         () => by.unblockMember(ownerId, ben.id),
         () => by.changeMember(ben.id, { disabled: true }, NOW),
         async () => by.deleteShare((await store().listShares(null))[0]?.id ?? ''),

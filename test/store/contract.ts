@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { describeAssets } from './contract-assets.js';
 import { describeAudit } from './contract-audit.js';
 import { describeBatches } from './contract-batches.js';
+import { describeCaps } from './contract-caps.js';
 import { describeConsole } from './contract-console.js';
 import { describeInvites } from './contract-invites.js';
 import { describeJobEnds } from './contract-job-ends.js';
@@ -57,6 +58,7 @@ export function describeStore(adapter: string, open: () => Promise<StoreHarness>
   describeNetworks(adapter, () => store);
   describeNetworkInvitations(adapter, () => store);
   describeSharing(adapter, () => store);
+  describeCaps(adapter, () => harness);
   describeAssets(adapter, () => store);
   describeUsage(adapter, () => harness);
   describeConsole(adapter, () => store);

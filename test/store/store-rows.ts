@@ -130,7 +130,7 @@ export async function createJoinToken(
   const ownerId = overrides.ownerId ?? (await createMember(store, 'anna')).id;
   const joinTokenHash = sha256(randomHex());
   const told = { name: null, replaces: null, expiresAt: NOW + 1_000, ...overrides, ownerId };
-  const joinToken = await store.createJoinToken({ ...told, hash: joinTokenHash }, now);
+  const joinToken = created(await store.createJoinToken({ ...told, hash: joinTokenHash }, now));
   return { ownerId, joinTokenHash, joinToken };
 }
 

@@ -25,10 +25,8 @@ async function fill(store: Store): Promise<Work> {
   const audience = { kind: 'network', id: networkId } as const;
   const subject = { serviceId: null, model: 'm' };
   const caps = { slots: 2, hours: null, maxTokens: null };
-  const share = await store.putShare(
-    { providerId: provider.id, subject, audience, caps },
-    Date.now(),
-  );
+  const row = { providerId: provider.id, subject, audience, caps };
+  const share = created(await store.putShare(row, Date.now()));
   return { provider, ben, networkId, shareId: share.id };
 }
 

@@ -34,7 +34,7 @@ export async function fillWithPeople(store: Store): Promise<People> {
   await store.setKeyState(key.id, 'revoked', Date.now());
   const friends = created(await store.createNetwork({ name: 'friends', ownerId: anna.id }, 1));
   await store.joinNetwork(friends.id, ben.id, 2);
-  await store.blockMember(anna.id, ben.id, 3);
+  await store.blockMember({ ownerId: anna.id, memberId: ben.id }, 3);
   const sessions = [await logIn(store, anna), await logIn(store, anna), await logIn(store, ben)];
   return { anna, ben, provider, sessions };
 }

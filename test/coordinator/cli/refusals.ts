@@ -30,7 +30,7 @@ export async function fillForRefusals(store: Store): Promise<Refused> {
   const audience = { kind: 'network', id: friends.id } as const;
   const caps = { slots: null, hours: null, maxTokens: null };
   await store.putShare({ providerId: den.id, subject, audience, caps }, 4);
-  await store.blockMember(anna.id, carl.id, 5);
+  await store.blockMember({ ownerId: anna.id, memberId: carl.id }, 5);
   const prefix = 'gwk_00000000';
   for (const name of ['laptop', 'phone']) await createKey(store, anna.id, { name, prefix });
   const old = await createKey(store, anna.id, { name: 'old' });

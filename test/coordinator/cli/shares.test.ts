@@ -23,7 +23,8 @@ async function fill(store: Store): Promise<Machine> {
   } as const;
   const subject = { serviceId: null, model: null };
   const caps = { slots: null, hours: null, maxTokens: null };
-  const share = await store.putShare({ providerId: provider.id, subject, audience, caps }, 2);
+  const row = { providerId: provider.id, subject, audience, caps };
+  const share = created(await store.putShare(row, 2));
   return { provider, shareId: share.id };
 }
 

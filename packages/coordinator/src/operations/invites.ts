@@ -3,6 +3,7 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import { hashSecret } from '@inference-gateway/shared/program/secret';
 import * as z from 'zod';
 import type { Invite, Store } from '../store/port.js';
+import { CAPS, capReached } from './caps.js';
 import { adminCommand } from './operation.js';
 import { lifeSeconds, stateOf } from './lifecycle.js';
 import { emailAddress } from '../accounts/email-address.js';
@@ -18,7 +19,8 @@ const newInvite = z.strictObject({
 });
 
 /** The only time that the secret itself is told to anybody. */
-export const createInvite = adminCommand(newInvite, async ({ store, server, now }, args) => {
+export const createInvite = adminCommand(newInvite, async (context, args) => {
+  const { store, server, boundTo, now } = context;
   const network = args.network === null ? null : await resolveNetwork(store, args.network);
   const secret = newSecret('gwi');
   const at = now();
@@ -29,13 +31,22 @@ export const createInvite = adminCommand(newInvite, async ({ store, server, now 
       role: args.admin ? 'admin' : 'member',
       networkId: network?.id ?? null,
       expiresAt: at + args.expires_in_s * 1_000,
+      inviter: boundTo === null ? null : { memberId: boundTo, cap: CAPS['open invites'] },
     },
     at,
   );
+  if (created.kind === 'invited') throw invitedAlready(args.email);
+  if (created.kind === 'full') throw capReached('open invites', created);
   if (created.kind === 'taken') throw memberExists('email', args.email);
   const origin = server === null ? null : (server.publicUrl ?? server.address);
   return { ...present(created.value, at), secret, origin };
 });
+
+/** A new invite ends the open one of the same address, which is not theirs to end. */
+function invitedAlready(email: string): CommandError {
+  const message = `Somebody else has invited ${email}. Invite them by name once they are here.`;
+  return new CommandError(EXIT.conflict, message);
+}
 
 export const listInvites = adminCommand(z.strictObject({}), async ({ store, now }) =>
   (await store.listInvites()).map((invite) => present(invite, now())),

@@ -4,6 +4,7 @@ import { hashSecret } from '@inference-gateway/shared/program/secret';
 import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type { JoinToken, Member, Provider, Store } from '../store/port.js';
+import { capOf, capReached } from './caps.js';
 import { adminCommand } from './operation.js';
 import { lifeSeconds, stateOf } from './lifecycle.js';
 import {
@@ -32,21 +33,25 @@ const newToken = tokenFields
   });
 
 /** The only time that the token itself is told to anybody. */
-export const createJoinToken = adminCommand(newToken, async ({ store, now }, args) => {
+export const createJoinToken = adminCommand(newToken, async (context, args) => {
+  const { store, now } = context;
   const owner = await resolveMember(store, args.owner);
   const replaced = args.replace === null ? null : await resolveOwn(store, owner, args.replace);
   const token = newSecret('gwj');
   const at = now();
-  const { id, expiresAt } = await store.createJoinToken(
+  const created = await store.createJoinToken(
     {
       ownerId: owner.id,
       name: args.name,
       hash: hashSecret(token),
       expiresAt: at + args.expires_in_s * 1_000,
       replaces: replaced?.id ?? null,
+      cap: capOf(context, 'open join tokens'),
     },
     at,
   );
+  if (created.kind === 'full') throw capReached('open join tokens', created);
+  const { id, expiresAt } = created.value;
   return { id, token, owner: owner.email, replaces: replaced?.name ?? null, expires_at: expiresAt };
 });
 

@@ -4,6 +4,7 @@ import { newKeySecret } from '../accounts/key-secret.js';
 import { ASSETS_ACCESS } from '@inference-gateway/shared/media/types';
 import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type { ApiKey, Store } from '../store/port.js';
+import { capOf, capReached } from './caps.js';
 import { adminCommand } from './operation.js';
 import type { AdminContext } from './operation.js';
 import { lifeSeconds } from './lifecycle.js';
@@ -18,7 +19,8 @@ const newKey = z.strictObject({
 });
 
 /** The only time that the key itself is told to anybody. */
-export const createKey = adminCommand(newKey, async ({ store, now }, args) => {
+export const createKey = adminCommand(newKey, async (context, args) => {
+  const { store, now } = context;
   const owner = await resolveMember(store, args.user);
   const { secret, kept } = newKeySecret();
   const at = now();
@@ -30,10 +32,12 @@ export const createKey = adminCommand(newKey, async ({ store, now }, args) => {
       scope: args.scope,
       assets: args.assets ?? null,
       expiresAt: args.expires_in_s === null ? null : at + args.expires_in_s * 1_000,
+      cap: capOf(context, 'API keys'),
     },
     at,
   );
   if (created.kind === 'created') return { ...present(created.value, at), key: secret };
+  if (created.kind === 'full') throw capReached('API keys', created);
   throw keyExists(owner.email, args.name);
 });
 

@@ -2,6 +2,7 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type { Network, Share } from '../store/port.js';
+import { capOf, capReached } from './caps.js';
 import { adminCommand } from './operation.js';
 import { resolveMember, resolveNetwork } from './references.js';
 import { presentShare } from './provider-view.js';
@@ -12,9 +13,12 @@ const membership = z.strictObject({ network: z.string(), member: z.string() });
 
 export const createNetwork = adminCommand(
   z.strictObject({ name: networkName, owner: z.string() }),
-  async ({ store, now }, { name, owner: reference }) => {
+  async (context, { name, owner: reference }) => {
+    const { store, now } = context;
     const owner = await resolveMember(store, reference);
-    const created = await store.createNetwork({ name, ownerId: owner.id }, now());
+    const network = { name, ownerId: owner.id, cap: capOf(context, 'networks') };
+    const created = await store.createNetwork(network, now());
+    if (created.kind === 'full') throw capReached('networks', created);
     if (created.kind === 'taken') throw nameTaken(name);
     return summarize(created.value, []);
   },

@@ -33,6 +33,11 @@ export interface AdminContext {
   readonly store: Store;
   /** Who asks: `cli:` and a user of this machine. */
   readonly by: string;
+  /**
+   * The member who changes what is their own: `CAPS` limit them. Null: an administrator, who has no
+   * such limits.
+   */
+  readonly boundTo: string | null;
   /** Where somebody's browser asks from; null where a command line of this machine does. */
   readonly address: string | null;
   /**
@@ -54,7 +59,7 @@ export interface AdminContext {
 }
 
 /** What there is before anybody asks. */
-export type AdminParts = Omit<AdminContext, 'by' | 'address'>;
+export type AdminParts = Omit<AdminContext, 'by' | 'boundTo' | 'address'>;
 
 export interface AdminCommand<Schema extends z.ZodType, Result> {
   readonly args: Schema;

@@ -206,5 +206,6 @@ export async function runAdmin(parts: AdminParts, call: LocalCall): Promise<unkn
   }
   const args = readArgs(command.args, call.args);
   const by = call.by ?? SOMEBODY;
-  return command.run({ ...parts, by, address: null, store: parts.store.by(by) }, args);
+  const context = { ...parts, by, boundTo: null, address: null, store: parts.store.by(by) };
+  return command.run(context, args);
 }

@@ -4,6 +4,7 @@ import { parseDayHours } from '@inference-gateway/shared/day-hours';
 import type { DayHours } from '@inference-gateway/shared/day-hours';
 import { hoursFault, SHARE_LIMITS, warningOf } from '../core/access/sharing.js';
 import type { Audience, Provider, Share, Store, Member } from '../store/port.js';
+import { capOf, capReached } from './caps.js';
 import { adminCommand } from './operation.js';
 import { nameOf, servicesOf, viewsById, presentShare } from './provider-view.js';
 import { resolveMember, resolveNetwork, resolveProvider } from './references.js';
@@ -60,9 +61,12 @@ export const shareProvider = adminCommand(newShare, async (context, args) => {
   const subject = { serviceId: args.service, model: args.model };
   const { slots, max_tokens: maxTokens } = args;
   const caps = { slots, maxTokens, hours: readHours(args) };
-  const share = await store.putShare({ providerId: provider.id, subject, audience, caps }, now());
+  const cap = capOf(context, 'shares of a provider');
+  const row = { providerId: provider.id, subject, audience, caps, cap };
+  const shared = await store.putShare(row, now());
+  if (shared.kind === 'full') throw capReached('shares of a provider', shared);
   return {
-    ...presentShare(share),
+    ...presentShare(shared.value),
     warning: warningOf({ name: nameOf(provider), services }, subject),
   };
 });
@@ -154,13 +158,17 @@ function capUpTo(most: number, option: string) {
 const pair = z.strictObject({ member: z.string(), owner: z.string() });
 
 /** Whatever the owner shares, with a network or by name, the member gets nothing of it. */
-export const blockMember = adminCommand(pair, async ({ store, now }, args) => {
+export const blockMember = adminCommand(pair, async (context, args) => {
+  const { store, now } = context;
   const { member, owner } = await resolvePair(store, args);
   if (member.id === owner.id) {
     const message = `${owner.name} cannot be kept from what is their own.`;
     throw new CommandError(EXIT.conflict, message);
   }
-  if (await store.blockMember(owner.id, member.id, now())) return present(owner, member);
+  const cap = capOf(context, 'blocked members');
+  const blocked = await store.blockMember({ ownerId: owner.id, memberId: member.id, cap }, now());
+  if (blocked.kind === 'full') throw capReached('blocked members', blocked);
+  if (blocked.kind === 'changed') return present(owner, member);
   throw new CommandError(EXIT.conflict, `${owner.name} blocks ${member.name} already.`);
 });
 

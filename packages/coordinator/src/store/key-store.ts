@@ -2,7 +2,7 @@
 import type { AssetsAccess } from '@inference-gateway/shared/media/types';
 import type { MemberLimits, ProviderScope } from '../core/access/caller.js';
 import type { Changed } from './member-store.js';
-import type { Created } from './outcomes.js';
+import type { CapReached, Created } from './outcomes.js';
 
 export interface ApiKey {
   readonly id: string;
@@ -33,6 +33,8 @@ export interface NewApiKey {
   /** Absent: as the operator has set. */
   readonly assets?: AssetsAccess | null;
   readonly expiresAt: number | null;
+  /** Refused as `full` where the member has so many that are not revoked. Null or absent: no limit. */
+  readonly cap?: number | null;
 }
 
 /** A new secret for a key that stays what it is. */
@@ -55,7 +57,7 @@ export interface KeyHolder {
 
 export interface KeyStore {
   /** A name may be used again once its key is revoked. */
-  createKey(key: NewApiKey, now: number): Promise<Created<ApiKey>>;
+  createKey(key: NewApiKey, now: number): Promise<Created<ApiKey> | CapReached>;
   listKeys(memberId: string | null): Promise<readonly ApiKey[]>;
   /**
    * On the way of every request, so answered from memory. A change of keys or members is seen at

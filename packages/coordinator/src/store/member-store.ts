@@ -1,6 +1,6 @@
 /** The part of the store's port that is about people: members, invites, and their log-ins. */
 import type { MemberLimits } from '../core/access/caller.js';
-import type { Created, NameTaken } from './outcomes.js';
+import type { CapReached, Created, NameTaken } from './outcomes.js';
 
 export type Role = 'member' | 'admin';
 
@@ -98,6 +98,15 @@ export interface NewInvite {
   readonly role: Role;
   readonly networkId: string | null;
   readonly expiresAt: number;
+  /** The member who invites. Null or absent: an administrator, who has no limits. */
+  readonly inviter?: Inviter | null;
+}
+
+/** A member who invites into networks of their own. */
+export interface Inviter {
+  readonly memberId: string;
+  /** Refused as `full` where so many invites into their networks are open. */
+  readonly cap: number;
 }
 
 /** Who takes an invite up, less what the invite says of them. */
@@ -158,8 +167,14 @@ export interface MemberStore {
    */
   setMemberLimits(memberId: string, limits: Partial<MemberLimits>): Promise<boolean>;
 
-  /** `taken` where a member has the address. */
-  createInvite(invite: NewInvite, now: number): Promise<Created<Invite>>;
+  /**
+   * Revokes the open invites of the same address. `taken` where a member has the address; `invited`
+   * where one of those invites is not the inviter's to revoke.
+   */
+  createInvite(
+    invite: NewInvite,
+    now: number,
+  ): Promise<Created<Invite> | CapReached | { readonly kind: 'invited' }>;
   /** The newest first. */
   listInvites(): Promise<readonly Invite[]>;
   /** False where it is unknown, used or revoked. */

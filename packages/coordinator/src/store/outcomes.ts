@@ -2,6 +2,12 @@
 
 export type Created<T> = { readonly kind: 'created'; readonly value: T } | NameTaken;
 
+/** There are `count` of them already, as many as the `cap` of what was to be created allows. */
+export interface CapReached {
+  readonly kind: 'full';
+  readonly count: number;
+}
+
 export interface NameTaken {
   readonly kind: 'taken';
   /** Which unique field is taken. */

@@ -3,7 +3,7 @@ import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedService, AgentHost } from '@inference-gateway/shared/protocol/messages';
 import type { Changed } from './member-store.js';
 import type { ServedModel } from '../core/routing/presence.js';
-import type { Created } from './outcomes.js';
+import type { CapReached, Created } from './outcomes.js';
 
 export interface JoinToken {
   readonly id: string;
@@ -28,6 +28,8 @@ export interface NewJoinToken {
   readonly expiresAt: number;
   /** A provider of the owner's, or null for a new one. */
   readonly replaces: string | null;
+  /** Refused as `full` where the owner has so many open ones. Null or absent: no limit. */
+  readonly cap?: number | null;
 }
 
 export interface Provider {
@@ -74,7 +76,10 @@ export interface Served {
 }
 
 export interface ProviderStore {
-  createJoinToken(token: NewJoinToken, now: number): Promise<JoinToken>;
+  createJoinToken(
+    token: NewJoinToken,
+    now: number,
+  ): Promise<{ readonly kind: 'created'; readonly value: JoinToken } | CapReached>;
   /** The newest first, spent ones too. */
   listJoinTokens(): Promise<readonly JoinToken[]>;
   /** False where it is unknown, used or revoked. */

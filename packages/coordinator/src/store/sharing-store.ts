@@ -1,7 +1,7 @@
 /** The part of the store's port that decides who may use whose machines. */
 import type { ShareCaps, ShareSubject, SharingFacts } from '../core/access/sharing.js';
 import type { Changed } from './member-store.js';
-import type { Created } from './outcomes.js';
+import type { CapReached, Created } from './outcomes.js';
 
 export interface Network {
   readonly id: string;
@@ -18,6 +18,13 @@ export interface Network {
   }[];
 }
 
+export interface NewNetwork {
+  readonly name: string;
+  readonly ownerId: string;
+  /** Refused as `full` where the owner has so many. Null or absent: no limit. */
+  readonly cap?: number | null;
+}
+
 /** What its owner asks of a member, who is in the network only once they have accepted. */
 export interface NetworkInvitation {
   readonly networkId: string;
@@ -28,6 +35,17 @@ export interface NetworkInvitation {
   readonly inviterName: string;
   readonly createdAt: number;
 }
+
+export interface NewNetworkInvitation extends Pick<
+  NetworkInvitation,
+  'networkId' | 'memberId' | 'invitedBy'
+> {
+  /** Refused as `full` where the network has so many open ones. Null or absent: no limit. */
+  readonly cap?: number | null;
+}
+
+/** What became of a change that may have been made before. */
+export type Applied = { readonly kind: 'changed' | 'unchanged' } | CapReached;
 
 export interface InvitationAnswer {
   readonly networkId: string;
@@ -65,12 +83,16 @@ export interface Block {
   readonly createdAt: number;
 }
 
+export interface NewBlock {
+  readonly ownerId: string;
+  readonly memberId: string;
+  /** Refused as `full` where the owner blocks so many members. Null or absent: no limit. */
+  readonly cap?: number | null;
+}
+
 export interface SharingStore {
   /** Its owner is its first member. */
-  createNetwork(
-    network: { readonly name: string; readonly ownerId: string },
-    now: number,
-  ): Promise<Created<Network>>;
+  createNetwork(network: NewNetwork, now: number): Promise<Created<Network> | CapReached>;
   renameNetwork(id: string, name: string): Promise<Changed<Network>>;
   /** With all that is shared with it. False where it is unknown. */
   deleteNetwork(id: string): Promise<boolean>;
@@ -82,11 +104,8 @@ export interface SharingStore {
    * share with it themselves stays.
    */
   leaveNetwork(networkId: string, memberId: string): Promise<boolean>;
-  /** False where nothing changes: they are invited or in it already, or either is unknown. */
-  inviteToNetwork(
-    invitation: Pick<NetworkInvitation, 'networkId' | 'memberId' | 'invitedBy'>,
-    now: number,
-  ): Promise<boolean>;
+  /** `unchanged` where they are invited or in it already, or either is unknown. */
+  inviteToNetwork(invitation: NewNetworkInvitation, now: number): Promise<Applied>;
   /** The open ones of a member or of a network, in the order of their making. */
   listNetworkInvitations(
     of: { readonly memberId: string } | { readonly networkId: string },
@@ -96,15 +115,24 @@ export interface SharingStore {
   /** False where none is open. */
   withdrawNetworkInvitation(networkId: string, memberId: string): Promise<boolean>;
 
-  /** The same subject shared again with the same audience takes the new caps. */
-  putShare(share: NewShare, now: number): Promise<Share>;
+  /**
+   * The same subject shared again with the same audience takes the new caps. A new share is refused
+   * as `full` where its provider has `cap` shares; null or absent: no limit.
+   */
+  putShare(
+    share: NewShare & { readonly cap?: number | null },
+    now: number,
+  ): Promise<{ readonly kind: 'shared'; readonly value: Share } | CapReached>;
   /** False where it is unknown. */
   deleteShare(id: string): Promise<boolean>;
   /** In the order of their making; a null provider stands for all. */
   listShares(providerId: string | null): Promise<readonly Share[]>;
 
-  /** Whatever the owner shares, this member gets nothing of it. False where nothing changes. */
-  blockMember(ownerId: string, memberId: string, now: number): Promise<boolean>;
+  /**
+   * Whatever the owner shares, this member gets nothing of it. `unchanged` where they are blocked
+   * already, or either is unknown.
+   */
+  blockMember(block: NewBlock, now: number): Promise<Applied>;
   unblockMember(ownerId: string, memberId: string): Promise<boolean>;
   listBlocks(): Promise<readonly Block[]>;
 

@@ -57,9 +57,10 @@ export async function foundNetworks(
   return ids;
 }
 
-export function created<T>(outcome: Created<T>): T {
+export function created<T>(outcome: Created<T> | { readonly kind: 'full' | 'invited' }): T {
   if (outcome.kind === 'created') return outcome.value;
-  throw new Error(`the demo's ${outcome.field} is taken among no members`);
+  const why = outcome.kind === 'taken' ? `${outcome.field} is taken` : `row is ${outcome.kind}`;
+  throw new Error(`the demo's ${why} among no members`);
 }
 
 interface NewMember {

@@ -67,30 +67,22 @@ async function share(provider: Provider, body: unknown, { store, links }: AgentP
   const network = findNetwork(await networksOf(provider, store), wanted.network);
   const subject = { serviceId: wanted.service_id ?? null, model: wanted.model ?? null };
   const audience = { kind: 'network', id: network.id } as const;
-  const row = { providerId: provider.id, subject, audience, caps };
-  refuseTooMany(row, await store.listShares(provider.id));
-  const made = await store.by(actorOf(provider)).putShare(row, Date.now());
+  const row = { providerId: provider.id, subject, audience, caps, cap: MAX_SHARES };
+  const shared = await store.by(actorOf(provider)).putShare(row, Date.now());
+  if (shared.kind === 'full') throw tooMany(shared.count);
   const name = `${provider.ownerName}/${provider.name}`;
   const warning = warningOf({ name, services: servicesOf(provider, links) }, subject);
-  return { ...presentAgentShare(made), warning };
+  return { ...presentAgentShare(shared.value), warning };
 }
 
 /** Of one provider, by its own token: each is kept in memory, and an agent may be anybody's. */
 const MAX_SHARES = 256;
 
-/** One that is there already only takes new caps. */
-function refuseTooMany({ subject, audience }: NewShare, shares: readonly Share[]): void {
-  const isThere = shares.some(
-    (one) =>
-      one.audience.id === audience.id &&
-      one.subject.serviceId === subject.serviceId &&
-      one.subject.model === subject.model,
-  );
-  if (isThere || shares.length < MAX_SHARES) return;
+function tooMany(count: number): ApiError {
   const message =
-    `This provider has ${shares.length} shares; an agent makes at most ${MAX_SHARES}. ` +
+    `This provider has ${count} shares; an agent makes at most ${MAX_SHARES}. ` +
     'End one, or share a service or all of it.';
-  throw new ApiError('invalid_value', message);
+  return new ApiError('invalid_value', message);
 }
 
 /** Whatever of the provider is shared, a member's command line may have shared it. */

@@ -19,7 +19,6 @@ import { viewFailedAttempts } from '../jobs.js';
 import { providerNames } from '../references.js';
 import { approveDevice, denyDevice, findDevice } from '../devices.js';
 import { createJoinToken, listJoinTokens, revokeJoinToken, tokenFields } from '../join-tokens.js';
-import { stateOf } from '../lifecycle.js';
 import { listModels } from '../models.js';
 import { listRecentUsage, showSeries, showStats } from '../stats.js';
 import { MY_INVITATIONS, MY_NETWORKS, MY_SHARES } from './networks.js';
@@ -27,15 +26,7 @@ import type { MyCommand, Mine } from './command.js';
 import { change, guardedChange, read } from './command.js';
 import { MY_HOME } from './home.js';
 import { MY_PROVIDERS } from './providers.js';
-import {
-  ownSession,
-  requireRoom,
-  ownKey,
-  notYours,
-  ownProvider,
-  ownToken,
-  ownTokens,
-} from './own.js';
+import { ownSession, ownKey, notYours, ownProvider, ownToken, ownTokens } from './own.js';
 
 const MY_ACCOUNT = {
   'user.rename': change(renameUser.args.omit({ member: true }), ({ context, member }, { name }) =>
@@ -52,11 +43,9 @@ const MY_KEYS = {
   'key.list': read(z.strictObject({}), ({ context, member }) =>
     listKeys.run(context, { user: member.id }),
   ),
-  'key.create': change(createKey.args.omit({ user: true }), async ({ context, member }, args) => {
-    const keys = await context.store.listKeys(member.id);
-    requireRoom('API keys', keys.filter(({ revokedAt }) => revokedAt === null).length);
-    return createKey.run(context, { ...args, user: member.id });
-  }),
+  'key.create': change(createKey.args.omit({ user: true }), ({ context, member }, args) =>
+    createKey.run(context, { ...args, user: member.id }),
+  ),
   'key.rename': guardedChange(renameKey, ownKey),
   'key.rotate': guardedChange(rotateKey, ownKey),
   'key.disable': guardedChange(disableKey, ownKey),
@@ -111,9 +100,6 @@ const MY_MACHINES = {
   'token.create': change(newToken, async (mine, args) => {
     const { context, member } = mine;
     if (args.replace !== null) await ownProvider(mine, { provider: args.replace });
-    const now = context.now();
-    const open = (await ownTokens(mine)).filter((token) => stateOf(token, now) === 'open');
-    requireRoom('open join tokens', open.length);
     return createJoinToken.run(context, { ...args, owner: member.id });
   }),
   'token.revoke': guardedChange(revokeJoinToken, ownToken),

@@ -23,7 +23,6 @@ export interface ConsoleCommand {
 
 export class ConsoleCommands {
   readonly #parts: () => AdminParts;
-  readonly #turns = new Turns();
 
   constructor(parts: () => AdminParts) {
     this.#parts = parts;
@@ -37,14 +36,12 @@ export class ConsoleCommands {
   #findMine(name: string): ConsoleCommand | null {
     const command = findMyCommand(name);
     if (command === null) return null;
-    const run: ConsoleCommand['run'] = (asking, args) => {
+    const run: ConsoleCommand['run'] = async (asking, args) => {
       const { member, session } = asking;
-      const mine = { context: this.#contextOf(asking), member, sessionId: session.id };
-      return command.run(mine, readArgs(command.args, args));
+      const context = { ...this.#contextOf(asking), boundTo: member.id };
+      return command.run({ context, member, sessionId: session.id }, readArgs(command.args, args));
     };
-    const inTurn: ConsoleCommand['run'] = (asking, args) =>
-      this.#turns.take(asking.member.id, () => run(asking, args));
-    return { kind: command.kind, run: command.kind === 'read' ? run : inTurn };
+    return { kind: command.kind, run };
   }
 
   #findAdmin(name: string): ConsoleCommand | null {
@@ -63,25 +60,7 @@ export class ConsoleCommands {
   #contextOf({ member, address }: Asking) {
     const parts = this.#parts();
     const by = `member:${member.id}`;
-    return { ...parts, by, address, store: parts.store.by(by) };
-  }
-}
-
-/** One change of a member's after the other: what the one counts, the next one has added to. */
-export class Turns {
-  readonly #last = new Map<string, Promise<unknown>>();
-
-  async take<T>(memberId: string, act: () => Promise<T>): Promise<T> {
-    const before = this.#last.get(memberId) ?? Promise.resolve();
-    const turn = before.then(act);
-    // Whoever comes next waits for its end, however it ends.
-    const ended = turn.catch(() => {});
-    this.#last.set(memberId, ended);
-    try {
-      return await turn;
-    } finally {
-      if (this.#last.get(memberId) === ended) this.#last.delete(memberId);
-    }
+    return { ...parts, by, boundTo: null, address, store: parts.store.by(by) };
   }
 }
 

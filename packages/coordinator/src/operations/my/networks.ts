@@ -2,8 +2,8 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import * as z from 'zod';
 import { resolveSharing } from '../../core/access/sharing.js';
 import type { Share } from '../../store/port.js';
+import { capOf, capReached } from '../caps.js';
 import { createInvite, listInvites, revokeInvite } from '../invites.js';
-import { stateOf } from '../lifecycle.js';
 import {
   createNetwork,
   deleteNetwork,
@@ -14,7 +14,6 @@ import {
 } from '../networks.js';
 import { viewsById, presentShare } from '../provider-view.js';
 import {
-  requireRoom,
   joinedNetwork,
   joinedNetworks,
   notYours,
@@ -62,12 +61,9 @@ export const MY_NETWORKS = {
     const shares = network.shares.filter(({ id }) => visible.has(id));
     return { ...network, shares, owner_id: ownerId, own, invited };
   }),
-  'network.create': change(createNetwork.args.omit({ owner: true }), async (mine, { name }) => {
-    const { context, member } = mine;
-    const own = (await joinedNetworks(mine)).filter(({ ownerId }) => ownerId === member.id);
-    requireRoom('networks', own.length);
-    return createNetwork.run(context, { name, owner: member.id });
-  }),
+  'network.create': change(createNetwork.args.omit({ owner: true }), (mine, { name }) =>
+    createNetwork.run(mine.context, { name, owner: mine.member.id }),
+  ),
   'network.remove': guardedChange(removeFromNetwork, async (mine, args) => {
     const { members, ownerId } = await ownNetwork(mine, args);
     if (!members.some(({ id }) => id === args.member))
@@ -83,7 +79,6 @@ export const MY_NETWORKS = {
   }),
   'user.invite': change(newInvite, async (mine, args) => {
     await ownNetwork(mine, args);
-    await requireUninvited(mine, args.email);
     return createInvite.run(mine.context, { ...args, admin: false });
   }),
   'user.invites': read(nothing, async (mine) => {
@@ -92,21 +87,6 @@ export const MY_NETWORKS = {
   }),
   'user.uninvite': guardedChange(revokeInvite, ownInvite),
 };
-
-/** A new invite ends the open one of the same address, which is not theirs to end. */
-async function requireUninvited(mine: Mine, email: string): Promise<void> {
-  const now = mine.context.now();
-  const own = await ownInvites(mine);
-  const address = email.toLowerCase();
-  const open = (await mine.context.store.listInvites()).filter(
-    (invite) => stateOf(invite, now) === 'open' && invite.email.toLowerCase() === address,
-  );
-  if (open.some(({ id }) => !own.some((one) => one.id === id))) {
-    const message = `Somebody else has invited ${email}. Invite them by name once they are here.`;
-    throw new CommandError(EXIT.conflict, message);
-  }
-  requireRoom('open invites', own.filter((invite) => stateOf(invite, now) === 'open').length);
-}
 
 function ownerStays(): CommandError {
   const message = 'The owner of a network cannot leave it. Delete the network to end it.';
@@ -170,12 +150,11 @@ export const MY_INVITATIONS = {
     const { store, now } = mine.context;
     const member = await known(mine, args.member);
     if (members.some((one) => one.id === member.id)) throw inItAlready(member.name, name);
-    const open = await store.listNetworkInvitations({ networkId: id });
-    if (!open.some(({ memberId }) => memberId === member.id)) {
-      requireRoom('open invitations to a network', open.length);
-      const pair = { networkId: id, memberId: member.id };
-      await store.inviteToNetwork({ ...pair, invitedBy: mine.member.id }, now());
-    }
+    const what = 'open invitations to a network';
+    const pair = { networkId: id, memberId: member.id };
+    const invitation = { ...pair, invitedBy: mine.member.id, cap: capOf(mine.context, what) };
+    const invited = await store.inviteToNetwork(invitation, now());
+    if (invited.kind === 'full') throw capReached(what, invited);
     return { id, name, member: member.name };
   }),
   'network.uninvite': change(membership, async (mine, args) => {

@@ -10,7 +10,7 @@ import {
   showProvider,
   unpauseProvider,
 } from '../providers.js';
-import { requireRoom, joinedNetwork, joinedNetworks, notYours, ownProvider } from './own.js';
+import { joinedNetwork, joinedNetworks, notYours, ownProvider } from './own.js';
 import { change, guardedChange, guardedRead, read } from './command.js';
 import type { Mine } from './command.js';
 
@@ -32,14 +32,6 @@ export const MY_PROVIDERS = {
     const { network, user } = args;
     if (network !== null) await joinedNetwork(mine, { network });
     if (user !== null) await companion(mine, user);
-    const shares = await mine.context.store.listShares(args.provider);
-    const isThere = shares.some(
-      ({ subject, audience }) =>
-        audience.id === (network ?? user) &&
-        subject.serviceId === args.service &&
-        subject.model === args.model,
-    );
-    if (!isThere) requireRoom('shares of a provider', shares.length);
   }),
   'provider.unshare': guardedChange(unshareProvider, async (mine, args) => {
     await ownProvider(mine, args);
@@ -54,7 +46,6 @@ export const MY_PROVIDERS = {
   'provider.block': change(oneMember, async (mine, { member: id }) => {
     const { context, member } = mine;
     await companion(mine, id);
-    requireRoom('blocked members', (await ownBlocks(mine)).length);
     return blockMember.run(context, { owner: member.id, member: id });
   }),
   'provider.unblock': change(oneMember, async (mine, { member: id }) => {

@@ -4,6 +4,7 @@ import type { AssetsAccess } from '@inference-gateway/shared/media/types';
 import type { ProviderScope } from '../../../core/access/caller.js';
 import type { KeyHolder, ApiKey, AuditSubject } from '../../port.js';
 import type { AuditTrail } from '../engine/audit-trail.js';
+import { capReader } from '../engine/cap.js';
 import type { Operations } from '../engine/operations.js';
 
 type ApiKeyOperations = KeyChanges &
@@ -39,7 +40,13 @@ function creator(database: Database, trail: AuditTrail): Operations['createKey']
      on conflict (member_id, name) where revoked_at is null do nothing`,
   );
   const find = keyFinder(database);
+  const refusalOf = capReader(
+    database,
+    'api_keys where member_id = @memberId and revoked_at is null',
+  );
   return (key, now) => {
+    const refusal = refusalOf(key.cap, { memberId: key.memberId });
+    if (refusal !== null) return refusal;
     const id = ulid(now);
     const { assets = null } = key;
     if (insert.run({ ...key, assets, id, now }).changes === 0)

@@ -1,7 +1,8 @@
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Database } from 'better-sqlite3';
-import type { AuditSubject, Invite, InviteRefusal, Role } from '../../port.js';
+import type { AuditSubject, Invite, Inviter, InviteRefusal, Role } from '../../port.js';
 import type { AuditTrail } from '../engine/audit-trail.js';
+import { capReader } from '../engine/cap.js';
 import { memberCreator } from './member-rows.js';
 import { networkOperations } from '../sharing/networks.js';
 import type { Operations } from '../engine/operations.js';
@@ -57,8 +58,11 @@ function creator(database: Database, trail: AuditTrail): Operations['createInvit
   );
   const find = inviteFinder(database);
   const revoke = revoker(database, trail);
-  return (invite, now) => {
+  const refusalOf = inviterLimits(database);
+  return ({ inviter = null, ...invite }, now) => {
     const { email, expiresAt } = invite;
+    const refusal = inviter === null ? null : refusalOf(inviter, email, now);
+    if (refusal !== null) return refusal;
     if (emailTaken.get(email) !== undefined) return { kind: 'taken', field: 'email' };
     // One way in at a time: whoever makes the next one means it to be the one that counts.
     for (const earlier of openOnes.all({ email, now })) revoke(earlier, now);
@@ -70,6 +74,21 @@ function creator(database: Database, trail: AuditTrail): Operations['createInvit
     trail.record({ action: 'invite.create', subject: subjectOf(row), before: null, after });
     return { kind: 'created', value: decode(row) };
   };
+}
+
+/** What keeps a member from one more invite; null where nothing does. */
+function inviterLimits(database: Database) {
+  const open = 'used_at is null and revoked_at is null and expires_at > @now';
+  const own = `role = 'member' and coalesce(network_id, '') in
+    (select id from networks where owner_id = @memberId)`;
+  const ofAnother = database.prepare(
+    `select 1 from invites where email = @email and ${open} and not (${own})`,
+  );
+  const refusalOf = capReader(database, `invites where ${open} and ${own}`);
+  return ({ memberId, cap }: Inviter, email: string, now: number) =>
+    ofAnother.get({ memberId, email, now }) === undefined
+      ? refusalOf(cap, { memberId, now })
+      : ({ kind: 'invited' } as const);
 }
 
 function revoker(database: Database, trail: AuditTrail): Operations['revokeInvite'] {

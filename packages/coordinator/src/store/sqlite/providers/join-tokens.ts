@@ -2,6 +2,7 @@ import { ulid } from '@inference-gateway/shared/ids';
 import type { Database } from 'better-sqlite3';
 import type { AuditSubject, Created, EnrollRefusal, JoinToken, Provider } from '../../port.js';
 import type { AuditTrail } from '../engine/audit-trail.js';
+import { capReader } from '../engine/cap.js';
 import type { Operations } from '../engine/operations.js';
 import { enrolmentRecorder, providerRegistrar } from './register-provider.js';
 
@@ -46,7 +47,14 @@ function creator(database: Database, trail: AuditTrail): Operations['createJoinT
        or exists (select 1 from providers where id = @replaces and owner_id = @ownerId)`,
   );
   const find = database.prepare<[string], Row>(`${SELECT} where t.id = ?`);
+  const refusalOf = capReader(
+    database,
+    `join_tokens where owner_id = @ownerId and used_at is null and revoked_at is null
+       and expires_at > @now`,
+  );
   return (token, now) => {
+    const refusal = refusalOf(token.cap, { ownerId: token.ownerId, now });
+    if (refusal !== null) return refusal;
     const id = ulid(now);
     insert.run({ ...token, id, now });
     const row = find.get(id);
@@ -54,7 +62,7 @@ function creator(database: Database, trail: AuditTrail): Operations['createJoinT
     const { name, replaces, expiresAt } = token;
     const after = { owner: row.owner_name, name, expiresAt, replaces };
     trail.record({ action: 'token.create', subject: subjectOf(row), before: null, after });
-    return decode(row);
+    return { kind: 'created', value: decode(row) };
   };
 }
 

@@ -1,7 +1,8 @@
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Database } from 'better-sqlite3';
-import type { AuditSubject, Changed, Created, Network, NetworkInvitation } from '../../port.js';
+import type { AuditSubject, Changed, Network, NetworkInvitation } from '../../port.js';
 import type { AuditTrail } from '../engine/audit-trail.js';
+import { capReader } from '../engine/cap.js';
 import type { Operations } from '../engine/operations.js';
 
 type NetworkChanges = Pick<Operations, 'createNetwork' | 'renameNetwork' | 'deleteNetwork'>;
@@ -42,8 +43,11 @@ function networkChanges(database: Database, trail: AuditTrail): NetworkChanges {
     .pluck();
   const remove = database.prepare('delete from networks where id = ?');
   const find = networkFinder(database);
+  const refusalOf = capReader(database, 'networks where owner_id = @ownerId');
   return {
-    createNetwork: ({ name, ownerId }, now): Created<Network> => {
+    createNetwork: ({ name, ownerId, cap }, now) => {
+      const refusal = refusalOf(cap, { ownerId });
+      if (refusal !== null) return refusal;
       const id = ulid(now);
       if (insert.run({ id, name, ownerId, now }).changes === 0) {
         return { kind: 'taken', field: 'name' };
@@ -209,12 +213,18 @@ function invitationChanges(
   const remove = database.prepare<object>(`delete from network_invitations where ${OF}`);
   const about = membershipNamer(database);
   const { joinNetwork } = networkOperations(database, trail);
+  const isOpen = database.prepare<object>(`select 1 from network_invitations where ${OF}`);
+  const refusalOf = capReader(database, 'network_invitations where network_id = @networkId');
   return {
-    inviteToNetwork: (invitation, now) => {
-      if (insert.run({ ...invitation, now }).changes === 0) return false;
-      const { subject, member } = about(invitation.networkId, invitation.memberId);
+    inviteToNetwork: ({ cap, ...invitation }, now) => {
+      const { networkId, memberId } = invitation;
+      if (isOpen.get({ networkId, memberId }) !== undefined) return { kind: 'unchanged' };
+      const refusal = refusalOf(cap, { networkId });
+      if (refusal !== null) return refusal;
+      if (insert.run({ ...invitation, now }).changes === 0) return { kind: 'unchanged' };
+      const { subject, member } = about(networkId, memberId);
       trail.record({ action: 'network.invite', subject, before: null, after: { member } });
-      return true;
+      return { kind: 'changed' };
     },
     answerNetworkInvitation: ({ networkId, memberId, accepted }, now) => {
       if (remove.run({ networkId, memberId }).changes === 0) return false;

@@ -4,6 +4,7 @@ import { formatDayHours } from '@inference-gateway/shared/day-hours';
 import type { ShareCaps, ShareSubject, SharingFacts } from '../../../core/access/sharing.js';
 import type { Audience, AuditSubject, NewShare, Share, Block } from '../../port.js';
 import type { AuditTrail } from '../engine/audit-trail.js';
+import { capReader } from '../engine/cap.js';
 import type { Operations } from '../engine/operations.js';
 
 type ShareOperations = BlockOperations &
@@ -67,9 +68,11 @@ function putter(database: Database, trail: AuditTrail): Operations['putShare'] {
        is not (@max_slots, @max_tokens, @hours_from, @hours_until, @hours_zone)`,
   );
   const find = shareFinder(database);
-  return (share, now) => {
-    // Only this connection writes, and an operation runs without a pause.
+  const refusalOf = capReader(database, 'shares where provider_id = @providerId');
+  return ({ cap, ...share }, now) => {
     const old = same.get(keyOf(share));
+    const refusal = old === undefined ? refusalOf(cap, { providerId: share.providerId }) : null;
+    if (refusal !== null) return refusal;
     const id = old?.id ?? ulid(now);
     const caps = toColumns(share.caps);
     if (old === undefined) insert.run({ ...keyOf(share), ...caps, id, now });
@@ -81,7 +84,7 @@ function putter(database: Database, trail: AuditTrail): Operations['putShare'] {
       const [subject, after] = [subjectOf(made), describe(made)];
       trail.record({ action: 'provider.share', subject, before, after });
     }
-    return made;
+    return { kind: 'shared', value: made };
   };
 }
 
@@ -262,12 +265,15 @@ function blockOperations(database: Database, trail: AuditTrail): BlockOperations
     `select m.email, o.name as owner from members m, members o
      where m.id = @memberId and o.id = @ownerId`,
   );
+  const refusalOf = capReader(database, 'blocks where owner_id = @ownerId');
   return {
-    blockMember: (ownerId, memberId, now) => {
-      if (block.run({ ownerId, memberId, now }).changes === 0) return false;
+    blockMember: ({ ownerId, memberId, cap }, now) => {
+      const refusal = refusalOf(cap, { ownerId });
+      if (refusal !== null) return refusal;
+      if (block.run({ ownerId, memberId, now }).changes === 0) return { kind: 'unchanged' };
       const { subject, owner } = about(ownerId, memberId);
       trail.record({ action: 'provider.block', subject, before: null, after: { owner } });
-      return true;
+      return { kind: 'changed' };
     },
     unblockMember: (ownerId, memberId) => {
       if (unblock.run({ ownerId, memberId }).changes === 0) return false;
