@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Asset, OldRows } from '../store/port.js';
-import { adminCommand } from './operation.js';
+import { adminChange, adminRead } from './operation.js';
 import type { AdminContext } from './operation.js';
 import { memberNames, resolveMember } from './references.js';
 
@@ -13,19 +13,19 @@ const listing = z.strictObject({
   limit: z.int(LIMIT_RULE).min(1, LIMIT_RULE).max(MAX_LISTED, LIMIT_RULE),
 });
 
-export const listAssets = adminCommand(listing, async ({ store }, { user, limit }) => {
+export const listAssets = adminRead(listing, async ({ store }, { user, limit }) => {
   const owner = user === null ? null : await resolveMember(store, user);
   const assets = await store.listAssets({ memberId: owner?.id ?? null, limit, after: null });
   const names = await memberNames(store);
   return assets.map((asset) => present(asset, names.get(asset.memberId) ?? null));
 });
 
-export const verifyAssets = adminCommand(z.strictObject({}), ({ assets }) => assets.verify());
+export const verifyAssets = adminChange(z.strictObject({}), ({ assets }) => assets.verify());
 
 /** Rows deleted, and pages given back, in one operation of the store. */
 const AT_ONCE = 500;
 
-export const pruneAssets = adminCommand(
+export const pruneAssets = adminChange(
   z.strictObject({ dry_run: z.boolean() }),
   async (context, { dry_run }) => {
     const { store, assets, now } = context;

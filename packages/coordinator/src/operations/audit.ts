@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { AuditEntry, Store } from '../store/port.js';
-import { adminCommand } from './operation.js';
+import { adminRead } from './operation.js';
 import { listLimit } from './arguments.js';
 import { memberNames, providerNames, resolveMember } from './references.js';
 
@@ -22,7 +22,7 @@ const question = z.strictObject({
   after: z.string().nullable().default(null),
 });
 
-export const listAudit = adminCommand(question, async ({ store, now }, args) => {
+export const listAudit = adminRead(question, async ({ store, now }, args) => {
   const { since_s, action, subject: subjectId, limit, after } = args;
   const since = since_s === null ? null : now() - since_s * 1_000;
   const actor = args.actor === null ? null : await actorOf(store, args.actor);

@@ -2,14 +2,14 @@ import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import * as z from 'zod';
 import { batchStatus, JOB_STATUSES } from '../core/jobs/job.js';
 import type { Batch, BatchJob, Store } from '../store/port.js';
-import { adminCommand } from './operation.js';
+import { adminChange, adminRead } from './operation.js';
 import { listLimit } from './arguments.js';
 import { memberNames, resolveMember, unknownId } from './references.js';
 
 const listing = z.strictObject({ user: z.string().nullable(), limit: listLimit });
 const oneBatch = z.strictObject({ batch: z.string() });
 
-export const listBatches = adminCommand(listing, async ({ store }, { user, limit }) => {
+export const listBatches = adminRead(listing, async ({ store }, { user, limit }) => {
   const owner = user === null ? null : await resolveMember(store, user);
   return present(
     store,
@@ -17,14 +17,14 @@ export const listBatches = adminCommand(listing, async ({ store }, { user, limit
   );
 });
 
-export const showBatch = adminCommand(oneBatch, async ({ store }, args) => {
+export const showBatch = adminRead(oneBatch, async ({ store }, args) => {
   const detail = await store.findBatch(args.batch, null);
   if (detail === null) throw unknownId('batch', args.batch);
   return { ...(await presentOne(store, detail.batch)), jobs: detail.jobs.map(presentJob) };
 });
 
 /** Jobs that have ended stay as they are; a batch that is DONE stays as it is, too. */
-export const cancelBatch = adminCommand(oneBatch, async ({ store, jobActions }, args) => {
+export const cancelBatch = adminChange(oneBatch, async ({ store, jobActions }, args) => {
   const batch = await jobActions.cancelBatch(args.batch, null);
   if (batch === null) throw unknownId('batch', args.batch);
   const { id, label, counts } = batch;

@@ -11,7 +11,7 @@ import type {
   Store,
   WrongCode,
 } from '../store/port.js';
-import { adminCommand } from './operation.js';
+import { adminChange, adminRead } from './operation.js';
 import { resolveMember, secretInArgument } from './references.js';
 
 const decision = z.strictObject({
@@ -20,12 +20,12 @@ const decision = z.strictObject({
   owner: z.string(),
 });
 
-export const listDevices = adminCommand(z.strictObject({}), async ({ store, now }) =>
+export const listDevices = adminRead(z.strictObject({}), async ({ store, now }) =>
   (await store.listDevices(now())).map(present),
 );
 
 /** What `device.approve` would approve. A wrong code counts here, too. */
-export const findDevice = adminCommand(decision, async ({ store, address, now }, args) => {
+export const findDevice = adminChange(decision, async ({ store, address, now }, args) => {
   const code = requireCode(args.code);
   const owner = await resolveOwner(store, args.owner);
   const found = await store.findDevice({ userCode: code, address }, now());
@@ -40,7 +40,7 @@ const approval = decision.extend({
   vouches: z.boolean().default(true),
 });
 
-export const approveDevice = adminCommand(approval, async ({ store, address, now }, args) => {
+export const approveDevice = adminChange(approval, async ({ store, address, now }, args) => {
   const code = requireCode(args.code);
   const owner = await resolveOwner(store, args.owner);
   const approved = await store.approveDevice(
@@ -55,7 +55,7 @@ export const approveDevice = adminCommand(approval, async ({ store, address, now
   throw new CommandError(EXIT.conflict, message);
 });
 
-export const denyDevice = adminCommand(
+export const denyDevice = adminChange(
   z.strictObject({ code: z.string() }),
   async ({ store, address, now }, args) => {
     const code = requireCode(args.code);

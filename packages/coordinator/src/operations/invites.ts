@@ -4,7 +4,7 @@ import { hashSecret } from '@inference-gateway/shared/program/secret';
 import * as z from 'zod';
 import type { Invite, Store } from '../store/port.js';
 import { CAPS, capReached } from './caps.js';
-import { adminCommand } from './operation.js';
+import { adminChange, adminRead } from './operation.js';
 import { lifeSeconds, stateOf } from './lifecycle.js';
 import { emailAddress } from '../accounts/email-address.js';
 import { memberExists } from './members.js';
@@ -19,7 +19,7 @@ const newInvite = z.strictObject({
 });
 
 /** The only time that the secret itself is told to anybody. */
-export const createInvite = adminCommand(newInvite, async (context, args) => {
+export const createInvite = adminChange(newInvite, async (context, args) => {
   const { store, server, boundTo, now } = context;
   const network = args.network === null ? null : await resolveNetwork(store, args.network);
   const secret = newSecret('gwi');
@@ -48,12 +48,12 @@ function invitedAlready(email: string): CommandError {
   return new CommandError(EXIT.conflict, message);
 }
 
-export const listInvites = adminCommand(z.strictObject({}), async ({ store, now }) =>
+export const listInvites = adminRead(z.strictObject({}), async ({ store, now }) =>
   (await store.listInvites()).map((invite) => present(invite, now())),
 );
 
 /** By id one, by address all that are open. */
-export const revokeInvite = adminCommand(
+export const revokeInvite = adminChange(
   z.strictObject({ invite: z.string() }),
   async ({ store, now }, { invite: reference }) => {
     const named = await resolveInvites(store, reference);

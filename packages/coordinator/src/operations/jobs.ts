@@ -5,7 +5,7 @@ import { JOB_STATUSES, isFinished } from '../core/jobs/job.js';
 import type { JobStatus } from '../core/jobs/job.js';
 import type { Job, JobDetail, QueueFull } from '../store/port.js';
 import type { Waiting } from '../jobs/job-actions.js';
-import { adminCommand } from './operation.js';
+import { adminChange, adminRead } from './operation.js';
 import type { AdminContext } from './operation.js';
 import { listLimit } from './arguments.js';
 import { providerNames, memberNames, resolveMember, unknownId } from './references.js';
@@ -24,7 +24,7 @@ const listing = z.strictObject({
 
 const oneJob = z.strictObject({ job: z.string() });
 
-export const listJobs = adminCommand(listing, async (context, args) => {
+export const listJobs = adminRead(listing, async (context, args) => {
   const owner = args.user === null ? null : await resolveMember(context.store, args.user);
   const jobs = await context.store.listJobs({
     memberId: owner?.id ?? null,
@@ -38,14 +38,14 @@ export const listJobs = adminCommand(listing, async (context, args) => {
   return viewJobs(context, jobs);
 });
 
-export const showJob = adminCommand(oneJob, async (context, args) => {
+export const showJob = adminRead(oneJob, async (context, args) => {
   const detail = await context.store.findJob(args.job, null);
   if (detail === null) throw unknownId('job', args.job);
   const providers = await providerNames(context.store);
   return { ...(await viewJob(context, detail.job)), ...details(detail, providers) };
 });
 
-export const cancelJob = adminCommand(oneJob, async ({ store, jobActions }, args) => {
+export const cancelJob = adminChange(oneJob, async ({ store, jobActions }, args) => {
   const outcome = await jobActions.cancel(args.job, null);
   if (outcome.kind === 'unknown') throw unknownId('job', args.job);
   const { job } = outcome;
@@ -57,7 +57,7 @@ export const cancelJob = adminCommand(oneJob, async ({ store, jobActions }, args
   return { id: job.id, status: job.status, was_running: wasRunning, provider: provider ?? null };
 });
 
-export const retryJob = adminCommand(oneJob, async ({ store, jobActions }, args) => {
+export const retryJob = adminChange(oneJob, async ({ store, jobActions }, args) => {
   const outcome = await jobActions.retry(args.job, null);
   if (outcome.kind === 'unknown') throw unknownId('job', args.job);
   if (outcome.kind === 'not_retryable') throw notRetryable(outcome.job);

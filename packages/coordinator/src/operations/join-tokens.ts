@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type { JoinToken, Member, Provider, Store } from '../store/port.js';
 import { capOf, capReached } from './caps.js';
-import { adminCommand } from './operation.js';
+import { adminChange, adminRead } from './operation.js';
 import { lifeSeconds, stateOf } from './lifecycle.js';
 import {
   providerNames,
@@ -33,7 +33,7 @@ const newToken = tokenFields
   });
 
 /** The only time that the token itself is told to anybody. */
-export const createJoinToken = adminCommand(newToken, async (context, args) => {
+export const createJoinToken = adminChange(newToken, async (context, args) => {
   const { store, now } = context;
   const owner = await resolveMember(store, args.owner);
   const replaced = args.replace === null ? null : await resolveOwn(store, owner, args.replace);
@@ -55,12 +55,12 @@ export const createJoinToken = adminCommand(newToken, async (context, args) => {
   return { id, token, owner: owner.email, replaces: replaced?.name ?? null, expires_at: expiresAt };
 });
 
-export const listJoinTokens = adminCommand(z.strictObject({}), async ({ store, now }) => {
+export const listJoinTokens = adminRead(z.strictObject({}), async ({ store, now }) => {
   const names = await providerNames(store);
   return (await store.listJoinTokens()).map((token) => present(token, names, now()));
 });
 
-export const revokeJoinToken = adminCommand(
+export const revokeJoinToken = adminChange(
   z.strictObject({ token: z.string() }),
   async ({ store, now }, { token: id }) => {
     if (isSecret('gwj', id)) throw secretInArgument('a join token itself', 'its id');

@@ -5,7 +5,7 @@ import { ASSETS_ACCESS } from '@inference-gateway/shared/media/types';
 import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type { ApiKey, Store } from '../store/port.js';
 import { capOf, capReached } from './caps.js';
-import { adminCommand } from './operation.js';
+import { adminChange, adminRead } from './operation.js';
 import type { AdminContext } from './operation.js';
 import { lifeSeconds } from './lifecycle.js';
 import { resolveKey, resolveMember } from './references.js';
@@ -19,7 +19,7 @@ const newKey = z.strictObject({
 });
 
 /** The only time that the key itself is told to anybody. */
-export const createKey = adminCommand(newKey, async (context, args) => {
+export const createKey = adminChange(newKey, async (context, args) => {
   const { store, now } = context;
   const owner = await resolveMember(store, args.user);
   const { secret, kept } = newKeySecret();
@@ -41,7 +41,7 @@ export const createKey = adminCommand(newKey, async (context, args) => {
   throw keyExists(owner.email, args.name);
 });
 
-export const listKeys = adminCommand(
+export const listKeys = adminRead(
   z.strictObject({ user: z.string().nullable() }),
   async ({ store, now }, { user }) => {
     const owner = user === null ? null : await resolveMember(store, user);
@@ -50,7 +50,7 @@ export const listKeys = adminCommand(
   },
 );
 
-export const renameKey = adminCommand(
+export const renameKey = adminChange(
   z.strictObject({ key: z.string(), name: z.string().regex(NAME_PATTERN, NAME_RULE) }),
   async ({ store }, args) => {
     const key = await resolveKey(store, args.key);
@@ -67,7 +67,7 @@ const MAX_OVERLAP_S = 90 * 86_400;
 const OVERLAP_RULE = 'the old secret stays good for at most 90d';
 
 /** The only time that the new secret is told to anybody. */
-export const rotateKey = adminCommand(
+export const rotateKey = adminChange(
   z.strictObject({
     key: z.string(),
     overlap_s: z.int().min(0).max(MAX_OVERLAP_S, OVERLAP_RULE),
@@ -86,15 +86,15 @@ export const rotateKey = adminCommand(
 
 const oneKey = z.strictObject({ key: z.string() });
 
-export const disableKey = adminCommand(oneKey, (context, args) =>
+export const disableKey = adminChange(oneKey, (context, args) =>
   setState(context, args.key, 'disabled'),
 );
 
-export const enableKey = adminCommand(oneKey, (context, args) =>
+export const enableKey = adminChange(oneKey, (context, args) =>
   setState(context, args.key, 'enabled'),
 );
 
-export const revokeKey = adminCommand(oneKey, (context, args) =>
+export const revokeKey = adminChange(oneKey, (context, args) =>
   setState(context, args.key, 'revoked'),
 );
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Member, MemberLimits } from '../store/port.js';
-import { adminCommand } from './operation.js';
+import { adminChange, adminRead } from './operation.js';
 import type { AdminContext } from './operation.js';
 import { resolveMember } from './references.js';
 
@@ -20,18 +20,18 @@ const newLimits = z
     message: 'name at least one: --requests or --concurrent',
   });
 
-export const setLimits = adminCommand(newLimits, (context, { member, requests, concurrent }) =>
+export const setLimits = adminChange(newLimits, (context, { member, requests, concurrent }) =>
   change(context, member, {
     ...(requests === undefined ? {} : { requests }),
     ...(concurrent === undefined ? {} : { concurrent }),
   }),
 );
 
-export const clearLimits = adminCommand(z.strictObject({ member: z.string() }), (context, args) =>
+export const clearLimits = adminChange(z.strictObject({ member: z.string() }), (context, args) =>
   change(context, args.member, { requests: null, concurrent: null }),
 );
 
-export const showLimits = adminCommand(
+export const showLimits = adminRead(
   z.strictObject({ member: z.string().nullable() }),
   async ({ store }, { member }) => {
     const members =

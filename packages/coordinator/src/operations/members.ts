@@ -15,7 +15,7 @@ import type {
   MemberSession,
   Store,
 } from '../store/port.js';
-import { adminCommand } from './operation.js';
+import { adminChange, adminRead } from './operation.js';
 import type { AdminContext } from './operation.js';
 import { emailAddress } from '../accounts/email-address.js';
 import { keyState } from './keys.js';
@@ -32,7 +32,7 @@ const newUser = z.strictObject({
   password: newPassword.nullable(),
 });
 
-export const createUser = adminCommand(newUser, async (context, args) => {
+export const createUser = adminChange(newUser, async (context, args) => {
   const passwordHash = args.password === null ? null : await hashPassword(args.password);
   const created = await createNamed(context, { ...args, passwordHash });
   if (created.kind === 'created') {
@@ -43,13 +43,13 @@ export const createUser = adminCommand(newUser, async (context, args) => {
   throw memberExists('name', args.name ?? args.email, ' Give another with --name.');
 });
 
-export const listUsers = adminCommand(z.strictObject({}), async ({ store }) => {
+export const listUsers = adminRead(z.strictObject({}), async ({ store }) => {
   return (await store.listMembers()).map(present);
 });
 
 const oneMember = z.strictObject({ member: z.string() });
 
-export const showUser = adminCommand(oneMember, async ({ store, now }, args) => {
+export const showUser = adminRead(oneMember, async ({ store, now }, args) => {
   const member = await resolveMember(store, args.member);
   const { id } = member;
   const at = now();
@@ -70,18 +70,18 @@ export const showUser = adminCommand(oneMember, async ({ store, now }, args) => 
   };
 });
 
-export const renameUser = adminCommand(
+export const renameUser = adminChange(
   z.strictObject({ member: z.string(), name: z.string().regex(NAME_PATTERN, NAME_RULE) }),
   (context, { member, name }) => change(context, member, { name }),
 );
 
-export const setRole = adminCommand(
+export const setRole = adminChange(
   z.strictObject({ member: z.string(), role: z.enum(['admin', 'member']) }),
   (context, { member, role }) => change(context, member, { role }),
 );
 
 /** From now on they see nothing, and nobody sees them; what is theirs stays. */
-export const disableUser = adminCommand(oneMember, async (context, args) => {
+export const disableUser = adminChange(oneMember, async (context, args) => {
   const changed = await change(context, args.member, { disabled: true });
   const providers = await providersOf(context, changed.id);
   // Only now: an agent that dials again is refused by what has just been written.
@@ -93,7 +93,7 @@ export const disableUser = adminCommand(oneMember, async (context, args) => {
 const JOBS_AT_ONCE = 200;
 
 /** With `dry_run`, only what would become of what is theirs. */
-export const deleteUser = adminCommand(
+export const deleteUser = adminChange(
   z.strictObject({ member: z.string(), dry_run: z.boolean() }),
   async (context, { member, dry_run }) => {
     const { store, assets, now } = context;
@@ -209,12 +209,12 @@ function memberGone(name: string): CommandError {
   return new CommandError(EXIT.notFound, `the member ${name} is not there any more.`);
 }
 
-export const enableUser = adminCommand(oneMember, (context, args) =>
+export const enableUser = adminChange(oneMember, (context, args) =>
   change(context, args.member, { disabled: false }),
 );
 
 /** Ends their sessions: whoever has the old one is out. */
-export const setPassword = adminCommand(
+export const setPassword = adminChange(
   z.strictObject({ member: z.string(), password: newPassword }),
   async (context, args) =>
     change(context, args.member, { passwordHash: await hashPassword(args.password) }),
@@ -278,7 +278,7 @@ export function memberExists(field: 'email' | 'name', value: string, hint = ''):
   return new CommandError(EXIT.conflict, message);
 }
 
-export const listSessions = adminCommand(
+export const listSessions = adminRead(
   z.strictObject({ member: z.string().nullable() }),
   async ({ store, now }, args) => {
     const member = args.member === null ? null : await resolveMember(store, args.member);
@@ -287,7 +287,7 @@ export const listSessions = adminCommand(
 );
 
 /** One by its id, or all of a member: 0 where they have none. */
-export const endSessions = adminCommand(
+export const endSessions = adminChange(
   z.strictObject({ session: z.string() }),
   async ({ store, now }, { session: reference }) => {
     if (isSecret('gws', reference)) throw secretInArgument('a session itself', 'its id');

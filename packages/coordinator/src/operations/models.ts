@@ -10,7 +10,7 @@ import { formatDayHours } from '@inference-gateway/shared/day-hours';
 import { resolveSharing, shareState, unshared } from '../core/access/sharing.js';
 import type { ProviderSharing } from '../core/access/sharing.js';
 import type { Provider } from '../store/port.js';
-import { adminCommand } from './operation.js';
+import { adminRead } from './operation.js';
 import type { AdminContext } from './operation.js';
 import { servicesOf, viewsById } from './provider-view.js';
 import { resolveMember } from './references.js';
@@ -19,7 +19,7 @@ import { resolveMember } from './references.js';
  * All models, or those that one member may use: where a coordinator runs, what `GET /v1/models`
  * would list them now, and else what it would list them were everybody online.
  */
-export const listModels = adminCommand(
+export const listModels = adminRead(
   z.strictObject({ user: z.string().nullable() }),
   async (context, { user }) => {
     const stocks = await readStocks(context);

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type { Network, Share } from '../store/port.js';
 import { capOf, capReached } from './caps.js';
-import { adminCommand } from './operation.js';
+import { adminChange, adminRead } from './operation.js';
 import { resolveMember, resolveNetwork } from './references.js';
 import { presentShare } from './provider-view.js';
 
@@ -11,7 +11,7 @@ const networkName = z.string().regex(NAME_PATTERN, NAME_RULE);
 const oneNetwork = z.strictObject({ network: z.string() });
 const membership = z.strictObject({ network: z.string(), member: z.string() });
 
-export const createNetwork = adminCommand(
+export const createNetwork = adminChange(
   z.strictObject({ name: networkName, owner: z.string() }),
   async (context, { name, owner: reference }) => {
     const { store, now } = context;
@@ -24,13 +24,13 @@ export const createNetwork = adminCommand(
   },
 );
 
-export const listNetworks = adminCommand(z.strictObject({}), async ({ store }) => {
+export const listNetworks = adminRead(z.strictObject({}), async ({ store }) => {
   const shares = await store.listShares(null);
   return (await store.listNetworks()).map((network) => summarize(network, shares));
 });
 
 /** What is shared with it is there whether or not anybody is online. */
-export const showNetwork = adminCommand(oneNetwork, async ({ store }, args) => {
+export const showNetwork = adminRead(oneNetwork, async ({ store }, args) => {
   const network = await resolveNetwork(store, args.network);
   const shares = sharesWith(network, await store.listShares(null));
   return {
@@ -43,7 +43,7 @@ export const showNetwork = adminCommand(oneNetwork, async ({ store }, args) => {
   };
 });
 
-export const addToNetwork = adminCommand(membership, async ({ store, now }, args) => {
+export const addToNetwork = adminChange(membership, async ({ store, now }, args) => {
   const network = await resolveNetwork(store, args.network);
   const member = await resolveMember(store, args.member);
   const joined = await store.joinNetwork(network.id, member.id, now());
@@ -51,7 +51,7 @@ export const addToNetwork = adminCommand(membership, async ({ store, now }, args
   throw new CommandError(EXIT.conflict, `${member.name} is in ${network.name} already.`);
 });
 
-export const removeFromNetwork = adminCommand(membership, async ({ store }, args) => {
+export const removeFromNetwork = adminChange(membership, async ({ store }, args) => {
   const network = await resolveNetwork(store, args.network);
   const member = await resolveMember(store, args.member);
   if (member.id === network.ownerId) throw ownerStays(network);
@@ -62,7 +62,7 @@ export const removeFromNetwork = adminCommand(membership, async ({ store }, args
   throw new CommandError(EXIT.conflict, message);
 });
 
-export const renameNetwork = adminCommand(
+export const renameNetwork = adminChange(
   z.strictObject({ network: z.string(), name: networkName }),
   async ({ store }, { network: reference, name }) => {
     const network = await resolveNetwork(store, reference);
@@ -73,7 +73,7 @@ export const renameNetwork = adminCommand(
   },
 );
 
-export const deleteNetwork = adminCommand(oneNetwork, async ({ store }, args) => {
+export const deleteNetwork = adminChange(oneNetwork, async ({ store }, args) => {
   const network = await resolveNetwork(store, args.network);
   const shares = sharesWith(network, await store.listShares(null));
   if (!(await store.deleteNetwork(network.id))) throw gone(network);

@@ -61,16 +61,28 @@ export interface AdminContext {
 /** What there is before anybody asks. */
 export type AdminParts = Omit<AdminContext, 'by' | 'boundTo' | 'address'>;
 
-export interface AdminCommand<Schema extends z.ZodType, Result> {
+/** A read changes nothing, and costs little enough to be asked for again and again: by GET. */
+export type CommandKind = 'read' | 'change';
+
+export interface AdminCommand<Kind extends CommandKind, Schema extends z.ZodType, Result> {
+  readonly kind: Kind;
   readonly args: Schema;
   /** Throws a `CommandError` for what its user can act on. The result is JSON, times Unix ms. */
   readonly run: (context: AdminContext, args: z.output<Schema>) => Promise<Result>;
 }
 
-/** Ties an operation to the schema of its arguments. */
-export function adminCommand<Schema extends z.ZodType, Result>(
+type Run<Schema extends z.ZodType, Result> = AdminCommand<CommandKind, Schema, Result>['run'];
+
+export function adminRead<Schema extends z.ZodType, Result>(
   args: Schema,
-  run: (context: AdminContext, args: z.output<Schema>) => Promise<Result>,
-): AdminCommand<Schema, Result> {
-  return { args, run };
+  run: Run<Schema, Result>,
+): AdminCommand<'read', Schema, Result> {
+  return { kind: 'read', args, run };
+}
+
+export function adminChange<Schema extends z.ZodType, Result>(
+  args: Schema,
+  run: Run<Schema, Result>,
+): AdminCommand<'change', Schema, Result> {
+  return { kind: 'change', args, run };
 }

@@ -5,8 +5,8 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { LocalCall } from '@inference-gateway/shared/program/local-socket';
 import * as z from 'zod';
-import { adminCommand } from './operation.js';
-import type { AdminCommand, AdminParts } from './operation.js';
+import { adminRead } from './operation.js';
+import type { AdminCommand, AdminParts, CommandKind } from './operation.js';
 import { readArgs } from './arguments.js';
 import { listAssets, pruneAssets, verifyAssets } from './assets.js';
 import { listAudit } from './audit.js';
@@ -140,7 +140,7 @@ export const ADMIN_COMMANDS = {
   'queue.resume': resumeQueue,
   'queue.requeue-stuck': requeueStuck,
   /** Null where no coordinator runs. */
-  'server.status': adminCommand(z.strictObject({}), async ({ server, retention }) => {
+  'server.status': adminRead(z.strictObject({}), async ({ server, retention }) => {
     const { retentionMs, usageRetentionMs, auditRetentionMs } = retention;
     return server && { ...server, retention: { retentionMs, usageRetentionMs, auditRetentionMs } };
   }),
@@ -151,47 +151,12 @@ export type AdminName = keyof Commands;
 export type AdminArgs<Name extends AdminName> = z.input<Commands[Name]['args']>;
 export type AdminResult<Name extends AdminName> = Awaited<ReturnType<Commands[Name]['run']>>;
 
-type AnyCommand = AdminCommand<z.ZodType, object | null>;
+type AnyCommand = AdminCommand<CommandKind, z.ZodType, object | null>;
 
 /** Null where there is none of this name. */
 export function findAdminCommand(name: string): AnyCommand | null {
   const commands: Readonly<Record<string, AnyCommand>> = ADMIN_COMMANDS;
   return Object.hasOwn(commands, name) ? (commands[name] ?? null) : null;
-}
-
-/** Those that change nothing, and cost little enough to be asked again and again. */
-const ADMIN_READS = [
-  'user.list',
-  'user.show',
-  'user.invites',
-  'user.sessions',
-  'key.list',
-  'token.list',
-  'device.list',
-  'network.list',
-  'network.show',
-  'provider.list',
-  'provider.show',
-  'model.list',
-  'limit.show',
-  'audit.list',
-  'stats.show',
-  'usage.series',
-  'usage.recent',
-  'system.show',
-  'asset.list',
-  'job.list',
-  'job.show',
-  'batch.list',
-  'batch.show',
-  'queue.summary',
-  'server.status',
-] as const satisfies readonly AdminName[];
-
-const READS: ReadonlySet<string> = new Set(ADMIN_READS);
-
-export function isAdminRead(name: string): boolean {
-  return READS.has(name);
 }
 
 /** Whoever calls without saying who it is. */

@@ -2,7 +2,7 @@ import { CommandError, EXIT } from '@inference-gateway/shared/program/command-er
 import * as z from 'zod';
 import { NAME_PATTERN, NAME_RULE } from '../core/access/name.js';
 import type { Provider, Store } from '../store/port.js';
-import { adminCommand } from './operation.js';
+import { adminChange, adminRead } from './operation.js';
 import type { AdminContext } from './operation.js';
 import {
   describeProviders,
@@ -15,13 +15,13 @@ import { resolveProvider } from './references.js';
 
 const oneProvider = z.strictObject({ provider: z.string() });
 
-export const listProviders = adminCommand(z.strictObject({}), async (context) => {
+export const listProviders = adminRead(z.strictObject({}), async (context) => {
   const views = viewsById(context);
   const providers = await context.store.listProviders();
   return providers.map((provider) => presentProvider(provider, views.get(provider.id)));
 });
 
-export const showProvider = adminCommand(oneProvider, async (context, args) => {
+export const showProvider = adminRead(oneProvider, async (context, args) => {
   const { store } = context;
   const provider = await resolveProvider(store, args.provider);
   const [details] = await describeProviders(context, [provider]);
@@ -35,22 +35,22 @@ export const showProvider = adminCommand(oneProvider, async (context, args) => {
 });
 
 /** Work under way goes on; new work goes elsewhere until `resume`. */
-export const drainProvider = adminCommand(oneProvider, (context, args) =>
+export const drainProvider = adminChange(oneProvider, (context, args) =>
   setDraining(context, args.provider, true),
 );
-export const resumeProvider = adminCommand(oneProvider, (context, args) =>
+export const resumeProvider = adminChange(oneProvider, (context, args) =>
   setDraining(context, args.provider, false),
 );
 
 /** Its owner's own work goes on; that of others goes elsewhere until `unpause`. */
-export const pauseProvider = adminCommand(oneProvider, (context, args) =>
+export const pauseProvider = adminChange(oneProvider, (context, args) =>
   setPaused(context, args.provider, true),
 );
-export const unpauseProvider = adminCommand(oneProvider, (context, args) =>
+export const unpauseProvider = adminChange(oneProvider, (context, args) =>
   setPaused(context, args.provider, false),
 );
 
-export const kickProvider = adminCommand(oneProvider, async ({ store, links }, args) => {
+export const kickProvider = adminChange(oneProvider, async ({ store, links }, args) => {
   const provider = await resolveProvider(store, args.provider);
   const { id } = provider;
   const name = nameOf(provider);
@@ -65,14 +65,14 @@ export const kickProvider = adminCommand(oneProvider, async ({ store, links }, a
 });
 
 /** From then on it gets work; nothing asks for it where the policy lets everybody in. */
-export const approveProvider = adminCommand(oneProvider, async ({ store, now }, args) => {
+export const approveProvider = adminChange(oneProvider, async ({ store, now }, args) => {
   const provider = await resolveProvider(store, args.provider);
   const name = nameOf(provider);
   if (await store.approveProvider(provider.id, now())) return { id: provider.id, name };
   throw new CommandError(EXIT.conflict, `${name} is approved already.`);
 });
 
-export const renameProvider = adminCommand(
+export const renameProvider = adminChange(
   z.strictObject({ provider: z.string(), name: z.string().regex(NAME_PATTERN, NAME_RULE) }),
   async ({ store }, { provider: reference, name }) => {
     const provider = await resolveProvider(store, reference);
@@ -87,7 +87,7 @@ export const renameProvider = adminCommand(
 );
 
 /** Its agent must enrol again, as another provider. */
-export const removeProvider = adminCommand(oneProvider, async ({ store, now }, args) => {
+export const removeProvider = adminChange(oneProvider, async ({ store, now }, args) => {
   const provider = await resolveProvider(store, args.provider);
   const shares = await store.listShares(provider.id);
   if (!(await store.removeProvider(provider.id, now()))) throw gone(provider);

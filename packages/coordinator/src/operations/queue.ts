@@ -2,11 +2,11 @@ import * as z from 'zod';
 import type { Links } from '../core/routing/links.js';
 import { isStalled } from '../core/jobs/waiting-reason.js';
 import type { ModelQueue } from '../store/port.js';
-import { adminCommand } from './operation.js';
+import { adminChange, adminRead } from './operation.js';
 
 const nothing = z.strictObject({});
 
-export const summarizeQueue = adminCommand(nothing, async (context) => {
+export const summarizeQueue = adminRead(nothing, async (context) => {
   const { store, links, jobActions, now } = context;
   const queues = await store.modelQueues(null);
   const queued = sum(queues.map((queue) => queue.queued));
@@ -25,17 +25,17 @@ export const summarizeQueue = adminCommand(nothing, async (context) => {
 });
 
 /** The switch lies in the store, so that it holds after a restart. */
-export const pauseQueue = adminCommand(nothing, async ({ jobActions, by }) => {
+export const pauseQueue = adminChange(nothing, async ({ jobActions, by }) => {
   await jobActions.setPaused(true, by);
   return { paused: true };
 });
 
-export const resumeQueue = adminCommand(nothing, async ({ jobActions, by }) => {
+export const resumeQueue = adminChange(nothing, async ({ jobActions, by }) => {
   await jobActions.setPaused(false, by);
   return { paused: false };
 });
 
-export const requeueStuck = adminCommand(nothing, async ({ store, jobActions }) => {
+export const requeueStuck = adminChange(nothing, async ({ store, jobActions }) => {
   const requeued = await jobActions.requeueStuck();
   if (requeued > 0) {
     const change = { before: null, after: { requeued } };

@@ -5,7 +5,7 @@ import type { DayHours } from '@inference-gateway/shared/day-hours';
 import { hoursFault, SHARE_LIMITS, warningOf } from '../core/access/sharing.js';
 import type { Audience, Provider, Share, Store, Member } from '../store/port.js';
 import { capOf, capReached } from './caps.js';
-import { adminCommand } from './operation.js';
+import { adminChange } from './operation.js';
 import { nameOf, servicesOf, viewsById, presentShare } from './provider-view.js';
 import { resolveMember, resolveNetwork, resolveProvider } from './references.js';
 
@@ -52,7 +52,7 @@ const newShare = selectors
     message: 'say with whom: --network or --user, one of the two',
   });
 
-export const shareProvider = adminCommand(newShare, async (context, args) => {
+export const shareProvider = adminChange(newShare, async (context, args) => {
   const { store, now } = context;
   const provider = await resolveProvider(store, args.provider);
   const audience = await resolveAudience(store, args);
@@ -90,7 +90,7 @@ const endedShares = namedShares
  * Ends every share that fits all that is named: what is left out fits anything, so that nothing
  * stays shared by a selector that somebody forgot.
  */
-export const unshareProvider = adminCommand(endedShares, async ({ store }, args) => {
+export const unshareProvider = adminChange(endedShares, async ({ store }, args) => {
   const provider = await resolveProvider(store, args.provider);
   const isForAll = args.network === null && args.user === null;
   const audience = isForAll ? null : await resolveAudience(store, args);
@@ -158,7 +158,7 @@ function capUpTo(most: number, option: string) {
 const pair = z.strictObject({ member: z.string(), owner: z.string() });
 
 /** Whatever the owner shares, with a network or by name, the member gets nothing of it. */
-export const blockMember = adminCommand(pair, async (context, args) => {
+export const blockMember = adminChange(pair, async (context, args) => {
   const { store, now } = context;
   const { member, owner } = await resolvePair(store, args);
   if (member.id === owner.id) {
@@ -172,7 +172,7 @@ export const blockMember = adminCommand(pair, async (context, args) => {
   throw new CommandError(EXIT.conflict, `${owner.name} blocks ${member.name} already.`);
 });
 
-export const unblockMember = adminCommand(pair, async ({ store }, args) => {
+export const unblockMember = adminChange(pair, async ({ store }, args) => {
   const { member, owner } = await resolvePair(store, args);
   if (await store.unblockMember(owner.id, member.id)) return present(owner, member);
   throw new CommandError(EXIT.conflict, `${owner.name} does not block ${member.name}.`);

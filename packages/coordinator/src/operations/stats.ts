@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { USAGE_GROUPS } from '../store/port.js';
 import type { UsageGroup, UsageStat, UsageRow } from '../store/port.js';
-import { adminCommand } from './operation.js';
+import { adminRead } from './operation.js';
 import type { AdminContext } from './operation.js';
 import { memberNames, namesOfProviders, resolveMember } from './references.js';
 import { listLimit } from './arguments.js';
@@ -18,7 +18,7 @@ const question = z.strictObject({
 
 type Question = z.output<typeof question>;
 
-export const showStats = adminCommand(question, async (context, args) => {
+export const showStats = adminRead(question, async (context, args) => {
   const stats = await context.store.usageStats(await queryOf(context, args));
   const names = await namesOf(context, args.by, stats);
   return stats.map((stat) => present(stat, names));
@@ -31,7 +31,7 @@ const MAX_GROUPS = 100;
 const MAX_SERIES_S = 400 * 86_400;
 
 /** The same day by day, for charts. */
-export const showSeries = adminCommand(
+export const showSeries = adminRead(
   question.extend({ since_s: z.int().min(1).max(MAX_SERIES_S, 'a series has at most 400 days') }),
   async (context, args) => {
     const query = { ...(await queryOf(context, args)), groups: MAX_GROUPS };
@@ -101,7 +101,7 @@ const recentQuestion = z.strictObject({
 });
 
 /** One member's requests, the newest first. */
-export const listRecentUsage = adminCommand(
+export const listRecentUsage = adminRead(
   recentQuestion,
   async (context, { user, limit, after }) => {
     const { store } = context;

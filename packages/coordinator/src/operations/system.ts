@@ -1,7 +1,7 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
 import type { Store } from '../store/port.js';
-import { adminCommand } from './operation.js';
+import { adminChange, adminRead } from './operation.js';
 
 /** Of nobody: the sum of all is the same for each. */
 const ANYBODY = '';
@@ -11,7 +11,7 @@ const BACKUP = { kind: 'backup', id: 'backup' };
 
 const ACTION = 'backup.create';
 
-export const showSystem = adminCommand(z.strictObject({}), async (context) => {
+export const showSystem = adminRead(z.strictObject({}), async (context) => {
   const { store, server, system, asyncEnabled } = context;
   if (server === null || system === null) {
     throw new CommandError(EXIT.conflict, 'no coordinator runs here that could tell of itself.');
@@ -41,7 +41,7 @@ const DAY_MS = 86_400_000;
 const MAX_PATH = 4_096;
 
 /** The command line makes backups, whether or not a coordinator runs, and tells of it here. */
-export const recordBackup = adminCommand(
+export const recordBackup = adminChange(
   z.strictObject({
     /** Its file, or `stdout`. */
     target: z.string().min(1).max(MAX_PATH),

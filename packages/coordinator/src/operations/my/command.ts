@@ -1,6 +1,6 @@
 /** What a member may do in the console: administrative operations, bound to what is theirs. */
 import type * as z from 'zod';
-import type { AdminCommand, AdminContext } from '../operation.js';
+import type { AdminCommand, AdminContext, CommandKind } from '../operation.js';
 import type { Member } from '../../store/port.js';
 
 /** Whoever asks, and through which log-in. */
@@ -11,8 +11,7 @@ export interface Mine {
   readonly sessionId: string;
 }
 
-export interface MyCommand<Kind extends 'read' | 'change', Schema extends z.ZodType, Result> {
-  /** Reads are asked by GET, changes by POST. */
+export interface MyCommand<Kind extends CommandKind, Schema extends z.ZodType, Result> {
   readonly kind: Kind;
   readonly args: Schema;
   /** Throws a `CommandError`; what is unknown and what is somebody else's look the same. */
@@ -39,26 +38,16 @@ export function change<Schema extends z.ZodType, Result>(
 type Guard<Schema extends z.ZodType> = (mine: Mine, args: z.output<Schema>) => Promise<unknown>;
 
 /** The operation as it is, where the guard lets it pass. */
-export function guardedRead<Schema extends z.ZodType, Result>(
-  operation: AdminCommand<Schema, Result>,
+export function guarded<Kind extends CommandKind, Schema extends z.ZodType, Result>(
+  { kind, args, run }: AdminCommand<Kind, Schema, Result>,
   guard: Guard<Schema>,
-) {
-  return read(operation.args, passing(operation, guard));
-}
-
-export function guardedChange<Schema extends z.ZodType, Result>(
-  operation: AdminCommand<Schema, Result>,
-  guard: Guard<Schema>,
-) {
-  return change(operation.args, passing(operation, guard));
-}
-
-function passing<Schema extends z.ZodType, Result>(
-  operation: AdminCommand<Schema, Result>,
-  guard: Guard<Schema>,
-): Run<Schema, Result> {
-  return async (mine, args) => {
-    await guard(mine, args);
-    return operation.run(mine.context, args);
+): MyCommand<Kind, Schema, Result> {
+  return {
+    kind,
+    args,
+    run: async (mine, given) => {
+      await guard(mine, given);
+      return run(mine.context, given);
+    },
   };
 }

@@ -23,7 +23,7 @@ import { listModels } from '../models.js';
 import { listRecentUsage, showSeries, showStats } from '../stats.js';
 import { MY_INVITATIONS, MY_NETWORKS, MY_SHARES } from './networks.js';
 import type { MyCommand, Mine } from './command.js';
-import { change, guardedChange, read } from './command.js';
+import { change, guarded, read } from './command.js';
 import { MY_HOME } from './home.js';
 import { MY_PROVIDERS } from './providers.js';
 import { ownSession, ownKey, notYours, ownProvider, ownToken, ownTokens } from './own.js';
@@ -36,7 +36,7 @@ const MY_ACCOUNT = {
     const sessions = await listSessions.run(context, { member: member.id });
     return sessions.map((session) => ({ ...session, current: session.id === sessionId }));
   }),
-  'user.logout': guardedChange(endSessions, ownSession),
+  'user.logout': guarded(endSessions, ownSession),
 };
 
 const MY_KEYS = {
@@ -46,11 +46,11 @@ const MY_KEYS = {
   'key.create': change(createKey.args.omit({ user: true }), ({ context, member }, args) =>
     createKey.run(context, { ...args, user: member.id }),
   ),
-  'key.rename': guardedChange(renameKey, ownKey),
-  'key.rotate': guardedChange(rotateKey, ownKey),
-  'key.disable': guardedChange(disableKey, ownKey),
-  'key.enable': guardedChange(enableKey, ownKey),
-  'key.revoke': guardedChange(revokeKey, ownKey),
+  'key.rename': guarded(renameKey, ownKey),
+  'key.rotate': guarded(rotateKey, ownKey),
+  'key.disable': guarded(disableKey, ownKey),
+  'key.enable': guarded(enableKey, ownKey),
+  'key.revoke': guarded(revokeKey, ownKey),
 };
 
 /** Longer ones are pictures, which nobody reads as text. */
@@ -102,7 +102,7 @@ const MY_MACHINES = {
     if (args.replace !== null) await ownProvider(mine, { provider: args.replace });
     return createJoinToken.run(context, { ...args, owner: member.id });
   }),
-  'token.revoke': guardedChange(revokeJoinToken, ownToken),
+  'token.revoke': guarded(revokeJoinToken, ownToken),
 
   // A change, too: a wrong code is counted.
   'device.find': change(oneCode, ({ context, member }, { code }) =>

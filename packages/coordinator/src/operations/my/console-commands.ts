@@ -1,6 +1,6 @@
 /** Commands as the console asks for them, whoever they are for. */
 import type { AdminParts } from '../operation.js';
-import { findAdminCommand, isAdminRead } from '../operations.js';
+import { findAdminCommand } from '../operations.js';
 import { readArgs, ArgumentError } from '../arguments.js';
 import type { Member } from '../../store/port.js';
 import { findMyCommand } from './commands.js';
@@ -48,7 +48,7 @@ export class ConsoleCommands {
     const command = findAdminCommand(name);
     if (command === null) return null;
     return {
-      kind: isAdminRead(name) ? 'read' : 'change',
+      kind: command.kind,
       run: async (asking, args) => {
         const result = await command.run(this.#contextOf(asking), readArgs(command.args, args));
         return result ?? {};

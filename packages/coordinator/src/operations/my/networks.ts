@@ -21,7 +21,7 @@ import {
   ownInvites,
   ownNetwork,
 } from './own.js';
-import { change, guardedChange, read } from './command.js';
+import { change, guarded, read } from './command.js';
 import type { Mine } from './command.js';
 
 /** A letter that lies about for longer is found by somebody else. */
@@ -64,14 +64,14 @@ export const MY_NETWORKS = {
   'network.create': change(createNetwork.args.omit({ owner: true }), (mine, { name }) =>
     createNetwork.run(mine.context, { name, owner: mine.member.id }),
   ),
-  'network.remove': guardedChange(removeFromNetwork, async (mine, args) => {
+  'network.remove': guarded(removeFromNetwork, async (mine, args) => {
     const { members, ownerId } = await ownNetwork(mine, args);
     if (!members.some(({ id }) => id === args.member))
       throw notYours('network member', args.member);
     if (args.member === ownerId) throw ownerStays();
   }),
-  'network.rename': guardedChange(renameNetwork, ownNetwork),
-  'network.delete': guardedChange(deleteNetwork, ownNetwork),
+  'network.rename': guarded(renameNetwork, ownNetwork),
+  'network.delete': guarded(deleteNetwork, ownNetwork),
   'network.leave': change(oneNetwork, async (mine, args) => {
     const { context, member } = mine;
     if ((await joinedNetwork(mine, args)).ownerId === member.id) throw ownerStays();
@@ -85,7 +85,7 @@ export const MY_NETWORKS = {
     const own = new Set((await ownInvites(mine)).map(({ id }) => id));
     return (await listInvites.run(mine.context, {})).filter(({ id }) => own.has(id));
   }),
-  'user.uninvite': guardedChange(revokeInvite, ownInvite),
+  'user.uninvite': guarded(revokeInvite, ownInvite),
 };
 
 function ownerStays(): CommandError {

@@ -11,7 +11,7 @@ import {
   unpauseProvider,
 } from '../providers.js';
 import { joinedNetwork, joinedNetworks, notYours, ownProvider } from './own.js';
-import { change, guardedChange, guardedRead, read } from './command.js';
+import { change, guarded, read } from './command.js';
 import type { Mine } from './command.js';
 
 const oneMember = z.strictObject({ member: z.string() });
@@ -20,20 +20,20 @@ export const MY_PROVIDERS = {
   'provider.list': read(z.strictObject({}), async ({ context, member }) =>
     describeProviders(context, await context.store.listProviders(member.id)),
   ),
-  'provider.show': guardedRead(showProvider, ownProvider),
-  'provider.drain': guardedChange(drainProvider, ownProvider),
-  'provider.resume': guardedChange(resumeProvider, ownProvider),
-  'provider.pause': guardedChange(pauseProvider, ownProvider),
-  'provider.unpause': guardedChange(unpauseProvider, ownProvider),
-  'provider.rename': guardedChange(renameProvider, ownProvider),
-  'provider.remove': guardedChange(removeProvider, ownProvider),
-  'provider.share': guardedChange(shareProvider, async (mine, args) => {
+  'provider.show': guarded(showProvider, ownProvider),
+  'provider.drain': guarded(drainProvider, ownProvider),
+  'provider.resume': guarded(resumeProvider, ownProvider),
+  'provider.pause': guarded(pauseProvider, ownProvider),
+  'provider.unpause': guarded(unpauseProvider, ownProvider),
+  'provider.rename': guarded(renameProvider, ownProvider),
+  'provider.remove': guarded(removeProvider, ownProvider),
+  'provider.share': guarded(shareProvider, async (mine, args) => {
     await ownProvider(mine, args);
     const { network, user } = args;
     if (network !== null) await joinedNetwork(mine, { network });
     if (user !== null) await companion(mine, user);
   }),
-  'provider.unshare': guardedChange(unshareProvider, async (mine, args) => {
+  'provider.unshare': guarded(unshareProvider, async (mine, args) => {
     await ownProvider(mine, args);
     // What they shared with a network stays when they leave it, and must still end.
     const shares = await mine.context.store.listShares(args.provider);
