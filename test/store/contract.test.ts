@@ -37,7 +37,7 @@ describeStore('SQLite', async () => {
     },
     peer(nodeId) {
       const file = join(dataDir, DATABASE_FILE);
-      const peer = createSqliteStore(file, { nodeId, onUsageLost: () => {} });
+      const peer = createSqliteStore(file, { nodeId });
       current.peers.push(peer);
       return peer;
     },

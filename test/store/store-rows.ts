@@ -161,6 +161,11 @@ export function created<T>(outcome: { kind: 'created'; value: T } | { kind: stri
   throw new Error(`not created: ${JSON.stringify(outcome)}`);
 }
 
+/** The store, of which some operations do something else. */
+export function storeWith(store: Store, operations: Partial<Store>): Store {
+  return Object.assign(Object.create(store) as Store, operations);
+}
+
 export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

@@ -10,7 +10,7 @@ import { createLogger } from '@inference-gateway/shared/program/logger';
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { onTestFinished } from 'vitest';
-import { createMember } from '../store/store-rows.js';
+import { createMember, storeWith } from '../store/store-rows.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 export const DAY_MS = 86_400_000;
@@ -42,7 +42,7 @@ export async function openLibrary(options: LibraryOptions = {}): Promise<OpenLib
   const files = openByteStore(dataDir);
   const durations = new DurationMeter();
   const logger = createLogger('silent');
-  const shown = { ...store, ...options.store };
+  const shown = storeWith(store, options.store ?? {});
   const library = new AssetLibrary({
     files,
     store: shown,

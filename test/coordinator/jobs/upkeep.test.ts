@@ -15,6 +15,7 @@ import {
   NOW,
   serve,
   SERVICE,
+  storeWith,
   usageRow,
 } from '../../store/store-rows.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -22,7 +23,6 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 const TICK_MS = 1_000;
 const SWEPT_WITHIN_MS = 5_000;
 const PATIENCE_MS = 3_600_000;
-const PEER = { nodeId: 'peer', onUsageLost: () => {} };
 const NOTHING = async (): Promise<void> => {};
 
 let folder: string;
@@ -59,7 +59,7 @@ function newUpkeep(overrides: Partial<Store> = {}): Upkeep {
     return store.isQueuePaused();
   };
   return new Upkeep({
-    store: { ...store, isQueuePaused, ...overrides },
+    store: storeWith(store, { isQueuePaused, ...overrides }),
     links: LINKED_ELSEWHERE,
     clocks: { wall: () => NOW + passedMs, steady: () => 1_000_000 + passedMs },
     leaseMs: LEASE_MS,
@@ -147,7 +147,7 @@ it('a job fails at once and says so, where its model turns out not to take it', 
 
 it('a job waits for a provider that is linked to another coordinator', async () => {
   const { id } = await submitJob(store, anna);
-  const peer = createSqliteStore(join(folder, DATABASE_FILE), PEER);
+  const peer = createSqliteStore(join(folder, DATABASE_FILE), { nodeId: 'peer' });
   onTestFinished(() => peer.close());
   await peer.startNode(NOW);
   await serve(peer, den, { linkId: 'at the peer' });

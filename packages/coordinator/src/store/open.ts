@@ -36,21 +36,12 @@ export async function openStore(dataDir: string, options: StoreOptions = {}): Pr
   try {
     const file = join(dataDir, DATABASE_FILE);
     bringUpToDate(file);
-    const { onUsageLost = () => {} } = options;
-    const store = createSqliteStore(file, { nodeId: THE_ONLY_NODE, onUsageLost });
-    return locked(store, lock);
+    const onClosed = (): void => lock.release();
+    return createSqliteStore(file, { nodeId: THE_ONLY_NODE, onClosed, ...options });
   } catch (error) {
     lock.release();
     throw asCommandError(error, dataDir);
   }
-}
-
-function locked(store: Store, lock: FolderLock): Store {
-  return {
-    ...store,
-    by: (actor) => locked(store.by(actor), lock),
-    close: () => store.close().finally(() => lock.release()),
-  };
 }
 
 /** True where a store has been opened in this folder before. Throws where nobody lets us look. */

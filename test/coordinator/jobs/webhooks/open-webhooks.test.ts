@@ -4,7 +4,7 @@ import type { Store } from '@inference-gateway/coordinator/store/port';
 import { openWebhooks } from '@inference-gateway/coordinator/jobs/webhooks/sender';
 import { onTestFinished, expect, test } from 'vitest';
 import { failJob, finishJob, jobIdsOf, submitBatch, submitJob } from '../../../store/job-rows.js';
-import { createMember } from '../../../store/store-rows.js';
+import { createMember, storeWith } from '../../../store/store-rows.js';
 import { send } from '../../../support/recording-server.js';
 import type { RecordingServer } from '../../../support/recording-server.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
@@ -99,7 +99,7 @@ test('a coordinator that dies before it has noted the answer sends the same id a
   const { dataDir, store, anna, receiver, webhook } = await openStage();
   const { id } = await submitJob(store, anna, { webhook });
   await finishJob(store, id);
-  const dying = open({ ...store, endWebhook: () => Promise.reject(new Error('killed')) });
+  const dying = open(storeWith(store, { endWebhook: () => Promise.reject(new Error('killed')) }));
   dying.wake();
   await until(() => receiver.requests.length === 1);
   await dying.close();
