@@ -20,10 +20,16 @@ export interface AssetRow {
   expires_at: number;
 }
 
+export const ASSET_COLUMNS = `assets.id, assets.member_id, assets.provider_id, assets.request_id,
+  assets.model, assets.endpoint, assets.content_type, assets.bytes, assets.sha256, assets.seconds,
+  assets.created_at, assets.expires_at`;
+
 export function assetOperations(database: Database): AssetOperations {
-  const find = database.prepare<[string], AssetRow>('select * from assets where id = ?');
+  const find = database.prepare<[string], AssetRow>(
+    `select ${ASSET_COLUMNS} from assets where id = ?`,
+  );
   const findLinked = database.prepare<[string], AssetRow>(
-    `select assets.* from assets join members on members.id = member_id
+    `select ${ASSET_COLUMNS} from assets join members on members.id = member_id
      where assets.id = ? and members.disabled_at is null`,
   );
   const remove = database.prepare<{ id: string; memberId: string | null }>(
@@ -105,9 +111,11 @@ function pageReader(database: Database) {
   const order = `(created_at, id) < (@createdAt, @id) order by created_at desc, id desc
     limit @limit`;
   const own = database.prepare<Page, AssetRow>(
-    `select * from assets where member_id = @memberId and ${order}`,
+    `select ${ASSET_COLUMNS} from assets where member_id = @memberId and ${order}`,
   );
-  const all = database.prepare<Page, AssetRow>(`select * from assets where ${order}`);
+  const all = database.prepare<Page, AssetRow>(
+    `select ${ASSET_COLUMNS} from assets where ${order}`,
+  );
   return ({ memberId, limit, after }: AssetQuery, last: Asset | null): Asset[] => {
     if (after !== null && !isSeenBy(memberId, last)) return [];
     const { createdAt, id } = last ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' };

@@ -18,6 +18,9 @@ interface Row {
   after: string | null;
 }
 
+const SELECT = `select id, at, actor, action, subject_kind, subject_id, subject_name, before, after
+  from audit_log`;
+
 /**
  * In the order in which entries were written: the clock may have gone back, and several share a
  * millisecond. A noun is compared as it stands, where LIKE would take its signs for a pattern.
@@ -30,10 +33,10 @@ const FILTERS = `(@since is null or at >= @since)
   order by rowid desc limit @limit`;
 
 export function auditOperations(database: Database, trail: AuditTrail): AuditOperations {
-  const list = database.prepare<object, Row>(`select * from audit_log where ${FILTERS}`);
+  const list = database.prepare<object, Row>(`${SELECT} where ${FILTERS}`);
   // By its index: a look at one subject does not read the whole log.
   const listOf = database.prepare<object, Row>(
-    `select * from audit_log where subject_id = @subjectId and ${FILTERS}`,
+    `${SELECT} where subject_id = @subjectId and ${FILTERS}`,
   );
   const open = database.prepare('update audit_upkeep set is_open = ?');
   const deleteOld = oldRowDeleter(database, 'audit_log');

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { nextStatus } from '../../../core/jobs/job.js';
 import type { FailedAttempt, JobStatus } from '../../../core/jobs/job.js';
 import type { Job, QueueLimits, JobQuery, ListOrder, PageQuery } from '../../port.js';
-import { toAsset } from '../assets/assets.js';
+import { ASSET_COLUMNS, toAsset } from '../assets/assets.js';
 import type { AssetRow } from '../assets/assets.js';
 import { jobFinder, toJob, enqueueKeys, JOB_COLUMNS } from './job-rows.js';
 import type { JobRow } from './job-rows.js';
@@ -80,7 +80,7 @@ function jobReader(database: Database): Operations['findJob'] {
     .prepare<[string], string>('select result from job_results where job_id = ?')
     .pluck();
   const assetsOf = database.prepare<[string], AssetRow>(
-    `select assets.* from job_assets join assets on assets.id = job_assets.asset_id
+    `select ${ASSET_COLUMNS} from job_assets join assets on assets.id = job_assets.asset_id
      where job_assets.job_id = ? order by job_assets.position`,
   );
   return (id, memberId) => {

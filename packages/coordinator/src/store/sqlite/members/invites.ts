@@ -25,7 +25,8 @@ interface Row {
   inviter_disabled_at: number | null;
 }
 
-const SELECT = `select i.*, n.name as network_name, m.disabled_at as inviter_disabled_at
+const SELECT = `select i.id, i.email, i.role, i.network_id, i.created_at, i.expires_at, i.used_at,
+    i.revoked_at, n.name as network_name, m.disabled_at as inviter_disabled_at
   from invites i left join networks n on n.id = i.network_id
   left join members m on m.id = i.invited_by`;
 

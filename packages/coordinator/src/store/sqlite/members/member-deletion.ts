@@ -4,6 +4,7 @@ import type { MemberHoldings } from '../../port.js';
 import { DELETED_MEMBER, auditEraser } from '../engine/audit-log.js';
 import type { AuditTrail } from '../engine/audit-trail.js';
 import { jobTransitions } from '../jobs/transitions.js';
+import { MEMBER_COLUMNS } from './member-rows.js';
 import type { MemberRow } from './member-rows.js';
 import type { Operations } from '../engine/operations.js';
 
@@ -55,7 +56,9 @@ const COUNTS = {
 } as const;
 
 function holdingsReader(database: Database): Operations['memberHoldings'] {
-  const find = database.prepare<[string], MemberRow>('select * from members where id = ?');
+  const find = database.prepare<[string], MemberRow>(
+    `select ${MEMBER_COLUMNS} from members where id = ?`,
+  );
   const counts = Object.entries(COUNTS).map(
     ([name, from]) => `(select count(*) from ${from}) as ${name}`,
   );
@@ -116,7 +119,9 @@ function deleter(
   trail: AuditTrail,
   holdingsOf: Operations['memberHoldings'],
 ): Operations['deleteMember'] {
-  const find = database.prepare<[string], MemberRow>('select * from members where id = ?');
+  const find = database.prepare<[string], MemberRow>(
+    `select ${MEMBER_COLUMNS} from members where id = ?`,
+  );
   const otherAdmin = database.prepare<[string]>(
     `select 1 from members where role = 'admin' and disabled_at is null and id <> ?`,
   );

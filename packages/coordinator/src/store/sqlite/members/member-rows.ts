@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import type { AuditSubject, Created, Member, NewMember, Role } from '../../port.js';
 import type { AuditTrail } from '../engine/audit-trail.js';
 
-/** A row of `members`, as `select *` reads it. */
+/** A row of `members`, as `MEMBER_COLUMNS` selects it. */
 export interface MemberRow {
   id: string;
   email: string;
@@ -15,6 +15,9 @@ export interface MemberRow {
   created_at: number;
   disabled_at: number | null;
 }
+
+export const MEMBER_COLUMNS = `id, email, name, role, password_hash, rate_limit_requests, max_concurrent,
+  created_at, disabled_at`;
 
 /** The password's hash stays behind: whoever needs it asks for it alone. */
 export function decodeMember(row: MemberRow): Member {
@@ -35,7 +38,7 @@ export function memberCreator(
 ): (member: NewMember, now: number) => Created<Member> {
   const insert = database.prepare<object, MemberRow>(
     `insert into members (id, email, name, role, password_hash, created_at)
-     values (@id, @email, @name, @role, @passwordHash, @now) on conflict do nothing returning *`,
+     values (@id, @email, @name, @role, @passwordHash, @now) on conflict do nothing returning ${MEMBER_COLUMNS}`,
   );
   const emailTaken = database.prepare('select 1 from members where email = ?');
   return (member, now) => {
@@ -59,7 +62,7 @@ export function firstMemberCreator(
   const insert = database.prepare<object, MemberRow>(
     `insert into members (id, email, name, role, password_hash, created_at)
      select @id, @email, @name, 'admin', @passwordHash, @now
-     where not exists (select 1 from members) returning *`,
+     where not exists (select 1 from members) returning ${MEMBER_COLUMNS}`,
   );
   return (member, now) => {
     const row = insert.get({ ...member, id: ulid(now), now });

@@ -2,7 +2,7 @@ import { ulid } from '@inference-gateway/shared/ids';
 import type { Database } from 'better-sqlite3';
 import type { AuditSubject, MemberSession } from '../../port.js';
 import type { AuditTrail } from '../engine/audit-trail.js';
-import { decodeMember, memberSubject } from './member-rows.js';
+import { decodeMember, MEMBER_COLUMNS, memberSubject } from './member-rows.js';
 import type { MemberRow } from './member-rows.js';
 import type { Operations } from '../engine/operations.js';
 
@@ -28,12 +28,13 @@ interface Row {
   expires_at: number;
 }
 
-const SELECT = `select s.*, m.name as member_name, m.email as member_email
+const SELECT = `select s.id, s.member_id, s.address, s.user_agent, s.created_at, s.last_used_at, s.expires_at,
+    m.name as member_name, m.email as member_email
   from member_sessions s join members m on m.id = s.member_id`;
 
 export function sessionOperations(database: Database, trail: AuditTrail): SessionOperations {
   const withPassword = database.prepare<[string], MemberRow>(
-    'select * from members where email = ? and password_hash is not null and disabled_at is null',
+    `select ${MEMBER_COLUMNS} from members where email = ? and password_hash is not null and disabled_at is null`,
   );
   const list = database.prepare<{ memberId: string | null; now: number }, Row>(
     `${SELECT} where (@memberId is null or s.member_id = @memberId) and s.expires_at > @now
@@ -81,7 +82,9 @@ function user(database: Database): Operations['useSession'] {
   const find = database.prepare<{ hash: string; now: number }, Row>(
     `${SELECT} where s.hash = @hash and s.expires_at > @now and m.disabled_at is null`,
   );
-  const memberOf = database.prepare<[string], MemberRow>('select * from members where id = ?');
+  const memberOf = database.prepare<[string], MemberRow>(
+    `select ${MEMBER_COLUMNS} from members where id = ?`,
+  );
   const note = database.prepare(
     `update member_sessions
      set last_used_at = @now, address = @address, expires_at = @expiresAt where id = @id`,
@@ -101,7 +104,9 @@ function user(database: Database): Operations['useSession'] {
 
 function ender(database: Database, trail: AuditTrail): Operations['endSessions'] {
   const find = database.prepare<[string], Row>(`${SELECT} where s.id = ?`);
-  const findMember = database.prepare<[string], MemberRow>('select * from members where id = ?');
+  const findMember = database.prepare<[string], MemberRow>(
+    `select ${MEMBER_COLUMNS} from members where id = ?`,
+  );
   const forgetOver = database.prepare('delete from member_sessions where expires_at <= ?');
   const end = {
     id: database.prepare<[string]>('delete from member_sessions where id = ?'),

@@ -1,7 +1,13 @@
 import type { Database } from 'better-sqlite3';
 import type { MemberChange, MemberLimits } from '../../port.js';
 import type { AuditTrail } from '../engine/audit-trail.js';
-import { decodeMember, firstMemberCreator, memberCreator, memberSubject } from './member-rows.js';
+import {
+  decodeMember,
+  firstMemberCreator,
+  MEMBER_COLUMNS,
+  memberCreator,
+  memberSubject,
+} from './member-rows.js';
 import type { MemberRow } from './member-rows.js';
 import type { Operations } from '../engine/operations.js';
 
@@ -18,10 +24,12 @@ type MemberOperations = Pick<
 export function memberOperations(database: Database, trail: AuditTrail): MemberOperations {
   // An id wins over an address, and that over a name: a name can be chosen to look like an id.
   const find = database.prepare<{ ref: string }, MemberRow>(
-    `select * from members where id = @ref or email = @ref or name = @ref
+    `select ${MEMBER_COLUMNS} from members where id = @ref or email = @ref or name = @ref
      order by id = @ref desc, email = @ref desc limit 1`,
   );
-  const list = database.prepare<[], MemberRow>('select * from members order by created_at, id');
+  const list = database.prepare<[], MemberRow>(
+    `select ${MEMBER_COLUMNS} from members order by created_at, id`,
+  );
   return {
     createMember: memberCreator(database, trail),
     createFirstMember: firstMemberCreator(database, trail),
@@ -40,7 +48,9 @@ export function memberOperations(database: Database, trail: AuditTrail): MemberO
  * the audit is the one who is changed.
  */
 function changer(database: Database, trail: AuditTrail): Operations['changeMember'] {
-  const byId = database.prepare<[string], MemberRow>('select * from members where id = ?');
+  const byId = database.prepare<[string], MemberRow>(
+    `select ${MEMBER_COLUMNS} from members where id = ?`,
+  );
   const nameTaken = database.prepare('select 1 from members where name = @name and id <> @id');
   const update = database.prepare<MemberRow>(
     `update members set name = @name, role = @role, disabled_at = @disabled_at,
@@ -90,7 +100,9 @@ function recordChanges(trail: AuditTrail, before: MemberRow, after: MemberRow): 
 }
 
 function limiter(database: Database, trail: AuditTrail): Operations['setMemberLimits'] {
-  const byId = database.prepare<[string], MemberRow>('select * from members where id = ?');
+  const byId = database.prepare<[string], MemberRow>(
+    `select ${MEMBER_COLUMNS} from members where id = ?`,
+  );
   const update = database.prepare<MemberLimits & { id: string }>(
     `update members set rate_limit_requests = @requests, max_concurrent = @concurrent
      where id = @id`,

@@ -46,7 +46,9 @@ interface Row {
   provider_id: string | null;
 }
 
-const SELECT = `select d.*, m.name as owner_name, m.disabled_at as owner_disabled_at
+const SELECT = `select d.id, d.user_code, d.name, d.host, d.address, d.created_at, d.expires_at,
+    d.wrong_tries, d.state, d.owner_id, d.approves_provider, d.provider_id,
+    m.name as owner_name, m.disabled_at as owner_disabled_at
   from device_logins d left join members m on m.id = d.owner_id`;
 const WAITS = "state = 'pending' and expires_at > @now";
 
@@ -112,7 +114,6 @@ function finder(database: Database, trail: AuditTrail): Operations['findDevice']
 }
 
 interface Guesses {
-  readonly guesser: string;
   readonly wrong_tries: number;
   readonly last_at: number;
 }
@@ -136,7 +137,7 @@ class WrongCodes {
     this.#trail = trail;
     // What lies in the future is from before the clock was set back.
     this.#find = database.prepare<object, Guesses>(
-      `select * from device_guesses
+      `select wrong_tries, last_at from device_guesses
        where guesser = @guesser and last_at > @now - ${CODE_LOCK_OUT_MS} and last_at <= @now`,
     );
     this.#forgetPast = database.prepare<object>(
@@ -144,7 +145,8 @@ class WrongCodes {
     );
     this.#count = database.prepare<object, Guesses>(
       `insert into device_guesses (guesser, wrong_tries, last_at) values (@guesser, 1, @now)
-       on conflict do update set wrong_tries = wrong_tries + 1, last_at = @now returning *`,
+       on conflict do update set wrong_tries = wrong_tries + 1, last_at = @now
+       returning wrong_tries, last_at`,
     );
     this.#countOnLogins = database.prepare<object>(
       `update device_logins set wrong_tries = wrong_tries + 1 where ${WAITS}`,
@@ -205,11 +207,12 @@ function approver(database: Database, trail: AuditTrail): Operations['approveDev
   const nameTaken = database.prepare(
     'select 1 from providers where owner_id = @ownerId and name = @name',
   );
-  const approve = database.prepare<object, Row>(
+  const approve = database.prepare<object>(
     `update device_logins
      set state = 'approved', owner_id = @ownerId, approves_provider = @approvesProvider
-     where id = @id returning *, (select name from members where id = @ownerId) as owner_name`,
+     where id = @id`,
   );
+  const byId = database.prepare<[string], Row>(`${SELECT} where d.id = ?`);
   return ({ ownerId, approvesProvider, ...typed }, now) => {
     const found = find(typed, now);
     if (found.kind !== 'pending') return found;
@@ -217,7 +220,8 @@ function approver(database: Database, trail: AuditTrail): Operations['approveDev
     if (name !== null && nameTaken.get({ ownerId, name }) !== undefined) {
       return { kind: 'taken', field: 'name' };
     }
-    const row = approve.get({ id, ownerId, approvesProvider: approvesProvider ? 1 : 0 });
+    approve.run({ id, ownerId, approvesProvider: approvesProvider ? 1 : 0 });
+    const row = byId.get(id);
     if (row === undefined) throw new Error(`the log-in ${id} was gone while it was approved`);
     const after = { ...asked(row), owner: row.owner_name };
     trail.record({ action: 'device.approve', subject: subjectOf(row), before: null, after });
@@ -227,13 +231,13 @@ function approver(database: Database, trail: AuditTrail): Operations['approveDev
 
 function denier(database: Database, trail: AuditTrail): Operations['denyDevice'] {
   const find = finder(database, trail);
-  const deny = database.prepare<[string], Row>(
-    "update device_logins set state = 'denied' where id = ? returning *",
-  );
+  const deny = database.prepare("update device_logins set state = 'denied' where id = ?");
+  const byId = database.prepare<[string], Row>(`${SELECT} where d.id = ?`);
   return (typed, now) => {
     const found = find(typed, now);
     if (found.kind !== 'pending') return found;
-    const row = deny.get(found.value.id);
+    deny.run(found.value.id);
+    const row = byId.get(found.value.id);
     if (row === undefined) throw new Error(`the log-in ${found.value.id} was gone`);
     const [subject, before] = [subjectOf(row), asked(row)];
     trail.record({ action: 'device.deny', subject, before, after: null });

@@ -25,7 +25,8 @@ interface Row {
   provider_id: string | null;
 }
 
-const SELECT = `select t.*, m.name as owner_name, m.disabled_at as owner_disabled_at
+const SELECT = `select t.id, t.owner_id, t.name, t.replaces, t.created_at, t.expires_at, t.used_at,
+    t.revoked_at, t.provider_id, m.name as owner_name, m.disabled_at as owner_disabled_at
   from join_tokens t join members m on m.id = t.owner_id`;
 
 export function joinTokenOperations(database: Database, trail: AuditTrail): JoinTokenOperations {

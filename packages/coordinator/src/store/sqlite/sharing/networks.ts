@@ -19,7 +19,7 @@ interface Row {
   created_at: number;
 }
 
-const SELECT = `select n.*, m.name as owner_name
+const SELECT = `select n.id, n.name, n.owner_id, n.created_at, m.name as owner_name
   from networks n join members m on m.id = n.owner_id`;
 
 export function networkOperations(database: Database, trail: AuditTrail): NetworkOperations {
@@ -37,7 +37,9 @@ function networkChanges(database: Database, trail: AuditTrail): NetworkChanges {
     `insert into networks (id, name, owner_id, created_at) values (@id, @name, @ownerId, @now)
      on conflict (name) do nothing`,
   );
-  const addOwner = database.prepare('insert into network_members values (@id, @ownerId, @now)');
+  const addOwner = database.prepare(
+    `insert into network_members (network_id, member_id, joined_at) values (@id, @ownerId, @now)`,
+  );
   const shares = database
     .prepare<[string], number>('select count(*) from shares where network_id = ?')
     .pluck();

@@ -24,7 +24,9 @@ interface Row extends CapColumns {
   created_at: number;
 }
 
-const SELECT = `select s.*, p.owner_id, o.name || '/' || p.name as provider_name,
+const SELECT = `select s.id, s.provider_id, s.service_id, s.model, s.network_id, s.member_id,
+    s.max_slots, s.max_tokens, s.hours_from, s.hours_until, s.hours_zone, s.created_at,
+    p.owner_id, o.name || '/' || p.name as provider_name,
     n.name as network_name, m.name as member_name
   from shares s join providers p on p.id = s.provider_id join members o on o.id = p.owner_id
   left join networks n on n.id = s.network_id left join members m on m.id = s.member_id`;
@@ -53,7 +55,7 @@ const IS_SAME = `provider_id = @providerId
 
 function putter(database: Database, trail: AuditTrail): Operations['putShare'] {
   const same = database.prepare<object, CapColumns & { id: string }>(
-    `select * from shares where ${IS_SAME}`,
+    `select id, max_slots, max_tokens, hours_from, hours_until, hours_zone from shares where ${IS_SAME}`,
   );
   const insert = database.prepare<object>(
     `insert into shares (id, provider_id, service_id, model, network_id, member_id,
@@ -265,9 +267,13 @@ function blockOperations(database: Database, trail: AuditTrail): BlockOperations
     `select m.email, o.name as owner from members m, members o
      where m.id = @memberId and o.id = @ownerId`,
   );
+  const isBlocked = database.prepare(
+    'select 1 from blocks where owner_id = @ownerId and member_id = @memberId',
+  );
   const refusalOf = capReader(database, 'blocks where owner_id = @ownerId');
   return {
     blockMember: ({ ownerId, memberId, cap }, now) => {
+      if (isBlocked.get({ ownerId, memberId }) !== undefined) return { kind: 'unchanged' };
       const refusal = refusalOf(cap, { ownerId });
       if (refusal !== null) return refusal;
       if (block.run({ ownerId, memberId, now }).changes === 0) return { kind: 'unchanged' };
