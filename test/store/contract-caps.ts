@@ -63,6 +63,12 @@ export function describeCaps(adapter: string, harness: () => StoreHarness): void
       expect(await share('tiny')).toMatchObject({ kind: 'shared' });
       expect(await share('small')).toEqual(full(1));
       expect(await share('tiny', 2)).toMatchObject({ value: { caps: { slots: 2 } } });
+
+      const [ben, cleo] = [audience.id, (await createMember(store(), 'cleo')).id];
+      const block = (memberId: string) => store().blockMember({ ownerId, memberId, cap: 1 }, NOW);
+      expect(await block(ben)).toEqual({ kind: 'changed' });
+      expect(await block(cleo)).toEqual(full(1));
+      expect(await block(ben)).toEqual({ kind: 'unchanged' });
     });
 
     test("a member's invite ends none that is not into a network of theirs", async () => {

@@ -18,8 +18,7 @@ interface Row {
   after: string | null;
 }
 
-const SELECT = `select id, at, actor, action, subject_kind, subject_id, subject_name, before, after
-  from audit_log`;
+const COLUMNS = 'id, at, actor, action, subject_kind, subject_id, subject_name, before, after';
 
 /**
  * In the order in which entries were written: the clock may have gone back, and several share a
@@ -33,10 +32,10 @@ const FILTERS = `(@since is null or at >= @since)
   order by rowid desc limit @limit`;
 
 export function auditOperations(database: Database, trail: AuditTrail): AuditOperations {
-  const list = database.prepare<object, Row>(`${SELECT} where ${FILTERS}`);
+  const list = database.prepare<object, Row>(`select ${COLUMNS} from audit_log where ${FILTERS}`);
   // By its index: a look at one subject does not read the whole log.
   const listOf = database.prepare<object, Row>(
-    `${SELECT} where subject_id = @subjectId and ${FILTERS}`,
+    `select ${COLUMNS} from audit_log where subject_id = @subjectId and ${FILTERS}`,
   );
   const open = database.prepare('update audit_upkeep set is_open = ?');
   const deleteOld = oldRowDeleter(database, 'audit_log');
@@ -93,7 +92,7 @@ export function auditEraser(database: Database): (member: Erased) => void {
     `select before, after from audit_log where subject_id = @id and subject_kind = 'user'`,
   );
   const naming = database.prepare<object, Row & { rowid: number }>(
-    `select rowid, * from audit_log where instr(lower(
+    `select rowid, ${COLUMNS} from audit_log where instr(lower(
        actor || ' ' || subject_name || ' ' || coalesce(before, '') || ' ' || coalesce(after, '')
      ), lower(@word))`,
   );

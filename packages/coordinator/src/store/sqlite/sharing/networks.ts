@@ -93,7 +93,7 @@ function renamer(database: Database, trail: AuditTrail): Operations['renameNetwo
 
 function membershipChanges(database: Database, trail: AuditTrail): MembershipChanges {
   const join = database.prepare(
-    `insert into network_members
+    `insert into network_members (network_id, member_id, joined_at)
      select n.id, m.id, @now from networks n, members m where n.id = @networkId and m.id = @memberId
      on conflict do nothing`,
   );
@@ -206,7 +206,7 @@ function invitationChanges(
   trail: AuditTrail,
 ): Omit<InvitationOperations, 'listNetworkInvitations'> {
   const insert = database.prepare<object>(
-    `insert into network_invitations
+    `insert into network_invitations (network_id, member_id, invited_by, created_at)
      select n.id, m.id, @invitedBy, @now from networks n, members m
      where n.id = @networkId and m.id = @memberId
        and not exists (select 1 from network_members where ${OF})

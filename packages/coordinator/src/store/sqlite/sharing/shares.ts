@@ -55,7 +55,8 @@ const IS_SAME = `provider_id = @providerId
 
 function putter(database: Database, trail: AuditTrail): Operations['putShare'] {
   const same = database.prepare<object, CapColumns & { id: string }>(
-    `select id, max_slots, max_tokens, hours_from, hours_until, hours_zone from shares where ${IS_SAME}`,
+    `select id, max_slots, max_tokens, hours_from, hours_until, hours_zone
+     from shares where ${IS_SAME}`,
   );
   const insert = database.prepare<object>(
     `insert into shares (id, provider_id, service_id, model, network_id, member_id,
@@ -249,7 +250,7 @@ type BlockOperations = Pick<Operations, 'blockMember' | 'unblockMember' | 'listB
 function blockOperations(database: Database, trail: AuditTrail): BlockOperations {
   // Nobody is kept from what is their own.
   const block = database.prepare(
-    `insert into blocks
+    `insert into blocks (owner_id, member_id, created_at)
      select o.id, m.id, @now from members o, members m
      where o.id = @ownerId and m.id = @memberId and o.id <> m.id
      on conflict do nothing`,

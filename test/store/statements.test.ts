@@ -1,0 +1,24 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const ADAPTER = join(import.meta.dirname, '../../packages/coordinator/src/store/sqlite');
+
+/** All columns of a table; `points` is a table of the statement itself, which names them. */
+const EVERY_COLUMN = /(?:select|returning|,)\s+(?:\w+\.)?\*(?!\s+from points\b)(?=[\s,`])/;
+const BY_POSITION = /insert into \w+\s+(?:values|select)\b/;
+
+test('statements name the columns that they read and write', () => {
+  const files = readdirSync(ADAPTER, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  expect(files.length).toBeGreaterThan(30);
+  const found = files.filter((file) => {
+    const text = readFileSync(join(ADAPTER, file), 'utf8').replaceAll(/\/\*\*.*?\*\//gs, '');
+    return EVERY_COLUMN.test(text) || BY_POSITION.test(text);
+  });
+  expect(found).toEqual([]);
+  for (const bad of ['select * from jobs', 'select j.*, m.name', 'returning *`'])
+    expect(bad).toMatch(EVERY_COLUMN);
+  expect('insert into blocks values (?, ?)').toMatch(BY_POSITION);
+});
