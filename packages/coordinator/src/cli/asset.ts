@@ -109,7 +109,7 @@ export function addPrune(program: Command): void {
 
 async function prune(options: PruneOptions): Promise<void> {
   const isDryRun = options.dryRun === true;
-  if (!isDryRun) requireYes(options, 'prune deletes files for good; --dry-run only counts them');
+  if (!isDryRun) requireYes(options, 'prune deletes for good; --dry-run only counts the files');
   const report = await admin(options, 'asset.prune', { dry_run: isDryRun });
   (options.json === true ? printJson : printRecord)(report);
 }
