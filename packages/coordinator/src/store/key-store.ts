@@ -33,7 +33,7 @@ export interface NewApiKey {
   /** Absent: as the operator has set. */
   readonly assets?: AssetsAccess | null;
   readonly expiresAt: number | null;
-  /** Refused as `full` where the member has so many that are not revoked. Null or absent: no limit. */
+  /** Refused as `full` where the member has so many unrevoked ones. Null or absent: no limit. */
   readonly cap?: number | null;
 }
 

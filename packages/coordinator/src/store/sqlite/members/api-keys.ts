@@ -189,10 +189,10 @@ interface KeyRow {
   revoked_at: number | null;
 }
 
-const SELECT_KEY = `select k.id, k.member_id, k.name, k.prefix, k.hash, k.previous_hash, k.previous_until, k.scope,
-    k.assets, k.created_at, k.last_used_at, k.expires_at, k.disabled_at, k.revoked_at,
-    m.email as member_email, m.name as member_name, m.disabled_at as member_disabled_at,
-    m.rate_limit_requests, m.max_concurrent
+const SELECT_KEY = `select k.id, k.member_id, k.name, k.prefix, k.hash, k.previous_hash,
+    k.previous_until, k.scope, k.assets, k.created_at, k.last_used_at, k.expires_at,
+    k.disabled_at, k.revoked_at, m.email as member_email, m.name as member_name,
+    m.disabled_at as member_disabled_at, m.rate_limit_requests, m.max_concurrent
   from api_keys k join members m on m.id = k.member_id`;
 
 function keyFinder(database: Database): (id: string) => KeyRow | undefined {

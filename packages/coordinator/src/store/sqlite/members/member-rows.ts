@@ -16,8 +16,8 @@ export interface MemberRow {
   disabled_at: number | null;
 }
 
-export const MEMBER_COLUMNS = `id, email, name, role, password_hash, rate_limit_requests, max_concurrent,
-  created_at, disabled_at`;
+export const MEMBER_COLUMNS = `id, email, name, role, password_hash,
+  rate_limit_requests, max_concurrent, created_at, disabled_at`;
 
 /** The password's hash stays behind: whoever needs it asks for it alone. */
 export function decodeMember(row: MemberRow): Member {
@@ -38,7 +38,8 @@ export function memberCreator(
 ): (member: NewMember, now: number) => Created<Member> {
   const insert = database.prepare<object, MemberRow>(
     `insert into members (id, email, name, role, password_hash, created_at)
-     values (@id, @email, @name, @role, @passwordHash, @now) on conflict do nothing returning ${MEMBER_COLUMNS}`,
+     values (@id, @email, @name, @role, @passwordHash, @now) on conflict do nothing
+     returning ${MEMBER_COLUMNS}`,
   );
   const emailTaken = database.prepare('select 1 from members where email = ?');
   return (member, now) => {

@@ -28,13 +28,14 @@ interface Row {
   expires_at: number;
 }
 
-const SELECT = `select s.id, s.member_id, s.address, s.user_agent, s.created_at, s.last_used_at, s.expires_at,
-    m.name as member_name, m.email as member_email
+const SELECT = `select s.id, s.member_id, s.address, s.user_agent, s.created_at,
+    s.last_used_at, s.expires_at, m.name as member_name, m.email as member_email
   from member_sessions s join members m on m.id = s.member_id`;
 
 export function sessionOperations(database: Database, trail: AuditTrail): SessionOperations {
   const withPassword = database.prepare<[string], MemberRow>(
-    `select ${MEMBER_COLUMNS} from members where email = ? and password_hash is not null and disabled_at is null`,
+    `select ${MEMBER_COLUMNS} from members
+     where email = ? and password_hash is not null and disabled_at is null`,
   );
   const list = database.prepare<{ memberId: string | null; now: number }, Row>(
     `${SELECT} where (@memberId is null or s.member_id = @memberId) and s.expires_at > @now

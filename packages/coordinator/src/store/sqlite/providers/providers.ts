@@ -32,8 +32,9 @@ interface Row {
   host: string | null;
 }
 
-const SELECT = `select p.id, p.owner_id, p.name, p.created_at, p.approved_at, p.last_seen_at, p.draining,
-    p.paused, m.name as owner_name, m.disabled_at as owner_disabled_at, s.services, s.host
+const SELECT = `select p.id, p.owner_id, p.name, p.created_at, p.approved_at, p.last_seen_at,
+    p.draining, p.paused, m.name as owner_name, m.disabled_at as owner_disabled_at,
+    s.services, s.host
   from providers p join members m on m.id = p.owner_id
   left join provider_snapshots s on s.provider_id = p.id`;
 
