@@ -15,7 +15,7 @@ import { hashSecret } from '@inference-gateway/shared/program/secret';
 import type { Links } from '../../core/routing/links.js';
 import { warningOf, hoursFault, SHARE_LIMITS } from '../../core/access/sharing.js';
 import type { ShareCaps } from '../../core/access/sharing.js';
-import type { Network, NewShare, Provider, Share, Store } from '../../store/port.js';
+import type { Network, Provider, Share, Store } from '../../store/port.js';
 import { AddressLimit } from '../edge/address-limit.js';
 import type { Context, RequestState } from '../edge/context.js';
 import type { JsonBodies } from '../bodies/body.js';
