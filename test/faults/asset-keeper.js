@@ -12,7 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const WRITERS = 5;
 const SLOW_MS = 4;
 const [dataDir = '', memberId = '', retentionMs = ''] = process.argv.slice(2);
-const store = await openStore(dataDir);
+const store = await openStore(dataDir, { inThread: true });
 const slowStore = {
   ...store,
   createAsset: slow((...args) => store.createAsset(...args)),

@@ -22,7 +22,7 @@ import { query, usageRows } from '../support/usage-rows.js';
 const TIMES = 100;
 
 it('a result that is finished 100 times at once is stored once', async () => {
-  const store = await openStore(await temporaryFolder());
+  const store = await openStore(await temporaryFolder(), { inThread: true });
   onTestFinished(() => store.close());
   const anna = await createMember(store, 'anna');
   const { claimId } = await runningJob(store, anna.id);

@@ -98,7 +98,7 @@ describe('a caller that polls for the end of a job and leaves', () => {
   });
 
   it('is not waited for', async () => {
-    const store = await openStore(await temporaryFolder());
+    const store = await openStore(await temporaryFolder(), { inThread: true });
     onTestFinished(() => store.close());
     const { job } = await runningJob(store, (await createMember(store, 'anna')).id);
     const looks = { count: 0 };

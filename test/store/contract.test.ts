@@ -1,5 +1,6 @@
 import { DATABASE_FILE, openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
+import { runInThread } from '@inference-gateway/coordinator/store/sqlite/engine/calls';
 import { createSqliteStore } from '@inference-gateway/coordinator/store/sqlite/engine/client';
 import { openForReading } from '@inference-gateway/coordinator/store/sqlite/engine/database';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -37,7 +38,8 @@ describeStore('SQLite', async () => {
     },
     peer(nodeId) {
       const file = join(dataDir, DATABASE_FILE);
-      const peer = createSqliteStore(file, { nodeId });
+      // In a thread: the two are at work at the same time.
+      const peer = createSqliteStore(runInThread({ databaseFile: file, nodeId }));
       current.peers.push(peer);
       return peer;
     },

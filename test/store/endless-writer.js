@@ -3,7 +3,7 @@
 import { openStore } from '@inference-gateway/coordinator/store/open';
 
 const WRITERS = 20;
-const store = await openStore(process.argv[2] ?? '');
+const store = await openStore(process.argv[2] ?? '', { inThread: true });
 let next = 0;
 
 async function write() {

@@ -29,7 +29,7 @@ const USAGE = {
 };
 
 export async function openGatewayQueue(folder: string): Promise<JobQueue> {
-  const store = await openStore(folder);
+  const store = await openStore(folder, { inThread: true });
   const memberId = await createMember(store);
   return {
     add: (jobs) => add(store, memberId, jobs),

@@ -41,7 +41,7 @@ export async function measureStores(tables: Tables, round: TableRound): Promise<
   const places = new Map<string, Place>();
   try {
     for (const [name, table] of tables) {
-      places.set(name, { table, round, store: await openStore(table.folder) });
+      places.set(name, { table, round, store: await openStore(table.folder, { inThread: true }) });
     }
     for (let i = 0; i < round.rounds; i++) {
       round.say(`tables, through the store: round ${i + 1} of ${round.rounds}`);

@@ -82,6 +82,7 @@ const RECONNECT_AFTER_MS = 1_000;
 export async function startCoordinator(config: Config): Promise<Coordinator> {
   const logger = createLogger(config.logLevel);
   const store = await openStore(config.dataDir, {
+    inThread: true,
     onUsageLost: (rows, reason) => logger.error({ rows, reason }, 'usage rows lost'),
   });
   try {

@@ -8,6 +8,7 @@ import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import { expect, it, onTestFinished } from 'vitest';
+import { storeWith } from '../../store/store-rows.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/until.js';
 
@@ -25,7 +26,7 @@ async function stage() {
     if (perLane === FREE) asked += 1;
     return opened.laneHeads(perLane);
   };
-  const store = { ...opened, laneHeads };
+  const store = storeWith(opened, { laneHeads });
   let freed = nothing;
   const links = {
     candidates: () => [],

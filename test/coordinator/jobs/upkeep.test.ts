@@ -3,6 +3,7 @@ import { Upkeep } from '@inference-gateway/coordinator/jobs/upkeep';
 import type { UpkeepParts } from '@inference-gateway/coordinator/jobs/upkeep';
 import { DATABASE_FILE, openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
+import { runInThread } from '@inference-gateway/coordinator/store/sqlite/engine/calls';
 import { createSqliteStore } from '@inference-gateway/coordinator/store/sqlite/engine/client';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import { join } from 'node:path';
@@ -147,7 +148,8 @@ it('a job fails at once and says so, where its model turns out not to take it', 
 
 it('a job waits for a provider that is linked to another coordinator', async () => {
   const { id } = await submitJob(store, anna);
-  const peer = createSqliteStore(join(folder, DATABASE_FILE), { nodeId: 'peer' });
+  const databaseFile = join(folder, DATABASE_FILE);
+  const peer = createSqliteStore(runInThread({ databaseFile, nodeId: 'peer' }));
   onTestFinished(() => peer.close());
   await peer.startNode(NOW);
   await serve(peer, den, { linkId: 'at the peer' });

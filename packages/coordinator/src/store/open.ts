@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { LOCK_FILE, lockFolder, requireAccess } from './lock.js';
 import type { FolderLock } from './lock.js';
 import type { Store } from './port.js';
+import { runHere, runInThread } from './sqlite/engine/calls.js';
 import { createSqliteStore } from './sqlite/engine/client.js';
 import { copiedAssets, copyDatabase, storedAssets } from './sqlite/engine/copy.js';
 import type { CopiedAsset, DatabaseCopy } from './sqlite/engine/copy.js';
 import { DATABASE_FILE, openDatabase } from './sqlite/engine/database.js';
+import type { Engine, EngineOptions } from './sqlite/engine/engine.js';
 import { inspectDatabase, spaceOfDatabase } from './sqlite/engine/inspect.js';
 import type { Inspection, SpaceQuestion, StoreSpace } from './sqlite/engine/inspect.js';
 import { migrationStatus, migrate } from './sqlite/engine/migrations.js';
@@ -22,6 +24,8 @@ export { DATABASE_FILE, LOCK_FILE };
 const THE_ONLY_NODE = 'local';
 
 interface StoreOptions {
+  /** For a process that serves, whose event loop must not wait for the disk. */
+  readonly inThread?: boolean;
   /** Told how many usage rows will never be written, and why. */
   readonly onUsageLost?: (rows: number, reason: string) => void;
 }
@@ -32,16 +36,24 @@ interface StoreOptions {
  * program wrote it.
  */
 export async function openStore(dataDir: string, options: StoreOptions = {}): Promise<Store> {
+  const { inThread = false, ...told } = options;
   const lock = lockFolder(dataDir);
   try {
     const file = join(dataDir, DATABASE_FILE);
     bringUpToDate(file);
-    const onClosed = (): void => lock.release();
-    return createSqliteStore(file, { nodeId: THE_ONLY_NODE, onClosed, ...options });
+    const engine = { databaseFile: file, nodeId: THE_ONLY_NODE };
+    const runner = inThread ? runInThread(engine) : runHere(await openHere(engine));
+    return createSqliteStore(runner, { onClosed: () => lock.release(), ...told });
   } catch (error) {
     lock.release();
     throw asCommandError(error, dataDir);
   }
+}
+
+/** A process whose store has a thread does not load what runs there. */
+async function openHere(options: EngineOptions): Promise<Engine> {
+  const { openEngine } = await import('./sqlite/engine/engine.js');
+  return openEngine(options);
 }
 
 /** True where a store has been opened in this folder before. Throws where nobody lets us look. */

@@ -1,14 +1,13 @@
-/** The store on SQLite: every operation is a call to the worker thread that owns the connection. */
+/** The store on SQLite: every operation is a call to the engine that owns the connection. */
 import { KeyCache } from './key-cache.js';
 import type { Store, UsageRow } from '../../port.js';
 import { UsageBuffer } from './usage-buffer.js';
 import { SYSTEM } from './audit-trail.js';
-import { WorkerCalls } from './worker-calls.js';
+import { StoreCalls } from './calls.js';
+import type { StartRunner } from './calls.js';
 import type { Operations } from './operations.js';
 
 interface SqliteStoreOptions {
-  /** Of the coordinator that uses the store. */
-  readonly nodeId: string;
   /** Told how many usage rows will never be written, and why. */
   readonly onUsageLost?: (rows: number, reason: string) => void;
   /** Told when the database is closed, or cannot be. */
@@ -17,16 +16,16 @@ interface SqliteStoreOptions {
 
 /** What the store is to every actor. */
 interface Parts {
-  readonly calls: WorkerCalls;
+  readonly calls: StoreCalls;
   readonly keys: KeyCache;
   readonly usage: UsageBuffer;
   readonly onClosed: () => void;
 }
 
 /** Needs a database whose tables are up to date, and the lock of its folder. */
-export function createSqliteStore(databaseFile: string, options: SqliteStoreOptions): Store {
-  const { nodeId, onUsageLost = () => {}, onClosed = () => {} } = options;
-  const calls = new WorkerCalls({ databaseFile, nodeId });
+export function createSqliteStore(start: StartRunner, options: SqliteStoreOptions = {}): Store {
+  const { onUsageLost = () => {}, onClosed = () => {} } = options;
+  const calls = new StoreCalls(start);
   const usage = new UsageBuffer({
     write: (rows: readonly UsageRow[]) => calls.call(SYSTEM, 'writeUsage', rows),
     onLost: onUsageLost,
@@ -78,12 +77,12 @@ function storeOf(parts: Parts, actor: string): Store {
   return forwarding(own, ask);
 }
 
-/** An operation that the worker does as it is asked, with nothing before or after. */
+/** An operation that the engine does as it is asked, with nothing before or after. */
 type Ask = <Name extends keyof Operations>(
   name: Name,
 ) => (...args: Parameters<Operations[Name]>) => Promise<ReturnType<Operations[Name]>>;
 
-/** What the client adds to the worker's operations. */
+/** What the client adds to the engine's operations. */
 type OwnCalls = Pick<
   Store,
   | Exclude<keyof Store, keyof Operations>
@@ -94,7 +93,10 @@ type OwnCalls = Pick<
   | 'memberActivity'
 >;
 
-/** Every other operation is the worker's of the same name: the compiler holds both to the port. */
+/**
+ * Every other operation is the engine's of the same name: the compiler holds both to the port. A
+ * spread of the store has only its own: `Object.create(store)` has all.
+ */
 function forwarding(own: OwnCalls, ask: Ask): Store {
   const known = new Map<string | symbol, unknown>(Object.entries(own));
   return new Proxy(own as Store, {

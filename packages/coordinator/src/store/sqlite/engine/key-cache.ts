@@ -1,6 +1,6 @@
 /**
  * Keys that were looked up lately. Every request needs one, and a look-up costs a hop to the
- * worker.
+ * engine.
  */
 import type { KeyHolder } from '../../port.js';
 

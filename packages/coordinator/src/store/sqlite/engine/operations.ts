@@ -1,7 +1,4 @@
-/**
- * What the worker can be asked to do: the store's operations, each synchronous on the worker's
- * connection.
- */
+/** What the engine can be asked to do: the store's operations, each synchronous on its connection. */
 import type { SharingFacts } from '../../../core/access/sharing.js';
 import type { Store, UsageRow } from '../../port.js';
 
@@ -20,7 +17,7 @@ export type Operations = {
   ) => Awaited<ReturnType<Asked[Name]>>;
 };
 
-/** One operation as it crosses to the worker. */
+/** One operation as it crosses to the engine. */
 export interface Call {
   /** Whose change it is, for the audit log. */
   readonly actor: string;

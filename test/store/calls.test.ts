@@ -4,8 +4,9 @@ import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine
 import { migrate } from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
 import {
   MAX_PENDING_CALLS,
-  WorkerCalls,
-} from '@inference-gateway/coordinator/store/sqlite/engine/worker-calls';
+  runInThread,
+  StoreCalls,
+} from '@inference-gateway/coordinator/store/sqlite/engine/calls';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -14,10 +15,8 @@ import { NOW, newMember, usageRow } from './store-rows.js';
 const UNAVAILABLE = { code: 'storage_unavailable', status: 503 };
 
 test('when the thread dies, what is pending and what comes later is refused', async () => {
-  const calls = new WorkerCalls({
-    databaseFile: join(await temporaryFolder(), 'no such folder', 'gateway.db'),
-    nodeId: 'node',
-  });
+  const databaseFile = join(await temporaryFolder(), 'no such folder', 'gateway.db');
+  const calls = new StoreCalls(runInThread({ databaseFile, nodeId: 'node' }));
   const pending = [calls.call(SYSTEM, 'listMembers'), calls.call(SYSTEM, 'listProviders')];
   for (const call of pending) await expect(call).rejects.toMatchObject(UNAVAILABLE);
   const later = calls.call(SYSTEM, 'listMembers');
@@ -30,7 +29,7 @@ test('calls beyond the limit are refused at once, and the others are answered', 
   const database = openDatabase(file);
   migrate(database);
   database.close();
-  const calls = new WorkerCalls({ databaseFile: file, nodeId: 'node' });
+  const calls = new StoreCalls(runInThread({ databaseFile: file, nodeId: 'node' }));
   const pending = Array.from({ length: MAX_PENDING_CALLS }, () =>
     calls.call(SYSTEM, 'findMember', 'anna'),
   );
@@ -42,7 +41,7 @@ test('calls beyond the limit are refused at once, and the others are answered', 
 
 test('while the file cannot be written, writes are refused and usage is kept', async () => {
   const folder = await temporaryFolder();
-  const store = await openStore(folder);
+  const store = await openStore(folder, { inThread: true });
   const other = openDatabase(join(folder, 'gateway.db'));
   other.exec('begin immediate');
   const write = store.createMember(newMember('anna'), NOW);
