@@ -13,12 +13,11 @@ const WRITERS = 5;
 const SLOW_MS = 4;
 const [dataDir = '', memberId = '', retentionMs = ''] = process.argv.slice(2);
 const store = await openStore(dataDir, { inThread: true });
-const slowStore = {
-  ...store,
+const slowStore = Object.assign(Object.create(store), {
   createAsset: slow((...args) => store.createAsset(...args)),
   deleteAsset: slow((...args) => store.deleteAsset(...args)),
   takeExpiredAssets: slow((...args) => store.takeExpiredAssets(...args)),
-};
+});
 const files = openByteStore(dataDir);
 const library = new AssetLibrary({
   files,

@@ -1,4 +1,4 @@
-/** What the engine can be asked to do: the store's operations, each synchronous on its connection. */
+/** What the engine can be asked to do: the operations, each synchronous on its connection. */
 import type { SharingFacts } from '../../../core/access/sharing.js';
 import type { Store, UsageRow } from '../../port.js';
 
