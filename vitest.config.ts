@@ -15,9 +15,9 @@ export default defineConfig({
     isolate: false,
     // What tsc has built is loaded as Node loads it: vitest would compile it once more, for slower.
     server: { deps: { external: [/\/packages\/[^/]+\/dist\//] } },
-    // Tests wait for processes and sockets a third of their time: three at once keep two cores
-    // busy, and each still has the time that it needs.
-    maxWorkers: 3,
+    // Tests wait for processes and sockets half of their time: four at once keep two cores busy,
+    // and each still has the time that it needs.
+    maxWorkers: 4,
     sequence: { sequencer: LongFirst },
   },
 });

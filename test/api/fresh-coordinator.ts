@@ -17,7 +17,7 @@ export interface Fresh {
 export async function startFresh(dataDir?: string): Promise<Fresh> {
   const folder = dataDir ?? (await temporaryFolder());
   const config = { ...loadConfig({}, {}), port: 0, dataDir: folder, logLevel: 'silent' } as const;
-  const coordinator = await startCoordinator(config);
+  const coordinator = await startCoordinator(config, { storeInThread: false });
   onTestFinished(() => coordinator.drain());
   const token = coordinator.setupLink?.split('#')[1] ?? '';
   return { coordinator, dataDir: folder, file: join(folder, 'setup-link'), token };

@@ -63,7 +63,8 @@ interface Kept {
 async function serve(kept: Kept): Promise<AssetServer> {
   const { dataDir, settings, assets, annaKey, benKey } = kept;
   const fixed = { dataDir, port: 0, logLevel: 'silent', publicUrl: PUBLIC_URL } as const;
-  const coordinator = await startCoordinator({ ...loadConfig({}, {}), ...fixed, ...settings });
+  const config = { ...loadConfig({}, {}), ...fixed, ...settings };
+  const coordinator = await startCoordinator(config, { storeInThread: false });
   onTestFinished(() => coordinator.drain());
   const { address } = coordinator;
   return {

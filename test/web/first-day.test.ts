@@ -27,7 +27,7 @@ afterAll(() => browser.close());
 async function startEmpty(): Promise<Coordinator> {
   const dataDir = await temporaryFolder();
   const config = { ...loadConfig({}, {}), port: 0, dataDir, logLevel: 'silent' } as const;
-  const coordinator = await startCoordinator(config);
+  const coordinator = await startCoordinator(config, { storeInThread: false });
   onTestFinished(() => coordinator.drain());
   return coordinator;
 }

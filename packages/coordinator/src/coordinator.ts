@@ -78,11 +78,19 @@ const FLUSH_MS = 2_000;
 /** When agents come back after a restart. */
 const RECONNECT_AFTER_MS = 1_000;
 
+interface StartOptions {
+  /** False: a commit blocks the event loop. For tests, to which a thread is most of the start. */
+  readonly storeInThread?: boolean;
+}
+
 /** Opens the data folder and listens. Throws a `CommandError` where either is taken. */
-export async function startCoordinator(config: Config): Promise<Coordinator> {
+export async function startCoordinator(
+  config: Config,
+  { storeInThread = true }: StartOptions = {},
+): Promise<Coordinator> {
   const logger = createLogger(config.logLevel);
   const store = await openStore(config.dataDir, {
-    inThread: true,
+    inThread: storeInThread,
     onUsageLost: (rows, reason) => logger.error({ rows, reason }, 'usage rows lost'),
   });
   try {
