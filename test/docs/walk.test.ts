@@ -70,7 +70,7 @@ async function measure(): Promise<{ readonly chat: string[]; readonly job: strin
   session.connect();
   await session.post('Profiler.enable');
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-  const gateway = await openGateway();
+  const gateway = await openGateway({ storeInThread: true });
   const fake = await startFakeOpenAi();
   try {
     await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl }] });

@@ -1,4 +1,4 @@
-import { lockFolder } from '@inference-gateway/coordinator/store/lock';
+import { lockFolder } from '@inference-gateway/coordinator/store/sqlite/engine/lock';
 import { hasStore, openStore } from '@inference-gateway/coordinator/store/open';
 import { EXIT } from '@inference-gateway/shared/program/command-error';
 import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';

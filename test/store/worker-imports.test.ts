@@ -7,7 +7,8 @@ import { expect, test } from 'vitest';
 test('the store’s thread loads no package beside better-sqlite3', async () => {
   const code = "await import('@inference-gateway/coordinator/store/sqlite/engine/adapter')";
   const env = { ...process.env, NODE_DEBUG: 'esm' };
-  const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], { env });
+  const options = { env, maxBuffer: 16 * 1024 ** 2 };
+  const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], options);
   const { stderr } = await run;
   expect(stderr).toContain('/sqlite/engine/adapter.js');
   const packages = [...stderr.matchAll(/\/node_modules\/((?:@[^/]+\/)?[^/]+)\//g)];

@@ -2,8 +2,8 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { LOCK_FILE, lockFolder, requireAccess } from './lock.js';
-import type { FolderLock } from './lock.js';
+import { LOCK_FILE, lockFolder, requireAccess } from './sqlite/engine/lock.js';
+import type { FolderLock } from './sqlite/engine/lock.js';
 import type { Store } from './port.js';
 import { runHere, runInThread } from './sqlite/engine/calls.js';
 import { createSqliteStore } from './sqlite/engine/client.js';

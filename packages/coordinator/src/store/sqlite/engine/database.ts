@@ -1,6 +1,6 @@
 /** A connection to the database file, with what makes its commits durable. */
-import SqliteDatabase from 'better-sqlite3';
 import type { Database } from 'better-sqlite3';
+import { SqliteDatabase } from './driver.js';
 
 export const DATABASE_FILE = 'gateway.db';
 

@@ -5,9 +5,10 @@
  */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { isOwnerOf } from '@inference-gateway/shared/program/owner';
-import SqliteDatabase from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { accessSync, chmodSync, constants, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { SqliteDatabase } from './driver.js';
 
 export const LOCK_FILE = 'lock.db';
 const PRIVATE = 0o700;
@@ -55,7 +56,7 @@ function ofAnotherUser(folder: string, cause?: unknown): CommandError {
   return new CommandError(EXIT.notAuthorised, message, { cause });
 }
 
-function openLockFile(folder: string): SqliteDatabase.Database {
+function openLockFile(folder: string): Database {
   const file = join(folder, LOCK_FILE);
   if (!isOwnerOf(file)) throw notLockable(folder, 'it belongs to another user');
   try {
