@@ -1,9 +1,11 @@
-/** From what a local server says of its models to what callers are told of them. */
+/** Turns what a local server reports of its models into what callers see of them. */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import type { ConfiguredModel, ServiceConfig } from './backend.js';
 
-/** A model as its local server lists it; what is absent or null, the server does not tell. */
+/**
+ * A model as its local server lists it; a field is absent or null if the server does not report it.
+ */
 export interface ListedModel {
   readonly servedName: string;
   readonly contextLength?: number | null;
@@ -13,13 +15,12 @@ export interface ListedModel {
   readonly loaded?: boolean | null;
 }
 
-/** Limits of the link's model schema: one model beyond them would cost the whole list. */
+/** Limits of the link's model schema: one model beyond them would invalidate the whole list. */
 const MAX_NAME_CHARACTERS = 256;
 const MAX_NAMES = 64;
 
 /**
- * The configured models where there are any, which are trusted, else all that are listed. One row
- * an id.
+ * The configured models if there are any, which are trusted, else all listed ones. One row per id.
  */
 export function advertise(
   listed: readonly ListedModel[],
@@ -34,7 +35,7 @@ export function advertise(
   return [...byId.values()];
 }
 
-/** A file's path would tell strangers the owner's user name; a repository's `org/name` stays. */
+/** A file's path would show strangers the owner's user name; a repository's `org/name` stays. */
 export function withoutPath(name: string): string {
   const isPath =
     /^(?:[/~]|\.{1,2}[/\\]|[a-z]:[/\\])/i.test(name) ||
@@ -53,7 +54,7 @@ function named(model: ListedModel): NamedModel {
   return { id: withoutPath(model.servedName), model };
 }
 
-/** What the owner wrote, filled up with what the local server says of the model. */
+/** The owner's settings, completed with what the local server reports of the model. */
 function configured(model: ConfiguredModel, listed: readonly ListedModel[]): NamedModel {
   const { id, servedName, contextLength, inputModalities, supportedFeatures, voices } = model;
   const known =
@@ -87,7 +88,7 @@ function advertised(id: string, model: ListedModel, type: ServiceType): Advertis
   };
 }
 
-/** What a service of each type takes and makes, unless a model tells more. */
+/** Inputs and outputs of a service of each type, unless a model reports more. */
 export const MODALITIES = {
   llm: { input: 'text', output: 'text' },
   stt: { input: 'audio', output: 'text' },
@@ -97,7 +98,7 @@ export const MODALITIES = {
   music: { input: 'text', output: 'audio' },
 } as const satisfies Record<ServiceType, { input: string; output: string }>;
 
-/** A context length of 0 is how servers say that they do not know. */
+/** Servers report a context length of 0 if they do not know it. */
 function readCount(count: number | null | undefined): number | null {
   return typeof count === 'number' && Number.isSafeInteger(count) && count > 0 ? count : null;
 }

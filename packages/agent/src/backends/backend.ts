@@ -1,6 +1,6 @@
 /**
- * A local model server as the agent uses it. One file a kind implements this; every kind passes
- * `test/agent/backends/conformance.test.ts`.
+ * A local model server as the agent uses it. One file per kind implements this interface; every
+ * kind passes `test/agent/backends/conformance.test.ts`.
  */
 import type { DayHours } from '@inference-gateway/shared/day-hours';
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
@@ -20,24 +20,24 @@ export interface ServiceConfig {
   readonly baseUrl: string;
   /** The local server's own key, never the caller's. */
   readonly apiKey: string | null;
-  /** Null: what the local server reports, else 1. */
+  /** Null: the number that the local server reports, else 1. */
   readonly slots: number | null;
   readonly slotGroup: string | null;
   /** Null: all that the local server lists. */
   readonly models: readonly ConfiguredModel[] | null;
-  /** Request fields that are never passed on, beside those that the backend names. */
+  /** Request fields that are never passed on, in addition to the backend's own list. */
   readonly dropFields: readonly string[];
-  /** False: nobody else's work, whatever the coordinator says. */
+  /** False: no work for others, even if the coordinator sends some. */
   readonly foreign: boolean;
   /** When others may use it, by this machine's clock; null: always. */
   readonly hours: DayHours | null;
-  /** A listed model is asked a tiny question before it is offered. */
+  /** The agent proves each listed model with a tiny question before it offers the model. */
   readonly prove: boolean;
-  /** Of ComfyUI: each is one model. */
+  /** For ComfyUI: each is one model. */
   readonly workflows: readonly Workflow[];
 }
 
-/** A graph of ComfyUI in its API's format, with placeholders such as `{{prompt}}`. */
+/** A graph in ComfyUI's API format, with placeholders such as `{{prompt}}`. */
 export interface Workflow {
   readonly id: string;
   readonly graph: Readonly<Record<string, unknown>>;
@@ -52,10 +52,10 @@ export interface ConfiguredModel {
   readonly voices?: readonly string[] | null;
 }
 
-/** What the local server says of itself. */
+/** What the local server reports of itself. */
 export interface Description {
   readonly models: readonly AdvertisedModel[];
-  /** Null where it does not tell. */
+  /** Null if the server does not report it. */
   readonly slots: number | null;
 }
 
@@ -67,8 +67,8 @@ export interface LocalUpload {
   readonly contentType: string;
   readonly bytes: number;
   /**
-   * Can be read once. Files arrive one after the other under credit: whoever does not read one to
-   * its end never sees the next.
+   * Can be read once. Files arrive one after the other under flow-control credit: the next file
+   * arrives only after this one has been read to its end.
    */
   read(): AsyncIterable<Uint8Array>;
 }
@@ -79,15 +79,17 @@ export interface LocalCall {
   readonly model: AdvertisedModel;
   /**
    * The caller's JSON body, or the fields of the form, checked (`openai-wire/checked-body.ts`); its
-   * `model` is the id that the caller asked for. Large members may be `RawJson`.
+   * `model` is the id in the caller's request. Large members may be `RawJson`.
    */
   readonly body: Readonly<Record<string, unknown>>;
-  /** Of each prompt, estimated; absent, the body tells. */
+  /** Estimated, per prompt; if absent, derived from the body. */
   readonly promptTokens?: readonly number[];
   readonly uploads: readonly LocalUpload[];
   readonly requestId: string;
   readonly signal: AbortSignal;
-  /** The name under which the caller reads a model's thinking; absent, the usual one. */
+  /**
+   * The name of the field for a model's reasoning in the caller's answer; absent: the usual one.
+   */
   readonly reasoningField?: ReasoningField;
 }
 
@@ -103,28 +105,30 @@ export interface DocumentAnswer {
 }
 
 /**
- * A stream in OpenAI form: each item is one or more whole events (`data: {…}\n\n`), never
- * `[DONE]`, which the coordinator writes. The iterator throws a `LocalFailure` where the local
- * server's stream breaks, and returns the usage where it ends well.
+ * A stream in OpenAI form: each item is one or more whole events (`data: {…}\n\n`), never `[DONE]`,
+ * which the coordinator writes. The iterator throws a `LocalFailure` if the local server's stream
+ * breaks, and returns the usage if it ends well.
  */
 export interface EventAnswer {
   readonly kind: 'events';
   readonly events: AsyncGenerator<string, TokenUsage | null, void>;
-  /** Of what it has yielded so far: the server's own count where it tells one, else an estimate. */
+  /**
+   * Usage of the tokens yielded so far: the server's own count if it reports one, else an estimate.
+   */
   soFar(): TokenUsage | null;
 }
 
 /** One file that a model made. */
 export interface MediaPart {
-  /** As the local server says; the coordinator looks for itself. */
+  /** As reported by the local server; the coordinator checks the bytes itself. */
   readonly contentType: string;
   readonly revisedPrompt: string | null;
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
 /**
- * Files, one after the other: each is read to its end before the next is asked for. The iterator
- * throws a `LocalFailure` where the local server breaks off.
+ * Files, one after the other: each is read to its end before the next is requested. The iterator
+ * throws a `LocalFailure` if the local server breaks off.
  */
 export interface MediaAnswer {
   readonly kind: 'media';
@@ -132,30 +136,30 @@ export interface MediaAnswer {
 }
 
 /**
- * What each endpoint is answered with, errors apart: chat and completions a document or events,
+ * The answer of each endpoint, errors apart: chat and completions answer a document or events,
  * transcriptions a document `{text, language?, duration?, segments?, words?}` with times in seconds
- * (whatever form the caller asked for, which the coordinator makes of it), all others media.
+ * (the coordinator converts it to the format that the caller asked for), all others media.
  */
 export type LocalAnswer = DocumentAnswer | EventAnswer | MediaAnswer;
 
 export interface Backend {
-  /** How it takes the messages of a chat; absent: as OpenAI has them. */
+  /** The form of chat messages that it takes; absent: OpenAI's. */
   readonly messages?: 'plain' | undefined;
   /**
-   * Asks the local server what it serves, without waking a sleeping model. Throws a
+   * Asks the local server what it serves, without loading a sleeping model. Throws a
    * `LocalFailure`.
    */
   describe(signal: AbortSignal): Promise<Description>;
-  /** Runs one request. Throws a `LocalFailure`, or what the signal was aborted with. */
+  /** Runs one request. Throws a `LocalFailure`, or the signal's abort reason. */
   call(call: LocalCall): Promise<LocalAnswer>;
   /**
-   * Why the model is not what it seems by its list and by an answer; null where it is. Asked when
-   * the model has answered its first question. Throws as `describe` does.
+   * The reason why the model cannot do its work although it is listed and answers; null if it can.
+   * Called after the model has answered its first question. Throws as `describe` does.
    */
   unfit?(model: AdvertisedModel, signal: AbortSignal): Promise<string | null>;
 }
 
-/** The local server did not do what was asked; the code travels to the coordinator. */
+/** The local server did not do what the agent asked; the code is sent to the coordinator. */
 export class LocalFailure extends Error {
   readonly code: Extract<ResetCode, 'LOCAL_UNREACHABLE' | 'LOCAL_TIMEOUT' | 'LOCAL_ERROR'>;
 
@@ -172,8 +176,8 @@ export class LocalFailure extends Error {
 }
 
 /**
- * A stream that began with an error of the request's own, told as the answer that it would have
- * been with a status. Once something of the stream is on its way it is a failure like any other.
+ * A stream that began with the request's own error, reported as the answer with a status that it
+ * should have been. After the first part of the stream was sent it is an ordinary failure.
  */
 export class LocalRefusal extends LocalFailure {
   readonly answer: DocumentAnswer;

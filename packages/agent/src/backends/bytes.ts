@@ -1,7 +1,7 @@
-/** A body that is needed whole. */
+/** Reads a whole body into memory. */
 import { LocalFailure } from './backend.js';
 
-/** Throws a `LocalFailure` where there is more than `limitBytes` of it. */
+/** Throws a `LocalFailure` if the body is longer than `limitBytes`. */
 export async function readWhole(
   body: AsyncIterable<Uint8Array>,
   limitBytes: number,
@@ -20,7 +20,7 @@ export async function readWhole(
 
 const PIECE_BYTES = 64 * 1024;
 
-/** A file that is there whole, as one that comes little by little: nobody takes it at once. */
+/** A whole file in small pieces: no reader takes it at once. */
 export async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }

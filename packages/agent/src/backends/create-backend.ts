@@ -1,4 +1,4 @@
-/** Which program makes which local server usable, by the names that the configuration uses. */
+/** Maps the backend names of the configuration to their implementations. */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AudioConverter } from '../media/audio-converter.js';
 import { converterOf } from '../media/built-in-converter.js';
@@ -33,11 +33,11 @@ import { PiperBackend } from './piper/backend.js';
 import { WhisperAsrBackend } from './whisper-asr/backend.js';
 import { WhisperServerBackend } from './whisper-server/backend.js';
 
-/** What a backend may use beside its local server. */
+/** Tools for a backend beside its local server. */
 export interface BackendTools {
-  /** Null where it is not installed: sounds are then converted by what is built in. */
+  /** Null if it is not installed: the built-in converter then converts audio. */
   readonly ffmpeg: AudioConverter | null;
-  /** A scan changes nothing on the server, not even by a question: it asks with GET alone. */
+  /** A scan changes nothing on the server: it sends only GET requests. */
   readonly getOnly?: boolean;
 }
 
@@ -78,7 +78,7 @@ const CREATORS = {
 
 export type BackendName = keyof typeof CREATORS;
 
-/** Of those that serve one kind of work, whatever they are configured for. */
+/** Backends that serve one type of work, whatever type is configured. */
 export const SOLE_TYPES: Readonly<Partial<Record<BackendName, ServiceType>>> = {
   ollama: 'llm',
   'llama-server': 'llm',
@@ -102,7 +102,7 @@ export const SOLE_TYPES: Readonly<Partial<Record<BackendName, ServiceType>>> = {
 /** In the order in which help and errors name them. */
 export const BACKENDS: readonly BackendName[] = Object.keys(CREATORS).filter(isBackend);
 
-/** Throws for a name that is not one of `BACKENDS`; the configuration has refused it by then. */
+/** Throws if the name is not one of `BACKENDS`; the configuration refuses it before. */
 export function createBackend(service: ServiceConfig, tools: BackendTools = NO_TOOLS): Backend {
   const { backend, id } = service;
   if (isBackend(backend)) return CREATORS[backend](service, tools);

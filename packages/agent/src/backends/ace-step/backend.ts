@@ -1,7 +1,7 @@
 /**
- * ACE-Step 1.5: music. A piece is handed in, asked for until it is ready, and fetched; the agent
- * hides that from callers. It computes one after the other, and nothing that was handed in can be
- * taken back.
+ * ACE-Step 1.5: music. The API creates a task, is polled until the task ends, and then serves the
+ * file; the agent hides this from callers. The server runs one task at a time and cannot cancel a
+ * task.
  */
 import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media/types';
 import { startOf } from '../../media/start-of.js';
@@ -60,7 +60,7 @@ export class AceStepBackend implements Backend {
     return { kind: 'media', parts: this.#file(outcome, call.signal) };
   }
 
-  /** Only what it says is its own: the path in the address is one of its disk. */
+  /** Fetches only from the server's own origin: the path in the address is a path on its disk. */
   async *#file(url: string, signal: AbortSignal): AsyncGenerator<MediaPart, void, void> {
     const target = { baseUrl: this.#root, apiKey: this.#service.apiKey, dropFields: NO_FIELDS };
     const opened = await fetchOwnFile(target, url, signal);
@@ -77,11 +77,11 @@ export class AceStepBackend implements Backend {
 
 const NO_FIELDS: ReadonlySet<string> = new Set();
 
-// The models of ACE-Step, which it wraps as it wraps every answer.
+// The models of ACE-Step. It wraps this answer as it wraps every answer.
 
 /**
- * Those that are loaded: others are names of folders, for which older ones would silently take the
- * model that they have. Newer ones show OpenRouter's list at the usual path, and theirs at another.
+ * Only loaded models: the others are folder names, and for these older versions silently use the
+ * loaded model. Newer versions have OpenRouter's list at the usual path, and their own at another.
  */
 async function listAceStepModels({ root, get, find }: AskedServer): Promise<ListedModel[]> {
   const usual = `${root}/v1/models`;
@@ -97,32 +97,32 @@ async function listAceStepModels({ root, get, find }: AskedServer): Promise<List
   });
 }
 
-/** Null for somebody else's list. */
+/** Null if the list is another server's. */
 function readModels(json: unknown): JsonObject[] | null {
   const models = asObject(asObject(json)?.['data'])?.['models'];
   return Array.isArray(models) ? asObjects(models) : null;
 }
 
-// Music in the words of ACE-Step 1.5.
+// A music request in the fields of ACE-Step 1.5.
 
-/** What it makes, in seconds. */
+/** Limits of the server, in seconds. */
 const SHORTEST_S = 10;
 
 const LONGEST_S = 600;
 
-/** The content type of the answer tells what came, where it is asked for something else. */
+/** The content type of the answer names the actual format, if the caller asked for another one. */
 const FORMATS: ReadonlySet<unknown> = new Set(['mp3', 'wav', 'flac', 'opus', 'aac']);
 
 /**
- * Passed on as they are. Others, such as `src_audio_path` and `lm_model_path`, name files on the
- * owner's disk, or change what is loaded.
+ * Passed on unchanged. Others, such as `src_audio_path` and `lm_model_path`, name files on the
+ * owner's disk, or change which model is loaded.
  */
 const OWN_FIELDS = ['lyrics', 'vocal_language', 'thinking', 'bpm', 'key_scale', 'time_signature'];
 
-/** A caller must not hold the card for hours; its own models know no more. */
+/** A caller must not occupy the card for hours; the server's own models have no higher limits. */
 const NUMBERS = { inference_steps: { from: 1, to: 200 }, guidance_scale: { from: 0, to: 30 } };
 
-/** One piece: it would make two. */
+/** Asks for one piece: the server's default is two. */
 function aceStepFields({ body, model }: LocalCall): JsonObject {
   const own = OWN_FIELDS.filter((name) => isPlain(body[name]));
   const { seed, audio_duration: seconds, audio_format: format } = body;
@@ -138,7 +138,7 @@ function aceStepFields({ body, model }: LocalCall): JsonObject {
   };
 }
 
-/** Null where there is nothing to refuse. */
+/** Null if nothing is refused. */
 function refuseMusic({ audio_duration: seconds }: LocalCall['body']): DocumentAnswer | null {
   if (typeof seconds !== 'number') return null;
   if (seconds >= SHORTEST_S && seconds <= LONGEST_S) return null;

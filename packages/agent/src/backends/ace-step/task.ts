@@ -1,6 +1,6 @@
 /**
- * One piece of music, from its request to its address. The server has no way to stop or to take
- * back a task: where the caller leaves, its end is waited for, because the card is busy until then.
+ * One music task, from the request to the file's address. The server cannot stop or cancel a task:
+ * if the caller leaves, the agent waits for its end, because the card is busy until then.
  */
 import { pauseUnless } from '@inference-gateway/shared/program/pause-unless';
 import {
@@ -27,21 +27,23 @@ export interface AceStepLimits {
   readonly unknownMs: number;
 }
 
-/** A short piece takes some seconds, a long one minutes: the pauses grow with the time it takes. */
+/** A short piece takes some seconds, a long one minutes: the pauses grow with the elapsed time. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 2_000;
 const PAUSE_GROWTH = 1.5;
 const LIMITS: AceStepLimits = {
-  /** The server itself gives a task up after an hour. */
+  /** The server itself aborts a task after an hour. */
   taskMs: 60 * 60_000,
-  /** So long may it say nothing about a task: after a restart it knows none, and does not tell. */
+  /**
+   * Limit for answers that do not mention the task: after a restart the server has lost it, and
+   * does not say so.
+   */
   unknownMs: 60_000,
 };
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 /**
- * The address of the file, or the refusal. Throws a `LocalFailure`, or what the signal was aborted
- * with.
+ * The address of the file, or the refusal. Throws a `LocalFailure`, or the signal's abort reason.
  */
 export async function runTask(
   server: AceStepServer,
@@ -103,12 +105,12 @@ interface Posted {
   readonly signal: AbortSignal;
 }
 
-/** What was inside of the answer. */
+/** The content of the wrapped answer. */
 interface Unwrapped {
   readonly data: unknown;
 }
 
-/** Its own errors come with a status, or wrapped in a success. */
+/** The server sends errors with an error status, or wrapped in a success. */
 async function post(
   { root, apiKey }: AceStepServer,
   path: string,

@@ -1,4 +1,4 @@
-/** Stable Diffusion's web UI by AUTOMATIC1111 and its kin: Forge, reForge, SD.Next. */
+/** Stable Diffusion's web UI by AUTOMATIC1111 and its forks: Forge, reForge, SD.Next. */
 import { randomUUID } from 'node:crypto';
 import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media/types';
 import { withoutMetadata } from '../../media/without-metadata.js';
@@ -74,7 +74,7 @@ export class Automatic1111Backend implements Backend {
   }
 }
 
-/** Or what is wrong with the request. */
+/** Creates the job, or says what is wrong with the request. */
 type JobCreator = (call: LocalCall, taskId: string) => Promise<Job | DocumentAnswer>;
 
 async function createDrawing(call: LocalCall, taskId: string): Promise<Job> {
@@ -88,7 +88,7 @@ async function createEdit(call: LocalCall, taskId: string): Promise<Job | Docume
   return { path: 'img2img', taskId, body };
 }
 
-/** Decoded one by one. */
+/** Decodes one image at a time. */
 async function* parts(images: readonly string[]): AsyncGenerator<MediaPart, void, void> {
   for (const image of images) {
     const bytes = withoutMetadata(Buffer.from(image, 'base64'));
@@ -101,18 +101,18 @@ async function* parts(images: readonly string[]): AsyncGenerator<MediaPart, void
   }
 }
 
-// The models of Stable Diffusion's web UI, by the two names that it has for each.
+// The models of Stable Diffusion's web UI, which has two names for each.
 interface Checkpoint {
-  /** What callers know it by: the file's name without its ending. */
+  /** The id for callers: the file's name without its extension. */
   readonly name: string;
-  /** What the web UI wants to be told: the file's name with its hash. */
+  /** The name that the web UI expects: the file's name with its hash. */
   readonly title: string;
 }
 
-/** As long as the link lets a name be. */
+/** The link's limit for a name. */
 const MAX_NAME_CHARACTERS = 256;
 
-/** Reads `/sdapi/v1/sd-models`. Throws a `LocalFailure` where it is no list. */
+/** Reads `/sdapi/v1/sd-models`. Throws a `LocalFailure` if it is not a list. */
 function readCheckpoints(json: unknown): Checkpoint[] {
   if (!Array.isArray(json)) {
     throw new LocalFailure('LOCAL_ERROR', '/sdapi/v1/sd-models is no list. Check the base URL.');
@@ -125,7 +125,9 @@ function readCheckpoints(json: unknown): Checkpoint[] {
 
 type Model = Description['models'][number];
 
-/** The owner may have configured either name; a title too long for the link stays a name. */
+/**
+ * The owner may have configured either name; if the title is too long for the link, the name stays.
+ */
 function withTitle(model: Model, checkpoints: readonly Checkpoint[]): Model {
   const served = model.served_name;
   const found = checkpoints.find(({ name, title }) => name === served || title === served);
@@ -133,7 +135,8 @@ function withTitle(model: Model, checkpoints: readonly Checkpoint[]): Model {
   return title.length > MAX_NAME_CHARACTERS ? model : { ...model, served_name: title };
 }
 
-// An edit's files, as Stable Diffusion's web UI wants them: whole, in JSON, the mask in white.
+// An edit's files in the form that Stable Diffusion's web UI takes: whole, in JSON, with the masked
+// area white.
 
 type ReadEdit =
   | { readonly kind: 'edit'; readonly edited: EditedImage }

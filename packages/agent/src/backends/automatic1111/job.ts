@@ -1,8 +1,8 @@
 /**
- * One job of Stable Diffusion's web UI, from its request to its end. The web UI computes on when a
- * connection closes, and its `/sdapi/v1/interrupt` stops whatever runs, be it the owner's own
- * picture. So a job that nobody wants any more is interrupted only while the server names it as
- * the running one, and is waited for in any case: the card is busy until then.
+ * One job of Stable Diffusion's web UI, from its request to its end. The web UI continues to
+ * compute after a connection closes, and its `/sdapi/v1/interrupt` stops any running job, including
+ * the owner's own. So the agent interrupts an abandoned job only while the server names it as the
+ * running one, and waits for its end in any case: the card is busy until then.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { asObject, asText } from '../../openai-wire/json.js';
@@ -30,19 +30,19 @@ export interface JobAnswer {
   readonly text: string;
 }
 
-/** How often a job is asked for that nobody wants any more. */
+/** Poll interval for an abandoned job. */
 const LOOK_MS = 250;
 const LOOK_TIMEOUT_MS = 2_000;
-/** A job that does not end is given up after this time. */
+/** The agent stops waiting for an abandoned job after this time. */
 const WIND_DOWN_MS = 10 * 60_000;
 /**
- * A job that ends within this time is left alone: the interruption could meet the one behind it.
+ * A job that will end within this time is not interrupted: the interruption could hit the next job.
  */
 const MIN_LEFT_S = 1;
 /** Four images of 4096 by 4096 pixels, in base64. */
 const MAX_ANSWER_BYTES = 192 * 1024 * 1024;
 
-/** Throws a `LocalFailure`, or, once the card is free, what the signal was aborted with. */
+/** Throws a `LocalFailure`, or, once the card is free, the signal's abort reason. */
 export async function runJob(ui: WebUi, job: Job, signal: AbortSignal): Promise<JobAnswer> {
   signal.throwIfAborted();
   const connection = new AbortController();
@@ -67,9 +67,9 @@ async function post(ui: WebUi, { path, body }: Job, signal: AbortSignal): Promis
 }
 
 interface WindDown {
-  /** Cuts the job's connection. */
+  /** Closes the job's connection. */
   readonly connection: AbortController;
-  /** Aborted as soon as the job has answered. */
+  /** Aborted as soon as the server has answered the job. */
   readonly over: AbortSignal;
 }
 
@@ -83,8 +83,8 @@ async function windDown(ui: WebUi, job: Job, { connection, over }: WindDown): Pr
 }
 
 /**
- * Whether it runs now, by its own name, and long enough still. What is left is null before the
- * first step.
+ * True if the server names this job as the running one and enough time remains. The remaining time
+ * is null before the first step.
  */
 async function canBeInterrupted(ui: WebUi, { taskId }: Job, over: AbortSignal): Promise<boolean> {
   const asked = { id_task: taskId, id_live_preview: -1, live_preview: false };
@@ -95,8 +95,8 @@ async function canBeInterrupted(ui: WebUi, { taskId }: Job, over: AbortSignal): 
 }
 
 /**
- * The documented way. The original answers null for ever: its API keeps the name that the job had
- * when the program began (1.8 to 1.10), so it is asked only where the other way is missing.
+ * The documented way. The original web UI always answers null: its API keeps the job name from the
+ * start of the program (1.8 to 1.10), so it is asked only if the other way is missing.
  */
 async function isNamedAsCurrent(ui: WebUi, taskId: string, over: AbortSignal): Promise<boolean> {
   const told = await ask(ui, '/sdapi/v1/progress?skip_current_image=true', { over });
@@ -113,7 +113,7 @@ interface Asking {
   readonly body?: JsonObject;
 }
 
-/** Null where there is no such answer: then it cannot be told, and the job runs to its end. */
+/** Null if there is no such answer: then the state is unknown, and the job runs to its end. */
 async function ask(ui: WebUi, path: string, { over, body }: Asking): Promise<JsonObject | null> {
   const signal = AbortSignal.any([over, AbortSignal.timeout(LOOK_TIMEOUT_MS)]);
   const { root, apiKey } = ui;

@@ -1,6 +1,6 @@
 /**
- * A request for images in the words of `/sdapi/v1`. Only what is named here passes: scripts,
- * extensions and settings in a caller's body would be code and files on the owner's machine.
+ * An image request in the fields of `/sdapi/v1`. Only the fields named here pass: scripts,
+ * extensions and settings in a caller's body would mean code and files on the owner's machine.
  */
 import type { LocalCall, DocumentAnswer } from '../backend.js';
 import { LocalFailure } from '../backend.js';
@@ -10,16 +10,16 @@ import { readNumber, readSize } from '../../openai-wire/request-body.js';
 import type { NumberRange, PixelSize } from '../../openai-wire/request-body.js';
 import { errorDocument, readReportedError } from '../../openai-wire/error-document.js';
 
-/** What an edit begins with, in base64. */
+/** The source image of an edit, in base64. */
 export interface EditedImage {
   readonly image: string;
-  /** White where it is to be painted anew. */
+  /** White in the area to repaint. */
   readonly mask: string | null;
-  /** Null where it could not be told. */
+  /** Null if it could not be read. */
   readonly size: PixelSize | null;
 }
 
-/** A caller must not hold the card for hours; the web UI's own sliders end here. */
+/** A caller must not occupy the card for hours; the web UI's own sliders have this limit. */
 const MAX_STEPS = 150;
 
 const MAX_SCALE = 30;
@@ -37,10 +37,10 @@ const MIN_SIDE = 64;
 
 const MAX_SIDE = 4_096;
 
-/** The web UI's own: how far an edit may go from what was there. */
+/** The web UI's own default: how much an edit may differ from the source. */
 const EDIT_STRENGTH = 0.75;
 
-/** For `/sdapi/v1/txt2img`; `taskId` is what the server is to call the job. */
+/** For `/sdapi/v1/txt2img`; `taskId` is the name that the server gives the job. */
 export function textToImage({ body, model }: LocalCall, taskId: string): JsonObject {
   const { prompt, negative_prompt: negative, sampler_name: sampler } = body;
   return {
@@ -51,7 +51,7 @@ export function textToImage({ body, model }: LocalCall, taskId: string): JsonObj
     ...given('cfg_scale', readNumber(body['cfg_scale'], { from: 0, to: MAX_SCALE })),
     ...inBlocks(readSize(body['size'])),
     seed: whole(body['seed'], { from: RANDOM_SEED, to: MAX_SEED }) ?? RANDOM_SEED,
-    // One after the other: a batch at once would need the memory of the card n times.
+    // One image at a time: a batch would need n times the memory of the card.
     batch_size: 1,
     n_iter: imageCount(body),
     override_settings: { sd_model_checkpoint: model.served_name },
@@ -76,14 +76,14 @@ export function imageToImage(call: LocalCall, taskId: string, edited: EditedImag
   };
 }
 
-/** How many images were asked for. */
+/** The number of images in the request. */
 export function imageCount(body: LocalCall['body']): number {
   return whole(body['n'], { from: 1, to: MAX_IMAGES }) ?? 1;
 }
 
 /**
- * The prompt speaks of the whole picture, not of the masked part alone, and what was there is where
- * the painting starts.
+ * The prompt describes the whole picture, not only the masked part, and painting starts from the
+ * existing content.
  */
 const WHOLE_PICTURE = { inpaint_full_res: false, inpainting_fill: 1, inpainting_mask_invert: 0 };
 
@@ -91,7 +91,7 @@ function given(name: string, value: string | number | null): JsonObject {
   return value === null ? {} : { [name]: value };
 }
 
-/** Without a size the server takes its own. */
+/** Without a size the server uses its default. */
 function inBlocks(size: PixelSize | null): JsonObject {
   if (size === null) return {};
   return { width: side(size.width), height: side(size.height) };
@@ -109,8 +109,8 @@ function whole(value: unknown, range: NumberRange): number | null {
 // The answer of `/sdapi/v1/txt2img` and `img2img`.
 
 /**
- * The images that were asked for, in base64. Grids come before them and what extensions made, such
- * as depth maps, behind. Throws a `LocalFailure` where there is none.
+ * The requested images, in base64. Grids precede them, and images by extensions, such as depth
+ * maps, follow. Throws a `LocalFailure` if there is none.
  */
 export function readImages(text: string, count: number): string[] {
   const { images, info } = asObject(parseJson(text)) ?? {};
@@ -122,8 +122,8 @@ export function readImages(text: string, count: number): string[] {
 }
 
 /**
- * `{error, detail, body, errors}`: the first names a Python class, and what happened stands in
- * `detail` or, for what nobody foresaw, in `errors`.
+ * `{error, detail, body, errors}`: `error` names a Python class; the cause is in `detail` or, for
+ * unexpected errors, in `errors`.
  */
 export function readFailure(status: number, text: string): DocumentAnswer {
   const said = asObject(parseJson(text));
@@ -133,14 +133,14 @@ export function readFailure(status: number, text: string): DocumentAnswer {
   return errorDocument(status, JSON.stringify({ error: told ?? asText(errors) ?? error }));
 }
 
-/** The server counts the grids that it put first. Null in forks that do not. */
+/** The server reports the number of grids before the images. Null in forks that do not. */
 function firstImage(info: unknown): number | null {
   const facts = asObject(typeof info === 'string' ? parseJson(info) : info);
   const index = facts?.['index_of_first_image'];
   return typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : null;
 }
 
-/** Some forks write data URLs. */
+/** Some forks return data URLs. */
 function withoutPrefix(image: string): string {
   return image.startsWith('data:') ? image.slice(image.indexOf(',') + 1) : image;
 }

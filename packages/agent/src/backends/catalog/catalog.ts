@@ -1,7 +1,7 @@
 /**
- * Everything that this machine serves at the moment: each configured service is asked every 10 s,
- * leaves when it stops answering and returns when it answers again. A model that is to be proven
- * waits for that.
+ * Everything that this machine serves now: the agent polls each configured service every 10 s. A
+ * service leaves when it stops answering and returns when it answers again. A model that needs a
+ * proof is offered only after it.
  */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { Logger } from '@inference-gateway/shared/program/logger';
@@ -26,21 +26,21 @@ export interface CatalogOptions {
   readonly describeTimeoutMs?: number;
   readonly logger?: Logger;
   readonly tools?: BackendTools;
-  /** Absent: nothing is proven, so that no model which is to be is offered. */
+  /** Absent: nothing is proven, so models that need a proof are never offered. */
   readonly proving?: ProvingOptions;
-  /** How long the start waits for local servers; those that answer later come in later. */
+  /** How long the start waits for local servers; a server that answers later joins later. */
   readonly firstRoundMs?: number;
 }
 
-/** A model that callers are not told of. */
+/** A model that is not offered to callers. */
 export interface HeldBack {
   readonly id: string;
   readonly state: 'proving' | 'failed';
-  /** Why it failed. */
+  /** Why the proof failed. */
   readonly reason: string | null;
 }
 
-/** A configured service, for its owner. */
+/** A configured service, as its owner sees it. */
 export interface ServiceStatus {
   readonly id: string;
   readonly type: ServiceType;
@@ -51,14 +51,14 @@ export interface ServiceStatus {
   readonly since: number;
   /** Why it is down. */
   readonly reason: string | null;
-  /** The ids that it serves now. */
+  /** The ids that it offers now. */
   readonly models: readonly string[];
-  /** What it has beside them. */
+  /** Its other models. */
   readonly heldBack: readonly HeldBack[];
   readonly slots: number;
 }
 
-/** A service that is up, for whoever runs work on it. */
+/** A service that is up, for the code that runs work on it. */
 export interface CatalogEntry {
   readonly config: ServiceConfig;
   readonly backend: Backend;
@@ -72,7 +72,7 @@ const POLL_MS = 10_000;
 const DESCRIBE_TIMEOUT_MS = 5_000;
 const FIRST_ROUND_MS = 3_000;
 
-/** What a model showed when it was asked a tiny question. */
+/** The result of a tiny question to a model. */
 export interface TestedModel extends Trial {
   readonly service: string;
   readonly type: ServiceType;
@@ -85,7 +85,7 @@ export class Catalog {
   readonly #firstRoundMs: number;
   readonly #logger: Logger | null;
   readonly #listeners = new Set<() => void>();
-  /** As of the last answer or verdict: every piece of work asks for it. */
+  /** Computed at the last answer or verdict: every piece of work reads it. */
   #entries: readonly CatalogEntry[] = [];
   #services: AdvertisedService[] = [];
   #fingerprint = '[]';
@@ -107,7 +107,7 @@ export class Catalog {
     });
   }
 
-  /** Resolves once every service has answered or failed to, and after 3 s in any case. */
+  /** Resolves once every service has answered or failed, but after 3 s at the latest. */
   async start(): Promise<void> {
     await this.#prover.restore();
     let timer: NodeJS.Timeout | undefined;
@@ -119,7 +119,7 @@ export class Catalog {
     clearTimeout(timer);
   }
 
-  /** What is told to the coordinator: services that are up, without paths of this machine. */
+  /** For the coordinator: services that are up, without paths of this machine. */
   services(): AdvertisedService[] {
     return this.#services;
   }
@@ -128,22 +128,22 @@ export class Catalog {
     return this.#watched.map((watched) => statusOf(watched, this.#prover));
   }
 
-  /** The services that are up, with the models that are offered. */
+  /** The services that are up, with the models that they offer. */
   entries(): readonly CatalogEntry[] {
     return this.#entries;
   }
 
   /**
-   * The `performance.now()` since which no model is being proven or tested, which uses the card,
-   * too; null while one is.
+   * The `performance.now()` since which no model is being proven or tested, which also uses the
+   * card; null during a proof or test.
    */
   get idleSince(): number | null {
     return this.#prover.idleSince;
   }
 
   /**
-   * Asks one model a tiny question now, and believes what it shows. Throws a `CommandError` where
-   * there is none such, or its server does not answer.
+   * Asks one model a tiny question now and applies the result. Throws a `CommandError` if there is
+   * no such model, or its server does not answer.
    */
   async test(wanted: Wanted): Promise<TestedModel> {
     const subject = findSubject(this.#watched, wanted);
@@ -152,7 +152,7 @@ export class Catalog {
     return { service: config.id, type: config.type, model: model.id, ...trial };
   }
 
-  /** False: the owner wants the card. A proof that is under way is taken up again later. */
+  /** False: the owner needs the card. An interrupted proof is retried later. */
   letProve(may: boolean): void {
     if (may) this.#prover.consider();
     else this.#prover.interrupt();
@@ -163,12 +163,12 @@ export class Catalog {
     return this.#entries.find(({ config }) => config.id === serviceId);
   }
 
-  /** A request was refused its connection. */
+  /** A request could not connect. */
   lost(serviceId: string, reason: string): void {
     this.#watched.find(({ config }) => config.id === serviceId)?.lost(reason);
   }
 
-  /** Calls back whenever `services()` has become another list. Returns how to stop it. */
+  /** Calls `listener` after each change of `services()`. Returns a function that stops this. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

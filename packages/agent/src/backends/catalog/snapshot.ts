@@ -1,4 +1,4 @@
-/** The services as the coordinator is told of them, within what one message holds. */
+/** The services as sent to the coordinator, within the limits of one message. */
 import type {
   AdvertisedModel,
   AdvertisedService,
@@ -17,21 +17,19 @@ export interface LiveService {
 
 export interface Snapshot {
   readonly services: AdvertisedService[];
-  /** The ids of models for which there was no room. */
+  /** The ids of models that did not fit. */
   readonly leftOut: readonly string[];
 }
 
-/**
- * The rest of HELLO, graphics cards and unfinished jobs among it, takes what is left of a message.
- */
+/** The rest of HELLO, including graphics cards and unfinished jobs, takes the rest of a message. */
 const MAX_SNAPSHOT_BYTES = SOCKET_OPTIONS.maxPayload - 64 * 1024;
 
-/** The message holds no more; each also costs some bytes beside its models. */
+/** The message's limit; each service also costs some bytes beside its models. */
 const MAX_SERVICES = 64;
 
 const SERVICE_BYTES = 1_024;
 
-/** In the configured order: what comes first has the room. */
+/** In the configured order: the first services get the room. */
 export function takeSnapshot(live: readonly LiveService[]): Snapshot {
   const services: AdvertisedService[] = [];
   const leftOut: string[] = [];
@@ -69,7 +67,7 @@ function advertised({ config, slots }: LiveService, models: AdvertisedModel[]): 
   };
 }
 
-// Whether a service is for others, too, at some moment.
+// Whether a service is open to others at a given time.
 
 /** `now` is in Unix ms. */
 export function isOpenToOthers(

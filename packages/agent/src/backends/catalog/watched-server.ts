@@ -1,4 +1,4 @@
-/** One configured service and what is known of it: asked again and again, never twice at once. */
+/** Polls one configured service and keeps its state; never two questions at once. */
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { LocalFailure } from '../backend.js';
 import type { Backend, Description, ServiceConfig } from '../backend.js';
@@ -17,11 +17,11 @@ export interface WatchOptions {
   readonly describeTimeoutMs: number;
   readonly logger: Logger | null;
   readonly tools: BackendTools;
-  /** Called after each answer, whether or not it brought news. */
+  /** Called after each answer, even if nothing changed. */
   onAnswer(): void;
 }
 
-/** A service that is down costs one refused connection a poll, so it is asked more often. */
+/** Polling a service that is down costs one refused connection, so it is polled more often. */
 const DOWN_POLL_MS = 2_000;
 /** After a refused connection: a server that restarts needs a moment. */
 const REPROBE_MS = 500;
@@ -35,12 +35,12 @@ export class WatchedServer {
   readonly #options: WatchOptions;
   #state: ServiceState = { kind: 'starting', since: Date.now() };
   #timer: NodeJS.Timeout | null = null;
-  /** Ends the question that is being asked, the last one asked, or none. */
+  /** Aborts the current question, if there is one. */
   #asking = new AbortController();
   #closed = false;
   /** Counts losses, so that an answer from before a loss does not undo it. */
   #losses = 0;
-  /** Requests of ours that it has not begun to answer. */
+  /** The agent's requests that it has not begun to answer. */
   #unanswered = 0;
 
   constructor(config: ServiceConfig, options: WatchOptions) {
@@ -58,7 +58,7 @@ export class WatchedServer {
     return this.#state;
   }
 
-  /** Asks once, and from then on until `close`. Resolves after the first answer. */
+  /** Asks once, then polls until `close`. Resolves after the first answer. */
   async watch(): Promise<void> {
     this.#timer = null;
     const startedAt = performance.now();
@@ -75,7 +75,7 @@ export class WatchedServer {
     this.#schedule(Math.max(0, everyMs - (performance.now() - startedAt)));
   }
 
-  /** A request met a closed door: the models leave at once and the next question comes soon. */
+  /** A request could not connect: the models leave at once and the next question comes soon. */
   lost(reason: string): void {
     if (this.#state.kind !== 'up') return;
     this.#losses++;
@@ -95,7 +95,7 @@ export class WatchedServer {
     this.#timer = setTimeout(() => void this.watch(), delayMs);
   }
 
-  /** Many speech servers answer nothing at all while they speak (Chatterbox, older mlx-lm). */
+  /** Many speech servers answer nothing while they speak (Chatterbox, older mlx-lm). */
   #isMerelyBusy(outcome: Outcome): boolean {
     const isSilent = 'reason' in outcome && outcome.timedOut;
     return isSilent && this.#state.kind === 'up' && this.#unanswered > 0;
@@ -111,8 +111,8 @@ export class WatchedServer {
   }
 
   /**
-   * A second try tells a stumble from an outage. After a timeout there is none: a server that
-   * hangs must leave the list within 15 s, too.
+   * A second try distinguishes a short fault from an outage. There is none after a timeout: a
+   * server that hangs must also leave the list within 15 s.
    */
   async #ask(): Promise<Outcome> {
     const first = await this.#describe();
@@ -159,7 +159,7 @@ export class WatchedServer {
   }
 }
 
-/** Its models, each as what can be asked; none while it is not up. */
+/** Its models in the form that can be proven; none while it is not up. */
 export function subjectsOf({ config, backend, state }: WatchedServer): Subject[] {
   if (state.kind !== 'up') return [];
   return state.description.models.map((model) => ({ config, backend, model }));

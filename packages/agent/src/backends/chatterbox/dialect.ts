@@ -1,6 +1,6 @@
 /**
- * devnen's Chatterbox-TTS-Server. It has no list of models but says which one it loaded; its voices
- * are names of files, and an unknown one is a 404.
+ * devnen's Chatterbox-TTS-Server. It has no list of models but reports which one is loaded; its
+ * voices are file names, and an unknown voice gets a 404.
  */
 import { asObject, asObjects, asText } from '../../openai-wire/json.js';
 import { LocalFailure } from '../backend.js';
@@ -26,13 +26,13 @@ export const CHATTERBOX: Dialect = {
 
 const ORIGINAL = 'original';
 
-/** It loads its model when it starts, or not at all: no request will make it. */
+/** It loads its model at its start or not at all: no request can load it. */
 function notLoaded(root: string): LocalFailure {
   const message = `${root} has no model loaded. See in its log why, and start it again.`;
   return new LocalFailure('LOCAL_UNREACHABLE', message);
 }
 
-/** Older ones have their lists for their own page alone. */
+/** Older versions have voice lists only for their own page. */
 async function listVoices({ baseUrl, root, find }: AskedServer): Promise<readonly ListedVoice[]> {
   const told = readVoices(await find(`${baseUrl}/audio/voices`));
   if (told.length > 0) return told;

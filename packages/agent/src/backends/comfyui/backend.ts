@@ -1,7 +1,7 @@
 /**
- * ComfyUI. It knows no model that takes a prompt, only graphs of nodes, which can run code and read
- * files. So what is offered is the owner's: workflows with places to fill, or, for images without
- * any, each checkpoint through a plain graph of ours. A caller never sends a graph.
+ * ComfyUI. It has no models that take a prompt, only graphs of nodes, which can run code and read
+ * files. So the agent offers only the owner's workflows with placeholders or, for images without a
+ * workflow, each checkpoint through a plain graph of the agent. A caller never sends a graph.
  */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { notServed } from '../../openai-wire/error-document.js';
@@ -84,20 +84,20 @@ function listed({ id, graph }: ServiceConfig['workflows'][number]): ListedModel 
   return { servedName: id, ...(takesPictures && { inputModalities: ['text', 'image'] }) };
 }
 
-// ComfyUI's checkpoints: files below its folder of models, which callers know without ending.
+// ComfyUI's checkpoints: files below its folder of models; callers see them without extension.
 interface Checkpoint {
-  /** What callers know it by. */
+  /** The id for callers. */
   readonly name: string;
-  /** What ComfyUI wants to be told: its path below the folder, as its system writes paths. */
+  /** The name that ComfyUI expects: the path below the folder, with its system's separators. */
   readonly file: string;
 }
 
-/** As long as the link lets a name be. */
+/** The link's limit for a name. */
 const MAX_NAME_CHARACTERS = 256;
 
 const ENDING = /\.(?:safetensors|ckpt|pt|pth|sft)$/i;
 
-/** Reads `/models/checkpoints`. Throws a `LocalFailure` where it is no list. */
+/** Reads `/models/checkpoints`. Throws a `LocalFailure` if it is not a list. */
 function readCheckpoints(json: unknown): Checkpoint[] {
   if (!Array.isArray(json)) {
     const message =
@@ -110,7 +110,9 @@ function readCheckpoints(json: unknown): Checkpoint[] {
 
 type Model = Description['models'][number];
 
-/** The owner may have configured either; a path too long for the link stays a name. */
+/**
+ * The owner may have configured either name; if the path is too long for the link, the name stays.
+ */
 function fileOf(model: Model, checkpoints: readonly Checkpoint[]): Model {
   const served = model.served_name;
   const found = checkpoints.find(({ name, file }) => name === served || file === served);
@@ -118,17 +120,17 @@ function fileOf(model: Model, checkpoints: readonly Checkpoint[]): Model {
   return file.length > MAX_NAME_CHARACTERS ? model : { ...model, served_name: file };
 }
 
-/** Below a folder of Windows too. */
+/** Windows separators, too. */
 function nameOf(file: string): string {
   return file.replaceAll('\\', '/').replace(ENDING, '');
 }
 
-// What is run where the owner gives no workflow: the plain way from a text, or a picture and a
-// text, to a picture, for checkpoints of Stable Diffusion 1.5, 2 and XL. Pictures are previewed
-// alone: ComfyUI erases previews when it starts, so what strangers made does not stay in `output`.
+// The graph for checkpoints without a workflow of the owner: text, or picture and text, to picture,
+// for Stable Diffusion 1.5, 2 and XL. Pictures are only previewed: ComfyUI erases previews when it
+// starts, so pictures of strangers do not stay in `output`.
 
 interface EditShape {
-  /** Whether the caller names a size; otherwise the picture keeps its own. */
+  /** Whether the caller names a size; otherwise the picture keeps its size. */
   readonly isSized: boolean;
   readonly isMasked: boolean;
 }
@@ -144,7 +146,7 @@ function textToImage(checkpoint: string): Graph {
   };
 }
 
-/** The mask is white where the picture is to be painted anew. */
+/** The mask is white in the area to repaint. */
 function imageToImage(checkpoint: string, { isSized, isMasked }: EditShape): Graph {
   return {
     ...frame(checkpoint, {
@@ -217,7 +219,7 @@ function encoded(text: string): object {
   return { class_type: 'CLIPTextEncode', inputs: { text, clip: ['checkpoint', 1] } };
 }
 
-/** A name tells the family, if anything does: a picture of the wrong size comes out doubled. */
+/** Only the name can tell the family; a picture of the wrong size shows its subject twice. */
 function usualSide(checkpoint: string): number {
   return /xl|pony|illustrious|noob/i.test(checkpoint) ? 1_024 : 512;
 }

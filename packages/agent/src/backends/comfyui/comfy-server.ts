@@ -1,20 +1,23 @@
-/** Small questions and orders to ComfyUI. No header names an origin: it answers 403 to others'. */
+/**
+ * Small queries and commands to ComfyUI. No Origin header is sent: it answers 403 to foreign
+ * origins.
+ */
 import { asObject } from '../../openai-wire/json.js';
 import type { JsonObject } from '../../openai-wire/json.js';
 import { LocalFailure } from '../backend.js';
 import { probe } from '../probe.js';
 
 export interface ComfyServer {
-  /** With or without `/api`, which it has too. */
+  /** With or without `/api`; ComfyUI accepts both. */
   readonly root: string;
-  /** Of what stands in front of it: it knows no keys itself. */
+  /** For a proxy in front of ComfyUI, which has no keys itself. */
   readonly apiKey: string | null;
 }
 
-/** A card at work can hold up its server's answers for seconds. */
+/** A busy card can delay its server's answers for seconds. */
 const ASK_TIMEOUT_MS = 10_000;
 
-/** Throws a `LocalFailure` where there is no JSON object, or what the signal was aborted with. */
+/** Throws a `LocalFailure` if the answer is not a JSON object, or the signal's abort reason. */
 export async function askComfy(
   { root, apiKey }: ComfyServer,
   path: string,
@@ -27,7 +30,7 @@ export async function askComfy(
   throw new LocalFailure('LOCAL_ERROR', `ComfyUI answered ${status} to ${path.split('/')[1]}.`);
 }
 
-/** Whatever becomes of it: who orders looks afterwards, or does not mind. */
+/** Ignores the result: the caller checks the effect afterwards, or does not need it. */
 export async function orderComfy(
   { root, apiKey }: ComfyServer,
   path: string,

@@ -1,7 +1,7 @@
 /**
- * A request's files from its workflow. Where the workflow has no `{{n}}`, it runs once for each
- * image, one after the other: a batch needs the memory of the card n times, and each image can be
- * sent on as soon as it is there.
+ * Runs a request's workflow and returns its files. A workflow without `{{n}}` runs once for each
+ * image, one after the other: a batch needs n times the memory of the card, and this way each image
+ * can be sent on as soon as it is ready.
  */
 import type { MediaFamily } from '@inference-gateway/shared/media/types';
 import { contentTypeOf, DETECT_BYTES, detectFormat } from '@inference-gateway/shared/media/types';
@@ -27,12 +27,12 @@ export interface Order {
   readonly graph: Graph;
   readonly values: Values;
   readonly family: MediaFamily;
-  /** How many files; one unless they are images. */
+  /** Number of files; one unless they are images. */
   readonly wanted: number;
   readonly signal: AbortSignal;
 }
 
-/** The first run comes before the answer, so that its failure can be told. */
+/** The first run ends before the answer begins, so that its failure can have an error status. */
 export async function makeMedia(server: ComfyServer, order: Order): Promise<LocalAnswer> {
   const first = await run(server, order, 0);
   if (first.kind === 'document') return first;
@@ -79,7 +79,7 @@ function filesOf({ outputs }: Made, { family }: Order): MadeFile[] {
   throw new LocalFailure('LOCAL_ERROR', `the workflow ended without a file of ${family}.`);
 }
 
-// The files that a job made: which of them an answer has, and their bytes.
+// The files that a job made: the selection for the answer, and their bytes.
 interface MadeFile {
   readonly filename: string;
   readonly subfolder: string;
@@ -87,12 +87,12 @@ interface MadeFile {
   readonly type: string;
 }
 
-/** 4,096 pixels a side, hardly compressed. */
+/** 4,096 pixels a side, barely compressed. */
 const MAX_IMAGE_BYTES = 64 * 1024 * 1024;
 
 /**
- * Nodes show films under `images`, `gifs` or `videos`, so the endings tell what is what. Previews
- * count only where nothing was saved.
+ * Nodes list videos under `images`, `gifs` or `videos`, so the file extension tells the family.
+ * Previews count only if nothing was saved.
  */
 function madeFiles(outputs: JsonObject, family: MediaFamily): MadeFile[] {
   const all = Object.values(outputs).flatMap((node) => {
@@ -104,7 +104,7 @@ function madeFiles(outputs: JsonObject, family: MediaFamily): MadeFile[] {
   return saved.length > 0 ? saved : fitting;
 }
 
-/** Without what is written beside it; an image is read whole for that. */
+/** Without metadata; an image is read whole to remove it. */
 async function openMade(
   server: ComfyServer,
   file: MadeFile,
@@ -151,7 +151,7 @@ async function view(
   throw new LocalFailure('LOCAL_ERROR', message);
 }
 
-/** What the bytes are, whatever their name says. */
+/** Detected from the bytes, not from the name. */
 function formatOf(start: Uint8Array, family: MediaFamily) {
   const format = detectFormat(start);
   const contentType = format === null ? null : contentTypeOf(format, family);
@@ -159,19 +159,19 @@ function formatOf(start: Uint8Array, family: MediaFamily) {
   throw new LocalFailure('LOCAL_ERROR', `the workflow made something that is no ${family}.`);
 }
 
-// What a caller's fields put into a workflow, each held within what a card can be asked for.
+// The values that a caller's fields put into a workflow, each limited to what a card can compute.
 
 type Values = ReadonlyMap<PlaceholderName, Value>;
 
 type Body = LocalCall['body'];
 
 interface NumberRule extends NumberRange {
-  /** The fields that say it, by the names of several APIs; the first that is there counts. */
+  /** The fields for this value, by the names of several APIs; the first one present counts. */
   readonly fields: readonly string[];
   readonly isWhole?: true;
 }
 
-/** A caller must not hold the card for hours; ComfyUI's own limits are far above these. */
+/** A caller must not occupy the card for hours; ComfyUI's own limits are far above these. */
 const NUMBERS = {
   seed: { fields: ['seed'], from: 0, to: Number.MAX_SAFE_INTEGER, isWhole: true },
   n: { fields: ['n'], from: 1, to: 16, isWhole: true },
@@ -184,7 +184,7 @@ const NUMBERS = {
   fps: { fields: ['fps'], from: 1, to: 120, isWhole: true },
 } as const satisfies Partial<Record<PlaceholderName, NumberRule>>;
 
-/** Where neither the caller nor the workflow says anything. */
+/** Defaults if neither the caller nor the workflow has a value. */
 const OTHERWISE: Partial<Record<PlaceholderName, Value>> = {
   negative_prompt: '',
   lyrics: '',
@@ -204,7 +204,7 @@ const BLOCK = 8;
 
 const MAX_RANDOM_SEED = 2 ** 32;
 
-/** Without the pictures. There is always a seed: without one each call would make the same. */
+/** Without the pictures. Always sets a seed: otherwise each call would make the same result. */
 export function requestValues(body: Body, graph: Graph): Map<PlaceholderName, Value> {
   const values = new Map<PlaceholderName, Value>();
   for (const name of ['prompt', 'negative_prompt', 'lyrics'] as const) {
@@ -219,14 +219,14 @@ export function requestValues(body: Body, graph: Graph): Map<PlaceholderName, Va
     const pixels = values.get(side);
     if (pixels !== undefined) values.set(side, Math.round(Number(pixels) / BLOCK) * BLOCK);
   }
-  // What is no number is no seed; below zero stands for any, as with the web UI.
+  // A value that is not a number is ignored; a negative one means random, as with the web UI.
   if (!values.has('seed') || Number(body['seed']) < 0) {
     values.set('seed', randomInt(MAX_RANDOM_SEED));
   }
   return withFrames(values, graph);
 }
 
-/** A place's value, or else its own default, or else a usual one. */
+/** A placeholder's value, else its own default, else the usual one. */
 export function valueOf({ name, fallback }: Placeholder, values: Values): Value {
   if (!isPlaceholderName(name)) return '';
   const given = values.get(name);
@@ -235,9 +235,7 @@ export function valueOf({ name, fallback }: Placeholder, values: Values): Value 
   return PLACEHOLDERS[name] === 'number' ? Number(fallback) : fallback;
 }
 
-/**
- * Models for films count frames: a first one, and then as many a second as the film shows.
- */
+/** Video models count frames: one first frame, plus the frame rate times the seconds. */
 function withFrames(
   values: Map<PlaceholderName, Value>,
   graph: Graph,

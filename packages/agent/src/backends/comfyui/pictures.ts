@@ -1,6 +1,6 @@
 /**
- * Pictures that a request brings, handed to ComfyUI. They go to its folder of temporary files,
- * which it erases when it starts and ends: its API has no way to delete one.
+ * Uploads a request's pictures to ComfyUI. They go to its folder of temporary files, which it
+ * erases when it starts and ends: its API cannot delete a file.
  */
 import { randomUUID } from 'node:crypto';
 import { contentTypeOf, detectFormat, extensionOf } from '@inference-gateway/shared/media/types';
@@ -20,16 +20,16 @@ const MAX_UPLOAD_BYTES = 32 * 1024 * 1024;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const IMAGES = ['image', 'image_2', 'image_3'] as const;
 
-/** What may follow a place's name in the map of values. */
+/** What may follow a placeholder's name in the map of values. */
 type Named = readonly [PlaceholderName, Value];
 
-/** A picture of the request, with the place that it is for. */
+/** A picture of the request, with its placeholder. */
 interface Picture {
   readonly place: PlaceholderName;
   readonly upload: LocalUpload;
 }
 
-/** Uploads them one by one; or what is wrong with them, before any is read. */
+/** Uploads them one by one; or says what is wrong with them, before reading any. */
 export async function uploadPictures(
   server: ComfyServer,
   call: LocalCall,
@@ -71,7 +71,9 @@ function picturesOf({ body, uploads }: LocalCall): Picture[] | DocumentAnswer {
 
 const DATA_URL = /^data:[^,]*;base64,(.*)$/s;
 
-/** What the workflow has no place for would be left out without a word. */
+/**
+ * Without this check a picture that has no placeholder in the workflow would be silently ignored.
+ */
 function placeFault(
   { model }: LocalCall,
   pictures: readonly Picture[],
@@ -104,7 +106,7 @@ async function maskOf(upload: LocalUpload): Promise<LocalUpload | DocumentAnswer
   return invalid('mask', `'mask' ${mask.fault}. ${advice}`);
 }
 
-/** The name that a graph has for it, or ComfyUI's refusal. */
+/** The file name for the graph, or ComfyUI's refusal. */
 async function send(
   { root, apiKey }: ComfyServer,
   upload: LocalUpload,

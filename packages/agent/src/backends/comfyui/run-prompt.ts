@@ -1,4 +1,4 @@
-/** One graph, from its submission to what came of it. */
+/** Runs one graph, from its submission to its result. */
 import { randomUUID } from 'node:crypto';
 import { pauseUnless } from '@inference-gateway/shared/program/pause-unless';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,25 +12,27 @@ import { readWhole } from '../bytes.js';
 import { askComfy, orderComfy } from './comfy-server.js';
 import type { ComfyServer } from './comfy-server.js';
 
-/** ComfyUI checks a graph before it answers, and may be computing meanwhile. */
+/** ComfyUI checks a graph before it answers, and may be busy computing. */
 const SUBMIT_TIMEOUT_MS = 60_000;
 
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
-/** A job is asked for when it has taken a tenth longer, within these. */
+/** The poll interval is a tenth of the time that has passed, within these limits. */
 const FIRST_POLL_MS = 100;
 
 const LONGEST_POLL_MS = 1_000;
 
-/** So many looks without a result, and the queue is asked whether there is such a job still. */
+/**
+ * After this many polls without a result the agent checks whether the job is still in the queue.
+ */
 const LOOKS_PER_QUEUE_LOOK = 8;
 
-/** So many answers in a row may fail to come. */
+/** Maximum number of consecutive polls without an answer. */
 const MAX_LOST_LOOKS = 5;
 
 const MAX_RUN_MS = 24 * 60 * 60_000;
 
-/** Throws a `LocalFailure`, or, once the card is free, what the signal was aborted with. */
+/** Throws a `LocalFailure`, or, once the card is free, the signal's abort reason. */
 export async function runPrompt(
   server: ComfyServer,
   graph: JsonObject,
@@ -42,17 +44,18 @@ export async function runPrompt(
   try {
     return readOutcome(await ended(server, submitted, signal));
   } catch (error) {
-    // Left or given up, it would run on beside its next attempt; one that is over costs one look.
+    // An abandoned job would continue to run beside its next attempt; for a finished job this costs
+    // one query.
     await takeBack(server, submitted);
     throw error;
   } finally {
-    // Prompts of strangers do not stay in the owner's list.
+    // Removes callers' prompts from the owner's history.
     await orderComfy(server, '/history', { delete: [submitted] });
     signal.throwIfAborted();
   }
 }
 
-/** Not under the caller's signal: what was queued must be known, to be taken back. */
+/** Ignores the caller's signal: to cancel a queued job the agent must know its id. */
 async function submit(server: ComfyServer, graph: JsonObject): Promise<string | DocumentAnswer> {
   const promptId = randomUUID();
   const body = JSON.stringify({ prompt: graph, client_id: CLIENT_ID, prompt_id: promptId });
@@ -62,11 +65,11 @@ async function submit(server: ComfyServer, graph: JsonObject): Promise<string | 
     const answer = await forward({ url: `${url}/prompt`, apiKey, body, signal });
     const text = (await readWhole(answer.body, MAX_ANSWER_BYTES)).toString();
     if (answer.status >= 400) return readRefusal(answer.status, text);
-    // Older ones give it a name of their own.
+    // Older versions assign their own id.
     return asText(asObject(parseJson(text))?.['prompt_id']) ?? promptId;
   } catch (error) {
     const failure = connectionFailure(error);
-    // It may have been queued all the same, under the name that it was given.
+    // The job may be queued nevertheless, under the id of the request.
     if (failure.code !== 'LOCAL_UNREACHABLE') await takeBack(server, promptId);
     throw failure;
   }
@@ -74,7 +77,7 @@ async function submit(server: ComfyServer, graph: JsonObject): Promise<string | 
 
 const CLIENT_ID = `gateway-${randomUUID()}`;
 
-/** The job's entry in the history, which it gets when it ends. */
+/** The job's entry in the history, which exists once the job has ended. */
 async function ended(
   server: ComfyServer,
   promptId: string,
@@ -104,13 +107,13 @@ interface Look {
   readonly isThorough: boolean;
 }
 
-/** Null while it is not over. */
+/** Null while the job has not ended. */
 async function lookUp(
   server: ComfyServer,
   { promptId, isThorough }: Look,
   signal: AbortSignal,
 ): Promise<JsonObject | 'gone' | null> {
-  // First, so that a job that ends in between is found in the history.
+  // Queries the queue first, so that a job that ends in between is found in the history.
   const place = isThorough ? await placeOf(server, promptId, signal) : null;
   const history = await askComfy(server, `/history/${promptId}`, signal);
   const entry = asObject(history[promptId]);
@@ -127,11 +130,11 @@ function dropped(): LocalFailure {
   return new LocalFailure('LOCAL_ERROR', message);
 }
 
-// What ComfyUI says of a graph that it refuses and of a job that has ended. Its messages list the
+// ComfyUI's error for a refused graph, and its result of an ended job. Its messages list the
 // owner's files, so only parts of them are passed on.
 export interface Made {
   readonly kind: 'made';
-  /** By the numbers of nodes, what each has to show. */
+  /** The outputs by node number. */
   readonly outputs: JsonObject;
 }
 
@@ -142,12 +145,13 @@ function readRefusal(status: number, text: string): DocumentAnswer {
   if (error === null) return errorDocument(status, text);
   const faults = Object.entries(asObject(told?.['node_errors']) ?? {}).flatMap(nodeFaults);
   if (faults.length === 0) return document(500, asText(error['message']) ?? 'It said nothing.');
-  // A number out of range is the caller's; anything else, such as a missing file, the owner's.
+  // A number out of range is the caller's fault; anything else, such as a missing file, the
+  // owner's.
   const isCallers = faults.every(({ type }) => RANGE_FAULTS.has(type));
   return document(isCallers ? 400 : 500, faults.map(({ message }) => message).join(' '));
 }
 
-/** Throws a `LocalFailure` where the owner interrupted it. */
+/** Throws a `LocalFailure` if the owner interrupted it. */
 function readOutcome(entry: JsonObject): Made | DocumentAnswer {
   const { status_str: status, messages } = asObject(entry['status']) ?? {};
   if (status !== 'error') return { kind: 'made', outputs: asObject(entry['outputs']) ?? {} };
@@ -172,7 +176,7 @@ interface Fault {
   readonly message: string;
 }
 
-/** Not the details, which list the files that there are instead. */
+/** Without the details, which list the available files. */
 function nodeFaults([id, node]: readonly [string, unknown]): Fault[] {
   const { class_type: type, errors } = asObject(node) ?? {};
   return asObjects(errors).map((error) => {
@@ -200,15 +204,15 @@ function document(status: number, message: string): DocumentAnswer {
   return errorDocument(status, JSON.stringify({ error: message }));
 }
 
-// A job that nobody wants any more. ComfyUI computes on when a connection closes, so the job is
-// taken out of the queue, or interrupted where it runs, and waited for: until then the card is
-// busy.
+// An abandoned job. ComfyUI continues to compute after a connection closes, so the agent removes
+// the job from the queue, or interrupts it if it is running, and waits for its end: until then the
+// card is busy.
 
 type Place = 'running' | 'pending' | 'gone';
 
 const LOOK_MS = 250;
 
-/** A job that does not end is given up after this time. */
+/** The agent stops waiting for an abandoned job after this time. */
 const WIND_DOWN_MS = 10 * 60_000;
 
 /** Does not throw. */
@@ -218,7 +222,8 @@ async function takeBack(server: ComfyServer, promptId: string): Promise<void> {
     const place = await lastPlace(server, promptId);
     if (place === 'gone') return;
     if (place === 'pending') await orderComfy(server, '/queue', { delete: [promptId] });
-    // Before 0.3.57 `prompt_id` is not read and whatever runs is interrupted: hence the look first.
+    // ComfyUI before 0.3.57 ignores `prompt_id` and interrupts any running job: hence the check
+    // first.
     if (place === 'running') await orderComfy(server, '/interrupt', { prompt_id: promptId });
     await pause(LOOK_MS);
   }
@@ -237,7 +242,7 @@ async function placeOf(server: ComfyServer, promptId: string, signal: AbortSigna
 
 const NEVER = new AbortController().signal;
 
-/** Null where it cannot be told. With the server its jobs are gone too. */
+/** Null if it is unknown. If the server is gone, so are its jobs. */
 async function lastPlace(server: ComfyServer, promptId: string): Promise<Place | null> {
   try {
     return await placeOf(server, promptId, NEVER);

@@ -1,14 +1,13 @@
 /**
- * The places of a workflow that a request may fill: `{{prompt}}`, or `{{steps:20}}` with what
- * stands there when the caller says nothing. Only the inputs of nodes are looked at, so a caller
- * never names a node.
+ * The placeholders of a workflow that a request fills: `{{prompt}}`, or `{{steps:20}}` with a
+ * default value. Only the inputs of nodes are searched, so a caller never names a node.
  */
 import { didYouMean } from '@inference-gateway/shared/nearest';
 import { asObject, parseJson } from '../../openai-wire/json.js';
 
 export type Graph = Readonly<Record<string, unknown>>;
 
-/** What is put there: a text, a number, or the name of a picture that was uploaded. */
+/** What the value is: a text, a number, or the name of an uploaded picture. */
 export const PLACEHOLDERS = {
   prompt: 'text',
   negative_prompt: 'text',
@@ -34,7 +33,7 @@ export type PlaceholderName = keyof typeof PLACEHOLDERS;
 export type Value = string | number;
 
 export interface Placeholder {
-  /** As the owner wrote it; one of `PLACEHOLDERS` where the workflow is right. */
+  /** As the owner wrote it; one of `PLACEHOLDERS` if the workflow is valid. */
   readonly name: string;
   readonly fallback: string | null;
 }
@@ -43,7 +42,7 @@ export function isPlaceholderName(name: string): name is PlaceholderName {
   return Object.hasOwn(PLACEHOLDERS, name);
 }
 
-/** All of a graph, in the order in which they stand there. */
+/** All placeholders of a graph, in their order. */
 export function placeholdersOf(graph: Graph): Placeholder[] {
   const found: Placeholder[] = [];
   mapInputs(graph, (text) => {
@@ -54,8 +53,8 @@ export function placeholdersOf(graph: Graph): Placeholder[] {
 }
 
 /**
- * The graph with every placeholder replaced, each once: what a caller writes is not read again. One
- * that stands alone becomes a value of its own kind.
+ * The graph with every placeholder replaced once: placeholders in a caller's text are not replaced.
+ * A placeholder that is the whole input becomes a value of its own type.
  */
 export function fillGraph(
   graph: Graph,
@@ -102,11 +101,11 @@ function mapValue(value: unknown, change: Change, depth: number): unknown {
   return Object.fromEntries(entries.map(([key, item]) => [key, mapValue(item, change, depth - 1)]));
 }
 
-// Whether a file holds a workflow that can be run for callers, and if not, what its owner does.
+// Whether a file holds a workflow that can run for callers, and if not, what its owner can do.
 
 export type ReadGraph =
   | { readonly kind: 'graph'; readonly graph: Graph }
-  /** Each to follow the file's name. */
+  /** Each follows the file's name in the message. */
   | { readonly kind: 'faulty'; readonly faults: readonly string[] };
 
 export function readGraph(text: string): ReadGraph {
@@ -122,7 +121,7 @@ function faulty(...faults: readonly string[]): ReadGraph {
   return { kind: 'faulty', faults };
 }
 
-/** ComfyUI saves two kinds of files, and its API takes one of them. */
+/** ComfyUI saves two file formats; its API takes only one of them. */
 function formFault(graph: Graph): string | null {
   if (Array.isArray(graph['nodes'])) {
     const how = 'File > Export (API), in older versions Save (API Format)';

@@ -1,6 +1,7 @@
 /**
- * What listens on a port, told by what it answers and never by the port's number: half of all model
- * servers share four ports. Only GET, one request at a time a port, and only on this machine.
+ * Detects what listens on a port by its answers, never by the port's number: half of all model
+ * servers share four ports. Sends only GET, one request at a time per port, and only to this
+ * machine.
  */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import { isLoopback } from '@inference-gateway/shared/loopback';
@@ -17,22 +18,22 @@ import type { ProbeAnswer } from '../probe.js';
 export interface Detected {
   /** The program's name, or `unknown`. */
   readonly server: string;
-  /** The backend that makes it usable; null where none does. */
+  /** The backend for it; null if there is none. */
   readonly backend: BackendName | null;
   readonly type: ServiceType;
   readonly baseUrl: string;
-  /** Shared by the types of a server that does one thing at a time, else null. */
+  /** Shared by the types of a server that runs one request at a time, else null. */
   readonly slotGroup: string | null;
-  /** The models of this type, where the server's list does not part them; else null. */
+  /** The models of this type, if the server's list does not separate the types; else null. */
   readonly models: readonly string[] | null;
   readonly needsKey: boolean;
-  /** What its owner should know; null where all is well. */
+  /** A note for the owner; null if there is nothing to report. */
   readonly note: string | null;
 }
 
 const PROBE_TIMEOUT_MS = 1_500;
 
-/** A server that answers some paths and stalls on others is not waited for path by path. */
+/** Limits the total time for a server that answers some paths and stalls on others. */
 const SERVER_TIMEOUT_MS = 10_000;
 
 const PORTS_AT_ONCE = 8;
@@ -40,12 +41,12 @@ const PORTS_AT_ONCE = 8;
 /** Ollama and LM Studio bind the first, some others only the second. */
 const LOOPBACK = ['127.0.0.1', '[::1]'];
 
-/** Neither told nor refused. */
+/** No answer at all. */
 const SILENCE: ProbeAnswer = { status: 0, server: '', text: '', json: undefined };
 
 /**
- * Examines one origin, such as `http://127.0.0.1:8080`: one entry a type that it serves. Throws a
- * `LocalFailure` where nothing answers.
+ * Examines one origin, such as `http://127.0.0.1:8080`: one entry per type that it serves. Throws a
+ * `LocalFailure` if nothing answers.
  */
 export async function detect(
   baseOrigin: string,
@@ -61,7 +62,7 @@ export async function detect(
   return [{ server: 'unknown', ...none, baseUrl: baseOrigin, needsKey: false, note }];
 }
 
-/** The model servers on this machine, in the order of the ports. */
+/** The model servers on this machine, in port order. */
 export async function scanLoopback(
   ports: readonly number[] = USUAL_PORTS,
 ): Promise<readonly Detected[]> {
@@ -86,7 +87,9 @@ async function detectOrNone(origin: string): Promise<readonly Detected[]> {
   }
 }
 
-/** Whoever has answered once is there, even if it stalls or breaks off at a path that it lacks. */
+/**
+ * A server that has answered once is present, even if it stalls or breaks off at a missing path.
+ */
 function asker(origin: string, signal: AbortSignal): Ask {
   const seen = new Map<string, ProbeAnswer>();
   return async (path) => {
@@ -141,7 +144,7 @@ function noteOn({ backend, note }: Fingerprint, needsKey: boolean): string | nul
   return needsKey ? 'found, needs key' : null;
 }
 
-/** Runs for each item, at most so many at once. The answers keep the order of the items. */
+/** Runs `work` for each item with limited concurrency. The answers keep the order of the items. */
 export async function sideBySide<Item, Answer>(
   items: readonly Item[],
   atOnce: number,
@@ -158,18 +161,18 @@ export async function sideBySide<Item, Answer>(
   return [...answers].toSorted(([a], [b]) => a - b).map(([, answer]) => answer);
 }
 
-// The ports of this machine behind which a model server may be.
+// The ports of this machine that may belong to a model server.
 
-/** Where model servers listen unless told otherwise, the commonest first. */
+/** The default ports of model servers, the most common first. */
 export const USUAL_PORTS: readonly number[] = [
   11434, 1234, 8080, 8000, 7860, 7861, 8880, 5001, 5000, 8188, 1337, 4891, 13305, 12434, 10240,
   30000, 5005, 4123, 9000, 8001, 8081, 23333, 9090, 7801, 4000,
 ];
 
-/** More programs than anybody runs; each costs a few requests. */
+/** An upper limit far above real machines; each port costs a few requests. */
 const MAX_PORTS = 256;
 
-/** Those of the base URLs on this machine first, which their owner knows of. */
+/** Ports of configured base URLs on this machine come first. */
 export function candidatePorts(
   baseUrls: readonly string[],
   others: readonly number[],
@@ -179,7 +182,7 @@ export function candidatePorts(
   return [...ports].slice(0, MAX_PORTS);
 }
 
-/** Null where the URL leads to another machine, which a scan never asks. */
+/** Null if the URL leads to another machine: a scan never asks other machines. */
 function loopbackPort(text: string): number | null {
   const { hostname, port, protocol } = new URL(text);
   if (!isLoopback(hostname) || protocol !== 'http:') return null;

@@ -1,7 +1,7 @@
 /**
- * How each known model server gives itself away. The order matters: KoboldCpp, LocalAI and Docker
- * Model Runner answer Ollama's paths, LM Studio answers 200 to every path, llama-server and
- * whisper-server share their ports, and half of the rest list models in OpenAI's way.
+ * How to recognise each known model server. The order matters: KoboldCpp, LocalAI and Docker Model
+ * Runner answer Ollama's paths, LM Studio answers 200 to every path, llama-server and
+ * whisper-server share their ports, and half of the others list models as OpenAI does.
  */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { BackendName } from '../create-backend.js';
@@ -43,20 +43,20 @@ import type { Ask, ServedType } from './signs.js';
 
 export interface Fingerprint {
   readonly server: string;
-  /** Null: known, but of no use to others. */
+  /** Null: known, but not usable for others. */
   readonly backend: BackendName | null;
-  /** What the base URL has behind the origin. */
+  /** The path of the base URL. */
   readonly path: string;
-  /** What it serves where it does not tell. */
+  /** Its type if the server does not report one. */
   readonly type: ServiceType;
   matches(ask: Ask): Promise<boolean>;
-  /** Absent: one type. None at all: nothing is loaded. */
+  /** Absent: one type. An empty list: no model is loaded. */
   readonly served?: (ask: Ask) => Promise<readonly ServedType[]>;
-  /** Absent: it does where its list of models is refused. */
+  /** Absent: it wants a key if it refuses its list of models. */
   readonly wantsKey?: (ask: Ask) => Promise<boolean>;
-  /** Its types wait for each other, on one card. */
+  /** Its types share one card and run one at a time. */
   readonly takesTurns?: true;
-  /** What its owner should know of it in any case. */
+  /** A note for its owner in any case. */
   readonly note?: string;
 }
 
@@ -87,7 +87,7 @@ export const FINGERPRINTS: readonly Fingerprint[] = [
   llm('TabbyAPI', (ask) => isSoftware(ask, 'TabbyAPI'), { backend: 'tabbyapi' }),
   llm('LM Studio', isLmStudio, { backend: 'lm-studio' }),
   llm('Lemonade', isLemonade, { backend: 'lemonade', served: listed }),
-  // Before Ollama, whose paths it has beside its own.
+  // Before Ollama, whose paths it also answers.
   llm('Docker Model Runner', (ask) => listsModels(ask, '/engines/v1/models'), {
     path: '/engines/v1',
   }),
@@ -139,7 +139,7 @@ export const FINGERPRINTS: readonly Fingerprint[] = [
   llm('OpenAI-compatible', isAnyModelServer, { served: namedTypes }),
 ];
 
-/** Most speak OpenAI's API, below the path that it has there. */
+/** Most speak OpenAI's API, below their own path. */
 function makerOf(type: ServiceType): Maker {
   return (server, matches, rest = {}) => {
     return { server, type, backend: 'openai', path: '/v1', matches, ...rest };

@@ -1,4 +1,4 @@
-/** The signs by which model servers are told apart: what each answers that no other does. */
+/** The signs that identify model servers: answers that no other server gives. */
 import { SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import { asObject, asObjects, asText } from '../../openai-wire/json.js';
@@ -7,24 +7,24 @@ import type { ProbeAnswer } from '../probe.js';
 import { fitsType, readModelList, tellsType } from '../model-list.js';
 import type { ModelItem } from '../model-list.js';
 
-/** Asks one path of the server under examination, at most once. */
+/** Requests one path of the examined server, at most once. */
 export type Ask = (path: string) => Promise<ProbeAnswer>;
 
-/** The JSON object of a success; a 200 whose body is an error is none (LM Studio). */
+/** The JSON object of a success; null for a 200 whose body is an error (LM Studio). */
 async function said(ask: Ask, path: string): Promise<JsonObject | null> {
   const { status, json } = await ask(path);
   const object = status === 200 ? asObject(json) : null;
-  // ACE-Step has the key in every answer, null where all is well.
+  // ACE-Step includes the key in every answer, null if there is no error.
   return object === null || (object['error'] ?? null) !== null ? null : object;
 }
 
-/** Whether the path answers an object, with the key where one is named. */
+/** Whether the path answers an object, with the key if one is named. */
 export async function answers(ask: Ask, path: string, key?: string): Promise<boolean> {
   const object = await said(ask, path);
   return object !== null && (key === undefined || key in object);
 }
 
-/** Refused without a key, or told to be so (KoboldCpp, whose list is open). */
+/** It refuses requests without a key, or says that it has one (KoboldCpp, whose list is open). */
 export async function wantsKeyAt(ask: Ask, ...paths: readonly string[]): Promise<boolean> {
   for (const path of paths) {
     if ((await ask(path)).status === 401) return true;
@@ -48,7 +48,7 @@ export async function isLmStudio(ask: Ask): Promise<boolean> {
   return older.some((model) => asText(model['state']) !== null);
 }
 
-/** Its key guards all but this one path. */
+/** Its key protects all but this one path. */
 export async function isLemonade(ask: Ask): Promise<boolean> {
   if (await answers(ask, '/v1/health', 'all_models_loaded')) return true;
   return (await ask('/v1/health')).status === 401 && answers(ask, '/live', 'status');
@@ -61,14 +61,14 @@ export async function isOllama(ask: Ask): Promise<boolean> {
   return Array.isArray(models) && models.every((model) => 'digest' in (asObject(model) ?? {}));
 }
 
-/** Its key guards what runs, but not that it is well. */
+/** Its key protects models, but not the health check. */
 export async function isLlamaSwap(ask: Ask): Promise<boolean> {
   const isRefused = (await ask('/running')).status === 401;
   if (isRefused) return (await ask('/health')).text === 'OK';
   return Array.isArray((await said(ask, '/running'))?.['running']);
 }
 
-/** The header shows even where a key guards the properties. */
+/** The header is present even if a key protects the properties. */
 export async function isLlamaServer(ask: Ask): Promise<boolean> {
   const { server } = await ask('/props');
   const hasHeader = server === 'llama.cpp' || server === 'ik_llama.cpp';
@@ -82,7 +82,7 @@ export async function isSglang(ask: Ask): Promise<boolean> {
   return false;
 }
 
-/** Its key guards the list of models, never the version. */
+/** Its key protects the list of models, never the version. */
 export async function isVllm(ask: Ask): Promise<boolean> {
   if (asText((await said(ask, '/version'))?.['version']) === null) return false;
   return (await ask('/v1/models')).status === 401 || (await hasOwner(ask, 'vllm'));
@@ -93,7 +93,7 @@ export async function isComfyUi(ask: Ask): Promise<boolean> {
   return asText(system?.['comfyui_version']) !== null;
 }
 
-/** Behind a password, its API's paths are 401 and those that it does not have are 404. */
+/** With a password its API's paths answer 401, and missing ones 404. */
 export async function isWebUi(ask: Ask): Promise<boolean> {
   const { status, json } = await ask('/sdapi/v1/sd-models');
   if (status === 401) return (await ask('/v1/models')).status === 404;
@@ -109,7 +109,9 @@ export async function isAceStep(ask: Ask): Promise<boolean> {
   return asObject((await said(ask, '/health'))?.['data'])?.['service'] === 'ACE-Step API';
 }
 
-/** Many speech servers list `/v1/audio/models` for Open WebUI; only this one is so healthy. */
+/**
+ * Many speech servers list `/v1/audio/models` for Open WebUI; only this one has this health answer.
+ */
 export async function isSpeaches(ask: Ask): Promise<boolean> {
   if (!(await answers(ask, '/v1/audio/models'))) return false;
   if ((await said(ask, '/health'))?.['message'] === 'OK') return true;
@@ -124,7 +126,7 @@ export async function isTextGenerationWebUi(ask: Ask): Promise<boolean> {
   return answers(ask, '/v1/internal/model/info', 'model_name');
 }
 
-/** It names its models as OpenAI does, and bills nobody. */
+/** It has model names and a billing path as OpenAI has them, but its models belong to `user`. */
 export async function isOpenedAiSpeech(ask: Ask): Promise<boolean> {
   const models = await listOf(ask);
   const isSpeech = models.some(({ id }) => id === 'tts-1');
@@ -136,7 +138,7 @@ export async function isMlxAudio(ask: Ask): Promise<boolean> {
   return asText((await said(ask, '/'))?.['message'])?.includes('MLX Audio') ?? false;
 }
 
-/** The name of a FastAPI program; empty where there is none. */
+/** The title of a FastAPI program; empty if there is none. */
 export async function apiTitleOf(ask: Ask): Promise<string> {
   const info = asObject((await said(ask, '/openapi.json'))?.['info']);
   return asText(info?.['title']) ?? '';
@@ -147,28 +149,30 @@ export async function isWhisperWebService(ask: Ask): Promise<boolean> {
   return paths !== null && '/asr' in paths;
 }
 
-/** Its title is its owner's choice. */
+/** The owner chooses its title. */
 export async function isChatterbox(ask: Ask): Promise<boolean> {
   const model = await said(ask, '/api/model-info');
   const isTurbo = model !== null && 'turbo_available_in_package' in model;
   return isTurbo || (asText(model?.['class_name'])?.startsWith('Chatterbox') ?? false);
 }
 
-/** Voices by their names, and the one that it was started with. */
+/** Voices by name, and the one that it was started with. */
 export async function isPiper(ask: Ask): Promise<boolean> {
   if ((await said(ask, '/voices')) === null) return false;
   const voice = asObject((await said(ask, '/info'))?.['voice']);
   return asText(voice?.['name']) !== null;
 }
 
-/** As healthy as llama-server, without its header, and nobody owns its models. */
+/**
+ * Its health answer is llama-server's, without that server's header, and its models have no owner.
+ */
 export async function isMlxLm(ask: Ask): Promise<boolean> {
   if ((await said(ask, '/health'))?.['status'] !== 'ok') return false;
   if (!(await listsModels(ask, '/v1/models'))) return false;
   return (await listOf(ask)).every((model) => !('owned_by' in model));
 }
 
-/** Nothing in what it says names it but how it says no, and it always wants a key. */
+/** Only its error message identifies it, and it always wants a key. */
 export async function isJan(ask: Ask): Promise<boolean> {
   const { status, text } = await ask('/v1/models');
   return status === 401 && text.includes('Invalid or missing authorization token');
@@ -183,7 +187,7 @@ export async function isInvokeAi(ask: Ask): Promise<boolean> {
   return answers(ask, '/api/v1/app/version', 'version');
 }
 
-/** A server that wants a key is one, too. */
+/** A server that wants a key also counts. */
 export async function isAnyModelServer(ask: Ask): Promise<boolean> {
   return (await ask('/v1/models')).status === 401 || (await listsModels(ask, '/v1/models'));
 }
@@ -196,15 +200,15 @@ async function listOf(ask: Ask): Promise<JsonObject[]> {
   return asObjects((await said(ask, '/v1/models'))?.['data']);
 }
 
-// Which kinds of work one server does, as far as it tells: a service of the agent has one each.
+// Which types of work one server does, as far as it reports: a service of the agent has one type.
 
 export interface ServedType {
   readonly type: ServiceType;
-  /** Null: all that the server lists as of this type. */
+  /** Null: all that the server lists for this type. */
   readonly models: readonly string[] | null;
 }
 
-/** What KoboldCpp has loaded; its music has no path in OpenAI's API. */
+/** What KoboldCpp has loaded; OpenAI's API has no path for its music. */
 const KOBOLD_FLAGS = [
   ['llm', 'llm'],
   ['stt', 'transcribe'],
@@ -218,15 +222,15 @@ export async function koboldTypes(ask: Ask): Promise<readonly ServedType[]> {
   return loaded.map(([type]) => ({ type, models: null }));
 }
 
-/** By a list that tells what each model does, and which the server's backend parts likewise. */
+/** For a list that names each model's type; the server's backend separates the types likewise. */
 export async function listedTypes(ask: Ask, path: string): Promise<readonly ServedType[]> {
   const items = await itemsOf(ask, path);
   return typesOf(items.filter(({ told }) => told)).map((type) => ({ type, models: null }));
 }
 
 /**
- * By a list that may tell nothing of what a model does, where its name may. A service of several
- * guessed types names its models, as the list alone would not part them.
+ * For a list that may not name types, although model names may. A service of several guessed types
+ * names its models, as the list alone would not separate them.
  */
 export async function namedTypes(ask: Ask): Promise<readonly ServedType[]> {
   const items = await itemsOf(ask, '/v1/models');
@@ -261,7 +265,7 @@ function readItem(item: ModelItem): TypedItem {
   return { id, types: narrow(fitting, item), told };
 }
 
-/** Text comes of chats and of sounds, sound of texts and of music. */
+/** Text is output of chat and transcription, audio of speech and music. */
 function narrow(fitting: readonly ServiceType[], item: ModelItem): readonly ServiceType[] {
   const inputs = item.architecture?.input_modalities ?? item.input_modalities ?? [];
   const isHeard = inputs.includes('audio') && !inputs.includes('text');
@@ -277,7 +281,7 @@ const NAMES: readonly (readonly [RegExp, readonly ServiceType[]])[] = [
   [/flux|stable-?diffusion|sdxl|sd-?turbo|qwen-image|z-image|dall-e/i, ['image']],
 ];
 
-/** A name that says nothing is that of a language model: most are. */
+/** A name without a hint counts as a language model: most are. */
 function guess(id: string): readonly ServiceType[] {
   return NAMES.find(([pattern]) => pattern.test(id))?.[1] ?? ['llm'];
 }
