@@ -1,7 +1,7 @@
 /**
- * The forwarded request. undici carries it (2.5 times node-fetch's throughput, measured) with its
- * own timeouts off: deadlines are the coordinator's and arrive as the signal, which closes the
- * connection and so stops the GPU.
+ * Forwards a request with undici (2.5 times node-fetch's throughput, measured), with undici's own
+ * timeouts off: the coordinator sets deadlines, which arrive as the signal. The signal closes the
+ * connection, which stops the GPU.
  */
 import { Readable } from 'node:stream';
 import type { Agent, Dispatcher, request } from 'undici';
@@ -12,10 +12,10 @@ import { LocalFailure } from './backend.js';
 
 export interface ForwardRequest {
   readonly url: string;
-  /** The local server's own key; the caller's never comes here. */
+  /** The local server's own key; the caller's key is never sent to the agent. */
   readonly apiKey: string | null;
   readonly keyScheme?: KeyScheme;
-  /** JSON, or a form, which is sent at the local server's pace; null asks for a file with GET. */
+  /** JSON, or a form, sent at the local server's pace; null fetches a file with GET. */
   readonly body: string | Buffer | FormBody | null;
   readonly signal: AbortSignal;
 }
@@ -25,18 +25,18 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** Below the 5 s after which llama-server and uvicorn drop an idle connection under our feet. */
 const KEEP_ALIVE_MS = 2_000;
 
-/** How long an answer that is over may take to say so, before its connection is given up. */
+/** How long a finished answer may take to end its stream before its connection is closed. */
 const DRAIN_MS = 1_000;
 
 interface Client {
   readonly request: typeof request;
-  /** One for all local servers; it follows no redirects. */
+  /** One pool for all local servers; it follows no redirects. */
   readonly pool: Agent;
 }
 
 let client: Promise<Client> | null = null;
 
-/** Commands that forward nothing do not wait for undici, a fifth of their start. */
+/** Loaded on demand: commands that forward nothing would spend a fifth of their start on undici. */
 export function loadClient(): Promise<Client> {
   client ??= import('undici').then(({ Agent: Pool, request: send }) => {
     const pool = new Pool({
@@ -52,14 +52,14 @@ export function loadClient(): Promise<Client> {
 }
 
 export interface ForwardedAnswer extends RawAnswer {
-  /** As the local server says, which is often wrong; empty where it says nothing. */
+  /** As the local server reports it, which is often wrong; empty if it reports none. */
   readonly contentType: string;
   readonly body: AnswerBody;
 }
 
 /**
- * Follows no redirects. Throws a `LocalFailure`, what the signal was aborted with, or what reading
- * a file of the form throws.
+ * Follows no redirects. Throws a `LocalFailure`, the signal's abort reason, or an error from
+ * reading a file of the form.
  */
 export async function forward(forwarded: ForwardRequest): Promise<ForwardedAnswer> {
   const { url, apiKey, keyScheme, signal } = forwarded;
@@ -80,7 +80,7 @@ export async function forward(forwarded: ForwardRequest): Promise<ForwardedAnswe
   }
 }
 
-/** A request's body on its way, and why it stopped where it did. */
+/** Sends a request's body, and keeps the reason if it stops early. */
 class Sending {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer | Readable | null;
@@ -100,7 +100,7 @@ class Sending {
     this.body = Readable.from(this.#watched(chunks), { objectMode: false });
   }
 
-  /** What went wrong first: the caller left, a file broke off, or else the local server. */
+  /** The first cause: the caller left, a file broke off, or else the local server failed. */
   failure(error: unknown): unknown {
     if (this.#signal.aborted) return this.#signal.reason;
     return this.#broken === null ? connectionFailure(error) : this.#broken.reason;
@@ -127,7 +127,7 @@ class AnswerBody implements ByteSource {
   constructor(body: ResponseBody, sending: Sending) {
     this.#body = body;
     this.#sending = sending;
-    // A body that is destroyed while nobody reads it would otherwise end the process.
+    // Without a listener, the error of a destroyed body would end the process.
     body.on('error', () => undefined);
   }
 
@@ -145,9 +145,7 @@ class AnswerBody implements ByteSource {
     }
   }
 
-  /**
-   * An answer left half read closes its connection: that is how the local server learns to stop.
-   */
+  /** Closes the connection of a half-read answer: this tells the local server to stop. */
   abandon(): void {
     if (!this.#body.readableEnded) this.#body.destroy();
   }
@@ -161,12 +159,12 @@ class AnswerBody implements ByteSource {
   }
 }
 
-// How a local server is shown its own key.
+// How the agent sends a local server its key.
 
 /** Almost all take a token; Stable Diffusion's web UI takes `user:password`. */
 export type KeyScheme = 'bearer' | 'basic';
 
-/** The header, where there is a key. */
+/** The header, if there is a key. */
 export function authorization(
   apiKey: string | null,
   scheme: KeyScheme = 'bearer',
@@ -176,9 +174,9 @@ export function authorization(
   return { authorization: `Basic ${Buffer.from(apiKey).toString('base64')}` };
 }
 
-// Which way a connection to a local server failed.
+// Classifies a failed connection to a local server.
 
-/** Nobody listens there, or nobody can be reached. */
+/** No server listens there, or the host is unreachable. */
 const UNREACHABLE: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -213,7 +211,7 @@ export function connectionFailure(cause: unknown): LocalFailure {
   return new LocalFailure('LOCAL_ERROR', message, { cause });
 }
 
-/** The system's code where there is one, possibly a level down, else the error's own name. */
+/** The system's error code if there is one, possibly in `cause`, else the error's own name. */
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return codeOf(error) ?? codeOf(error.cause) ?? error.name;

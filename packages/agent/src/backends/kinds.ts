@@ -1,6 +1,6 @@
 /**
- * What differs between the kinds of endpoints in the agent: how the text of an answer is written,
- * and by which request a model is tried.
+ * The differences between endpoint kinds in the agent: how an answer's text is written, and which
+ * request proves a model.
  */
 import { ENDPOINTS, ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey, EndpointKind, ServiceType } from '@inference-gateway/shared/endpoints';
@@ -12,32 +12,32 @@ import type { LocalUpload } from './backend.js';
 import { inPieces } from './bytes.js';
 
 export interface ServedKind {
-  /** Null where an answer is no text of a model. */
+  /** Null if an answer is not a model's text. */
   readonly wire: TextWire | null;
-  /** Null where models are tried by another endpoint of their type. */
+  /** Null if models are proven by another endpoint of their type. */
   readonly proof: Proof | null;
 }
 
-/** The smallest request that shows whether a model does its work. */
+/** The smallest request that proves that a model works. */
 export interface Proof {
-  /** Beside the model. */
+  /** All fields but `model`. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Made new each time: a file can be read once. */
+  /** New for each call: a file can be read only once. */
   readonly uploads?: () => LocalUpload[];
-  /** Of an answer in JSON, or of an event, whether it has a result; `tokens` as it counts them. */
+  /** Whether a JSON answer, or an event, contains a result; `tokens` is the server's count. */
   readonly isWhole: (document: unknown, tokens: number | null) => boolean;
 }
 
 const PROMPT = 'a red circle on white';
 
-/** Files are answered, and no JSON. */
+/** The answer is files, not JSON. */
 const isWhole = (): boolean => false;
 
 export const SERVED_KINDS: Readonly<Record<EndpointKind, ServedKind>> = {
   chat: {
     wire: CHAT_WIRE,
     proof: {
-      // A stream, because its first word tells how long a model takes to begin.
+      // A stream: its first token shows how long a model takes to begin.
       fields: { messages: [{ role: 'user', content: 'Say ok.' }], max_tokens: 16, stream: true },
       isWhole: (document, tokens) => hasWords(document) || hasTokens(tokens),
     },
@@ -48,7 +48,7 @@ export const SERVED_KINDS: Readonly<Record<EndpointKind, ServedKind>> = {
     proof: {
       fields: { response_format: 'json' },
       uploads: halfASecond,
-      // Of half a second without a word, an empty transcript is the right one.
+      // For half a second without speech an empty transcript is correct.
       isWhole: (document) => transcript.safeParse(document).success,
     },
   },
@@ -70,7 +70,7 @@ export const SERVED_KINDS: Readonly<Record<EndpointKind, ServedKind>> = {
   },
   music: {
     wire: null,
-    // ACE-Step makes no less than 10 s.
+    // ACE-Step's minimum is 10 s.
     proof: { fields: { prompt: 'a calm piano', audio_duration: 10 }, isWhole },
   },
 };
@@ -80,7 +80,7 @@ export interface Tried {
   readonly proof: Proof;
 }
 
-/** The first endpoint that can show it of models of this type. */
+/** The first endpoint that can prove models of this type. */
 export function triedBy(type: ServiceType): Tried {
   for (const endpoint of ENDPOINT_KEYS) {
     const { serviceType, kind } = ENDPOINTS[endpoint];
@@ -98,7 +98,7 @@ const choices = z.object({
   choices: z.array(z.object({ delta: spoken.optional(), message: spoken.optional() })).min(1),
 });
 
-/** Whatever a server calls them: content, reasoning, a call of a tool. */
+/** In any field that servers use: content, reasoning, a tool call. */
 function hasWords(document: unknown): boolean {
   const said = choices.safeParse(document).data?.choices ?? [];
   return said.some(({ delta, message }) =>
@@ -109,7 +109,7 @@ function hasWords(document: unknown): boolean {
   );
 }
 
-/** Some servers keep what a model thinks to themselves: of so few tokens nothing may be left. */
+/** Some servers do not return reasoning: with so few tokens the answer may be empty. */
 function hasTokens(tokens: number | null): boolean {
   return tokens !== null && tokens > 0;
 }
@@ -125,7 +125,7 @@ function halfASecond(): LocalUpload[] {
   return [{ name: 'file', contentType: 'audio/wav', bytes: sound.length, read }];
 }
 
-/** A tone: some servers refuse silence. */
+/** A tone, because some servers refuse silence. */
 function wav(): Buffer {
   const samples = Buffer.alloc(SAMPLES * 2);
   for (let i = 0; i < SAMPLES; i++) {

@@ -1,6 +1,6 @@
 /**
- * Facts of a local server's own lists: null where they are left out or written otherwise, because
- * one that is odd must not cost the whole list.
+ * Schemas for a local server's own lists: a missing or malformed value becomes null, because one
+ * odd value must not invalidate the whole list.
  */
 import * as z from 'zod';
 
@@ -10,8 +10,8 @@ export const flag = z.boolean().nullish().catch(null);
 export const names = z.array(z.string()).nullish().catch(null);
 
 /**
- * What a server takes beside text, by what it says of each; null where it leaves one of them open,
- * and takes none: nothing is refused that may be taken.
+ * The inputs beside text, from a server's flags; null if one flag is unknown and no other is set:
+ * the agent refuses nothing that the server may accept.
  */
 export function inputsTold(
   told: Readonly<Record<string, boolean | null | undefined>>,

@@ -1,6 +1,4 @@
-/**
- * `GET /v1/models` as the many servers write it: what each item tells beyond OpenAI's four fields.
- */
+/** `GET /v1/models` of many servers: what each item reports beyond OpenAI's four fields. */
 import { SERVICE_TYPES } from '@inference-gateway/shared/endpoints';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import * as z from 'zod';
@@ -13,9 +11,9 @@ const flags = z.record(z.string(), z.unknown());
 const item = z.object({
   id: z.string().min(1),
   owned_by: text,
-  /** LM Studio `llm | vlm | embeddings`; llama-swap `peer` for somebody else's machine. */
+  /** LM Studio `llm | vlm | embeddings`; llama-swap `peer` for a model on another machine. */
   type: text,
-  /** Another gateway of this kind. */
+  /** Another gateway with this software. */
   service_type: text,
   /** Lemonade; `cloud` runs elsewhere at the owner's cost. */
   recipe: text,
@@ -57,7 +55,7 @@ const list = z.union([z.object({ data: items }).transform(({ data }) => data), i
 
 export type ModelItem = z.infer<typeof item>;
 
-/** The items that make sense; null where the answer is no model list at all. */
+/** The valid items; null if the answer is not a model list. */
 export function readModelList(json: unknown): ModelItem[] | null {
   const parsed = list.safeParse(json);
   if (!parsed.success) return null;
@@ -65,8 +63,8 @@ export function readModelList(json: unknown): ModelItem[] | null {
 }
 
 /**
- * Whether it does this kind of work on this machine: no embeddings, no cloud model. A row that
- * tells nothing of its work counts: most servers do one thing only.
+ * Whether it does this type of work on this machine: no embeddings, no cloud model. A row without
+ * any hint counts: most servers have only one type.
  */
 export function fitsType(model: ModelItem, type: ServiceType): boolean {
   if (isElsewhere(model) || OTHER_TYPES.has(model.type ?? '')) return false;
@@ -78,21 +76,21 @@ export function fitsType(model: ModelItem, type: ServiceType): boolean {
   const words = typeWordsOf(model);
   if (words.length > 0) return words.some((word) => TYPE_OF_WORD.get(word) === type);
   const inputs = toldInputsOf(model);
-  // A chat model that hears is no transcriber.
+  // A chat model with audio input is not a transcription model.
   return (
     inputs === null || (inputs.includes(input) && !(type === 'stt' && inputs.includes('text')))
   );
 }
 
-/** Whether the row tells what work the model does at all. */
+/** Whether the row names the model's type at all. */
 export function tellsType(model: ModelItem): boolean {
   const said = model.service_type ?? model.task ?? outputsOf(model) ?? null;
   return said !== null || OTHER_TYPES.has(model.type ?? '') || typeWordsOf(model).length > 0;
 }
 
 /**
- * A cloud's or a peer's: it would run on somebody else's machine, at the owner's cost. Ollama's own
- * are told by their names alone in OpenAI's list.
+ * A cloud's or a peer's model: it would run on another machine, at the owner's cost. In OpenAI's
+ * list, only their names identify Ollama's cloud models.
  */
 export function isElsewhere({ id, recipe, type, meta }: ModelItem): boolean {
   const isCloud = recipe === 'cloud' || CLOUD_NAME.test(id);
@@ -101,7 +99,7 @@ export function isElsewhere({ id, recipe, type, meta }: ModelItem): boolean {
 
 const CLOUD_NAME = /[-:]cloud$/;
 
-/** The words that say which work it does, embeddings among it. */
+/** The words that name its type of work, including embeddings. */
 function typeWordsOf(model: ModelItem): string[] {
   const words = [...wordsOf(model), ...(LLM_TYPES.has(model.type ?? '') ? ['llm'] : [])];
   return words.filter((word) => OTHER_WORDS.has(word) || TYPE_OF_WORD.has(word));
@@ -126,7 +124,7 @@ export function readListedModel(model: ModelItem, type: ServiceType): ListedMode
   };
 }
 
-/** speaches; the others as Hugging Face calls them. */
+/** speaches; the others are Hugging Face's task names. */
 const TASKS: Readonly<Record<ServiceType, string>> = {
   llm: 'text-generation',
   stt: 'automatic-speech-recognition',
@@ -157,12 +155,12 @@ const OTHER_WORDS: ReadonlySet<string> = new Set([
 /** LM Studio. */
 const LLM_TYPES: ReadonlySet<string> = new Set(['llm', 'vlm']);
 const OTHER_TYPES: ReadonlySet<string> = new Set(['embedding', 'embeddings', 'rerank']);
-/** How KoboldCpp and text-generation-webui list that nothing is loaded. */
+/** How KoboldCpp and text-generation-webui show that no model is loaded. */
 const NO_MODEL: ReadonlySet<string> = new Set(['inactive', 'koboldcpp/inactive', 'None']);
 const TOOL_WORDS = ['tools', 'tool_use', 'tool-calling', 'tool_calling', 'trained_for_tool_use'];
 const REASONING_WORDS = ['reasoning', 'thinking'];
 
-/** What the server says that the model can do, in the server's own words. */
+/** The model's capabilities in the server's own words. */
 function wordsOf({ capabilities, labels, supported_parameters: parameters }: ModelItem): string[] {
   const flagged = Array.isArray(capabilities)
     ? capabilities
@@ -182,7 +180,7 @@ function featuresOf(model: ModelItem, type: ServiceType): readonly string[] {
   const told = [...(model.supported_features ?? []), ...(model.features ?? [])];
   if (TOOL_WORDS.some((word) => words.includes(word))) told.push('tools');
   if (REASONING_WORDS.some((word) => words.includes(word))) told.push('reasoning');
-  // speaches and vLLM time their transcripts; of others it is not known.
+  // speaches and vLLM return timestamps; for others it is unknown.
   const isTimed = model.task === TASKS.stt || model.owned_by === 'vllm';
   if (type === 'stt' && isTimed) told.push('timestamps');
   return told;

@@ -1,29 +1,29 @@
 /**
- * A form with files as a local server reads it: fields first, then the files as they come, nothing
- * held whole. Its length is known before its first byte, because KoboldCpp gives up on a chunked
- * body after 512 chunks.
+ * A multipart form with files: fields first, then the files as they arrive, never held whole in
+ * memory. Its length is known before its first byte, because KoboldCpp fails on a chunked body
+ * after 512 chunks.
  */
 import { randomUUID } from 'node:crypto';
 
 export interface FormFile {
   readonly name: string;
-  /** Made by us: the caller's own may hold anything. */
+  /** Made by the agent: the caller's file name could contain anything. */
   readonly filename: string;
   readonly contentType: string;
   readonly bytes: number;
-  /** Called once, when its turn comes. */
+  /** Called once, when this file is next. */
   read(): AsyncIterable<Uint8Array>;
 }
 
 /** The body of a request; it can be sent once. */
 export interface FormBody {
-  /** With the boundary. */
+  /** Includes the boundary. */
   readonly contentType: string;
   readonly bytes: number;
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** A field of several values is named several times. */
+/** A field with several values is repeated. */
 export function multipartForm(
   fields: readonly (readonly [name: string, value: string])[],
   files: readonly FormFile[],
@@ -63,7 +63,7 @@ function headOf({ name, filename, contentType }: FormFile, boundary: string): st
   return `--${boundary}\r\n${disposition}\r\nContent-Type: ${quoted(contentType)}\r\n\r\n`;
 }
 
-/** As browsers write names; a content type holds none of these. */
+/** Escapes names as browsers do; a content type contains none of these characters. */
 function quoted(name: string): string {
   return name.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22');
 }

@@ -1,6 +1,4 @@
-/**
- * Small questions to a local server: what it is and what it serves. Never one that wakes a model.
- */
+/** Small requests to a local server: what it is and what it serves. None of them loads a model. */
 import fetch from 'node-fetch';
 import { parseJson } from '../openai-wire/json.js';
 import { authorization, connectionFailure } from './forward.js';
@@ -11,9 +9,9 @@ export interface ProbeOptions {
   readonly apiKey: string | null;
   readonly keyScheme?: KeyScheme;
   readonly signal: AbortSignal;
-  /** Sent as a POST where it is given. */
+  /** Sent as a POST if present. */
   readonly body?: unknown;
-  /** Asks whether there is such a path at all. */
+  /** Asks whether the path exists. */
   readonly method?: 'OPTIONS';
 }
 
@@ -22,15 +20,15 @@ export interface ProbeAnswer {
   /** The `Server` header. */
   readonly server: string;
   readonly text: string;
-  /** Undefined where the body is not JSON. */
+  /** Undefined if the body is not JSON. */
   readonly json: unknown;
 }
 
-/** Model lists in the field reach a few hundred kilobytes. */
+/** Real model lists reach a few hundred kilobytes. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /**
- * Follows no redirects. Throws a `LocalFailure`, for the signal's timeout too, or its other
+ * Follows no redirects. Throws a `LocalFailure`, also for the signal's timeout, or its other abort
  * reasons.
  */
 export async function probe(url: string, options: ProbeOptions): Promise<ProbeAnswer> {
@@ -66,16 +64,14 @@ function abortReason(signal: AbortSignal): unknown {
   return timedOut ? connectionFailure(reason) : reason;
 }
 
-/** Where a local server's own paths begin: base URLs are accepted with and without `/v1`. */
+/** The root of a local server's own paths: base URLs are accepted with and without `/v1`. */
 export function serverRoot(baseUrl: string): string {
   return baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
 }
 
-// Whether a local server is fit to serve, going by its answer to a probe.
+// Whether a local server can serve, according to its answer to a probe.
 
-/**
- * Throws a `LocalFailure` that tells the owner what to do. `trusted` lets any other status pass.
- */
+/** Throws a `LocalFailure` that tells the owner what to do. `trusted` accepts any other status. */
 export function checkAnswer(
   { status }: ProbeAnswer,
   url: string,

@@ -9,7 +9,7 @@ import type { BodyQuestion } from '../openai-wire/checked-body.js';
 import type { JsonObject } from '../openai-wire/json.js';
 import type { ThreadAnswer } from './request-bodies.js';
 
-/** Fields of text requests that are read or changed on the loop; coordinators hold them short. */
+/** Fields of text requests that the event loop reads or changes; coordinators limit their size. */
 const KEPT_OF_TEXTS: ReadonlySet<string> = new Set([...TOKEN_FIELDS, 'stream', 'stream_options']);
 
 answerInThread({
@@ -28,7 +28,9 @@ function answerTo(question: BodyQuestion, bytes: Buffer): ThreadAnswer {
   }
 }
 
-/** Of media, all that backends read: texts and a picture, which cost little to parse again. */
+/**
+ * For media, all fields that backends read: texts and a picture, which are cheap to parse again.
+ */
 function keptOf({ endpoint }: BodyQuestion): ReadonlySet<string> {
   if (kindOf(endpoint).text !== null) return KEPT_OF_TEXTS;
   return new Set(Object.keys(REQUEST_SCHEMAS[endpoint].shape));

@@ -1,7 +1,7 @@
 /**
- * From the bytes of a request to its checked body: small ones on the event loop, large ones in a
- * thread beside it, of which the large members come back as bytes (`shared/json/sparse.ts`). A
- * coordinator's limits let through bodies that would hold every stream up for a second.
+ * Parses and checks a request's body: small ones on the event loop, large ones in a thread, which
+ * returns their large members as bytes (`shared/json/sparse.ts`). A coordinator's limits allow
+ * bodies that would block every stream for a second.
  */
 import { MAX_SMALL_BYTES, MAX_SMALL_VALUES } from '@inference-gateway/shared/json/scan';
 import { ThreadQueue } from '@inference-gateway/shared/program/thread-queue';
@@ -12,7 +12,7 @@ import type { BodyQuestion } from '../openai-wire/checked-body.js';
 
 const WORKER_FILE = new URL('./request-bodies-worker.js', import.meta.url);
 
-/** What the thread answers. */
+/** The thread's answer. */
 export type ThreadAnswer =
   | {
       readonly kind: 'checked';
@@ -39,9 +39,9 @@ export class RequestBodies {
   );
 
   /**
-   * `values` is how many JSON values the bytes hold, `fault` why they are not to be parsed. Callers
-   * take turns. A large body's memory is taken over. Throws where the bytes are not a JSON object,
-   * or the thread cannot.
+   * `values` is the number of JSON values in the bytes, `fault` the reason not to parse them.
+   * Callers take turns. A large body's memory is transferred to the thread. Throws if the bytes are
+   * not a JSON object, or the thread fails.
    */
   async read(
     bytes: Buffer,

@@ -1,5 +1,5 @@
 /**
- * One request to any server that speaks OpenAI's API, from the caller's body to the clean answer.
+ * One request to a server that speaks OpenAI's API, from the caller's body to the cleaned answer.
  */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { notServed } from '../openai-wire/error-document.js';
@@ -12,17 +12,17 @@ import type { ForwardedAnswer, ForwardRequest } from './forward.js';
 import { SERVED_KINDS } from './kinds.js';
 
 export interface CallTarget {
-  /** With `/v1`, where the server has it. */
+  /** With `/v1`, if the server has it. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
   readonly dropFields: ReadonlySet<string>;
-  /** What is special about the server; absent where nothing is. */
+  /** What is special about the server; absent if nothing is. */
   readonly dialect?: Dialect;
-  /** Of a server that names its own model in answers: what it may call it. */
+  /** For a server that names its own model in answers: the names that it may use. */
   readonly names?: ReadonlySet<string> | null;
 }
 
-/** Chat and completions. Throws a `LocalFailure`, or what the call's signal was aborted with. */
+/** Chat and completions. Throws a `LocalFailure`, or the signal's abort reason. */
 export async function runCall(target: CallTarget, call: LocalCall): Promise<LocalAnswer> {
   const { path, kind } = ENDPOINTS[call.endpoint];
   const { wire } = SERVED_KINDS[kind];
@@ -36,24 +36,24 @@ export async function runCall(target: CallTarget, call: LocalCall): Promise<Loca
     signal: call.signal,
   });
   try {
-    // Some versions name what they were asked for.
+    // Some versions report the requested name.
     const names = target.names && new Set([...target.names, call.model.served_name]);
     return await readAnswer(raw, { ...request.form, wire, ...(names && { names }) });
   } catch (error) {
-    // What makes no sense is not read to its end, which may never come.
+    // An invalid answer is not read to its end, which may never come.
     raw.body.abandon();
     throw error;
   }
 }
 
-// For local servers that compute on when their caller leaves.
+// For local servers that continue to compute after their caller leaves.
 
-/** A server that does not end by itself is given up after this time. */
+/** The agent stops waiting after this time. */
 const WIND_DOWN_MS = 10 * 60_000;
 
 /**
- * Acts to its end although the caller leaves meanwhile: the card is busy until then, and so is its
- * slot. Throws what `act` throws, or, once it has ended, what the caller's signal was aborted with.
+ * Runs `act` to its end even if the caller leaves: until then the card is busy, and so is its slot.
+ * Throws what `act` throws, or, once it has ended, the caller's abort reason.
  */
 export async function outlive<T>(
   caller: AbortSignal,
@@ -76,8 +76,8 @@ export async function outlive<T>(
 }
 
 /**
- * Like `forward`, to a server that neither notices that its caller has left nor can be told: it
- * answers once it has computed all, and then its card is free.
+ * Like `forward`, for a server that does not notice that its caller has left and has no way to
+ * cancel: it answers after the whole computation, and then its card is free.
  */
 export async function forwardToEnd(request: ForwardRequest): Promise<ForwardedAnswer> {
   const caller = request.signal;
@@ -88,7 +88,7 @@ export async function forwardToEnd(request: ForwardRequest): Promise<ForwardedAn
       own.addEventListener('abort', () => connection.abort(own.reason), { once: true });
       return forward({ ...request, signal: connection.signal });
     });
-    // The rest is only to be fetched.
+    // After the headers only the body remains to be fetched.
     caller.addEventListener('abort', () => connection.abort(caller.reason), { once: true });
     return answer;
   } catch (error) {

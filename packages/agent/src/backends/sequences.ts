@@ -1,8 +1,7 @@
 /**
- * A text request of several answers (`n`, a list of prompts) as requests of one answer each, of
- * which no more run at once than slots were taken. Servers differ in what they make of such
- * requests: some refuse more answers than they have slots, some make one, and some count the tokens
- * of one.
+ * Splits a text request for several answers (`n`, a list of prompts) into requests of one answer
+ * each; at most as many run at once as slots were taken. Servers handle such requests differently:
+ * some refuse more answers than they have slots, some make one, and some count the tokens of one.
  */
 import { kindOf, promptsOf, withPrompt } from '@inference-gateway/shared/openai/kinds';
 import {
@@ -18,19 +17,19 @@ import { addUsage, NO_USAGE, readUsage } from '../openai-wire/usage.js';
 import { LocalFailure, LocalRefusal } from './backend.js';
 import type { Backend, DocumentAnswer, EventAnswer, LocalAnswer, LocalCall } from './backend.js';
 
-/** Of all answers of one request together. */
+/** For all answers of one request together. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 
-/** One of the answers that a request asks for. */
+/** One of a request's answers. */
 interface Sequence {
   readonly call: LocalCall;
-  /** Of its choice in the answer. */
+  /** The index of its choice in the answer. */
   readonly index: number;
-  /** The first to its prompt: its prompt is counted, and those of the others are not. */
+  /** The first for its prompt: only its prompt tokens are counted. */
   readonly isFirst: boolean;
 }
 
-/** Runs a call, of which at most `parallel` answers are made at once. */
+/** Runs a call; at most `parallel` answers are made at once. */
 export async function callInSequences(
   backend: Pick<Backend, 'call'>,
   call: LocalCall,
@@ -50,7 +49,7 @@ export async function callInSequences(
   return call.body['stream'] === true ? running.stream(parallel) : running.document(parallel);
 }
 
-/** Such a request goes as it came. */
+/** Such a request is sent unchanged. */
 function isPlain({ endpoint, body }: LocalCall, prompt: unknown): boolean {
   const hasCandidates = CANDIDATE_COUNTS.some(
     (name) => body[name] === true || Number(body[name]) > 1,
@@ -60,7 +59,7 @@ function isPlain({ endpoint, body }: LocalCall, prompt: unknown): boolean {
 
 const COUNTS: ReadonlySet<string> = new Set([...SEQUENCE_COUNTS, ...CANDIDATE_COUNTS]);
 
-/** Each is made when its turn comes: ten thousand fields may be wanted for a thousand answers. */
+/** Each is made when it starts: a request may have ten thousand fields and a thousand answers. */
 function* sequencesOf(
   call: LocalCall,
   prompts: readonly unknown[],
@@ -80,7 +79,7 @@ function* sequencesOf(
   }
 }
 
-/** The next event of one answer, on its way. */
+/** The next event of one running answer. */
 interface Lane {
   readonly sequence: Sequence;
   answer: EventAnswer | null;
@@ -110,7 +109,7 @@ class RunningSequences {
     this.#wantsUsage = asObject(body['stream_options'])?.['include_usage'] === true;
   }
 
-  /** All of them as one answer, once the last is there. */
+  /** All of them as one answer, once the last is complete. */
   async document(parallel: number): Promise<LocalAnswer> {
     const answers: JsonObject[] = [];
     let bytes = 0;
@@ -142,7 +141,7 @@ class RunningSequences {
     return { kind: 'document', status: 200, json: JSON.stringify(json), usage };
   }
 
-  /** Their events as they come, each with the index of its choice. */
+  /** Their events as they arrive, each with the index of its choice. */
   async stream(parallel: number): Promise<LocalAnswer> {
     const lanes = new Set<Lane>();
     for (let n = 0; n < parallel; n++) this.#open(lanes);
@@ -171,7 +170,7 @@ class RunningSequences {
     }
   }
 
-  /** What came next of one answer. Where it has ended, the next one begins. */
+  /** Handles the next event of one answer. If the answer has ended, the next one starts. */
   #take(lane: Lane, lanes: Set<Lane>): string {
     const { next, sequence } = lane;
     if (next !== null && next.done !== true) {
@@ -222,7 +221,7 @@ class RunningSequences {
 
   #advance(lane: Lane): void {
     lane.pending = this.#nextOf(lane);
-    // Whoever races for it hears of it; where nobody does any more, it is of no interest.
+    // The reader that races for it gets the error; without a reader it is irrelevant.
     lane.pending.catch(() => undefined);
   }
 
@@ -238,7 +237,7 @@ class RunningSequences {
     return answer;
   }
 
-  /** Of the answers that have ended, and of those that have begun. */
+  /** Usage of finished and of started answers. */
   #soFar(lanes: ReadonlySet<Lane>): TokenUsage | null {
     let sum = this.#usage;
     for (const { answer, next, sequence } of lanes) {
@@ -265,7 +264,7 @@ const REFUSED = 'the local server refused one of the answers.';
 const NOT_WHOLE = 'the local server answered something else than was asked.';
 const TOO_LONG = `the answers are longer than ${MAX_DOCUMENT_BYTES} bytes together.`;
 
-/** The refusal of one is that of the request. Throws what is none. */
+/** A refusal of one answer refuses the request. Rethrows other errors. */
 function refusedOr(error: unknown): DocumentAnswer {
   if (error instanceof LocalRefusal) return error.answer;
   throw error;

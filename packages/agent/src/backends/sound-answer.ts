@@ -1,4 +1,4 @@
-/** A sound as a local server made it, in the format that the caller wants. */
+/** Converts a local server's sound to the format that the caller wants. */
 import { contentTypeOf, detectFormat, PCM } from '@inference-gateway/shared/media/types';
 import type { MediaFormat } from '@inference-gateway/shared/media/types';
 import {
@@ -14,27 +14,27 @@ import { leave } from './openai/answer.js';
 import type { MadeFile } from './openai/answer.js';
 import { inPieces, readWhole } from './bytes.js';
 
-/** One request for sound, and what is wanted of it. */
+/** One request for sound. */
 export interface SoundOrder {
   readonly call: LocalCall;
   readonly converter: AudioConverter;
-  /** Null where whatever the server makes is right. */
+  /** Null if any format is right. */
   readonly wanted: string | null;
 }
 
 export interface MadeSound {
   readonly file: () => Promise<MadeFile>;
-  /** Whether it may be bare samples. */
+  /** Whether it may be raw samples. */
   readonly isPcm: boolean;
 }
 
-/** The specification's default is wav, whatever the server's own is. */
+/** The specification's default is wav, whatever the server's default is. */
 export function wantedFormat({ body }: LocalCall): string {
   const format = body['response_format'];
   return typeof format === 'string' ? format : 'wav';
 }
 
-/** As the server made it where that is what was wanted, else converted. */
+/** Unchanged if it has the wanted format, else converted. */
 export async function* madeSound(
   order: SoundOrder,
   made: MadeSound,
@@ -56,7 +56,7 @@ export async function* madeSound(
   return yield { contentType, revisedPrompt: null, bytes: sized };
 }
 
-/** Null where nothing is to be converted. Ogg may hold Vorbis as well. */
+/** Null if no conversion is needed. Ogg may also contain Vorbis. */
 function conversionOf(
   format: MediaFormat,
   start: Buffer,
@@ -64,7 +64,7 @@ function conversionOf(
 ): SoundTarget | null {
   if (wanted === null || format === wanted) return null;
   if (wanted === 'opus') return format === 'ogg' && start.includes('OpusHead') ? null : 'opus';
-  // AAC comes bare or in MP4.
+  // AAC comes raw or in MP4.
   if (wanted === 'aac' && format === 'mp4') return null;
   return format === 'wav' ? null : 'wav';
 }
@@ -87,19 +87,19 @@ function noSound(start: Buffer): LocalFailure {
   return new LocalFailure('LOCAL_ERROR', `the local server answered ${what}.`);
 }
 
-// A WAV as it leaves the agent: with true lengths in its header. Kokoro and whatever pipes through
-// ffmpeg write all ones there, even where the whole was made before its first byte was sent; most
-// players then show no length, or refuse it.
+// A WAV as it leaves the agent: with true lengths in its header. Kokoro and servers that pipe
+// through ffmpeg write 0xFFFFFFFF there, even if the whole file exists before its first byte is
+// sent; most players then show no length, or refuse the file.
 
-/** Over twenty minutes of speech at 24 kHz, and far more than the longest input makes. */
+/** Over twenty minutes of speech at 24 kHz, far more than the longest input makes. */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
 
-/** Most headers are short: what follows is not to wait for more of it than they take. */
+/** Most headers are short: the following bytes need not wait until the longest header could fit. */
 const LOOKS = [64, 512, WAV_HEADER_BYTES];
 
 /**
- * As it comes where its header can be true. Else it has to be held until its end; throws a
- * `LocalFailure` where that is too far away.
+ * Streamed if its header can be true. Else it is held until its end; throws a `LocalFailure` if it
+ * is too long for that.
  */
 export async function* sizedWav(wav: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let bytes = wav;

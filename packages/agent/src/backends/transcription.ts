@@ -1,4 +1,4 @@
-/** What the two servers have in common that write down speech with a model they do not name. */
+/** Shared by the two transcription servers that do not name their model. */
 import { refusal } from '../openai-wire/error-document.js';
 import { advertise } from './advertise.js';
 import type { ListedModel } from './advertise.js';
@@ -10,11 +10,11 @@ import type {
   ServiceConfig,
 } from './backend.js';
 
-/** Unless its owner names it. */
+/** The id unless its owner configures one. */
 const MODEL = 'whisper';
 export const MAX_TRANSCRIPT_BYTES = 32 * 1024 * 1024;
 
-/** The one model, under the names that its owner gave it. */
+/** The one model, under the ids that its owner configured. */
 export function unnamedModel(
   service: ServiceConfig,
   facts: Pick<ListedModel, 'loaded'> = {},
@@ -25,7 +25,7 @@ export function unnamedModel(
   return advertise(listed, service);
 }
 
-/** The sound to write down, or why there is nothing to be done. */
+/** The sound to transcribe, or the reason why there is none. */
 export function soundOf(call: LocalCall): LocalUpload | DocumentAnswer {
   const file = call.uploads.find(({ name }) => name === 'file');
   if (file !== undefined) return file;

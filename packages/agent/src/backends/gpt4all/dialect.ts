@@ -1,4 +1,4 @@
-/** GPT4All refuses every field that it does not know, and many that it does. */
+/** GPT4All refuses every field that it does not know, and many that it knows. */
 import { refusal } from '../../openai-wire/error-document.js';
 import { asObject } from '../../openai-wire/json.js';
 import type { DocumentAnswer } from '../backend.js';
@@ -6,9 +6,9 @@ import type { Dialect } from '../openai/dialect.js';
 import { fitsType, readListedModel } from '../model-list.js';
 import { listItems } from '../openai/list.js';
 
-/** Its list holds what its owner rents elsewhere, which only these names give away. */
+/** Its list includes the owner's cloud models; only these names identify them. */
 const RENTED = /^ChatGPT-|^\[|\bAPI$|https?:/i;
-/** What it takes; the rest is left out where the answer stays one to the same question. */
+/** Fields that it accepts; the others are dropped if the answer still fits the request. */
 const TAKEN = new Set([
   'model',
   'messages',
@@ -19,7 +19,7 @@ const TAKEN = new Set([
   'min_p',
   'echo',
 ]);
-/** Unless told otherwise it stops after 16 tokens. */
+/** Its default is 16 tokens. */
 const USUAL_MAX_TOKENS = 4_096;
 
 export const GPT4ALL: Dialect = {
@@ -30,7 +30,7 @@ export const GPT4ALL: Dialect = {
     const items = await listItems(server);
     const own = items.filter(({ id }) => server.type === 'llm' && !RENTED.test(id));
     const models = own.filter((item) => fitsType(item, 'llm'));
-    // Parts of other kinds are left out of what it is sent.
+    // It accepts text parts only; the others are dropped.
     const told = models.map((item) => ({
       ...readListedModel(item, 'llm'),
       inputModalities: ['text'],
@@ -53,7 +53,7 @@ export const GPT4ALL: Dialect = {
 
 const WITHOUT_WHICH_IT_IS_ANOTHER_QUESTION = ['stop', 'tools', 'functions', 'response_format'];
 
-/** An empty list, or the usual form of the answer, asks for nothing. */
+/** An empty list, or the default answer format, requests nothing. */
 function isGiven(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (asObject(value)?.['type'] === 'text') return false;

@@ -1,10 +1,10 @@
-/** Jan. It hands on to its owner's cloud accounts, whose models stand in the same list. */
+/** Jan. It also forwards to its owner's cloud accounts, whose models are in the same list. */
 import { foldsUsual, LLAMA_CPP_DROPS } from '../openai/dialect.js';
 import type { Dialect } from '../openai/dialect.js';
 import { fitsType, readListedModel } from '../model-list.js';
 import { listItems } from '../openai/list.js';
 
-/** Whom it names as the owner of what runs on this machine; else it names a provider. */
+/** The owner names of models that run on this machine; other models name a cloud provider. */
 const LOCAL_OWNERS: ReadonlySet<string> = new Set(['', 'user', 'jan', 'llamacpp', 'mlx']);
 
 export const JAN: Dialect = {

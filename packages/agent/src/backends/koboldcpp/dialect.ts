@@ -24,11 +24,11 @@ const checkpoints = z.array(z.object({ model_name: z.string().min(1) }));
 
 type Version = z.infer<typeof version>;
 
-/** Its transcriber and its voice have no names. */
+/** Its transcription and speech models have no names. */
 const TRANSCRIBER = 'whisper';
 const SPEAKER = 'tts';
 const VOICES = ['kobo', 'cheery', 'sleepy', 'shouty', 'chatty'];
-/** What it calls its model before somebody without the password. */
+/** The model name that it shows without the password. */
 const HIDDEN = 'koboldcpp/protected-model';
 const NO_PAINTER = 'inactive';
 
@@ -44,12 +44,12 @@ export const KOBOLDCPP: Dialect = {
       throw new LocalFailure('LOCAL_ERROR', `${url} is not KoboldCpp's. Check the base URL.`);
     }
     if (own.protected) await checkKey(server);
-    // Whatever it does, another request waits, and the eighth that waits is refused.
+    // While it is busy, further requests wait, and it refuses the eighth that waits.
     return { models: await modelsOf(server, own), slots: 1 };
   },
 };
 
-/** Its lists are open to everybody; only the name of the model shows whether the key is right. */
+/** Its lists need no key; only the model's name shows whether the key is right. */
 async function checkKey({ root, find }: AskedServer): Promise<void> {
   const url = `${root}/api/v1/model`;
   const told = current.safeParse(await find(url)).data;
@@ -85,7 +85,7 @@ async function textModels(server: AskedServer, own: Version): Promise<readonly L
     ...readListedModel(item, 'llm'),
     contextLength: served.data?.value ?? null,
     inputModalities: inputsTold({ image: own.vision, audio: own.audio }),
-    // It has every model call tools, by a grammar where the model knows none.
+    // Every model can call tools: if the model has no tool format, it uses a grammar.
     supportedFeatures: ['tools'],
     loaded: true,
   }));

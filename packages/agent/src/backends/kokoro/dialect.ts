@@ -1,4 +1,4 @@
-/** Kokoro-FastAPI: one model, which answers to OpenAI's names as well. */
+/** Kokoro-FastAPI: one model, which also accepts OpenAI's model names. */
 import { asText } from '../../openai-wire/json.js';
 import type { Dialect } from '../openai/dialect.js';
 import { readListedModel } from '../model-list.js';
@@ -17,14 +17,14 @@ export const KOKORO: Dialect = {
     const listed = own.length > 0 ? own : items;
     return { models: listed.map((item) => readListedModel(item, server.type)), slots: null };
   },
-  // It looks whether its caller is still there with each piece of a stream, and else not at all.
+  // It checks its caller's connection at each piece of a stream, otherwise never.
   shape({ language, ...fields }) {
     const code = langCode(asText(language));
     return { ...(code !== null && { lang_code: code }), ...fields, stream: true };
   },
 };
 
-/** Its language is a letter; without one it is that of the voice. */
+/** It takes languages as one letter; the default is the voice's language. */
 const LETTERS: readonly (readonly [start: string, letter: string])[] = [
   ['en-us', 'a'],
   ['en', 'b'],

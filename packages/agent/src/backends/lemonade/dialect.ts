@@ -1,4 +1,6 @@
-/** Lemonade: models of all kinds, by their labels, or by the recipe where none says it. */
+/**
+ * Lemonade: models of all types, identified by their labels, or by the recipe if no label tells.
+ */
 import * as z from 'zod';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { ListedModel } from '../advertise.js';
@@ -10,7 +12,7 @@ import { listItems } from '../openai/list.js';
 
 const health = z.object({ all_models_loaded: z.array(z.object({ model_name: z.string() })) });
 
-/** What a recipe's models do unless a label says otherwise. */
+/** The type of a recipe's models, unless a label names another. */
 const RECIPES: Readonly<Record<string, ServiceType>> = {
   llamacpp: 'llm',
   flm: 'llm',
@@ -38,7 +40,7 @@ export const LEMONADE: Dialect = {
 };
 
 /**
- * A collection works with several models, any of which may be a cloud's, and an upscaler makes no
+ * A collection uses several models, any of which may be a cloud model, and an upscaler makes no
  * image of its own.
  */
 function isOurs(item: ModelItem, type: ServiceType): boolean {

@@ -1,4 +1,4 @@
-/** llama.cpp's server and its kin, with one model or as a router of several. */
+/** llama.cpp's server and its forks, with one model or as a router of several. */
 import * as z from 'zod';
 import { advertise, withoutPath } from '../advertise.js';
 import type { ListedModel } from '../advertise.js';
@@ -16,8 +16,8 @@ import type { Dialect } from '../openai/dialect.js';
 import { runCall } from '../run-call.js';
 
 /**
- * It looks whether the caller of a plain call is still there only after a second without any
- * result, and results of other streams count. With tools it refuses logprobs in a stream.
+ * It checks the caller's connection of a plain call only after a second without any result, and
+ * results of other streams count. With tools it refuses logprobs in a stream.
  */
 const LLAMA_CPP_WAYS: Dialect = {
   folds: ({ logprobs, tools }) => !logprobs || !holdsAny(tools),
@@ -31,7 +31,7 @@ function holdsAny(tools: unknown): boolean {
 const props = z.object({
   role: text,
   model_alias: text,
-  /** Of a router: whether a request loads its model. */
+  /** For a router: whether a request loads its model. */
   models_autoload: flag,
   /** Per slot: `-c` divided by `-np`. */
   default_generation_settings: z.object({ n_ctx: count }).nullish().catch(null),
@@ -50,7 +50,10 @@ export class LlamaServerBackend implements Backend {
   readonly #service: ServiceConfig;
   readonly #root: string;
   readonly #dropFields: ReadonlySet<string>;
-  /** Of its one model, as last listed; null of a router, which asks the model that is named. */
+  /**
+   * The names of its one model, as last listed; null for a router, which reports the requested
+   * model.
+   */
   #names: ReadonlySet<string> | null = null;
 
   constructor(service: ServiceConfig) {
@@ -76,8 +79,8 @@ export class LlamaServerBackend implements Backend {
   }
 
   /**
-   * With `--embeddings` it chats, too, and makes no sense: no list and no property tells. Without,
-   * it answers 501 to a request for an embedding.
+   * With `--embeddings` it also answers chats, but with nonsense: no list and no property shows it.
+   * Without the flag it answers 501 to an embedding request.
    */
   async unfit(
     { served_name: model }: AdvertisedModel,
@@ -89,7 +92,7 @@ export class LlamaServerBackend implements Backend {
     return makesEmbeddings(answer) ? EMBEDS : null;
   }
 
-  /** Each loaded model of a router is a server of its own, with its own slots on the same card. */
+  /** Each loaded model of a router is a separate server with its own slots on the same card. */
   async #routed(items: readonly ModelItem[], signal: AbortSignal): Promise<Description> {
     const models: ListedModel[] = [];
     let slots: number | null = null;
@@ -112,7 +115,7 @@ export class LlamaServerBackend implements Backend {
     throw new LocalFailure('LOCAL_ERROR', `${url} is not a list of models. Check the base URL.`);
   }
 
-  /** Null where the server does not have them, as forks of older versions do not. */
+  /** Null if the server has no properties: forks of older versions lack them. */
   async #props(path: string, signal: AbortSignal): Promise<Props | null> {
     const url = this.#root + path;
     const answer = await probe(url, { apiKey: this.#service.apiKey, signal });
@@ -121,7 +124,7 @@ export class LlamaServerBackend implements Backend {
   }
 }
 
-/** Forks of old versions make zeros of it without the flag; pooling is looked at behind it. */
+/** Without the flag, forks of old versions return zeros; they check the pooling after the flag. */
 function makesEmbeddings({ status, json, text: said }: ProbeAnswer): boolean {
   if (status === 400) return /\bpooling type\b/i.test(said);
   const vectors = embeddings.safeParse(json).data?.data ?? [];
@@ -141,13 +144,16 @@ function namesOf(items: readonly ModelItem[], own: Props | null): ReadonlySet<st
   return new Set([...names, ...names.map(withoutPath)]);
 }
 
-/** Of a router's models, those that a request can have. */
+/** The models of a router that a request can reach. */
 function reachable({ models_autoload: autoload }: Props) {
   return ({ status }: ModelItem): boolean =>
     status?.value !== 'downloading' && (autoload !== false || status?.value !== 'unloaded');
 }
 
-/** With one model the server ignores the name in requests, so its path need not leave the house. */
+/**
+ * A server with one model ignores the name in requests, so the model's path need not leave the
+ * machine.
+ */
 function single(model: ModelItem, own: Props | null): ListedModel {
   const listed = { ...readListedModel(model, 'llm'), servedName: withoutPath(model.id) };
   return own === null ? listed : withProps(listed, own);
@@ -165,7 +171,7 @@ function withProps(listed: ListedModel, own: Props): ListedModel {
   return {
     servedName: listed.servedName,
     contextLength: settings?.n_ctx || (listed.contextLength ?? null),
-    // Versions before it took images say nothing of them.
+    // Versions without image input do not report modalities.
     inputModalities: modalities
       ? ['text', ...INPUTS.flatMap(([name, input]) => (modalities[name] ? [input] : []))]
       : (listed.inputModalities ?? null),

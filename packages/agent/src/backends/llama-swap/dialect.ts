@@ -1,4 +1,4 @@
-/** llama-swap: one door to many servers. What each of them does, only its owner's file tells. */
+/** llama-swap: a proxy for many servers. Only its owner's file says what each of them does. */
 import * as z from 'zod';
 import { foldsUsual, OPENAI_KINDS, LLAMA_CPP_DROPS } from '../openai/dialect.js';
 import type { Dialect } from '../openai/dialect.js';
@@ -13,14 +13,16 @@ const running = z.object({
 
 export const LLAMA_SWAP: Dialect = {
   folds: foldsUsual,
-  // Of the servers that are mostly behind it.
+  // For the servers that are usually behind it.
   dropFields: [...LLAMA_CPP_DROPS, ...(VLLM.dropFields ?? [])],
-  /** Its `concurrencyLimit` is not told; beyond it the answer is 429, which is tried again. */
+  /**
+   * It does not report its `concurrencyLimit`; above the limit it answers 429, which is retried.
+   */
   async list(server) {
     const items = (await listItems(server)).filter((item) => !isElsewhere(item));
     const told = running.safeParse(await server.find(`${server.root}/running`)).data;
     const states = new Map(told?.running.map(({ model, state }) => [model, state]));
-    // Older versions tell of no model what it does: it is taken for what most of them do.
+    // Older versions report no model's type: then the service's type is assumed.
     const isTold = items.some(tellsType);
     const mayBe = (item: ModelItem) =>
       isTold ? OPENAI_KINDS.has(server.type) && tellsType(item) : server.type === 'llm';

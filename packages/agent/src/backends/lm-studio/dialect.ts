@@ -1,6 +1,7 @@
 /**
- * LM Studio. Its own lists tell what is loaded and with which context; `/v1/models` tells which
- * models a request may ask for: all, or with just-in-time loading off those that are loaded.
+ * LM Studio. Its own lists report which models are loaded and with which context; `/v1/models`
+ * lists the models that a request may name: all, or only loaded ones if just-in-time loading is
+ * off.
  */
 import * as z from 'zod';
 import type { ListedModel } from '../advertise.js';
@@ -25,7 +26,7 @@ const model = z.object({
 });
 /** Since 0.4. */
 const newer = z.object({ models: z.array(model) });
-/** The length is told by later versions, and of loaded models alone. */
+/** Later versions report the length, and only for loaded models. */
 const older = z.object({
   data: z.array(z.object({ id: z.string(), loaded_context_length: count })),
 });
@@ -33,7 +34,7 @@ const older = z.object({
 type Model = z.infer<typeof model>;
 
 export const LM_STUDIO: Dialect = {
-  // The first loads another model for the caller's sake, the second keeps one in memory.
+  // The first makes it load another model, the second keeps one in memory.
   dropFields: ['draft_model', 'ttl'],
   folds: foldsUsual,
   async list(server) {
@@ -52,12 +53,12 @@ async function listNewer(server: AskedServer, models: readonly Model[]): Promise
   };
 }
 
-/** Before it told, it ran one request at a time. */
+/** Versions that do not report it ran one request at a time. */
 function parallelOf({ config }: z.infer<typeof instance>): number {
   return config?.parallel ?? 1;
 }
 
-/** Null where a request for it would be refused. */
+/** Null if a request for it would be refused. */
 function listed(
   { key, loaded_instances: loaded, capabilities }: Model,
   ids: ReadonlySet<string>,
@@ -67,7 +68,7 @@ function listed(
   const contexts = loaded.flatMap(({ config }) => config?.context_length ?? []);
   return {
     servedName,
-    // With how much an unloaded one would be loaded is a setting that is not told.
+    // The context of an unloaded model is a setting that the API does not report.
     contextLength: contexts.length === 0 ? null : Math.min(...contexts),
     inputModalities: inputsTold({ image: capabilities?.vision }),
     supportedFeatures: [
@@ -78,7 +79,7 @@ function listed(
   };
 }
 
-/** Its list has the rows of `/v1/models` with more in them; before 0.3.6 there is none. */
+/** Its list has the rows of `/v1/models` with more fields; before 0.3.6 it does not exist. */
 async function listOlder(server: AskedServer): Promise<Listing> {
   const items = await listItems(server);
   const ids = new Set(items.map(({ id }) => id));

@@ -1,4 +1,4 @@
-/** LocalAI: models of every kind, of which it tells more than any other server. */
+/** LocalAI: models of every type; it reports more about them than any other server. */
 import * as z from 'zod';
 import { foldsUsual, OPENAI_KINDS } from '../openai/dialect.js';
 import type { AskedServer, Dialect, Listing } from '../openai/dialect.js';
@@ -12,13 +12,13 @@ const sizes = z.object({
 const running = z.object({ models: z.array(z.object({ name: z.string() })) });
 
 export const LOCALAI: Dialect = {
-  // They go before what its owner set: which program runs the model, and how it is loaded.
+  // They would override the owner's settings: which program runs the model, and how it is loaded.
   dropFields: ['backend', 'model_base_name', 'rope_freq_base', 'rope_freq_scale', 'batch'],
   folds: foldsUsual,
   async list(server) {
     if (!OPENAI_KINDS.has(server.type)) return { models: [], slots: null };
     const told = await server.find(`${server.baseUrl}/models/capabilities`);
-    // Older versions have no such list, and tell nothing in the other one.
+    // Older versions lack this list, and report nothing in the other one.
     const items = readModelList(told) ?? (await listItems(server));
     const fitting = items.filter((item) => fitsType(item, server.type));
     const contexts = new Map(
@@ -37,7 +37,7 @@ export const LOCALAI: Dialect = {
   },
 };
 
-/** Null where it does not tell. */
+/** Null if it does not report it. */
 async function loadedOf({ root, find }: AskedServer): Promise<ReadonlySet<string> | null> {
   const told = running.safeParse(await find(`${root}/api/ps`)).data;
   return told === undefined ? null : new Set(told.models.map(({ name }) => name));

@@ -1,5 +1,6 @@
 /**
- * Ollama: its own lists tell more than `/v1/models`, and the difference between local and cloud.
+ * Ollama: its own lists report more than `/v1/models`, including which models are local and which
+ * are cloud.
  */
 import * as z from 'zod';
 import { advertise } from '../advertise.js';
@@ -10,9 +11,7 @@ import { serverRoot, probe, checkAnswer } from '../probe.js';
 import { count, names, text } from '../loose-facts.js';
 import { runCall } from '../run-call.js';
 
-/**
- * What Ollama serves below 24 GiB of video memory, unless told otherwise; its API does not tell.
- */
+/** Ollama's default below 24 GiB of video memory; its API does not report the setting. */
 const LEAST_CONTEXT = 4_096;
 
 const tag = z.object({
@@ -41,12 +40,12 @@ export class OllamaBackend implements Backend {
   readonly #service: ServiceConfig;
   readonly #root: string;
   readonly #getOnly: boolean;
-  /** By digest, of the models listed last. */
+  /** By digest, for the models listed last. */
   #details = new Map<string, Details>();
   /** The context with which each model was last seen running. */
   #contexts = new Map<string, number>();
 
-  /** `getOnly`: models whose list does not tell what they can do are not asked about. */
+  /** `getOnly`: do not query models whose list entry lacks their capabilities. */
   constructor(service: ServiceConfig, { getOnly = false }: { readonly getOnly?: boolean } = {}) {
     this.#service = service;
     this.#root = serverRoot(service.baseUrl);
@@ -96,7 +95,8 @@ export class OllamaBackend implements Backend {
   }
 
   /**
-   * Newer versions tell with the list; older ones are asked once a model, which does not load it.
+   * Newer versions report them in the list; older ones are asked once per model, which does not
+   * load it.
    */
   async #detailsOf(model: Tag, signal: AbortSignal): Promise<Details> {
     if (model.capabilities) return { capabilities: model.capabilities, maxContext: null };
@@ -113,7 +113,7 @@ export class OllamaBackend implements Backend {
     return told;
   }
 
-  /** Models come and go for months; what is remembered of them must not pile up. */
+  /** Models change over months: the cache must not grow without limit. */
   #forget(listed: readonly Tag[]): void {
     const keys = new Set(listed.map(({ digest, name }) => digest ?? name));
     const names = new Set(listed.map(({ name }) => name));
@@ -134,7 +134,7 @@ export class OllamaBackend implements Backend {
   }
 }
 
-/** Such models run on ollama.com, under the member's account and at their cost. */
+/** Such models run on ollama.com, under the owner's account and at their cost. */
 function isCloud({ name, remote_host: host, remote_model: remote }: Tag): boolean {
   return Boolean(host) || Boolean(remote) || /[-:]cloud$/.test(name);
 }

@@ -1,4 +1,6 @@
-/** What a server that speaks OpenAI's API made: the file itself, or JSON with its bytes in it. */
+/**
+ * Media from a server that speaks OpenAI's API: the file itself, or JSON that contains its bytes.
+ */
 import { startOf } from '../../media/start-of.js';
 import { errorInSuccess } from '../../openai-wire/error-document.js';
 import { readMediaList } from '../../openai-wire/media-list.js';
@@ -21,7 +23,7 @@ export interface MadeList {
 export interface MadeFile {
   readonly kind: 'file';
   readonly start: Buffer;
-  /** From the first byte on. */
+  /** The whole file, from its first byte. */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
@@ -29,16 +31,16 @@ export type Usable = MadeList | MadeFile;
 
 export type ListedOrFile = ListedFile | MadeFile;
 
-/** An error that came with a status of success. */
+/** An error with a success status. */
 interface Refused {
   readonly kind: 'refused';
   readonly answer: DocumentAnswer;
 }
 
-/** An Ogg page's header and the first words of what is in it. */
+/** Length of an Ogg page's header and the first bytes of its content. */
 const START_BYTES = 64;
 
-/** Told apart by the first bytes: content types in the field are often wrong. */
+/** Detects the format from the first bytes: servers often send wrong content types. */
 export async function readMade(answer: ForwardedAnswer): Promise<Usable | Refused> {
   const { start, bytes } = await startOf(answer.body, START_BYTES);
   if (!JSON_START.test(start.toString('latin1'))) return { kind: 'file', start, bytes };
@@ -47,7 +49,7 @@ export async function readMade(answer: ForwardedAnswer): Promise<Usable | Refuse
   return { kind: 'list', files: list.files };
 }
 
-/** The first file, wherever it is. */
+/** The first file, in the answer or at its address. */
 export async function openMade(
   made: Usable,
   target: MediaTarget,
@@ -66,21 +68,21 @@ export async function openListed(
   return { kind: 'file', ...(await startOf(bytes, START_BYTES)) };
 }
 
-/** The rest is not wanted: closes the connection that it would have come on. */
+/** Discards the rest: closes its connection. */
 export async function leave({ bytes }: MadeFile): Promise<void> {
   for await (const _piece of bytes) return;
 }
 
-/** A byte order mark may come first. Bare samples of this look are not known. */
+/** A byte order mark may precede it. No raw samples that look like this are known. */
 const JSON_START = /^[\s\u00ef\u00bb\u00bf]*\{\s*["}]/;
 
-/** Line breaks do not matter, and what is no base64 decodes to nothing. */
+/** Ignores line breaks; text that is not base64 decodes to nothing. */
 function decoded(base64: string): AsyncIterable<Uint8Array> {
   return inPieces(Buffer.from(base64, 'base64'));
 }
 
-// Files that a local server answers as an address. Only its own are fetched: others would let a
-// model server, or whoever prompts it, make requests inside the home network.
+// Files that a local server answers as an address. Only the server's own are fetched: otherwise a
+// model server, or the author of a prompt, could cause requests inside the home network.
 
 /** `url` may be relative to the server's base URL. Follows no redirect. */
 export async function fetchOwnFile(

@@ -1,6 +1,6 @@
 /**
- * Any server that speaks OpenAI's API, each service of one type. What is special about a program
- * that does is its dialect; a server without one is taken by its list of models alone.
+ * Any server that speaks OpenAI's API, each service of one type. A dialect holds what is special
+ * about a program; for a server without a dialect only its list of models is used.
  */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKind } from '@inference-gateway/shared/endpoints';
@@ -21,15 +21,15 @@ import { VLLM } from '../vllm/dialect.js';
 import { LLAMA_CPP_DROPS } from './dialect.js';
 import type { ListedVoice } from './voices.js';
 
-/** How mlx-audio, among others, names the owner of its models. */
+/** The owner name that mlx-audio, among others, gives its models. */
 const MLX_OWNER = 'system';
 
-/** The list of models has the rest of the time: without a list a server can speak all the same. */
+/** The rest of the time is for the list of models: a server can speak without a list of voices. */
 const VOICES_TIMEOUT_MS = 2_000;
 
 type Serve = (target: MediaTarget, call: LocalCall) => Promise<LocalAnswer>;
 
-/** Voices are listed with the models: no call asks for them. */
+/** Voices are listed with the models: no call requests them. */
 const SERVES: Readonly<Record<EndpointKind, Serve | null>> = {
   chat: runCall,
   completion: runCall,
@@ -46,10 +46,10 @@ export class OpenAiBackend implements Backend {
   readonly #converter: AudioConverter;
   readonly #dialect: Dialect;
   #dropFields: ReadonlySet<string>;
-  /** As last told: a server that is too busy to list its voices still has them. */
+  /** As last listed: a server too busy to list its voices still has them. */
   #voices: readonly ListedVoice[] = [];
   #mayBeMlx = false;
-  /** As last listed; null where its answers' names say nothing. */
+  /** As last listed; null if the model names in its answers are not checked. */
   #names: ReadonlySet<string> | null = null;
 
   constructor(service: ServiceConfig, converter: AudioConverter, dialect: Dialect = {}) {
@@ -106,7 +106,7 @@ export class OpenAiBackend implements Backend {
     this.#voices = (await listVoices(baseUrl, asking)) ?? this.#voices;
   }
 
-  /** What a voice model says of itself beyond the list of models. */
+  /** What a speech model reports beyond the list of models. */
   #speaking(model: AdvertisedModel): AdvertisedModel {
     const voices = model.voices ?? voicesOf(model.served_name, this.#voices);
     return {
@@ -116,18 +116,18 @@ export class OpenAiBackend implements Backend {
   }
 }
 
-// Which program a service called `openai` is, as far as it names itself in its list.
+// Which program an `openai` service is, if its list identifies it.
 
 const DROPS_OF_OWNER = new Map<string, readonly string[] | undefined>([
   ['vllm', VLLM.dropFields],
   ['sglang', SGLANG.dropFields],
   ['llamacpp', LLAMA_CPP_DROPS],
   ['llama-swap', LLAMA_SWAP.dropFields],
-  // Docker Model Runner runs either of the two.
+  // Docker Model Runner runs llama.cpp or vLLM.
   ['docker', [...LLAMA_CPP_DROPS, ...(VLLM.dropFields ?? [])]],
 ]);
 
-/** The fields that the dialects of these owners of models never pass on. */
+/** The fields dropped by the dialects of these model owners. */
 function dropsOf(owners: ReadonlySet<string>): readonly string[] {
   return [...owners].flatMap((owner) => DROPS_OF_OWNER.get(owner) ?? []);
 }

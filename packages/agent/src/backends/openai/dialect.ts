@@ -1,6 +1,7 @@
 /**
- * What is special about one program that speaks OpenAI's API: where its own lists tell more than
- * `/v1/models`, and what its requests must not hold. `backend.ts` does the rest for all of them.
+ * What is special about one program that speaks OpenAI's API: its own lists, if they report more
+ * than `/v1/models`, and the fields that its requests must not contain. `backend.ts` does the rest
+ * for all.
  */
 import type { EndpointKind, ServiceType } from '@inference-gateway/shared/endpoints';
 import type { ListedModel } from '../advertise.js';
@@ -8,23 +9,23 @@ import type { ListedFile } from '../../openai-wire/media-list.js';
 import type { DocumentAnswer, LocalCall } from '../backend.js';
 import type { ListedVoice } from './voices.js';
 
-/** A local server while it is asked what it serves: GET alone, one question at a time. */
+/** A local server while the agent asks what it serves: GET only, one request at a time. */
 export interface AskedServer {
   readonly type: ServiceType;
   /** As configured, without a trailing slash; usually with `/v1`. */
   readonly baseUrl: string;
   /** Without `/v1`. */
   readonly root: string;
-  /** The JSON of a success. Throws a `LocalFailure` for everything else. */
+  /** The JSON of a success. Throws a `LocalFailure` for any other answer. */
   readonly get: (url: string) => Promise<unknown>;
-  /** The JSON of a success; null for everything else but a server that is gone. */
+  /** The JSON of a success; null for any other answer. Throws only if the server is gone. */
   readonly find: (url: string) => Promise<unknown>;
 }
 
 export interface Listing {
-  /** Of the service's type alone; nothing that runs elsewhere. */
+  /** Models of the service's type; none that runs elsewhere. */
   readonly models: readonly ListedModel[];
-  /** Null where the server does not tell. */
+  /** Null if the server does not report it. */
   readonly slots: number | null;
 }
 
@@ -35,62 +36,68 @@ export interface DrawingServer {
 }
 
 export interface Dialect {
-  /** Request fields that are never passed on, beside the owner's. */
+  /** Request fields that are never passed on, in addition to the owner's list. */
   readonly dropFields?: readonly string[];
-  /** Absent: `/models` alone is asked. */
+  /** Absent: only `/models` is asked. */
   list?(server: AskedServer): Promise<Listing>;
-  /** Of a `tts` service. Absent: `/audio/voices` is asked. */
+  /** For a `tts` service. Absent: `/audio/voices` is asked. */
   voices?(server: AskedServer): Promise<readonly ListedVoice[]>;
-  /** The formats that a `tts` service makes by itself. Absent: it is not known. */
+  /** The formats that a `tts` service makes itself. Absent: unknown. */
   readonly formats?: readonly string[];
   /**
-   * What it would do badly, refused before it is asked. Null: nothing. Absent: voices that look
-   * like files.
+   * Refuses calls that the server would handle badly, before it is asked. Null: no refusal. Absent:
+   * refuses voices that look like files.
    */
   refuse?(call: LocalCall): DocumentAnswer | null;
-  /** The fields as it wants them, `model` being its own name by now. Absent: as they are. */
+  /** The fields in the server's form; `model` is already its own name. Absent: unchanged. */
   shape?(
     fields: Readonly<Record<string, unknown>>,
     call: LocalCall,
   ): Readonly<Record<string, unknown>>;
-  /** `plain`: three roles, one text a message, and nothing else. */
+  /** `plain`: three roles and one text per message only. */
   readonly messages?: 'plain';
-  /** False: it refuses to stream, so it is asked for whole answers, which are sent on as one. */
+  /**
+   * False: it refuses to stream, so the agent requests whole answers and sends each as one piece.
+   */
   readonly streams?: false;
-  /** True: with one model, it names that one in answers, whichever was asked for. */
+  /** True: with one model, it names that model in answers, whichever was requested. */
   readonly namesItself?: true;
-  /** Where it computes on when its caller leaves, so that its slot is taken until it has ended. */
+  /**
+   * Answers that it computes to the end after the caller leaves; the slot stays taken until then.
+   */
   readonly outlives?: readonly EndpointKind[];
   /**
-   * Draws by a way of its own, which can be stopped; null where this version has none. `fields` are
-   * the caller's, less what is dropped. Throws a `LocalFailure`, or what the signal was aborted
-   * with.
+   * Makes images by the server's own API, which can cancel; null if this version lacks it. `fields`
+   * are the caller's without dropped ones. Throws a `LocalFailure`, or the signal's abort reason.
    */
   draw?(
     server: DrawingServer,
     call: LocalCall,
     fields: Readonly<Record<string, unknown>>,
   ): Promise<readonly ListedFile[] | DocumentAnswer | null>;
-  /** Whether a plain call is asked for as a stream, for a server that notices then who leaves. */
+  /**
+   * Whether to request a plain call as a stream, for a server that then notices a caller that
+   * leaves.
+   */
   folds?(fields: Readonly<Record<string, unknown>>): boolean;
 }
 
 /**
- * Of servers that look at the connection only where they write to it (SGLang: else every four
- * seconds), or that have llama-server behind them. What their streams leave out is asked for
- * plainly.
+ * For servers that check the connection only when they write to it (SGLang: otherwise every four
+ * seconds), or that have llama-server behind them. What their streams omit is requested without a
+ * stream.
  */
 export function foldsUsual(fields: Readonly<Record<string, unknown>>): boolean {
   const { logprobs, n, best_of: best, echo } = fields;
   return !logprobs && !echo && (n ?? 1) === 1 && (best ?? 1) === 1;
 }
 
-/** The types of work that OpenAI's own paths serve: films and music have other ones everywhere. */
+/** The types of work on OpenAI's own paths: videos and music have other paths everywhere. */
 export const OPENAI_KINDS: ReadonlySet<ServiceType> = new Set(['llm', 'stt', 'tts', 'image']);
 
 /**
- * What no caller may send to llama.cpp's server, nor to what has one behind it: a slot's number
- * would reach other callers' caches, an adapter changes the model for all, and with older versions
- * and forks the last sets the beginning of every other caller's prompt.
+ * Fields that no caller may send to llama.cpp's server, or to a server in front of one: a slot's
+ * number would reach other callers' caches, an adapter changes the model for all, and in older
+ * versions and forks the last field sets the start of every other caller's prompt.
  */
 export const LLAMA_CPP_DROPS = ['id_slot', 'slot_id', 'lora', 'system_prompt'];

@@ -1,4 +1,4 @@
-/** `GET /models`, which every server that speaks OpenAI's API has, and most have nothing else. */
+/** `GET /models`: every server that speaks OpenAI's API has it, and most have nothing else. */
 import { asObject } from '../../openai-wire/json.js';
 import { LocalFailure } from '../backend.js';
 import type { ServiceConfig } from '../backend.js';
@@ -8,11 +8,11 @@ import { fitsType, readListedModel, readModelList } from '../model-list.js';
 import type { ModelItem } from '../model-list.js';
 
 export interface PlainListing extends Listing {
-  /** Who the server says owns any of its models. */
+  /** The owners that the server names for its models. */
   readonly owners: ReadonlySet<string>;
 }
 
-/** Configured models need no list; whatever it answers then shows that the server is up. */
+/** Configured models need no list: any answer then shows that the server is up. */
 export async function listPlainly(
   { apiKey, baseUrl, models, type }: ServiceConfig,
   signal: AbortSignal,
@@ -29,7 +29,7 @@ export async function listPlainly(
   };
 }
 
-/** The rows of the list, whatever they do, for a dialect that knows more. */
+/** The rows of the list, of any type, for a dialect that reads more from them. */
 export async function listItems(server: AskedServer): Promise<readonly ModelItem[]> {
   const url = `${server.baseUrl}/models`;
   const items = readModelList(await server.get(url));
@@ -48,9 +48,9 @@ function noList(url: string): LocalFailure {
   );
 }
 
-// One configured server while it is asked what it serves: GET alone, one question at a time.
+// One configured server while the agent asks what it serves: GET only, one request at a time.
 
-/** The questions end with the signal. */
+/** The signal aborts the requests. */
 export function askedServer(service: ServiceConfig, signal: AbortSignal): AskedServer {
   const { type, baseUrl, apiKey } = service;
   const ask = (url: string) => probe(url, { apiKey, signal });
@@ -75,7 +75,7 @@ export function askedServer(service: ServiceConfig, signal: AbortSignal): AskedS
 }
 
 /**
- * LM Studio answers 200 to every path, with an error in it where there is no such path; others
+ * LM Studio answers 200 to every path, with an error in the body if the path does not exist; others
  * have `error: null` in every answer.
  */
 function isSuccess(json: unknown): boolean {

@@ -1,4 +1,4 @@
-/** Everything but chat, from a server that speaks OpenAI's API. */
+/** Everything except chat, from a server that speaks OpenAI's API. */
 import { randomInt } from 'node:crypto';
 import { contentTypeOf, detectFormat } from '@inference-gateway/shared/media/types';
 import type { MediaFamily } from '@inference-gateway/shared/media/types';
@@ -17,7 +17,7 @@ import type { MediaTarget } from './send.js';
 import { openMade, readMade, leave, openListed } from './answer.js';
 import type { ListedOrFile, MadeFile, MadeList, Usable } from './answer.js';
 
-// All of them throw a `LocalFailure`, or what the call's signal was aborted with.
+// All of them throw a `LocalFailure`, or the signal's abort reason.
 
 export async function transcribe(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
   const answer = await sendForm(target, call, { fields: tellingAll(call) });
@@ -25,7 +25,7 @@ export async function transcribe(target: MediaTarget, call: LocalCall): Promise<
   return readOpenAiTranscript(await readText(answer.body));
 }
 
-/** `json` tells the text alone; a server that tells times tells the language beside them. */
+/** `json` contains the text only; a server that returns timestamps also returns the language. */
 function tellingAll(call: LocalCall): Record<string, unknown> {
   const fields = fieldsOf(call);
   const isTimed = call.model.supported_features.includes('timestamps');
@@ -38,7 +38,7 @@ interface Order extends SoundOrder {
   readonly target: MediaTarget;
 }
 
-/** Also in a copied voice. */
+/** Also in a cloned voice. */
 export function speak(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
   return makeSound({ target, call, converter: target.converter, wanted: wantedFormat(call) });
 }
@@ -60,7 +60,7 @@ async function makeSound(order: Order): Promise<LocalAnswer> {
   };
 }
 
-/** Bare samples have no mark of their own: there, and only there, the content type must do. */
+/** Raw samples have no signature: only for them the content type decides. */
 const NOT_SOUND = /^(?:text\/|application\/json)/i;
 
 /** An error is read to its end. */
@@ -73,7 +73,7 @@ async function ask({ target, call, wanted }: Order): Promise<ForwardedAnswer | D
     const form = { fields: { ...spoken, response_format: format } };
     return orError(call, await sendForm(target, call, form));
   }
-  // Kokoro streams unless told otherwise.
+  // Kokoro streams by default.
   const body = { ...spoken, stream: false, response_format: format };
   const first = await orError(call, await sendJson(target, call, body));
   if (!('kind' in first)) return first;
@@ -81,14 +81,14 @@ async function ask({ target, call, wanted }: Order): Promise<ForwardedAnswer | D
   return other === null ? first : orError(call, await sendJson(target, call, other));
 }
 
-/** What comes in another format is converted here. */
+/** A format for the server; the agent converts from it if necessary. */
 function makeable(wanted: string, { dialect }: MediaTarget): string {
   const formats = dialect?.formats;
   if (formats === undefined || formats.includes(wanted)) return wanted;
   return formats.includes('wav') ? 'wav' : (formats[0] ?? wanted);
 }
 
-/** Some servers have no voice of their own accord. */
+/** Some servers have no default voice. */
 function withVoice(fields: Record<string, unknown>, { model }: LocalCall): Record<string, unknown> {
   const voice = fields['voice'] ?? model.voices?.[0];
   return voice === undefined ? fields : { ...fields, voice };
@@ -101,7 +101,10 @@ async function orError(
   return answer.status < 400 ? answer : readError(call, answer);
 }
 
-/** Null where it was nothing of ours that was refused: what the caller sent is sent once. */
+/**
+ * Null if the server refused none of the agent's own fields: the caller's fields are sent only
+ * once.
+ */
 function withoutRefused(
   { stream, response_format: wanted, ...rest }: Record<string, unknown>,
   { status, json }: DocumentAnswer,
@@ -118,12 +121,12 @@ function withoutRefused(
   };
 }
 
-// Images and films from a server that speaks OpenAI's API.
+// Images and videos from a server that speaks OpenAI's API.
 
-/** 4,096 pixels a side, hardly compressed. */
+/** 4,096 pixels a side, barely compressed. */
 const MAX_IMAGE_BYTES = 64 * 1024 * 1024;
 
-/** More images than this nobody can ask for, whatever the coordinator says. */
+/** Upper limit of images per request, independent of the coordinator. */
 const MAX_IMAGES = 32;
 
 interface ImageOrder {
@@ -139,9 +142,9 @@ export async function makeImages(target: MediaTarget, call: LocalCall): Promise<
   return { kind: 'media', parts: images(order, made) };
 }
 
-/** A film comes as one file, in whatever form its server has. */
+/** A video comes as one file, in the server's format. */
 export async function makeFilm(target: MediaTarget, call: LocalCall): Promise<LocalAnswer> {
-  // `url` is what the caller wants of the gateway.
+  // `url` is for the gateway's answer to the caller.
   const { response_format: _caller, ...fields } = fieldsOf(call);
   const answer = await sendJson(target, call, withoutHiddenArguments(fields));
   if (answer.status >= 400) return readError(call, answer);
@@ -155,7 +158,7 @@ function countOf({ body }: LocalCall): number {
   return Number.isInteger(n) ? Math.min(Math.max(n, 1), MAX_IMAGES) : 1;
 }
 
-/** Local servers are always asked for the bytes. `had` images are there already. */
+/** Local servers are always asked for the bytes. `had` counts images that exist already. */
 async function askForImages(order: ImageOrder, had: number): Promise<Usable | DocumentAnswer> {
   const { target, call, wanted } = order;
   const asked = withSeed(withoutHiddenArguments(fieldsOf(call)), had);
@@ -170,7 +173,7 @@ async function askForImages(order: ImageOrder, had: number): Promise<Usable | Do
   return made.kind === 'refused' ? made.answer : made;
 }
 
-/** Null where the server has no way of its own. */
+/** Null if the server has no API of its own. */
 async function draw(
   { baseUrl, apiKey, dropFields, dialect }: MediaTarget,
   call: LocalCall,
@@ -203,8 +206,8 @@ function editName({ uploads }: LocalCall): (upload: LocalUpload) => string {
 }
 
 /**
- * Some servers make one image whatever was asked, so they are asked for those that are missing:
- * each answer has one at least, so there are at most as many questions as images.
+ * Some servers make one image whatever the number, so the agent requests the missing ones: each
+ * answer has at least one, so there are at most as many requests as images.
  */
 async function* images(order: ImageOrder, first: Usable): AsyncGenerator<MediaPart, void, void> {
   const { call, wanted } = order;
@@ -228,7 +231,7 @@ async function askAgain(order: ImageOrder, had: number): Promise<Usable> {
   throw new LocalFailure('LOCAL_ERROR', message);
 }
 
-/** Less what is written beside its pixels: prompts, file names, paths of the owner's machine. */
+/** Without metadata: prompts, file names, paths of the owner's machine. */
 async function image({ target, call }: ImageOrder, file: ListedOrFile): Promise<MediaPart> {
   const isListed = 'url' in file;
   const { bytes } = isListed ? await openListed(file, target, call) : file;

@@ -1,4 +1,4 @@
-/** One media request to a server that speaks OpenAI's API: what is sent, and what comes back. */
+/** One media request to a server that speaks OpenAI's API, and its answer. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { extensionOf } from '@inference-gateway/shared/media/types';
 import { writeSparse, RawJson } from '@inference-gateway/shared/json/sparse';
@@ -23,12 +23,12 @@ export interface MediaTarget extends CallTarget {
 /** A few pictures of 4,096 pixels a side in base64. */
 const MAX_DOCUMENT_BYTES = 96 * 1024 * 1024;
 
-/** The caller's fields under the server's own name of the model. */
+/** The caller's fields with the server's own model name. */
 export function fieldsOf(call: LocalCall): Record<string, unknown> {
   return { ...call.body, model: call.model.served_name };
 }
 
-/** The fields may be a caller's, with any name: nothing is told from them. */
+/** The fields may be a caller's, with any name: the code derives nothing from them. */
 export function sendJson(
   target: CallTarget,
   call: LocalCall,
@@ -37,7 +37,7 @@ export function sendJson(
   return send(target, call, writeSparse(shaped(target, call, fields)));
 }
 
-/** The fields as a form, and every file of the call under the name that `nameOf` gives it. */
+/** Sends the fields as a form, with every file of the call under the name from `nameOf`. */
 export function sendForm(
   target: CallTarget,
   call: LocalCall,
@@ -52,7 +52,7 @@ interface FormOrder {
   readonly nameOf?: (upload: LocalUpload) => string;
 }
 
-/** As the server wants them; what the owner drops stays dropped under the server's own names. */
+/** In the server's form; fields that the owner drops stay dropped under the server's names too. */
 function shaped(
   target: CallTarget,
   call: LocalCall,
@@ -86,7 +86,7 @@ export async function readText(body: AsyncIterable<Uint8Array>): Promise<string>
   return new TextDecoder().decode(bytes);
 }
 
-/** Throws a `LocalFailure` for a 404: the owner is to learn what the server does not have. */
+/** Throws a `LocalFailure` for a 404: the owner must learn what the server lacks. */
 export async function readError(
   { endpoint }: LocalCall,
   { status, body }: ForwardedAnswer,
@@ -98,7 +98,7 @@ export async function readError(
   throw new LocalFailure('LOCAL_ERROR', `the local server answered 404 to ${path}: ${message}`);
 }
 
-/** Servers tell formats by the file's ending: the caller's own name for it never comes here. */
+/** Servers detect formats by the file extension; the caller's file name is never used. */
 function formFile(upload: LocalUpload, name: string): FormFile {
   const filename = `${upload.name}.${extensionOf(upload.contentType)}`;
   const { contentType, bytes } = upload;
@@ -107,7 +107,7 @@ function formFile(upload: LocalUpload, name: string): FormFile {
 
 // A JSON body as the fields of a form.
 
-/** Lists become `name[]`, as OpenAI's clients write them; what is null is left out. */
+/** Lists become `name[]`, as OpenAI's clients write them; null is left out. */
 function formFields(body: Readonly<JsonObject>): (readonly [string, string])[] {
   return Object.entries(body).flatMap(([name, value]): [string, string][] => {
     if (value === null || value === undefined) return [];

@@ -1,4 +1,4 @@
-/** The voices that a speech server tells, in the many shapes in which servers write them. */
+/** The voices of a speech server, from the many formats that servers use. */
 import { asObject, asObjects, asText } from '../../openai-wire/json.js';
 import type { JsonObject } from '../../openai-wire/json.js';
 import { refusal } from '../../openai-wire/error-document.js';
@@ -8,24 +8,21 @@ import type { DocumentAnswer, LocalCall } from '../backend.js';
 
 export interface ListedVoice {
   readonly name: string;
-  /** The model that it belongs to; null where the server does not tell. */
+  /** The model that it belongs to; null if the server does not report it. */
   readonly model: string | null;
 }
 
-/** The most that the link carries for one model. */
+/** The link's limit for one model. */
 const MAX_VOICES = 1_000;
 
 const MAX_NAME_CHARACTERS = 256;
 
-/** A list of models has the rest of the time. */
+/** The rest of the time is for the list of models. */
 const TIMEOUT_MS = 2_000;
 
 type Asking = Pick<ProbeOptions, 'apiKey' | 'signal'>;
 
-/**
- * Empty where the server tells none, null where it did not answer: without a list it can speak all
- * the same.
- */
+/** Empty if the server lists none, null if it did not answer: it can speak without a list. */
 export async function listVoices(
   baseUrl: string,
   asking: Asking,
@@ -35,13 +32,13 @@ export async function listVoices(
   return told.status === 200 ? readVoices(told.json) : [];
 }
 
-/** It may download whatever model it is asked to list the voices of. */
+/** It may download any model whose voices are requested. */
 export async function isMlxAudio(baseUrl: string, asking: Asking): Promise<boolean> {
   const told = await ask(`${serverRoot(baseUrl)}/`, asking);
   return asText(asObject(told?.json)?.['message'])?.includes('MLX Audio') ?? false;
 }
 
-/** Those of no model in particular are everybody's. */
+/** Voices without a model belong to all models. */
 export function voicesOf(servedName: string, told: readonly ListedVoice[]): string[] {
   const own = told.filter(({ model }) => model === null || model === servedName);
   return [...new Set(own.map(({ name }) => name))].slice(0, MAX_VOICES);
@@ -74,10 +71,12 @@ function readObject(voice: JsonObject): ListedVoice | null {
   return name === null ? null : { name, model };
 }
 
-// Voices that a server takes for the name of a file. The coordinator has compared the voice with
-// the list that it was sent, but it is not for the coordinator to say what is opened here.
+// Refuses voices that a server would read as a file name. The coordinator compares the voice with
+// its list, but the agent does not trust the coordinator with which files are opened here.
 
-/** Null where the voice is one of the model's, or the model's are not known and it is no path. */
+/**
+ * Null if the voice is one of the model's, or the model's voices are unknown and it is not a path.
+ */
 export function refuseVoice({ body, model }: LocalCall): DocumentAnswer | null {
   const voice = asText(body['voice']);
   if (voice === null) return null;
@@ -86,8 +85,8 @@ export function refuseVoice({ body, model }: LocalCall): DocumentAnswer | null {
 }
 
 /**
- * For servers of which nothing is known: they may blend voices, or have more than they list, and
- * some, such as mlx-audio, open whatever looks like a file.
+ * For unknown servers: they may blend voices, or have more than they list, and some, such as
+ * mlx-audio, open anything that looks like a file.
  */
 export function refuseVoiceFile({ body, model }: LocalCall): DocumentAnswer | null {
   const voice = asText(body['voice']);

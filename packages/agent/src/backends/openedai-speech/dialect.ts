@@ -1,7 +1,7 @@
 /** openedai-speech: it has no list of voices, but always OpenAI's first six. */
 import type { Dialect } from '../openai/dialect.js';
 
-/** Its owner may have added others in YAML, and then names them in our configuration. */
+/** An owner who added others in YAML names them in the agent's configuration. */
 const VOICES = ['alloy', 'echo', 'fable', 'onyx', 'nova', 'shimmer'];
 
 export const OPENEDAI_SPEECH: Dialect = {

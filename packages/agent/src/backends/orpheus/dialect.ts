@@ -1,6 +1,6 @@
 /**
- * Orpheus-FastAPI: no list of models, and one answer a second and voice, because its files are
- * named after those. It has paths that rewrite its configuration; only speech is ever asked of it.
+ * Orpheus-FastAPI: no list of models, and one answer per second and voice, because these name its
+ * files. It has paths that rewrite its configuration; the agent uses only its speech path.
  */
 import type { Dialect } from '../openai/dialect.js';
 import { readVoices, voicesOf, refuseVoice } from '../openai/voices.js';

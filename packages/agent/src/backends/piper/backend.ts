@@ -1,6 +1,6 @@
 /**
- * piper's own HTTP server. Today's takes JSON and tells its voices; before, it had one path, which
- * speaks whatever text is sent to it.
+ * piper's own HTTP server. The current one takes JSON and lists its voices; older ones have one
+ * path, which speaks any text that is sent to it.
  */
 import type { AudioConverter } from '../../media/audio-converter.js';
 import { errorDocument, refusal } from '../../openai-wire/error-document.js';
@@ -29,14 +29,14 @@ import { inPieces } from '../bytes.js';
 import type { FormBody } from '../multipart.js';
 import { withoutFields } from '../../openai-wire/request-body.js';
 
-/** Its voices are its models; to callers they are voices of one. */
+/** Its voices are its models; callers see one model with these voices. */
 const MODEL = 'piper';
 
 export class PiperBackend implements Backend {
   readonly #service: ServiceConfig;
   readonly #converter: AudioConverter;
   readonly #root: string;
-  /** Null until it has been asked. */
+  /** Null until the server has been asked. */
   #isOlder: boolean | null = null;
 
   constructor(service: ServiceConfig, converter: AudioConverter) {
@@ -85,7 +85,7 @@ export class PiperBackend implements Backend {
     return forwardToEnd({ ...asked, url: `${this.#root}/synthesize`, body: json });
   }
 
-  /** What fails then travels to the caller: it names no address of the home network. */
+  /** A failure here is sent to the caller: it names no address of the home network. */
   async #findOut(signal: AbortSignal): Promise<boolean> {
     try {
       return (await this.#list(signal)) === null;
@@ -95,7 +95,7 @@ export class PiperBackend implements Backend {
     }
   }
 
-  /** The one that it began with comes first: it is what callers get who name none. */
+  /** The voice that it was started with comes first: it is the default. */
   async #voices(signal: AbortSignal): Promise<string[]> {
     const names = await this.#list(signal);
     this.#isOlder = names === null;
@@ -105,7 +105,7 @@ export class PiperBackend implements Backend {
     return first === null ? names : [...new Set([first, ...names])];
   }
 
-  /** Null where it has no such list. Its `/` is not asked: older ones would speak. */
+  /** Null if it has no such list. Its `/` is not requested: older ones would speak. */
   async #list(signal: AbortSignal): Promise<string[] | null> {
     const url = `${this.#root}/voices`;
     const answer = await probe(url, { apiKey: this.#service.apiKey, signal });
@@ -117,7 +117,7 @@ export class PiperBackend implements Backend {
   }
 }
 
-/** It takes blanks for a failure of its own. */
+/** It answers text of blanks with an internal error. */
 function refuseText({ input }: LocalCall['body']): DocumentAnswer | null {
   if (asText(input)?.trim()) return null;
   const detail = { code: 'invalid_value', param: 'input' };
@@ -142,17 +142,17 @@ function plainBody(text: string): FormBody {
   return { contentType: 'text/plain; charset=utf-8', bytes: bytes.length, chunks: inPieces(bytes) };
 }
 
-// Speech in the words of piper's HTTP server.
+// A speech request in the fields of piper's HTTP server.
 
-/** OpenAI's range of speeds; a longer sound would fill the memory of its owner's machine. */
+/** OpenAI's range of speeds; a longer sound would fill the memory of the owner's machine. */
 const SLOWEST = 0.25;
 
 const FASTEST = 4;
 
-/** Passed on as they are. */
+/** Passed on unchanged. */
 const OWN_FIELDS = ['speaker', 'speaker_id', 'noise_scale', 'noise_w_scale'];
 
-/** Fields that it does not know are left out; a caller's own `length_scale` goes before `speed`. */
+/** Unknown fields are dropped; a caller's own `length_scale` overrides `speed`. */
 function piperFields({ body, model }: LocalCall): JsonObject {
   const voice = asText(body['voice']) ?? model.voices?.[0] ?? null;
   const scale = ownScale(body['length_scale']) ?? lengthScale(body['speed']);
@@ -165,13 +165,13 @@ function piperFields({ body, model }: LocalCall): JsonObject {
   };
 }
 
-/** Twice the speed is half the length. Null where that is no speed. */
+/** Twice the speed is half the length. Null if it is not a valid speed. */
 function lengthScale(speed: unknown): number | null {
   const isSpeed = typeof speed === 'number' && speed >= SLOWEST && speed <= FASTEST;
   return isSpeed ? 1 / speed : null;
 }
 
-/** Null where it is no number. */
+/** Null if it is not a number. */
 function ownScale(value: unknown): number | null {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof number !== 'number' || Number.isNaN(number)) return null;

@@ -1,4 +1,4 @@
-/** Which model an owner means, among all that the services of this machine have. */
+/** Finds the model that an owner means, among all services of this machine. */
 import { didYouMean } from '@inference-gateway/shared/nearest';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { subjectsOf } from '../catalog/watched-server.js';
@@ -8,13 +8,13 @@ import type { Subject } from './try-model.js';
 export interface Wanted {
   /** Null: any, a loaded one first. */
   readonly model: string | null;
-  /** Null: whichever has it, a loaded one first. */
+  /** Null: any service that has it, a loaded model first. */
   readonly service: string | null;
-  /** How long its answer is waited for; null: as long as its type may take. */
+  /** Time limit for the answer; null: the limit of its type. */
   readonly limitMs: number | null;
 }
 
-/** Throws with exit code 3 where there is no such model, and 6 where its server does not answer. */
+/** Throws with exit code 3 if there is no such model, and 6 if its server does not answer. */
 export function findSubject(services: readonly WatchedServer[], wanted: Wanted): Subject {
   const asked = servicesOf(services, wanted.service);
   const subjects = asked.flatMap(subjectsOf);
@@ -38,7 +38,7 @@ function servicesOf(
   throw unknown(`service "${id}"`, { name: id, known, list: 'services list' });
 }
 
-/** Null where every server that may have it has answered. */
+/** Null if every server that may have it has answered. */
 function silent(services: readonly WatchedServer[], model: string): CommandError | null {
   const isMeant = ({ config }: WatchedServer): boolean =>
     config.models?.some(({ id }) => id === model) ?? false;
@@ -62,7 +62,7 @@ function noServices(): CommandError {
 interface Unknown {
   readonly name: string;
   readonly known: readonly string[];
-  /** The command that lists them. */
+  /** The command that lists the models. */
   readonly list: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Asks models a tiny question before they are offered: one at a time a server, servers side by
- * side, and only where nobody else is kept waiting by it.
+ * Proves models with a tiny question before they are offered: one question at a time per server,
+ * servers in parallel, and only if no other work waits for it.
  */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
@@ -12,15 +12,15 @@ import type { ServiceConfig } from '../backend.js';
 import { TRIAL_LIMITS_MS, tryModel } from './try-model.js';
 import type { Subject, Trial } from './try-model.js';
 
-/** What is taken for as long as a model is asked. */
+/** A slot that is held while a model is asked. */
 export interface Reservation {
   release(): void;
 }
 
-/** What of it the agent decides; absent parts: nothing is asked by itself, or remembered. */
+/** The agent's callbacks; if absent, nothing is asked automatically, or remembered. */
 export interface ProvingOptions {
   readonly file?: ProofFile | null;
-  /** Takes a slot of a service; null where none is free, or its owner wants the card. */
+  /** Takes a slot of a service; null if none is free, or its owner needs the card. */
   readonly reserve?: (serviceId: string) => Reservation | null;
   readonly limitsMs?: Readonly<Record<ServiceType, number>>;
 }
@@ -29,28 +29,34 @@ export interface ProverHost {
   readonly logger: Logger | null;
   /** The models of the services that are up, offered or not. */
   readonly subjects: () => readonly Subject[];
-  /** A verdict has become another. */
+  /** A verdict has changed. */
   readonly changed: () => void;
   /** The local server refused the connection. */
   readonly unreachable: (serviceId: string, reason: string) => void;
 }
 
-/** An owner's own tests that wait for their turn. */
+/** Limit of the owner's own tests that wait. */
 const MAX_WAITING = 8;
 
-/** A slow server holds up nobody but itself; a start with fifty does not open fifty at once. */
+/**
+ * A slow server delays only itself; a start with fifty servers does not open fifty connections at
+ * once.
+ */
 const MAX_PROOFS_AT_ONCE = 4;
 
 /**
- * A server that has just begun closes connections, or says that it loads: it is asked again this
- * soon, and the longest pause comes again and again.
+ * A server that has just started closes connections, or reports that it is loading: the agent asks
+ * again after these pauses, and repeats the longest one.
  */
 const EARLY_PAUSES_MS = [1_000, 2_000, 3_000, 5_000] as const;
 
-/** Then it is a verdict: a server may load for five minutes, and crash no more than this. */
+/**
+ * After so many tries the result is a verdict: a server may load for five minutes, but should not
+ * crash more often than this.
+ */
 const MAX_EARLY_TRIES = { closed: 5, loading: 60 } as const;
 
-/** Models that were asked too early; the oldest are forgotten, and counted from one again. */
+/** Models that were asked too early; the oldest entries are dropped, and their count restarts. */
 const MAX_EARLY_MODELS = 512;
 
 export class Prover {
@@ -59,11 +65,11 @@ export class Prover {
   readonly #proofs: Proofs;
   /** Ends all of it. */
   readonly #closing = new AbortController();
-  /** Each ends a question that is asked of its own accord. */
+  /** Each aborts a question that the prover asks automatically. */
   readonly #asked = new Set<AbortController>();
-  /** By server: the end of what it is asked now, and of all that waits for its turn. */
+  /** By server: settles after the current question and all that wait for their turn. */
   readonly #turns = new Map<string, Promise<unknown>>();
-  /** By service and model: those that were asked too early, and when they are asked again. */
+  /** By service and model: models that were asked too early, and when to ask again. */
   readonly #early = new Map<string, { readonly tries: number; readonly dueAt: number }>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #waiting = 0;
@@ -77,14 +83,14 @@ export class Prover {
   }
 
   /**
-   * The `performance.now()` since which no model is asked; null while one is: what a card does then
-   * is this agent's doing.
+   * The `performance.now()` since which no model is asked; null during a question: then the load of
+   * a card comes from this agent.
    */
   get idleSince(): number | null {
     return this.#waiting > 0 ? null : this.#endedAt;
   }
 
-  /** Nothing is asked before it: what was proven once is not proven again. */
+  /** No question is asked before it: models proven before are not proven again. */
   async restore(): Promise<void> {
     await this.#proofs.restore();
     this.#restored = true;
@@ -94,7 +100,7 @@ export class Prover {
     return this.#proofs.verdict(config, model);
   }
 
-  /** Asks the next models that are due, if now is a time for it. Called again and again. */
+  /** Asks the next models that are due, if allowed now. Called repeatedly. */
   consider(): void {
     const { reserve } = this.#options;
     if (!this.#restored || this.#closing.signal.aborted || reserve === undefined) return;
@@ -107,33 +113,33 @@ export class Prover {
     }
   }
 
-  /** What was interrupted, or met a closed door, waits for the next poll. */
+  /** An interrupted question, or one without a connection, waits for the next poll. */
   async #prove(subject: Subject, slot: Reservation): Promise<void> {
     const asking = new AbortController();
     this.#asked.add(asking);
     const { cut, early } = await this.#run(subject, slot, asking.signal);
     this.#asked.delete(asking);
     if (cut !== null || early !== null) return;
-    // Its card may be busy for longer.
+    // Its card may stay busy after the trial.
     await this.#turns.get(serverOf(subject));
     this.consider();
   }
 
-  /** The owner wants the card: what is asked of its own accord is asked again later. */
+  /** The owner needs the card: automatic questions are repeated later. */
   interrupt(): void {
     const reason = new DOMException('the owner wants the card', 'AbortError');
     for (const asking of this.#asked) asking.abort(reason);
   }
 
   /**
-   * Asks now, whatever was known of the model, after what is being asked already. What is not there
-   * within the limit is let go, and says nothing of the model.
+   * Asks now, whatever is known of the model, after the current question. After the limit the
+   * result says nothing of the model.
    */
   async test(subject: Subject, limitMs: number | null): Promise<Trial> {
     if (this.#waiting - this.#asked.size > MAX_WAITING) {
       throw new CommandError(EXIT.conflict, `${MAX_WAITING} tests wait already: try again later.`);
     }
-    // The owner asked for it: where no slot is free, the local server makes it wait.
+    // The owner asked for it: if no slot is free, the request waits in the local server.
     const slot = this.#options.reserve?.(subject.config.id) ?? null;
     const limit = new AbortController();
     const tooLong = new DOMException(`no answer within ${limitMs} ms`, 'AbortError');
@@ -152,7 +158,7 @@ export class Prover {
     this.#closing.abort(reason);
   }
 
-  /** In the server's turn; the slot is given back whatever comes of it. */
+  /** Runs in the server's turn; the slot is always released. */
   async #run(subject: Subject, slot: Reservation | null, stop: AbortSignal): Promise<Trial> {
     this.#waiting++;
     const { limitsMs = TRIAL_LIMITS_MS } = this.#options;
@@ -163,7 +169,7 @@ export class Prover {
     let called: Promise<unknown> = Promise.resolve();
     const began = (call: Promise<unknown>): void => void (called = call);
     const trial = turn.then(() => tryModel(subject, { limitMs, stop, began }));
-    // Nothing is kept of what came of either: there may be one an hour for years.
+    // Drops the results of both: there may be one an hour for years.
     const over = Promise.all([before, trial.then(() => Promise.allSettled([called]))]);
     const end = over.then(() => {
       slot?.release();
@@ -178,7 +184,10 @@ export class Prover {
     return done;
   }
 
-  /** Asked too early it is asked again soon; too often too early is an answer, too. */
+  /**
+   * A model that was asked too early is asked again soon; after too many such tries the result is a
+   * verdict.
+   */
   #orVerdict(subject: Subject, trial: Trial): Trial {
     const key = keyOf(subject);
     const tries = (this.#early.get(key)?.tries ?? 0) + 1;
@@ -226,16 +235,16 @@ function whenAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-// What each model has shown, remembered over restarts, and which one is to be asked next.
+// The result for each model, kept over restarts, and which model to ask next.
 
-/** Whether callers are told of a model. */
+/** Whether a model is offered to callers. */
 type Verdict =
   | { readonly state: 'offered' }
   /** It has not been asked yet, or is being asked. */
   | { readonly state: 'proving' }
   | { readonly state: 'failed'; readonly reason: string };
 
-/** The first failure may be a stumble, such as a card that was full. */
+/** The first failure may be temporary, such as a full card. */
 const FIRST_RETRY_MS = 10 * 60_000;
 
 const LATER_RETRY_MS = 60 * 60_000;
@@ -243,7 +252,7 @@ const LATER_RETRY_MS = 60 * 60_000;
 /** Far more than one machine serves; the oldest go first. */
 const MAX_PROOFS = 2_048;
 
-/** The local server's own words may be a page. */
+/** The local server's message may be a whole page. */
 const MAX_REASON_CHARACTERS = 500;
 
 export class Proofs {
@@ -255,7 +264,7 @@ export class Proofs {
     this.#file = file;
   }
 
-  /** Takes up those of an earlier process. */
+  /** Restores the proofs of an earlier process. */
   async restore(): Promise<void> {
     const proofs = (await this.#file?.read()) ?? [];
     for (const proof of proofs.slice(-MAX_PROOFS)) {
@@ -270,13 +279,13 @@ export class Proofs {
     return proof.ok ? { state: 'offered' } : { state: 'failed', reason: proof.reason ?? 'unknown' };
   }
 
-  /** Those to be asked by now: what has never been asked before what failed, loaded ones first. */
+  /** Models due now: never asked before failed ones, loaded ones first. */
   due(subjects: readonly Subject[], nowMs: number): Subject[] {
     const isDue = (subject: Subject): boolean => this.#isDue(subject, nowMs);
     return subjects.filter(isDue).toSorted((a, b) => this.#rank(a) - this.#rank(b));
   }
 
-  /** Resolves once it would survive a restart; rejects where the disk does not take it. */
+  /** Resolves once the proof would survive a restart; rejects if the write fails. */
   async note({ config, model }: Subject, { ok, reason }: Trial, nowMs: number): Promise<void> {
     const before = this.#find(config, model);
     const key = proofKey(config.id, model.id);
@@ -301,7 +310,7 @@ export class Proofs {
     const proof = this.#find(config, model);
     if (proof === null || proof.ok) return proof === null;
     const waitMs = proof.failures > 1 ? LATER_RETRY_MS : FIRST_RETRY_MS;
-    // A clock that was set back must not put it off for ever.
+    // A clock that was set back must not delay it for ever.
     return nowMs - proof.at >= waitMs || proof.at > nowMs;
   }
 

@@ -1,4 +1,4 @@
-/** One tiny real request to a model, its answer read to the end and looked at. */
+/** Sends one tiny real request to a model, reads its answer to the end and checks it. */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
@@ -26,26 +26,26 @@ export interface Subject {
   readonly model: AdvertisedModel;
 }
 
-/** What came of it. */
+/** The result. */
 export interface Trial {
   readonly ok: boolean;
-  /** Why it is not; null where it is. */
+  /** Why the model failed; null if it did not. */
   readonly reason: string | null;
-  /** It came to no answer at all, which says nothing of the model. */
+  /** There was no complete answer, which says nothing of the model. */
   readonly cut: 'unreachable' | 'stopped' | null;
-  /** What a server does that has only begun, and says little of the model; null otherwise. */
+  /** Typical of a server that has just started, and says little of the model; null otherwise. */
   readonly early: 'closed' | 'loading' | null;
-  /** Null where not a byte came. */
+  /** Null if no byte arrived. */
   readonly firstByteMs: number | null;
   readonly ms: number;
-  /** Of the answer, where the server counts them. */
+  /** Tokens of the answer, if the server counts them. */
   readonly tokens: number | null;
   readonly bytes: number;
-  /** Of a WAV file; null for all else. */
+  /** Length of a WAV file; null for everything else. */
   readonly seconds: number | null;
 }
 
-/** A large model may have to be read from a slow disk first. */
+/** The server may first have to read a large model from a slow disk. */
 export const TRIAL_LIMITS_MS: Readonly<Record<ServiceType, number>> = {
   llm: 300_000,
   stt: 120_000,
@@ -58,11 +58,14 @@ export const TRIAL_LIMITS_MS: Readonly<Record<ServiceType, number>> = {
 export interface TrialTerms {
   readonly limitMs: number;
   readonly stop: AbortSignal;
-  /** Told of the request: the card is busy until it is over, which may be long after the trial. */
+  /**
+   * Receives the request's promise: the card is busy until it settles, perhaps long after the
+   * trial.
+   */
   readonly began?: (call: Promise<unknown>) => void;
 }
 
-/** Never rejects: what went wrong is the result. It is told at the limit, or when stopped. */
+/** Never rejects: a failure is a result. Resolves at the limit, or when stopped, at the latest. */
 export async function tryModel(
   { config, backend, model }: Subject,
   { limitMs, stop, began }: TrialTerms,
@@ -115,14 +118,14 @@ function earlyBy(error: unknown): Trial['early'] {
   return error instanceof LocalFailure && error.isBrokenOff ? 'closed' : null;
 }
 
-/** 503 in all of them; llama.cpp's words, whatever is in front of it. */
+/** All of them answer 503; the text is llama.cpp's, also behind a proxy. */
 function saysLoading({ status, json }: DocumentAnswer): boolean {
   return status === 503 || (status >= 500 && /\bloading model\b/i.test(json));
 }
 
-// Whether an answer is what its endpoint promises; read to its end either way.
+// Whether an answer has the form that its endpoint promises; it is read to its end in any case.
 interface TrialAnswer {
-  /** What is wrong with it; null where nothing is. */
+  /** What is wrong with it; null if nothing is. */
   readonly fault: string | null;
   readonly firstByteMs: number | null;
   readonly tokens: number | null;
@@ -130,7 +133,7 @@ interface TrialAnswer {
   readonly seconds: number | null;
 }
 
-/** Throws what reading it throws. */
+/** Throws the errors of reading it. */
 async function readTrialAnswer(
   answer: LocalAnswer,
   { endpoint, proof }: Tried,
@@ -187,7 +190,7 @@ function chunksOf(events: string): unknown[] {
   return events.split('\n\n').map((event) => parseJson(event.replace(/^data: /, '')));
 }
 
-/** Where a WAV file tells how many bytes a second takes, and how many come before the samples. */
+/** A WAV header: the offset of the number of bytes per second, and its length in bytes. */
 const WAV = { bytesASecondAt: 28, headBytes: 44 };
 
 async function readMedia(
@@ -223,7 +226,7 @@ function secondsOf(start: Buffer, bytes: number): number | null {
   return Math.round(((bytes - WAV.headBytes) / bytesASecond) * 100) / 100;
 }
 
-/** The smallest request that shows whether a model does its work; new each time. */
+/** The smallest request that proves that a model works; new each time. */
 function tinyCall(
   { endpoint, proof }: Tried,
   model: AdvertisedModel,

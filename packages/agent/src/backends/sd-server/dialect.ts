@@ -1,6 +1,6 @@
 /**
- * stable-diffusion.cpp's sd-server. Its OpenAI paths call every model `sd-cpp-local`, and take the
- * seed 42 unless the prompt hides another: the same prompt would make the same image for ever.
+ * stable-diffusion.cpp's sd-server. Its OpenAI paths call every model `sd-cpp-local`, and use seed
+ * 42 unless the prompt contains another: the same prompt would always make the same image.
  */
 import { randomInt } from 'node:crypto';
 import { withHiddenArguments } from '../../openai-wire/request-body.js';
@@ -25,7 +25,7 @@ export const sdServer: Dialect = {
   shape({ seed: given, ...fields }) {
     const seed = seedOf(given);
     const prompt = asText(fields['prompt']);
-    // Without a prompt it is to say so itself.
+    // Without a prompt the server itself returns the error.
     if (prompt === null) return fields;
     return { ...fields, seed, prompt: withHiddenArguments(prompt, { seed }) };
   },
@@ -33,7 +33,7 @@ export const sdServer: Dialect = {
 
 const MAX_SEED = 0x7fff_ffff;
 
-/** The fields of a form are texts. */
+/** Form fields are text. */
 function seedOf(given: unknown): number {
   const asked = Number(given ?? -1);
   return asked >= 0 ? Math.min(Math.round(asked), MAX_SEED) : randomInt(MAX_SEED);
@@ -42,25 +42,25 @@ function seedOf(given: unknown): number {
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
 const PAUSE_GROWTH = 1.5;
-/** A question about a job, and the word that it is not wanted any more. */
+/** For polling and cancelling a job. */
 const ASK_TIMEOUT_MS = 10_000;
-/** Questions in a row without an answer: the card may be so busy that the server is, too. */
+/** Consecutive polls without an answer: a busy card can delay the server. */
 const MAX_UNANSWERED = 3;
 /** Four images of 4096 by 4096 pixels, in base64. */
 const MAX_ANSWER_BYTES = 192 * 1024 * 1024;
 const MAX_UPLOAD_BYTES = 32 * 1024 * 1024;
 
 /**
- * By its jobs, which it has had since April 2026: OpenAI's paths neither notice that a caller has
- * left, nor tell when the card is free again. A job that waits is taken back. One that is computed
- * cannot be (yet): it is waited for.
+ * Uses its jobs API, available since April 2026: OpenAI's paths neither notice that a caller has
+ * left, nor report when the card is free again. A queued job is cancelled. A running one cannot be
+ * (yet): the agent waits for its end.
  */
 async function draw(
   server: DrawingServer,
   call: LocalCall,
   fields: Readonly<JsonObject>,
 ): Promise<readonly ListedFile[] | DocumentAnswer | null> {
-  // Without a prompt it is to say so itself.
+  // Without a prompt the server itself returns the error.
   if (asText(fields['prompt']) === null || !(await hasJobs(server, call.signal))) return null;
   const body = JSON.stringify({ ...jobOf(fields), ...(await picturesOf(call)) });
   call.signal.throwIfAborted();
@@ -86,12 +86,12 @@ async function hasJobs({ root, apiKey }: DrawingServer, signal: AbortSignal): Pr
   return status === 200 && Array.isArray(modes) && modes.includes('img_gen') && hasCancel(json);
 }
 
-/** The first versions told what they can do before they could take a job back. */
+/** The first versions report capabilities but cannot cancel a job. */
 function hasCancel(json: unknown): boolean {
   return asObject(asObject(json)?.['features'])?.['cancel_queued'] === true;
 }
 
-/** What OpenAI's paths read, and nothing else: there are fields for adapters and files. */
+/** Only the fields of OpenAI's paths: others name adapters and files. */
 function jobOf(fields: Readonly<JsonObject>): JsonObject {
   const { prompt, n, size, seed, output_format: format, output_compression: quality } = fields;
   const [, width, height] = /^(\d+)x(\d+)$/.exec(asText(size) ?? '') ?? [];
@@ -105,7 +105,7 @@ function jobOf(fields: Readonly<JsonObject>): JsonObject {
   };
 }
 
-/** Of an edit. Where no size is asked for, it is the picture's own, not the server's usual one. */
+/** For an edit. Without a requested size it takes the picture's size, not the server's default. */
 async function picturesOf({ uploads, body }: LocalCall): Promise<JsonObject> {
   const images: string[] = [];
   let mask: string | null = null;
@@ -176,14 +176,14 @@ function told(error: unknown): never {
   throw connectionFailure(error);
 }
 
-/** One model at a time and one queue: it is always loaded. Films have no OpenAI path there. */
+/** One model at a time and one queue: it is always loaded. Its OpenAI paths have no video. */
 async function list(server: AskedServer): Promise<Listing> {
   if (server.type !== 'image') return { models: [], slots: 1 };
   const known = asObjects(await server.find(`${server.root}/sdapi/v1/sd-models`));
   const names = known.flatMap(
     (model) => asText(model['model_name']) ?? asText(model['title']) ?? [],
   );
-  // Before it learnt the web UI's paths its model had no other name.
+  // Before it had the web UI's paths its model had no other name.
   const listed = names.length > 0 ? names : (await listItems(server)).map(({ id }) => id);
   return { models: listed.map((servedName) => ({ servedName, loaded: true })), slots: 1 };
 }

@@ -1,4 +1,4 @@
-/** SGLang. Its `/health` runs the model, so it is never asked. */
+/** SGLang. Its `/health` runs the model, so the agent never requests it. */
 import * as z from 'zod';
 import { foldsUsual } from '../openai/dialect.js';
 import type { AskedServer, Dialect } from '../openai/dialect.js';
@@ -20,7 +20,7 @@ const serverInfo = z.object({
 export const SGLANG: Dialect = {
   /**
    * The first is a Python program, the second names an adapter, the next two are other callers'
-   * requests and sessions, and the rest has it speak with a machine that a caller names.
+   * requests and sessions, and the rest makes it connect to a machine that a caller names.
    */
   dropFields: [
     'custom_logit_processor',
@@ -56,7 +56,7 @@ export const SGLANG: Dialect = {
   },
 };
 
-/** Newer versions have left out the `get_`, and write a warning at each request with it. */
+/** Newer versions renamed it without `get_`, and log a warning at each request with it. */
 async function findEither({ root, find }: AskedServer, name: string): Promise<unknown> {
   return (await find(`${root}/${name}`)) ?? find(`${root}/get_${name}`);
 }

@@ -1,6 +1,6 @@
 /**
- * speaches, once faster-whisper-server. Each model says what it does and, if it speaks, in which
- * voices; which ones are loaded stands elsewhere.
+ * speaches, formerly faster-whisper-server. Each model lists its task and, for speech, its voices;
+ * another path lists the loaded ones.
  */
 import { asObject, asObjects, asText } from '../../openai-wire/json.js';
 import type { AskedServer, Dialect } from '../openai/dialect.js';
@@ -9,10 +9,10 @@ import { readVoices, voicesOf } from '../openai/voices.js';
 import type { ListedVoice } from '../openai/voices.js';
 
 export const SPEACHES: Dialect = {
-  // It would answer events instead of a sound.
+  // The server would answer events instead of a sound.
   dropFields: ['stream_format'],
   formats: ['wav', 'opus', 'mp3', 'aac', 'flac', 'pcm'],
-  // What it hears it hears to the end; what it speaks it sends in pieces.
+  // It does not stop a transcription when the caller leaves; it sends speech in pieces.
   outlives: ['transcript'],
   async list(server) {
     const json = await server.get(`${server.baseUrl}/models`);
@@ -32,13 +32,13 @@ export const SPEACHES: Dialect = {
   },
 };
 
-/** Ids alone, unlike Ollama's list at the same path. Null where it does not tell. */
+/** Only ids, unlike Ollama's list at the same path. Null if it does not report them. */
 async function loadedModels({ root, find }: AskedServer): Promise<ReadonlySet<string> | null> {
   const models = asObject(await find(`${root}/api/ps`))?.['models'];
   return Array.isArray(models) ? new Set(models.flatMap((id) => asText(id) ?? [])) : null;
 }
 
-/** Its list of voices does not say whose they are. */
+/** Its list of voices does not name their models. */
 function modelVoices(json: unknown): ListedVoice[] {
   return asObjects(asObject(json)?.['data']).flatMap(({ id, voices }) => {
     return readVoices(voices).map(({ name }) => ({ name, model: asText(id) }));

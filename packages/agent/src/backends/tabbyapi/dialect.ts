@@ -1,4 +1,4 @@
-/** TabbyAPI: one loaded model; its list may hold models that are not, or that nobody has. */
+/** TabbyAPI: one loaded model; its list may include models that are not loaded, or do not exist. */
 import * as z from 'zod';
 import type { Dialect } from '../openai/dialect.js';
 import { count, flag, inputsTold } from '../loose-facts.js';
@@ -17,10 +17,11 @@ const card = z.object({
 });
 
 export const TABBYAPI: Dialect = {
-  // They choose files of the owner's.
+  // They select files of the owner's.
   dropFields: ['prompt_template', 'template_vars', 'lora', 'loras'],
   async list(server) {
-    // Where nothing is loaded the card is refused, so whether the key is right shows here alone.
+    // Without a loaded model the model card is refused, so only this list shows whether the key is
+    // right.
     await listItems(server);
     const loaded = card.safeParse(await server.find(`${server.baseUrl}/model`)).data;
     if (server.type !== 'llm' || loaded === undefined) return { models: [], slots: null };

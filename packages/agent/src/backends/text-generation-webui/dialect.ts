@@ -1,4 +1,4 @@
-/** text-generation-webui: one loaded model, or none, and one request at a time. */
+/** text-generation-webui: at most one loaded model, and one request at a time. */
 import * as z from 'zod';
 import { LocalFailure } from '../backend.js';
 import { foldsUsual } from '../openai/dialect.js';
@@ -10,7 +10,9 @@ const NO_MODEL = 'None';
 export const TEXT_GENERATION_WEBUI: Dialect = {
   folds: foldsUsual,
   namesItself: true,
-  /** They read the owner's characters and presets, or are templates that would run there. */
+  /**
+   * They read the owner's characters and presets, or are templates that would run on the server.
+   */
   dropFields: [
     'character',
     'preset',

@@ -1,19 +1,19 @@
-/** vLLM: one model for good, its adapters beside it, and nothing told of what it can do. */
+/** vLLM: one fixed model and its adapters; it reports no capabilities. */
 import type { Dialect } from '../openai/dialect.js';
 import { fitsType, readListedModel } from '../model-list.js';
 import type { ModelItem } from '../model-list.js';
 import { listItems } from '../openai/list.js';
 
-/** The names of the transcribers that it serves. */
+/** The names of the transcription models that it serves. */
 const TRANSCRIBER = /whisper|voxtral-mini-transcribe|parakeet|canary/i;
-/** The kinds that it serves without a word about it, and that do not chat. */
+/** Models that do not chat; it does not report their type. */
 const NO_CHAT = /embed|rerank|reward|\bbge-|\be5-|\bgte-/i;
 
 export const VLLM: Dialect = {
   /**
-   * A template in the request would run on the owner's machine, logits processors are names of
-   * Python's functions, the cache would be moved to or from a machine that a caller names, and
-   * embeddings are tensors that it unpickles (CVE-2025-62164).
+   * A template in the request would run on the owner's machine, logits processors name Python
+   * functions, the cache would be moved to or from a machine that a caller names, and embeddings
+   * are tensors that it unpickles (CVE-2025-62164).
    */
   dropFields: ['chat_template', 'logits_processors', 'kv_transfer_params', 'prompt_embeds'],
   async list(server) {

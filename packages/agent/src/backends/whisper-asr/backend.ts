@@ -1,7 +1,7 @@
 /**
- * whisper-asr-webservice, with openai-whisper, faster-whisper or WhisperX inside: one model that it
- * does not name, options in the query, and answers that are JSON but say that they are text. It has
- * ffmpeg of its own and reads every format.
+ * whisper-asr-webservice, with openai-whisper, faster-whisper or WhisperX: one model that it does
+ * not name, options in the query, and answers that are JSON but labelled as text. It includes
+ * ffmpeg and reads every format.
  */
 import { extensionOf } from '@inference-gateway/shared/media/types';
 import { errorDocument } from '../../openai-wire/error-document.js';
@@ -38,7 +38,7 @@ export class WhisperAsrBackend implements Backend {
     this.#root = serverRoot(service.baseUrl).replace(/\/asr$/, '');
   }
 
-  /** It tells nothing of itself but which paths it has. */
+  /** It reports nothing but its paths. */
   async describe(signal: AbortSignal): Promise<Description> {
     const url = `${this.#root}/openapi.json`;
     const paths = asObject(asObject(await askedServer(this.#service, signal).get(url))?.['paths']);
@@ -76,12 +76,12 @@ function formOf(upload: LocalUpload): FormBody {
   return multipartForm([], [{ name: 'audio_file', filename, contentType, bytes, read }]);
 }
 
-// The fields of a transcription in the words of whisper-asr-webservice.
+// The fields of a transcription for whisper-asr-webservice.
 
-/** whisper hears the last 224 tokens; more would only make the address too long. */
+/** whisper uses the last 224 tokens; a longer prompt would only make the URL too long. */
 const MAX_PROMPT_CHARACTERS = 1_000;
 
-/** JSON is asked for in any case, and words only where they are wanted: they cost time. */
+/** Always requests JSON, and words only if the caller wants them: they cost time. */
 function whisperAsrQuery(body: Readonly<JsonObject>): URLSearchParams {
   const query = new URLSearchParams({ task: 'transcribe', output: 'json' });
   const granularities = body['timestamp_granularities'];
@@ -95,7 +95,7 @@ function whisperAsrQuery(body: Readonly<JsonObject>): URLSearchParams {
   return query;
 }
 
-/** One that whisper does not know would be a failure of the server's. */
+/** whisper would answer an unknown language with an internal error. */
 function knownLanguage(language: string | null): string | null {
   if (language === null) return null;
   return languageCode(language) ?? languageCode(language.split(/[-_]/)[0] ?? '');

@@ -1,4 +1,4 @@
-/** whisper.cpp's server: one model, one request at a time, and answers of its own kind. */
+/** whisper.cpp's server: one model, one request at a time, and its own answer format. */
 import { ConversionError, UnknownSoundError } from '../../media/audio-converter.js';
 import type { AudioConverter, Converted } from '../../media/audio-converter.js';
 import {
@@ -30,7 +30,7 @@ import { startOf } from '../../media/start-of.js';
 import { languageCode, readSeconds, readSpan } from '../../openai-wire/transcript.js';
 import { MAX_TRANSCRIPT_BYTES, soundOf, unnamedModel } from '../transcription.js';
 
-/** Its usual path, and the one that it is told to take for the sake of OpenAI's clients. */
+/** Its default path, and the one that owners configure for OpenAI's clients. */
 const PATHS = ['/inference', '/v1/audio/transcriptions'] as const;
 
 export class WhisperServerBackend implements Backend {
@@ -48,7 +48,7 @@ export class WhisperServerBackend implements Backend {
   async describe(signal: AbortSignal): Promise<Description> {
     const url = `${this.#root}/health`;
     const answer = await probe(url, { apiKey: this.#service.apiKey, signal });
-    // While a model loads its 503 is flattened to a 404.
+    // While a model loads, its 503 is changed to a 404.
     if (answer.status === 404 && answer.server === 'whisper.cpp') {
       throw new LocalFailure('LOCAL_UNREACHABLE', `${url} answered 404: it is still loading.`);
     }
@@ -97,7 +97,7 @@ export class WhisperServerBackend implements Backend {
     return failed(answer.status, text);
   }
 
-  /** Asked before a file is sent, because a file can be read only once. */
+  /** Determined before a file is sent, because a file can be read only once. */
   async #findPath(signal: AbortSignal): Promise<string> {
     if (this.#path !== null) return this.#path;
     const { apiKey } = this.#service;
@@ -111,7 +111,7 @@ export class WhisperServerBackend implements Backend {
 
 type Sound = Omit<FormFile, 'name' | 'filename'>;
 
-/** What is wrong with a sound is its sender's matter, and no failure of this machine. */
+/** A bad sound is the caller's error, not a failure of this machine. */
 function converted(converting: Promise<Converted>): Promise<Converted | ConversionError> {
   return converting.catch((error: unknown) => {
     if (error instanceof ConversionError) return error;
@@ -119,7 +119,7 @@ function converted(converting: Promise<Converted>): Promise<Converted | Conversi
   });
 }
 
-/** All its refusals are "Invalid request", whatever was wrong. */
+/** Every refusal says "Invalid request", whatever the cause. */
 function failed(status: number, text: string): DocumentAnswer {
   if (status === 404) {
     const message = 'the local server has no such path, or it is still loading its model.';
@@ -128,7 +128,7 @@ function failed(status: number, text: string): DocumentAnswer {
   return status === 400 ? unreadable(text.trim()) : errorDocument(status, text);
 }
 
-/** Told before the server is asked, and no failure of this machine. */
+/** Checked before the server is asked; not a failure of this machine. */
 function unknown(what: string): DocumentAnswer {
   const message =
     `'file' is ${what}, which is not decoded here. ` +
@@ -142,7 +142,7 @@ function unreadable(reason: string): DocumentAnswer {
   return refusal(400, message, { code: 'provider_rejected', param: 'file' });
 }
 
-// Which sound files whisper.cpp's server reads by itself.
+// Sound formats that whisper.cpp's server reads itself.
 interface WhisperAudio {
   readonly isReadable: boolean;
   /** The whole file, from its first byte. */
@@ -151,10 +151,13 @@ interface WhisperAudio {
 
 const READABLE_TYPES: ReadonlySet<string> = new Set(['audio/wav', 'audio/mpeg', 'audio/flac']);
 
-/** An Ogg page's header and the first words of what is in it. */
+/** Length of an Ogg page's header and the first bytes of its content. */
 const OGG_START_BYTES = 64;
 
-/** Ogg holds Vorbis, which it reads, or Opus, which it does not: only the first page tells. */
+/**
+ * Ogg contains Vorbis, which the server reads, or Opus, which it does not: only the first page
+ * shows which.
+ */
 async function readAudio(upload: LocalUpload): Promise<WhisperAudio> {
   const { contentType } = upload;
   if (contentType !== 'audio/ogg') {
@@ -164,12 +167,12 @@ async function readAudio(upload: LocalUpload): Promise<WhisperAudio> {
   return { isReadable: start.includes('vorbis'), bytes };
 }
 
-// The fields of a transcription in the words of whisper.cpp's server.
+// The fields of a transcription for whisper.cpp's server.
 type Field = [name: string, value: string];
 
 /**
- * Fields that it does not read, such as `model`, are left out. It is always asked for its longest
- * answer: the others tell no duration.
+ * Fields that it does not read, such as `model`, are dropped. The agent always requests the longest
+ * format: the others contain no duration.
  */
 function whisperFields(body: Readonly<JsonObject>): Field[] {
   const prompt = asText(body['prompt']);
@@ -178,7 +181,7 @@ function whisperFields(body: Readonly<JsonObject>): Field[] {
     ['language', knownLanguage(asText(body['language']))],
     // They would cost a second pass through the encoder.
     ['no_language_probabilities', 'true'],
-    // Its segments end after 60 characters, without this in the middle of a word.
+    // Its segments end after 60 characters; without this also in the middle of a word.
     ['split_on_word', 'true'],
     ...(prompt === null ? [] : ([['prompt', prompt]] satisfies Field[])),
     ...numeric(body, 'temperature'),
@@ -186,13 +189,13 @@ function whisperFields(body: Readonly<JsonObject>): Field[] {
   ];
 }
 
-/** Without one it would take English, whatever is spoken; a locale such as `en-GB` it ignores. */
+/** Its default is English, whatever is spoken; it ignores a locale such as `en-GB`. */
 function knownLanguage(language: string | null): string {
   if (language === null) return 'auto';
   return languageCode(language) ?? languageCode(language.split(/[-_]/)[0] ?? '') ?? 'auto';
 }
 
-/** A number that is none would be a failure of the server's. */
+/** The server would answer an invalid number with an internal error. */
 function numeric(body: Readonly<JsonObject>, name: string): Field[] {
   const value = body[name];
   const isNumber = typeof value === 'number' || (typeof value === 'string' && value.trim() !== '');
@@ -202,8 +205,8 @@ function numeric(body: Readonly<JsonObject>, name: string): Field[] {
 // whisper.cpp's `verbose_json` as OpenAI's transcript.
 
 /**
- * `{text, language?, duration?, segments, words}`, times in seconds. Older servers say what went
- * wrong in a 200. Throws a `LocalFailure` where the answer is no transcript.
+ * `{text, language?, duration?, segments, words}`, times in seconds. Older servers send errors with
+ * a 200. Throws a `LocalFailure` if the answer is not a transcript.
  */
 function readTranscript(answer: string): DocumentAnswer {
   const said = asObject(parseJson(answer));
@@ -237,9 +240,9 @@ function transcript(said: JsonObject, text: string): JsonObject {
 }
 
 /**
- * It puts each segment on a line of its own, and cuts segments at 60 characters, older versions in
- * the middle of a word. A line begins with a space where a word begins; where no line does, the
- * spaces were trimmed, and words end with the lines.
+ * It writes each segment on its own line, and cuts segments at 60 characters, older versions in the
+ * middle of a word. A line begins with a space if a word begins there; if no line does, the spaces
+ * were trimmed, and words end at line ends.
  */
 function runningText(text: string, spaced: boolean): string {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
@@ -249,7 +252,7 @@ function runningText(text: string, spaced: boolean): string {
 
 const FACTS = ['tokens', 'temperature', 'avg_logprob', 'compression_ratio', 'no_speech_prob'];
 
-/** What OpenAI's segments tell beside their times, as far as whisper.cpp does. */
+/** The fields of OpenAI's segments beside their times, as far as whisper.cpp reports them. */
 function facts(segment: JsonObject, id: number): JsonObject {
   const told = FACTS.filter((name) => segment[name] !== undefined && segment[name] !== null);
   const kept = Object.fromEntries(told.map((name) => [name, segment[name]]));
@@ -262,18 +265,20 @@ interface Word {
   end: number;
 }
 
-/** Languages that write words without spaces between them: here a piece is as near as it gets. */
+/**
+ * Languages written without spaces between words: one piece is the best approximation of a word.
+ */
 const UNSPACED: ReadonlySet<string> = new Set(['bo', 'ja', 'km', 'lo', 'my', 'th', 'yue', 'zh']);
 
 interface Reading {
-  /** The audio's end. */
+  /** The end of the audio. */
   readonly limit: number;
   readonly spaced: boolean;
 }
 
 /**
- * What it calls words are tokens: those that do not begin with a space belong to the one before,
- * even across segments, which it cuts at 60 characters.
+ * Its "words" are tokens: a token that does not begin with a space belongs to the one before, even
+ * across segments, which it cuts at 60 characters.
  */
 function readWords(pieces: readonly JsonObject[], { limit, spaced }: Reading): Word[] {
   const words: Word[] = [];
