@@ -1,11 +1,11 @@
-/** AMD's cards, sampled from what the kernel keeps in `/sys` and `/proc`; nothing is started. */
+/** AMD's cards, sampled from the kernel's files in `/sys` and `/proc`; starts no process. */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GpuProcess, Report, Sampler, CardLoad, Gpu } from './gpu-sample.js';
 import { SAMPLE_MS, readNumber } from './gpu-sample.js';
 import { readSystemInformation } from './system-information.js';
 
-/** To look through all processes costs more than to read the cards. */
+/** A search of all processes costs more than reading the cards. */
 const SAMPLES_A_SEARCH = 4;
 
 export class AmdWatch implements Sampler {
@@ -27,7 +27,7 @@ export class AmdWatch implements Sampler {
     clearTimeout(this.#timer);
   }
 
-  /** Without a card there is nothing to look at. */
+  /** Stops if there is no card. */
   async #begin(root: string): Promise<void> {
     const cards = await findAmdCards(root);
     if (cards.length > 0) await this.#sample(cards);
@@ -45,13 +45,18 @@ export class AmdWatch implements Sampler {
   }
 }
 
-// Which processes use an AMD card, by what the kernel tells of their open files in
+// The processes that use an AMD card, from the kernel's facts about their open files in
 // `/proc/<pid>/fdinfo`. Processes of other users cannot be read, unless the agent is root.
 
-/** So long a new process is looked at each time: a game opens the card a while after its start. */
+/**
+ * A new process is checked at each sample for this time: a game opens the card a while after its
+ * start.
+ */
 const YOUNG_MS = 60_000;
 
-/** Of the others a part is looked at each time, so that each has its turn every few seconds. */
+/**
+ * Of the older processes each sample checks one part, so that each is checked every few seconds.
+ */
 const TURNS = 8;
 
 const KIB_A_MIB = 1024;
@@ -67,7 +72,9 @@ interface Known {
 interface Client {
   readonly at: number;
   readonly busyNs: number;
-  /** Its numbers of the files that are a card: to look through all of them costs the most. */
+  /**
+   * The numbers of its files that are a card: searching all its files is the most expensive step.
+   */
   readonly files: readonly string[];
 }
 
@@ -86,7 +93,7 @@ export class DrmClients {
     this.#proc = join(root, 'proc');
   }
 
-  /** Null where it cannot be told: none was seen, and some could not be looked at. */
+  /** Null if unknown: no client was found, and some processes could not be read. */
   async sample(): Promise<GpuProcess[] | null> {
     const now = performance.now();
     const pids = (await readdir(this.#proc).catch(() => [])).filter((name) => /^\d+$/.test(name));
@@ -164,7 +171,7 @@ export class DrmClients {
   }
 }
 
-/** Files that were opened twice are one client. Null where the driver tells nothing. */
+/** Files that were opened twice are one client. Null if the driver reports nothing. */
 export function parseClient(text: string): (Use & { readonly id: string }) | null {
   const facts = new Map(
     text.split('\n').map((line) => {
@@ -190,7 +197,7 @@ function kibibytes(value: string): number {
   return unit === 'KiB' ? Number(amount) : Number(amount) / KIB_A_MIB;
 }
 
-// AMD's cards as the kernel's driver tells of them in `/sys`.
+// AMD's cards as the kernel's driver reports them in `/sys`.
 
 const AMD = '0x1002';
 
@@ -200,7 +207,7 @@ const MICROWATTS = 1_000_000;
 
 const MILLIDEGREES = 1_000;
 
-/** The `device` folders of its cards. */
+/** The `device` folders of the cards. */
 export async function findAmdCards(root: string): Promise<string[]> {
   const drm = join(root, 'sys/class/drm');
   const names = await readdir(drm).catch(() => []);
@@ -213,7 +220,7 @@ export async function findAmdCards(root: string): Promise<string[]> {
 }
 
 export async function readAmdLoad(folder: string): Promise<CardLoad> {
-  // To read on would wake it, and a card that sleeps is used by nobody.
+  // Reading on would wake the card, and a sleeping card is not in use.
   if ((await read(join(folder, 'power/runtime_status'))) === 'suspended') {
     return { usePercent: 0, memoryUsedMib: null, temperatureC: null, powerWatts: null };
   }
@@ -226,8 +233,8 @@ export async function readAmdLoad(folder: string): Promise<CardLoad> {
 }
 
 /**
- * For HELLO. The kernel knows the memory exactly; the name is mostly known to lspci alone, whose
- * cards come in the same order.
+ * For HELLO. The kernel knows the exact memory; the name is usually known only to lspci, which
+ * lists the cards in the same order.
  */
 export async function readAmdCards(root = '/', named = readSystemInformation): Promise<Gpu[]> {
   const folders = await findAmdCards(root);
@@ -268,7 +275,7 @@ function mebibytes(cell: string | undefined): number | null {
   return bytes === null ? null : Math.round(bytes / MIB);
 }
 
-/** Undefined where it cannot be read: each driver tells other things. */
+/** Undefined if the file cannot be read: drivers provide different files. */
 async function read(file: string): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch(() => '');
   return text.trim() || undefined;

@@ -1,8 +1,10 @@
-/** Apple's GPU, as the registry of its drivers tells it; of processes it says nothing. */
+/** Apple's GPU, from the registry of its drivers, which reports no processes. */
 import { execFile } from 'node:child_process';
 import type { CardLoad, Report, Sampler } from './gpu-sample.js';
 
-/** A process each time: rarely enough to cost little, often enough for two samples in 2 s. */
+/**
+ * Each sample starts a process: rare enough to cost little, frequent enough for two samples in 2 s.
+ */
 const EVERY_MS = 800;
 const TIMEOUT_MS = 5_000;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
@@ -44,7 +46,7 @@ export class AppleWatch implements Sampler {
   }
 }
 
-/** Null where it tells of no card. */
+/** Null if it lists no card. */
 function parseRegistry(text: string): CardLoad | null {
   const usePercent = figure(text, 'Device Utilization %');
   const bytes = figure(text, 'In use system memory');

@@ -1,4 +1,4 @@
-/** What the graphics cards do at one moment; what is not known is null, never a guess. */
+/** The state of the graphics cards at one moment; unknown values are null, never guessed. */
 import type { AgentHost } from '@inference-gateway/shared/protocol/messages';
 
 export interface CardLoad {
@@ -21,28 +21,28 @@ export interface GpuProcess {
 export interface GpuSample {
   /** `performance.now()` at which it was taken. */
   readonly at: number;
-  /** The same array as before where only the processes are news. */
+  /** The same array as before if only the processes have changed. */
   readonly cards: readonly CardLoad[];
-  /** Null where the system does not tell (Windows' WDDM, Apple). */
+  /** Null if the system does not report them (Windows' WDDM, Apple). */
   readonly processes: readonly GpuProcess[] | null;
 }
 
-/** Samples the cards again and again, about three times a second, until it is closed. */
+/** Samples the cards about three times a second, until it is closed. */
 export interface GpuWatch {
-  /** Null until the first sample, and when the last one is too old to believe. */
+  /** Null until the first sample, and when the last one is too old. */
   readonly latest: GpuSample | null;
-  /** Returns how to stop it. */
+  /** Returns a function that stops this. */
   onSample(listener: (sample: GpuSample) => void): () => void;
   close(): void;
 }
 
-// A graphics card as HELLO tells it: what is not known is null, never a guess.
+// A graphics card in HELLO; unknown values are null, never guessed.
 export type Gpu = AgentHost['gpus'][number];
 
-/** Asks one place for the cards of this machine; rejects where it cannot be asked. */
+/** Queries one source for the cards of this machine; rejects if it is not available. */
 export type GpuSource = () => Promise<readonly Gpu[]>;
 
-// One way to learn what the cards do, again and again.
+// One method to sample the cards repeatedly.
 
 export interface Sampler {
   close(): void;
@@ -51,8 +51,8 @@ export interface Sampler {
 export type Report = (sample: GpuSample) => void;
 
 /**
- * Whoever takes the card must be noticed within 2 s: processes are told at most every second, and
- * the judgement waits for two samples.
+ * A program that takes the card must be noticed within 2 s: processes are reported at most every
+ * second, and the decision needs two samples.
  */
 export const SAMPLE_MS = 300;
 
@@ -74,7 +74,7 @@ function sum(one: number | null | undefined, other: number | null): number | nul
   return one === null || one === undefined ? other : one + (other ?? 0);
 }
 
-/** Null for what is no number of 0 or more: `[N/A]`, `-`, an empty cell. */
+/** Null if it is not a number of 0 or more: `[N/A]`, `-`, an empty cell. */
 export function readNumber(cell: string | undefined): number | null {
   return cell !== undefined && /^\d{1,15}(\.\d{1,9})?$/.test(cell) ? Number(cell) : null;
 }

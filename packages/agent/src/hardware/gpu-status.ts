@@ -1,11 +1,11 @@
-/** A card as its owner is shown it: what it is, and what it does now. */
+/** A card as shown to its owner: its properties and its current readings. */
 import type { CardReading, AgentHost } from '@inference-gateway/shared/protocol/messages';
 import { believableReading, MAX_CARDS } from '@inference-gateway/shared/protocol/messages';
 import type { CardLoad, GpuSample, Gpu } from './gpu-sample.js';
 
 export interface GpuStatus extends CardLoad {
   readonly name: string | null;
-  /** What it has. */
+  /** Its total memory. */
   readonly memoryMib: number | null;
 }
 
@@ -17,8 +17,8 @@ const UNKNOWN: CardLoad = {
 };
 
 /**
- * Two sources tell of the cards: they are taken together only where both know the same number of
- * them. While nothing was sampled, they are shown without what they do.
+ * Combines two sources only if both report the same number of cards. Without a sample, cards are
+ * shown without readings.
  */
 export function gpuStatus(
   known: readonly Pick<Gpu, 'name' | 'vram_mib'>[],
@@ -32,11 +32,11 @@ export function gpuStatus(
   });
 }
 
-// What the cards do, as the coordinator is told it with each HEARTBEAT.
+// The readings of the cards, as sent to the coordinator with each HEARTBEAT.
 
 /**
- * In the order in which HELLO names the cards. Null where nothing was sampled, or where the two
- * sources know another number of cards: a load must not be given to a card that it is not of.
+ * In the order of the cards in HELLO. Null without a sample, or if the two sources report different
+ * numbers of cards: a load must not be shown for the wrong card.
  */
 export function cardReadings(
   { gpus }: AgentHost,
@@ -46,7 +46,7 @@ export function cardReadings(
   return sample.cards.slice(0, MAX_CARDS).map(readingOf);
 }
 
-/** Of the processes on them, which the sample knows, nothing is told. */
+/** Leaves out the processes on the cards, which are in the sample. */
 function readingOf({ usePercent, memoryUsedMib, temperatureC, powerWatts }: CardLoad): CardReading {
   return believableReading({
     use_percent: usePercent,

@@ -1,4 +1,4 @@
-/** What the graphics cards do, by whatever this machine has to tell it. */
+/** Samples the graphics cards with the sources that this machine has. */
 import { AmdWatch } from './amd.js';
 import { AppleWatch } from './apple.js';
 import type { GpuSample, GpuWatch, Report, Sampler } from './gpu-sample.js';
@@ -10,16 +10,16 @@ interface GpuWatchOptions {
   /** Where `/sys` and `/proc` are. */
   readonly root?: string;
   readonly platform?: NodeJS.Platform;
-  /** A program that tells nothing for so long is ended. */
+  /** A program without output for this long is ended. */
   readonly silenceMs?: number;
-  /** One that was asked without its loop is asked with it after so long. */
+  /** A program that was run without its loop is run with it again after this time. */
   readonly loopAgainMs?: number;
 }
 
-/** Older than this, a sample tells nothing of now. */
+/** Samples older than this are not used. */
 const STALE_MS = 5_000;
 
-/** Begins at once. Where the machine tells nothing there is never a sample. */
+/** Starts at once. If the machine has no source there is never a sample. */
 export function watchGpus(options: GpuWatchOptions = {}): GpuWatch {
   return new CardWatch(options);
 }
@@ -28,12 +28,12 @@ class CardWatch implements GpuWatch {
   readonly #listeners = new Set<(sample: GpuSample) => void>();
   readonly #options: GpuWatchOptions;
   readonly #nvidia: Sampler;
-  /** Of the machine's other cards, while NVIDIA's tool tells nothing. */
+  /** For the machine's other cards, while NVIDIA's tool has no output. */
   #fallback: Sampler | null = null;
   #latest: GpuSample | null = null;
   #closed = false;
 
-  /** NVIDIA's tool first: a machine with such a card often has a second one inside its CPU. */
+  /** NVIDIA's tool first: a machine with such a card often has a second GPU inside its CPU. */
   constructor(options: GpuWatchOptions) {
     this.#options = options;
     const { nvidiaSmi: command = 'nvidia-smi', silenceMs, loopAgainMs } = options;
@@ -68,14 +68,14 @@ class CardWatch implements GpuWatch {
     for (const listener of this.#listeners) listener(sample);
   };
 
-  /** Two that tell by turns of different cards would each hide what the other one sees. */
+  /** Two samplers of different cards in turn would each hide the other's readings. */
   #told(sample: GpuSample): void {
     this.#fallback?.close();
     this.#fallback = null;
     this.#report(sample);
   }
 
-  /** The tool is missing or fails, and has told nothing yet. */
+  /** The tool is missing or fails, and has had no output yet. */
   #fallBack(): void {
     if (this.#closed || this.#fallback !== null || this.#latest !== null) return;
     this.#fallback = this.#other();

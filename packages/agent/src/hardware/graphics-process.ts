@@ -1,4 +1,6 @@
-/** Run by `system-information.ts` as a process of its own: reports the graphics cards and ends. */
+/**
+ * Started by `system-information.ts` as a separate process: reports the graphics cards and exits.
+ */
 import { graphics } from 'systeminformation';
 import type { GraphicsCard } from './system-information.js';
 

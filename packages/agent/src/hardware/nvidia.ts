@@ -1,4 +1,4 @@
-/** NVIDIA's cards, sampled by two processes of `nvidia-smi` that go on printing. */
+/** NVIDIA's cards, sampled by two long-running processes of `nvidia-smi`. */
 import { execFile } from 'node:child_process';
 import type { CardLoad, GpuProcess, Report, Sampler, Gpu } from './gpu-sample.js';
 import { RepeatingProgram } from './repeating-program.js';
@@ -7,16 +7,16 @@ import { mergeProcesses, SAMPLE_MS, readNumber } from './gpu-sample.js';
 interface NvidiaOptions {
   readonly command: string;
   readonly report: Report;
-  /** The cards cannot be asked, for now or at all. */
+  /** The cards cannot be queried, now or at all. */
   readonly failed: () => void;
   readonly silenceMs?: number;
   readonly loopAgainMs?: number;
 }
 
-/** The shortest that `pmon` knows. */
+/** The shortest interval of `pmon`. */
 const PROCESSES_MS = 1_000;
 
-/** Older than this, the list of processes tells nothing of now. */
+/** A list of processes older than this is not used. */
 const STALE_MS = 5_000;
 
 const CARD_FIELDS = [
@@ -29,7 +29,7 @@ const CARD_FIELDS = [
 
 const QUERY = [`--query-gpu=${CARD_FIELDS.join(',')}`, '--format=csv,noheader,nounits'];
 
-/** Games are of type G, and in no other list: `--query-compute-apps` has none of them. */
+/** Games are of type G, and only in this list: `--query-compute-apps` omits them. */
 const PMON = ['pmon', '-s', 'um'];
 
 export class NvidiaWatch implements Sampler {
@@ -52,10 +52,10 @@ export class NvidiaWatch implements Sampler {
     this.#processTicks = new TickRows((rows) => {
       const processes = mergeProcesses(rows.filter((row) => row !== null));
       this.#latest = { at: performance.now(), processes };
-      // Whoever takes the card does not wait for the next reading of the load.
+      // A program that takes the card is reported at once, without the next reading of the load.
       if (this.#load.length > 0) tell();
     });
-    // First, so that the first sample knows them, too.
+    // Started first, so that the first sample includes them.
     this.#processes = this.#watchProcesses(command, limits);
     this.#cards = new RepeatingProgram({
       ...limits,
@@ -95,7 +95,7 @@ export class NvidiaWatch implements Sampler {
         if (row !== null) this.#processTicks.add(row.key, row.process);
         return row !== null;
       },
-      // Without it, what the cards as a whole do still counts.
+      // Without it, the readings of the whole cards still count.
       onFailure: () => {},
     });
   }
@@ -110,8 +110,8 @@ export class NvidiaWatch implements Sampler {
 const QUIET_MS = 25;
 
 /**
- * Programs print a row a card or process, and nothing between two rounds: a round is over when a
- * row comes again, or after a moment without one.
+ * Programs print a row per card or process, and nothing between two rounds: a round is over when a
+ * row repeats, or after a moment without one.
  */
 class TickRows<Row> {
   readonly #done: (rows: readonly Row[]) => void;
@@ -142,13 +142,13 @@ class TickRows<Row> {
   }
 }
 
-// What `nvidia-smi` prints of its cards and of the processes on them.
+// Parses the output of `nvidia-smi` about cards and the processes on them.
 interface CardRow {
   readonly index: string;
   readonly load: CardLoad;
 }
 
-/** A line of `--query-gpu` with these fields; null where it is none. */
+/** A line of `--query-gpu` with these fields; null if it is not one. */
 export function parseCard(line: string): CardRow | null {
   const cells = line.split(',').map((cell) => cell.trim());
   const [index, use, memory, power, temperature] = cells;
@@ -160,7 +160,7 @@ export function parseCard(line: string): CardRow | null {
 }
 
 interface ProcessRow {
-  /** Of the card and the process: it comes once a round. */
+  /** Card and process: unique within a round. */
   readonly key: string;
   /** Null: nothing runs on that card. */
   readonly process: GpuProcess | null;
@@ -168,7 +168,7 @@ interface ProcessRow {
 
 /**
  * Reads `nvidia-smi pmon`: its header `# gpu pid type fb sm … command` names the columns, which
- * differ from driver to driver. The last one may hold spaces.
+ * differ between drivers. The last column may contain spaces.
  */
 export class ProcessRows {
   #columns: readonly string[] = [];
@@ -186,7 +186,7 @@ export class ProcessRows {
     return { key, process: { ...process, memoryMib: readNumber(cell('fb')) } };
   }
 
-  /** The second line of a header holds units. */
+  /** The second line of a header contains units. */
   #header(names: readonly string[]): null {
     if (names.includes('pid')) this.#columns = names;
     return null;
@@ -199,7 +199,7 @@ export class ProcessRows {
   }
 }
 
-// NVIDIA's own tool: exact names and memory, where its driver is installed.
+// NVIDIA's own tool: exact names and memory, if its driver is installed.
 
 const FIELDS = [
   'index',
@@ -214,7 +214,7 @@ const FIELDS = [
 
 const TIMEOUT_MS = 5_000;
 
-/** What HELLO carries. */
+/** The limit of HELLO. */
 const MAX_NAME = 256;
 
 const MAX_OUTPUT_BYTES = 256 * 1024;
@@ -226,7 +226,7 @@ interface NvidiaSmi {
 
 const INSTALLED: NvidiaSmi = { command: 'nvidia-smi', timeoutMs: TIMEOUT_MS };
 
-/** The cards; rejects where the tool is missing, fails, or takes longer than its time. */
+/** The cards; rejects if the tool is missing, fails, or exceeds its time limit. */
 export function readNvidiaSmi({ command, timeoutMs } = INSTALLED): Promise<Gpu[]> {
   const args = [`--query-gpu=${FIELDS.join(',')}`, '--format=csv,noheader,nounits'];
   // A driver that hangs ignores SIGTERM.
@@ -243,7 +243,7 @@ export function readNvidiaSmi({ command, timeoutMs } = INSTALLED): Promise<Gpu[]
   });
 }
 
-/** One card a line; a line with other fields than were asked for is no card. */
+/** One card per line; a line with a different number of fields is not a card. */
 function parse(stdout: string): Gpu[] {
   return stdout.split('\n').flatMap((line) => {
     const cells = line.split(',').map((cell) => cell.trim());
@@ -254,7 +254,7 @@ function parse(stdout: string): Gpu[] {
   });
 }
 
-/** The tool writes `[N/A]`, `[Not Supported]` or `[Unknown Error]` for what it does not know. */
+/** The tool writes `[N/A]`, `[Not Supported]` or `[Unknown Error]` for unknown values. */
 function known(cell: string | undefined): string | null {
   return cell === undefined || cell === '' || /^\[.*\]$|^N\/A$/.test(cell)
     ? null

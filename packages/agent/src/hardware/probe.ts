@@ -1,6 +1,5 @@
 /**
- * What this machine is, for HELLO. Found in the background: it never delays the start of the
- * agent.
+ * Describes this machine for HELLO. Runs in the background: it never delays the start of the agent.
  */
 import { arch, platform } from 'node:os';
 import type { Logger } from '@inference-gateway/shared/program/logger';
@@ -13,11 +12,11 @@ import { readSystemInformation } from './system-information.js';
 export interface HostProbe {
   /** What is known now; no GPU until one has been found. */
   current(): AgentHost;
-  /** Resolves when nothing more is to come. Never rejects. */
+  /** Resolves when the search is complete. Never rejects. */
   readonly ready: Promise<void>;
 }
 
-/** Asks one source after the other; the first that knows a card is believed. */
+/** Queries one source after the other; uses the first that finds a card. */
 export function probeHost(logger: Logger, sources: readonly GpuSource[] = SOURCES): HostProbe {
   let gpus: readonly Gpu[] = [];
   async function find(): Promise<void> {
@@ -27,8 +26,8 @@ export function probeHost(logger: Logger, sources: readonly GpuSource[] = SOURCE
 }
 
 /**
- * nvidia-smi first: it knows exact memory, and systeminformation finds no card at all on a Linux
- * without lspci, as in most containers, and no memory of AMD's.
+ * nvidia-smi first: it reports exact memory, and systeminformation finds no card at all on a Linux
+ * without lspci, as in most containers, and no memory of AMD's cards.
  */
 const SOURCES: readonly GpuSource[] = [readNvidiaSmi, () => readAmdCards(), readSystemInformation];
 
@@ -43,5 +42,5 @@ async function findGpus(sources: readonly GpuSource[], logger: Logger): Promise<
   return [];
 }
 
-/** What HELLO carries. */
+/** The limit of HELLO. */
 const MAX_GPUS = 32;

@@ -1,4 +1,4 @@
-/** The processes of this machine, as Linux tells of them in `/proc`. */
+/** The processes of this machine, from Linux's `/proc`. */
 import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -17,7 +17,7 @@ export async function readProcesses(proc: string): Promise<ProcessTable> {
   return new Map(entries.flatMap((entry) => (entry === null ? [] : [[entry.pid, entry]])));
 }
 
-/** These processes and all that they have started, directly or not. */
+/** These processes and all their descendants. */
 export function treesOf(roots: readonly number[], table: ProcessTable): Set<number> {
   const children = new Map<number, number[]>();
   for (const { pid, parent } of table.values()) {
@@ -35,7 +35,7 @@ export function treesOf(roots: readonly number[], table: ProcessTable): Set<numb
   return found;
 }
 
-/** The processes that hold one of these sockets, as far as their files may be looked at. */
+/** The processes that hold one of these sockets, as far as their files are readable. */
 export async function holdersOf(
   links: ReadonlySet<string>,
   { proc, table }: { readonly proc: string; readonly table: ProcessTable },
@@ -48,7 +48,7 @@ export async function holdersOf(
       files.map((file) => readlink(join(folder, file)).catch(() => '')),
     );
     for (const target of targets) {
-      // Of a socket that was handed down the parent is the one that counts: it has the others.
+      // For an inherited socket the parent counts: it is an ancestor of the others.
       if (links.has(target) && !holders.has(target)) holders.set(target, pid);
     }
   }
@@ -60,13 +60,13 @@ export async function userOf(proc: string, pid: number): Promise<number | null> 
   return facts?.uid ?? null;
 }
 
-/** Whether it runs in a container: of Docker, Podman, containerd or Kubernetes. */
+/** Whether it runs in a container of Docker, Podman, containerd or Kubernetes. */
 export async function isInContainer(proc: string, pid: number): Promise<boolean> {
   const groups = await readFile(join(proc, String(pid), 'cgroup'), 'utf8').catch(() => '');
   return /docker|libpod|containerd|kubepods|lxc/.test(groups);
 }
 
-/** `4242 (name) S 1 …`; a name may hold spaces and parentheses. */
+/** `4242 (name) S 1 …`; a name may contain spaces and parentheses. */
 async function readEntry(proc: string, pid: number): Promise<ProcessEntry | null> {
   const text = await readFile(join(proc, String(pid), 'stat'), 'utf8').catch(() => '');
   const match = /^\d+ \((.*)\) \S (\d+) /s.exec(text);

@@ -1,8 +1,8 @@
-/** Programs that are known by their names, however a system writes them. */
+/** Programs that are recognised by name, in the forms that systems write it. */
 
 /**
- * Model servers that are one program, and not a script of a language whose interpreter others use,
- * too. `*` is what a version or a build adds.
+ * Model servers that are one program, and not a script whose interpreter other programs use, too.
+ * `*` stands for the suffix of a version or a build.
  */
 export const MODEL_SERVERS: readonly string[] = [
   'ollama',
@@ -27,7 +27,7 @@ export const MODEL_SERVERS: readonly string[] = [
   'sd-server',
 ];
 
-/** What they start to compute, which nobody talks to but they. */
+/** Their worker processes, which only they connect to. */
 export const MODEL_WORKERS: readonly string[] = [
   'ollama_llama_server',
   'llmworker',
@@ -35,7 +35,7 @@ export const MODEL_WORKERS: readonly string[] = [
   'vllm::worker',
 ];
 
-/** Model servers in Python, by a word of their command line or the folder that they run in. */
+/** Model servers in Python, by a word of their command line or their working folder. */
 export const MODEL_SCRIPTS: readonly string[] = [
   'vllm',
   'sglang*',
@@ -61,7 +61,7 @@ export const MODEL_SCRIPTS: readonly string[] = [
   'piper.http_server',
 ];
 
-/** What takes connections for a container, whose processes are children of something else. */
+/** Programs that accept connections for a container, whose processes are not their children. */
 export const CONTAINER_DOORS: readonly string[] = [
   'docker-proxy',
   'rootlessport',
@@ -70,7 +70,7 @@ export const CONTAINER_DOORS: readonly string[] = [
   'conmon',
 ];
 
-/** What draws the desktop holds memory of the card as long as somebody is logged in. */
+/** Desktop programs hold memory of the card as long as a user is logged in. */
 export const DESKTOP_PROGRAMS: readonly string[] = [
   'xorg',
   'x',
@@ -102,15 +102,15 @@ export const DESKTOP_PROGRAMS: readonly string[] = [
   'textinputhost.exe',
 ];
 
-/** Both the kernel and `nvidia-smi pmon` cut names; of a command line only the program counts. */
+/** The kernel and `nvidia-smi pmon` cut names; of a command line only the program counts. */
 const CUT_CHARACTERS = 14;
 
-/** `/usr/bin/Xorg`, `C:\Windows\dwm.exe`, `chrome --type=g` and `sd-server-long` are known. */
+/** Recognises `/usr/bin/Xorg`, `C:\Windows\dwm.exe`, `chrome --type=g` and `sd-server-long`. */
 export function isOneOf(names: readonly string[], program: string): boolean {
   return someFit(names, program, fitsCut);
 }
 
-/** The same of a name that nobody has cut. */
+/** The same for a name that was not cut. */
 export function isCalled(names: readonly string[], program: string): boolean {
   return someFit(names, program, fits);
 }

@@ -1,6 +1,6 @@
 /**
- * A program that prints facts again and again: one long-lived process, since to start one for
- * each costs more than all the rest of the agent at rest.
+ * A program that prints facts repeatedly: one long-lived process, since starting one for each
+ * sample costs more than everything else in an idle agent.
  */
 import { spawn } from 'node:child_process';
 import { killChild } from '@inference-gateway/shared/program/kill-child';
@@ -9,19 +9,22 @@ import type { Readable } from 'node:stream';
 
 interface RepeatingOptions {
   readonly command: string;
-  /** With these it prints until it is ended. */
+  /** Arguments with which it prints until it is ended. */
   readonly loop: readonly string[];
-  /** With these it prints once: for a version that knows no loop, or keeps what it prints. */
+  /** Arguments with which it prints once: for a version that has no loop, or buffers its output. */
   readonly once: readonly string[];
-  /** Between two starts of one that ends by itself. */
+  /** The interval between two starts of a program that ends by itself. */
   readonly everyMs: number;
-  /** It hangs when it has told nothing for so long. */
+  /** It counts as hung after so long without output. */
   readonly silenceMs?: number;
-  /** One that printed once may have been too busy for the loop: after so long it is tried again. */
+  /**
+   * A program run once may have been too busy for the loop: the loop is tried again after this
+   * time.
+   */
   readonly loopAgainMs?: number;
-  /** Whether the line told something. */
+  /** Whether the line contained facts. */
   onLine(line: string): boolean;
-  /** A run that said nothing of use; one that is missing from the start is not tried again. */
+  /** A run without useful output; a program missing from the start is not tried again. */
   onFailure(): void;
 }
 
@@ -31,7 +34,7 @@ const SILENCE_MS = 5_000;
 const LOOP_AGAIN_MS = 3_600_000;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
-/** A program that ran this long has not failed at the start: its end is a new event. */
+/** The end of a program that ran this long is a new event, not a failed start. */
 const HEALTHY_MS = 60_000;
 const MAX_LINE_CHARACTERS = 64 * 1024;
 
@@ -41,7 +44,7 @@ export class RepeatingProgram {
   #timer: NodeJS.Timeout | undefined;
   #isLooping = true;
   #changedAt = 0;
-  /** It has told something, and so in a loop. */
+  /** It has printed facts, in a loop. */
   #isKnown = false;
   #knowsLoop = false;
   #failures = 0;
@@ -80,7 +83,10 @@ export class RepeatingProgram {
     });
   }
 
-  /** Ends it when it tells nothing for too long, as of a lost card, or talks without end. */
+  /**
+   * Ends it if it prints nothing for too long, as after the loss of a card, or prints an endless
+   * line.
+   */
   #watch(child: Child, told: () => void): void {
     const { silenceMs = SILENCE_MS } = this.#options;
     const watchdog = setTimeout(() => killChild(child), silenceMs);
@@ -100,7 +106,7 @@ export class RepeatingProgram {
     if (this.#closed) return;
     const isMissing = error.code === 'ENOENT' || error.code === 'EACCES';
     this.#options.onFailure();
-    // One that has told something is missing for as long as its driver is replaced.
+    // A program that has worked before is missing only while its driver is replaced.
     if (!isMissing || this.#isKnown) this.#startIn(this.#nextPauseMs());
   }
 

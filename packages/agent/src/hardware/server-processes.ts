@@ -1,7 +1,7 @@
 /**
- * Tells the processes of the configured local servers, and of the agent, from all others: a server
- * is the process that listens where it is configured, with all that it has started. Linux alone
- * tells as much.
+ * Distinguishes the processes of the configured local servers, and of the agent, from all others: a
+ * server is the process that listens on the configured address, with all its descendants. Only
+ * Linux reports enough for this.
  */
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
@@ -16,20 +16,20 @@ interface ServerProcessesOptions {
   /** Where `/proc` is. */
   readonly root?: string;
   readonly platform?: NodeJS.Platform;
-  /** The agent's. */
+  /** The agent's process id. */
   readonly pid?: number;
 }
 
-/** What is known of who is whose at one moment. */
+/** The known owners of processes at one moment. */
 interface View {
   readonly at: number;
   readonly table: ProcessTable;
-  /** Those that were asked for and are not in it. */
+  /** Requested processes that are not in the table. */
   readonly missing: ReadonlySet<number>;
   readonly ours: ReadonlySet<number>;
-  /** The users who run servers that may not be looked at; never root, and never the agent's own. */
+  /** Users who run servers that the agent may not inspect; never root or the agent's own user. */
   readonly users: ReadonlySet<number>;
-  /** A server may be in a container, or hidden: its processes are known by other signs. */
+  /** A server may be in a container, or hidden: its processes are recognised by other signs. */
   readonly isHidden: boolean;
 }
 
@@ -53,8 +53,8 @@ export class ServerProcesses {
   }
 
   /**
-   * Those that are neither ours nor gone by now; null where it cannot be told. A process that is
-   * not in the table, as when the agent runs in a container, is nobody's.
+   * Running processes that are not of the agent or its servers; null if unknown. A process that is
+   * not in the table, as when the agent runs in a container, has no known owner.
    */
   async strangers(processes: readonly GpuProcess[] | null): Promise<GpuProcess[] | null> {
     if (processes === null || this.#platform !== 'linux') return null;
@@ -64,7 +64,7 @@ export class ServerProcesses {
     return processes.filter((_, index) => strange[index]);
   }
 
-  /** Looked at anew for a process that is unknown, and rarely for the others. */
+  /** Refreshed for an unknown process, and otherwise rarely. */
   async #viewFor(processes: readonly GpuProcess[]): Promise<View> {
     const view = this.#view;
     if (view !== null && !isOutdated(view, processes)) return view;
@@ -77,7 +77,7 @@ export class ServerProcesses {
       readProcesses(this.#proc),
       readListeningSockets(this.#proc),
     ]);
-    // At the start of the machine it may not have its addresses yet.
+    // When the machine has just started it may not have its addresses yet.
     const ports = new Set(this.#baseUrls.filter(isOfThisMachine).map(portOf));
     const wanted = sockets.filter(({ port }) => ports.has(port));
     const listeners = await this.#holders.of(wanted, table);
@@ -114,7 +114,7 @@ function isOutdated({ at, table, missing, ours }: View, processes: readonly GpuP
   return performance.now() - at > FRESH_MS && !processes.every(({ pid }) => ours.has(pid));
 }
 
-/** A worker that was not started by the process that listens, as LM Studio's. */
+/** A worker that was not started by the listening process, as with LM Studio. */
 function hasSibling(name: string, { ours, table }: View): boolean {
   return [...ours].some((pid) => table.get(pid)?.name === name);
 }
@@ -127,7 +127,7 @@ function isOfThisMachine(baseUrl: string): boolean {
   return own.some(({ address }) => address === host);
 }
 
-/** `den-pc` is `den-pc.local` and `den-pc.fritz.box`, too. */
+/** `den-pc` also matches `den-pc.local` and `den-pc.fritz.box`. */
 function firstLabel(host: string): string | undefined {
   return host.split('.', 1)[0];
 }

@@ -1,4 +1,4 @@
-/** Who listens on which port of this machine, as Linux tells it in `/proc/net/tcp`. */
+/** Which process listens on which port of this machine, from Linux's `/proc/net/tcp`. */
 import { readFile, readlink } from 'node:fs/promises';
 import { join, basename } from 'node:path';
 import { holdersOf, readProcesses } from './process-table.js';
@@ -7,17 +7,17 @@ import { isCalled, MODEL_SCRIPTS, MODEL_SERVERS } from './program-names.js';
 
 interface ListeningSocket {
   readonly port: number;
-  /** Whether it takes connections to a loopback address. */
+  /** Whether it accepts connections to a loopback address. */
   readonly isOnLoopback: boolean;
-  /** Of the user whose process opened it. */
+  /** The user whose process opened it. */
   readonly uid: number;
-  /** `socket:[12345]`, as a process' own list of files names it. */
+  /** `socket:[12345]`, as in a process's list of files. */
   readonly link: string;
 }
 
 const LISTEN = '0A';
 
-/** As the kernel writes 127.0.0.0/8 (of which the last byte comes first), any, and ::1. */
+/** The kernel's notation of 127.0.0.0/8 (with the last byte first), any, and ::1. */
 const LOOPBACK = /^(?:[0-9A-F]{6}7F|0{8}|0{32}|0{24}01000000|0{16}F{4}0{4}[0-9A-F]{6}7F)$/;
 
 export async function readListeningSockets(proc: string): Promise<ListeningSocket[]> {
@@ -38,21 +38,24 @@ function parseSocket(line: string): ListeningSocket[] {
   return [{ port, isOnLoopback: LOOPBACK.test(address), uid, link: `socket:[${inode}]` }];
 }
 
-/** To look through the files of all processes costs a tenth of a second where they are many. */
+/** Searching the files of all processes takes a tenth of a second if there are many. */
 const SEARCH_AGAIN_MS = 60_000;
 
-/** Which process holds which listening socket, as far as it may be looked at. */
+/** Which process holds which listening socket, as far as the agent may read it. */
 export class SocketHolders {
   readonly #proc: string;
   #found = new Map<string, number>();
-  /** Sockets of other users that nobody was seen to hold, and when: nobody would be seen now. */
+  /**
+   * Other users' sockets without a visible holder, and the time of that search: a new search would
+   * not find one.
+   */
   #sought = new Map<string, number>();
 
   constructor(proc: string) {
     this.#proc = proc;
   }
 
-  /** By socket; those whose holder is not seen are left out. */
+  /** By socket; omits sockets whose holder is not visible. */
   async of(
     sockets: readonly ListeningSocket[],
     table: ProcessTable,
@@ -86,15 +89,15 @@ function myUser(): number {
   return process.getuid?.() ?? 0;
 }
 
-// The ports on which model servers listen that are known by their names: servers are found on
-// unusual ports, too, and nothing else on this machine is asked anything. Linux alone tells.
+// The ports of model servers that are recognised by name: this finds servers on unusual ports
+// without a request to any other program. Linux only.
 
 const INTERPRETER = /^(?:python[\d.]*|uv|uvx|uvicorn|node)$/;
 
-/** Of the words of a command line; the rest are options and paths. */
+/** Limit of words of a command line; the rest are options and paths. */
 const MAX_WORDS = 6;
 
-/** Empty where the system does not tell, or other users' programs are hidden. */
+/** Empty if the system does not report them, or hides other users' programs. */
 export async function modelServerPorts(proc = '/proc'): Promise<readonly number[]> {
   const sockets = (await readListeningSockets(proc)).filter(({ isOnLoopback }) => isOnLoopback);
   if (sockets.length === 0) return [];
@@ -104,8 +107,8 @@ export async function modelServerPorts(proc = '/proc'): Promise<readonly number[
 }
 
 /**
- * A server that starts others for itself (llama-swap, LocalAI, Ollama) speaks for them: theirs are
- * not found.
+ * A server that starts others for itself (llama-swap, LocalAI, Ollama) represents them: their ports
+ * are omitted.
  */
 async function modelServers(proc: string): Promise<ProcessTable> {
   const table = await readProcesses(proc);

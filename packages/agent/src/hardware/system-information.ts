@@ -1,20 +1,17 @@
 /**
  * systeminformation, for cards without nvidia-smi. It runs programs synchronously (measured: a 3 s
- * nvidia-smi stopped the event loop for 3.05 s), so it has a process of its own.
+ * nvidia-smi stopped the event loop for 3.05 s), so it runs in a separate process.
  */
 import { fork } from 'node:child_process';
 import { killChild } from '@inference-gateway/shared/program/kill-child';
 import { fileURLToPath } from 'node:url';
 import type { Gpu } from './gpu-sample.js';
 
-/** Windows answers through several PowerShells, which take seconds each. */
+/** On Windows it starts several PowerShells, which take seconds each. */
 const TIMEOUT_MS = 30_000;
 const PROGRAM = fileURLToPath(new URL('graphics-process.js', import.meta.url));
 
-/**
- * What the process reports of a card; its monitors, with their serial numbers, stay where they
- * are.
- */
+/** What the process reports of a card; its monitors, with their serial numbers, are left out. */
 export interface GraphicsCard {
   readonly vendor: string;
   readonly model: string;
@@ -23,7 +20,7 @@ export interface GraphicsCard {
   readonly vramDynamic: boolean;
 }
 
-/** The cards; rejects where the process fails or takes longer than its time. */
+/** The cards; rejects if the process fails or exceeds its time limit. */
 export function readSystemInformation(program = PROGRAM, timeoutMs = TIMEOUT_MS): Promise<Gpu[]> {
   return new Promise((done, failed) => {
     const child = fork(program, [], {
@@ -37,7 +34,7 @@ export function readSystemInformation(program = PROGRAM, timeoutMs = TIMEOUT_MS)
       clearTimeout(timer);
       failed(new Error(`systeminformation ended with ${signal ?? code}`));
     });
-    // An agent that ends does not wait for it.
+    // The agent can exit without waiting for it.
     child.unref();
     child.channel?.unref();
   });
@@ -53,8 +50,8 @@ export function toGpu(card: GraphicsCard): Gpu {
 }
 
 /**
- * Null where the figure would mislead: shared memory, as on Apple Silicon, and Linux, where lspci
- * names a region of the bus that may be far smaller than the card's memory.
+ * Null if the value would mislead: shared memory, as on Apple Silicon, and Linux, where lspci
+ * reports a region of the bus that may be far smaller than the card's memory.
  */
 function memoryOf({ vendor, vram, vramDynamic }: GraphicsCard): number | null {
   if (vram === null || !Number.isInteger(vram) || vram <= 0) return null;

@@ -1,4 +1,4 @@
-/** Opens the one outbound WebSocket, and says in words why there is none. */
+/** Opens the one outbound WebSocket, or says why it could not. */
 import { dial as dialSocket, HANDSHAKE_TIMEOUT_MS } from '@inference-gateway/shared/protocol/dial';
 import type { Dialed, DialFault } from '@inference-gateway/shared/protocol/dial';
 import type { ClosedLink } from '@inference-gateway/shared/protocol/link';
@@ -9,10 +9,10 @@ type Unreachable = { readonly kind: 'unreachable'; readonly reason: string };
 
 export type OpenDial = Extract<Dialed, { kind: 'open' }>;
 
-/** Why there is no link, or no longer one. */
+/** The reason why there is no link, or why it ended. */
 export type LinkEnd = Unreachable | Extract<DialFault, { kind: 'refused' }> | ClosedLink;
 
-/** Dials the coordinator at its public origin. Never rejects: what went wrong is the result. */
+/** Dials the coordinator at its public origin. Never rejects: a failure is a result. */
 export async function dial(
   origin: string,
   token: string,

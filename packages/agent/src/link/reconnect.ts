@@ -1,4 +1,4 @@
-/** Keeps one link open: dials, waits for its end, waits a little, dials again. */
+/** Keeps one link open: dials, waits for its end, backs off, dials again. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { AgentEnd } from '@inference-gateway/shared/protocol/link';
@@ -29,9 +29,9 @@ interface LinkParts {
   readonly claims: HeldClaims;
   readonly services: () => readonly AdvertisedService[];
   readonly host: () => AgentHost;
-  /** What the cards do now; null where the machine does not tell. */
+  /** Current readings of the cards; null if the machine does not report them. */
   readonly cards: () => readonly CardReading[] | null;
-  /** Called once for each link, when the coordinator has registered this agent. */
+  /** Called once per link, when the coordinator has registered this agent. */
   readonly onWelcome: (welcome: Message<'WELCOME'>) => void;
 }
 
@@ -47,7 +47,7 @@ interface ConnectionOptions extends LinkParts {
 
 export class Connection {
   /**
-   * Resolves when the connection has ended for good: with the reason, or null where it was closed
+   * Resolves when the connection has ended for good: with the reason, or null if it was closed
    * here.
    */
   readonly ended: Promise<CommandError | null>;
@@ -66,7 +66,7 @@ export class Connection {
     this.ended = this.#keepOpen().finally(this.#stopWatching);
   }
 
-  /** The link that is open now. */
+  /** The currently open link. */
   get link(): AgentEnd | null {
     return this.#link;
   }
@@ -115,7 +115,7 @@ export class Connection {
     });
   }
 
-  /** The other end may have given the link up, or be found at another address by now. */
+  /** The other end may have dropped the link, or may have a new address. */
   #wokeUp(): void {
     this.#options.logger.info('the clock jumped: was this machine asleep?');
     void this.#link?.verify();
@@ -123,7 +123,7 @@ export class Connection {
   }
 }
 
-// What a link asks of this agent.
+// The agent's handlers for one link.
 
 class ServingAgent implements LinkedAgent {
   readonly version = AGENT_VERSION;
@@ -186,10 +186,10 @@ class ServingAgent implements LinkedAgent {
   }
 }
 
-/** An owner who is disabled may be enabled again: until then, there is no hurry. */
+/** A disabled owner may be enabled again; until then the agent retries rarely. */
 const DISABLED_RETRY_MS = 300_000;
 
-/** How long to stay away at least; null where nothing says so. */
+/** The minimum wait before the next dial; null if none is given. */
 function askedPause(end: LinkEnd): number | null {
   if (end.kind === 'unreachable') return null;
   return isDisabled(end) ? (end.retryAfterMs ?? DISABLED_RETRY_MS) : end.retryAfterMs;
@@ -212,7 +212,7 @@ function describe(end: LinkEnd): string {
   }
 }
 
-/** What no waiting mends. */
+/** A failure that a retry cannot mend. */
 function fatalError(end: LinkEnd): CommandError | null {
   if (end.kind === 'refused' && end.status === 401) return unauthorised();
   if (end.kind === 'refused' && end.status === 426) return incompatible();
@@ -246,22 +246,21 @@ const BASE_MS = 500;
 
 const MAX_MS = 30_000;
 
-/** A timer of more than 24 days would fire at once, and dial without pause. */
+/** A timer of more than 24 days would fire at once, and the agent would dial without pause. */
 const MAX_RETRY_AFTER_MS = 600_000;
 
-/** A link this old ends the series: its end is a new event, not the next failure. */
+/** A link this old resets the back-off: its end is a new event, not the next failure. */
 const HEALTHY_MS = 60_000;
 
 /**
- * When to dial again: full jitter in [0, min(30 s, 0.5 s · 2^n)], so that a thousand agents do not
- * return at once.
+ * The time of the next dial: full jitter in [0, min(30 s, 0.5 s · 2^n)], so that a thousand agents
+ * do not return at once.
  */
 export class Backoff {
   #failures = 0;
 
   /**
-   * The wait before the next attempt; `retryAfterMs` is what the coordinator asked for, if it
-   * did.
+   * The wait before the next attempt; `retryAfterMs` is the coordinator's request, if there is one.
    */
   next(retryAfterMs: number | null): number {
     const ceiling = Math.min(MAX_MS, BASE_MS * 2 ** this.#failures);
@@ -269,18 +268,18 @@ export class Backoff {
     return Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS) + Math.random() * ceiling;
   }
 
-  /** Tells how long the link lived that has just ended. */
+  /** Reports the lifetime of the link that has just ended. */
   ended(livedMs: number): void {
     if (livedMs >= HEALTHY_MS) this.#failures = 0;
   }
 }
 
-// Notices that the machine slept: a timer of seconds that comes late by many.
+// Detects that the machine slept: a timer of seconds fires much too late.
 const TICK_MS = 5_000;
 
 const SLEPT_MS = 15_000;
 
-/** Calls back after a wake-up. Returns how to stop watching. */
+/** Calls `wokeUp` after a wake-up. Returns a function that stops this. */
 export function onWakeUp(wokeUp: () => void): () => void {
   let tickAt = Date.now();
   const timer = setInterval(() => {
@@ -292,9 +291,10 @@ export function onWakeUp(wokeUp: () => void): () => void {
   return () => clearInterval(timer);
 }
 
-// Why what answers is no coordinator, or is one behind something that does not let links pass.
+// Explains why the server that answers is not a coordinator, or is behind a proxy that blocks
+// links.
 
-/** In place of a link; the coordinator itself answers some of them while it is restarted. */
+/** The answer in place of a link; the coordinator itself sends some of these while it restarts. */
 export function linkFault(status: number, location: string | null): string {
   const answered = `the coordinator answered ${status}`;
   if (status >= 300 && status < 400) return redirected(status, location);
@@ -302,7 +302,7 @@ export function linkFault(status: number, location: string | null): string {
   return hint === undefined ? answered : `${answered}: ${hint}`;
 }
 
-/** Where somebody signs in to a network, everything is sent to their page. */
+/** A captive portal redirects every request to its log-in page. */
 function redirected(status: number, location: string | null): string {
   const to = location === null ? '' : ` to ${location.replaceAll(/\p{Cc}/gu, ' ').slice(0, 200)}`;
   return (

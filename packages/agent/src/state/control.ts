@@ -1,4 +1,4 @@
-/** The control socket: what `status` and later commands ask of the running agent. */
+/** The control socket: `status` and other commands use it to ask the running agent. */
 import type { Server } from 'node:http';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import {
@@ -9,7 +9,7 @@ import {
 import { actAsOwnerOf } from '@inference-gateway/shared/program/owner';
 import { lockState } from './lock.js';
 
-/** One row a command; its answer must survive JSON. */
+/** One row per command; its answer must be JSON-serialisable. */
 export type ControlTable = Readonly<Record<string, (args: unknown) => unknown>>;
 
 export interface Control {
@@ -21,7 +21,7 @@ export function controlSocket(stateDir: string): string {
   return localSocketPath(stateDir, 'control');
 }
 
-/** Takes the configuration's state folder for this process and answers on its socket. */
+/** Locks the configuration's state folder for this process and answers on its socket. */
 export async function openControl(stateDir: string, table: ControlTable): Promise<Control> {
   const path = controlSocket(stateDir);
   const lock = await lockState(stateDir, path);
@@ -39,8 +39,8 @@ export async function openControl(stateDir: string, table: ControlTable): Promis
 }
 
 /**
- * Asks the running agent; null where none runs. `notAuthorised` where it is another user's, except
- * to root.
+ * Asks the running agent; null if none runs. `notAuthorised` if it is another user's, except for
+ * root.
  */
 export async function askAgent(
   stateDir: string,

@@ -1,8 +1,7 @@
 /**
- * One agent a configuration. Node has no file lock that the kernel frees, so three things
- * together stand for one: a file created exclusively with the owner's process id, that process
- * being alive, and its control socket taking connections, which ends with the process however it
- * dies.
+ * One agent per configuration. Node has no file lock that the kernel releases, so three things
+ * together replace one: a file created exclusively with the owner's process id, that process being
+ * alive, and its control socket accepting connections, which ends with the process in any case.
  */
 import { randomBytes } from 'node:crypto';
 import { chmod, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -12,7 +11,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 
 /**
- * Between an owner's writing of the file and its listening: after it, the process is another one.
+ * The limit between an owner's write of the file and its listening: after it, the process id
+ * belongs to another process.
  */
 const LISTEN_GRACE_MS = 2_000;
 const POLL_MS = 50;
@@ -25,8 +25,8 @@ export interface StateLock {
 }
 
 /**
- * Takes the folder, which is created with mode 0700. The caller must listen on the socket at once.
- * Throws with exit code 7 where another agent has it.
+ * Locks the folder, which is created with mode 0700. The caller must listen on the socket at once.
+ * Throws with exit code 7 if another agent has the lock.
  */
 export async function lockState(folder: string, socketPath: string): Promise<StateLock> {
   await prepare(folder);
@@ -64,20 +64,19 @@ async function create(file: string, mark: string): Promise<boolean> {
   }
 }
 
-/** Null where nobody holds it. */
+/** Null if there is no lock. */
 function read(file: string): Promise<string | null> {
   return readFile(file, 'utf8').catch(() => null);
 }
 
-/** Null where its owner has not written it yet. */
+/** Null if its owner has not written it yet. */
 function ownerOf(held: string): number | null {
   const pid = Number.parseInt(held, 10);
   return Number.isInteger(pid) && pid > 0 ? pid : null;
 }
 
 /**
- * Whether the owner is an agent: process ids are given again, in a container often the very same
- * one.
+ * Whether the owner is an agent: process ids are reused, in a container often the very same one.
  */
 async function isRunning(file: string, socketPath: string): Promise<boolean> {
   const giveUpAt = performance.now() + LISTEN_GRACE_MS;
@@ -97,7 +96,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it lives, under another user.
+    // EPERM: the process exists, under another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
@@ -113,11 +112,14 @@ function takesConnections(socketPath: string): Promise<boolean> {
   });
 }
 
-/** Moves before it removes: of two that found the same dead owner, only one succeeds. */
+/**
+ * Moves the file before removing it: of two processes that found the same dead owner, only one
+ * succeeds.
+ */
 async function removeStale(file: string, stale: string): Promise<void> {
   const aside = `${file}.${randomBytes(6).toString('hex')}`;
   await rename(file, aside).catch(() => undefined);
-  // Somebody quicker has taken the lock meanwhile: theirs goes back.
+  // A faster process has taken the lock meanwhile: its file is restored.
   const moved = await read(aside);
   if (moved !== null && moved !== stale) await link(aside, file).catch(() => undefined);
   await rm(aside, { force: true });
@@ -127,7 +129,7 @@ async function release(file: string, mark: string): Promise<void> {
   if ((await read(file)) === mark) await rm(file, { force: true });
 }
 
-/** Another user's, read-only, or on a disk that is full. */
+/** Owned by another user, read-only, or on a full disk. */
 function unwritable(folder: string, cause: unknown): CommandError {
   const message =
     `cannot write to ${folder}, where the agent keeps its state: ${(cause as Error).message}. ` +

@@ -1,4 +1,4 @@
-/** The owner's pause on disk, so that it outlives the agent: `pause.json` in the state folder. */
+/** The owner's pause on disk, so that it survives a restart: `pause.json` in the state folder. */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -18,7 +18,7 @@ export class PauseFile {
     this.#file = join(stateDir, 'pause.json');
   }
 
-  /** Null where there is none. One that cannot be read counts as a pause without an end. */
+  /** Null if there is none. An unreadable file counts as a pause without an end. */
   async read(): Promise<Pause | null> {
     try {
       return pause.parse(JSON.parse(await readFile(this.#file, 'utf8')));

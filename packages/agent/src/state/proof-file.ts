@@ -1,6 +1,6 @@
 /**
- * What the models of this machine have shown so far, on disk, so that a restart does not ask them
- * again: `proofs.json` in the state folder.
+ * The proofs of this machine's models on disk, so that a restart does not ask the models again:
+ * `proofs.json` in the state folder.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,14 +11,14 @@ const proof = z.object({
   service: z.string(),
   model: z.string(),
   served_name: z.string(),
-  /** Another one: the service is another server by now. */
+  /** A changed fingerprint means that the service is another server. */
   fingerprint: z.string(),
   ok: z.boolean(),
   /** Why it failed. */
   reason: z.string().nullable(),
   /** Unix ms. */
   at: z.int(),
-  /** How often it has failed in a row. */
+  /** Number of consecutive failures. */
   failures: z.int().nonnegative(),
 });
 
@@ -31,7 +31,7 @@ export class ProofFile {
     this.#file = join(stateDir, 'proofs.json');
   }
 
-  /** Empty where there is none, and where it cannot be read: the models are asked again. */
+  /** Empty if there is none or it is unreadable: the models are asked again. */
   async read(): Promise<readonly Proof[]> {
     try {
       return z.array(proof).parse(JSON.parse(await readFile(this.#file, 'utf8')));

@@ -1,4 +1,4 @@
-/** What was done today, so that it outlives the agent: `today.json` in the state folder. */
+/** Today's use on disk, so that it survives a restart: `today.json` in the state folder. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -8,20 +8,22 @@ const amount = z.number().min(0);
 
 const sums = z.object({
   requests: amount,
-  /** Of them: those without an answer, less those that were canceled or handed back. */
+  /** Requests without an answer, except cancelled ones and those handed back. */
   failed: amount,
   promptTokens: amount,
   completionTokens: amount,
   /** Requests whose tokens were not counted by the local server. */
   estimated: amount.default(0),
-  /** That the runs took. */
+  /** Total duration of the runs. */
   seconds: amount,
-  /** Null while no card has told its power. */
+  /** Null until a card has reported its power. */
   energyWh: amount.nullable(),
 });
 
 const row = sums.extend({
-  /** The public name. All three are null in the row that sums up what has no row of its own. */
+  /**
+   * The public name. All three are null in the row for callers and models without their own row.
+   */
   caller: z.string().nullable(),
   own: z.boolean().nullable(),
   model: z.string().nullable(),
@@ -29,13 +31,13 @@ const row = sums.extend({
 
 const today = z.object({ day: z.iso.date(), rows: z.array(row) });
 
-/** What some runs came to. */
+/** The sums of several runs. */
 export type Sums = Readonly<z.infer<typeof sums>>;
-/** What one caller had of one model. */
+/** One caller's use of one model. */
 export type DayRow = Readonly<z.infer<typeof row>>;
 
 export interface Today {
-  /** Of this machine's own calendar: `2026-02-28`. */
+  /** The date in this machine's time zone: `2026-02-28`. */
   readonly day: string;
   readonly rows: readonly DayRow[];
 }
@@ -47,7 +49,7 @@ export class TodayFile {
     this.#file = join(stateDir, 'today.json');
   }
 
-  /** Null where there is none. Throws where it makes no sense. */
+  /** Null if there is none. Throws if it is invalid. */
   async read(): Promise<Today | null> {
     try {
       return today.parse(JSON.parse(await readFile(this.#file, 'utf8')));

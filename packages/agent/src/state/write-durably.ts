@@ -1,4 +1,4 @@
-/** Replaces a file whole: whoever reads it finds the old text or the new, whatever happens. */
+/** Replaces a file atomically: a reader finds the old text or the new one, even after a crash. */
 import { syncFolder } from '@inference-gateway/shared/program/disk';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -10,7 +10,7 @@ export async function writeDurably(file: string, text: string): Promise<void> {
     await writeSynced(temporary, text);
     await rename(temporary, file);
   } catch (error) {
-    // On a full disk half of it may lie there.
+    // On a full disk an incomplete file may remain.
     await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }

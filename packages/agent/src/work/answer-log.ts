@@ -1,6 +1,6 @@
 /**
- * What a job's run has said, from its first word to its last: bytes, and messages at their places
- * among the bytes. It can be said again from the start, on any link, while it still grows.
+ * Records the answer of a job's run, from start to end: bytes, and messages at their offsets among
+ * the bytes. It can be replayed from the start, on any link, while it still grows.
  */
 import type { Unaddressed } from '@inference-gateway/shared/protocol/link';
 import type {
@@ -27,7 +27,7 @@ export type AnswerMessage = Extract<
 export type Failure = Omit<Message<'RESET'>, 'stream'>;
 
 export interface Mark {
-  /** How many bytes come before it. */
+  /** The number of bytes before it. */
   readonly at: number;
   readonly message: AnswerMessage;
 }
@@ -39,7 +39,7 @@ export class AnswerLog {
   #parts = 0;
   readonly #listeners = new Set<() => void>();
 
-  /** `found` is what an earlier process recorded. */
+  /** `found` is a record of an earlier process. */
   constructor(newBytes: () => AnswerBytes, found?: { bytes: AnswerBytes; marks: Mark[] }) {
     this.#newBytes = newBytes;
     this.#bytes = found?.bytes ?? newBytes();
@@ -58,13 +58,13 @@ export class AnswerLog {
     return this.#bytes.sha256;
   }
 
-  /** Whether the last word has been said. */
+  /** Whether END or RESET is recorded. */
   get isWhole(): boolean {
     const last = this.#marks.at(-1)?.message.t;
     return last === 'END' || last === 'RESET';
   }
 
-  /** Why there is no answer: it takes the place of everything that was said before it. */
+  /** The failure in place of an answer: it replaces everything recorded before it. */
   get failure(): Failure | null {
     const first = this.#marks[0]?.message;
     return first?.t === 'RESET' ? first : null;
@@ -83,7 +83,7 @@ export class AnswerLog {
     });
   }
 
-  /** Resolves when there is room for more; throws `SpoolFull` where there is none. */
+  /** Resolves when there is room for more; throws `SpoolFull` if the spool is full. */
   async data(bytes: Uint8Array): Promise<void> {
     if (this.isWhole) return;
     const taken = this.#bytes.append(bytes);
@@ -106,12 +106,12 @@ export class AnswerLog {
     return this.#bytes.read(from, to);
   }
 
-  /** Brings to disk what is in memory. */
+  /** Writes bytes in memory to disk. */
   write(): Promise<void> {
     return this.#bytes.write();
   }
 
-  /** Makes a whole answer survive the process. False where there is no disk for it. */
+  /** Makes a whole answer survive the process. False if there is no disk for it. */
   keep(meta: string): Promise<boolean> {
     return this.#bytes.keep(meta);
   }
@@ -120,12 +120,12 @@ export class AnswerLog {
     return this.#bytes.close();
   }
 
-  /** Nobody wants it any more. */
+  /** The answer is no longer needed. */
   remove(): Promise<void> {
     return this.#bytes.remove();
   }
 
-  /** Calls back whenever something was said. Returns how to stop it. */
+  /** Calls `listener` after each addition. Returns a function that stops this. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -142,18 +142,18 @@ export class AnswerLog {
   }
 }
 
-/** More than this is not held in memory. */
+/** Limit of bytes held in memory. */
 const MEMORY_BYTES = 256 * 1024;
 
-/** What lies on disk from an earlier process. */
+/** A record on disk from an earlier process. */
 interface Found {
   readonly bytes: number;
   readonly sha256: string;
 }
 
 /**
- * The bytes of one recorded answer. They gather in memory and go to disk when they are many, or
- * when somebody asks for it; without a file they stay in memory.
+ * The bytes of one recorded answer. They gather in memory and go to disk when there are many, or on
+ * request; without a file they stay in memory.
  */
 export class AnswerBytes {
   readonly #file: SpoolFile | null;
@@ -179,13 +179,13 @@ export class AnswerBytes {
     return this.#onDisk + this.#tail.length;
   }
 
-  /** Asked for only once all bytes are there. */
+  /** Read only after all bytes have been added. */
   get sha256(): string {
     this.#sha256 ??= this.#hash.digest('hex');
     return this.#sha256;
   }
 
-  /** Throws `SpoolFull` where there is no room for them. */
+  /** Throws `SpoolFull` if there is no room for them. */
   async append(bytes: Uint8Array): Promise<void> {
     if (this.#removed || bytes.length === 0) return;
     this.#room.take(bytes.length);
@@ -199,7 +199,9 @@ export class AnswerBytes {
     }
   }
 
-  /** The bytes from one offset to before another, or as many of them as lie in one place. */
+  /**
+   * The bytes from one offset to before another, or the part of them in one place (memory or disk).
+   */
   async read(from: number, to: number): Promise<Uint8Array> {
     if (this.#file !== null && from < this.#onDisk) {
       return this.#file.read(from, Math.min(to, this.#onDisk));
@@ -207,7 +209,7 @@ export class AnswerBytes {
     return this.#tail.bytes.subarray(from - this.#onDisk, to - this.#onDisk);
   }
 
-  /** Brings to disk what is still in memory. Throws what the disk says; nothing is lost then. */
+  /** Writes the bytes still in memory to disk. Rethrows disk errors; no data is lost then. */
   async write(): Promise<void> {
     if (this.#file === null) return;
     this.#writing ??= this.#writeTail(this.#file).finally(() => {
@@ -216,7 +218,7 @@ export class AnswerBytes {
     await this.#writing;
   }
 
-  /** Makes a whole answer survive the process, once. False where there is no disk for it. */
+  /** Makes a whole answer survive the process, once. False if there is no disk for it. */
   keep(meta: string): Promise<boolean> {
     this.#keeping ??= this.#keep(meta).catch((error: unknown) => {
       this.#keeping = null;
@@ -263,19 +265,19 @@ export class AnswerBytes {
 export class SpoolFile {
   readonly #stem: string;
   #handle: Promise<FileHandle> | null = null;
-  /** Most answers are never written: to look for their files took 8 % of a busy agent's time. */
+  /** Most answers are never written: looking for their files took 8 % of a busy agent's time. */
   #mayExist: boolean;
 
   /**
-   * The stem is a path without an ending. Nothing is created before the first write; `isFound`
-   * where an earlier process has written it.
+   * The stem is a path without extension. The first write creates the file; `isFound` if an earlier
+   * process has written it.
    */
   constructor(stem: string, isFound = false) {
     this.#stem = stem;
     this.#mayExist = isFound;
   }
 
-  /** Writes all of it, or throws what the disk says. */
+  /** Writes all of it, or rethrows the disk error. */
   async write(bytes: Uint8Array, position: number): Promise<void> {
     const handle = await this.#open();
     for (let at = 0; at < bytes.length;) {
@@ -284,7 +286,7 @@ export class SpoolFile {
     }
   }
 
-  /** Throws where the file is shorter. */
+  /** Throws if the file is shorter. */
   async read(from: number, to: number): Promise<Uint8Array> {
     const handle = await this.#open();
     const bytes = Buffer.allocUnsafe(to - from);
@@ -296,7 +298,7 @@ export class SpoolFile {
     return bytes;
   }
 
-  /** From now on the answer survives the process: the bytes first, then what tells of them. */
+  /** After this the answer survives the process: the bytes are written first, then the metadata. */
   async keep(meta: string): Promise<void> {
     await (await this.#open()).sync();
     await writeDurably(metaFile(this.#stem), meta);
@@ -309,8 +311,8 @@ export class SpoolFile {
   }
 
   /**
-   * In the other order: bytes that nothing tells of are swept at the next start. Never rejects:
-   * what cannot be removed is offered once more then, and does no harm.
+   * Removes in reverse order: bytes without metadata are swept at the next start. Never rejects: a
+   * file that cannot be removed is only offered once more, which does no harm.
    */
   async remove(): Promise<void> {
     await this.close().catch(() => undefined);

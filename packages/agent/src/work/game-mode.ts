@@ -1,34 +1,33 @@
 /**
- * Whether the owner of this machine uses the card: a judgement of samples, without a clock of its
- * own.
+ * Decides from samples whether the owner of this machine uses the card. Has no clock of its own.
  */
 import type { GameModeSettings } from '../config/config.js';
 import type { CardLoad, GpuProcess } from '../hardware/gpu-sample.js';
 import { DESKTOP_PROGRAMS, isOneOf } from '../hardware/program-names.js';
 
-/** A sample, and what is known of it. */
+/** A sample with additional facts. */
 export interface CardReading {
   /** `performance.now()`, like all times here. */
   readonly at: number;
   readonly cards: readonly CardLoad[];
-  /** Programs that are none of the configured servers; null where that cannot be told. */
+  /** Programs other than the configured servers; null if that is unknown. */
   readonly strangers: readonly GpuProcess[] | null;
-  /** The list that they are of; one list may be told with several readings of the load. */
+  /** The list that they come from; several readings of the load may share one list. */
   readonly processes: readonly GpuProcess[] | null;
-  /** Since when nothing of ours runs; null while something does. */
+  /** Since when none of the agent's work runs; null while some does. */
   readonly idleSince: number | null;
 }
 
-/** What takes the card; without a name where only its load tells of it. */
+/** The program that uses the card; no name if only the load shows it. */
 export interface Intruder {
   readonly program: string | null;
 }
 
-/** Below this a program only keeps a window up to date. */
+/** Below this, a program only updates its window. */
 const NOISE_PERCENT = 5;
-/** The use that is told is a mean of the last moments, our own work's among it. */
+/** The reported use is an average of the last moments and includes the agent's own work. */
 const LAG_MS = 2_000;
-/** One sample may be chance. */
+/** A single sample may be chance. */
 const SAMPLES = 2;
 const FREE_AFTER_MS = 60_000;
 
@@ -59,8 +58,8 @@ export class GameMode {
   }
 
   /**
-   * What is told a second time is no second sign, and no sign of its end. Only memory counts each
-   * time: it is held on and on, and a game is to be noticed before the next list comes.
+   * A repeated reading is no second sign of use, nor of its end. Only memory counts each time: it
+   * stays held, and a game must be noticed before the next list comes.
    */
   #isRetold({ cards, processes }: CardReading, stranger: GpuProcess | null): boolean {
     if (stranger === null) return cards === this.#cards;
@@ -72,7 +71,7 @@ export class GameMode {
     const wasBusy = this.intruderAt(reading.at) !== null;
     if (seen === null || (this.#inARow < SAMPLES && !wasBusy)) return;
     this.#seenAt = reading.at;
-    // A load alone must not hide the name that is known.
+    // A load alone must not replace a known name.
     if (!wasBusy || seen.program !== null) this.#intruder = seen;
   }
 
@@ -80,7 +79,7 @@ export class GameMode {
     return this.#seenAt + FREE_AFTER_MS;
   }
 
-  /** One that holds memory counts before one that only computes. */
+  /** A program that holds memory takes precedence over one that only computes. */
   #strangerIn({ strangers }: CardReading): GpuProcess | null {
     const taking = strangers?.filter((one) => this.#takesCard(one)) ?? [];
     return taking.find((one) => this.#holdsMemory(one)) ?? taking[0] ?? null;
@@ -97,7 +96,7 @@ export class GameMode {
     const { usePercent: useLimit, ignore } = this.#settings;
     if (name !== null && isOneOf(ignore, name)) return false;
     const use = usePercent ?? 0;
-    // A desktop always holds memory, and draws whatever its owner moves.
+    // A desktop always holds memory, and draws when its owner moves a window.
     if (name !== null && isOneOf(DESKTOP_PROGRAMS, name)) return use > useLimit;
     return use >= NOISE_PERCENT || this.#holdsMemory({ memoryMib });
   }

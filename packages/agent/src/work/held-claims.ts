@@ -1,6 +1,6 @@
 /**
- * The claims that this agent holds: jobs that run, and answers that the coordinator has not
- * acknowledged. A link asks it what to offer, and tells it what became of each.
+ * The claims that this agent holds: running jobs, and answers that the coordinator has not
+ * acknowledged. A link gets its offers from here, and reports the result of each.
  */
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type {
@@ -17,7 +17,7 @@ import type { Spool, JobFacts } from './spool.js';
 import { IncomingBody } from './incoming-body.js';
 import type { StopReason, Work } from './work.js';
 
-/** HELLO must hold them all beside the list of models. */
+/** HELLO must hold all of them beside the list of models. */
 const MAX_CLAIMS = 256;
 
 const SWEEP_MS = 3_600_000;
@@ -25,22 +25,22 @@ const SWEEP_MS = 3_600_000;
 /** A claim, for the owner of this machine. */
 export interface ClaimView extends JobFacts {
   readonly phase: ClaimPhase;
-  /** Of the answer so far. */
+  /** Size of the answer so far. */
   readonly bytes: number;
 }
 
 type Resumption = Message<'WELCOME'>['resume'][number];
 
-/** What a link does about the claims of earlier links. */
+/** What a link does with the claims of earlier links. */
 export interface Resumer {
   /** Sends the answer on this stream, from its first byte on. */
   carry(job: HeldJob, stream: number): void;
-  /** There is no such answer to send on it. */
+  /** There is no such answer for this stream. */
   refuse(stream: number): void;
 }
 
 export class HeldClaims {
-  /** Told where the answer of a claim is nobody's after all. */
+  /** Called if the answer of a claim turns out to be unused. */
   onUnused: (claimId: string) => void = () => {};
   readonly #spool: Spool;
   readonly #logger: Logger;
@@ -61,7 +61,7 @@ export class HeldClaims {
     return this.#jobs.has(claimId);
   }
 
-  /** Takes up what an earlier process left on disk. */
+  /** Restores the answers that an earlier process left on disk. */
   async restore(): Promise<void> {
     for (const { facts, log } of await this.#spool.restore()) {
       this.#jobs.get(facts.claimId)?.drop('canceled');
@@ -71,14 +71,14 @@ export class HeldClaims {
     this.#sweeper = setInterval(() => this.#dropOld(), SWEEP_MS).unref();
   }
 
-  /** A job that the coordinator opened; its claim is held once its run is let in. */
+  /** A job that the coordinator opened; its claim is held once its run is accepted. */
   open(open: Message<'OPEN'>): { readonly job: HeldJob; readonly run: JobRun } {
     const job = new HeldJob(factsOf(open), this.#spool.newLog(), this.#host());
     const run = new JobRun(open, job, () => this.#jobs.set(job.facts.claimId, job));
     return { job, run };
   }
 
-  /** What HELLO offers. */
+  /** The offers for HELLO. */
   offers(): Message<'HELLO'>['resume'] {
     return [...this.#jobs.values()].map(({ facts, phase, log }) => ({
       claim_id: facts.claimId,
@@ -89,7 +89,7 @@ export class HeldClaims {
     }));
   }
 
-  /** What HEARTBEAT lists. */
+  /** The claims for HEARTBEAT. */
   claims(): Message<'HEARTBEAT'>['claims'] {
     return [...this.#jobs.values()].map(({ facts, phase }) => ({ claim_id: facts.claimId, phase }));
   }
@@ -102,7 +102,7 @@ export class HeldClaims {
     }));
   }
 
-  /** WELCOME's answer to the offers. What it does not name is dropped. */
+  /** WELCOME's answer to the offers. Drops claims that it does not name. */
   resume(resumptions: readonly Resumption[], resumer: Resumer): void {
     const detached = new Map([...this.#jobs].filter(([, job]) => job.outlet === null));
     for (const { claim_id: claimId, action, stream } of resumptions) {
@@ -119,7 +119,10 @@ export class HeldClaims {
     this.#jobs.get(claimId)?.acknowledged(verdict);
   }
 
-  /** The answer to a heartbeat. What is finished meanwhile waits for its acknowledgement. */
+  /**
+   * The coordinator's answer to a heartbeat. A claim that has finished meanwhile waits for its
+   * acknowledgement.
+   */
   lost(claimIds: readonly string[]): void {
     const jobs = claimIds.map((claimId) => this.#jobs.get(claimId));
     for (const job of jobs) if (job?.log.isWhole === false) job.drop('canceled');
@@ -130,7 +133,7 @@ export class HeldClaims {
     if (this.#jobs.size > 0) await new Promise<void>((resolve) => this.#emptied.push(resolve));
   }
 
-  /** Leaves on disk what is whole, for the next process. */
+  /** Leaves whole answers on disk for the next process. */
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
     await Promise.all([...this.#jobs.values()].map((job) => job.close()));
@@ -173,12 +176,12 @@ function factsOf({ job_id: jobId = '', claim_id: claimId = '', ...open }: Messag
 }
 
 /**
- * The coordinator waits 5 s for ACCEPT. It means that the job needs its link no more, so it waits
- * for the whole request; a request that takes longer over a slow line is accepted all the same.
+ * The coordinator waits 5 s for ACCEPT. It means that the job no longer needs its link, so it waits
+ * for the whole request; a request that takes longer over a slow line is accepted after this time.
  */
 const ACCEPT_WITHIN_MS = 2_000;
 
-/** The run of a job: what it says is recorded, and outlives the link on which it was asked for. */
+/** The run of a job: its answer is recorded, and outlives the link that requested it. */
 class JobRun implements Work, HeldRun {
   readonly open: Message<'OPEN'>;
   readonly request: IncomingBody;
@@ -188,7 +191,7 @@ class JobRun implements Work, HeldRun {
   readonly #hold: () => void;
   readonly #abort = new AbortController();
 
-  /** `hold` is called when the work is let in: from then on its claim is held. */
+  /** `hold` is called when the work is accepted: from then on its claim is held. */
   constructor(open: Message<'OPEN'>, job: HeldJob, hold: () => void) {
     this.open = open;
     this.#job = job;
@@ -245,7 +248,7 @@ class JobRun implements Work, HeldRun {
     this.#job.log.part(part);
   }
 
-  /** Never waits for the link: a slow one must not keep the card. */
+  /** Never waits for the link: a slow link must not keep the card busy. */
   data(bytes: Uint8Array): Promise<void> {
     return this.#job.log.data(bytes);
   }
@@ -255,7 +258,7 @@ class JobRun implements Work, HeldRun {
     this.#job.ended();
   }
 
-  /** Nothing of an answer counts before it is whole: that of a job is never a stream. */
+  /** Only a whole answer counts: a job's answer is never a stream. */
   fail(code: ResetCode, message: string): void {
     this.#job.failed(code, message);
   }

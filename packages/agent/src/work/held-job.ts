@@ -1,7 +1,7 @@
 /**
  * One claim that this agent holds: the job's answer so far, the run that makes it, and the stream
- * that carries it, where there is one. It is let go when the coordinator says that it has the
- * answer, or wants none.
+ * that carries it, if there is one. It is released when the coordinator has the answer, or does not
+ * want it.
  */
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { Message, RejectReason, ResetCode } from '@inference-gateway/shared/protocol/messages';
@@ -16,14 +16,14 @@ export interface JobOutlet {
   accept(): void;
   reject(reason: RejectReason): void;
   progress(phase: string): void;
-  /** The claim is let go: the last word, where it was not said yet, takes the place of the rest. */
+  /** Releases the claim: the final message, if not sent yet, replaces the rest of the answer. */
   release(): void;
 }
 
-/** The run, as whoever holds its claim sees it. */
+/** The run, as the holder of its claim sees it. */
 export interface HeldRun {
   readonly isLoading: boolean;
-  /** Whether the request has arrived whole: until then it needs its link. */
+  /** Whether the whole request has arrived: until then it needs its link. */
   readonly hasRequest: boolean;
   receive(bytes: Uint8Array): void;
   stop(reason: StopReason): void;
@@ -33,14 +33,14 @@ export interface HeldJobHost {
   readonly logger: Logger;
   /** The claim is no longer held. */
   forget(job: HeldJob): void;
-  /** The whole answer counts nowhere. */
+  /** The whole answer is unused. */
   unused(job: HeldJob): void;
 }
 
 type ResultVerdict = Message<'RESULT_ACK'>['verdict'];
 export type ClaimPhase = Message<'HEARTBEAT'>['claims'][number]['phase'];
 
-/** A whole answer that nobody has acknowledged so long is brought to disk. */
+/** A whole answer without acknowledgement is written to disk after this time. */
 const ACKNOWLEDGED_WITHIN_MS = 1_000;
 
 export class HeldJob {
@@ -80,7 +80,7 @@ export class HeldJob {
     this.#outlet = outlet;
   }
 
-  /** The link has ended; the run goes on, unless it would wait for the rest of its request. */
+  /** The link has ended; the run continues, unless it would wait for the rest of its request. */
   detach(): void {
     this.#outlet = null;
     if (this.#dropped) return;
@@ -89,7 +89,7 @@ export class HeldJob {
     else void this.log.write().catch((error: unknown) => this.#diskFailed(error));
   }
 
-  /** Nobody wants the answer any more. A run says the last word when it has stopped. */
+  /** The answer is no longer wanted. A run sends its final message when it has stopped. */
   drop(reason: 'canceled' | 'link lost'): void {
     if (this.#isAnswered && !this.#dropped) this.#host.unused(this);
     this.#forget();
@@ -97,7 +97,7 @@ export class HeldJob {
     else this.#run.stop(reason);
   }
 
-  /** The coordinator has the last word. */
+  /** The coordinator's final verdict. */
   acknowledged(verdict: ResultVerdict): void {
     if (!this.log.isWhole) return;
     if (verdict === 'stale' && this.#isAnswered) this.#host.unused(this);
@@ -105,7 +105,7 @@ export class HeldJob {
     this.#over();
   }
 
-  /** The run has said its last word. */
+  /** The run has sent its final message. */
   ended(): void {
     this.#run = null;
     if (this.#dropped) return this.#over();
@@ -114,7 +114,10 @@ export class HeldJob {
     return undefined;
   }
 
-  /** What fails after the last word, for instance the closing of a connection, changes nothing. */
+  /**
+   * A failure after the final message, for instance at the closing of a connection, changes
+   * nothing.
+   */
   failed(code: ResetCode, message: string): void {
     if (this.#run === null) return;
     if (this.log.failure === null) {
@@ -124,7 +127,7 @@ export class HeldJob {
     this.ended();
   }
 
-  /** The disk no longer has what was written to it. */
+  /** The disk no longer has the written bytes. */
   unreadable(error: unknown): void {
     this.#diskFailed(error);
     this.log.fail('INTERNAL', 'the spool cannot be read');
@@ -132,7 +135,7 @@ export class HeldJob {
     else this.#run.stop('canceled');
   }
 
-  /** Leaves on disk what is whole, for the next process. */
+  /** Leaves a whole answer on disk for the next process. */
   async close(): Promise<void> {
     clearTimeout(this.#keepSoon);
     if (this.log.isWhole) await this.#keep();
@@ -152,7 +155,7 @@ export class HeldJob {
     }
   }
 
-  /** What is in memory stays there, and a run goes on until it needs more than that. */
+  /** Bytes in memory stay there, and a run continues until it needs more memory than that. */
   #diskFailed(error: unknown): void {
     if (this.#dropped) return;
     this.#host.logger.warn({ err: error, claim: this.facts.claimId }, 'the spool failed');

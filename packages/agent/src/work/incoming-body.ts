@@ -1,19 +1,19 @@
 /**
- * A request's bytes as they come from the link: first the JSON body, held whole, then the announced
- * files, one after the other, each handed on piece by piece. The coordinator is granted new credit
- * for what has been taken, so that a file waits at the coordinator and not in this memory.
+ * A request's bytes as they arrive from the link: first the JSON body, held whole, then the
+ * announced files, one after the other, each passed on piece by piece. The coordinator gets new
+ * credit for consumed bytes, so a file waits at the coordinator and not in the agent's memory.
  */
 import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
 import { JsonScan } from '@inference-gateway/shared/json/scan';
 import type { LocalUpload } from '../backends/backend.js';
 
-/** Pieces are joined up to this size; frames of the usual size stay as they came. */
+/** Pieces are joined up to this size; frames of the usual size stay unchanged. */
 const SMALL_BYTES = 16 * 1024;
 
 interface Announced {
   readonly bodyBytes: number;
   readonly uploads: readonly { readonly name: string; contentType: string; bytes: number }[];
-  /** Told of bytes that have been taken out of memory. */
+  /** Called with the number of bytes taken out of memory. */
   readonly consumed: (bytes: number) => void;
 }
 
@@ -21,7 +21,7 @@ export class IncomingBody {
   /** Resolves with the JSON body. */
   readonly body: Promise<Buffer>;
   readonly uploads: readonly LocalUpload[];
-  /** Why the body is not to be parsed; null while there is no reason. */
+  /** The reason not to parse the body; null while there is none. */
   fault: string | null = null;
   readonly #body = new GatheredBytes();
   readonly #scan = new JsonScan();
@@ -45,12 +45,12 @@ export class IncomingBody {
     this.uploads = queued.map(({ upload, file }) => ({ ...upload, read: () => file }));
   }
 
-  /** How many values of JSON the body holds, as far as it has come. */
+  /** The number of JSON values in the body so far. */
   get values(): number {
     return this.#scan.count;
   }
 
-  /** Bytes beyond what was announced are dropped. */
+  /** Bytes beyond the announced length are dropped. */
   receive(bytes: Uint8Array): void {
     let rest = this.#receiveBody(bytes);
     for (const file of this.#files) {
@@ -59,17 +59,17 @@ export class IncomingBody {
     }
   }
 
-  /** Nobody will send the rest: whoever reads a file is told why. */
+  /** The rest will not come: readers of a file get the reason. */
   end(reason: unknown): void {
     for (const file of this.#files) file.fail(reason);
   }
 
-  /** Returns what is left for the files. */
+  /** Returns the bytes after the body, which belong to the files. */
   #receiveBody(bytes: Uint8Array): Uint8Array {
     if (this.#bodyMissing === 0) return bytes;
     const taken = bytes.subarray(0, this.#bodyMissing);
     this.#bodyMissing -= taken.length;
-    // What is refused is taken, and not kept.
+    // A refused body is consumed, but not kept.
     if (this.fault === null) {
       this.#body.append(taken);
       this.fault = this.#scan.add(taken);
@@ -82,7 +82,7 @@ export class IncomingBody {
   }
 }
 
-/** The pieces of one file that have come and were not read yet: one window of the link at most. */
+/** The received pieces of one file that have not been read: at most one window of the link. */
 class FileQueue implements AsyncIterable<Uint8Array> {
   readonly #consumed: (bytes: number) => void;
   readonly #pieces: GatheredBytes[] = [];
@@ -95,7 +95,7 @@ class FileQueue implements AsyncIterable<Uint8Array> {
     this.#consumed = consumed;
   }
 
-  /** Returns what belongs to the next file. */
+  /** Returns the bytes of the next file. */
   receive(bytes: Uint8Array): Uint8Array {
     const taken = bytes.subarray(0, this.#missing);
     this.#missing -= taken.length;
@@ -104,7 +104,7 @@ class FileQueue implements AsyncIterable<Uint8Array> {
     return bytes.subarray(taken.length);
   }
 
-  /** Whoever sends a byte at a time decides how many there are, and each costs some 200 more. */
+  /** A sender of single bytes decides the number of pieces, and each costs some 200 bytes more. */
   #keep(piece: Uint8Array): void {
     const last = this.#pieces.at(-1);
     const isSmall = last !== undefined && last.length + piece.length <= SMALL_BYTES;

@@ -1,6 +1,6 @@
 /**
- * Synchronous work as it comes from the link: its body on the way in, its answer on the way out. It
- * ends with its link, because nobody could be given the answer.
+ * Synchronous work from the link: its body comes in, its answer goes out. It ends with its link,
+ * because then there is no caller for the answer.
  */
 import type { AgentEndStream, AgentWork } from '@inference-gateway/shared/protocol/link';
 import type {
@@ -14,7 +14,7 @@ import type { MediaPart } from '../backends/backend.js';
 import { IncomingBody } from './incoming-body.js';
 import type { StopReason, Work } from './work.js';
 
-/** The coordinator waits 5 s for it. */
+/** The coordinator waits 5 s for ACCEPT. */
 const ACCEPT_WITHIN_MS = 20;
 
 export class IncomingWork implements Work, AgentWork {
@@ -25,7 +25,7 @@ export class IncomingWork implements Work, AgentWork {
   #accepting: NodeJS.Timeout | undefined;
   #answered = false;
   #parts = 0;
-  /** Of the whole answer, once it is said. */
+  /** Usage of the whole answer, once it is complete. */
   #usage: TokenUsage | null = null;
 
   constructor(open: Message<'OPEN'>, stream: AgentEndStream) {
@@ -48,7 +48,7 @@ export class IncomingWork implements Work, AgentWork {
     return this.#abort.signal;
   }
 
-  /** What comes without credit ends the work: it would pile up here. */
+  /** Bytes without credit end the work: they would pile up here. */
   receive(bytes: Uint8Array): void {
     if (!this.stream.isOpen) return;
     if (this.stream.hadCredit(bytes.length)) return this.request.receive(bytes);
@@ -58,7 +58,7 @@ export class IncomingWork implements Work, AgentWork {
   }
 
   /**
-   * The coordinator stopped the work. It waits for a word back: at once where the run is over
+   * The coordinator stopped the work. It waits for a reply: sent at once if the run has ended
    * already.
    */
   cancel(): void {
@@ -66,7 +66,7 @@ export class IncomingWork implements Work, AgentWork {
     else this.stop('canceled');
   }
 
-  /** Drops what is queued: a run that waits for credit, which will never come, must end as well. */
+  /** Drops queued data: a run that waits for credit, which will never come, must also end. */
   stop(reason: StopReason): void {
     this.stream.out.discard();
     this.#abort.abort(reason);
@@ -77,7 +77,7 @@ export class IncomingWork implements Work, AgentWork {
     this.stop('link lost');
   }
 
-  /** HEAD accepts, too: where the answer comes at once, it saves a message. */
+  /** HEAD also accepts: if the answer starts at once, this saves a message. */
   accept(): void {
     this.#accepting = setTimeout(() => this.stream.say({ t: 'ACCEPT' }), ACCEPT_WITHIN_MS);
   }
@@ -114,7 +114,7 @@ export class IncomingWork implements Work, AgentWork {
     if (this.stream.out.queuedBytes >= LINK.windowBytes) await this.stream.out.drained();
   }
 
-  /** The answer is whole. The stream stays open until its last byte has found credit. */
+  /** The answer is whole. The stream stays open until its last byte has credit. */
   end(usage: TokenUsage | null): void {
     this.#answered = true;
     this.#usage = usage;
@@ -122,7 +122,7 @@ export class IncomingWork implements Work, AgentWork {
     void this.stream.out.emptied().then(() => this.#close());
   }
 
-  /** There will be no answer, or no more of it. */
+  /** The answer has failed, in whole or in its remaining part. */
   fail(code: ResetCode, message: string, usage: TokenUsage | null = null): void {
     if (this.stream.isOpen) this.#reset(code, message, usage);
   }

@@ -1,6 +1,6 @@
 /**
  * A job on one stream of one link: its request comes in, and its recorded answer goes out from the
- * first byte on, as fast as the link takes it and the run makes it.
+ * first byte on, at the pace of the link and of the run.
  */
 import type { AgentEndStream, AgentWork } from '@inference-gateway/shared/protocol/link';
 import type { RejectReason, ResetCode } from '@inference-gateway/shared/protocol/messages';
@@ -12,9 +12,9 @@ export class JobStream implements AgentWork, JobOutlet {
   readonly #job: HeldJob;
   readonly #stopListening: () => void;
   #wake: () => void = () => {};
-  /** Nobody listens any more; the last word is still due. */
+  /** The coordinator has cancelled; the final message is still due. */
   #canceled = false;
-  /** The last word was said, or nobody can be told it any more. */
+  /** The final message was sent, or can no longer be sent. */
   #closed = false;
 
   constructor(job: HeldJob, stream: AgentEndStream) {
@@ -25,7 +25,7 @@ export class JobStream implements AgentWork, JobOutlet {
     void this.#sendAnswer();
   }
 
-  /** What comes without credit ends the work: it would pile up here. */
+  /** Bytes without credit end the work: they would pile up here. */
   receive(bytes: Uint8Array): void {
     if (this.#closed) return;
     if (this.stream.hadCredit(bytes.length)) return this.#job.receive(bytes);
@@ -38,7 +38,9 @@ export class JobStream implements AgentWork, JobOutlet {
     if (!this.#closed) this.stream.consumed(bytes);
   }
 
-  /** It can cross the last word, and ends the claim all the same: nobody will acknowledge it. */
+  /**
+   * It may cross the final message, and ends the claim nevertheless: no acknowledgement will come.
+   */
   cancel(): void {
     this.#canceled = true;
     this.stream.out.discard();
@@ -69,7 +71,7 @@ export class JobStream implements AgentWork, JobOutlet {
     this.stream.close();
   }
 
-  /** A failure takes the place of what was not sent yet. */
+  /** A failure replaces everything not sent yet. */
   #answerGrew(): void {
     if (this.#job.log.failure !== null) this.stream.out.discard();
     this.#wake();
@@ -93,7 +95,7 @@ export class JobStream implements AgentWork, JobOutlet {
     return undefined;
   }
 
-  /** Resolves with how many bytes it was, once there is room for the next. */
+  /** Resolves with the number of bytes sent, once there is room for the next piece. */
   async #sendPiece(from: number, to: number): Promise<number> {
     const { log } = this.#job;
     try {
@@ -108,7 +110,7 @@ export class JobStream implements AgentWork, JobOutlet {
     }
   }
 
-  /** The stream stays open until its last byte has found credit. */
+  /** The stream stays open until its last byte has credit. */
   async #closeWhenSent(): Promise<void> {
     await this.stream.out.emptied();
     const { failure } = this.#job.log;
@@ -116,7 +118,7 @@ export class JobStream implements AgentWork, JobOutlet {
     else this.#reset(failure.code, failure.message ?? '');
   }
 
-  /** Takes the place of what was not sent yet. */
+  /** Replaces everything not sent yet. */
   #reset(code: ResetCode, message: string): void {
     this.stream.out.discard();
     this.#say({ t: 'RESET', code, message });

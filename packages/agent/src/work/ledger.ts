@@ -1,6 +1,6 @@
 /**
- * Who uses this machine, now and today: public names, models and amounts, never a prompt and never
- * an output.
+ * The use of this machine, now and today: public names, models and amounts, never prompts or
+ * outputs.
  */
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { Message } from '@inference-gateway/shared/protocol/messages';
@@ -10,14 +10,14 @@ import type { ClaimView } from './held-claims.js';
 import { RunRecord } from './run-record.js';
 import type { RunOutcome, Use } from './run-record.js';
 
-/** As many as there are claims at most. */
+/** The maximum number of claims. */
 const MAX_ENDED_JOBS = 256;
 
 export interface LedgerOptions {
-  /** Null: today's sums end with the agent. */
+  /** Null: today's sums are lost when the agent ends. */
   readonly file: TodayFile | null;
   readonly logger: Pick<Logger, 'warn'>;
-  /** In ms; never set back. */
+  /** In ms; monotonic. */
   readonly clock?: () => number;
   /** Unix ms. */
   readonly wallClock?: () => number;
@@ -26,13 +26,13 @@ export interface LedgerOptions {
 
 export class Ledger {
   readonly today: DayBook;
-  /** Since the agent started, by service. */
+  /** By service, since the agent started. */
   readonly tally = new Tally();
   readonly #clock: () => number;
   readonly #wallClock: () => number;
   readonly #energy: EnergyMeter;
   readonly #running = new Set<RunRecord>();
-  /** By claim: their answers may wait to be confirmed. The oldest goes first. */
+  /** By claim: jobs whose answers may wait for confirmation. The oldest is dropped first. */
   readonly #endedJobs = new Map<string, { readonly use: Use; readonly day: string }>();
 
   constructor({ clock = () => performance.now(), wallClock = Date.now, ...rest }: LedgerOptions) {
@@ -42,7 +42,7 @@ export class Ledger {
     this.today = new DayBook({ ...rest, wallClock });
   }
 
-  /** A run begins. It tells by itself when it has ended. */
+  /** A run begins. The record reports its own end. */
   begin(open: Message<'OPEN'>): RunRecord {
     const record = new RunRecord({
       open,
@@ -55,7 +55,7 @@ export class Ledger {
     return record;
   }
 
-  /** Every run under way, and every answer that waits to be confirmed. */
+  /** Every current run, and every answer that waits for confirmation. */
   now(claims: readonly ClaimView[]): Use[] {
     this.#energy.reckon();
     const running = [...this.#running].map(({ use }) => use);
@@ -67,7 +67,7 @@ export class Ledger {
     this.#energy.sampled(sample);
   }
 
-  /** A job's answer was for nobody: its tokens do not count, and its time was spent. */
+  /** A job's answer was unused: its tokens do not count, but its time does. */
   unused(claimId: string): void {
     const ended = this.#endedJobs.get(claimId);
     if (ended === undefined) return;
@@ -97,7 +97,7 @@ export class Ledger {
     }
   }
 
-  /** Of an earlier process's run only what was written beside its answer is known. */
+  /** Of an earlier process's run only the facts stored with its answer are known. */
   #useOf({ bytes, ...facts }: ClaimView): Use {
     const ended = this.#endedJobs.get(facts.claimId);
     if (ended !== undefined) return { ...ended.use, bytes };
@@ -116,13 +116,14 @@ export class Ledger {
   }
 }
 
-// Today's sums, by this machine's calendar: they begin anew at midnight and outlive the agent.
+// Today's sums, by this machine's calendar: they restart at midnight and survive a restart of the
+// agent.
 
-/** A process that is killed forgets what it did in this time at most. */
+/** A killed process loses at most the sums of this interval. */
 const WRITE_EVERY_MS = 60_000;
 
 interface DayBookOptions {
-  /** Null: the sums end with the agent. */
+  /** Null: the sums are lost when the agent ends. */
   readonly file: TodayFile | null;
   readonly logger: Pick<Logger, 'warn'>;
   /** Unix ms. */
@@ -158,7 +159,7 @@ class DayBook {
     return this.#sums.total;
   }
 
-  /** Takes up what earlier processes did today. */
+  /** Restores the sums of earlier processes of today. */
   async restore(): Promise<void> {
     const { file, logger } = this.#options;
     try {
@@ -178,7 +179,7 @@ class DayBook {
     this.#changed();
   }
 
-  /** The tokens of a run that ended today do not count after all. */
+  /** The tokens of a run that ended today no longer count. */
   takeBack(use: Use): void {
     this.#sums.takeBack(use);
     this.#changed();
@@ -190,7 +191,7 @@ class DayBook {
     this.#timer ??= setTimeout(() => void this.#write(), writeEveryMs).unref();
   }
 
-  /** Brings to disk what is not there yet. */
+  /** Writes unsaved sums to disk. */
   async close(): Promise<void> {
     await this.#write();
   }
@@ -202,7 +203,7 @@ class DayBook {
     this.#sums = new DaySums();
   }
 
-  /** One after the other. */
+  /** Writes are serial. */
   #write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -210,7 +211,7 @@ class DayBook {
     return this.#writing;
   }
 
-  /** What the disk does not take goes there with the next run. */
+  /** After a failed write the sums are written with the next run. */
   async #writeNow(): Promise<void> {
     const { file, logger } = this.#options;
     if (this.#isWritten || file === null) return;
@@ -224,7 +225,7 @@ class DayBook {
   }
 }
 
-/** As a calendar on this machine's wall has it. */
+/** The date in this machine's time zone. */
 function dayOf(atMs: number): string {
   const at = new Date(atMs);
   return [at.getFullYear(), twoDigits(at.getMonth() + 1), twoDigits(at.getDate())].join('-');
@@ -234,7 +235,7 @@ function twoDigits(part: number): string {
   return String(part).padStart(2, '0');
 }
 
-/** What each service has done since the agent started: counters that only grow. */
+/** Totals per service since the agent started: counters that only grow. */
 export class Tally {
   readonly #requests = new Map<string, number>();
   readonly #sums = new Map<string, Sums>();
@@ -260,7 +261,7 @@ function keyOf(serviceId: string, kind: Use['kind'], outcome: RunOutcome): strin
   return `${kind} ${outcome} ${serviceId}`;
 }
 
-// The sums of one day, a row for each caller and model.
+// The sums of one day, one row per caller and model.
 
 /** Further callers and models share one row. */
 export const MAX_DAY_ROWS = 1_000;
@@ -342,16 +343,16 @@ function plus(a: Sums, b: Sums): Sums {
   };
 }
 
-// What the cards take, shared equally among the runs under way at that moment. Runs of a second
-// come and go between two samples, so it is reckoned at each beginning and end, too, with the power
-// of the last sample.
+// The cards' energy, shared equally among the current runs. Runs of a second come and go between
+// two samples, so it is also computed at each beginning and end of a run, with the power of the
+// last sample.
 
-/** A sample says nothing of what comes so long after it: the machine may have slept. */
+/** A sample does not count for later times than this: the machine may have slept. */
 const BELIEVED_MS = 5_000;
 
-/** Whoever is under way. */
+/** A current run. */
 interface EnergyUser {
-  /** Null while no card has told its power. */
+  /** Null until a card has reported its power. */
   joules: number | null;
 }
 
@@ -362,7 +363,7 @@ class EnergyMeter {
   #sampledAt = 0;
   #reckonedAt = 0;
 
-  /** The clock is in ms and never set back. */
+  /** The clock is in ms and monotonic. */
   constructor(clock: () => number) {
     this.#clock = clock;
   }
@@ -383,7 +384,7 @@ class EnergyMeter {
     this.#watts = wattsOf(sample);
   }
 
-  /** Gives each its share of what was taken since the last time. */
+  /** Gives each run its share of the energy since the last call. */
   reckon(): void {
     const now = this.#clock();
     const ms = Math.min(now, this.#sampledAt + BELIEVED_MS) - this.#reckonedAt;
@@ -394,7 +395,7 @@ class EnergyMeter {
   }
 }
 
-/** Of all cards that tell; null where none does. */
+/** Total of all cards that report power; null if none does. */
 function wattsOf({ cards }: GpuSample): number | null {
   const known = cards.flatMap(({ powerWatts }) => (powerWatts === null ? [] : [powerWatts]));
   return known.length === 0 ? null : known.reduce((sum, watts) => sum + watts, 0);

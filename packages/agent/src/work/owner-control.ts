@@ -1,6 +1,6 @@
 /**
- * What the owner of this machine decides while the agent runs: whose work is let in, and whose is
- * handed back. A pause outlives the agent; a drain ends with it.
+ * The owner's decisions while the agent runs: whose work is accepted, and whose is handed back. A
+ * pause survives a restart of the agent; a drain does not.
  */
 import { formatDayHours, isOpenAt } from '@inference-gateway/shared/day-hours';
 import type { DayHours } from '@inference-gateway/shared/day-hours';
@@ -21,9 +21,9 @@ interface OwnerControlOptions {
   readonly file: PauseFile | null;
   /** When others may use this machine; null: always. */
   readonly hours?: DayHours | null;
-  /** Who has the card, and what then becomes of others' work; null: nobody looks. */
+  /** Who uses the card, and what then happens to others' work; null: the card is not watched. */
   readonly card?: Card | null;
-  /** What is let in has changed. */
+  /** Called when the accepted work changes. */
   readonly changed: () => void;
   /** Unix ms. */
   readonly now?: () => number;
@@ -35,22 +35,22 @@ interface Card {
   readonly running: 'yield' | 'finish';
 }
 
-/** Why not everybody's work is let in: the first of these that holds. */
+/** The reason why not all work is accepted: the first of these that applies. */
 export type OwnerReason =
   | { readonly kind: 'draining' }
   /** Until when, in Unix ms; null: until the owner resumes. */
   | { readonly kind: 'paused'; readonly until: number | null }
-  /** By which program, where that is known. */
+  /** The program, if it is known. */
   | { readonly kind: 'card_in_use'; readonly program: string | null }
   /** `22:00-07:00 Europe/Berlin`. */
   | { readonly kind: 'outside_hours'; readonly hours: string };
 
 export interface PauseOrder extends Pause {
-  /** Hands back what runs for others, too. */
+  /** Also hands back running work for others. */
   readonly now: boolean;
 }
 
-/** The clock is looked at each full minute: the machine may sleep, and its clock may be set. */
+/** The clock is checked at each full minute: the machine may sleep, and its clock may be set. */
 const LOOK_MS = 60_000;
 
 export class OwnerControl {
@@ -72,24 +72,24 @@ export class OwnerControl {
     return this.#options.runner.accepts;
   }
 
-  /** Null where everybody's work is let in. */
+  /** Null if all work is accepted. */
   get reason(): OwnerReason | null {
     return this.#reason;
   }
 
-  /** When the pause ends, in Unix ms; null where there is none, or none with an end. */
+  /** When the pause ends, in Unix ms; null if there is no pause, or no end. */
   get pausedUntil(): number | null {
     return this.#reason?.kind === 'paused' ? this.#reason.until : null;
   }
 
-  /** Takes up the pause of an earlier process, unless its owner was quicker. */
+  /** Restores the pause of an earlier process, unless the owner has given an order meanwhile. */
   async restore(): Promise<void> {
     const found = (await this.#options.file?.read()) ?? null;
     if (!this.#isOrdered) this.#pause = found;
     this.#apply();
   }
 
-  /** Lets in the owner's work alone. */
+  /** Accepts only the owner's work. */
   async pause({ until, now }: PauseOrder): Promise<void> {
     this.#isOrdered = true;
     this.#pause = { until };
@@ -101,7 +101,7 @@ export class OwnerControl {
     });
   }
 
-  /** Ends a pause and a drain; the hours and whoever has the card still count. */
+  /** Ends a pause and a drain; the hours and a program on the card still apply. */
   async resume(): Promise<void> {
     this.#isOrdered = true;
     this.#pause = null;
@@ -110,14 +110,14 @@ export class OwnerControl {
     await this.#save();
   }
 
-  /** Lets in nothing. Resolves with whether all that was under way came to its end in time. */
+  /** Accepts nothing. Resolves with whether all work ended in time. */
   async drain(timeoutMs: number): Promise<boolean> {
     this.#draining = true;
     this.#apply();
     return within(timeoutMs, this.#quiet());
   }
 
-  /** Somebody has taken the card, or it is free again. */
+  /** The card is in use by a program, or free again. */
   cardChanged(): void {
     this.#apply();
   }
@@ -126,7 +126,7 @@ export class OwnerControl {
     return this.#options.claims.list();
   }
 
-  /** What is let in stays as it is from now on. */
+  /** After this the accepted work no longer changes. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -170,7 +170,7 @@ export class OwnerControl {
     void this.#save().catch(() => undefined);
   }
 
-  /** The card tells of itself; of the clock nobody does. */
+  /** The card reports changes by events; the clock needs a timer. */
   #lookAgain(now: number): void {
     const until = this.#pause?.until ?? null;
     const { hours = null } = this.#options;
@@ -188,7 +188,9 @@ export class OwnerControl {
     return (this.#options.now ?? Date.now)();
   }
 
-  /** One after the other, and what counts by then: of two orders at once the later one stays. */
+  /**
+   * Writes are serial and save the current state: of two simultaneous orders the later one stays.
+   */
   async #save(): Promise<void> {
     const { file } = this.#options;
     if (file === null) return;
@@ -200,7 +202,7 @@ export class OwnerControl {
   }
 }
 
-/** A disk that is full is no reason not to pause. */
+/** A pause applies even if the disk is full. */
 function unkept(cause: Error): CommandError {
   const message =
     `paused, but only until the agent ends: the pause cannot be kept (${cause.message}). ` +
@@ -213,18 +215,18 @@ function acceptsFor(reason: OwnerReason | null): Accepts {
   return reason.kind === 'draining' ? 'none' : 'own';
 }
 
-// Watches whether the owner of this machine takes the card.
+// Watches whether the owner of this machine uses the card.
 
 interface CardGuardOptions {
   readonly gpu: GpuWatch;
   readonly settings: GameModeSettings;
-  /** Of these, the programs that are none of the configured servers; null: it cannot be told. */
+  /** The programs among these that are not configured servers; null: unknown. */
   readonly strangers: (
     processes: readonly GpuProcess[] | null,
   ) => Promise<readonly GpuProcess[] | null>;
-  /** Since when nothing of ours runs, as of `performance.now()`; null while something does. */
+  /** Since when none of the agent's work runs, as of `performance.now()`; null while some does. */
   readonly idleSince: () => number | null;
-  /** The card was taken, or is free again. */
+  /** The card's state has changed. */
   readonly changed: () => void;
 }
 
@@ -233,7 +235,7 @@ export class CardGuard {
   readonly #mode: GameMode;
   readonly #stop: () => void;
   #isTaken = false;
-  /** A sample that waits for the one before it; a newer one takes its place. */
+  /** A sample that waits for the previous judgement; a newer one replaces it. */
   #next: GpuSample | null = null;
   #isJudging = false;
 
@@ -268,7 +270,7 @@ export class CardGuard {
     const { strangers, idleSince, changed } = this.#options;
     const theirs = await strangers(processes);
     const seen = { at, cards, processes, strangers: theirs, idleSince: idleSince() };
-    // Where no sample came for a while it was given back by the clock, which tells nobody here.
+    // If no sample came for a while the card became free by timeout, which raises no event here.
     const hasLapsed = this.#isTaken && this.#mode.intruderAt(at) === null;
     this.#mode.see(seen);
     const isTaken = this.#mode.intruderAt(at) !== null;

@@ -1,20 +1,20 @@
-/** What is told of one run: who asked for what, how long it took, and how much came of it. */
+/** Records one run: the caller, the model, the duration and the amounts. */
 import type { Message, ResetCode, TokenUsage } from '@inference-gateway/shared/protocol/messages';
 import type { ClaimPhase } from './held-job.js';
 
 export const RUN_OUTCOMES = ['ok', 'failed', 'canceled', 'yielded'] as const;
 export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 
-/** One use of this machine, for its owner: never a prompt, never an output. */
+/** One use of this machine, for its owner: never a prompt or an output. */
 export interface Use {
-  /** The job's; that of the request where a caller waits for the answer. */
+  /** The job's id, or the request's id if a caller waits for the answer. */
   readonly id: string;
   readonly kind: Message<'OPEN'>['kind'];
   readonly jobId: string | null;
   readonly claimId: string | null;
   readonly phase: ClaimPhase;
   readonly endpoint: string;
-  /** Null for an answer of an earlier process, like the tokens and seconds of its run. */
+  /** Null for an answer of an earlier process, as are the tokens and seconds of its run. */
   readonly serviceId: string | null;
   readonly model: string;
   /** The caller's public name. */
@@ -23,16 +23,16 @@ export interface Use {
   readonly own: boolean;
   /** Unix ms at which the run began. */
   readonly since: number;
-  /** Null while the local server has not told. */
+  /** Null until the local server has reported them. */
   readonly promptTokens: number | null;
   readonly completionTokens: number | null;
-  /** The local server did not count them. */
+  /** True if the local server did not count them. */
   readonly estimated: boolean;
-  /** That the run has taken, up to its end. */
+  /** Duration of the run so far, or in total. */
   readonly seconds: number | null;
-  /** Null where no card tells its power. */
+  /** Null if no card reports its power. */
   readonly energyWh: number | null;
-  /** Of the answer so far. */
+  /** Size of the answer so far. */
   readonly bytes: number;
 }
 
@@ -40,15 +40,15 @@ interface RunRecordOptions {
   readonly open: Message<'OPEN'>;
   /** Unix ms. */
   readonly since: number;
-  /** In ms; never set back. */
+  /** In ms; monotonic. */
   readonly clock: () => number;
-  /** Called once, when the run has said its last word. */
+  /** Called once, after the run's final message. */
   readonly ended: (record: RunRecord, outcome: RunOutcome) => void;
 }
 
 export class RunRecord {
   readonly open: Message<'OPEN'>;
-  /** Null while no card has told its power. */
+  /** Null until a card has reported its power. */
   joules: number | null = null;
   readonly #options: RunRecordOptions;
   readonly #startedAt: number;
@@ -108,7 +108,7 @@ export class RunRecord {
     this.#end(this.#isRefused ? 'failed' : 'ok');
   }
 
-  /** What fails after the last word changes nothing. */
+  /** A failure after the final message changes nothing. */
   failed(code: ResetCode, usage: TokenUsage | null = null): void {
     if (this.#endedAt !== null) return;
     this.#usage = usage;

@@ -1,6 +1,6 @@
 /**
- * One run: body in, local server asked, answer out. Its only catch site turns failures into
- * RESET.
+ * One run: reads the body, asks the local server, sends the answer. Its only catch block turns
+ * failures into RESET.
  */
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { AdvertisedModel, TokenUsage } from '@inference-gateway/shared/protocol/messages';
@@ -12,23 +12,20 @@ import type { RequestBodies } from '../backends/request-bodies.js';
 import { SpoolFull } from './spool-room.js';
 import type { StopReason, Work } from './work.js';
 
-/**
- * While a model loads nothing comes back: PROGRESS keeps the coordinator's first-byte timer
- * alive.
- */
+/** While a model loads no data arrives: PROGRESS keeps the coordinator's first-byte timer alive. */
 const PROGRESS_MS = 10_000;
 /**
- * No coordinator keeps the card longer, whatever deadline it gives, or gives none: three times what
- * a film may take by default.
+ * The upper limit for any run, whatever deadline the coordinator sets, or if it sets none: three
+ * times the default limit of a video.
  */
 export const LONGEST_RUN_MS = 6 * 3_600_000;
 
 export interface RunHost {
   readonly logger: Logger;
   readonly bodies: RequestBodies;
-  /** Slots that were taken for it. */
+  /** The number of slots taken for it. */
   readonly slots: number;
-  /** The local server refused the connection: what it serves leaves the list at once. */
+  /** The local server refused the connection: its models leave the list at once. */
   unreachable(reason: string): void;
 }
 
@@ -49,12 +46,12 @@ export async function run(work: Work, entry: CatalogEntry, host: RunHost): Promi
   }
 }
 
-/** In ms, of a run with this deadline; 0: the coordinator gives none. */
+/** In ms, for a run with this deadline; 0: the coordinator sets none. */
 export function limitOf(deadlineMs: number): number {
   return Math.min(deadlineMs || LONGEST_RUN_MS, LONGEST_RUN_MS);
 }
 
-/** What has been sent of an answer that is not whole. */
+/** The sent part of an unfinished answer. */
 interface Sent {
   usage: () => TokenUsage | null;
 }
@@ -107,7 +104,7 @@ async function sendDocument(work: Work, { status, json, usage }: DocumentAnswer)
   work.end(usage);
 }
 
-/** HEAD goes out with the first event: until then another provider can take over. */
+/** HEAD is sent with the first event: until then another provider can take over. */
 async function sendEvents(
   work: Work,
   reply: EventAnswer,
@@ -133,13 +130,13 @@ async function sendEvents(
   }
 }
 
-/** Throws what is none. */
+/** Rethrows other errors. */
 function refusalIn(error: unknown): DocumentAnswer {
   if (error instanceof LocalRefusal) return error.answer;
   throw error;
 }
 
-/** HEAD goes out with the first file, for the same reason. */
+/** HEAD is sent with the first file, for the same reason. */
 async function sendMedia(work: Work, { parts }: MediaAnswer, begun: () => void): Promise<void> {
   let isFirst = true;
   for await (const part of parts) {

@@ -1,7 +1,7 @@
 /**
- * Decides whether a piece of work is let in, and runs it. The coordinator is not trusted for
- * addresses: it names an endpoint kind, a service and a model, and all three must be what the
- * owner configured.
+ * Decides whether a piece of work is accepted, and runs it. The coordinator is not trusted with
+ * addresses: it names an endpoint kind, a service and a model, and all three must match the owner's
+ * configuration.
  */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { contentTypeOf, formatOf } from '@inference-gateway/shared/media/types';
@@ -22,15 +22,15 @@ import { run } from './run.js';
 import type { StopReason, Work } from './work.js';
 import type { RunRecord } from './run-record.js';
 
-/** What a coordinator could have let through; anything larger is not of one. */
+/** The limit of a coordinator; a larger body cannot come from one. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 
 const MAX_UPLOAD_BYTES = 256 * 1024 * 1024;
 
-/** Bodies stay in memory while they run: together as much as the largest one alone may hold. */
+/** Bodies stay in memory while they run: the limit for all together equals the limit for one. */
 export const MAX_HELD_BODY_BYTES = MAX_BODY_BYTES;
 
-/** Longer ids than a coordinator makes would not fit into HELLO. */
+/** Coordinators make no longer ids, and longer ones would not fit into HELLO. */
 const MAX_ID_CHARACTERS = 64;
 
 export type Accepts = Message<'HEARTBEAT'>['accepts'];
@@ -43,7 +43,7 @@ export interface RunnerParts {
 }
 
 export class WorkRunner {
-  /** Whose work the owner lets in. */
+  /** Whose work the owner accepts. */
   accepts: Accepts = 'all';
   readonly #catalog: Catalog;
   readonly #logger: Logger;
@@ -73,7 +73,7 @@ export class WorkRunner {
 
   /**
    * Answers ACCEPT and runs the work, or answers REJECT. The slot is taken until the run has ended,
-   * whether its answer is fetched by then or not.
+   * even if its answer has not been fetched by then.
    */
   take(work: Work): void {
     const entry = this.#catalog.find(work.open.service_id);
@@ -97,8 +97,8 @@ export class WorkRunner {
   }
 
   /**
-   * A slot for a question of this machine's own; null where none is free, and while the owner keeps
-   * others' work out.
+   * A slot for one of the agent's own questions; null if none is free, and while the owner refuses
+   * others' work.
    */
   reserve(serviceId: string): { release(): void } | null {
     const entry = this.#catalog.find(serviceId);
@@ -106,7 +106,7 @@ export class WorkRunner {
     return this.#slots.take(toOwner(entry), this.#catalog.entries().map(toOwner));
   }
 
-  /** What HEARTBEAT tells of each service. */
+  /** The slots of each service for HEARTBEAT. */
   slots(): Message<'HEARTBEAT'>['slots'] {
     return this.#catalog.entries().map((entry) => {
       const busy = this.#slots.busy(entry.config.id);
@@ -114,7 +114,7 @@ export class WorkRunner {
     });
   }
 
-  /** Ends the runs that fit. */
+  /** Ends the matching runs. */
   stop(reason: StopReason, isMeant: (open: Message<'OPEN'>) => boolean): void {
     for (const work of this.#running) if (isMeant(work.open)) work.stop(reason);
   }
@@ -124,12 +124,14 @@ export class WorkRunner {
     if (this.#running.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** No more work is taken; what runs has ended. */
+  /** Accepts no more work; resolves once running work has ended. */
   close(): Promise<void> {
     return this.#bodies.close();
   }
 
-  /** As many as are free, up to what was asked for: with fewer, answers are made in turn. */
+  /**
+   * As many as are free, up to the requested number: with fewer slots, answers are made in turn.
+   */
   #takeSlots(entry: CatalogEntry, most: number): { release(): void }[] {
     const taken: { release(): void }[] = [];
     while (taken.length < most) {
@@ -184,7 +186,7 @@ function bodyBytes({ body }: Message<'OPEN'>): number {
   return body?.bytes ?? 0;
 }
 
-/** A file's name and type reach the local server: they are those of the endpoint, and no others. */
+/** A file's name and type reach the local server: only those of the endpoint are allowed. */
 function hasOnlyItsFiles({ endpoint, parts = [] }: Message<'OPEN'>): boolean {
   const rules = ENDPOINTS[endpoint].uploads;
   return parts.every(({ name, content_type: type }) => {
@@ -208,19 +210,22 @@ interface SlotOwner {
   readonly serviceId: string;
   readonly slots: number;
   /**
-   * Services of one group share one card: together they run at most the largest `slots` among
-   * them.
+   * Services of one group share one card: together they run at most the largest `slots` of the
+   * group.
    */
   readonly slotGroup: string | null;
 }
 
-/** How many runs a service may have at once, and the services that share its card. */
+/** The number of runs per service, and per group of services that share a card. */
 export class Slots {
   readonly #busy = new Map<string, number>();
-  /** Of a group: a service that has left the list has the card until its work is done. */
+  /** By group: a service that has left the list keeps its slots until its work has ended. */
   readonly #busyInGroup = new Map<string, number>();
 
-  /** Takes a slot among these services for one of them; null where none is free. */
+  /**
+   * Takes a slot of one service; null if none is free. `all` are the services that may share its
+   * card.
+   */
   take(owner: SlotOwner, all: readonly SlotOwner[]): { release(): void } | null {
     if (this.busy(owner.serviceId) >= owner.slots || this.#groupIsFull(owner, all)) return null;
     this.#count(owner, 1);
@@ -254,7 +259,7 @@ export class Slots {
   }
 }
 
-/** A piece of work as its run sees it: what passes through is written into the ledger. */
+/** A piece of work as its run sees it: records everything that passes in the ledger. */
 export class MeteredWork implements Work {
   readonly #work: Work;
   readonly #record: RunRecord;

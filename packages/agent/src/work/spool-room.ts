@@ -1,7 +1,7 @@
-/** How much all recorded answers together may hold. */
+/** Limit for all recorded answers together. */
 
 export const SPOOL_MAX_BYTES = 1024 ** 3;
-/** Where there is no disk for them: gathering takes up to three times as much. */
+/** Limit if there is no disk for them: gathering takes up to three times as much. */
 export const MEMORY_MAX_BYTES = 128 * 1024 ** 2;
 
 /** An answer does not fit: its job fails, and may be tried elsewhere. */
@@ -20,7 +20,7 @@ export class SpoolRoom {
     this.#maxBytes = maxBytes;
   }
 
-  /** Throws `SpoolFull` where there is not so much left. */
+  /** Throws `SpoolFull` if not that much is left. */
   take(bytes: number): void {
     if (this.#usedBytes + bytes > this.#maxBytes) throw new SpoolFull();
     this.#usedBytes += bytes;

@@ -1,6 +1,6 @@
 /**
- * The folder of recorded answers. What an earlier process finished is found again; what it had not
- * finished is swept, because nothing can go on with it.
+ * The folder of recorded answers. Finished answers of an earlier process are restored; unfinished
+ * ones are removed, because they cannot be continued.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -15,7 +15,7 @@ import { AnswerBytes, AnswerLog, DATA_ENDING, META_ENDING, SpoolFile } from './a
 import type { AnswerMessage, Mark } from './answer-log.js';
 import { MEMORY_MAX_BYTES, SPOOL_MAX_BYTES, SpoolRoom } from './spool-room.js';
 
-/** An answer that nobody has fetched so long is given up. */
+/** An answer that was not fetched is dropped after this time. */
 export const KEPT_MS = 7 * 24 * 3_600_000;
 
 export interface SpoolOptions {
@@ -47,7 +47,7 @@ export class Spool {
     return new AnswerLog(() => this.#newBytes());
   }
 
-  /** The whole answers of earlier processes. Without a folder to write to, memory must do. */
+  /** The whole answers of earlier processes. Without a writable folder they are kept in memory. */
   async restore(): Promise<readonly FoundAnswer[]> {
     if (this.#folder === null) return [];
     try {
@@ -74,12 +74,12 @@ export class Spool {
       kept.add(stem + META_ENDING).add(stem + DATA_ENDING);
     }
     const swept = names.filter((name) => isOfSpool(name) && !kept.has(name));
-    // What cannot be removed does no harm: it is tried again at the next start.
+    // A file that cannot be removed does no harm: removal is tried again at the next start.
     for (const name of swept) await rm(join(folder, name)).catch(() => undefined);
     return found;
   }
 
-  /** Null where it is damaged, or too old. */
+  /** Null if it is damaged, or too old. */
   async #readAnswer(stem: string): Promise<FoundAnswer | null> {
     try {
       const answer = decodeSpoolMeta(await readFile(stem + META_ENDING, 'utf8'));
@@ -97,14 +97,14 @@ export class Spool {
     return { facts, log: new AnswerLog(() => this.#newBytes(), { bytes, marks }) };
   }
 
-  /** Claims are named by the coordinator, files are not. */
+  /** File names are the agent's own: the coordinator chooses the claims' names. */
   #newBytes(): AnswerBytes {
     if (this.#folder === null) return new AnswerBytes(null, this.#memory);
     return new AnswerBytes(new SpoolFile(join(this.#folder, randomId())), this.#room);
   }
 }
 
-/** Whatever else the owner has put there, or a link of the owner's leads to, is left alone. */
+/** Ignores the owner's other files, also behind a link. */
 function isOfSpool(name: string): boolean {
   return OWN_ENDINGS.some((ending) => name.endsWith(ending));
 }
@@ -119,9 +119,9 @@ async function faultOf(dataFile: string, answer: SpooledAnswer | null): Promise<
   return hash.digest('hex') === answer.sha256 ? null : 'its hash does not fit';
 }
 
-// What is written beside a spooled answer, and read again by the next process.
+// The metadata beside a spooled answer, for the next process.
 
-/** Of which job an answer is. */
+/** The job of an answer. */
 export interface JobFacts {
   readonly jobId: string;
   readonly claimId: string;
@@ -138,7 +138,7 @@ export interface JobFacts {
 interface SpooledAnswer {
   readonly facts: JobFacts;
   readonly bytes: number;
-  /** Of the bytes alone. */
+  /** Hash of the bytes only. */
   readonly sha256: string;
   /** Unix ms at which it was kept. */
   readonly keptAt: number;
@@ -177,7 +177,7 @@ export function spoolMeta(facts: JobFacts, { length, sha256, marks }: AnswerLog)
   return JSON.stringify(meta);
 }
 
-/** Null where the text is not what `spoolMeta` wrote of a whole answer. */
+/** Null if the text is not what `spoolMeta` wrote for a whole answer. */
 function decodeSpoolMeta(written: string): SpooledAnswer | null {
   const parsed = spooled.safeParse(parseJson(written));
   if (!parsed.success) return null;
@@ -197,7 +197,7 @@ function parseJson(written: string): unknown {
   }
 }
 
-/** By the link's own decoder: what is read here will be sent there. */
+/** Uses the link's own decoder, because the message will be sent on the link. */
 function decodeMessage(value: unknown): AnswerMessage | null {
   if (typeof value !== 'object' || value === null) return null;
   const decoded = decodeAgentMessage(JSON.stringify({ ...value, stream: 1 }));

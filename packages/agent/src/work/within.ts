@@ -1,9 +1,9 @@
-/** Waits, but not for ever. */
+/** Waits with a time limit. */
 
-/** Some 24 days: a timer that is set to more fires at once. */
+/** Some 24 days: a timer with a longer delay fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Whether it came to pass within the time. */
+/** Whether the promise settled in time. */
 export async function within(timeoutMs: number, done: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<false>((resolve) => {

@@ -1,4 +1,4 @@
-/** What a piece of work is to its run, whether a caller waits for it or not. */
+/** A piece of work as its run sees it, whether a caller waits for it or not. */
 import type {
   Message,
   RejectReason,
@@ -10,22 +10,22 @@ import type { LocalUpload, MediaPart } from '../backends/backend.js';
 /** Why the work was stopped: the reason of its abort signal. */
 export type StopReason = 'canceled' | 'deadline' | 'link lost' | 'yielded';
 
-/** What a run needs of the work that it does. */
+/** What a run needs from its work. */
 export interface Work {
   readonly open: Message<'OPEN'>;
   readonly request: {
     /** Resolves with the JSON body. */
     readonly body: Promise<Buffer>;
-    /** Why the body is not to be parsed, told when it has come; null where it is. */
+    /** The reason not to parse the body, set once it has arrived; null if there is none. */
     readonly fault: string | null;
-    /** How many values of JSON it holds, as far as it has come. */
+    /** The number of JSON values in the body so far. */
     readonly values: number;
     readonly uploads: readonly LocalUpload[];
   };
   readonly signal: AbortSignal;
   accept(): void;
   reject(reason: RejectReason): void;
-  /** Ends the run; its last word tells why. */
+  /** Ends the run; its final message gives the reason. */
   stop(reason: StopReason): void;
   progress(phase: string): void;
   head(status: number, contentType: string): void;
@@ -35,6 +35,6 @@ export interface Work {
   data(bytes: Uint8Array): Promise<void>;
   /** The answer is whole. */
   end(usage: TokenUsage | null): void;
-  /** There will be no answer, or no more of it: `usage` is that of what was sent of it. */
+  /** The answer has failed, in whole or in its remaining part: `usage` counts the sent part. */
   fail(code: ResetCode, message: string, usage?: TokenUsage | null): void;
 }
