@@ -36,28 +36,28 @@ export interface AgentOptions {
   /** The coordinator's public origin. */
   readonly url: string;
   readonly token: string;
-  /** The name that was enrolled; the coordinator's word counts. */
+  /** The enrolled name; the coordinator's answer overrides it. */
   readonly name: string | null;
   readonly services: readonly ServiceConfig[];
-  /** What is known of the hardware at this moment. */
+  /** The hardware as known at this moment. */
   readonly host: () => AgentHost;
   readonly logger: Logger;
   /** Do not connect again after a link has ended. */
   readonly once: boolean;
-  /** What converts audio; null where ffmpeg is not installed. */
+  /** Converts audio; null if ffmpeg is not installed. */
   readonly ffmpeg?: AudioConverter | null;
-  /** What looks at the graphics cards; null where nothing can. It stays the caller's to close. */
+  /** Samples the graphics cards; null if there is no source. The caller closes it. */
   readonly gpu?: GpuWatch | null;
-  /** When the card counts as its owner's; null: never. */
+  /** When the owner counts as the card's user; null: never. */
   readonly gameMode?: GameModeSettings | null;
   /** When others may use this machine; null: always. */
   readonly hours?: DayHours | null;
   /**
-   * Where finished answers and the owner's pause outlive this process, which must hold its lock;
-   * null: they end with it.
+   * Where finished answers and the owner's pause survive this process, which must hold the folder's
+   * lock; null: they are lost when it ends.
    */
   readonly stateDir?: string | null;
-  /** What all recorded answers together may hold. */
+  /** Limit for all recorded answers together. */
   readonly spoolMaxBytes?: number;
   /** How long a stopping agent lets work finish. */
   readonly drainMs?: number;
@@ -71,28 +71,28 @@ export interface AgentStatus {
   readonly since: number;
   /** Why it is not online. */
   readonly reason: string | null;
-  /** Pieces of work under way. */
+  /** Number of running pieces of work. */
   readonly running: number;
-  /** Whose work is let in, and when a pause ends (Unix ms). */
+  /** Whose work is accepted, and when a pause ends (Unix ms). */
   readonly accepts: Accepts;
   readonly pausedUntil: number | null;
-  /** Why not everybody's. */
+  /** Why not all work is accepted. */
   readonly ownerReason: OwnerReason | null;
   readonly services: readonly ServiceStatus[];
-  /** As far as the system tells. */
+  /** As far as the system reports them. */
   readonly gpus: readonly GpuStatus[];
-  /** What was done since midnight. */
+  /** Since midnight. */
   readonly today: Sums;
-  /** Of answers that the coordinator has not confirmed. */
+  /** Size of answers that the coordinator has not confirmed. */
   readonly spoolBytes: number;
 }
 
 const DRAIN_MS = 30_000;
-/** How long it then waits for the coordinator's word that it has the answers. */
+/** How long it then waits until the coordinator acknowledges the answers. */
 const ACKNOWLEDGE_MS = 2_000;
 
 export class Agent {
-  /** Resolves when the agent has ended by itself, with the reason; null where it was drained. */
+  /** Resolves when the agent has ended by itself, with the reason; null if it was drained. */
   readonly closed: Promise<CommandError | null>;
   readonly owner: OwnerControl;
   /** Who uses this machine, and how much. */
@@ -138,7 +138,10 @@ export class Agent {
     return this.#name;
   }
 
-  /** Resolves when the coordinator has registered the agent; rejects with what no waiting mends. */
+  /**
+   * Resolves when the coordinator has registered the agent; rejects with a fault that no retry
+   * mends.
+   */
   async start(): Promise<void> {
     this.#catalog.onChange(() => this.announce());
     const parts = [this.#catalog.start(), this.#claims.restore(), this.owner.restore()];
@@ -173,7 +176,7 @@ export class Agent {
     });
   }
 
-  /** Tells the coordinator anew what is served, and on what hardware. */
+  /** Tells the coordinator again what is served, and on what hardware. */
   announce(): void {
     this.#connection?.link?.announceServices();
   }
@@ -194,19 +197,19 @@ export class Agent {
     };
   }
 
-  /** Every run under way, and every answer that waits to be confirmed. */
+  /** Every current run, and every answer that waits for confirmation. */
   uses(): Use[] {
     return this.ledger.now(this.#claims.list());
   }
 
-  /** Asks one model a tiny question. Throws a `CommandError` where there is none such. */
+  /** Asks one model a tiny question. Throws a `CommandError` if there is no such model. */
   test(wanted: Wanted): Promise<TestedModel> {
     return this.#catalog.test(wanted);
   }
 
   /**
-   * Takes no new work, lets what runs finish, hands back the jobs that do not, and leaves. Answers
-   * that the coordinator has not acknowledged stay on disk for the next start.
+   * Stops accepting work, lets running work finish, hands back the jobs that do not, and closes the
+   * link. Answers that the coordinator has not acknowledged stay on disk for the next start.
    */
   async drain(): Promise<void> {
     this.#enter('stopping', null);
@@ -223,7 +226,7 @@ export class Agent {
     return undefined;
   }
 
-  /** A run whose answer nobody will fetch ends here; a finished one stays on disk. */
+  /** Ends runs whose answers will not be fetched; finished answers stay on disk. */
   async #closeParts(): Promise<void> {
     this.#card?.close();
     this.owner.close();
@@ -234,7 +237,7 @@ export class Agent {
     await this.ledger.today.close();
   }
 
-  /** Null where nobody can look at the card, or its owner does not want it. */
+  /** Null if the card cannot be sampled, or its owner disabled this. */
   #newGuard(): CardGuard | null {
     const { gpu = null, gameMode: settings = null, services } = this.#options;
     if (gpu === null || settings?.enabled !== true) return null;
@@ -261,12 +264,12 @@ export class Agent {
   }
 }
 
-/** Null where one of them still goes on. */
+/** Null if one of them is null, i.e. still running. */
 function laterOf(one: number | null, other: number | null): number | null {
   return one === null || other === null ? null : Math.max(one, other);
 }
 
-/** What becomes of others' work when the card is taken. */
+/** What happens to others' work when the card is taken. */
 function whatRuns({ gameMode = null }: AgentOptions): GameModeSettings['running'] {
   return gameMode?.running ?? 'yield';
 }

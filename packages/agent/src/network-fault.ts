@@ -1,11 +1,11 @@
-/** Why a coordinator cannot be reached, in words: what is wrong, and what mends it. */
+/** Explains why a coordinator cannot be reached: the fault and its remedy. */
 import { certificateFault } from '@inference-gateway/shared/program/certificate';
 
-/** What Node, ws and node-fetch leave on their errors. */
+/** The fields that Node, ws and node-fetch set on their errors. */
 interface NetworkError {
   readonly message: string;
   readonly code?: unknown;
-  /** One a way that was tried, where a name has several addresses. */
+  /** One per attempt, if a name has several addresses. */
   readonly errors?: readonly unknown[];
 }
 
@@ -18,7 +18,7 @@ export function networkFault(cause: unknown): string {
   return certificate + (CERTIFICATE_REMEDIES[code]?.(detail) ?? untrusted(code));
 }
 
-/** Its certificate may word it, which nobody vouches for; and it goes to a terminal. */
+/** The message may contain text of an untrusted certificate, and goes to a terminal. */
 function detailOf({ message }: NetworkError): string {
   return message
     .replace(/^request to .* failed, reason: /, '')
@@ -53,7 +53,7 @@ function notTls(detail: string): string {
   return `it does not speak TLS (${detail}). Is this the port that https:// is served on?`;
 }
 
-/** To follow what is wrong; of all others nobody vouches for the certificate. */
+/** Follows the fault; any other fault means that the certificate is not trusted. */
 const CERTIFICATE_REMEDIES: Readonly<Record<string, (detail: string) => string>> = {
   CERT_HAS_EXPIRED: () =>
     ". Whoever runs the coordinator renews it; if this machine's clock is wrong, set that",
@@ -62,7 +62,7 @@ const CERTIFICATE_REMEDIES: Readonly<Record<string, (detail: string) => string>>
     ` (${detail}). Write the one that it is for, or find out who answers in its place`,
 };
 
-/** It may have been another one yesterday: whoever reads this is to ask before they trust it. */
+/** The certificate may have changed: the reader must ask before they trust it. */
 function untrusted(code: string): string {
   return (
     ` (${code}). If it was another before, ask whoever runs the coordinator what has changed; if ` +

@@ -1,4 +1,4 @@
-/** The coordinator itself: whether it answers, takes link and token, and what time it has. */
+/** Checks the coordinator: whether it answers, accepts link and token, and what time it has. */
 import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
 import { CLOSE } from '@inference-gateway/shared/protocol/version';
@@ -16,7 +16,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 export interface Reached {
   readonly check: Check;
-  /** By how much the coordinator's clock is ahead of this one; null where it does not tell. */
+  /** How far the coordinator's clock is ahead of this one; null if it does not report the time. */
   readonly clockLeadMs: number | null;
 }
 
@@ -42,7 +42,7 @@ export async function checkReachable(url: string, timeoutMs = TIMEOUT_MS): Promi
   }
 }
 
-/** The header has whole seconds: half a one is lost on average. */
+/** The header has whole seconds: on average half a second is lost. */
 function leadOf(date: string | null, nowMs: number): number | null {
   const told = Date.parse(date ?? '');
   return Number.isNaN(told) ? null : told + 500 - nowMs;
@@ -72,7 +72,7 @@ export interface LinkChecks {
   readonly auth: Check;
 }
 
-/** An agent that runs knows it; a second link beside its own would only cost time. */
+/** A running agent knows the state; a second link would only cost time. */
 export function linkOfRunning({ connection, reason, pid }: RunningAgent): LinkChecks {
   const [upgrade, auth] = [checking('websocket upgrade'), checking('authorisation')];
   if (connection === 'online') {
@@ -88,8 +88,8 @@ export function linkOfRunning({ connection, reason, pid }: RunningAgent): LinkCh
 }
 
 /**
- * Dials as the agent does, and leaves without a HELLO: the coordinator registers nothing, and an
- * agent that has this token elsewhere keeps its link.
+ * Dials as the agent does, and closes without a HELLO: the coordinator registers nothing, and an
+ * agent that uses this token elsewhere keeps its link.
  */
 export async function tryLink(url: string, token: string): Promise<LinkChecks> {
   const end = await dial(url, token);
@@ -97,7 +97,7 @@ export async function tryLink(url: string, token: string): Promise<LinkChecks> {
   return judge(end);
 }
 
-/** Ends by force where the other end does not answer the close within the library's time. */
+/** Terminates if the other end does not answer the close within the library's time limit. */
 function leave({ socket }: OpenDial): Promise<void> {
   return new Promise((resolve) => {
     socket.once('close', () => resolve());
@@ -147,9 +147,9 @@ const UPDATE = 'Update the older one; see which with: gateway-agent version --ch
 
 const LATER = 'Try again in a minute.';
 
-// The way to the coordinator, as far as nothing is said to it.
+// Checks the way to the coordinator without sending a request.
 
-/** A system's name server may be silent for half a minute. */
+/** A system's name server may take half a minute to answer. */
 const LOOKUP_TIMEOUT_MS = 5_000;
 
 type LookUp = (name: string) => Promise<readonly { readonly address: string }[]>;
@@ -179,7 +179,7 @@ interface LookupFault {
   readonly ask: string;
 }
 
-/** By the code of Node. A name server that is silent for longer than our limit has none. */
+/** By Node's error code. A name server that exceeds our limit has none. */
 const LOOKUP_FAULTS: Readonly<Record<string, LookupFault>> = {
   ENOTFOUND: {
     why: 'no DNS server knows the name (ENOTFOUND)',
@@ -192,8 +192,8 @@ const LOOKUP_FAULTS: Readonly<Record<string, LookupFault>> = {
 };
 
 /**
- * Node and the ws library leave proxies out of account, unless Node is told otherwise. `set` are
- * the names of the variables: what they hold may be a password.
+ * Node and the ws library ignore proxies, unless Node is configured otherwise. `set` are the names
+ * of the variables: their values may be passwords.
  */
 export function checkProxy(set: readonly string[], url: string): Check {
   const { pass, warn } = checking('proxy');

@@ -1,4 +1,4 @@
-/** The doctor's round, in the order in which one thing leads to the next. */
+/** Runs the doctor's checks, in the order of their dependencies. */
 import { isFit, checking, obstacle } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
 import { checkCertificate } from '@inference-gateway/shared/program/certificate';
@@ -43,7 +43,7 @@ interface Way {
   readonly running: RunningAgent | null;
 }
 
-/** From here to the coordinator; what stands behind an obstacle is not tried. */
+/** From here to the coordinator; checks after a failed one are skipped. */
 async function examineWay({ configuration, token, config, running }: Way): Promise<Check[]> {
   const url = config?.url ?? null;
   if (config === null || url === null) {

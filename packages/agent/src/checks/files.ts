@@ -1,4 +1,4 @@
-/** What lies beside the configuration: whose it is, and who else can look into it. */
+/** Checks the files beside the configuration: their owner, and who else can read them. */
 import { constants } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
@@ -27,7 +27,7 @@ const SCARCE_BYTES = 64 * 1024 ** 2;
 
 const HAS_MODES = process.platform !== 'win32';
 
-/** `fromEnvironment`: the file does not count. */
+/** `fromEnvironment`: the file is ignored. */
 export async function checkTokenFile(
   location: ConfigLocation,
   fromEnvironment: boolean,
@@ -65,11 +65,11 @@ export async function checkStateFolder(
 
 interface Kept {
   readonly stats: Stats;
-  /** That it should have. */
+  /** The mode that it should have. */
   readonly mode: '600' | '700';
 }
 
-/** Null where it is this user's alone. */
+/** Null if only this user can read it. */
 async function openToOthers(
   told: Checking,
   path: string,
@@ -89,7 +89,7 @@ async function openToOthers(
   }
 }
 
-/** Room for the answers of jobs that the coordinator has not confirmed. */
+/** Room for answers of jobs that the coordinator has not confirmed. */
 export async function checkSpool(
   location: ConfigLocation,
   running: RunningAgent | null,
@@ -108,7 +108,7 @@ export async function checkSpool(
   return free < SCARCE_BYTES ? fail(found, advice, freeable) : warn(found, advice, freeable);
 }
 
-/** Of the agent's own files. */
+/** Which of the agent's own files can be removed. */
 async function whatCanGo(
   location: ConfigLocation,
   running: RunningAgent | null,
@@ -119,7 +119,7 @@ async function whatCanGo(
     join(stateDir, 'agent.log'),
     join(stateDir, 'proofs.json'),
   ];
-  // A running agent sends its answers by itself; only what it does not hold open can be removed.
+  // A running agent sends its answers itself; only files that it does not hold open can be removed.
   const send = running === null ? `start${configFlag(location)}` : `jobs${configFlag(location)}`;
   const empty = HAS_MODES ? `: > ${inShell(log)}` : `Clear-Content ${inShell(log)}`;
   const found = [
@@ -144,11 +144,11 @@ async function nearestFolder(path: string): Promise<string | null> {
 
 interface ExaminedConfig {
   readonly check: Check;
-  /** Null where it cannot be used. */
+  /** Null if it is invalid. */
   readonly config: AgentConfig | null;
 }
 
-/** All that is wrong with it at once. */
+/** Reports all faults at once. */
 export async function checkConfiguration(location: ConfigLocation): Promise<ExaminedConfig> {
   const { fail } = checking('configuration');
   try {

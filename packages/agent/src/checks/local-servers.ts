@@ -1,4 +1,6 @@
-/** Each configured local server: whether it answers, what it has, and whether a model works. */
+/**
+ * Checks each configured local server: whether it answers, what it has, and whether a model works.
+ */
 import { checking, obstacle } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
 import { Catalog } from '../backends/catalog/catalog.js';
@@ -6,7 +8,7 @@ import type { AgentConfig } from '../config/config.js';
 import { findFfmpeg } from '../media/ffmpeg.js';
 import type { SeenService, TestCall, TestService } from './patient.js';
 
-/** How long one test call is waited for; a film takes longer than anybody waits for a doctor. */
+/** Time limit for one test call; for a video it is shorter than the model may need. */
 const TEST_MS: Readonly<Record<string, number>> = {
   llm: 60_000,
   stt: 60_000,
@@ -15,14 +17,14 @@ const TEST_MS: Readonly<Record<string, number>> = {
   music: 120_000,
 };
 
-/** For all of them together. */
+/** Limit for all of them together. */
 const ALL_TESTS_MS = 300_000;
 
 const SHOWN_MODELS = 5;
 
 interface LocalServers {
   readonly services: readonly SeenService[];
-  /** Why no model is asked now; null where one may be. */
+  /** Why no model may be tested now; null if one may be. */
   readonly busy: string | null;
   readonly test: TestService;
 }
@@ -101,12 +103,12 @@ function told({ id }: SeenService) {
   return checking(`test call ${id}`);
 }
 
-// The local servers where no agent runs that knows them: asked by the doctor itself.
+// Asks the local servers directly if no agent runs.
 
-/** Longer than a server may take to tell what it serves. */
+/** Longer than a server may take to list its models. */
 const FIRST_ROUND_MS = 10_000;
 
-/** Lets go of them whatever comes of it. */
+/** Closes them in any case. */
 export async function withOwnServers<T>(
   config: AgentConfig,
   look: (servers: Omit<LocalServers, 'busy'>) => Promise<T>,
@@ -117,7 +119,7 @@ export async function withOwnServers<T>(
     await catalog.start();
     const services = catalog.status().map(({ models, heldBack, ...rest }) => ({
       ...rest,
-      // Whether one is proven, only a running agent knows.
+      // Only a running agent knows whether a model is proven.
       models: [...models, ...heldBack.map(({ id }) => id)],
     }));
     return await look({

@@ -1,4 +1,4 @@
-/** What the machine has beside its model servers: graphics cards, and what converts sounds. */
+/** Checks what the machine has beside its model servers: graphics cards and audio conversion. */
 import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
 import type { Gpu, GpuSample } from '../hardware/gpu-sample.js';
@@ -9,7 +9,7 @@ import type { GameModeSettings } from '../config/config.js';
 import { watchGpus } from '../hardware/gpu-watch.js';
 import { orTimeout } from './patient.js';
 
-/** The driver is asked three times a second while the agent runs. */
+/** The running agent queries the driver three times a second. */
 const SLOW_MS = 1_000;
 
 const OTHER_SOURCES_MS = 15_000;
@@ -23,7 +23,7 @@ export async function checkGpu(): Promise<Check> {
     const found = `${nvidia.map(nameOf).join(', ')}; nvidia-smi took ${ms} ms`;
     return ms < SLOW_MS ? pass(found) : warn(found, SLOW_DRIVER);
   }
-  // It holds no process open, so that something here must.
+  // The query keeps no process alive, so the timer must.
   const others = await orTimeout(OTHER_SOURCES_MS, readSystemInformation()).catch(() => []);
   if (others.length > 0) return pass(others.map(nameOf).join(', '));
   return warn('no graphics card is seen', NO_CARD);
@@ -43,7 +43,7 @@ function nameOf({ name, vram_mib: memory, driver }: Gpu): string {
 
 interface FfmpegNeeds {
   readonly configured: string | null;
-  /** Whether a service works with sounds. */
+  /** Whether a service uses audio. */
   readonly isNeeded: boolean;
 }
 
@@ -69,12 +69,12 @@ const INSTALL =
     process.platform as string
   ] ?? 'sudo apt install ffmpeg';
 
-// Whether somebody uses the card where no agent runs that would know.
+// Checks whether a program uses the card if no agent runs.
 
-/** Cards are sampled about three times a second, and a driver needs a moment to begin. */
+/** Cards are sampled about three times a second, and a driver needs a moment to start. */
 const SAMPLE_MS = 2_000;
 
-/** Why a model had better not be asked now; null where the card is free, or tells nothing. */
+/** Why a model should not be tested now; null if the card is free, or reports nothing. */
 export async function cardUse({ enabled, usePercent }: GameModeSettings): Promise<string | null> {
   if (!enabled) return null;
   const sample = await firstSample();

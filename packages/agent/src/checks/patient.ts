@@ -1,20 +1,20 @@
-/** What the doctor looks at: a configuration, and the agent that runs on it, if one does. */
+/** The subject of the doctor's checks: a configuration, and the agent that runs with it, if any. */
 import type { ConfigLocation } from '../config/file.js';
 
-/** The agent that runs, as it tells of itself. */
+/** The running agent, by its own report. */
 export interface RunningAgent {
   readonly pid: number;
   /** `online`, `connecting` or `stopping`. */
   readonly connection: string;
   readonly reason: string | null;
-  /** Requests under way. */
+  /** Running requests. */
   readonly streams: number;
-  /** Whose work is let in. */
+  /** Whose work is accepted. */
   readonly accepts: string;
   readonly services: readonly SeenService[];
 }
 
-/** A configured service as far as it answers. */
+/** A configured service, with its state. */
 export interface SeenService {
   readonly id: string;
   readonly type: string;
@@ -23,7 +23,7 @@ export interface SeenService {
   /** Why it is down. */
   readonly reason: string | null;
   readonly models: readonly string[];
-  /** Not offered: `proving`, or `failed` with the reason. Absent where no agent runs. */
+  /** Not offered: `proving`, or `failed` with the reason. Absent if no agent runs. */
   readonly held_back?: readonly {
     readonly id: string;
     readonly state: string;
@@ -36,11 +36,11 @@ export interface TestCall {
   readonly ok: boolean;
   readonly ms: number;
   readonly reason: string | null;
-  /** It came to no answer, `stopped` within the limit. */
+  /** There was no answer; `stopped`: none within the limit. */
   readonly cut: 'unreachable' | 'stopped' | null;
 }
 
-/** Asks one model of a service, whichever is ready soonest. Throws where there is none. */
+/** Tests one model of a service, the one that is ready soonest. Throws if there is none. */
 export type TestService = (serviceId: string, limitMs: number) => Promise<TestCall>;
 
 export interface Patient {
@@ -50,12 +50,12 @@ export interface Patient {
   readonly test: TestService;
 }
 
-/** `--config FILE`, where a command needs it to mean this configuration. */
+/** `--config FILE`, if a command needs it for this configuration. */
 export function configFlag({ file, named }: ConfigLocation): string {
   return named ? ` --config ${file}` : '';
 }
 
-/** What was promised; throws where it is not there in time. */
+/** The promise's value; throws if it takes too long. */
 export async function orTimeout<T>(limitMs: number, promised: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {

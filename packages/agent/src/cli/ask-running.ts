@@ -1,11 +1,11 @@
-/** What commands ask of the running agent, which must run. */
+/** Requests of commands to the running agent. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { readConfigFile } from '../config/file.js';
 import { askAgent } from '../state/control.js';
 import type { AgentConfig } from '../config/config.js';
 import { enterConfig } from './options.js';
 
-/** Throws with exit code 9 where no agent runs on this configuration. */
+/** Throws with exit code 9 if no agent runs with this configuration. */
 export async function askRunning(
   config: string | undefined,
   command: string,
@@ -14,7 +14,7 @@ export async function askRunning(
   const location = enterConfig(config);
   const answer = await askAgent(location.stateDir, command, args);
   if (answer !== null) return answer.result;
-  // A named file that is missing is the better reason.
+  // If a named file is missing, that error comes first.
   await readConfigFile(location);
   throw notRunning(location.file);
 }
@@ -26,13 +26,13 @@ export function notRunning(configFile: string): CommandError {
   );
 }
 
-/** The coordinator of an agent that is enrolled there. */
+/** The coordinator at which this agent is enrolled. */
 export interface Coordinator {
   readonly url: string;
   readonly token: string;
 }
 
-/** Throws with exit code 4 where there is none. */
+/** Throws with exit code 4 if there is none. */
 export function requireEnrolled({
   url,
   token,

@@ -118,7 +118,7 @@ function requireReady({ url, token, services, location }: AgentConfig): void {
   );
 }
 
-/** Only a service that runs already makes way for its new version. */
+/** Only a running service may be replaced by its new version. */
 async function refuseWhileRunning(location: ConfigLocation): Promise<void> {
   if ((await askAgent(location.stateDir, 'status')) === null) return;
   const isService = await installedDaemon(location.file, {}).catch(() => null);
@@ -145,7 +145,7 @@ function requirePrivileges({ runAs, folder }: DaemonSetting): void {
   );
 }
 
-/** A service of the machine may write beside its configuration alone, and has a /tmp of its own. */
+/** A service of the machine may write only beside its configuration, and has its own /tmp. */
 function requireSocketBeside({ file, stateDir }: ConfigLocation): void {
   const isBeside = dirname(controlSocket(stateDir)) === stateDir;
   if (isBeside || process.platform !== 'linux') return;
@@ -159,10 +159,10 @@ function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-// From a configuration to the service that runs it.
+// Maps a configuration to the service that runs it.
 const PROGRAM = fileURLToPath(new URL('../../bin/gateway-agent.js', import.meta.url));
 
-/** Whoever is in them may use the cards. */
+/** Members of these groups may use the cards. */
 const CARD_GROUPS = ['video', 'render'];
 
 interface ScopeOptions {
@@ -170,7 +170,7 @@ interface ScopeOptions {
   readonly system?: boolean;
 }
 
-/** The service of this configuration that is installed; throws with exit code 3 where none is. */
+/** The installed service of this configuration; throws with exit code 3 if there is none. */
 async function installedDaemon(config: string | undefined, options: ScopeOptions): Promise<Daemon> {
   const location = locateConfig(config);
   const scopes: readonly DaemonScope[] =
@@ -202,15 +202,15 @@ async function settingOf(location: ConfigLocation, scope: DaemonScope): Promise<
 }
 
 /**
- * A user's usual configuration has the plain name; each other one, its own. Of the machine's
- * services each has its own: what is usual differs between root and the user who looks for it.
+ * A user's default configuration has the plain name; any other one has its own. Each service of the
+ * machine has its own name: the default differs between root and the user who looks for it.
  */
 function nameOf(configFile: string, scope: DaemonScope): string {
   if (scope === 'user' && configFile === usualConfigFile()) return 'gateway-agent';
   return `gateway-agent-${createHash('sha256').update(configFile).digest('hex').slice(0, 8)}`;
 }
 
-/** The user to whom a file belongs, by name; null where it is not there or cannot be told. */
+/** The name of a file's owner; null if the file does not exist or the owner is unknown. */
 async function ownerOf(file: string): Promise<string | null> {
   const owner = await stat(file).catch(() => null);
   if (owner === null) return null;
@@ -220,7 +220,7 @@ async function ownerOf(file: string): Promise<string | null> {
   return line?.split(':')[0] ?? String(owner.uid);
 }
 
-/** A unit that names a group which is not there would not start. */
+/** A unit that names a missing group would not start. */
 async function cardGroups(): Promise<string[]> {
   const groups = await readFile('/etc/group', 'utf8').catch(() => '');
   const names = new Set(groups.split('\n').map((line) => line.split(':')[0]));

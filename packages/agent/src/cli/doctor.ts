@@ -1,4 +1,4 @@
-/** `gateway-agent doctor`: looks for what is wrong on this machine and on its way out. */
+/** `gateway-agent doctor`: finds faults on this machine and on the way to the coordinator. */
 import { reportChecks } from '@inference-gateway/shared/program/check';
 import type { Command } from 'commander';
 import type { TestCall } from '../checks/patient.js';
@@ -19,7 +19,7 @@ export function addDoctor(program: Command): void {
 }
 
 async function doctor({ config, json }: ConfigOption & JsonOption): Promise<void> {
-  // Loaded here: it looks at everything, and no other command needs it.
+  // Loaded on demand: it imports many modules that no other command needs.
   const { examine } = await import('../checks/examine.js');
   const location = enterConfig(config);
   const answer = await askAgent(location.stateDir, 'status');

@@ -48,12 +48,12 @@ async function enrollHere(options: EnrollOptions): Promise<void> {
   await keepEnrolment(place, await enroll({ url, joinToken, name }));
 }
 
-/** As much as the coordinator takes. */
+/** The coordinator's limit. */
 const MAX_HOST = 64;
 
 /**
- * `gateway-agent login`: makes this machine a provider of the member for whom somebody approves the
- * code that it shows.
+ * `gateway-agent login`: makes this machine a provider of the member for whom the displayed code is
+ * approved.
  */
 export function addLogin(program: Command): void {
   program
@@ -92,7 +92,7 @@ function announce({ url, userCode, approve, page, lifetimeMs }: LogIn, host: str
   say('Waiting for that. Ctrl-C gives up.');
 }
 
-// Where an enrolment is kept, however the machine comes by it.
+// Stores an enrolment, for `enroll` and `login`.
 
 interface EnrolmentOptions extends ConfigOption {
   readonly url?: string;
@@ -108,16 +108,16 @@ interface EnrolmentPlace {
   readonly name: string | null;
 }
 
-/** Throws a `CommandError` where there is an enrolment already, unless it is to be replaced. */
+/** Throws a `CommandError` if there is an enrolment already, unless it may be replaced. */
 async function findPlace(options: EnrolmentOptions): Promise<EnrolmentPlace> {
-  // A file that is named here need not exist: enrolling creates it.
+  // A named file need not exist: enrolling creates it.
   const location = { ...enterConfig(options.config), named: false };
   const target = await targetOf(options, location);
   if (options.force !== true && existsSync(location.tokenFile)) throw alreadyEnrolled(location);
   return { location, ...target };
 }
 
-/** What the coordinator gives, it gives once: what comes after must not fail. */
+/** The coordinator gives a token only once: the writes after it must not fail. */
 async function requireWritable({ location }: EnrolmentPlace): Promise<void> {
   const folder = dirname(location.file);
   try {
@@ -130,7 +130,7 @@ async function requireWritable({ location }: EnrolmentPlace): Promise<void> {
   }
 }
 
-/** Writes token and configuration, and says what comes next. */
+/** Writes token and configuration, and prints the next step. */
 async function keepEnrolment(place: EnrolmentPlace, enrolment: Enrolment): Promise<void> {
   const { location, url } = place;
   await writePrivateFile(location.tokenFile, `${enrolment.token}\n`);
@@ -149,7 +149,7 @@ async function keepEnrolment(place: EnrolmentPlace, enrolment: Enrolment): Promi
   say(`Written to ${location.file}. Next: ${isReady ? 'gateway-agent start' : found}.`);
 }
 
-/** Where to enrol and under which name: flags > environment > file. */
+/** Coordinator and provider name: flags > environment > file. */
 async function targetOf(
   options: EnrolmentOptions,
   location: ConfigLocation,

@@ -1,4 +1,4 @@
-/** `gateway-agent jobs`: who uses this machine now, and what was done today. */
+/** `gateway-agent jobs`: who uses this machine now, and today's sums. */
 import { isoTime, printRows } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
 import { askRunning } from './ask-running.js';

@@ -1,4 +1,4 @@
-/** Options that several commands have. */
+/** Options shared by several commands. */
 import { becomeOwnerOf } from '@inference-gateway/shared/program/owner';
 import { InvalidArgumentError, Option } from 'commander';
 import { locateConfig } from '../config/config.js';
@@ -17,8 +17,8 @@ export function configOption(): Option {
 }
 
 /**
- * Where the configuration is, for a command that works with it. Root becomes its owner, who runs
- * the agent: what the command leaves beside it is theirs.
+ * The location of the configuration, for a command that works with it. Root becomes the file's
+ * owner, who runs the agent: files that the command writes there belong to the owner.
  */
 export function enterConfig(flag: string | undefined): ConfigLocation {
   const location = locateConfig(flag);
@@ -46,16 +46,16 @@ export function countTo(most: number): (written: string) => number {
   };
 }
 
-/** What `addHelpText('after', …)` takes. */
+/** The argument of `addHelpText('after', …)`. */
 export function example(line: string): string {
   return `\nExample:\n  gateway-agent ${line}`;
 }
 
-// Times as people write them: for how long (`2h`), and until when (`22:00`).
+// Parses durations (`2h`) and times of day (`22:00`).
 
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Longer is never meant. */
+/** A longer duration is taken for a mistake. */
 const MAX_MS = 365 * UNIT_MS.d;
 
 /** In milliseconds. Throws commander's usage error. */
@@ -66,7 +66,7 @@ export function parseDuration(written: string): number {
   throw new InvalidArgumentError('Write 90s, 30m, 2h or 7d; at most 365d.');
 }
 
-/** The next time at which a clock on this machine's wall shows it, in Unix ms. */
+/** The next such time on this machine's clock, in Unix ms. */
 export function parseTimeOfDay(written: string): number {
   const match = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(written);
   if (match === null) throw new InvalidArgumentError('Write a time of day, like 22:00.');

@@ -1,4 +1,4 @@
-/** `gateway-agent pause`, `resume` and `drain`: whose work the running agent lets in. */
+/** `gateway-agent pause`, `resume` and `drain`: whose work the running agent accepts. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { isoTime, say } from '@inference-gateway/shared/program/print';
 import { Option } from 'commander';

@@ -1,4 +1,4 @@
-/** The command line of `gateway-agent`; one file a command or noun. `docs/cli/` documents it. */
+/** The command line of `gateway-agent`; one file per command or noun. `docs/cli/` documents it. */
 import { Command, Argument } from 'commander';
 import {
   COMPLETE_DESCRIPTION,
@@ -28,7 +28,7 @@ export function createProgram(): Command {
 function createCommands(): Command {
   const program = new Command('gateway-agent')
     .description('Serves the model servers of this machine through a coordinator.')
-    // Before the commands are added: they take it over as they are made.
+    // Before the commands are added: they inherit it when they are created.
     .exitOverride()
     .showHelpAfterError('(--help shows what there is)')
     .version(AGENT_VERSION, '-V, --version', 'print the version')
@@ -59,7 +59,7 @@ const COMMANDS = [
   addVersion,
 ];
 
-/** `commands` makes the other commands once more: the library adds one of its own to them. */
+/** `commands` creates the other commands again, because the library adds a command of its own. */
 function addComplete(program: Command, commands: () => Command): void {
   program
     .command('complete')
@@ -70,7 +70,7 @@ function addComplete(program: Command, commands: () => Command): void {
     .action(() =>
       complete({
         program: program.name(),
-        // As typed: commander takes out the -- that tells words from the name of a shell.
+        // Unparsed: commander removes the `--` that separates words from the name of a shell.
         args: process.argv.slice(process.argv.indexOf('complete') + 1),
         loadTree: async () => (await import('@bomb.sh/tab/commander')).default(commands()),
       }),

@@ -1,4 +1,4 @@
-/** What `status` tells, as it crosses the control socket and as `status --json` prints it. */
+/** The report of `status`, as sent over the control socket and printed by `status --json`. */
 import * as z from 'zod';
 import { assertNever } from '@inference-gateway/shared/assert';
 import { isoTime } from '@inference-gateway/shared/program/print';
@@ -18,14 +18,14 @@ const service = z.object({
   since: z.number(),
   reason: z.string().nullable(),
   models: z.array(z.string()),
-  /** Models that callers are not told of: `proving`, or `failed` with the reason. */
+  /** Models that are not offered: `proving`, or `failed` with the reason. */
   held_back: z.array(
     z.object({ id: z.string(), state: z.string(), reason: z.string().nullable() }),
   ),
   slots: z.number(),
 });
 
-/** What is not known is null. */
+/** Unknown values are null. */
 const gpu = z.object({
   name: z.string().nullable(),
   /** 0 to 100. */
@@ -47,11 +47,11 @@ const sums = z.object({
   failed: z.number(),
   prompt_tokens: z.number(),
   completion_tokens: z.number(),
-  /** Of the requests: those whose tokens the local server did not count. */
+  /** Requests whose tokens the local server did not count. */
   estimated: z.number().default(0),
-  /** That the runs took. */
+  /** Total duration of the runs. */
   seconds: z.number(),
-  /** Null where no card tells its power. */
+  /** Null if no card reports its power. */
   energy_wh: z.number().nullable(),
 });
 
@@ -66,19 +66,19 @@ const report = z.object({
   connection: z.string(),
   since: z.number(),
   reason: z.string().nullable(),
-  /** Requests under way. */
+  /** Running requests. */
   streams: z.number(),
-  /** Whose work is let in: `all`, `own` (paused) or `none` (draining). */
+  /** Whose work is accepted: `all`, `own` (paused) or `none` (draining). */
   accepts: z.string(),
-  /** When a pause ends; null where there is none, or none with an end. */
+  /** When a pause ends; null if there is no pause, or no end. */
   paused_until: z.number().nullable(),
-  /** Why not everybody's work is. */
+  /** The reason why not all work is accepted. */
   owner_reason: ownerReason.nullable(),
   services: z.array(service),
   gpus: z.array(gpu),
   /** Since midnight. */
   today: sums,
-  /** Of answers that the coordinator has not confirmed. */
+  /** Size of answers that the coordinator has not confirmed. */
   spool_bytes: z.number(),
 });
 
@@ -122,15 +122,15 @@ export function statusReport(configFile: string, status: AgentStatus): StatusRep
   };
 }
 
-// Why not everybody's work is let in: as it crosses the control socket, and in words.
+// Why not all work is accepted: as sent over the control socket, and in words.
 type OwnerReason = NonNullable<AgentStatus['ownerReason']>;
 
-/** Null: everybody's is. */
+/** Null: all work is accepted. */
 export function decodeOwnerReason(value: unknown): OwnerReason | null {
   return decodeAnswer(ownerReason.nullable(), value ?? null);
 }
 
-/** A sentence without its capital and full stop. */
+/** A sentence without initial capital and full stop. */
 export function ownerReasonText(reason: OwnerReason): string {
   switch (reason.kind) {
     case 'draining':
@@ -153,7 +153,7 @@ function endOf(until: number | null): string {
   return until === null ? '"gateway-agent resume"' : isoTime(until);
 }
 
-// Sums of runs, as `status` and `jobs --today` tell them.
+// Sums of runs, for `status` and `jobs --today`.
 function sumsReport(of: AgentStatus['today']): z.infer<typeof sums> {
   return {
     requests: of.requests,
@@ -166,14 +166,14 @@ function sumsReport(of: AgentStatus['today']): z.infer<typeof sums> {
   };
 }
 
-/** To a thousandth: more is noise. */
+/** To a thousandth: more digits have no meaning. */
 function rounded(value: number): number {
   return Math.round(value * 1_000) / 1_000;
 }
 
 // What the running agent answered on its control socket.
 
-/** Throws where it is none of what this program knows. */
+/** Throws if this program does not know the answer's form. */
 function decodeAnswer<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -184,9 +184,9 @@ function decodeAnswer<T>(schema: z.ZodType<T>, value: unknown): T {
   );
 }
 
-// What `jobs --today` tells, as it crosses the control socket and as `--json` prints it.
+// The report of `jobs --today`, as sent over the control socket and printed by `--json`.
 const row = sums.extend({
-  /** The public name. All three are null in the row of those who have no row of their own. */
+  /** The public name. All three are null in the row for callers without their own row. */
   caller: z.string().nullable(),
   /** Whether the caller owns this machine. */
   own: z.boolean().nullable(),
@@ -209,16 +209,16 @@ export function todayReport({ today }: Agent['ledger']): TodayRow[] {
   }));
 }
 
-// What `jobs` tells, as it crosses the control socket and as `jobs --json` prints it.
+// The report of `jobs`, as sent over the control socket and printed by `jobs --json`.
 const jobRow = z.object({
-  /** The job's id, or that of the request where a caller waits for the answer. */
+  /** The job's id, or the request's id if a caller waits for the answer. */
   id: z.string(),
   /** `sync` or `job`. */
   kind: z.string(),
-  /** Null of a synchronous call, like the claim. */
+  /** Null for a synchronous call, as is the claim. */
   job_id: z.string().nullable(),
   claim_id: z.string().nullable(),
-  /** Null where an earlier process ran it, like the tokens and the seconds. */
+  /** Null if an earlier process ran it, as are the tokens and the seconds. */
   service_id: z.string().nullable(),
   model: z.string(),
   endpoint: z.string(),
@@ -230,14 +230,14 @@ const jobRow = z.object({
   phase: z.string(),
   /** Unix ms at which the run began. */
   since: z.number(),
-  /** Null until the local server has told. */
+  /** Null until the local server has reported them. */
   prompt_tokens: z.number().nullable(),
   completion_tokens: z.number().nullable(),
-  /** That the run has taken. */
+  /** Duration of the run. */
   seconds: z.number().nullable(),
-  /** Its share of what the cards took; null where they do not tell. */
+  /** Its share of the cards' energy; null if they do not report power. */
   energy_wh: z.number().nullable(),
-  /** Of the answer so far. */
+  /** Size of the answer so far. */
   bytes: z.number(),
 });
 
@@ -269,22 +269,22 @@ export function jobsReport(uses: ReturnType<Agent['uses']>): JobRow[] {
   }));
 }
 
-// What `test` tells, as it crosses the control socket and as `test --json` prints it.
+// The report of `test`, as sent over the control socket and printed by `test --json`.
 
 const trialReport = z.object({
   model: z.string(),
   service: z.string(),
   type: z.string(),
   ok: z.boolean(),
-  /** Null where not a byte came. */
+  /** Null if no byte arrived. */
   first_byte_ms: z.number().nullable(),
   ms: z.number(),
   tokens: z.number().nullable(),
   bytes: z.number(),
   seconds: z.number().nullable(),
-  /** Why it is not ok. */
+  /** Why it failed. */
   reason: z.string().nullable(),
-  /** Nobody listened, or the agent stopped: that says nothing of the model. */
+  /** The server was unreachable, or the agent stopped: this says nothing of the model. */
   cut: z.enum(['unreachable', 'stopped']).nullable(),
 });
 
@@ -295,7 +295,7 @@ export function decodeTestReport(value: unknown): TestReport {
   return decodeAnswer(trialReport, value);
 }
 
-/** Without `early`, which is of use to the prover alone. */
+/** Without `early`, which only the prover uses. */
 export function testReport({ firstByteMs, early: _early, ...rest }: TestedModel): TestReport {
   return { ...rest, first_byte_ms: firstByteMs };
 }

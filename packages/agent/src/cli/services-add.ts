@@ -1,4 +1,4 @@
-/** `gateway-agent services add`: one more local model server. */
+/** `gateway-agent services add`: adds a local model server. */
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { ExitCode } from '@inference-gateway/shared/program/command-error';
@@ -62,7 +62,7 @@ export function addServicesAdd(services: Command): void {
     .action(add);
 }
 
-/** Help and shells show the values; what else is typed is told with all else that is wrong. */
+/** Help and shell completion list the values; a wrong value is reported with all other faults. */
 function oneOf(flags: string, description: string, values: readonly string[]): Option {
   const option = new Option(flags, description).makeOptionMandatory();
   option.argChoices = [...values];
@@ -87,7 +87,7 @@ async function add(options: AddOptions): Promise<void> {
 
 export const RESTART = 'An agent that runs already takes it up when it is restarted.';
 
-/** Adds entries at the end of the file. Throws where one is there already, or wrong. */
+/** Adds entries at the end of the file. Throws if an entry exists already, or is wrong. */
 export async function appendServices(
   location: ConfigLocation,
   entries: readonly FileService[],
@@ -98,7 +98,7 @@ export async function appendServices(
   });
 }
 
-/** The flags as an entry of the file; all that is wrong with them is told at once. */
+/** The flags as an entry of the file; reports all faults at once. */
 function newEntry(options: AddOptions, configFile: string): FileService {
   const entry = {
     id: options.id,
@@ -112,7 +112,7 @@ function newEntry(options: AddOptions, configFile: string): FileService {
     models: options.model?.map((id) => ({ id })),
     prove: options.prove ? true : undefined,
   };
-  // Absent flags leave no key in the file.
+  // Absent flags add no key to the file.
   const given = Object.fromEntries(
     Object.entries(entry).filter(([, value]) => value !== undefined),
   );
@@ -127,12 +127,14 @@ function entryError(problems: readonly string[], exitCode: ExitCode): CommandErr
   return configError('the new service', lines, exitCode);
 }
 
-/** Text that is no number stays as it is, for the schema to name it. */
+/** Text that is not a number stays unchanged, so that the schema reports it. */
 function wholeNumber(text: string | undefined): number | string | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : text;
 }
 
-/** The file names key files from its own folder, a shell from where it stands. */
+/**
+ * Key files are relative to the configuration file, but on the command line to the current folder.
+ */
 function fromFolderOf(configFile: string, file: string | undefined): string | undefined {
   if (file === undefined) return undefined;
   const path = relative(dirname(configFile), resolve(file));
@@ -143,7 +145,7 @@ interface Found {
   readonly service: ServiceConfig;
   readonly backend: Backend;
   readonly models: readonly AdvertisedModel[];
-  /** Why the server could not be asked, and what to do; null where it answered. */
+  /** Why the server did not answer, and the remedy; null if it answered. */
   readonly fault: string | null;
 }
 
@@ -166,7 +168,7 @@ async function describe(services: readonly ServiceConfig[], ffmpeg: Ffmpeg | nul
   }
 }
 
-/** Whatever a server says may end it. */
+/** A server's message may end with any character. */
 function sentence(reason: string | null): string {
   if (reason === null) return 'no reason is known.';
   return /[.?!]$/.test(reason) ? reason : `${reason}.`;
@@ -176,7 +178,7 @@ function namesOf({ models }: Found): string {
   return models.map(({ id }) => id).join(', ') || 'no model at present';
 }
 
-/** Tries one model, a loaded one where the server tells. Throws where it does not answer well. */
+/** Tries one model, preferably a loaded one. Throws if it does not answer well. */
 async function check({ service, backend, models, fault }: Found): Promise<void> {
   if (fault !== null) {
     throw new CommandError(EXIT.localServerUnreachable, `${fault} Nothing was changed.`);
@@ -193,9 +195,9 @@ async function check({ service, backend, models, fault }: Found): Promise<void> 
   throw new CommandError(exitCode, message);
 }
 
-// Which of the configured services somebody means.
+// Finds the configured service with an id.
 
-/** Its place in the file. Throws with exit code 3 where there is none of that id. */
+/** Its index in the file. Throws with exit code 3 if no service has that id. */
 export function serviceIndex(id: string, services: readonly FileService[]): number {
   const index = services.findIndex((service) => serviceId(service) === id);
   if (index !== -1) return index;

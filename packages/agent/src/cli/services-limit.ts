@@ -1,4 +1,4 @@
-/** `gateway-agent services limit`: what others get of a service at most, whatever is shared. */
+/** `gateway-agent services limit`: the limits for others' use of a service, on top of shares. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { say } from '@inference-gateway/shared/program/print';
 import { LINK } from '@inference-gateway/shared/protocol/version';
@@ -11,7 +11,7 @@ import { serviceIndex, RESTART } from './services-add.js';
 import { parseHours } from './services-share.js';
 
 interface LimitOptions extends ConfigOption {
-  /** `auto`: what the server reports. */
+  /** `auto`: the number that the server reports. */
   readonly slots?: number | 'auto';
   /** `always`: at any time. */
   readonly hours?: string;
@@ -54,7 +54,7 @@ async function limit(id: string, options: LimitOptions): Promise<void> {
 
 type Limit = string | number | false | undefined;
 
-/** A key that is undefined is left out of the file, which is the default. */
+/** A key that is undefined is not written, which means the default. */
 function changesOf({ slots, hours, foreign }: LimitOptions): Record<string, Limit> {
   return {
     ...(slots !== undefined && { slots: slots === 'auto' ? undefined : slots }),

@@ -1,4 +1,4 @@
-/** `gateway-agent services scan`: which model servers answer on this machine. Loopback only. */
+/** `gateway-agent services scan`: lists the model servers on this machine. Loopback only. */
 import { printRows, say } from '@inference-gateway/shared/program/print';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import type { Command } from 'commander';
@@ -53,7 +53,7 @@ function isAmong(added: readonly FileService[], { entry }: FoundServer): boolean
   return entry !== null && added.includes(entry);
 }
 
-/** Scans, and adds what is not configured yet. Returns what was added. */
+/** Scans, and adds services that are not configured yet. Returns the added ones. */
 export async function addFound(location: ConfigLocation): Promise<readonly FileService[]> {
   const added = await addNew(location, await findServers(location));
   if (added.length > 0) say(`Added ${idsOf(added)}.`);
@@ -72,7 +72,7 @@ async function addNew(
   return entries;
 }
 
-/** A server that wants a key is added with it, or it would only refuse. */
+/** A server that wants a key cannot be added without it: it would refuse every request. */
 function canBeAdded({ entry, detected, configured }: FoundServer): boolean {
   return entry !== null && !detected.needsKey && !configured;
 }
@@ -84,7 +84,7 @@ function withKey({ type, backend, base_url: url }: FileService): string {
 
 const readPort = countTo(MAX_PORT);
 
-/** Commander reads one after the other. */
+/** Commander calls this once per value. */
 function readPorts(written: string, before: readonly number[] = []): readonly number[] {
   return [...before, readPort(written)];
 }
@@ -133,7 +133,7 @@ function shorten(ids: readonly string[]): string {
   return rest > 0 ? `${shown} and ${rest} more` : shown;
 }
 
-/** What is served, where the server tells it: one length, or the least and the most. */
+/** The context length, if the server reports it: one length, or the smallest and the largest. */
 function contexts(models: Row['models']): string | null {
   const lengths = models.flatMap(({ context_length: length }) => length ?? []);
   if (lengths.length === 0) return null;
@@ -153,29 +153,29 @@ function idsOf(entries: readonly FileService[]): string {
   return entries.map(serviceId).join(', ');
 }
 
-// The model servers of this machine beside what the configuration has of them.
+// The model servers of this machine, with their entries in the configuration.
 
 interface FoundServer {
   readonly detected: Detected;
-  /** As it would be in the configuration; null where no backend makes it usable. */
+  /** Its entry for the configuration; null if no backend supports it. */
   readonly entry: FileService | null;
   readonly configured: boolean;
 }
 
-/** What it serves, as far as it was asked and answered. */
+/** The models that it reported, if it was asked and answered. */
 interface DescribedServer extends FoundServer {
   readonly models: readonly AdvertisedModel[];
   readonly slots: number | null;
-  /** What its owner should know; null where all is well. */
+  /** A note for the owner; null if there is nothing to report. */
   readonly note: string | null;
 }
 
-/** Each server is asked at most so long, and so many of them at once. */
+/** Time limit per server, and limit of concurrent requests. */
 const DESCRIBE_TIMEOUT_MS = 5_000;
 
 const SERVERS_AT_ONCE = 8;
 
-/** Those behind the ports, or behind all where a model server may be. */
+/** The servers on the given ports, or on all ports that may belong to a model server. */
 async function findServers(
   location: ConfigLocation,
   ports?: readonly number[],
@@ -191,7 +191,7 @@ async function findServers(
   });
 }
 
-/** Asks each for its models, with its key where the configuration has one. Nothing is sent. */
+/** Asks each for its models, with its key if the configuration has one. Sends only GET requests. */
 async function describeServers(
   location: ConfigLocation,
   found: readonly FoundServer[],
@@ -201,7 +201,7 @@ async function describeServers(
   const byPlace = new Map(services.map((entry, i) => [placeOf(entry), loaded.services[i]]));
   const described = await sideBySide(byServer(found), SERVERS_AT_ONCE, async (ofOne) => {
     const answers: DescribedServer[] = [];
-    // The types of one server one after the other: it answers one question at a time.
+    // The types of one server in turn: it gets one request at a time.
     for (const one of ofOne) {
       const service = one.entry === null ? undefined : byPlace.get(placeOf(one.entry));
       answers.push(await describeOne(one, service ?? null));
@@ -251,7 +251,7 @@ function entryOf({ type, backend, baseUrl, slotGroup, models }: Detected): FileS
   };
 }
 
-/** Neither the backend nor `/v1` counts: the owner may have chosen a plainer one. */
+/** Ignores the backend and `/v1`: the owner may have chosen a more general backend. */
 function placeOf({ type, base_url: url }: Pick<FileService, 'type' | 'base_url'>): string {
   return `${type} ${serverRoot(url).replace('//localhost:', '//127.0.0.1:')}`;
 }

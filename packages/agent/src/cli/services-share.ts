@@ -1,4 +1,4 @@
-/** `gateway-agent services share` and `unshare`: what of this machine others may use. */
+/** `gateway-agent services share` and `unshare`: which services of this machine others may use. */
 import { ownTimeZone } from '@inference-gateway/shared/day-hours';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { print, say } from '@inference-gateway/shared/program/print';
@@ -35,10 +35,10 @@ interface UnshareOptions extends ConfigOption {
   readonly model?: string;
 }
 
-/** No coordinator lets an answer be longer. */
+/** No coordinator allows a longer answer. */
 const MAX_TOKENS = 1_000_000;
 
-/** In the place of a service: all that this machine serves. */
+/** In place of a service id: everything that this machine serves. */
 const ALL = 'all';
 
 export function addServicesShare(services: Command): void {
@@ -89,7 +89,7 @@ async function unshare(service: string, options: UnshareOptions): Promise<void> 
   const { shares } = own;
   const network = options.network === undefined ? undefined : networkName(own, options.network);
   const ended = shares.filter((one) => fits(one, service, { ...options, network }));
-  // One that has left the configuration can still be shared.
+  // A service that was removed from the configuration can still be shared.
   if (ended.length === 0 && service !== ALL) serviceIndex(service, services);
   if (ended.length === 0) throw nothingEnded(shares);
   for (const one of ended) {
@@ -124,7 +124,7 @@ async function prepare(
 
 interface Fitting {
   readonly model?: string;
-  /** By its name. */
+  /** By name. */
   readonly network: string | undefined;
 }
 
@@ -146,7 +146,7 @@ export function parseHours(text: string): string {
   throw new InvalidArgumentError('Write two times of the day, like 22:00-07:00.');
 }
 
-// Shares as people read them.
+// Formats shares for output.
 
 /** `llm-1a2b3c4d with friends (1 slot, 22:00-07:00 Europe/Berlin)` */
 export function shareText(share: OwnShare): string {
@@ -160,7 +160,10 @@ function sharesText(shares: readonly OwnShare[]): string {
   return shares.map(shareText).join('; ');
 }
 
-/** With whom a service is shared: by itself, or with all; a share of one model names it. */
+/**
+ * The networks of a service's own shares and of shares of all services; a share of one model names
+ * it.
+ */
 export function partnersOf(serviceId: string, shares: readonly OwnShare[]): string[] {
   const reaching = shares.filter(({ service_id: id }) => id === null || id === serviceId);
   return [...new Set(reaching.map((share) => partnerOf(share) + modelOf(share)))];
@@ -170,7 +173,7 @@ function modelOf({ model }: OwnShare): string {
   return model === null ? '' : `: ${model}`;
 }
 
-/** A network, or a member with whom an administrator has shared it. */
+/** A network, or the member with whom an administrator has shared it. */
 function partnerOf({ network, member }: OwnShare): string {
   return network ?? member ?? 'somebody';
 }

@@ -1,4 +1,4 @@
-/** `gateway-agent services`: what this machine offers, as its configuration file has it. */
+/** `gateway-agent services`: the services of the configuration file. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { printRows, say } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
@@ -50,10 +50,10 @@ async function list({ config, json }: ConfigOption & JsonOption): Promise<void> 
   printRows(rows, COLUMNS, json === true);
 }
 
-/** Who looks at what is configured does not wait long for what is shared. */
+/** A list of the configuration must not wait long for the shares. */
 const SHARES_TIMEOUT_MS = 3_000;
 
-/** Null where the coordinator does not tell. */
+/** Null if the coordinator does not answer. */
 async function sharesOf(location: ConfigLocation): Promise<readonly OwnShare[] | null> {
   try {
     const { url, token } = await loadConfig(location);

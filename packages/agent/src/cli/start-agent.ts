@@ -1,4 +1,4 @@
-/** What `gateway-agent start` does. */
+/** Implements `gateway-agent start`. */
 import { resolve } from 'node:path';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { logFile, createLogger } from '@inference-gateway/shared/program/logger';
@@ -44,7 +44,7 @@ export interface StartOptions extends ConfigOption, SharingFlags {
   readonly logFile?: string;
 }
 
-/** A service: enough for a few people to try it at once. */
+/** Per service: enough for a few people at once. */
 const DEMO_SLOTS = 4;
 
 export async function startAgent(options: StartOptions): Promise<void> {
@@ -94,7 +94,7 @@ async function mayAdd({ location }: AgentConfig, { yes }: StartOptions): Promise
   return withTerminal(streams, (terminal) => askYesNo(terminal, question, true));
 }
 
-/** One a type, all of the same server. */
+/** One per type, all of the same server. */
 function demoServices(baseUrl: string): ServiceConfig[] {
   return DEMO_SERVICES.map(({ id, type, models }) => {
     const named = models.map((model) => ({ id: model }));
@@ -110,7 +110,7 @@ interface Plan {
   readonly once: boolean;
   readonly gpu: GpuWatch | null;
   readonly logger: Logger;
-  /** What was left to do until then. */
+  /** The remaining step once the agent is registered. */
   readonly onRegistered: () => Promise<void>;
 }
 
@@ -143,7 +143,7 @@ async function serve(plan: Plan): Promise<void> {
   }
 }
 
-/** Without ffmpeg sounds are converted by what is built in. */
+/** Without ffmpeg the built-in converter converts audio. */
 async function findConverter(config: AgentConfig, logger: Logger): Promise<Ffmpeg | null> {
   const found = await findFfmpeg(config.ffmpeg);
   if (found === null && config.ffmpeg !== null) {
@@ -154,7 +154,7 @@ async function findConverter(config: AgentConfig, logger: Logger): Promise<Ffmpe
   return found;
 }
 
-/** HELLO does not wait for the hardware: what is found later follows it. */
+/** HELLO does not wait for the hardware: later findings are sent after it. */
 async function announceHost(probe: HostProbe, agent: Agent): Promise<void> {
   await probe.ready;
   agent.announce();
@@ -182,7 +182,7 @@ const testOrder = z.object({
   limit_ms: z.int().positive().nullable(),
 });
 
-/** What the running agent answers on its control socket: a row for each command that asks it. */
+/** The running agent's answers on its control socket: one row per command. */
 function controlTable(configFile: string, agent: Agent): ControlTable {
   const { owner } = agent;
   return {
@@ -196,7 +196,7 @@ function controlTable(configFile: string, agent: Agent): ControlTable {
   };
 }
 
-/** Answers why not everybody's work is let in even so. */
+/** Answers why not all work is accepted even after the resume. */
 async function resume({ owner }: Agent): Promise<unknown> {
   await owner.resume();
   return owner.reason;

@@ -1,4 +1,4 @@
-/** What a start shares: what its flags say, or what its owner answers at a first start. */
+/** What a start shares: according to its flags, or to its owner's answers at a first start. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { say } from '@inference-gateway/shared/program/print';
 import { existsSync } from 'node:fs';
@@ -26,14 +26,14 @@ export interface Sharing {
   readonly services: readonly ServiceConfig[];
   readonly flags: SharingFlags;
   readonly stateDir: string;
-  /** Of whoever can be asked; null: nobody. */
+  /** The terminal for questions; null: there is none. */
   readonly streams: Streams | null;
 }
 
-/** Of each local server, before its owner is asked about it. */
+/** Time limit for each local server before its owner is asked about it. */
 const LOOK_TIMEOUT_MS = 3_000;
 
-/** Nobody can be asked, and it was not said that nobody need be. */
+/** There is no terminal for questions, and no flag makes them unnecessary. */
 export function refuseUnasked({ share, yes }: SharingFlags, streams: Streams | null): void {
   if (share === undefined || yes === true || streams !== null) return;
   throw new CommandError(
@@ -43,13 +43,13 @@ export function refuseUnasked({ share, yes }: SharingFlags, streams: Streams | n
 }
 
 /**
- * Shares before anything is served, and returns what is left to do once the agent is online: a
- * coordinator that is away now must not keep it from starting.
+ * Decides on shares before anything is served, and returns the remaining step for when the agent is
+ * online: an unreachable coordinator must not prevent a start.
  */
 export async function settleSharing(sharing: Sharing): Promise<() => Promise<void>> {
   const { flags, services, streams } = sharing;
   const asked = flags.yes === true ? null : streams;
-  // Whoever tries the demo is not asked about it.
+  // The demo asks no questions.
   if (flags.demo === true && flags.share === undefined) return nothing;
   if (services.length === 0 || (flags.share === undefined && asked === null)) return nothing;
   if (flags.share === undefined && wasAskedToShare(sharing.stateDir)) return nothing;
@@ -64,7 +64,7 @@ export async function settleSharing(sharing: Sharing): Promise<() => Promise<voi
   return nothing;
 }
 
-/** All is done, or there was nothing to do. */
+/** Everything is done, or there was nothing to do. */
 const nothing = (): Promise<void> => Promise.resolve();
 
 async function shareNow(sharing: Sharing, own: OwnProvider, asked: Streams | null): Promise<void> {
@@ -81,7 +81,7 @@ async function shareNow(sharing: Sharing, own: OwnProvider, asked: Streams | nul
   await shareEach(sharing, missing, network);
 }
 
-/** It is online: what keeps it from sharing is told, and ends nothing. */
+/** The agent is online: a failed share is reported, and does not stop it. */
 async function shareLater(sharing: Sharing): Promise<void> {
   try {
     await shareNow(sharing, await askOwnProvider(sharing.coordinator), null);
@@ -92,7 +92,7 @@ async function shareLater(sharing: Sharing): Promise<void> {
 }
 
 async function askAndShare(sharing: Sharing, own: OwnProvider, asked: Streams): Promise<void> {
-  // Nobody to share with, or done before: nothing to ask.
+  // There is no network to share with, or it was done before: no question is needed.
   if (own.shares.length > 0 || own.networks.length === 0) return;
   const offered = await Promise.all(sharing.services.map(look));
   const offer = { services: offered, networks: own.networks };
@@ -115,7 +115,7 @@ async function shareEach(
   }
 }
 
-/** By itself or with all else: a share that has caps keeps them. */
+/** By its own share or a share of all services: a share with limits keeps them. */
 function isShared(id: string, network: string, shares: readonly OwnShare[]): boolean {
   return shares.some(
     (share) =>
@@ -139,7 +139,8 @@ function isUnreachable(error: unknown): error is CommandError {
   return error instanceof CommandError && error.exitCode === EXIT.coordinatorUnreachable;
 }
 
-// What a first start on a terminal asks: what of this machine to share, and with whom.
+// The questions of a first start on a terminal: what to share of this machine, and with which
+// network.
 export interface Offer {
   readonly services: readonly OfferedService[];
   readonly networks: OwnProvider['networks'];
@@ -154,16 +155,16 @@ interface OfferedService {
 }
 
 export interface Choice {
-  /** Ids. Nothing is shared where there is none. */
+  /** Ids. If empty, nothing is shared. */
   readonly services: readonly string[];
   /** Its id. */
   readonly network: string;
 }
 
-/** Wrong answers to one question; then nothing is shared. */
+/** Limit of wrong answers to one question; after that nothing is shared. */
 const MAX_TRIES = 3;
 
-/** Null: all stays private. Enter is always that. */
+/** Null: everything stays private. Enter always means this. */
 export async function askWhatToShare(offer: Offer, terminal: Terminal): Promise<Choice | null> {
   const { services, networks } = offer;
   terminal.tell('Nothing of this machine is shared: only you can use it. It has');
@@ -176,7 +177,7 @@ export async function askWhatToShare(offer: Offer, terminal: Terminal): Promise<
   return { services: ids, network: network.id };
 }
 
-/** The numbers of those that are to be shared. */
+/** The numbers of the services to share. */
 async function askServices(terminal: Terminal, count: number): Promise<readonly number[]> {
   if (count === 1) return (await askYesNo(terminal, 'Share it?', false)) ? [1] : [];
   const which = 'What do you share? Numbers as 1 2, or all; Enter keeps everything private: ';
@@ -189,7 +190,7 @@ function serviceText({ id, type, baseUrl, models }: OfferedService): string {
   return `${id}  ${type} at ${baseUrl}: ${list === '' ? 'no model' : list}${more}`;
 }
 
-/** Of one service, on one line. */
+/** Models of one service on one line. */
 const MAX_MODELS = 6;
 
 type Network = OwnProvider['networks'][number];
@@ -214,7 +215,7 @@ function networkText({ name, members }: Network): string {
   return `${name} (${members} ${members === 1 ? 'member' : 'members'})`;
 }
 
-/** From 1; none where the answer is empty, or wrong for the last time. */
+/** From 1; empty if the answer is empty, or wrong for the last time. */
 async function askNumbers(
   { ask, tell }: Terminal,
   question: string,
@@ -238,8 +239,8 @@ function readNumbers(answer: string, most: number): readonly number[] | null {
   return areGood ? [...new Set(numbers)] : null;
 }
 
-// That the owner has been asked what to share: `share-answer.json` in the state folder. Whoever
-// keeps everything private is not asked again at every start.
+// Records that the owner was asked what to share: `share-answer.json` in the state folder. An owner
+// who keeps everything private is not asked again at every start.
 
 function wasAskedToShare(stateDir: string): boolean {
   return existsSync(fileOf(stateDir));

@@ -1,6 +1,5 @@
 /**
- * `gateway-agent start`: serves until it is told to stop, or until the coordinator will have it
- * no more.
+ * `gateway-agent start`: serves until it is stopped, or until the coordinator refuses it for good.
  */
 import type { Command } from 'commander';
 import { configOption, example, statusPortOption } from './options.js';
@@ -22,7 +21,7 @@ export function addStart(program: Command): void {
 }
 
 async function start(options: StartOptions): Promise<void> {
-  // Loaded here, so that every other command starts without the link, the backends and the demo.
+  // Loaded on demand: every other command starts without the link, the backends and the demo.
   const { startAgent } = await import('./start-agent.js');
   await startAgent(options);
 }

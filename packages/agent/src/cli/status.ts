@@ -38,7 +38,7 @@ async function showStatus({ config, json }: StatusOptions): Promise<void> {
   else showReport(report, Date.now());
 }
 
-/** A broken configuration is no reason not to tell: only a named file must exist. */
+/** A broken configuration must not prevent a report: only a named file must exist. */
 async function reportStopped(location: ConfigLocation, json: boolean): Promise<never> {
   const { config } = await readConfigFile(location);
   const { file } = location;
@@ -74,7 +74,7 @@ function letsIn({ accepts, owner_reason: reason }: StatusReport): string {
   return `your own work until ${reason.until === null ? '"resume"' : isoTime(reason.until)}`;
 }
 
-/** What is zero is left out, but for the requests. */
+/** Zero values are omitted, except the requests. */
 function todayLine(today: StatusReport['today']): string {
   const parts = [
     `${today.requests} requests`,
@@ -112,7 +112,7 @@ function serviceColumns(nowMs: number) {
 
 type HeldBack = StatusReport['services'][number]['held_back'][number];
 
-/** Why callers are not told of a model. */
+/** Why a model is not offered. */
 function heldBack({ id, reason }: HeldBack): string {
   return reason === null ? `${id} is being tested` : `${id} failed its test: ${reason}`;
 }

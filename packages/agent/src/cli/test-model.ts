@@ -1,4 +1,4 @@
-/** `gateway-agent test`: one tiny real request to a model, now. */
+/** `gateway-agent test`: sends one tiny real request to a model. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { printJson, printRecord } from '@inference-gateway/shared/program/print';
 import type { Fields } from '@inference-gateway/shared/program/print';
@@ -21,7 +21,7 @@ interface Wanted {
   readonly service: string | null;
 }
 
-/** Longer than a local server may take to tell what it serves. */
+/** Longer than a local server may take to list its models. */
 const FIRST_ROUND_MS = 10_000;
 
 export function addTest(program: Command): void {
@@ -47,9 +47,9 @@ async function test(model: string, options: TestOptions): Promise<void> {
   if (!report.ok) throw failureOf(report);
 }
 
-/** Where no agent runs. What it shows is not remembered. */
+/** If no agent runs. The result is not stored. */
 async function testHere(location: ConfigLocation, wanted: Wanted): Promise<TestReport> {
-  // Loaded here, so that every other command starts without what proves models.
+  // Loaded on demand: every other command starts without the prover.
   const { Catalog } = await import('../backends/catalog/catalog.js');
   const config = await loadConfig(location);
   const tools = { ffmpeg: await findFfmpeg(config.ffmpeg) };

@@ -53,7 +53,7 @@ const COLUMNS = {
   coordinator: ({ coordinator }: Versions) => coordinator,
 };
 
-/** Why this agent does not fit its coordinator, and how it is updated; null where it does. */
+/** Why this agent does not fit its coordinator, and how to update it; null if it fits. */
 export function versionFault(
   agent: string,
   { version, protocols }: Pick<OwnProvider, 'version' | 'protocols'>,
@@ -72,7 +72,7 @@ export function versionFault(
 const UPDATE =
   'update it with "git pull && npm ci && npm run build" where it is installed, and restart it.';
 
-/** By the three numbers alone: what stands behind them orders builds, not releases. */
+/** Compares only the three numbers: the suffix orders builds, not releases. */
 function isOlder(agent: string, coordinator: string): boolean {
   const [own, other] = [numbersOf(agent), numbersOf(coordinator)];
   const differing = own.findIndex((number, index) => number !== other[index]);

@@ -1,4 +1,4 @@
-/** `gateway-agent wait`: until the agent is online, for scripts that go on then. */
+/** `gateway-agent wait`: waits until the agent is online, for scripts. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { print } from '@inference-gateway/shared/program/print';
@@ -47,7 +47,7 @@ async function wait({ config, timeout }: WaitOptions): Promise<void> {
   }
 }
 
-/** Null where nothing is. */
+/** Null if nothing is missing. */
 function missingFrom(report: StatusReport | null): string | null {
   if (report === null) return 'no agent runs: start it with "gateway-agent start"';
   if (report.connection !== 'online') return report.reason ?? report.connection;

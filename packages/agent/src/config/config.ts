@@ -1,6 +1,6 @@
 /**
- * The agent's configuration: flags > environment > file > default. The only reader of the
- * environment. All that is wrong is reported at once.
+ * The agent's configuration: flags > environment > file > default. Only this module reads the
+ * environment. It reports all faults at once.
  */
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -23,20 +23,20 @@ export interface AgentConfig {
   /** The coordinator, without a trailing slash; null before enrolment, like the token. */
   readonly url: string | null;
   readonly token: string | null;
-  /** What the coordinator calls this provider, as far as it is known here. */
+  /** The provider's name at the coordinator, if it is known here. */
   readonly name: string | null;
   readonly logLevel: LogLevel;
-  /** Where it lies; null: wherever the search path has it. */
+  /** Path of ffmpeg; null: the one in the search path. */
   readonly ffmpeg: string | null;
   /** When others may use this machine; null: always. */
   readonly hours: DayHours | null;
   readonly gameMode: GameModeSettings;
-  /** Of 127.0.0.1, for `/readyz` and `/metrics`; null: not served. */
+  /** Port on 127.0.0.1 for `/readyz` and `/metrics`; null: not served. */
   readonly statusPort: number | null;
   readonly services: readonly ServiceConfig[];
 }
 
-/** Where the configuration lies: `--config`, GATEWAY_AGENT_CONFIG, or the platform's own place. */
+/** The configuration file: `--config`, GATEWAY_AGENT_CONFIG, or the platform's default. */
 export function locateConfig(flag: string | undefined): ConfigLocation {
   const named = flag ?? fromEnvironment('CONFIG');
   return configLocation(named ?? usualConfigFile(), named !== undefined);
@@ -64,7 +64,7 @@ export async function loadConfig(location: ConfigLocation): Promise<AgentConfig>
   };
 }
 
-/** What the environment says, and what is wrong with it. */
+/** The settings from the environment, and their faults. */
 export interface Environment {
   readonly url: string | undefined;
   readonly name: string | undefined;
@@ -85,16 +85,16 @@ export function readEnvironment(): Environment {
   return { url, name: fromEnvironment('NAME'), logLevel, problems };
 }
 
-/** When a card counts as its owner's, and what then becomes of others' work. */
+/** When the owner counts as the card's user, and what then happens to others' work. */
 export interface GameModeSettings {
   readonly enabled: boolean;
-  /** What runs for others is handed back, or finished. */
+  /** Running work for others is handed back, or finished. */
   readonly running: 'yield' | 'finish';
-  /** A program that is none of the configured servers may hold so much of a card's memory. */
+  /** Limit of the card's memory for a program that is not a configured server. */
   readonly memoryMib: number;
-  /** And the cards may be used so much while nothing of ours runs. */
+  /** Limit of the cards' use while none of the agent's work runs. */
   readonly usePercent: number;
-  /** Names of programs that do not count. */
+  /** Names of programs to ignore. */
   readonly ignore: readonly string[];
 }
 
@@ -108,12 +108,15 @@ export function gameMode(file: FileConfig['game_mode'] = {}): GameModeSettings {
   };
 }
 
-/** Relative to the configuration, like key files; a bare name is one for the search path. */
+/** Relative to the configuration, like key files; a bare name is looked up in the search path. */
 function programPath(program: string, configFile: string): string {
   return basename(program) === program ? program : resolve(dirname(configFile), program);
 }
 
-/** A missing file alone exits 3, like any file that its user named; wrong configuration exits 2. */
+/**
+ * If only a file is missing the exit code is 3, as for any file that a user names; for a wrong
+ * configuration it is 2.
+ */
 function refuseProblems(
   location: ConfigLocation,
   wrong: readonly string[],
@@ -131,7 +134,7 @@ async function readToken({ tokenFile }: ConfigLocation): Promise<string | null> 
   return kept === null ? null : sendable(kept, tokenFile);
 }
 
-/** A header takes nothing else, and what else is there no coordinator has given. */
+/** A header accepts only these characters, and no coordinator issues others. */
 function sendable(token: string, source: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
   const message =
@@ -150,34 +153,34 @@ async function readTokenFile(tokenFile: string): Promise<string | null> {
   }
 }
 
-/** `$XDG_CONFIG_HOME/gateway-agent/config.json`, or what the platform has in its place. */
+/** `$XDG_CONFIG_HOME/gateway-agent/config.json`, or the platform's equivalent. */
 export function usualConfigFile(): string {
   return join(envPaths('gateway-agent', { suffix: '' }).config, 'config.json');
 }
 
-/** An empty variable counts as absent: container files often set one so. */
+/** An empty variable counts as absent: container files often set one. */
 function fromEnvironment(
   name: 'URL' | 'TOKEN' | 'NAME' | 'LOG_LEVEL' | 'CONFIG',
 ): string | undefined {
   return process.env[`GATEWAY_AGENT_${name}`]?.trim() || undefined;
 }
 
-// What a service of the operating system is given of the environment in which it is installed: it
-// runs in another one.
+// Variables that a service of the operating system copies at its installation: it runs in a
+// different environment.
 
-/** Which a program needs to find others, and to trust the coordinator's certificate. */
+/** Variables for finding programs, and for trusting the coordinator's certificate. */
 const KEPT = ['PATH', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'] as const;
 
-/** Never the token: units can be read by everybody. */
+/** Never the token: all users can read units. */
 const OWN = ['URL', 'NAME', 'LOG_LEVEL'] as const;
 
-/** The variables that are set, for the file that makes it a service. */
+/** The set variables, for the service file. */
 export function daemonEnvironment(): Record<string, string> {
   const names = [...KEPT, ...OWN.map((name) => `GATEWAY_AGENT_${name}`)];
   return Object.fromEntries(names.flatMap(variable));
 }
 
-/** Where each operating system looks for what one user has installed, and for what all have. */
+/** Where each operating system looks for services of one user and of the machine. */
 export function daemonFolder(scope: 'user' | 'system', stateDir: string): string {
   if (process.platform === 'win32') return stateDir;
   if (process.platform === 'darwin') {
@@ -195,12 +198,12 @@ function variable(name: string): [string, string][] {
   return value === undefined || value === '' ? [] : [[name, value]];
 }
 
-// What of the environment the doctor tells beside the configuration.
+// Facts from the environment for the doctor, beside the configuration.
 
-/** Variables for proxies, of which only the names are to be shown: they may hold a password. */
+/** Proxy variables; only their names may be shown: a value may contain a password. */
 const PROXIES = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY'];
 
-/** Whether the token comes from the environment, so that its file does not count. */
+/** Whether the token comes from the environment, so that its file is ignored. */
 export function hasEnvironmentToken(): boolean {
   return isSet('GATEWAY_AGENT_TOKEN');
 }

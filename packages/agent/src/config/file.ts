@@ -1,4 +1,4 @@
-/** Reading and changing the configuration file. A change replaces it whole, or not at all. */
+/** Reads and changes the configuration file. A change replaces the whole file atomically. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -7,22 +7,22 @@ import { configError } from './problems.js';
 import { parseConfig } from './schema.js';
 import type { FileConfig, ParsedConfig } from './schema.js';
 
-/** The file as JSON gives it: keys that a command does not change stay as and where they are. */
+/** The parsed JSON: keys that a command does not change keep their value and position. */
 export type ConfigDocument = Record<string, unknown>;
 
-/** Reads the file and everything that is wrong with it. One that was not named may be missing. */
+/** Reads the file and reports all faults. A file that was not named may be missing. */
 export async function readConfigFile(location: ConfigLocation): Promise<ParsedConfig> {
   return parseConfig(parseJson(await readText(location), location.file));
 }
 
-/** Reads a file that must be right as it stands. */
+/** Reads a file that must already be valid. */
 export async function readSoundConfig(location: ConfigLocation): Promise<FileConfig> {
   const { config, problems } = await readConfigFile(location);
   if (problems.length > 0) throw configError(location.file, problems);
   return config;
 }
 
-/** Changes the file, or creates it. What the change would make wrong is refused and not written. */
+/** Changes the file, or creates it. Refuses a change that would make it invalid. */
 export async function editConfigFile(
   location: ConfigLocation,
   edit: (document: ConfigDocument) => void,
@@ -38,8 +38,8 @@ export async function editConfigFile(
 }
 
 /**
- * Writes a file that only its owner may read: under another name first, so that no reader sees
- * half.
+ * Writes a file that only its owner may read: under a temporary name first, so that no reader sees
+ * a partial file.
  */
 export async function writePrivateFile(path: string, content: string): Promise<void> {
   try {
@@ -53,7 +53,7 @@ export async function writePrivateFile(path: string, content: string): Promise<v
 
 async function replaceFile(path: string, content: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  // A link, for instance into a folder of dotfiles, stays a link.
+  // A symbolic link, for instance into a folder of dotfiles, stays a link.
   const target = await realpath(path).catch(() => path);
   const temporary = `${target}.${randomBytes(6).toString('hex')}.tmp`;
   try {
@@ -78,7 +78,7 @@ async function readText({ file, named }: ConfigLocation): Promise<string> {
 
 function parseJson(text: string, file: string): unknown {
   try {
-    // Editors of Windows begin a file with a mark of its encoding.
+    // Editors on Windows write a byte order mark at the start.
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
     const message = `${file} is not JSON: ${(cause as Error).message}. Correct it by hand.`;
@@ -91,15 +91,15 @@ function indentOf(text: string): string {
   return /^[{[]\r?\n([ \t]+)/.exec(text)?.[1] ?? '  ';
 }
 
-// Where an agent's files lie: all of them beside its configuration file.
+// Where an agent's files are: all of them beside its configuration file.
 
 export interface ConfigLocation {
   readonly file: string;
-  /** The agent's own secret for the coordinator (0600). */
+  /** The agent's own token for the coordinator (0600). */
   readonly tokenFile: string;
   /** Control socket and lock (0700). */
   readonly stateDir: string;
-  /** Whether its user named the file: a named file must exist. */
+  /** Whether the user named the file: a named file must exist. */
   readonly named: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What is wrong with a configuration, in words: field path, value, and what is allowed there. */
+/** Describes faults of a configuration: field path, value, and the allowed values. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { ExitCode } from '@inference-gateway/shared/program/command-error';
 import { didYouMean, nearest } from '@inference-gateway/shared/nearest';
@@ -15,7 +15,7 @@ interface Document {
 type Path = readonly PropertyKey[];
 type Issue = z.core.$ZodIssue;
 
-/** One line a problem. */
+/** One line per fault. */
 export function describeIssues(issues: readonly Issue[], file: Document): string[] {
   return issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') return unknownKeys(issue, file);
@@ -30,14 +30,14 @@ export function problem(where: string, value: unknown, demand: string): string {
   return `${where} is ${show(value)}: ${demand}`;
 }
 
-/** `allowed values are llm, stt`, with what a mistyped value was probably meant to be. */
+/** `allowed values are llm, stt`, with a suggestion for a mistyped value. */
 export function choice(value: unknown, allowed: readonly string[]): string {
   const meant = typeof value === 'string' ? nearest(value, allowed)[0] : undefined;
   const hint = meant === undefined ? '' : `. Did you mean ${meant}?`;
   return `allowed values are ${allowed.join(', ')}${hint}`;
 }
 
-/** The error of a command whose configuration is at fault; the source is named once. */
+/** The error for a faulty configuration; names the source once. */
 export function configError(
   source: string,
   problems: readonly string[],
@@ -106,7 +106,7 @@ function valueAt(document: unknown, path: Path): unknown {
 }
 
 function show(value: unknown): string {
-  // A password inside a URL must not reach a log.
+  // A password in a URL must not reach a log.
   const text = JSON.stringify(value).replaceAll(/\/\/[^/@"]*@/g, '//…@');
   return text.length <= MAX_SHOWN_CHARACTERS ? text : `${text.slice(0, MAX_SHOWN_CHARACTERS)}…`;
 }

@@ -1,4 +1,4 @@
-/** The agent's configuration file, as its owner writes it (`docs/cli/agent-configuration.md`). */
+/** The schema of the agent's configuration file (`docs/cli/agent-configuration.md`). */
 import { createHash } from 'node:crypto';
 import { ownTimeZone, parseDayHours } from '@inference-gateway/shared/day-hours';
 import type { DayHours } from '@inference-gateway/shared/day-hours';
@@ -10,7 +10,7 @@ import { isLoopback } from '@inference-gateway/shared/loopback';
 import { BACKENDS } from '../backends/create-backend.js';
 import { describeIssues } from './problems.js';
 
-/** What the link carries in one HELLO. */
+/** The link's limit for one HELLO. */
 const MAX_SERVICES = 64;
 
 const name = z.string().min(1).max(256);
@@ -50,7 +50,7 @@ const gameMode = z.strictObject({
   ignore: names.optional(),
 });
 
-/** A coordinator may be written as what it is dialled with. */
+/** The coordinator's URL may have a WebSocket scheme. */
 const HTTP_SCHEMES: Readonly<Record<string, string>> = { 'ws:': 'http:', 'wss:': 'https:' };
 
 const configFile = z.strictObject({
@@ -75,11 +75,11 @@ export type FileService = z.infer<typeof service>;
 
 export type FileConfig = z.infer<typeof configFile>;
 
-/** What the file holds, and everything that is wrong with it. */
+/** The file's content, and all its faults. */
 export interface ParsedConfig {
-  /** Without the parts at fault. */
+  /** Without the faulty parts. */
   readonly config: FileConfig;
-  /** One line each; empty where the file is right. */
+  /** One line each; empty if the file is valid. */
   readonly problems: readonly string[];
 }
 
@@ -96,7 +96,9 @@ export function parseConfig(document: unknown): ParsedConfig {
   };
 }
 
-/** Shares bind to it: it must stay the same for one server, so a trailing slash does not count. */
+/**
+ * Shares refer to this id: it must stay the same for one server, so it ignores a trailing slash.
+ */
 export function serviceId(
   entry: Pick<FileService, 'id' | 'type' | 'backend' | 'base_url'>,
 ): string {
@@ -105,7 +107,7 @@ export function serviceId(
   return `${entry.type}-${hash.digest('hex').slice(0, 8)}`;
 }
 
-/** By this machine's own clock, wherever it stands. */
+/** In this machine's time zone. */
 export function dayHours(text: string): DayHours | null {
   return parseDayHours(text, ownTimeZone());
 }
@@ -123,14 +125,14 @@ function url(faultOf: (text: string) => string | null): z.ZodType<string> {
   });
 }
 
-/** Null in the place of each service at fault, so that the others keep their index. */
+/** Null in place of each faulty service, so that the others keep their index. */
 function soundServices(document: unknown): (FileService | null)[] {
   const list = z.object({ services: z.array(z.unknown()) }).safeParse(document);
   if (!list.success) return [];
   return list.data.services.map((one) => service.safeParse(one).data ?? null);
 }
 
-/** Two services of one id could not be told apart by the coordinator, nor by `services remove`. */
+/** Neither the coordinator nor `services remove` could distinguish two services with one id. */
 function sameIds(services: readonly (FileService | null)[]): string[] {
   const first = new Map<string, number>();
   return services.flatMap((one, index) => {
@@ -146,12 +148,9 @@ function sameIds(services: readonly (FileService | null)[]): string[] {
   });
 }
 
-// Which addresses the agent may be given: one coordinator, and the local servers of its owner.
+// Which addresses the agent accepts: one coordinator, and the local servers of its owner.
 
-/**
- * What is wrong with a coordinator's URL, or null: the token must not cross a network in the
- * clear.
- */
+/** The fault of a coordinator's URL, or null: the token must not cross a network unencrypted. */
 export function coordinatorUrlFault(text: string): string | null {
   const url = parse(text);
   const scheme = schemeOf(url);
@@ -165,7 +164,7 @@ export function coordinatorUrlFault(text: string): string | null {
   return extraFault(url);
 }
 
-/** What is wrong with the base URL of a local model server, or null. */
+/** The fault of a local model server's base URL, or null. */
 function localUrlFault(text: string): string | null {
   const url = parse(text);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
@@ -174,7 +173,7 @@ function localUrlFault(text: string): string | null {
   return extraFault(url);
 }
 
-/** The origin of a sound coordinator URL: `http(s)://host`, which the rest of the agent takes. */
+/** The origin of a valid coordinator URL, as the rest of the agent uses it: `http(s)://host`. */
 export function coordinatorUrl(text: string): string {
   const url = new URL(text);
   return `${schemeOf(url)}//${url.host}`;

@@ -1,4 +1,4 @@
-/** Services as the agent runs them: the file's entries with their defaults and keys filled in. */
+/** Services as the agent runs them: the file's entries with defaults and keys filled in. */
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { dirname, resolve, basename, join } from 'node:path';
 import type { ConfiguredModel, ServiceConfig, Workflow } from '../backends/backend.js';
@@ -10,14 +10,14 @@ import type { ReadGraph } from '../backends/comfyui/workflow.js';
 
 export interface LoadedServices {
   readonly services: readonly ServiceConfig[];
-  /** Files that cannot be read, one line each. */
+  /** Unreadable files, one line each. */
   readonly problems: readonly string[];
-  /** What files hold that is wrong, and what does not belong together. */
+  /** Faults in files, and settings that contradict each other. */
   readonly wrong: readonly string[];
 }
 
 /**
- * Reads each service's key and workflows, and fills in its defaults. The files lie relative to the
+ * Reads each service's key and workflows, and fills in its defaults. File paths are relative to the
  * configuration.
  */
 export async function loadServices(
@@ -60,7 +60,7 @@ export function toService(entry: FileService, apiKey: string | null): ServiceCon
   };
 }
 
-/** Its models would be offered as what they are not, and fail at every request. */
+/** Otherwise its models would be offered with the wrong type, and fail at every request. */
 function typeFault({ backend, type }: FileService): string[] {
   const sole = SOLE_TYPES[backend];
   return sole === undefined || sole === type
@@ -109,13 +109,13 @@ async function readKey({ api_key_file: file }: FileService, folder: string): Pro
   }
 }
 
-// ComfyUI's workflows as their owner saved them: a folder of JSON files, each one model.
+// The owner's ComfyUI workflows: a folder of JSON files, each one model.
 
 interface LoadedWorkflows {
   readonly workflows: readonly Workflow[];
-  /** What is wrong with files, one line each, with the file's name first. */
+  /** Faults of files, one line each, after the file's name. */
   readonly wrong: readonly string[];
-  /** Why the folder cannot be read; null where it can. */
+  /** Why the folder cannot be read; null if it can. */
   readonly missing: string | null;
 }
 
@@ -125,7 +125,7 @@ const MAX_WORKFLOWS = 64;
 
 const MAX_WORKFLOW_BYTES = 1024 * 1024;
 
-/** Reads every `*.json` of the folder, in the order of their names. */
+/** Reads every `*.json` of the folder, in name order. */
 async function loadWorkflows(folder: string): Promise<LoadedWorkflows> {
   const names = await readdir(folder).catch((error: Error) => error);
   if (names instanceof Error) return { workflows: [], wrong: [], missing: names.message };

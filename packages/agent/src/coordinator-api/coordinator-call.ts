@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { networkFault } from '../network-fault.js';
 
 const TIMEOUT_MS = 15_000;
-/** A provider with hundreds of shares is told of them all at once. */
+/** A provider with hundreds of shares gets them all in one answer. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 const refusal = z.object({
@@ -18,27 +18,27 @@ export interface CoordinatorCall {
   /** The coordinator, without a trailing slash. */
   readonly url: string;
   readonly path: string;
-  /** `POST` unless told otherwise. */
+  /** Default: `POST`. */
   readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly body?: object;
-  /** Sent as the bearer; absent where none is needed. */
+  /** Sent as the bearer token; absent if none is needed. */
   readonly token?: string;
-  /** Gives up, with its reason. */
+  /** Aborts the request, with its reason. */
   readonly stop?: AbortSignal;
-  /** For the whole answer; 15 s unless told otherwise. */
+  /** For the whole answer; default: 15 s. */
   readonly timeoutMs?: number;
 }
 
 export interface CoordinatorAnswer {
   readonly status: number;
-  /** Its JSON; null where it is something else. */
+  /** The JSON body; null if it is not JSON. */
   readonly body: unknown;
-  /** Where it redirects to, which is not followed. */
+  /** The redirect's target, which is not followed. */
   readonly location: string | null;
   readonly retryAfterS: number | null;
 }
 
-/** Throws a `CommandError` where no answer comes. */
+/** Throws a `CommandError` if no answer comes. */
 export async function callCoordinator(call: CoordinatorCall): Promise<CoordinatorAnswer> {
   try {
     const response = await send(call);
@@ -57,20 +57,20 @@ export async function callCoordinator(call: CoordinatorCall): Promise<Coordinato
   }
 }
 
-/** What the coordinator says about an answer that is none of those hoped for. */
+/** The coordinator's error code in an unexpected answer. */
 export function codeOf({ body }: CoordinatorAnswer): string | null {
   return refusal.safeParse(body).data?.error.code ?? null;
 }
 
 export interface Asked {
   readonly url: string;
-  /** What was asked for: `enrolment`. */
+  /** What was requested: `enrolment`. */
   readonly what: string;
-  /** Where the coordinator gives no reason for a conflict. */
+  /** The message for a conflict without a reason from the coordinator. */
   readonly conflict?: string;
 }
 
-/** Tells a refusal, a taken name, a coordinator that is busy, and what is none, apart. */
+/** Distinguishes a refusal, a taken name, a busy coordinator, and an answer of another server. */
 export function refused(answer: CoordinatorAnswer, asked: Asked): CommandError {
   const { status, location } = answer;
   const { url, what, conflict } = asked;
@@ -90,7 +90,7 @@ export function messageOf({ body }: CoordinatorAnswer): string | null {
   return refusal.safeParse(body).data?.error.message ?? null;
 }
 
-/** It may answer better in a while. */
+/** A retry may succeed later. */
 export function isBusy({ status }: CoordinatorAnswer): boolean {
   return status === 429 || status >= 500;
 }
@@ -135,7 +135,7 @@ const REFUSALS: Readonly<Record<number, ExitCode>> = {
   409: EXIT.conflict,
 };
 
-/** What is not there, at a coordinator that is. */
+/** Codes for missing objects, if the coordinator itself answers. */
 const NOT_FOUND: ReadonlySet<string> = new Set(['network_not_found', 'share_not_found']);
 
 function busy({ url, what }: Asked, reason: string): CommandError {

@@ -22,21 +22,21 @@ const enrolment = z.object({
   provider_id: z.string().min(1),
   name: z.string().min(1).max(256),
   token: z.string().min(1),
-  /** Absent from coordinators that let every provider in. */
+  /** Absent from coordinators that approve every provider. */
   approved: z.boolean().default(true),
 });
 
-/** What the coordinator made of this machine: `token` is the agent's own secret. */
+/** The new provider: `token` is the agent's own secret. */
 export type Enrolment = z.infer<typeof enrolment>;
 
-/** Throws a `CommandError` where a good answer holds something else. */
+/** Throws a `CommandError` if a success has another content. */
 function readEnrolment({ body }: CoordinatorAnswer, asked: Asked): Enrolment {
   const parsed = enrolment.safeParse(body);
   if (!parsed.success) throw noCoordinator(asked, 'its answer is no enrolment');
   return parsed.data;
 }
 
-// Trades a join token for this agent's own token: one HTTPS request to the coordinator.
+// Exchanges a join token for this agent's own token: one HTTPS request to the coordinator.
 interface EnrolmentRequest {
   /** The coordinator, without a trailing slash. */
   readonly url: string;
@@ -47,8 +47,8 @@ interface EnrolmentRequest {
 }
 
 /**
- * Throws a `CommandError` that tells a refused token, a taken name and an unreachable coordinator
- * apart.
+ * Throws a `CommandError` that distinguishes a refused token, a taken name and an unreachable
+ * coordinator.
  */
 export async function enroll({ url, joinToken, name }: EnrolmentRequest): Promise<Enrolment> {
   refuseOtherSecrets(joinToken);
@@ -60,12 +60,12 @@ export async function enroll({ url, joinToken, name }: EnrolmentRequest): Promis
 }
 
 /**
- * An API key pasted by mistake would open the gateway to whoever answers at that URL: it stays
- * here.
+ * An API key pasted by mistake would give the server at that URL access to the gateway: it is not
+ * sent.
  */
 function refuseOtherSecrets(token: string): void {
   if (!/^[\x21-\x7e]+$/.test(token)) {
-    // What PowerShell writes with `>` is UTF-16.
+    // PowerShell's `>` writes UTF-16.
     const message =
       'a join token is one word (gwj_…), and this is something else: ' +
       'keep the token alone in the file, as plain text in UTF-8.';
@@ -80,16 +80,16 @@ function refuseOtherSecrets(token: string): void {
   );
 }
 
-// Has this machine let in by somebody who may: it shows a code, and asks until the code has been
-// approved (RFC 8628).
+// Enrols this machine with an approval: it shows a code, and polls until the code has been approved
+// (RFC 8628).
 
 /** RFC 8628, section 3.5. */
 const SLOWER_BY_MS = 5_000;
 
-/** In a row; then the coordinator counts as gone. */
+/** Consecutive failures; after that the coordinator counts as unreachable. */
 const MAX_FAILURES = 5;
 
-/** It goes to a terminal, which it must not steer. */
+/** Printed on a terminal: control characters are refused. */
 const shown = z.string().regex(/^\P{Cc}{1,256}$/u);
 
 const asked = z.object({
@@ -98,7 +98,7 @@ const asked = z.object({
   expires_in: z.number().positive().max(86_400),
   interval: z.number().positive().max(300),
   approve: shown,
-  /** A coordinator of an earlier version has no page for it. */
+  /** Coordinators of earlier versions have no page for it. */
   verification_uri_complete: shown.optional(),
 });
 
@@ -107,9 +107,9 @@ interface LogInRequest {
   readonly url: string;
   /** Null: the coordinator chooses one. */
   readonly name: string | null;
-  /** What the machine calls itself, for whoever approves it. */
+  /** The machine's name for itself, shown at the approval. */
   readonly host: string;
-  /** Gives up, with its reason. */
+  /** Aborts, with its reason. */
   readonly stop: AbortSignal;
 }
 
@@ -120,13 +120,13 @@ export interface LogIn {
   readonly userCode: string;
   /** The command that approves it. */
   readonly approve: string;
-  /** The page on which a member approves it; null where the coordinator has none. */
+  /** The page on which a member approves it; null if the coordinator has none. */
   readonly page: string | null;
   readonly lifetimeMs: number;
   readonly intervalMs: number;
 }
 
-/** Throws a `CommandError` that tells a refusal and an unreachable coordinator apart. */
+/** Throws a `CommandError` that distinguishes a refusal and an unreachable coordinator. */
 export async function beginLogIn({ url, name, host, stop }: LogInRequest): Promise<LogIn> {
   const answer = await callCoordinator({ url, path: DEVICE_PATH, body: { name, host }, stop });
   if (answer.status !== 200) throw refused(answer, { url, what: WHAT });
@@ -150,8 +150,8 @@ export async function beginLogIn({ url, name, host, stop }: LogInRequest): Promi
 const WHAT = 'log-in';
 
 /**
- * Asks until somebody has decided. Throws a `CommandError` that tells a denied log-in, an expired
- * one, a taken name and a coordinator that is gone apart.
+ * Polls until there is a decision. Throws a `CommandError` that distinguishes a denied log-in, an
+ * expired one, a taken name and an unreachable coordinator.
  */
 export async function awaitApproval(logIn: LogIn): Promise<Enrolment> {
   const deadline = performance.now() + logIn.lifetimeMs;
@@ -175,7 +175,10 @@ export async function awaitApproval(logIn: LogIn): Promise<Enrolment> {
   throw new CommandError(EXIT.timeout, `nobody approved ${logIn.userCode} in time. Log in again.`);
 }
 
-/** A coordinator may restart meanwhile, and does not forget: not being reached is no end yet. */
+/**
+ * A coordinator may restart meanwhile, and keeps the request: a failed connection does not end the
+ * poll.
+ */
 async function poll({ url, deviceCode, stop }: LogIn): Promise<CoordinatorAnswer | CommandError> {
   try {
     const body = { device_code: deviceCode };
@@ -206,6 +209,6 @@ function ended(answer: CoordinatorAnswer, { url, userCode }: LogIn): CommandErro
 }
 
 async function pause(ms: number, stop: AbortSignal): Promise<void> {
-  // It rejects with an error of its own; the reason is what its user is to read.
+  // The timer rejects with its own error; the user must see the signal's reason.
   await setTimeout(ms, undefined, { signal: stop }).catch(() => stop.throwIfAborted());
 }

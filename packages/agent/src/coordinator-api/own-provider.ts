@@ -1,19 +1,19 @@
 /**
- * What the coordinator knows of this agent's own provider, and sharing it: the few requests that
- * an agent makes with its own token beside its link.
+ * What the coordinator knows of this agent's own provider, and its shares: the requests that an
+ * agent makes with its own token beside its link.
  */
 import { SELF_PATH, SHARES_PATH } from '@inference-gateway/shared/protocol/version';
 import * as z from 'zod';
 import { callCoordinator, noCoordinator, refused } from './coordinator-call.js';
 import type { CoordinatorAnswer } from './coordinator-call.js';
 
-/** Names come from elsewhere and go to a terminal, which they must not steer. */
+/** Names from elsewhere, printed on a terminal: control characters are removed. */
 const shown = z.string().transform((text) => text.replaceAll(/\p{Cc}/gu, ' ').slice(0, 256));
 const subject = z.string().max(256).nullable();
 
 const share = z.object({
   id: z.string().min(1).max(64),
-  /** All that the provider serves, where service and model are null. */
+  /** If service and model are null: everything that the provider serves. */
   service_id: subject,
   model: subject,
   /** One of the two is null. */
@@ -32,13 +32,13 @@ const self = z.object({
   /** Public name. */
   owner: shown,
   approved: z.boolean(),
-  /** Of the coordinator. */
+  /** The coordinator's version. */
   version: shown,
-  /** The subprotocols that it speaks. */
+  /** The link subprotocols that it supports. */
   protocols: z.array(shown),
   /** Unix ms. */
   server_time: z.number(),
-  /** Those that the owner is in. */
+  /** The owner's networks. */
   networks: z.array(z.object({ id: z.string(), name: shown, members: z.number() })),
   shares: z.array(share),
 });
@@ -50,7 +50,7 @@ export interface CoordinatorAccess {
   /** The coordinator, without a trailing slash. */
   readonly url: string;
   readonly token: string;
-  /** For each answer; 15 s unless told otherwise. */
+  /** For each answer; default: 15 s. */
   readonly timeoutMs?: number;
 }
 
@@ -61,12 +61,12 @@ export interface WantedShare {
   readonly model: string | null;
   readonly slots: number | null;
   readonly hours: string | null;
-  /** An IANA name, where there are hours. */
+  /** An IANA name, if there are hours. */
   readonly time_zone: string | null;
   readonly max_tokens: number | null;
 }
 
-/** Each throws a `CommandError` that tells a refusal and an unreachable coordinator apart. */
+/** Each throws a `CommandError` that distinguishes a refusal and an unreachable coordinator. */
 export async function askOwnProvider(access: CoordinatorAccess): Promise<OwnProvider> {
   const answer = await callCoordinator({ ...access, path: SELF_PATH, method: 'GET' });
   const asked = { url: access.url, what: "question for the agent's own provider" };
@@ -87,7 +87,7 @@ export async function unshareOwn(access: CoordinatorAccess, id: string): Promise
   if (answer.status !== 204) throw refused(answer, { url: access.url, what: 'end of a share' });
 }
 
-/** As the coordinator writes that of one of its owner's; all others stay as they are. */
+/** In the coordinator's spelling if the owner is in the network; others stay unchanged. */
 export function networkName({ networks }: OwnProvider, reference: string): string {
   const wanted = reference.toLowerCase();
   const found = networks.find(({ id, name }) => id === reference || name.toLowerCase() === wanted);

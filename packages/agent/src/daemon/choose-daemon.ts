@@ -1,11 +1,11 @@
-/** Which kind of service this operating system has. */
+/** Chooses the service manager of this operating system. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { LaunchdDaemon } from './launchd.js';
 import type { Daemon, DaemonSetting } from './daemon.js';
 import { ScheduledTask } from './scheduled-task.js';
 import { SystemdDaemon } from './systemd.js';
 
-/** `platform` is Node's name of it. Throws where this program knows of none. */
+/** `platform` is Node's name of it. Throws if this program supports no service manager there. */
 export function chooseDaemon(setting: DaemonSetting, platform: NodeJS.Platform): Daemon {
   if (platform === 'linux') return new SystemdDaemon(setting);
   if (platform === 'darwin') return new LaunchdDaemon(setting);

@@ -19,7 +19,7 @@ export class LaunchdDaemon implements Daemon {
   async install(): Promise<void> {
     await mkdir(this.#setting.folder, { recursive: true });
     await writeFile(this.file, launchdPlist(this.#setting), { mode: 0o644 });
-    // One that is loaded already keeps its old text.
+    // launchd keeps the old text of a loaded service.
     await this.#unload();
     await this.start();
   }
@@ -29,14 +29,14 @@ export class LaunchdDaemon implements Daemon {
     await rm(this.file, { force: true });
   }
 
-  /** Loading starts it. */
+  /** Loading also starts it. */
   async start(): Promise<void> {
     const isLoaded = (await this.#print()) !== null;
     if (isLoaded) await mustRun('launchctl', ['kickstart', this.#target]);
     else await mustRun('launchctl', ['bootstrap', this.#domain, this.file]);
   }
 
-  /** Stopped but loaded, it would be started again. */
+  /** A stopped service that is still loaded would be restarted. */
   async stop(): Promise<void> {
     await this.#unload();
   }
@@ -72,7 +72,7 @@ export class LaunchdDaemon implements Daemon {
 
 // The text of a property list for launchd. `man launchd.plist` explains each key.
 
-/** launchd keeps no log, so the agent writes one; what Node says at its end goes beside it. */
+/** launchd keeps no log, so the agent writes one; Node's last output goes into a file beside it. */
 export function launchdPlist(setting: DaemonSetting): string {
   const { name, command, environment, runAs, logFile } = setting;
   const entries = [

@@ -12,7 +12,7 @@ export interface ToolResult {
   readonly stderr: string;
 }
 
-/** Runs it to its end. Throws a `CommandError` where it is not there or does not end. */
+/** Runs it to its end. Throws a `CommandError` if it is missing or does not end. */
 export function runTool(tool: string, args: readonly string[]): Promise<ToolResult> {
   const options = { timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES, windowsHide: true };
   return new Promise((done, failed) => {
@@ -24,7 +24,7 @@ export function runTool(tool: string, args: readonly string[]): Promise<ToolResu
   });
 }
 
-/** Throws with its own words where it fails. */
+/** Throws with the tool's own message if it fails. */
 export async function mustRun(tool: string, args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await runTool(tool, args);
   if (code === 0) return stdout;
@@ -32,13 +32,13 @@ export async function mustRun(tool: string, args: readonly string[]): Promise<st
   throw new CommandError(EXIT.failure, `"${[tool, ...args].join(' ')}" failed: ${reason}`);
 }
 
-/** Lets it write to this process's own stdout. */
+/** The tool writes to this process's stdout. */
 export function showTool(tool: string, args: readonly string[]): Promise<void> {
   return new Promise((done, failed) => {
     const child = spawn(tool, args, { stdio: ['ignore', 'inherit', 'inherit'] });
     child.once('error', (error) => failed(unusable(tool, error)));
     child.once('close', (code, signal) => {
-      // Ctrl-C reaches both; a reader that has enough ends it, too.
+      // Ctrl-C reaches both processes; a reader that closes the pipe also ends it.
       if (code === 0 || signal !== null) return done();
       return failed(new CommandError(EXIT.failure, `${tool} ended with exit code ${code}.`));
     });

@@ -19,14 +19,14 @@ export class ScheduledTask implements Daemon {
   async install(): Promise<void> {
     await mkdir(this.#setting.folder, { recursive: true });
     const user = `${hostname()}\\${userInfo().username}`;
-    // schtasks reads UTF-16 with its mark, and nothing else surely.
+    // UTF-16 with a byte order mark is the only encoding that schtasks reads reliably.
     await writeFile(this.file, `\ufeff${taskXml(this.#setting, user)}`, 'utf16le');
     await mustRun('schtasks', ['/Create', '/TN', this.#name, '/XML', this.file, '/F']);
     await this.start();
   }
 
   async uninstall(): Promise<void> {
-    // One that does not run cannot be ended.
+    // A task that is not running cannot be ended.
     await runTool('schtasks', ['/End', '/TN', this.#name]);
     await mustRun('schtasks', ['/Delete', '/TN', this.#name, '/F']);
     await rm(this.file, { force: true });
@@ -60,8 +60,8 @@ export class ScheduledTask implements Daemon {
 // The text of a scheduled task for Windows.
 
 /**
- * Begins with its user's login, without a window: `conhost --headless` gives the program a console
- * that nobody sees. It is brought back a minute after its end, for as long as it takes.
+ * Starts at its user's login, without a window: `conhost --headless` gives the program a hidden
+ * console. Windows restarts it a minute after its end, without a limit.
  */
 export function taskXml({ command, logFile }: DaemonSetting, user: string): string {
   const args = ['--headless', ...command, '--log-file', logFile].map(windowsArgument).join(' ');
@@ -91,7 +91,7 @@ export function taskXml({ command, logFile }: DaemonSetting, user: string): stri
   ].join('\r\n');
 }
 
-/** As the C runtime reads a command line: backslashes count only before a quote. */
+/** Quotes for the C runtime, which reads backslashes as escapes only before a quote. */
 export function windowsArgument(text: string): string {
   if (/^[^\s"]+$/.test(text)) return text;
   return `"${text.replaceAll(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, '$1$1')}"`;

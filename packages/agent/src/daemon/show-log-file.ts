@@ -1,15 +1,15 @@
-/** The end of a log file, and what is added to it. */
+/** Shows the end of a log file, and follows it. */
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { LogQuery } from './daemon.js';
 
-/** As much of the end is looked through for its lines. */
+/** The last lines are searched in this part of the file's end. */
 const MAX_TAIL_BYTES = 4 * 1024 * 1024;
 const LOOK_MS = 500;
 
-/** Writes to stdout. Throws with exit code 3 where there is no such file yet. */
+/** Writes to stdout. Throws with exit code 3 if the file does not exist yet. */
 export async function showLogFile(file: string, { lines, follow }: LogQuery): Promise<void> {
   let seen = await showEnd(file, lines);
   if (!follow) return;
@@ -19,7 +19,7 @@ export async function showLogFile(file: string, { lines, follow }: LogQuery): Pr
   }
 }
 
-/** Returns the size of what has been looked at. */
+/** Returns the size of the part that was read. */
 async function showEnd(file: string, lines: number): Promise<number> {
   const handle = await opened(file);
   try {
@@ -34,7 +34,7 @@ async function showEnd(file: string, lines: number): Promise<number> {
   }
 }
 
-/** A file that has become shorter is a new one. */
+/** A file that is shorter than before is a new one. */
 async function showAdded(file: string, seen: number): Promise<number> {
   const handle = await opened(file).catch(() => null);
   if (handle === null) return 0;

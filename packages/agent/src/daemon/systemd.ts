@@ -64,7 +64,7 @@ export class SystemdDaemon implements Daemon {
   }
 }
 
-/** Otherwise a user's services begin with their first login and end with their last. */
+/** Otherwise a user's services start at their first login and stop at their last logout. */
 async function stayWithoutLogin(): Promise<void> {
   const lingering = await runTool('loginctl', ['enable-linger']).catch(() => null);
   if (lingering?.code === 0) return;
@@ -73,13 +73,15 @@ async function stayWithoutLogin(): Promise<void> {
 
 // The text of a unit for systemd. `man systemd.exec` explains each line.
 
-/** What no restart mends: wrong or missing configuration, not enrolled, a second copy. */
+/**
+ * Faults that a restart cannot mend: wrong or missing configuration, not enrolled, a second copy.
+ */
 const LASTING_EXIT_CODES = '2 3 4 7';
 
 /**
- * Hardened as far as the agent's work allows. V8 makes code while it runs, so memory may be
+ * Hardened as far as the agent's work allows. V8 generates code at run time, so memory may be
  * written and executed; graphics cards are devices, so devices are not private; and game mode
- * looks at other programs, so processes are not hidden.
+ * inspects other programs, so processes are not hidden.
  */
 export function systemdUnit(setting: DaemonSetting): string {
   const { scope, command } = setting;
@@ -87,7 +89,7 @@ export function systemdUnit(setting: DaemonSetting): string {
     '[Unit]',
     'Description=Inference Gateway agent',
     ...(scope === 'system' ? ['Wants=network-online.target', 'After=network-online.target'] : []),
-    // Without end: a coordinator may be away for a week.
+    // No limit: a coordinator may be unreachable for a week.
     'StartLimitIntervalSec=0',
     '',
     '[Service]',
@@ -96,7 +98,7 @@ export function systemdUnit(setting: DaemonSetting): string {
     'Restart=always',
     'RestartSec=5',
     `RestartPreventExitStatus=${LASTING_EXIT_CODES}`,
-    // It finishes what is under way within 30 s.
+    // The agent finishes running work within 30 s.
     'TimeoutStopSec=45',
     'KillMode=mixed',
     'Nice=5',
@@ -110,7 +112,7 @@ export function systemdUnit(setting: DaemonSetting): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** These work without a mount namespace, which many systems deny to services of users. */
+/** These work without a mount namespace, which many systems deny to user services. */
 const EVERYWHERE = [
   'NoNewPrivileges=true',
   'LockPersonality=true',
@@ -123,7 +125,7 @@ const EVERYWHERE = [
 
 /**
  * Never `ProtectClock`: before systemd 253 it allows the clock's device and thereby denies all
- * others, graphics cards among them. Without capabilities nobody sets the clock, either.
+ * others, including graphics cards. Without capabilities the clock cannot be set anyway.
  */
 function systemOnly({ runAs, writable, groups }: DaemonSetting): string[] {
   return [
@@ -146,12 +148,12 @@ function environment([name, value]: [string, string]): string {
   return `Environment=${quoted(`${name}=${value}`)}`;
 }
 
-/** In commands `$` begins a variable. */
+/** In commands `$` starts a variable. */
 function word(text: string): string {
   return quoted(text.replaceAll('$', '$$$$'));
 }
 
-/** `%` begins a specifier. */
+/** `%` starts a specifier. */
 function quoted(text: string): string {
   const escaped = text
     .replaceAll('\\', '\\\\')

@@ -18,7 +18,7 @@ interface Form {
   chunks(said: DemoAnswer, envelope: Envelope): JsonObject[];
 }
 
-/** No message holds it. */
+/** No message contains it. */
 const NO_NAME = '\u0000';
 
 const CHAT: Form = {
@@ -69,7 +69,7 @@ function wantsUsage(body: JsonObject): boolean {
 
 // The demo's answers in OpenAI's form, whole and in chunks.
 
-/** What every answer and chunk of one request has in common. */
+/** The common fields of every answer and chunk of one request. */
 interface Envelope extends JsonObject {
   readonly id: string;
   readonly created: number;
@@ -119,7 +119,7 @@ function completionChunks(said: DemoAnswer, envelope: Envelope): JsonObject[] {
   return [...spoken(said).map((word) => chunk(word, null)), chunk('', said.finishReason)];
 }
 
-/** Streamed and whole answers are the same text: the last word has no space behind it. */
+/** Streamed and whole answers have the same text: the last word has no space after it. */
 function spoken({ words }: DemoAnswer): string[] {
   return words.map((word, position) => (position === words.length - 1 ? word.trimEnd() : word));
 }
@@ -129,12 +129,12 @@ function toolCalls({ toolCall }: DemoAnswer): JsonObject[] {
   return [{ index: 0, id: `call_${toolCall.name}`, type: 'function', function: toolCall }];
 }
 
-// What the demo models say: a function of the request alone, so that tests and first users can rely
-// on it.
+// The answers of the demo models: a function of the request only, so that tests and first users can
+// rely on it.
 
 interface DemoAnswer {
   readonly reasoning: string | null;
-  /** Words with the space behind them; streams send one a chunk. */
+  /** Words with the space after them; streams send one per chunk. */
   readonly words: readonly string[];
   readonly toolCall: { readonly name: string; readonly arguments: string } | null;
   readonly finishReason: 'stop' | 'length' | 'tool_calls';
@@ -169,7 +169,7 @@ interface Speech {
   readonly promptTokens: number;
 }
 
-/** A word is a token here, and `max_tokens` counts words. */
+/** One word is one token here, and `max_tokens` counts words. */
 function speak({ text, reasoning, promptTokens }: Speech, body: JsonObject): DemoAnswer {
   const all = wordsOf(text);
   const limit = body['max_completion_tokens'] ?? body['max_tokens'];

@@ -1,6 +1,6 @@
 /**
- * `POST /v1/images/generations` and `POST /v1/images/edits` of the demo. A picture depends on the
- * prompt, its place in the answer and the pictures sent along, and on nothing else.
+ * `POST /v1/images/generations` and `POST /v1/images/edits` of the demo. A picture depends only on
+ * the prompt, its index in the answer and the uploaded pictures.
  */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -63,7 +63,7 @@ async function paint(order: Order): Promise<DemoReply> {
   return jsonReply({ created: Math.floor(Date.now() / 1000), data });
 }
 
-/** Lengths are mixed in, so that where one part ends and the next begins counts too. */
+/** Includes lengths, so that the boundaries between parts also count. */
 function seedOf(parts: readonly Buffer[], index: number): Buffer {
   const hash = createHash('sha256').update(String(index));
   for (const part of parts) hash.update(`:${part.length}:`).update(part);
@@ -86,15 +86,13 @@ function requireSize(size: unknown): Size {
   throw new DemoRefusal(400, `"size" is "${asked}": ${rule}.`, 'size');
 }
 
-// The demo's pictures: waves of colour that cross each other, made from a seed alone.
+// The demo's pictures: crossing waves of colour, computed from a seed only.
 interface Size {
   readonly width: number;
   readonly height: number;
 }
 
-/**
- * Larger pictures are drawn with larger dots: the demo shares its thread with the agent's link.
- */
+/** Larger pictures are drawn with larger dots: the demo shares its thread with the agent's link. */
 const MAX_DRAWN = 1_024;
 
 /** `seed`: at least 11 bytes, such as a digest. */
@@ -118,7 +116,7 @@ function drawPattern(seed: Buffer, { width, height }: Size): Dots {
   return { width, height, scale, palette: paletteOf(seed.subarray(8)), row };
 }
 
-/** Radians a dot: the longer side holds between half a wave and two and a half. */
+/** Radians per dot: the longer side has between half a wave and two and a half. */
 function turns(byte = 0, side: number): number {
   return (2 * Math.PI * (0.5 + byte / 128)) / side;
 }
@@ -128,8 +126,8 @@ function wave(length: number, radians: number, phase = 0): Float64Array {
 }
 
 /**
- * Red, green and blue swing once around a bright middle, each a little after the one before, so
- * that the colours of a picture are akin and neighbours in the palette differ by little.
+ * Red, green and blue swing once around a bright middle value, each with a small phase shift, so
+ * that a picture's colours are similar and neighbours in the palette differ little.
  */
 function paletteOf(seed: Buffer): Buffer {
   const start = (seed[0] ?? 0) / 256;
@@ -147,24 +145,21 @@ function at(table: Float64Array, index: number): number {
   return table[index] ?? 0;
 }
 
-// PNG files of one byte a pixel, each a place in a palette of 256 colours.
+// PNG files of one byte per pixel, each an index into a palette of 256 colours.
 
-/**
- * A picture that is drawn small and shown large: each of its dots covers `scale` × `scale`
- * pixels.
- */
+/** A picture drawn small and shown large: each of its dots covers `scale` × `scale` pixels. */
 interface Dots {
-  /** Of the finished picture, in pixels; the last dots may be cut. */
+  /** Size of the finished picture in pixels; the last dots may be cut. */
   readonly width: number;
   readonly height: number;
   readonly scale: number;
-  /** 256 times red, green and blue. */
+  /** 256 entries of red, green and blue. */
   readonly palette: Buffer;
   /** The colours of one row of dots, from left to right. */
   readonly row: (y: number) => Uint8Array;
 }
 
-/** How a line is written: as it is, or as what differs from the line above. */
+/** How a line is stored: unchanged, or as the difference from the line above. */
 const PLAIN = 0;
 
 const SAME_AS_ABOVE = 2;
@@ -180,9 +175,7 @@ async function encodePng(dots: Dots): Promise<Buffer> {
   ]);
 }
 
-/**
- * A byte for the filter before each line. Repeated lines are zeros, which pack to nearly nothing.
- */
+/** One filter byte before each line. Repeated lines are zeros, which compress to almost nothing. */
 function linesOf({ width, height, scale, row }: Dots): Buffer {
   const lines = Buffer.alloc((width + 1) * height);
   for (let y = 0; y < height; y++) {
@@ -197,7 +190,7 @@ function spread(row: Uint8Array, scale: number, line: Buffer): void {
   for (let x = 1; x < line.length; x++) line[x] = row[Math.floor((x - 1) / scale)] ?? 0;
 }
 
-/** Eight bits a pixel from a palette; no interlacing. */
+/** Eight bits per pixel from a palette; no interlacing. */
 function header({ width, height }: Dots): Buffer {
   const body = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 3, 0, 0, 0]);
   body.writeUInt32BE(width, 0);

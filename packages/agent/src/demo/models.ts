@@ -1,9 +1,9 @@
-/** The models that the demo serves, and as which services the agent offers them. */
+/** The demo's models, and the services that the agent offers them as. */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { JsonObject } from '../openai-wire/json.js';
 import { DemoRefusal } from './reply.js';
 
-/** `service_type` keeps whoever reads the list for chat models from taking the others. */
+/** `service_type` tells readers of the list which models are not chat models. */
 const DEMO_MODELS = {
   'demo-chat': { service_type: 'llm', context_length: 8_192, supported_features: ['tools'] },
   'demo-reasoner': {
@@ -21,7 +21,7 @@ type DemoType = (typeof DEMO_MODELS)[keyof typeof DEMO_MODELS]['service_type'];
 interface DemoServiceEntry {
   readonly id: string;
   readonly type: DemoType;
-  /** Named one by one: the server has a single list for all types. */
+  /** Listed by name: the server has a single list for all types. */
   readonly models: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export function modelList(): JsonObject[] {
   }));
 }
 
-/** The model's name; refuses one that does other work, or that nobody knows. */
+/** The model's name; refuses a model of another type, or an unknown one. */
 export function requireModel(model: unknown, type: DemoType): string {
   const names = namesOf(type);
   const known = names.find((name) => name === model);

@@ -6,7 +6,7 @@ import { asObject, parseJson } from '../openai-wire/json.js';
 export interface DemoReply {
   readonly status: number;
   readonly contentType: string;
-  /** Null where only the end of the body tells. */
+  /** Null if the length is unknown in advance. */
   readonly bytes: number | null;
   /** Sent piece by piece, at the caller's pace. */
   readonly body: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
@@ -20,9 +20,9 @@ export function textReply(text: string, contentType: string): DemoReply {
   return { status: 200, contentType, bytes: Buffer.byteLength(text), body: [text] };
 }
 
-// Request bodies of the demo server, which come from the agent beside it.
+// Request bodies of the demo server; the agent on this machine sends them.
 
-/** What a coordinator lets through by default, and room for the form around a file. */
+/** A coordinator's default limit, plus room for the form around a file. */
 const MAX_BODY_MB = 32;
 
 const MAX_BODY_BYTES = MAX_BODY_MB * 2 ** 20;
@@ -41,7 +41,7 @@ export async function readForm(request: IncomingMessage): Promise<FormData> {
   });
 }
 
-/** The text of a field; null where it is absent, empty or a file. */
+/** The text of a field; null if it is absent, empty or a file. */
 export function textField(form: FormData, name: string): string | null {
   const value = form.get(name);
   return typeof value === 'string' && value !== '' ? value : null;
@@ -53,8 +53,8 @@ export function listField(form: FormData, name: string): (string | File)[] {
 }
 
 /**
- * A body beyond the limit is read to its end all the same, without being kept: a client that is
- * still sending would meet a reset instead of the answer. Node gives each request 5 minutes.
+ * Reads a body beyond the limit to its end without keeping it: a client that is still sending would
+ * see a reset instead of the answer. Node gives each request 5 minutes.
  */
 async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -68,10 +68,10 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
   throw new DemoRefusal(413, `The body has ${bytes} bytes: send at most ${MAX_BODY_MB} MiB.`);
 }
 
-/** What the demo server refuses, for its boundary to tell in OpenAI's form. */
+/** A refusal of the demo server, which its request handler writes in OpenAI's form. */
 export class DemoRefusal extends Error {
   readonly status: 400 | 404 | 413;
-  /** The request field at fault. */
+  /** The faulty request field. */
   readonly param: string | null;
 
   constructor(status: DemoRefusal['status'], message: string, param: string | null = null) {

@@ -1,7 +1,7 @@
 /**
  * A model server without models, for trying the gateway on a machine without a GPU. It speaks
- * OpenAI's API on loopback like any other local server, so a demo takes the same way as the real
- * thing.
+ * OpenAI's API on loopback like any other local server, so a demo uses the same code path as a real
+ * server.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';

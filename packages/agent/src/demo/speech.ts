@@ -1,4 +1,4 @@
-/** `POST /v1/audio/speech` of the demo: always a WAV file, whatever format is asked for. */
+/** `POST /v1/audio/speech` of the demo: always a WAV file, for any requested format. */
 import type { IncomingMessage } from 'node:http';
 import { asText } from '../openai-wire/json.js';
 import { requireModel } from './models.js';
@@ -7,7 +7,7 @@ import type { DemoReply } from './reply.js';
 import { frameWav, SAMPLE_RATE } from '../media/wav.js';
 import type { WavFrame, WavNotes } from '../media/wav.js';
 
-/** Four times what a coordinator lets through by default; at worst 42 minutes of sound. */
+/** Four times a coordinator's default limit; at most 42 minutes of sound. */
 const MAX_INPUT_CHARACTERS = 20_000;
 
 /** The lowest tone of each voice in Hertz; the first voice is the default. */
@@ -15,10 +15,10 @@ export const VOICES = { 'demo-low': 220, 'demo-high': 440 } as const;
 
 const DEFAULT_VOICE: Voice = 'demo-low';
 
-/** Tells the comments that the demo left in a file from those of other programs. */
+/** Marks the demo's comments in a file, to distinguish them from those of other programs. */
 const MADE_BY = 'Inference Gateway demo';
 
-/** What was said in a recording of the demo's; null where another program made the file. */
+/** The text spoken in a recording of the demo; null if another program made the file. */
 export function spokenText(notes: WavNotes): string | null {
   return notes.get('ISFT') === MADE_BY ? (notes.get('ICMT') ?? null) : null;
 }
@@ -64,25 +64,25 @@ function isVoice(name: string): name is Voice {
   return Object.hasOwn(VOICES, name);
 }
 
-// What the demo voices sound like: each word is a soft tone or two, always equally long.
+// The sound of the demo voices: each word is one or two soft tones of constant total length.
 
-/** What every word takes, the silence behind it included, in seconds. */
+/** Seconds per word, including the silence after it. */
 export const WORD_S = 0.25;
 
 const WORD_SAMPLES = WORD_S * SAMPLE_RATE;
 
 type Voice = keyof typeof VOICES;
 
-/** Steps of a pentatonic scale in semitones: whatever follows upon each other sounds well. */
+/** Steps of a pentatonic scale in semitones: any sequence of them sounds pleasant. */
 const STEPS = [0, 2, 4, 7, 9, 12] as const;
 
 /** Longer words have two tones. */
 const SHORT_WORD = 4;
 
-/** The silence between two words, as a part of a word's time. */
+/** The silence between two words, as a fraction of a word's time. */
 const GAP = 0.12;
 
-/** Of full scale, well below clipping together with the overtone. */
+/** As a fraction of full scale; together with the overtone well below clipping. */
 const LOUDNESS = 0.4;
 
 const OVERTONE = 0.25;
@@ -103,7 +103,7 @@ export function wordsOf(text: string): string[] {
   return text.match(/\S+/g) ?? [];
 }
 
-/** Swells and fades over its whole length: a sudden start or end would click. */
+/** Fades in and out over its whole length: a sudden start or end would click. */
 function soundTone(samples: Buffer, hertz: number): void {
   const count = samples.length / 2;
   for (let i = 0; i < count; i++) {
@@ -114,7 +114,7 @@ function soundTone(samples: Buffer, hertz: number): void {
   }
 }
 
-/** The same word is always the same tune. */
+/** The same word always has the same tune. */
 function step(word: string, position: number): number {
   let sum = position * 3;
   for (let i = 0; i < word.length; i++) sum += word.charCodeAt(i);

@@ -1,6 +1,6 @@
 /**
- * `POST /v1/audio/transcriptions` of the demo: the very text of a recording that demo speech made,
- * and how long any other is.
+ * `POST /v1/audio/transcriptions` of the demo: the exact text of a recording made by demo speech,
+ * and the duration of any other recording.
  */
 import type { IncomingMessage } from 'node:http';
 import type { JsonObject } from '../openai-wire/json.js';
@@ -16,7 +16,7 @@ type Granularity = (typeof GRANULARITIES)[number];
 
 interface Heard {
   readonly text: string;
-  /** Null where the file does not tell: a guess would be taken for a measurement. */
+  /** Null if the file does not contain it: a guess would be taken for a measurement. */
   readonly durationS: number | null;
 }
 
@@ -67,7 +67,7 @@ interface TimedWord {
   readonly end: number;
 }
 
-/** Spread evenly over the recording, which in one of the demo's own is where they sound. */
+/** Spread evenly over the recording, which matches the demo's own recordings. */
 function timedWords({ text, durationS }: Heard): TimedWord[] {
   const words = wordsOf(text);
   const eachS = durationS === null ? WORD_S : durationS / words.length;
@@ -78,7 +78,7 @@ function timedWords({ text, durationS }: Heard): TimedWord[] {
   }));
 }
 
-/** A sentence ends with the word that carries its mark. */
+/** A sentence ends with the word that has its punctuation mark. */
 function sentences(words: readonly TimedWord[]): TimedWord[][] {
   const sentences: TimedWord[][] = [];
   let isOpen = false;
@@ -90,7 +90,7 @@ function sentences(words: readonly TimedWord[]): TimedWord[][] {
   return sentences;
 }
 
-/** With the figures of a decoder that OpenAI's clients declare as always there. */
+/** Includes the decoder's values that OpenAI's clients declare as always present. */
 function segment(words: readonly TimedWord[], id: number): JsonObject {
   return {
     id,

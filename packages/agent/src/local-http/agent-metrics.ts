@@ -1,6 +1,6 @@
 /**
- * What `/metrics` tells. Names of callers are no labels: they would be as many as there are people,
- * and no business of whoever keeps the graphs.
+ * The content of `/metrics`. Names of callers are not labels: there would be one series per person,
+ * and readers of the graphs must not see them.
  */
 import { AGENT_VERSION } from '../agent-version.js';
 import { JOULES_A_WH, RUN_OUTCOMES } from '../work/run-record.js';
@@ -120,7 +120,7 @@ function counter(name: string, help: string, samples: readonly Sample[]): Metric
   return { name: `gateway_agent_${name}`, help, type: 'counter', samples };
 }
 
-// Prometheus' text format 0.0.4, which is short enough to need no library.
+// Prometheus' text format 0.0.4, which is simple enough to write without a library.
 interface Sample {
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
@@ -131,7 +131,7 @@ interface Metric {
   /** One line. */
   readonly help: string;
   readonly type: 'counter' | 'gauge';
-  /** None: it is not known now, and left out. */
+  /** Empty: unknown now, and omitted. */
   readonly samples: readonly Sample[];
 }
 
@@ -159,7 +159,7 @@ function escaped(value: string): string {
 
 type Service = Pick<AgentStatus['services'][number], 'id' | 'state' | 'reason' | 'models'>;
 
-/** What is told of the agent here: of its status no more than this. */
+/** The only facts of the agent's status that are published here. */
 export interface StatusFacts extends Pick<
   AgentStatus,
   'name' | 'connection' | 'reason' | 'running' | 'accepts' | 'gpus' | 'spoolBytes'

@@ -1,6 +1,6 @@
 /**
- * `/readyz` and `/metrics` for the owner's own programs, on 127.0.0.1 alone and only where the
- * owner wants it. It reads and changes nothing.
+ * `/readyz` and `/metrics` for the owner's own programs, only on 127.0.0.1 and only if the owner
+ * enables it. It reads and changes nothing.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -19,14 +19,14 @@ export interface StatusServer {
   close(): Promise<void>;
 }
 
-/** Whoever watches needs one or two. */
+/** A monitoring program needs one or two. */
 const MAX_CONNECTIONS = 16;
 
 const REQUEST_MS = 5_000;
 
 const MAX_HEADER_BYTES = 8 * 1024;
 
-/** Throws with exit code 7 where the port is taken. */
+/** Throws with exit code 7 if the port is taken. */
 export async function openStatusServer(port: number, agent: StatusSource): Promise<StatusServer> {
   const limits = { maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: REQUEST_MS };
   const server = createServer({ ...limits, headersTimeout: REQUEST_MS }, (request, response) =>
@@ -53,7 +53,8 @@ interface Answer {
 
 function answer(request: IncomingMessage, agent: StatusSource): Answer {
   const { method = '', url = '/' } = request;
-  // A page of the web can point a name of its own at this address; it cannot forge this header.
+  // A web page can point its own host name at this address (DNS rebinding); it cannot forge this
+  // header.
   if (!isLoopback(request.headers.host)) {
     return refusal(403, 'ask for 127.0.0.1 or localhost: other names are refused');
   }
@@ -93,7 +94,7 @@ function send(request: IncomingMessage, response: ServerResponse, answer: Answer
     'x-content-type-options': 'nosniff',
     'cross-origin-resource-policy': 'same-origin',
     ...(answer.status === 405 && { allow: 'GET, HEAD' }),
-    // What somebody sends along is not read.
+    // A request's body is not read.
     ...(!READS.has(request.method ?? '') && { connection: 'close' }),
   });
   response.end(request.method === 'HEAD' ? '' : answer.text);
@@ -117,7 +118,7 @@ function notListening(port: number, cause: NodeJS.ErrnoException): CommandError 
   return new CommandError(EXIT.failure, message, { cause });
 }
 
-// What `/readyz` tells: whether anybody could be served now, and if not, why.
+// The content of `/readyz`: whether work could be served now, and if not, why.
 
 type Readiness =
   | { readonly ready: true; readonly name: string | null; readonly models: number }
