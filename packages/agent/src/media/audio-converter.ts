@@ -1,6 +1,6 @@
 /**
- * Sound from one format to another: what backends ask for, whoever does it. `ffmpeg.ts` does it
- * with the ffmpeg of the owner's machine, `built-in-converter.ts` without.
+ * Converts audio between formats: the interface for backends. `ffmpeg.ts` implements it with the
+ * ffmpeg of the owner's machine, `built-in-converter.ts` without.
  */
 import { createReadStream } from 'node:fs';
 import { open, rm, stat, writeFile } from 'node:fs/promises';
@@ -10,10 +10,13 @@ import type { MediaFormat } from '@inference-gateway/shared/media/types';
 import { LocalFailure } from '../backends/backend.js';
 import { openScratchFolder } from './scratch-folder.js';
 
-/** `wav` is PCM of 16 bits, `opus` is Opus in Ogg, `wav16k` is `wav` as speech models hear it. */
+/**
+ * `wav` is PCM of 16 bits, `opus` is Opus in Ogg, `wav16k` is `wav` with the sample rate of speech
+ * models.
+ */
 export type SoundTarget = 'wav' | 'opus' | 'wav16k';
 
-/** A file that is there as long as it is needed. */
+/** A file that exists until `dispose`. */
 export interface Converted {
   readonly contentType: string;
   readonly bytes: number;
@@ -22,7 +25,7 @@ export interface Converted {
   dispose(): Promise<void>;
 }
 
-/** The sound is broken or too long; the message tells which, and goes to the coordinator. */
+/** The sound is broken or too long; the message says which, and is sent to the coordinator. */
 export class ConversionError extends LocalFailure {
   constructor(why: string, options?: ErrorOptions) {
     super('LOCAL_ERROR', `the sound could not be converted: ${why}.`, options);
@@ -30,7 +33,7 @@ export class ConversionError extends LocalFailure {
   }
 }
 
-/** Nothing is wrong with the sound, but this machine has no decoder for it. */
+/** The sound may be valid, but this machine has no decoder for it. */
 export class UnknownSoundError extends ConversionError {
   /** Such as `MP4 with ALAC`. */
   readonly what: string;
@@ -46,8 +49,8 @@ export interface AudioConverter {
   /** False: its build has no encoder for `opus`. */
   readonly makesOpus?: boolean;
   /**
-   * Throws a `ConversionError`, another `LocalFailure`, what the signal was aborted with, or what
-   * reading the input throws. Nothing is left behind then.
+   * Throws a `ConversionError`, another `LocalFailure`, the signal's abort reason, or an error of
+   * reading the input. No files are left then.
    */
   convert(
     input: AsyncIterable<Uint8Array>,
@@ -61,22 +64,24 @@ const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 export const MAX_OUTPUT_BYTES = 1024 * 1024 * 1024;
 export const CONVERT_TIMEOUT_MS = 120_000;
 
-/** The names that the files have in the folder of a conversion. */
+/** The names of the files in a conversion's folder. */
 export const INPUT = 'input';
 export const OUTPUT = 'output';
 
 const CONTENT_TYPES = { wav: 'audio/wav', opus: 'audio/ogg', wav16k: 'audio/wav' } as const;
 
-/** One conversion in a folder of its own, which holds the input by now, and an empty output. */
+/** One conversion in its own folder, which already contains the input, and an empty output. */
 export interface Conversion {
   readonly folder: string;
-  /** By its first bytes; null where they are those of no file that is known. */
+  /** Detected from its first bytes; null if the format is unknown. */
   readonly format: MediaFormat | null;
   readonly to: SoundTarget;
   readonly signal: AbortSignal;
 }
 
-/** Saves the input, lets `work` fill the output, and hands that out. As `AudioConverter` throws. */
+/**
+ * Saves the input, lets `work` fill the output, and returns that. Throws as `AudioConverter` does.
+ */
 export async function convertInFolder(
   { input, to, signal }: Pick<Conversion, 'to' | 'signal'> & { input: AsyncIterable<Uint8Array> },
   work: (conversion: Conversion) => Promise<void>,
@@ -84,7 +89,7 @@ export async function convertInFolder(
   const { path: folder, remove } = await openScratchFolder();
   try {
     const format = await save(input, join(folder, INPUT), signal);
-    // Whoever writes the output finds it, and keeps its mode.
+    // The writer of the output finds the file, and keeps its mode.
     await writeFile(join(folder, OUTPUT), '', { mode: 0o600 });
     await work({ folder, format, to, signal });
     await rm(join(folder, INPUT), { force: true });
@@ -100,12 +105,12 @@ export async function convertInFolder(
   }
 }
 
-/** Opened only when it is read, so that a file that nobody reads is not left open. */
+/** Opened only when it is read, so that an unread file is not left open. */
 async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
   yield* createReadStream(path) as AsyncIterable<Buffer>;
 }
 
-/** Writes the input to its file, and tells its format by its first bytes. */
+/** Writes the input to its file, and detects its format from its first bytes. */
 async function save(
   input: AsyncIterable<Uint8Array>,
   path: string,

@@ -1,7 +1,7 @@
 /**
- * Sound from one format to another without ffmpeg: by decoders and an encoder in WebAssembly and
- * TypeScript (`codecs/`). Files come from strangers: each conversion has a thread of its own, with
- * limits of memory and time, and its end costs nobody else anything.
+ * Converts audio without ffmpeg: with decoders and an encoder in WebAssembly and TypeScript
+ * (`codecs/`). The files are untrusted: each conversion runs in its own thread, with limits of
+ * memory and time, and a crash affects only that conversion.
  */
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -18,11 +18,11 @@ import {
 import type { AudioConverter, Conversion, Converted, SoundTarget } from './audio-converter.js';
 import type { ConversionTask, ConversionVerdict } from './codecs/conversion-worker.js';
 
-/** Threads of this process at once: model servers need the processor, too. */
+/** Maximum number of threads in this process: model servers need the processor, too. */
 const MAX_AT_ONCE = 2;
-/** Conversions that wait for a thread. */
+/** Maximum number of conversions that wait for a thread. */
 const MAX_WAITING = 256;
-/** Of JavaScript; the memory of each WebAssembly module has a limit of its own. */
+/** For JavaScript; the memory of each WebAssembly module has its own limit. */
 const MEMORY_MIB = 128;
 const STACK_MIB = 4;
 const WORKER_FILE = new URL('./codecs/conversion-worker.js', import.meta.url);
@@ -60,7 +60,7 @@ export class BuiltInConverter implements AudioConverter {
     });
   }
 
-  /** Waits until the thread is gone, so that its files can be removed. */
+  /** Waits until the thread has ended, so that its files can be removed. */
   async #run({ folder, format, to, signal }: Conversion): Promise<ConversionVerdict> {
     signal.throwIfAborted();
     const task: ConversionTask = {
@@ -73,7 +73,7 @@ export class BuiltInConverter implements AudioConverter {
     const worker = new Worker(this.#workerFile, {
       workerData: task,
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MIB, stackSizeMb: STACK_MIB },
-      // What decoders complain of is for nobody to read.
+      // The decoders' warnings are discarded.
       stdout: true,
       stderr: true,
       env: {},
@@ -99,7 +99,7 @@ export class BuiltInConverter implements AudioConverter {
   }
 }
 
-/** The machine's ffmpeg where it is there and can, else what is built in. */
+/** Uses the machine's ffmpeg if it is present and has the encoder, else the built-in converter. */
 export function converterOf(ffmpeg: AudioConverter | null): AudioConverter {
   if (ffmpeg === null) return BUILT_IN;
   if (ffmpeg.makesOpus !== false) return ffmpeg;
@@ -119,7 +119,7 @@ function broken(why: string): ConversionVerdict {
   return { kind: 'broken', why };
 }
 
-/** A decoder that breaks on a file, or needs far too much memory for it, condemns the file. */
+/** If a decoder crashes on a file, or needs far too much memory, the file is at fault. */
 function verdictOn(error: unknown): ConversionVerdict {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'ERR_WORKER_OUT_OF_MEMORY') return broken('it takes too much memory');
@@ -131,7 +131,7 @@ const threads = {
   free: MAX_AT_ONCE,
   waiting: [] as (() => void)[],
 
-  /** Throws a `LocalFailure` where too many wait, or what the signal was aborted with. */
+  /** Throws a `LocalFailure` if too many wait, or the signal's abort reason. */
   async enter(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.free > 0) {

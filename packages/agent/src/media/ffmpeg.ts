@@ -1,7 +1,7 @@
 /**
- * Sound from one format to another, by the ffmpeg of the owner's machine. The files come from
- * strangers: ffmpeg is told which format to read, so that a playlist in disguise cannot make it
- * open addresses or other files.
+ * Converts audio with the ffmpeg of the owner's machine. The files are untrusted: the agent tells
+ * ffmpeg which format to read, so that a disguised playlist cannot make it open addresses or other
+ * files.
  */
 import { execFile, spawn } from 'node:child_process';
 import { resolve, sep } from 'node:path';
@@ -22,7 +22,7 @@ import { sweepScratchFolders } from './scratch-folder.js';
 
 const FIND_TIMEOUT_MS = 5_000;
 
-/** Null where it is not installed: `configured`, or else what PATH finds, does not run. */
+/** Null if it is not installed: `configured`, or else the one in PATH, does not run. */
 export async function findFfmpeg(configured?: string | null): Promise<Ffmpeg | null> {
   await sweepScratchFolders();
   const named = configured ?? 'ffmpeg';
@@ -49,7 +49,7 @@ interface FfmpegBuild {
 export class Ffmpeg implements AudioConverter {
   readonly path: string;
   readonly makesOpus: boolean;
-  /** Null where it does not tell. */
+  /** Null if it does not report it. */
   readonly version: string | null;
 
   constructor(path: string, { makesOpus = true, version = null }: FfmpegBuild = {}) {
@@ -73,7 +73,7 @@ export class Ffmpeg implements AudioConverter {
   }
 }
 
-/** What ffmpeg calls the formats that carry sound. */
+/** ffmpeg's names of the audio formats. */
 const DEMUXERS: Partial<Record<MediaFormat, string>> = {
   wav: 'wav',
   mp3: 'mp3',
@@ -103,10 +103,10 @@ function failureOf({ about, text }: Complaint): LocalFailure {
 
 const QUIET = '-nostdin -hide_banner -loglevel error -y';
 
-/** Without pictures, and without what the file says of itself. */
+/** Without pictures and metadata. */
 const FIRST_SOUND = '-map 0:a:0 -map_metadata -1 -bitexact';
 
-/** No file grows beyond what anybody takes. */
+/** Limits the output's size. */
 const WRITE_ARGS = ['-fs', String(MAX_OUTPUT_BYTES), `file:${OUTPUT}`];
 
 function readArgs(format: MediaFormat | null): string[] {
@@ -116,19 +116,19 @@ function readArgs(format: MediaFormat | null): string[] {
   return `${QUIET} ${only} -i file:${INPUT} ${FIRST_SOUND}`.split(' ');
 }
 
-// One run of ffmpeg: bounded in time, and heard only where it fails.
+// One run of ffmpeg, with a time limit; its messages are used only if it fails.
 interface FfmpegRun {
   readonly path: string;
   readonly args: readonly string[];
-  /** It runs there, so that its arguments and messages name no folder of this machine. */
+  /** Its working folder, so that its arguments and messages contain no folder of this machine. */
   readonly folder: string;
   readonly limitMs: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * Null where it did well, else what it complained of. Throws a `LocalFailure` where it could not
- * do its work, or what the signal was aborted with.
+ * Null on success, else its complaint. Throws a `LocalFailure` if it could not run, or the signal's
+ * abort reason.
  */
 export async function runFfmpeg(run: FfmpegRun): Promise<Complaint | null> {
   const { path, args, folder, limitMs, signal } = run;
@@ -160,10 +160,12 @@ export async function runFfmpeg(run: FfmpegRun): Promise<Complaint | null> {
 
 const MAX_TOLD_CHARACTERS = 4_096;
 
-/** So long may something else that it started keep its messages open once it is gone. */
+/** How long another process that it started may keep its stderr open after its exit. */
 const EXIT_GRACE_MS = 500;
 
-/** Where ffmpeg is a script that starts the real one, both are stopped: they are one group. */
+/**
+ * If ffmpeg is a script that starts the real one, both are stopped: they form one process group.
+ */
 const HAS_GROUPS = process.platform !== 'win32';
 
 type Child = ReturnType<typeof spawn>;
@@ -173,14 +175,14 @@ function kill(child: Child): void {
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // All of them are gone already.
+    // The whole group has exited already.
   }
 }
 
-/** Waits until the process is gone, so that its files can be removed on Windows, too. */
+/** Waits for the process's exit, so that its files can also be removed on Windows. */
 function exitCode(child: Child): Promise<number> {
   return new Promise((resolve, reject) => {
-    // Its message would name the program's path.
+    // Its message would contain the program's path.
     child.once('error', (error: NodeJS.ErrnoException) => {
       reject(failure(`could not be started (${error.code ?? error.name})`));
     });
@@ -203,18 +205,22 @@ function failure(what: string): LocalFailure {
   return new LocalFailure('LOCAL_ERROR', `ffmpeg ${what}. See whether it runs on its machine.`);
 }
 
-// Whose matter it is that ffmpeg failed: the sound's, or the machine's that it runs on.
+// Whether the sound or this machine is the cause of ffmpeg's failure.
 
 interface Complaint {
-  /** Only an `input` is its sender's matter; another machine may do what this one could not. */
+  /**
+   * Only an `input` complaint is the caller's fault; another machine may succeed where this one
+   * failed.
+   */
   readonly about: 'input' | 'machine';
-  /** One line, without its full stop and without paths of this machine. */
+  /** One line, without full stop and without paths of this machine. */
   readonly text: string;
 }
 
 /**
- * Complaints of the machine are looked for first: a damaged sound is often complained of on the
- * way, too. What is neither is the machine's, so that nobody is refused for what is not theirs.
+ * Complaints about the machine are searched first, because they often come with complaints about a
+ * damaged sound. All others count as the machine's, so that no caller is refused for a fault that
+ * is not theirs.
  */
 export function readComplaint(told: string, code: number): Complaint {
   const lines = told.trim().split('\n').toReversed();
@@ -226,7 +232,7 @@ export function readComplaint(told: string, code: number): Complaint {
   return { about: 'machine', text: tidy(ofMachine ?? lines[0] ?? '') || `exit code ${code}` };
 }
 
-/** What ffmpeg 4 to 7 say of a disk, of memory, of rights and of what their build lacks. */
+/** Messages of ffmpeg 4 to 7 about disk, memory, permissions and missing parts of the build. */
 const OF_MACHINE = new RegExp(
   'no space left|quota exceeded|file too large|read-only file system|too many open files' +
     '|permission denied|operation not permitted|no such file|cannot allocate|out of memory' +
@@ -239,7 +245,7 @@ const OF_INPUT = new RegExp(`file:${INPUT}|matches no streams|invalid data found
 
 const MAX_LINE_CHARACTERS = 300;
 
-/** Of the part that speaks: `[mov @ 0x55f] moov atom not found`. */
+/** The component in front of a message: `[mov @ 0x55f] moov atom not found`. */
 const ADDRESS = /^\[[^\]]* @ 0x[^\]]*\]\s*/;
 
 const ABSOLUTE_PATH = /(?<![\w.])(?:[a-z]:)?[/\\][^\s:'"]+/gi;

@@ -1,4 +1,4 @@
-/** PNG as a list of chunks, read without trust and written again. */
+/** PNG as a list of chunks: reads untrusted files, and writes. */
 import { crc32 } from 'node:zlib';
 
 export interface PngChunk {
@@ -7,7 +7,7 @@ export interface PngChunk {
   readonly data: Buffer;
 }
 
-/** The header of an image, as IHDR tells. */
+/** The header of an image, from IHDR. */
 export interface PngHeader {
   readonly width: number;
   readonly height: number;
@@ -25,7 +25,10 @@ const LENGTH_BYTES = 4;
 
 const FRAME_BYTES = 12;
 
-/** More than any encoder makes; twelve bytes of a stranger's file would cost an object each. */
+/**
+ * More than any encoder makes; otherwise every twelve bytes of an untrusted file would cost an
+ * object.
+ */
 const MAX_CHUNKS = 4_096;
 
 export function isPng(bytes: Uint8Array): boolean {
@@ -33,9 +36,8 @@ export function isPng(bytes: Uint8Array): boolean {
 }
 
 /**
- * The chunks as far as they are whole, up to IEND: what a file carries behind its end is no part
- * of it, nor what follows the first `MAX_CHUNKS`. Empty where the bytes are no PNG. The data are
- * views of the bytes.
+ * The whole chunks, up to IEND: data after it is not part of the file, nor are chunks after the
+ * first `MAX_CHUNKS`. Empty if the bytes are not a PNG. The data are views of the bytes.
  */
 export function readChunks(bytes: Buffer): PngChunk[] {
   const chunks: PngChunk[] = [];
@@ -57,7 +59,7 @@ export function writeChunks(chunks: readonly PngChunk[]): Buffer {
   return Buffer.concat([SIGNATURE, ...chunks.flatMap(framed)]);
 }
 
-/** Null where the first chunk is no header. */
+/** Null if the first chunk is not a header. */
 export function readHeader([first]: readonly PngChunk[]): PngHeader | null {
   if (first?.type !== 'IHDR' || first.data.length < HEADER_BYTES) return null;
   const { data } = first;
@@ -96,7 +98,7 @@ interface ImageSize {
   readonly height: number;
 }
 
-/** Null where the bytes are none of the three, or break off too early. */
+/** Null if the bytes are none of the three formats, or end too early. */
 export function readImageSize(image: Buffer): ImageSize | null {
   const size = sizeOf(image);
   if (size === null || size.width === 0 || size.height === 0) return null;
@@ -117,7 +119,7 @@ const PNG_START_BYTES = 33;
 
 const WEBP_START_BYTES = 30;
 
-/** C4, C8 and CC are tables, all others between C0 and CF begin a frame. */
+/** C4, C8 and CC are tables; all others between C0 and CF start a frame. */
 const TABLES: ReadonlySet<number> = new Set([0xc4, 0xc8, 0xcc]);
 
 function jpegSize(image: Buffer): ImageSize | null {

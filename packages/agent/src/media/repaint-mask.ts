@@ -1,6 +1,6 @@
 /**
- * OpenAI's mask is transparent where the image is to be edited; Stable Diffusion's is white there.
- * Only the alpha values are read: PNG's filters never mix the bytes of two channels.
+ * OpenAI's mask is transparent in the area to edit; Stable Diffusion's is white there. Only the
+ * alpha values are read: PNG's filters never mix the bytes of two channels.
  */
 import { promisify } from 'node:util';
 import { createInflate, deflate } from 'node:zlib';
@@ -9,13 +9,13 @@ import type { PngChunk, PngHeader } from './images.js';
 
 export type RepaintMask =
   | { readonly kind: 'mask'; readonly png: Buffer }
-  /** What is wrong with the file, to follow its name: "is no PNG". */
+  /** The fault, to follow the file's name: "is no PNG". */
   | { readonly kind: 'unusable'; readonly fault: string };
 
-/** As large as an image may be that is asked for. */
+/** The largest side of an image that a caller may request. */
 const MAX_SIDE = 4_096;
 
-/** A grey PNG of the same size, white where this one is transparent. */
+/** A grey PNG of the same size, white where the mask is transparent. */
 export async function repaintMask(png: Buffer): Promise<RepaintMask> {
   const chunks = readChunks(png);
   const header = readHeader(chunks);
@@ -32,13 +32,13 @@ export async function repaintMask(png: Buffer): Promise<RepaintMask> {
   return { kind: 'mask', png: await greyPng(header, grey) };
 }
 
-/** Where the alpha value of each pixel lies in a row. */
+/** The offset of each pixel's alpha value in a row. */
 interface Layout {
   readonly rowBytes: number;
-  /** The first byte that matters, and from each to the next. */
+  /** The first relevant byte, and the step to the next. */
   readonly offset: number;
   readonly stride: number;
-  /** The grey of a pixel, by the bytes that matter of its row. */
+  /** The grey value of a pixel, from the relevant bytes of its row. */
   readonly grey: (plane: Uint8Array, x: number) => number;
 }
 
@@ -47,7 +47,7 @@ const PALETTE = 3;
 const RGB_ALPHA = 6;
 const OPAQUE = 255;
 
-/** Null where the pixels have no alpha value. */
+/** Null if the pixels have no alpha value. */
 function layoutOf(header: PngHeader, chunks: readonly PngChunk[]): Layout | null {
   const { width, bitDepth, colourType } = header;
   if (colourType === PALETTE) return paletteLayout(header, chunks);
@@ -62,7 +62,10 @@ function inverted(plane: Uint8Array, x: number): number {
   return OPAQUE - (plane[x] ?? OPAQUE);
 }
 
-/** Several pixels share a byte where there are few colours; those behind the list are opaque. */
+/**
+ * Several pixels share a byte if there are few colours; colours after the end of the alpha list are
+ * opaque.
+ */
 function paletteLayout(header: PngHeader, chunks: readonly PngChunk[]): Layout | null {
   const alphas = chunks.find(({ type }) => type === 'tRNS')?.data;
   const { width, bitDepth } = header;
@@ -81,7 +84,9 @@ interface Reading {
   readonly layout: Layout;
 }
 
-/** The rows of the grey PNG, each behind its filter byte. Row by row: nothing is held twice. */
+/**
+ * The rows of the grey PNG, each after its filter byte. Row by row, so nothing is in memory twice.
+ */
 async function readGrey(chunks: readonly PngChunk[], reading: Reading): Promise<Buffer | null> {
   const { width, height } = reading.header;
   const grey = Buffer.alloc((width + 1) * height);
@@ -97,7 +102,7 @@ async function readGrey(chunks: readonly PngChunk[], reading: Reading): Promise<
   return y === height ? grey : null;
 }
 
-/** Between two pieces of the inflated data others have their turn. */
+/** Yields to the event loop between two pieces of the inflated data. */
 async function* rows(chunks: readonly PngChunk[], rowBytes: number): AsyncGenerator<Buffer> {
   const packed = chunks.filter(({ type }) => type === 'IDAT').map(({ data }) => data);
   const inflate = createInflate();
@@ -115,7 +120,7 @@ function planeBytes({ rowBytes, stride }: Layout): number {
   return Math.ceil(rowBytes / stride);
 }
 
-/** The bytes that matter of a row, which is stored as differences to its neighbours. */
+/** The relevant bytes of a row, which is stored as differences from its neighbours. */
 function unfilter(row: Buffer, above: Uint8Array, layout: Layout): Uint8Array<ArrayBuffer> {
   const plane = new Uint8Array(above.length);
   const filter = row[0] ?? 0;

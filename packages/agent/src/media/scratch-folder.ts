@@ -1,20 +1,20 @@
 /**
- * A folder that only this user can enter, for files that a program must be able to go back in. What
- * a process that was killed left behind is removed by a later one.
+ * A folder that only this user can enter, for programs that need a seekable file. Folders of killed
+ * processes are removed by a later one.
  */
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const PREFIX = 'gateway-agent-media-';
-/** Far longer than a sound is converted, read and sent on. */
+/** Far longer than the conversion, reading and sending of a sound. */
 const ABANDONED_AFTER_MS = 60 * 60 * 1_000;
-/** The folders that this process has open, by path. */
+/** The open folders of this process, by path. */
 const open = new Set<string>();
 
 export interface ScratchFolder {
   readonly path: string;
-  /** Does not throw: a file that cannot be removed now is left to the next sweep. */
+  /** Does not throw: a file that cannot be removed now is left for the next sweep. */
   readonly remove: () => Promise<void>;
 }
 
@@ -32,9 +32,9 @@ export async function openScratchFolder(): Promise<ScratchFolder> {
 }
 
 /**
- * Removes the folders that nobody has touched for long. The number of the process in a name tells
- * nothing: agents in several containers can share one folder for temporary files, and each counts
- * its processes from one. The folders of other users resist, and stay.
+ * Removes folders that were not changed for a long time. The process id in a name is no evidence:
+ * agents in several containers can share one folder for temporary files, and each counts its
+ * processes from one. Folders of other users cannot be removed, and stay.
  */
 export async function sweepScratchFolders(): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => []);

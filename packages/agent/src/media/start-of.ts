@@ -1,9 +1,9 @@
-/** The first bytes of something that can be read only once, and all of it from its first byte. */
+/** The first bytes of a stream that can be read only once, and the whole stream. */
 
 export interface Started {
-  /** So many bytes, or fewer where there are no more. */
+  /** This many bytes, or fewer if the stream is shorter. */
   readonly start: Buffer;
-  /** The whole, from its first byte. */
+  /** The whole stream, from its first byte. */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 

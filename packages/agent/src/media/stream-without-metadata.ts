@@ -1,6 +1,6 @@
 /**
- * A film or a sound without what is written beside it, while it streams. ComfyUI writes the whole
- * workflow there, with the names of the owner's files.
+ * Removes the metadata of a video or sound while it streams. ComfyUI writes the whole workflow
+ * there, with the names of the owner's files.
  */
 import type { MediaFormat } from '@inference-gateway/shared/media/types';
 
@@ -8,14 +8,14 @@ const HEADER_BYTES = 8;
 
 const LONG_HEADER_BYTES = 16;
 
-/** Boxes that hold others, down to where a film's and its tracks' descriptions are. */
+/** Boxes that contain others, down to the descriptions of the file and its tracks. */
 const CONTAINERS: ReadonlySet<string> = new Set(['moov', 'trak']);
 
 const METADATA: ReadonlySet<string> = new Set(['udta', 'meta', 'uuid']);
 
 const PADDING = 'free';
 
-/** An index of hours; a longer one passes as it is. */
+/** Enough for the index of hours of video; a longer one passes unchanged. */
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
 
 const MARK_BYTES = 4;
@@ -24,7 +24,7 @@ const BLOCK_HEADER_BYTES = 4;
 
 const LAST_BLOCK = 0x80;
 
-/** Of FLAC's blocks these tell how to read the sound: its form, and where to find what. */
+/** These FLAC blocks are needed to read the sound: its format, and where to find which part. */
 const KEPT_BLOCKS: ReadonlySet<number> = new Set([0, 3]);
 
 const PADDING_BLOCK = 1;
@@ -33,7 +33,7 @@ const ID3_HEADER_BYTES = 10;
 
 const FOOTER_FLAG = 0x10;
 
-/** Bytes that come in pieces, taken in the portions that a file format has. */
+/** Reads a stream of byte pieces in the portions of a file format. */
 class ByteCursor {
   readonly #pieces: AsyncIterator<Uint8Array>;
   #held: Buffer = Buffer.alloc(0);
@@ -42,7 +42,7 @@ class ByteCursor {
     this.#pieces = source[Symbol.asyncIterator]();
   }
 
-  /** So many bytes at once, or fewer where there are no more. */
+  /** This many bytes at once, or fewer if the stream ends. */
   async take(count: number): Promise<Buffer> {
     const pieces = [this.#held];
     let bytes = this.#held.length;
@@ -57,7 +57,7 @@ class ByteCursor {
     return all.subarray(0, count);
   }
 
-  /** So many bytes as they come. */
+  /** Passes this many bytes on in pieces. */
   async *pass(count: number): AsyncGenerator<Buffer> {
     let left = count;
     while (left > 0) {
@@ -69,7 +69,7 @@ class ByteCursor {
     }
   }
 
-  /** Whoever reads no further says so. */
+  /** Readers that stop early must call this. */
   async close(): Promise<void> {
     await this.#pieces.return?.();
   }
@@ -86,7 +86,7 @@ const CLEANERS: Partial<Record<MediaFormat, (file: ByteCursor) => AsyncGenerator
   mp3: cleanMp3,
 };
 
-/** MP4, FLAC and MP3 are known; anything else stays as it is. */
+/** MP4, FLAC and MP3 are known; anything else stays unchanged. */
 export function streamWithoutMetadata(
   bytes: AsyncIterable<Uint8Array>,
   format: MediaFormat,
@@ -107,8 +107,8 @@ async function* closing(
 }
 
 /**
- * An MP4 without what is written beside its pictures and sounds. What goes is overwritten with
- * padding of the same length: the film's index counts bytes from the start of the file.
+ * An MP4 without metadata. Metadata is overwritten with padding of the same length: the file's
+ * index counts bytes from its start.
  */
 async function* cleanMp4(file: ByteCursor): AsyncGenerator<Buffer> {
   for (;;) {
@@ -120,7 +120,7 @@ async function* cleanMp4(file: ByteCursor): AsyncGenerator<Buffer> {
     }
     const isHeld = CONTAINERS.has(box.type) || METADATA.has(box.type);
     if (isHeld && box.size <= MAX_HELD_BYTES) {
-      // A copy: what is overwritten may be seen elsewhere.
+      // A copy: other code may see the overwritten bytes.
       const whole = Buffer.concat([head, await file.take(box.size - head.length)]);
       blank(whole, 0);
       yield whole;
@@ -140,12 +140,12 @@ async function readHead(file: ByteCursor): Promise<Buffer> {
 
 interface Box {
   readonly type: string;
-  /** With its header. */
+  /** Includes the header. */
   readonly size: number;
   readonly headerBytes: number;
 }
 
-/** Null where it reaches to the end of the file, or makes no sense. */
+/** Null if it extends to the end of the file, or is invalid. */
 function readBox(head: Buffer): Box | null {
   const short = head.readUInt32BE(0);
   const headerBytes = short === 1 ? LONG_HEADER_BYTES : HEADER_BYTES;
@@ -154,7 +154,7 @@ function readBox(head: Buffer): Box | null {
   return size < headerBytes ? null : { type: head.toString('latin1', 4, 8), size, headerBytes };
 }
 
-/** Overwrites the metadata among the boxes from here on, and in those that hold others. */
+/** Overwrites the metadata among the boxes from here on, and in the boxes that contain others. */
 function blank(boxes: Buffer, from: number): void {
   let at = from;
   while (at + HEADER_BYTES <= boxes.length) {
@@ -186,7 +186,7 @@ async function* cleanFlac(file: ByteCursor): AsyncGenerator<Buffer> {
   }
 }
 
-/** From behind the tag, where there is one. */
+/** Skips the tag, if there is one. */
 async function* cleanMp3(file: ByteCursor): AsyncGenerator<Buffer> {
   const head = await file.take(ID3_HEADER_BYTES);
   const isTag = head.length === ID3_HEADER_BYTES && head.toString('latin1', 0, 3) === 'ID3';
@@ -199,7 +199,7 @@ async function drop(pieces: AsyncIterable<Buffer>): Promise<void> {
   for await (const _piece of pieces);
 }
 
-/** Seven bits of each byte of its length count. */
+/** Its length has seven bits per byte. */
 function tagBytes(head: Buffer): number {
   const size = [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (head.readUInt8(at) & 0x7f), 0);
   return size + ((head.readUInt8(5) & FOOTER_FLAG) === 0 ? 0 : ID3_HEADER_BYTES);

@@ -1,26 +1,28 @@
-/** WAV files: 16-bit mono PCM with true sizes, and notes that travel inside the file. */
+/** WAV files: 16-bit mono PCM with true sizes, and notes inside the file. */
 
-/** What many speech models produce. */
+/** The rate of many speech models. */
 export const SAMPLE_RATE = 24_000;
 const BYTES_A_SAMPLE = 2;
 
-/** More chunks than any recorder writes; a file made of empty ones ends here. */
+/** More chunks than any recorder writes; reading a file of empty chunks stops here. */
 const MAX_CHUNKS = 1_000;
 
-/** The notes of a file by the four letters that RIFF gives them, such as `ICMT`, a comment. */
+/** The notes of a file by RIFF's four-letter names, such as `ICMT`, a comment. */
 export type WavNotes = ReadonlyMap<string, string>;
 
 export interface WavFacts {
-  /** Null where the header does not tell. */
+  /** Null if the header does not contain it. */
   readonly durationS: number | null;
   readonly notes: WavNotes;
 }
 
-/** What stands before and after the samples, which begin at byte 44, where many expect them. */
+/**
+ * The bytes before and after the samples, which begin at byte 44, where many programs expect them.
+ */
 export interface WavFrame {
   readonly head: Buffer;
   readonly tail: Buffer;
-  /** Of the whole file. */
+  /** Length of the whole file. */
   readonly bytes: number;
 }
 
@@ -37,7 +39,7 @@ export function frameWav(
   return { head, tail, bytes: head.length + dataBytes + tail.length };
 }
 
-/** Null where the bytes are no WAV file. A duration is of the samples that are really there. */
+/** Null if the bytes are not a WAV file. The duration counts only samples that are present. */
 export function readWav(bytes: Buffer): WavFacts | null {
   if (bytes.toString('latin1', 0, 4) !== 'RIFF') return null;
   if (bytes.toString('latin1', 8, 12) !== 'WAVE') return null;
@@ -68,7 +70,7 @@ function format(sampleRate: number): Buffer {
   return body;
 }
 
-/** Chunks begin at even places; the byte that fills up is not counted. */
+/** Chunks begin at even offsets; the padding byte is not counted. */
 function chunk(name: string, body: Buffer): Buffer {
   return Buffer.concat([chunkHead(name, body.length), body, Buffer.alloc(body.length % 2)]);
 }
@@ -80,7 +82,9 @@ function chunkHead(name: string, bytes: number): Buffer {
   return head;
 }
 
-/** The first of each name. Sizes beyond the end mean "all that follows", as streamed files have. */
+/**
+ * The first chunk of each name. Sizes beyond the end mean "all that follows", as in streamed files.
+ */
 function chunksOf(bytes: Buffer): Map<string, Buffer> {
   const chunks = new Map<string, Buffer>();
   let at = 0;

@@ -1,12 +1,12 @@
 /**
- * An image without what is written beside its pixels. Image servers put the prompt, the model's
- * file name and sometimes the owner's paths there, and none of it may leave the house.
+ * Removes an image's metadata. Image servers put the prompt, the model's file name and sometimes
+ * the owner's paths there, and none of it may leave the machine.
  */
 import { isPng, readChunks, writeChunks } from './images.js';
 
 /**
- * The same image without text, EXIF, XMP and times. PNG, JPEG and WebP are known, and end where
- * they break off; anything else stays as it is.
+ * The same image without text, EXIF, XMP and times. PNG, JPEG and WebP are known, and may be
+ * truncated; anything else stays unchanged.
  */
 export function withoutMetadata(image: Buffer): Buffer {
   if (isPng(image)) return cleanPng(image);
@@ -17,7 +17,7 @@ export function withoutMetadata(image: Buffer): Buffer {
 
 const PNG_METADATA: ReadonlySet<string> = new Set(['tEXt', 'zTXt', 'iTXt', 'eXIf', 'tIME', 'dSIG']);
 
-/** A small first letter marks a chunk that no picture needs, a small second one a private one. */
+/** A lower-case first letter marks an ancillary chunk, a lower-case second one a private chunk. */
 const PRIVATE = /^[a-z]{2}/;
 
 function cleanPng(image: Buffer): Buffer {
@@ -31,7 +31,7 @@ const JPEG_START = 0xffd8;
 
 const WEBP_HEADER_BYTES = 12;
 
-/** Pixels, transparency, movement and colours. Anybody may add chunks of other names. */
+/** Pixels, transparency, animation and colours. Programs may add chunks with other names. */
 const WEBP_PICTURE: ReadonlySet<string> = new Set('VP8 ,VP8L,VP8X,ALPH,ANIM,ANMF,ICCP'.split(','));
 
 /** The bits of VP8X that announce EXIF and XMP. */
@@ -47,7 +47,7 @@ function cleanWebp(image: Buffer): Buffer {
   while (at + 8 <= image.length) {
     const type = image.toString('latin1', at, at + 4);
     const bytes = image.readUInt32LE(at + 4);
-    // A chunk of odd length is followed by a byte that fills it up.
+    // A chunk of odd length is followed by a padding byte.
     const end = at + 8 + bytes + (bytes % 2);
     if (end > image.length) break;
     if (WEBP_PICTURE.has(type)) kept.push(announced(type, image.subarray(at, end)));
@@ -66,7 +66,7 @@ function announced(type: string, chunk: Buffer): Buffer {
   return copy;
 }
 
-// A JPEG without the segments that are no part of its picture.
+// A JPEG without the segments that are not part of its picture.
 
 const JPEG_START_BYTES = 2;
 
@@ -92,16 +92,16 @@ const APP15 = 0xef;
 
 const COMMENT = 0xfe;
 
-/** Of the application segments only these tell how to read the pixels: size and colours. */
+/** Only these application segments are needed to read the pixels: size and colours. */
 const KEPT_APPLICATIONS: ReadonlyMap<number, string> = new Map([
   [APP0, 'JFIF\0'],
   [0xe2, 'ICC_PROFILE\0'],
   [0xee, 'Adobe'],
 ]);
 
-/** Up to the end of the image: what lies behind is no part of it. */
+/** Up to the end of the image: data after it is not part of it. */
 function cleanJpeg(image: Buffer): Buffer {
-  // Written in one piece, because a file can have millions of segments.
+  // Written into one buffer, because a file can have millions of segments.
   const clean = Buffer.alloc(image.length);
   let bytes = image.copy(clean, 0, 0, JPEG_START_BYTES);
   let at = JPEG_START_BYTES;
@@ -120,13 +120,13 @@ function endOfSegment(image: Buffer, at: number): number {
   if (marker === FILL) return at + 1;
   if (marker === END_OF_IMAGE || isRestart(marker)) return at + MARKER_BYTES;
   const data = at + MARKER_BYTES;
-  // What breaks off within its length has nothing behind it.
+  // A segment that is truncated within its length has nothing after it.
   if (data + LENGTH_BYTES > image.length) return image.length;
   const end = Math.max(data + LENGTH_BYTES, data + image.readUInt16BE(data));
   return marker === START_OF_SCAN ? endOfScan(image, end) : end;
 }
 
-/** Pixels hold the byte FF only as FF 00, and restart marks between them. */
+/** Pixel data contains the byte FF only as FF 00, with restart marks in between. */
 function endOfScan(image: Buffer, start: number): number {
   let at = image.indexOf(FILL, start);
   while (at >= 0) {
@@ -144,7 +144,7 @@ function isRestart(marker: number): boolean {
   return marker >= RESTART_FIRST && marker <= RESTART_LAST;
 }
 
-/** Fill bytes, too, of which any number may stand before a marker. */
+/** Includes fill bytes, of which any number may precede a marker. */
 function isMetadata(image: Buffer, at: number): boolean {
   const marker = image[at + 1] ?? FILL;
   if (marker === FILL || marker === COMMENT) return true;

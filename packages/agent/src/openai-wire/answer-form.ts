@@ -1,12 +1,12 @@
-/** What the caller asked for, as far as the answer's form depends on it. */
+/** The parts of a caller's request that decide the answer's form. */
 import { randomId } from '@inference-gateway/shared/ids';
 import { LocalFailure } from '../backends/backend.js';
 import type { ReasoningField } from '@inference-gateway/shared/protocol/messages';
 import type { JsonObject } from './json.js';
 
-/** What the two forms of OpenAI's text answers are made of. */
+/** The differences between OpenAI's two forms of text answers. */
 export interface TextWire {
-  /** What a choice holds. */
+  /** The field of a choice that holds the text. */
   readonly choice: 'message' | 'text';
   readonly idPrefix: string;
   /** The `object` of a whole answer and of a chunk. */
@@ -31,31 +31,31 @@ export const COMPLETION_WIRE: TextWire = {
 export interface AnswerForm {
   readonly wire: TextWire;
   /**
-   * The id that the caller asked for: the answer names it, whatever the local server calls the
-   * model.
+   * The id in the caller's request: the answer names it, whatever the local server calls the model.
    */
   readonly model: string;
   readonly stream: boolean;
   /**
-   * Whether the caller wants a stream's usage chunk; the local server is asked for it in any case.
+   * Whether the caller wants a stream's usage chunk; the agent always requests it from the local
+   * server.
    */
   readonly usage: boolean;
-  /** For servers that do not count the tokens of the prompt. Absent: they count as none. */
+  /** For servers that do not count the prompt's tokens. Absent: they count as none. */
   readonly promptTokens?: () => number;
   /**
-   * What a server that names its own model may call it; another name is another model's, which has
-   * taken its place. Absent: the name says nothing.
+   * The names that a server may give its own model; any other name means that another model has
+   * replaced it. Absent: the name is not checked.
    */
   readonly names?: ReadonlySet<string>;
-  /** The name under which the caller reads the thinking text; absent, the usual one. */
+  /** The name of the reasoning field for the caller; absent: the usual one. */
   readonly reasoning?: ReasoningField;
 }
 
-/** Throws a `LocalFailure` where the answer is another model's. */
+/** Throws a `LocalFailure` if the answer is another model's. */
 export function requireModel(first: JsonObject, { names }: AnswerForm): void {
   const { model: named } = first;
   if (names === undefined || typeof named !== 'string' || named === '') return;
-  // It may be a path, which is not for callers to know.
+  // It may be a path, which callers must not see.
   const shown = named.split(/[/\\]/).at(-1) ?? named;
   if (names.has(named) || names.has(shown)) return;
   const message = `the local server has another model now, '${shown}'.`;
@@ -68,7 +68,7 @@ export interface Frame {
   readonly created: number;
 }
 
-/** Takes id and time from the answer's first object, or makes them where they are missing. */
+/** Takes id and time from the answer's first object, or generates missing ones. */
 export function frameOf(first: JsonObject, { wire }: AnswerForm): Frame {
   const { id, created } = first;
   const hasId = typeof id === 'string' && id !== '';

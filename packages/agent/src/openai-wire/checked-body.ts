@@ -1,6 +1,6 @@
 /**
- * A caller's body before it is known which kind of server gets it: what none is asked, whatever the
- * coordinator has checked, and what each is sent in OpenAI's form.
+ * Checks a caller's body before its kind of server is known: removes fields that no server may get,
+ * whatever the coordinator has checked, and puts the rest into OpenAI's form.
  */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
@@ -18,7 +18,7 @@ import { withCleanHistory } from './tool-calls.js';
 
 export interface BodyQuestion {
   readonly endpoint: EndpointKey;
-  /** `plain`: its server takes three roles and one text a message, and nothing else. */
+  /** `plain`: its server takes only three roles and one text per message. */
   readonly messages?: 'plain' | undefined;
 }
 
@@ -26,7 +26,7 @@ export type CheckedBody =
   | { readonly kind: 'checked'; readonly body: JsonObject }
   | { readonly kind: 'refused'; readonly answer: DocumentAnswer };
 
-/** Throws where the JSON is not an object, which no coordinator lets through. */
+/** Throws if the JSON is not an object; no coordinator sends this. */
 export function checkBody(value: unknown, question: BodyQuestion): CheckedBody {
   const body = asObject(value);
   if (body === null) throw new TypeError('the body is no JSON object');
@@ -49,7 +49,7 @@ function refusalOf(body: JsonObject, endpoint: EndpointKey): DocumentAnswer | nu
   return sequences > MAX_SEQUENCES ? tooMany(sequences) : null;
 }
 
-/** A body that was not parsed, because it passes a limit (`shared/json/scan.ts`). */
+/** A body that was not parsed, because it exceeds a limit (`shared/json/scan.ts`). */
 export function tooMuchJson(fault: string): DocumentAnswer {
   const message = `The request body is refused: ${fault}. Send less at once.`;
   return refusal(400, message, { code: 'invalid_json' });
@@ -61,8 +61,8 @@ function tooMany(sequences: number): DocumentAnswer {
 }
 
 /**
- * vLLM and SGLang let these words go before their own settings, so that a template of the caller's
- * would run on the owner's machine (CVE-2025-61620).
+ * In vLLM and SGLang these keys override their own settings, so a caller's template would run on
+ * the owner's machine (CVE-2025-61620).
  */
 const TEMPLATE_WORDS: ReadonlySet<string> = new Set(['chat_template', 'tokenize']);
 

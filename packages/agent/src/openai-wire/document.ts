@@ -1,4 +1,4 @@
-/** A whole JSON answer as clean OpenAI wire. */
+/** Converts a whole JSON answer into clean OpenAI form. */
 import { TextTokens } from '@inference-gateway/shared/openai/tokens';
 import type { TokenUsage, ReasoningField } from '@inference-gateway/shared/protocol/messages';
 import { LocalFailure } from '../backends/backend.js';
@@ -11,11 +11,13 @@ import type { AnswerForm } from './answer-form.js';
 
 export interface Document {
   readonly json: JsonObject;
-  /** Estimated where the local server counted nothing. */
+  /** Estimated if the local server counted nothing. */
   readonly usage: TokenUsage;
 }
 
-/** Fills what the specification promises and a local server left out. Throws without choices. */
+/**
+ * Adds fields that the specification requires and a local server omitted. Throws without choices.
+ */
 export function readDocument(answer: JsonObject, form: AnswerForm): Document {
   const choices = asObjects(answer['choices']);
   if (choices.length === 0) {
@@ -59,25 +61,25 @@ function readMessage(value: unknown, form: AnswerForm): JsonObject {
   const calls = wholeCalls(message['tool_calls']);
   const called = asObject(message['function_call']);
   if (called !== null) message['function_call'] = withText(called, '{}');
-  // Beside tool calls a null content is OpenAI's own form; alone it would break clients.
+  // Beside tool calls null content is OpenAI's own form; alone it would break clients.
   if (calls === undefined) message['content'] ??= '';
   else Object.assign(message, { tool_calls: calls, content: message['content'] ?? null });
   return message;
 }
 
-// The thinking text has two names in the field, `reasoning_content` (llama-server, SGLang, older
+// Servers use two names for the reasoning text, `reasoning_content` (llama-server, SGLang, older
 // vLLM) and `reasoning` (Ollama, LM Studio, newer vLLM). It is sent once: clients that read both
 // would show it twice.
 
-/** What the most clients read. */
+/** The name that most clients read. */
 const USUAL: ReasoningField = 'reasoning_content';
 
-/** Brings the text of a message or delta under the name that the caller reads. */
+/** Renames the reasoning field of a message or delta for the caller. */
 export function nameReasoning(message: JsonObject, field: ReasoningField = USUAL): void {
   const other = field === USUAL ? 'reasoning' : USUAL;
   if (typeof message[other] !== 'string') return;
-  // Of both, the one that says something; servers that write both write the same.
+  // Uses the one that is not empty; servers that write both write the same text.
   if (typeof message[field] !== 'string' || message[field] === '') message[field] = message[other];
-  // Not `delete`, which would make the object slow to write out.
+  // Not `delete`, which would make the object slow to serialise.
   message[other] = undefined;
 }

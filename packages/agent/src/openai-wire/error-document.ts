@@ -1,4 +1,4 @@
-/** A local server's refusal, whatever its shape, as OpenAI's error object. */
+/** Converts a local server's refusal, in any form, into OpenAI's error object. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { MisspelledName } from '@inference-gateway/shared/openai/field-names';
 import { messageFor } from '@inference-gateway/shared/openai/field-names';
@@ -6,14 +6,14 @@ import type { DocumentAnswer, LocalCall } from '../backends/backend.js';
 import { asObject, asText, parseJson, asObjects } from './json.js';
 import type { JsonObject } from './json.js';
 
-/** The body of an answer with a status of 400 or more: JSON of any shape, an HTML page, or text. */
+/** The body of an answer with a status of 400 or more: JSON of any form, an HTML page, or text. */
 export function errorDocument(status: number, text: string): DocumentAnswer {
   // Some servers refuse a stream with a single event.
   const value = parseJson(text) ?? parseJson(text.trim().replace(/^(?:data|error):/, ''));
   return documentOf(status, readReportedError(value) ?? plainError(status, value, text));
 }
 
-/** An error found inside an answer that claimed success, as LM Studio sends to unknown paths. */
+/** An error in an answer with a success status, as LM Studio sends for unknown paths. */
 export function errorInSuccess(error: ReportedError): DocumentAnswer {
   return documentOf(error.status ?? 500, error);
 }
@@ -29,7 +29,7 @@ export function refusal(
   return { kind: 'document', status, json: JSON.stringify({ error }), usage: null };
 }
 
-/** The service does not have what the endpoint asks for. */
+/** The service cannot serve the endpoint. */
 export function notServed({ endpoint, model }: LocalCall): DocumentAnswer {
   const message = `${model.id} does not serve ${ENDPOINTS[endpoint].path} here.`;
   return refusal(404, message, { code: 'model_not_found', param: 'model' });
@@ -43,7 +43,7 @@ export function foreignUrl(param: string): DocumentAnswer {
   });
 }
 
-/** A name that a server in Go would read as another one. */
+/** A name that a server in Go would read as a different field. */
 export function misspelledName(found: MisspelledName): DocumentAnswer {
   const { path: param } = found;
   return refusal(400, messageFor(found), { code: 'invalid_value', param });
@@ -71,10 +71,7 @@ function documentOf(status: number, reported: ReportedError): DocumentAnswer {
   return { kind: 'document', status, json: JSON.stringify({ error }), usage: null };
 }
 
-/**
- * The statuses with which servers refuse a prompt that is too long; LM Studio's and TabbyAPI's is
- * 500.
- */
+/** The statuses of servers for a prompt that is too long; LM Studio and TabbyAPI use 500. */
 const OVERFLOW_STATUSES: ReadonlySet<number> = new Set([400, 413, 422, 500]);
 
 /** In lower case, from llama-server, vLLM, SGLang, LM Studio and TabbyAPI in this order. */
@@ -102,13 +99,13 @@ function isContextOverflow(status: number, { message, type, code }: ReportedErro
 }
 
 /**
- * What servers say with a status of their own failure where the request is what is wrong. Told as
- * their failure, five of these would close the model to its callers, and a job would send them
- * again. One row a server; a message that is merely likely to mean it has no place here.
+ * Error texts of servers that answer a caller's mistake with a server error status. Reported as
+ * server failures, five of these would close the model to its callers, and a job would be retried.
+ * One row per server; a text that only may mean a caller's mistake must not be listed.
  */
 const CALLERS_MISTAKES: readonly RegExp[] = [
-  // llama-server, and what has one behind it: input that its model does not take, media that it
-  // cannot read, tools and schemas that its template or grammar has no form for.
+  // llama-server, and proxies in front of it: input that its model does not take, media that it
+  // cannot read, tools and schemas that its template or grammar does not support.
   /\b(?:image|audio|video) input is not supported\b/i,
   /^Invalid url (?:value|format)|^url must be base64 encoded/i,
   /\bfailed to load (?:image|audio)\b/i,
@@ -117,17 +114,17 @@ const CALLERS_MISTAKES: readonly RegExp[] = [
   /\bfailed to parse (?:messages|tools|grammar)\b/i,
   /\bJSON schema conversion failed\b/i,
   /\bJinja exception\b|\bconversation roles must alternate\b|\braise_exception\b/i,
-  // nlohmann's JSON library reads the request with these (llama-server, sd-server, whisper-server);
-  // 316, text that is no UTF-8, is of its own answer.
+  // nlohmann's JSON library reports errors in the request with these (llama-server, sd-server,
+  // whisper-server); 316, text that is not UTF-8, concerns its own answer.
   /\[json\.exception\.(?:parse_error|out_of_range|type_error\.30\d)/,
   /^sto(?:f|i|l|ul|ull)$/,
   // Ollama.
   /\bmissing data required for (?:image|audio) input\b/i,
   /\bimage: unknown format\b/i,
-  // vLLM and SGLang: refusals, which a proxy before them tells as its own failure.
+  // vLLM and SGLang: refusals, which a proxy in front of them reports as its own failure.
   /\bAt most \d+ (?:image|audio|video)\(s\) may be provided\b/i,
   /\bis not a multi-?modal model\b/i,
-  // LM Studio, LocalAI, Lemonade: of the model, or of this server.
+  // LM Studio, LocalAI, Lemonade: about the model, or about this server.
   /\bvision add-on is not loaded\b/i,
   /\bdoes(?: not|n't) support (?:image|audio|video|vision|multi-?modal|tool)(?:s|\b)/i,
   /\b(?:images?|audio|vision|multi-?modal) (?:is|are|inputs? is|inputs? are) not supported\b/i,
@@ -136,10 +133,10 @@ const CALLERS_MISTAKES: readonly RegExp[] = [
   /\bInvalid encoded image\b/i,
 ];
 
-/** KoboldCpp's type of what it cannot read. */
+/** KoboldCpp's error type for unreadable requests. */
 const MISTAKE_TYPE = 'bad_input';
 
-/** 503 is "not now", whatever is said with it. */
+/** 503 means "not now", whatever the text. */
 function saysCallersMistake(status: number, { message, type }: ReportedError): boolean {
   if (status < 500 || status === 503) return false;
   if (type === MISTAKE_TYPE) return true;
@@ -153,10 +150,10 @@ function plainError(status: number, value: unknown, text: string): ReportedError
   return { ...nothing, message: message.slice(0, MAX_MESSAGE_CHARACTERS) };
 }
 
-/** Reads no further into an error page than this. */
+/** Limit of characters read from an error page. */
 const MAX_PAGE_CHARACTERS = 20_000;
 
-/** The words of an HTML page; plain text stays as it is. */
+/** The visible text of an HTML page; plain text stays unchanged. */
 function visibleText(text: string): string {
   const page = text.slice(0, MAX_PAGE_CHARACTERS).trim();
   if (!page.startsWith('<')) return page;
@@ -168,8 +165,8 @@ function visibleText(text: string): string {
 }
 
 /**
- * Where an absolute path begins: on a drive, a share, in the home folder, in an address of a file,
- * or at the root, where paths of an API (`/v1/…`) and pointers into JSON (`/0/…`) are none.
+ * Where an absolute path begins: on a drive, a share, in the home folder, in a file URL, or at the
+ * root; paths of an API (`/v1/…`) and pointers into JSON (`/0/…`) are not matched.
  */
 const START = [
   String.raw`(?<!\w)[A-Za-z]:[\\/]`,
@@ -179,25 +176,25 @@ const START = [
   String.raw`(?<![\w/.\-)\]}])\/(?!(?:v\d+|api|messages|\d+)\/)(?=[^\s/]+\/)`,
 ].join('|');
 
-/** To the end of its line or quotation: names may hold spaces. */
+/** To the end of its line or quotation: names may contain spaces. */
 const PATH = new RegExp(`(?:${START})[^'"\`\\n]*`, 'g');
 
 /**
- * A local server's words without paths of its owner's machine: what failed is for callers to know,
- * and their owner's name and folders are not (Ollama: `unable to load model: /home/…/sha256-…`).
+ * A local server's message without paths of its owner's machine: callers may learn what failed, but
+ * not the owner's name and folders (Ollama: `unable to load model: /home/…/sha256-…`).
  */
 export function withoutPaths(text: string): string {
   return text.replaceAll(PATH, '…').trim();
 }
 
-// How local servers say that something went wrong: six shapes in the field, read into one.
+// Reads the six forms in which local servers report errors.
 
 export interface ReportedError {
   readonly message: string;
   readonly type: string | null;
   readonly code: string | null;
   readonly param: string | null;
-  /** The HTTP status that the object itself names, as LM Studio's and llama-server's do. */
+  /** The HTTP status in the object itself, as LM Studio and llama-server write it. */
   readonly status: number | null;
 }
 
@@ -205,8 +202,8 @@ const MAX_MESSAGE_CHARACTERS = 2_000;
 
 /**
  * Reads `{error: {message, …}}`, `{error: "text"}`, `{object: "error", message}` (SGLang, older
- * vLLM) and `{detail: …}` (FastAPI; KoboldCpp's has `msg`, chatterbox-tts-api's OpenAI's whole
- * object). Null where the value is no error.
+ * vLLM) and `{detail: …}` (FastAPI; KoboldCpp's has `msg`, chatterbox-tts-api's has OpenAI's whole
+ * object). Null if the value is not an error.
  */
 export function readReportedError(value: unknown): ReportedError | null {
   const body = asObject(value);
@@ -223,7 +220,7 @@ export function readReportedError(value: unknown): ReportedError | null {
   return reported({ ...asObject(detail), message: detailText(detail) });
 }
 
-/** sd-server's `error` is a word such as `server_error`, and what went wrong stands beside it. */
+/** sd-server's `error` is a code such as `server_error`; another field has the message. */
 function sentenceOf(error: string, { message }: JsonObject): string {
   return /^\w+$/.test(error) ? (asText(message) ?? error) : error;
 }

@@ -1,13 +1,16 @@
-/** JSON of a local server, read without trust and without a schema: chunks come 25,000 a second. */
+/**
+ * Reads a local server's JSON without trust and without a schema: up to 25,000 chunks arrive per
+ * second.
+ */
 
 import { ANSWER_LIMITS, jsonFault } from '@inference-gateway/shared/json/scan';
 
 export type JsonObject = Record<string, unknown>;
 
-/** Shorter texts hold too little to be counted. */
+/** Shorter texts have too few values to need a count. */
 const MAX_UNCOUNTED_CHARACTERS = 16_384;
 
-/** Undefined where the text is not JSON, or holds more than an answer does. */
+/** Undefined if the text is not JSON, or exceeds the limits of an answer. */
 export function parseJson(text: string): unknown {
   if (text.length > MAX_UNCOUNTED_CHARACTERS && isTooMuch(text)) return undefined;
   try {
@@ -26,7 +29,7 @@ export function asObject(value: unknown): JsonObject | null {
   return isObject ? (value as JsonObject) : null;
 }
 
-/** The objects of a list; anything else in it, or instead of it, is left out. */
+/** The objects of a list; skips other items. Empty if the value is not a list. */
 export function asObjects(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.map(asObject).filter((item) => item !== null) : [];
 }

@@ -1,6 +1,6 @@
 /**
- * A local server's answer, whatever its form, as what the caller asked for. Forms are told apart
- * by the first character of the body: content types in the field are often wrong.
+ * Converts a local server's answer, in any form, into the form that the caller requested. The first
+ * character of the body shows the form: servers often send wrong content types.
  */
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
 import type { DocumentAnswer, LocalAnswer } from '../backends/backend.js';
@@ -23,10 +23,10 @@ export interface RawAnswer {
 /** The longest answer that is held whole. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 
-/** The longest stream that is folded into one: around each token is a chunk's frame. */
+/** The longest stream that is folded into one answer: each token has a chunk around it. */
 const MAX_FOLDED_BYTES = 8 * MAX_DOCUMENT_BYTES;
 
-/** Throws a `LocalFailure` where the answer makes no sense, or whatever reading the body throws. */
+/** Throws a `LocalFailure` if the answer is invalid, or the errors of reading the body. */
 export async function readAnswer(raw: RawAnswer, form: AnswerForm): Promise<LocalAnswer> {
   const { status } = raw;
   if (status >= 400) return errorDocument(status, decode(await readAll(raw.body)));
@@ -45,7 +45,7 @@ export async function readAnswer(raw: RawAnswer, form: AnswerForm): Promise<Loca
   return { kind: 'events', events: documentEvents(document, form), soFar: () => document.usage };
 }
 
-/** Of `data:`, `event:`, `id:`, `retry:`, `error:` and a comment. */
+/** The first letter of `data:`, `event:`, `id:`, `retry:`, `error:` or a comment. */
 const STREAM_START = /[deir:]/;
 
 async function readPlain(source: ByteSource, form: AnswerForm): Promise<LocalAnswer> {
@@ -65,10 +65,10 @@ function readJson(text: string, form: AnswerForm): Document | DocumentAnswer {
   return error === null ? readDocument(answer, form) : errorInSuccess(error);
 }
 
-/** A stream that answers a plain request, or what it says instead of an answer. */
+/** A stream that answers a plain request, or the error that it contains. */
 async function fold(source: ByteSource, form: AnswerForm): Promise<Document | DocumentAnswer> {
   const parser = new SseParser();
-  // The document has the usage whoever asked.
+  // The document always contains the usage.
   const reader = new ChunkReader({ ...form, usage: true });
   const collector = new ChunkCollector();
   const collect = (chunk: JsonObject | null): void => {
@@ -119,9 +119,9 @@ function unexpected(what: string): LocalFailure {
   return new LocalFailure('LOCAL_ERROR', `the local server answered ${what}.`);
 }
 
-// A stream told as one document, for local servers that stream whatever was asked, and for those
-// that are asked to stream so that they notice when the caller leaves. The document is the one that
-// a plain call would have been answered with.
+// Folds a stream into one document, for local servers that always stream, and for those that are
+// asked to stream so that they notice when the caller leaves. The document equals the answer to a
+// plain call.
 
 /** Collects chunks that a `ChunkReader` has cleaned. */
 class ChunkCollector {
@@ -130,14 +130,14 @@ class ChunkCollector {
 
   add(chunk: JsonObject): void {
     const { choices, usage, ...frame } = chunk;
-    // Chunk after chunk the frame is the same few fields.
+    // Every chunk repeats the same few fields.
     Object.assign(this.#frame, frame);
     const counts = asObject(usage);
     if (counts !== null) this.#frame['usage'] = { ...asObject(this.#frame['usage']), ...counts };
     for (const choice of asObjects(choices)) this.#choice(choice);
   }
 
-  /** The answer so far; `readDocument` brings it into form. */
+  /** The answer so far; `readDocument` completes its form. */
   get answer(): JsonObject {
     return { ...this.#frame, choices: [...this.#choices.values()] };
   }
@@ -155,7 +155,9 @@ class ChunkCollector {
   }
 }
 
-/** Each chunk has those of its own tokens, in lists: `content`, or `tokens` and its like. */
+/**
+ * Each chunk has lists with the values of its own tokens: `content`, or `tokens` and similar ones.
+ */
 function withLogprobs(before: unknown, piece: unknown): unknown {
   const [known, added] = [asObject(before), asObject(piece)];
   if (known === null || added === null) return added ?? before ?? null;
@@ -167,7 +169,7 @@ function withLogprobs(before: unknown, piece: unknown): unknown {
   return known;
 }
 
-/** The fields whose pieces follow one another; of the others the last one counts. */
+/** Fields whose pieces are concatenated; of other fields the last value counts. */
 const JOINED: ReadonlySet<string> = new Set([
   'content',
   'reasoning',
@@ -181,12 +183,12 @@ function withDelta(message: JsonObject, delta: JsonObject): JsonObject {
     else if (JOINED.has(key) && typeof value === 'string') append(message, key, value);
     else message[key] ??= value;
   }
-  // OpenAI's form where the model only calls tools.
+  // OpenAI's form if the model only calls tools.
   if (message['content'] === '' && 'tool_calls' in message) message['content'] = null;
   return message;
 }
 
-/** Merges pieces of tool calls by their index, which a document does not show. */
+/** Merges pieces of tool calls by their index, which a document does not contain. */
 function withToolCalls(calls: JsonObject[], pieces: unknown): JsonObject[] {
   for (const { index, ...piece } of asObjects(pieces)) {
     const position = typeof index === 'number' && index < calls.length ? index : calls.length;
@@ -208,12 +210,12 @@ function append(target: JsonObject, key: string, text: string): void {
   target[key] = typeof before === 'string' ? before + text : text;
 }
 
-// A whole answer told as a stream, for local servers that answer JSON whatever was asked (GPT4All).
+// Converts a whole answer into a stream, for local servers that always answer JSON (GPT4All).
 
-/** The longest text of one chunk: readers of the stream limit its lines. */
+/** The longest text of one chunk: readers of the stream limit their lines. */
 const MAX_PIECE_CHARACTERS = 64 * 1024;
 
-/** `document` is in clean form already. */
+/** `document` is already in clean form. */
 async function* documentEvents(
   document: Document,
   form: AnswerForm,
@@ -223,7 +225,7 @@ async function* documentEvents(
   for (const choice of asObjects(choices)) {
     const { index, logprobs: all = null } = choice;
     const told = form.wire.choice === 'message' ? chatPieces(choice) : textPieces(choice);
-    // Clients add them up: they go out once.
+    // Clients add them up, so they are sent once.
     const bearer = told.find(isText) ?? told.at(-1);
     for (const piece of told) {
       const logprobs = piece === bearer ? all : null;
@@ -263,7 +265,7 @@ function isText({ text, delta }: JsonObject): boolean {
   return asText(text ?? asObject(delta)?.['content']) !== null;
 }
 
-/** Cuts between characters, never between the halves of one outside the basic plane. */
+/** Cuts between characters, never inside a surrogate pair. */
 function pieces(value: unknown): string[] {
   const text = asText(value) ?? '';
   const cut: string[] = [];
@@ -280,16 +282,16 @@ function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
 }
 
-// Looks at the beginning of a body without losing it.
+// Reads the beginning of a body without consuming it.
 
 interface Peeked {
-  /** The first character that is not white space, or an empty string where there is none. */
+  /** The first character that is not white space, or an empty string if there is none. */
   readonly first: string;
   /** The whole body, from its first byte. */
   readonly body: ByteSource;
 }
 
-/** White space beyond this is no beginning that anybody waits for. */
+/** After this much white space the search for the first character stops. */
 const MAX_BLANK_BYTES = 64 * 1024;
 
 async function peek(source: ByteSource): Promise<Peeked> {
@@ -316,7 +318,7 @@ async function peek(source: ByteSource): Promise<Peeked> {
   }
 }
 
-/** Nothing that tells the forms apart is outside ASCII; a byte order mark is skipped. */
+/** The characters that distinguish the forms are ASCII; a byte order mark is skipped. */
 function firstCharacter(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1_024))
     .toString('latin1')

@@ -5,7 +5,7 @@ import type { JsonObject } from './json.js';
 import { readReportedError } from './error-document.js';
 import type { ReportedError } from './error-document.js';
 
-/** OpenAI's own prompts are no longer. */
+/** OpenAI's own prompts are not longer. */
 const MAX_PROMPT_CHARACTERS = 4_000;
 
 /** In base64, or at an address. */
@@ -16,13 +16,13 @@ export type ListedFile = { readonly revisedPrompt: string | null } & (
 type MediaList =
   { readonly files: readonly [ListedFile, ...ListedFile[]] } | { readonly error: ReportedError };
 
-/** Throws a `LocalFailure` where the answer is no such list. */
+/** Throws a `LocalFailure` if the answer is not such a list. */
 export function readMediaList(text: string): MediaList {
   const said = asObject(parseJson(text));
   const list = said?.['data'] ?? said?.['images'];
   const error = Array.isArray(list) ? null : readReportedError(said);
   if (error !== null) return { error };
-  // Servers that make a single file may leave out the list around it.
+  // Servers that make a single file may omit the list around it.
   const items = Array.isArray(list) ? asObjects(list) : asObjects([said]);
   const [first, ...others] = items.map(readFile);
   if (first !== undefined) return { files: [first, ...others] };

@@ -1,4 +1,7 @@
-/** What a local server is sent: the caller's checked body, less what must not reach it. */
+/**
+ * Makes a local server's request from the caller's checked body, without fields that must not reach
+ * the server.
+ */
 import { estimatePromptTokens } from '@inference-gateway/shared/openai/tokens';
 import { writeSparse } from '@inference-gateway/shared/json/sparse';
 import { foldName } from '@inference-gateway/shared/openai/fold-name';
@@ -12,19 +15,19 @@ export interface ShapedRequest {
   readonly form: Omit<AnswerForm, 'wire'>;
 }
 
-/** How a local server wants its requests; absent, as they are. */
+/** The form of a local server's requests; absent: unchanged. */
 export interface RequestWays {
-  /** False: it refuses to stream, so its whole answer is told as a stream. */
+  /** False: it refuses to stream, so its whole answer is converted into a stream. */
   readonly streams?: false;
   /**
-   * Whether a plain call is asked for as a stream, whose chunks are folded: its server notices at
-   * the next token of a stream that the caller has left, and of a plain call later, or never.
+   * Whether to request a plain call as a stream and fold its chunks: the server notices a caller
+   * that leaves at the stream's next token, but in a plain call later, or never.
    */
   folds?(fields: Readonly<Record<string, unknown>>): boolean;
   shape?(fields: Readonly<Record<string, unknown>>, call: LocalCall): object;
 }
 
-/** `dropFields` are the fields of the body that neither the backend nor the owner lets through. */
+/** `dropFields` are the fields that the backend or the owner does not allow. */
 export function shapeRequest(
   call: LocalCall,
   dropFields: ReadonlySet<string>,
@@ -50,14 +53,14 @@ export function shapeRequest(
   return { body: writeSparse(sent), form };
 }
 
-/** vLLM refuses the options on a request that does not stream. */
+/** vLLM refuses the options in a request that does not stream. */
 function streaming(stream: unknown, options: JsonObject | null): object {
   if (stream !== true) return stream === undefined ? {} : { stream };
   return { stream, stream_options: { ...options, include_usage: true } };
 }
 
-// sd-server takes settings from inside a prompt, `<sd_cpp_extra_args>{…}</sd_cpp_extra_args>`, and
-// lets them override everything else: nothing that a caller should be able to do.
+// sd-server reads settings from inside a prompt, `<sd_cpp_extra_args>{…}</sd_cpp_extra_args>`, and
+// they override everything else: a caller must not be able to do that.
 const OPEN = '<sd_cpp_extra_args>';
 
 const CLOSE = '</sd_cpp_extra_args>';
@@ -73,8 +76,8 @@ export function withoutHiddenArguments(body: Readonly<JsonObject>): JsonObject {
 }
 
 /**
- * In one pass over the prompt, which may be long and hostile. A space takes the place of what goes,
- * so that its two sides cannot join into another mark.
+ * In one pass over the prompt, which may be long and hostile. A space replaces the removed text, so
+ * that its two sides cannot form another mark.
  */
 function strip(prompt: string): string {
   const pieces = prompt.split(CLOSE);
@@ -87,14 +90,14 @@ function upToOpen(piece: string): string {
   return at === -1 ? piece : piece.slice(0, at);
 }
 
-/** Settings of ours, for what the server takes in no other way. */
+/** The agent's own settings, which the server accepts in no other way. */
 export function withHiddenArguments(prompt: string, settings: Readonly<JsonObject>): string {
   return `${prompt}<sd_cpp_extra_args>${JSON.stringify(settings)}</sd_cpp_extra_args>`;
 }
 
 /**
- * Less what the owner, or a kind of server, never lets through, in any spelling that a server in Go
- * would take for the same; the model is no such field.
+ * Removes the fields that the owner or a kind of server never allows, in any spelling that a server
+ * in Go would accept; never removes the model.
  */
 export function withoutFields(
   fields: Readonly<Record<string, unknown>>,
@@ -105,7 +108,7 @@ export function withoutFields(
   return Object.fromEntries(Object.entries(fields).filter(([name]) => isKept(name)));
 }
 
-// Numbers of a caller's fields; those of forms are texts, so a text may be a number.
+// Numbers in a caller's fields; form fields are text, so a text may be a number.
 
 export interface NumberRange {
   readonly from: number;
@@ -117,7 +120,7 @@ export interface PixelSize {
   readonly height: number;
 }
 
-/** The nearest within the range; null for what is no number. */
+/** The nearest value within the range; null if it is not a number. */
 export function readNumber(value: unknown, { from, to }: NumberRange): number | null {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof number !== 'number' || Number.isNaN(number)) return null;

@@ -1,7 +1,6 @@
 /**
- * Server-sent events as model servers write them, in any splitting of the bytes. Only `data:`
- * counts; old llama.cpp versions report failures as `error: {…}` lines, which are events of their
- * own here.
+ * Parses server-sent events of model servers from arbitrary byte pieces. Only `data:` counts; old
+ * llama.cpp versions report failures as `error: {…}` lines, which are separate events here.
  */
 import { LocalFailure } from '../backends/backend.js';
 
@@ -15,18 +14,21 @@ const MAX_EVENT_CHARACTERS = 1024 * 1024;
 
 export class SseParser {
   readonly #decoder = new TextDecoder();
-  /** What came behind the last line break. */
+  /** The text after the last line break. */
   #rest = '';
-  /** The lines of the event that is not ended yet. */
+  /** The lines of the unfinished event. */
   #data: string | null = null;
   #events: SseEvent[] = [];
 
-  /** The events that these bytes complete. Throws a `LocalFailure` at a line without an end. */
+  /**
+   * The events that these bytes complete. Throws a `LocalFailure` for a line that exceeds the
+   * limit.
+   */
   push(bytes: Uint8Array): SseEvent[] {
     return this.#read(this.#decoder.decode(bytes, { stream: true }));
   }
 
-  /** The event that the end of the stream completes: some servers leave out the last blank line. */
+  /** The event that the end of the stream completes: some servers omit the last blank line. */
   end(): SseEvent[] {
     return this.#read(`${this.#decoder.decode()}\n\n`);
   }
@@ -34,7 +36,7 @@ export class SseParser {
   #read(text: string): SseEvent[] {
     const all = this.#rest + text;
     let start = 0;
-    // What was left over holds no line break, so the search begins behind it.
+    // The rest from the last call contains no line break, so the search begins after it.
     let lineEnd = all.indexOf('\n', this.#rest.length);
     while (lineEnd !== -1) {
       const isCrLf = all.charCodeAt(lineEnd - 1) === CARRIAGE_RETURN && lineEnd > start;
@@ -72,7 +74,7 @@ export class SseParser {
 
 const CARRIAGE_RETURN = 13;
 
-/** One space behind the colon belongs to the field's name. */
+/** One space after the colon is not part of the value. */
 function fieldValue(line: string, start: number): string {
   return line.slice(line.charAt(start) === ' ' ? start + 1 : start);
 }

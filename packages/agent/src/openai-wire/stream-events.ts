@@ -1,4 +1,4 @@
-/** A local server's event stream as the events that the coordinator passes on. */
+/** Converts a local server's event stream into the events for the coordinator. */
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
 import { TextTokens } from '@inference-gateway/shared/openai/tokens';
 import { LocalFailure, LocalRefusal } from '../backends/backend.js';
@@ -15,13 +15,13 @@ import type { Frame, AnswerForm } from './answer-form.js';
 
 /** The bytes of an answer's body. */
 export interface ByteSource extends AsyncIterable<Uint8Array> {
-  /** All that matters was read: the connection may be kept, whatever still comes. */
+  /** Everything relevant was read: the connection may be kept, even if more data comes. */
   finished(): void;
 }
 
 /**
- * Each item holds the events that one read of the socket completed, so that a flood costs one
- * write a read. What came before a failure is yielded before it is thrown.
+ * Each item contains the events that one read of the socket completed, so that a flood costs one
+ * write per read. Events before a failure are yielded before it is thrown.
  */
 export async function* streamEvents(
   source: ByteSource,
@@ -43,7 +43,7 @@ export async function* streamEvents(
   return reader.usage;
 }
 
-/** One whole event; JSON holds no line break, so it is always one `data:` line. */
+/** One whole event; JSON contains no line break, so it is always one `data:` line. */
 export function eventOf(chunk: JsonObject): string {
   return `data: ${JSON.stringify(chunk)}\n\n`;
 }
@@ -66,26 +66,25 @@ function translate(reader: ChunkReader, parse: () => SseEvent[]): Translated {
   return { text, failure: null };
 }
 
-/** What a request may ask for (`n`) is far below; a server that invents choices is stopped. */
+/** The limit for a request (`n`) is far below; a server that sends too many choices is stopped. */
 const MAX_CHOICES = 1_024;
 
 /**
- * One local server's stream, event by event, as clean OpenAI chunks. It knows what the stream has
- * promised: a stream is whole when every choice that it began has a `finish_reason`, or when it
- * said `[DONE]`.
+ * Reads one local server's stream, event by event, as clean OpenAI chunks, and knows when it is
+ * complete: when every choice that began has a `finish_reason`, or after `[DONE]`.
  */
 export class ChunkReader {
   readonly #form: AnswerForm;
   #frame: Frame | null = null;
-  /** As the server told it last. */
+  /** As last reported by the server. */
   #usage: TokenUsage | null = null;
   readonly #written = new TextTokens();
-  /** The usage chunk is held back: it goes out once and last, even where a server repeats it. */
+  /** The usage chunk is held back: it is sent once and last, even if a server repeats it. */
   #usageChunk: JsonObject | null = null;
   #details: JsonObject | null = null;
-  /** Each choice seen so far, with whether it has ended. */
+  /** Each choice seen so far, and whether it has ended. */
   readonly #choices = new Map<number, boolean>();
-  /** Of those choices that call tools. */
+  /** For choices that call tools. */
   readonly #calls = new Map<number, StreamedCalls>();
   #done = false;
 
@@ -93,22 +92,22 @@ export class ChunkReader {
     this.#form = form;
   }
 
-  /** `[DONE]` was read: nothing that follows counts. */
+  /** `[DONE]` was read: all later data is ignored. */
   get done(): boolean {
     return this.#done;
   }
 
-  /** Of what has been read so far: the server's own count where it has told one. */
+  /** Usage of what has been read so far: the server's own count if it has reported one. */
   get usage(): TokenUsage {
     return completeUsage(this.#usage, this.#written, this.#form.promptTokens);
   }
 
-  /** With what else the server told of its tokens. */
+  /** Includes other token details from the server. */
   get detailedUsage(): JsonObject {
     return { ...this.#details, ...this.usage };
   }
 
-  /** The chunk to pass on, or null where the event holds none. Throws a `LocalFailure`. */
+  /** The chunk to pass on, or null if the event contains none. Throws a `LocalFailure`. */
   read(event: SseEvent): JsonObject | null {
     if (this.#done) return null;
     if (event.kind === 'error') throw failed(parseJson(event.data) ?? event.data);
@@ -123,8 +122,8 @@ export class ChunkReader {
   }
 
   /**
-   * The end of the stream: the chunks that are still owed, which are the endings of choices that
-   * `[DONE]` alone has ended, and the usage chunk. Throws where the answer is not whole.
+   * At the end of the stream: the remaining chunks, which are the endings of choices that only
+   * `[DONE]` has ended, and the usage chunk. Throws if the answer is incomplete.
    */
   finish(): JsonObject[] {
     if (this.#choices.size === 0) throw new LocalFailure('LOCAL_ERROR', EMPTY);
@@ -155,13 +154,13 @@ export class ChunkReader {
     }
     const choices = asObjects(chunk['choices']);
     if (choices.length === 0) {
-      // Without choices a chunk is the usage chunk, or a server's own sign of life.
+      // A chunk without choices is the usage chunk, or a server's keep-alive.
       if (usage !== null) this.#usageChunk = chunk;
       return null;
     }
     chunk['choices'] = choices;
     for (const [position, choice] of choices.entries()) this.#choice(choice, position);
-    // It goes out once, at the end. Not `delete`, which would make the object slow to write out.
+    // It is sent once, at the end. Not `delete`, which would make the object slow to serialise.
     if ('usage' in chunk) chunk['usage'] = undefined;
     return chunk;
   }
@@ -226,7 +225,7 @@ function rejectErrors(chunk: JsonObject): void {
   if (readReportedError(chunk) !== null) throw failed(chunk);
 }
 
-/** What an error event or an `error:` line says. */
+/** The message of an error event or an `error:` line. */
 function failed(said: unknown): LocalFailure {
   const flat = asObject(said);
   const reported = readReportedError(said) ?? (flat && readReportedError({ error: flat }));

@@ -1,23 +1,23 @@
 /**
- * Calls of tools in OpenAI's form: in the pieces of a stream, in a whole answer, and in the history
- * that a caller sends back. Servers and clients leave out `index`, `id` or `type`, or write
- * `arguments` as an object where text is due.
+ * Tool calls in OpenAI's form: in the pieces of a stream, in a whole answer, and in the history
+ * that a caller sends back. Servers and clients omit `index`, `id` or `type`, or write `arguments`
+ * as an object instead of text.
  */
 import { randomId } from '@inference-gateway/shared/ids';
 import { LocalFailure } from '../backends/backend.js';
 import { asObject, asObjects, asText } from './json.js';
 import type { JsonObject } from './json.js';
 
-/** A server that invents calls is stopped. */
+/** A server that sends too many calls is stopped. */
 const MAX_CALLS = 1_024;
 
 /** The calls of one choice of a stream, numbered in the order in which they begin. */
 export class StreamedCalls {
-  /** By what their pieces are told apart: the server's own index, or the id. */
+  /** By the key of their pieces: the server's own index, or the id. */
   readonly #numbers = new Map<number | string, number>();
   #count = 0;
 
-  /** How many have begun. */
+  /** The number of calls that have begun. */
   get count(): number {
     return this.#count;
   }
@@ -30,16 +30,17 @@ export class StreamedCalls {
     });
   }
 
-  /** Null where a new call begins. */
+  /** Null if a new call begins. */
   #numberOf(piece: JsonObject): number | null {
     const { index } = piece;
     const id = asText(piece['id']);
     const known = id === null ? undefined : this.#numbers.get(id);
     if (known !== undefined) return known;
-    // Only the first piece of a call tells what is called. (Some servers give each piece a new id.)
+    // Only the first piece of a call has the function's name. (Some servers give each piece a new
+    // id.)
     const isNamed = asText(asObject(piece['function'])?.['name']) !== null;
     if (typeof index !== 'number') return isNamed || this.#count === 0 ? null : this.#count - 1;
-    // Ollama gives the number 0 to every call, each of which has an id of its own.
+    // Ollama gives every call the number 0, but a different id.
     return isNamed && id !== null ? null : (this.#numbers.get(index) ?? null);
   }
 
@@ -56,26 +57,26 @@ export class StreamedCalls {
   }
 }
 
-/** Id and type came with the first piece; clients that join texts would write them twice. */
+/** The first piece had id and type; clients that concatenate texts would repeat them. */
 function continued(piece: JsonObject, index: number): JsonObject {
   const { id: _id, type: _type, function: called, ...rest } = piece;
   const target = asObject(called);
   return { ...rest, index, ...(target !== null && { function: withText(target, '') }) };
 }
 
-/** Why a choice ended. Programs look for `tool_calls` where some servers write `stop`. */
+/** The reason why a choice ended. Clients expect `tool_calls` where some servers write `stop`. */
 export function endingOf(told: unknown, calls: number): unknown {
   const ending = told ?? 'stop';
   return ending === 'stop' && calls > 0 ? 'tool_calls' : ending;
 }
 
-/** The calls of a whole message; undefined where it has none. */
+/** The calls of a whole message; undefined if it has none. */
 export function wholeCalls(calls: unknown): JsonObject[] | undefined {
   const given = asObjects(calls);
   return given.length === 0 ? undefined : given.map((call) => mended(call, '{}'));
 }
 
-/** `nothing` is written where a function is called without arguments. */
+/** `nothing` is written if a function is called without arguments. */
 function mended(call: JsonObject, nothing: string): JsonObject {
   const called = asObject(call['function']);
   return {
@@ -95,7 +96,9 @@ export function withText(called: JsonObject, nothing: string): JsonObject {
   return { ...called, arguments: asText(JSON.stringify(given ?? undefined)) ?? nothing };
 }
 
-/** A request whose assistants' turns call tools as OpenAI has it. What is right is not copied. */
+/**
+ * A request whose assistant turns have tool calls in OpenAI's form. Correct parts are not copied.
+ */
 export function withCleanHistory(body: JsonObject): JsonObject {
   const { messages } = body;
   if (!Array.isArray(messages) || !messages.some(isAmiss)) return body;
@@ -125,7 +128,7 @@ function lacksText(called: unknown): boolean {
   return target !== null && typeof target['arguments'] !== 'string';
 }
 
-/** Ids stay as they are: the tools' own turns name them. */
+/** Ids stay unchanged: the tools' own turns refer to them. */
 function cleanTurn(turn: JsonObject): JsonObject {
   const { tool_calls: calls, function_call: called } = turn;
   const target = asObject(called);

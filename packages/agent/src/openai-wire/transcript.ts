@@ -1,11 +1,11 @@
-/** What OpenAI-compatible servers answer to a transcription, as one clean document. */
+/** Converts transcriptions of OpenAI-compatible servers into one clean document. */
 import { LocalFailure } from '../backends/backend.js';
 import type { DocumentAnswer } from '../backends/backend.js';
 import { errorInSuccess, readReportedError } from './error-document.js';
 import { asObject, asObjects, asText, parseJson } from './json.js';
 import type { JsonObject } from './json.js';
 
-/** Some servers answer plain text whatever was asked. Throws a `LocalFailure` for a page. */
+/** Some servers always answer plain text. Throws a `LocalFailure` for an HTML page. */
 export function readOpenAiTranscript(answer: string): DocumentAnswer {
   const value = parseJson(answer);
   const said = asObject(value);
@@ -69,8 +69,8 @@ interface TimeSpan {
 }
 
 /**
- * Within `limit`, where the audio ends: whisper's last segment may end long after it (30.0 was seen
- * for 3.56 seconds).
+ * Not after `limit`, the end of the audio: whisper's last segment may end long after it (30.0 was
+ * seen for 3.56 seconds).
  */
 export function readSpan(timed: JsonObject, limit: number): TimeSpan {
   const start = Math.min(readSeconds(timed['start']) ?? 0, limit);
@@ -78,14 +78,14 @@ export function readSpan(timed: JsonObject, limit: number): TimeSpan {
   return { start, end: Math.max(start, end) };
 }
 
-/** Null for what is no time. */
+/** Null if it is not a time. */
 export function readSeconds(value: unknown): number | null {
   return typeof value === 'number' && value >= 0 && Number.isFinite(value) ? value : null;
 }
 
-// Languages as whisper writes them, in English, and as OpenAI's API has them, in ISO 639.
+// Converts whisper's English names of languages into the ISO 639 codes of OpenAI's API.
 
-/** Null for a language that is none of whisper's; a code stays as it is. */
+/** Null if whisper does not know the language; a code stays unchanged. */
 export function languageCode(language: string): string | null {
   const known = language.trim().toLowerCase().replaceAll(' ', '-');
   return CODES.get(known) ?? (KNOWN.has(known) ? known : null);

@@ -1,4 +1,4 @@
-/** Token counts as a local server reports them, fit for metering. */
+/** Reads the token counts of a local server for metering. */
 import type { TextTokens } from '@inference-gateway/shared/openai/tokens';
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
 import { asObject, asObjects } from './json.js';
@@ -7,8 +7,8 @@ import type { JsonObject } from './json.js';
 export const NO_USAGE: TokenUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
 /**
- * What a server told, with an estimate for what it did not: some tell nothing, and some tell zeros.
- * `written` counts the text of the answer.
+ * The server's counts, with estimates for missing ones: some servers report none, and some report
+ * zeros. `written` counts the text of the answer.
  */
 export function completeUsage(
   told: TokenUsage | null,
@@ -27,7 +27,7 @@ export function completeUsage(
   return { ...counts, total_tokens: sum, estimated: true };
 }
 
-/** Counts what a model wrote of a message or a delta: text, thoughts and calls of tools. */
+/** Counts a model's output in a message or a delta: text, reasoning and tool calls. */
 export function countMessage(message: Readonly<JsonObject>, written: TextTokens): void {
   const { content, reasoning_content: thoughts = message['reasoning'], refusal } = message;
   for (const text of [content, thoughts, refusal]) {
@@ -42,7 +42,7 @@ export function countMessage(message: Readonly<JsonObject>, written: TextTokens)
   }
 }
 
-/** Non-negative integers, whatever was sent; null where no count was. */
+/** Non-negative integers, whatever was sent; null if there was no count. */
 export function readUsage(value: unknown): TokenUsage | null {
   const usage = asObject(value);
   if (usage === null) return null;
@@ -55,7 +55,7 @@ export function readUsage(value: unknown): TokenUsage | null {
 }
 
 /**
- * The sum of two answers' counts, with their details. `withPrompt` is false where both answer one
+ * The sum of two answers' counts, with their details. `withPrompt` is false if both answer one
  * prompt, which is counted once.
  */
 export function addUsage(
@@ -72,7 +72,7 @@ export function addUsage(
   return { ...total, ...counts };
 }
 
-/** Of what is no number, the first stays. */
+/** If one is not a number, the first is kept. */
 function added(one: unknown, other: unknown): unknown {
   if (typeof one === 'number' && typeof other === 'number') return one + other;
   const [first, second] = [asObject(one), asObject(other)];

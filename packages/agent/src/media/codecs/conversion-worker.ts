@@ -15,7 +15,7 @@ import { readWavSound, writeWav } from './wav.js';
 
 export interface ConversionTask {
   readonly input: string;
-  /** An empty file that is there. */
+  /** An existing, empty file. */
   readonly output: string;
   readonly format: MediaFormat | null;
   readonly to: SoundTarget;
@@ -26,10 +26,10 @@ export type ConversionVerdict =
   | { readonly kind: 'done' }
   | { readonly kind: 'broken'; readonly why: string }
   | { readonly kind: 'unknown'; readonly what: string }
-  /** The machine's matter, such as a full disk. */
+  /** A fault of the machine, such as a full disk. */
   | { readonly kind: 'failed'; readonly code: string };
 
-/** What speech models hear. */
+/** The sample rate of speech models. */
 const SPEECH_RATE = 16_000;
 
 const verdict = await convert(workerData as ConversionTask).catch(verdictOn);
@@ -52,7 +52,7 @@ async function convert(task: ConversionTask): Promise<ConversionVerdict> {
   }
 }
 
-/** At `wishedRate` where its decoder can give it without more ado. */
+/** At `wishedRate` if the decoder can output it directly. */
 async function read(
   file: FileBytes,
   format: MediaFormat | null,
@@ -72,7 +72,7 @@ async function read(
   }
 }
 
-/** What its container calls a codec, and whoever decodes it. */
+/** Maps the container's name of a codec to its decoder. */
 async function readTrack(
   { codec, setup, packets }: Track,
   wishedRate: number | null,

@@ -1,4 +1,6 @@
-/** Bytes of a file wherever they are wanted, through one window: of a large file little is held. */
+/**
+ * Random access to a file's bytes through one window, so that little of a large file is in memory.
+ */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 const WINDOW_BYTES = 256 * 1024;
@@ -15,8 +17,8 @@ export class FileBytes {
   }
 
   /**
-   * So many bytes, or fewer where the file ends. They are good until the next call: whoever keeps
-   * them copies them.
+   * This many bytes, or fewer if the file ends. They are valid until the next call: a caller that
+   * keeps them must copy them.
    */
   read(at: number, count: number): Buffer {
     const from = at - this.#start;

@@ -1,4 +1,4 @@
-/** Matroska and WebM (RFC 9559): the packets of the first track of sound. */
+/** Matroska and WebM (RFC 9559): the packets of the first audio track. */
 import type { FileBytes } from './file-bytes.js';
 import { BrokenSound, UnknownSound } from './sound.js';
 
@@ -17,7 +17,7 @@ const ID = {
   simpleBlock: 0xa3,
 } as const;
 
-/** Their children are read one by one; all else is passed over. */
+/** The children of these elements are read; all other elements are skipped. */
 const ENTERED: ReadonlySet<number> = new Set([
   ID.segment,
   ID.cluster,
@@ -47,7 +47,7 @@ interface Entry {
   isEncoded: boolean;
 }
 
-/** Throws where there is no sound. */
+/** Throws if there is no audio track. */
 export function readMatroska(file: FileBytes): Track {
   const entries: Entry[] = [];
   for (const { id, at, size } of elements(file, 0)) {
@@ -63,14 +63,14 @@ export function readMatroska(file: FileBytes): Track {
 
 interface Element {
   readonly id: number;
-  /** Of its content. */
+  /** The offset of its content. */
   readonly at: number;
   readonly size: number;
 }
 
 /**
- * All elements in their order, parents before their children. What is streamed has parents without
- * a size; children that are read one by one need none.
+ * All elements in order, parents before their children. Streamed files have parents without a size;
+ * their children are read without it.
  */
 function* elements(file: FileBytes, from: number): Generator<Element> {
   let at = from;
@@ -86,14 +86,14 @@ function* elements(file: FileBytes, from: number): Generator<Element> {
   }
 }
 
-/** With the bits that tell its length. */
+/** Includes the bits that encode its length. */
 function readId(head: Buffer): { readonly value: number; readonly bytes: number } | null {
   const bytes = Math.clz32(head[0] ?? 0) - 23;
   if (bytes > 4 || head.length < bytes) return null;
   return { value: head.readUIntBE(0, bytes), bytes };
 }
 
-/** Without them. All ones mean that it is not known; no file holds so much. */
+/** Without those bits. All ones mean an unknown size; no file is that large. */
 function readVint(
   head: Buffer,
   at: number,
@@ -131,7 +131,7 @@ function* packetsOf(file: FileBytes, track: number): Generator<Buffer> {
     if (id !== ID.simpleBlock && id !== ID.block) continue;
     if (size > MAX_BLOCK_BYTES) throw new BrokenSound('it has a block that is too large');
     const block = file.read(at, size);
-    // Cut off, as what a recorder left behind that was stopped.
+    // A truncated block, as in the file of an interrupted recorder.
     if (block.length < size) return;
     const number = readVint(block, 0);
     if (number === null || number.value !== track) continue;
@@ -143,7 +143,7 @@ const LACING = 0b110;
 const XIPH = 0b010;
 const FIXED = 0b100;
 
-/** Several frames may share a block: their number and all sizes but the last stand before them. */
+/** Several frames may share a block: their number and all sizes but the last precede them. */
 function* framesOf(block: Buffer, flagsAt: number): Generator<Buffer> {
   const lacing = (block[flagsAt] ?? 0) & LACING;
   const at = flagsAt + 1;
@@ -163,7 +163,7 @@ function* framesOf(block: Buffer, flagsAt: number): Generator<Buffer> {
 
 interface Sizes {
   readonly sizes: readonly number[];
-  /** Of the first frame. */
+  /** The start of the first frame. */
   readonly start: number;
 }
 
@@ -184,7 +184,7 @@ function fixedSizes(block: Buffer, at: number, frames: number): Sizes {
   return { sizes: Array.from({ length: frames }, () => size), start: at };
 }
 
-/** The first size as it is, the others as what they differ by from the one before. */
+/** The first size is absolute, each other one is the difference from the one before. */
 function ebmlSizes(block: Buffer, at: number, frames: number): Sizes {
   const sizes: number[] = [];
   let start = at;

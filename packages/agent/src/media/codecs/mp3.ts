@@ -5,7 +5,7 @@ import { BrokenSound } from './sound.js';
 import type { Block, Sound } from './sound.js';
 
 const PIECE_BYTES = 16 * 1024;
-/** So far may there be something else before the first sound, such as a picture in a tag. */
+/** Limit of other data before the first sound, such as a picture in a tag. */
 const MAX_SILENT_BYTES = 16 * 1024 * 1024;
 
 export async function readMp3(file: FileBytes): Promise<Sound> {
@@ -15,7 +15,7 @@ export async function readMp3(file: FileBytes): Promise<Sound> {
   const first = pieces.next();
   if (first.done === true) throw new BrokenSound('it holds no MP3 that can be decoded');
   const { sampleRate } = first.value;
-  // The decoder gives two channels, whatever there are.
+  // The decoder always outputs two channels.
   const channels = isMono(file) ? 1 : 2;
   return { sampleRate, channels, blocks: blocksOf(first.value, pieces, channels) };
 }
@@ -54,7 +54,7 @@ const HEADER_BYTES = 4;
 const MAX_SEARCH_BYTES = 64 * 1024;
 const MONO = 0b11;
 
-/** The first frame's header tells. */
+/** According to the first frame's header. */
 function isMono(file: FileBytes): boolean {
   const start = file.read(tagBytes(file), MAX_SEARCH_BYTES);
   for (let at = 0; at + HEADER_BYTES <= start.length; at++) {
@@ -64,7 +64,7 @@ function isMono(file: FileBytes): boolean {
   return false;
 }
 
-/** Of a tag before the sound; its size has seven bits a byte. */
+/** Length of a tag before the sound; its size has seven bits per byte. */
 function tagBytes(file: FileBytes): number {
   const head = file.read(0, ID3_BYTES);
   if (head.length < ID3_BYTES || head.toString('latin1', 0, 3) !== 'ID3') return 0;
@@ -72,7 +72,7 @@ function tagBytes(file: FileBytes): number {
   return ID3_BYTES + size;
 }
 
-/** Eleven set bits, and no field that has a value which none may have. */
+/** Eleven set bits, and no field with a reserved value. */
 function isFrame(header: number): boolean {
   const field = (shift: number, bits: number): number => (header >>> shift) & ((1 << bits) - 1);
   const isSync = field(21, 11) === 0x7ff;

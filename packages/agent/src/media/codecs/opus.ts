@@ -11,10 +11,10 @@ const RATES = [8_000, 12_000, 16_000, 24_000, 48_000] as const;
 
 type OpusRate = (typeof RATES)[number];
 
-/** Positions in Ogg, and what is to be skipped, count samples of this rate, whatever it is. */
+/** Positions in Ogg, and the samples to skip, use this rate, whatever the sound's rate is. */
 const POSITION_RATE = 48_000;
 
-/** What ffmpeg's way makes, too: speech sounds as it was. */
+/** The bit rate of the ffmpeg converter, too: speech sounds unchanged. */
 const BITRATE = 64_000;
 
 const FRAMES_A_SECOND = 50;
@@ -45,7 +45,7 @@ export async function writeOpus(file: number, sound: Sound, limitBytes: number):
   let packets = 0;
   for (const { frame, samples } of frames) {
     packets += 1;
-    // The last position tells where the sound ends within its last packet.
+    // The last position shows where the sound ends within its last packet.
     const end = Math.min(packets * frameSize, skipped + samples);
     ogg.packet(encoder.encodeFloat(frame), end * scale);
     if (packets % FRAMES_A_SECOND === 0) ogg.flush();
@@ -56,13 +56,13 @@ export async function writeOpus(file: number, sound: Sound, limitBytes: number):
 }
 
 interface Frame {
-  /** The channels' samples in turn. */
+  /** Interleaved samples of the channels. */
   readonly frame: Float32Array;
-  /** All samples of the sound so far; at its end, all that there are. */
+  /** The number of samples so far; at the end of the sound, the total. */
   readonly samples: number;
 }
 
-/** Frames of one size; after the last sample as much silence as the encoder lags behind. */
+/** Frames of one size; after the last sample, silence for the encoder's delay. */
 function* framesOf(
   blocks: Iterable<Block>,
   {
@@ -81,7 +81,7 @@ function* framesOf(
       samples += 1;
       filled += 1;
       if (filled < frameSize) continue;
-      // A frame that is full may be the last of the sound: it ends beyond what is known so far.
+      // A full frame may be the last of the sound: it ends after the samples known so far.
       yield { frame, samples };
       frame = new Float32Array(frameSize * channels);
       filled = 0;
@@ -115,7 +115,7 @@ function commentHeader(): Buffer {
   return header;
 }
 
-/** Opus in Ogg, at `wishedRate` where the decoder can give it. Throws for anything else. */
+/** Opus in Ogg, at `wishedRate` if the decoder can output it. Throws for anything else. */
 export async function readOgg(file: FileBytes, wishedRate: number | null): Promise<Sound> {
   const pages = oggPages(file, (packet) => packet.toString('latin1', 0, 8) === 'OpusHead');
   const first = pages.next();
@@ -125,7 +125,7 @@ export async function readOgg(file: FileBytes, wishedRate: number | null): Promi
   return { ...stream.facts, blocks: blocksOf(pages, stream) };
 }
 
-/** Opus in another container, whose setup holds the same header. */
+/** Opus in another container, whose setup data contains the same header. */
 export async function readOpusPackets(
   head: Buffer,
   packets: Iterable<Uint8Array>,
@@ -168,16 +168,16 @@ function shortened(blocks: readonly Block[], count: number): Block[] {
 
 interface OpusStream {
   readonly facts: Pick<Sound, 'sampleRate' | 'channels'>;
-  /** A packet that is damaged is silence. Throws where all of the first ones are. */
+  /** A damaged packet becomes silence. Throws if all of the first ones are damaged. */
   decode(packet: Uint8Array): Block;
-  /** Without what the encoder put before the sound. */
+  /** Skips the encoder's samples before the sound. */
   skipping(blocks: Iterable<Block>): Generator<Block>;
 }
 
-/** So many packets may be damaged before the file counts as broken, as long as none was whole. */
+/** The file counts as broken after this many damaged packets, if none was intact. */
 const MAX_DAMAGED = 50;
 
-/** `head` as RFC 7845 has it, with its mark; Matroska and MP4 hold the same. */
+/** `head` is the header of RFC 7845, with its signature; Matroska and MP4 contain the same. */
 async function openOpus(head: Buffer, wishedRate: number | null): Promise<OpusStream> {
   if (head.length < 19) throw new BrokenSound('its Opus header is cut off');
   const channels = head.readUInt8(9);
@@ -231,7 +231,7 @@ const SEGMENT_BYTES = 255;
 
 const MAX_PAGE_BYTES = HEADER_BYTES + MAX_SEGMENTS + MAX_SEGMENTS * SEGMENT_BYTES;
 
-/** Far more than a packet of sound, or the tables of Vorbis, take. */
+/** Far more than an audio packet or Vorbis's tables need. */
 const MAX_PACKET_BYTES = 512 * 1024;
 
 const CONTINUED = 1;
@@ -246,7 +246,7 @@ const NO_POSITION = 0xffff_ffff_ffff_ffffn;
 /** The packets that end on one page of the stream. */
 interface OggPage {
   readonly packets: readonly Buffer[];
-  /** Samples from the stream's beginning to the end of the last packet; null where none ends. */
+  /** Samples from the stream's start to the end of the last packet; null if no packet ends here. */
   readonly position: number | null;
   /** The stream ends here. */
   readonly isLast: boolean;
@@ -254,7 +254,7 @@ interface OggPage {
 
 /**
  * The pages of the first stream whose first packet `isWanted`. Bytes between pages are skipped;
- * whatever follows the stream's last page is left.
+ * data after the stream's last page is not read.
  */
 function* oggPages(file: FileBytes, isWanted: (packet: Buffer) => boolean): Generator<OggPage> {
   let serial: number | null = null;
@@ -288,7 +288,7 @@ function* rawPages(file: FileBytes): Generator<RawPage> {
     const bytes = file.read(at, MAX_PAGE_BYTES);
     if (bytes.toString('latin1', 0, 4) !== 'OggS') {
       const next = bytes.indexOf('OggS', 1, 'latin1');
-      // The mark may begin at the very end of what was looked at.
+      // The signature may begin at the very end of the searched part.
       at += next === -1 ? Math.max(1, bytes.length - 3) : next;
       continue;
     }
@@ -308,7 +308,7 @@ function* rawPages(file: FileBytes): Generator<RawPage> {
   }
 }
 
-/** A packet ends with a segment that is not full; what is open goes on with the next page. */
+/** A packet ends with a segment that is not full; an open packet continues on the next page. */
 function packetsOf({ lacing, body }: RawPage, begun: readonly Buffer[]) {
   const packets: Buffer[] = [];
   let open = [...begun];
@@ -340,7 +340,7 @@ class OggWriter {
     this.#write = write;
   }
 
-  /** `position` counts the samples to the packet's end. No packet is larger than a page. */
+  /** `position` counts the samples up to the packet's end. No packet is larger than a page. */
   packet(packet: Uint8Array, position: number): void {
     const segments = Math.floor(packet.length / SEGMENT_BYTES) + 1;
     if (this.#lacing.length + segments > MAX_SEGMENTS) this.flush();
@@ -350,7 +350,7 @@ class OggWriter {
     this.#position = position;
   }
 
-  /** Ends the page; the last one of the stream is told so, and may be empty. */
+  /** Ends the page; the stream's last page is flagged, and may be empty. */
   flush(isLast = false): void {
     if (this.#lacing.length === 0 && !isLast) return;
     const head = Buffer.alloc(HEADER_BYTES);
@@ -369,7 +369,7 @@ class OggWriter {
   }
 }
 
-/** The polynomial 0x04c11db7, bits as they come, over the page with zeros in the sum's place. */
+/** CRC with polynomial 0x04c11db7, bits not reflected, over the page with a zero checksum field. */
 function checksum(page: Buffer): number {
   let sum = 0;
   for (const byte of page) sum = ((sum << 8) ^ (SUMS[((sum >>> 24) & 0xff) ^ byte] ?? 0)) >>> 0;

@@ -1,27 +1,27 @@
 /**
- * Samples at another rate: a windowed sinc for each of the positions that an output sample can have
- * between two input samples. What the new rate cannot hold is filtered out, or it would come back
- * as another tone.
+ * Changes the sample rate with a windowed sinc for each position that an output sample can have
+ * between two input samples. Frequencies too high for the new rate are filtered out, to prevent
+ * aliasing.
  */
 import type { Block } from './sound.js';
 
-/** Zeros of the sinc to each side: the more, the steeper the filter. */
+/** Zeros of the sinc on each side: more make the filter steeper. */
 const HALF_ZEROS = 24;
-/** Of the lower rate's half: what lies above is filtered. */
+/** As a fraction of half the lower rate: higher frequencies are filtered out. */
 const PASSED = 0.92;
-/** Kaiser's window: about 90 dB between what passes and what does not. */
+/** Kaiser's window: about 90 dB between pass band and stop band. */
 const KAISER_BETA = 9;
-/** Rates without a common measure have more positions; each then takes the nearest. */
+/** Rates without a common divisor have more positions; each then uses the nearest. */
 const MAX_PHASES = 1_024;
 
 interface Filter {
   readonly phases: number;
   readonly taps: number;
-  /** One after the other, each of `taps` factors. */
+  /** One position after the other, `taps` factors each. */
   readonly factors: Float32Array;
 }
 
-/** The blocks have one channel or more; each is as long as it comes. */
+/** The blocks have one or more channels and any length. */
 export function* resampled(
   blocks: Iterable<Block>,
   { channels, from, to }: { readonly channels: number; readonly from: number; readonly to: number },
@@ -29,7 +29,7 @@ export function* resampled(
   if (from === to) return yield* blocks;
   const filter = filterOf(from, to);
   const half = filter.taps / 2;
-  // As if silence came before: the first output sample is at the first input sample.
+  // As if silence preceded: the first output sample is at the first input sample.
   let held: Float32Array[] = Array.from({ length: channels }, () => new Float32Array(half - 1));
   const place = new Place(from, to);
   let inputs = 0;
@@ -49,11 +49,11 @@ export function* resampled(
   yield held.map((channel) => filtered(channel, { filter, place, count: left }));
 }
 
-/** Where the next output sample lies: in whole input samples of what is held, and a rest. */
+/** The position of the next output sample, in whole held input samples and a fraction. */
 class Place {
   readonly #step: number;
   readonly #to: number;
-  /** In parts of an input sample, `to` of which are one. */
+  /** In fractions of an input sample: `to` of them are one sample. */
   #at = 0;
   passed = 0;
 
@@ -63,20 +63,20 @@ class Place {
     this.#to = to / common;
   }
 
-  /** How many output samples so many held input samples make. */
+  /** The number of output samples that this many held input samples make. */
   ready(held: number, taps: number): number {
     const last = (held - taps) * this.#to + this.#to - 1;
     return last < this.#at ? 0 : Math.floor((last - this.#at) / this.#step) + 1;
   }
 
-  /** The whole and the fraction of the output sample that comes `ahead` after the next one. */
+  /** The whole and the fraction of the output sample that is `ahead` after the next one. */
   of(ahead: number): { readonly index: number; readonly fraction: number } {
     const at = this.#at + ahead * this.#step;
     const index = Math.floor(at / this.#to);
     return { index, fraction: (at - index * this.#to) / this.#to };
   }
 
-  /** Lets go of the input samples that nothing needs any more. */
+  /** Drops input samples that are no longer needed. */
   pass(held: readonly Float32Array[], count: number): Float32Array[] {
     this.passed += count;
     const { index } = this.of(count);
@@ -107,7 +107,7 @@ function filtered(
 
 function filterOf(from: number, to: number): Filter {
   const phases = Math.min(to / gcd(from, to), MAX_PHASES);
-  /** Of the input's rate. */
+  /** Relative to the input's rate. */
   const cutoff = (PASSED * Math.min(from, to)) / from;
   const half = Math.ceil(HALF_ZEROS / cutoff);
   const taps = 2 * half;
@@ -120,7 +120,7 @@ function filterOf(from: number, to: number): Filter {
       factors[phase * taps + tap] = factor;
       sum += factor;
     }
-    // Every position passes a constant as it is.
+    // Normalised so that every position passes a constant unchanged.
     for (let tap = 0; tap < taps; tap++) {
       const at = phase * taps + tap;
       factors[at] = (factors[at] ?? 0) / sum;

@@ -1,9 +1,9 @@
 /**
- * What the decoders give and the encoders take: samples in blocks, pulled one after the other, so
- * that a sound of hours is never held. All of it runs in the thread of `conversion-worker.ts`.
+ * The interface between decoders and encoders: samples in blocks, pulled one after the other, so
+ * that hours of sound are never in memory. All of it runs in the thread of `conversion-worker.ts`.
  */
 
-/** Samples from -1 to 1: one array a channel, all of one length. */
+/** Samples from -1 to 1: one array per channel, all of one length. */
 export type Block = readonly Float32Array[];
 
 export interface Sound {
@@ -14,20 +14,22 @@ export interface Sound {
   readonly blocks: Iterable<Block>;
 }
 
-/** The file is broken, or not what it claims to be. The text is half a sentence. */
+/** The file is broken, or not of the format that it claims. The text is half a sentence. */
 export class BrokenSound extends Error {}
 
-/** Nothing is wrong with the file, but there is no decoder for what is in it. */
+/** The file may be valid, but there is no decoder for its content. */
 export class UnknownSound extends Error {}
 
-/** Telephones and studios; what claims to be beyond is broken or hostile. */
+/** From telephone to studio rates; a rate beyond these means a broken or hostile file. */
 const MIN_SAMPLE_RATE = 4_000;
 const MAX_SAMPLE_RATE = 192_000;
 const MAX_CHANNELS = 8;
-/** What a sound may last: a day of Opus fits into an upload, and would take minutes to decode. */
+/**
+ * Limit of a sound's length: a day of Opus fits into an upload, and would take minutes to decode.
+ */
 const MAX_SECONDS = 8 * 3_600;
 
-/** Throws where no sound of the world has such facts. */
+/** Throws for impossible values. */
 export function checkedSound(sound: Sound): Sound {
   const { sampleRate, channels } = sound;
   if (!(sampleRate >= MIN_SAMPLE_RATE && sampleRate <= MAX_SAMPLE_RATE)) {
@@ -49,7 +51,7 @@ function* limited({ sampleRate, blocks }: Sound): Generator<Block> {
   }
 }
 
-/** Fewer channels: the first ones where two are wanted of more, and their mean where one is. */
+/** Reduces the channels: to two by taking the first ones, to one by their mean. */
 export function* mixed(blocks: Iterable<Block>, to: number): Generator<Block> {
   for (const block of blocks) yield to === 1 ? [meanOf(block)] : block.slice(0, to);
 }

@@ -11,7 +11,7 @@ const MAX_CHUNKS = 1_000;
 const BLOCK_FRAMES = 8_192;
 const PCM = 1;
 const FLOAT = 3;
-/** The format stands further behind, as the first two bytes of an identifier. */
+/** The format is in a later field, as the first two bytes of an identifier. */
 const EXTENSIBLE = 0xfffe;
 
 interface Format {
@@ -34,7 +34,7 @@ export function readWavSound(file: FileBytes): Sound {
     if (name === 'data') {
       if (format === null) throw new BrokenSound('it has samples before their format');
       const { sampleRate, channels } = format;
-      // What was streamed has a size that was made up: the samples then go on to the end.
+      // A streamed file has a false size: its samples then extend to the end.
       return { sampleRate, channels, blocks: blocksOf(file, format, { at, end: at + size }) };
     }
     at += size + (size % 2);
