@@ -22,7 +22,7 @@ export interface ForwardRequest {
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Below the 5 s after which llama-server and uvicorn drop an idle connection under our feet. */
+/** Below the 5 s after which llama-server and uvicorn close an idle connection. */
 const KEEP_ALIVE_MS = 2_000;
 
 /** How long a finished answer may take to end its stream before its connection is closed. */

@@ -84,7 +84,6 @@ const report = z.object({
 
 export type StatusReport = z.infer<typeof report>;
 
-/** Reads what the running agent answered. */
 export function decodeStatusReport(value: unknown): StatusReport {
   return decodeAnswer(report, value);
 }
@@ -195,7 +194,6 @@ const row = sums.extend({
 
 export type TodayRow = z.infer<typeof row>;
 
-/** Reads what the running agent answered. */
 export function decodeTodayReport(value: unknown): TodayRow[] {
   return decodeAnswer(z.array(row), value);
 }
@@ -243,7 +241,6 @@ const jobRow = z.object({
 
 export type JobRow = z.infer<typeof jobRow>;
 
-/** Reads what the running agent answered. */
 export function decodeJobsReport(value: unknown): JobRow[] {
   return decodeAnswer(z.array(jobRow), value);
 }
@@ -290,7 +287,6 @@ const trialReport = z.object({
 
 export type TestReport = z.infer<typeof trialReport>;
 
-/** Reads what the running agent answered. */
 export function decodeTestReport(value: unknown): TestReport {
   return decodeAnswer(trialReport, value);
 }

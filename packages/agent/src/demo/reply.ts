@@ -47,7 +47,7 @@ export function textField(form: FormData, name: string): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** Clients write lists as `image` and as `image[]`. */
+/** Clients name lists `image` or `image[]`. */
 export function listField(form: FormData, name: string): (string | File)[] {
   return [...form.getAll(name), ...form.getAll(`${name}[]`)];
 }

@@ -1,6 +1,6 @@
 /** WAV files: 16-bit mono PCM with true sizes, and notes inside the file. */
 
-/** The rate of many speech models. */
+/** The sample rate of many speech models, in Hz. */
 export const SAMPLE_RATE = 24_000;
 const BYTES_A_SAMPLE = 2;
 

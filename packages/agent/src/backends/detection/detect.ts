@@ -144,7 +144,7 @@ function noteOn({ backend, note }: Fingerprint, needsKey: boolean): string | nul
   return needsKey ? 'found, needs key' : null;
 }
 
-/** Runs `work` for each item with limited concurrency. The answers keep the order of the items. */
+/** Calls `run` for each item with limited concurrency. The answers keep the order of the items. */
 export async function sideBySide<Item, Answer>(
   items: readonly Item[],
   atOnce: number,

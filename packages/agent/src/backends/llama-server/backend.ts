@@ -51,8 +51,7 @@ export class LlamaServerBackend implements Backend {
   readonly #root: string;
   readonly #dropFields: ReadonlySet<string>;
   /**
-   * The names of its one model, as last listed; null for a router, which reports the requested
-   * model.
+   * The names of its one model, as last listed; null for a router, which runs the requested model.
    */
   #names: ReadonlySet<string> | null = null;
 
