@@ -97,8 +97,8 @@ function readSome<Field extends keyof Config>(
 
 interface Source {
   /** How it names a setting, for messages. */
-  readonly label: (setting: Setting<unknown>, field: keyof Config) => string;
-  readonly value: (setting: Setting<unknown>, field: keyof Config) => string | undefined;
+  readonly label: (setting: Setting, field: keyof Config) => string;
+  readonly value: (setting: Setting, field: keyof Config) => string | undefined;
 }
 
 interface Sources {
@@ -140,12 +140,8 @@ const FLAGS: { readonly [Field in keyof Config]?: Flag } = {
 };
 
 /** Null where it is unset; a value that is not allowed is a problem, and null as well. */
-function readSetting<Field extends keyof Config>(
-  field: Field,
-  sources: Sources,
-  problems: string[],
-): Config[Field] | null {
-  const setting: Setting<Config[Field]> = SETTINGS[field];
+function readSetting(field: keyof Config, sources: Sources, problems: string[]): unknown {
+  const setting: Setting = SETTINGS[field];
   const source = sources.list.find((one) => one.value(setting, field) !== undefined);
   const written = source?.value(setting, field);
   if (source === undefined || written === undefined) {

@@ -11,14 +11,12 @@ import type { AssetsAccess } from '@inference-gateway/shared/media/types';
 
 export type { Setting };
 
-export type Settings = { readonly [Field in keyof Config]: Setting<Config[Field]> };
-
 const DAY_S = 86_400;
 
 /** Some 23 days: a timer of more than 24 would fire at once. */
 const MAX_DEADLINE_S = 2_000_000;
 
-export const SETTINGS: Settings = {
+export const SETTINGS = {
   dataDir: text({ name: 'DATA', default: './data', doc: 'Folder of the database and the lock.' }),
   host: text({ name: 'HOST', default: '127.0.0.1', doc: 'Address to listen on.' }),
   port: whole({
@@ -39,7 +37,7 @@ export const SETTINGS: Settings = {
     default: 'info',
     allowed: LOG_LEVELS.join(', '),
     doc: 'Least severity that is logged.',
-    parse: (written) => LOG_LEVELS.find((level) => level === written) ?? null,
+    parse: (written: string) => LOG_LEVELS.find((level) => level === written) ?? null,
   },
   trustProxy: whole({
     name: 'TRUST_PROXY',
@@ -236,7 +234,7 @@ export const SETTINGS: Settings = {
     allowed: '16 to 512 printable characters, without spaces',
     doc: 'Opens GET /metrics to whoever sends it as a Bearer token. Unset, that is 404.',
     secret: true,
-    parse: (written) => (/^[\x21-\x7e]{16,512}$/.test(written) ? written : null),
+    parse: (written: string) => (/^[\x21-\x7e]{16,512}$/.test(written) ? written : null),
   },
   metricsPort: whole({
     name: 'METRICS_PORT',
@@ -249,7 +247,7 @@ export const SETTINGS: Settings = {
     default: 'private',
     allowed: ASSETS_ACCESS.join(', '),
     doc: 'Who may fetch a generated file: its owner, or whoever has the link that answers carry.',
-    parse: (written) => ASSETS_ACCESS.find((access) => access === written) ?? null,
+    parse: (written: string) => ASSETS_ACCESS.find((access) => access === written) ?? null,
   },
   assetsLinkMs: scaled(
     {
@@ -296,7 +294,19 @@ export const SETTINGS: Settings = {
     },
     { unit: 'days', factor: DAY_S * 1_000 },
   ),
+} as const satisfies Readonly<Record<string, Setting>>;
+
+/** The settings' values, units in their names; null where one is unset and has no default. */
+export type Config = {
+  readonly [Field in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Field]>;
 };
+
+type ValueOf<One> =
+  One extends Setting<infer Value, infer Default>
+    ? null extends Default
+      ? Value | null
+      : Value
+    : never;
 
 /** ` Did you mean X?`, or nothing. */
 export function didYouMean(written: string, known: readonly string[]): string {
@@ -305,11 +315,11 @@ export function didYouMean(written: string, known: readonly string[]): string {
 }
 
 // The kinds of settings: what may be written, and how it is read.
-interface Setting<Value> {
+interface Setting<Value = unknown, Default = string | null> {
   /** Upper case, without `GATEWAY_`. */
   readonly name: string;
   /** As it would be written; null where it is unset. */
-  readonly default: string | null;
+  readonly default: Default;
   /** What may be written, for people. */
   readonly allowed: string;
   readonly doc: string;
@@ -330,11 +340,11 @@ interface NumberRow extends Row {
   readonly range: readonly [number, number];
 }
 
-function text(row: Row): Setting<string> {
+function text<const R extends Row>(row: R): Setting<string, R['default']> {
   return { ...row, allowed: 'a text that is not empty', parse: (written) => written || null };
 }
 
-function whole(row: NumberRow): Setting<number> {
+function whole<const R extends NumberRow>(row: R): Setting<number, R['default']> {
   const allowed = `a whole number from ${row.range[0]} to ${row.range[1]}`;
   const parse = (written: string): number | null => {
     const value = parseNumber(written, row.range);
@@ -344,19 +354,19 @@ function whole(row: NumberRow): Setting<number> {
 }
 
 /** Written in seconds, kept in milliseconds. */
-function seconds(row: NumberRow): Setting<number> {
+function seconds<const R extends NumberRow>(row: R): Setting<number, R['default']> {
   return scaled(row, { unit: 'seconds', factor: 1_000 });
 }
 
 /** Written in MiB, kept in bytes. */
-function mebibytes(row: NumberRow): Setting<number> {
+function mebibytes<const R extends NumberRow>(row: R): Setting<number, R['default']> {
   return scaled(row, { unit: 'MiB', factor: 1024 * 1024 });
 }
 
-function scaled(
-  row: NumberRow,
+function scaled<const R extends NumberRow>(
+  row: R,
   { unit, factor }: { readonly unit: string; readonly factor: number },
-): Setting<number> {
+): Setting<number, R['default']> {
   const allowed = `${row.range[0]} to ${row.range[1]} ${unit}`;
   const parse = (written: string): number | null => {
     const value = parseNumber(written, row.range);
@@ -378,84 +388,11 @@ function parseOrigin(written: string): string | null {
   return href === `${origin}/` ? origin : null;
 }
 
-function yesOrNo(row: Row): Setting<boolean> {
+function yesOrNo<const R extends Row>(row: R): Setting<boolean, R['default']> {
   return { ...row, allowed: 'true or false', parse: parseYesOrNo };
 }
 
 function parseYesOrNo(written: string): boolean | null {
   if (written === 'true') return true;
   return written === 'false' ? false : null;
-}
-
-/** Every setting of a coordinator, with its unit in its name. */
-export interface Config {
-  readonly dataDir: string;
-  readonly host: string;
-  /** 0 lets the system choose. */
-  readonly port: number;
-  /** Public origin, without a trailing slash; never taken from a Host header. */
-  readonly publicUrl: string | null;
-  readonly logLevel: LogLevel;
-  readonly trustProxy: number;
-  readonly rateLimitRequests: number;
-  readonly rateLimitWindowMs: number;
-  readonly maxConcurrent: number;
-  readonly maxImages: number;
-  readonly maxSpeechCharacters: number;
-  readonly maxJsonBytes: number;
-  readonly maxBodyMemoryBytes: number;
-  /** Waiting for a slot. */
-  readonly syncWaitMs: number;
-  /** A whole synchronous call. */
-  readonly syncDeadlineMs: number;
-  /** Waiting for a provider that dropped its link moments ago. */
-  readonly reconnectWaitMs: number;
-  readonly breakerOpenMs: number;
-  /** Until a stream's first byte. */
-  readonly firstByteMs: number;
-  /** Between two bytes of a stream. */
-  readonly idleMs: number;
-  /** A stream's response headers go out after this much silence. */
-  readonly earlyHeadersMs: number;
-  /** Between two comment lines on a silent stream. */
-  readonly keepAliveMs: number;
-  /** A caller that takes no byte for this long has stalled. */
-  readonly stallMs: number;
-  /** How long a shutdown waits for work under way. */
-  readonly drainMs: number;
-  readonly pingMs: number;
-  readonly deadMs: number;
-  readonly acceptMs: number;
-  readonly jobLeaseMs: number;
-  /** Whether new providers wait for an administrator. */
-  readonly providerApproval: boolean;
-  /** False: no job is accepted or run. */
-  readonly asyncEnabled: boolean;
-  readonly jobMaxAttempts: number;
-  /** How long a queued job waits for a model that nobody serves. */
-  readonly jobNoProviderMs: number;
-  /** One attempt at a text or speech job; the next two are for images, and for video and music. */
-  readonly jobDeadlineMs: number;
-  readonly jobImageDeadlineMs: number;
-  readonly jobFilmDeadlineMs: number;
-  /** What a member may have queued: jobs, and bytes of their requests together. */
-  readonly maxQueuedJobs: number;
-  readonly maxQueuedBytes: number;
-  /** Whether webhooks may go to addresses that are not public. */
-  readonly webhookPrivate: boolean;
-  /** Null: the main port has no `/metrics`. */
-  readonly metricsToken: string | null;
-  /** Null: the metrics have no port of their own; 0 lets the system choose. */
-  readonly metricsPort: number | null;
-  readonly assetsAccess: AssetsAccess;
-  /** How long a link to an asset is good. */
-  readonly assetsLinkMs: number;
-  /** Of all members' assets together; a tenth of it is one member's. */
-  readonly assetsMaxBytes: number;
-  /** From the making of an asset, or the end of a job, to its deletion. */
-  readonly retentionMs: number;
-  /** Of the row of a single request; its day's sums stay. */
-  readonly usageRetentionMs: number;
-  /** Of an entry of the audit log. */
-  readonly auditRetentionMs: number;
 }
