@@ -103,8 +103,10 @@ describe('no work goes to a provider that', () => {
   });
 });
 
-it('a paused provider still serves its owner', () => {
+it('a paused provider still serves its owner, and nobody with whom it is shared', () => {
   expect(chosen([candidate('a', { accepts: 'own' })])).toBe('a');
+  expect(chosen([candidate('b', OF_BEN)])).toBe('b');
+  expect(chosen([candidate('b', { ...OF_BEN, accepts: 'own' })])).toBe('offline');
 });
 
 function paced(tokensPerSecond: number): Pace {
