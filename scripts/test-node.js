@@ -2,7 +2,7 @@
 // copy that is removed afterwards. The version comes from npm, program and headers, so that nothing
 // on this machine changes: `npm run test:node -- 24`. What follows the version goes to vitest.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,6 +21,8 @@ if (platform === 'win32') {
 }
 
 const scratch = mkdtempSync(join(tmpdir(), `gateway-node-${version}-`));
+// Tests that root runs start programs as other users, who must be able to read them.
+chmodSync(scratch, 0o755);
 try {
   process.exitCode = testOn(installNode(), copyOfTree());
 } finally {
