@@ -33,10 +33,18 @@ export async function withTerminal<T>(
     reader.once('SIGINT', () => fail(new CommandError(EXIT.interrupted, 'interrupted.')));
   });
   const next = lineReader(reader);
+  let isOver = false;
+  reader.once('close', () => {
+    isOver = true;
+  });
   const terminal: Terminal = {
     ask: (question) => {
-      reader.setPrompt(question);
-      reader.prompt();
+      // After the end of the input, lines may still be ahead; Node 24 then refuses to prompt.
+      if (isOver) output.write(question);
+      else {
+        reader.setPrompt(question);
+        reader.prompt();
+      }
       return Promise.race([next(), interrupted]);
     },
     tell: (line) => void output.write(`${line}\n`),
