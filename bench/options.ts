@@ -54,7 +54,7 @@ export function readOptions(argv: string[]): { name: string | undefined; options
   return { name: positionals[0], options: { ...rest, ...counts, json, cpuProf, say } };
 }
 
-/** Null where it is not given. */
+/** Null if it is not given. */
 function readCount(name: string, written: string | undefined, least: number): number | null {
   if (written === undefined) return null;
   const count = Number(written);

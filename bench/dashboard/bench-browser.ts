@@ -32,7 +32,7 @@ export interface BenchBrowser {
   readonly close: () => Promise<void>;
 }
 
-/** Null where there is no Chromium. */
+/** Null if there is no Chromium. */
 export async function openBrowser(): Promise<BenchBrowser | null> {
   const script = pathToFileURL(repositoryFile('scripts/chromium.js')).href;
   const { findChromium } = (await import(script)) as { findChromium: () => string | null };

@@ -23,7 +23,7 @@ export interface DashboardRound {
   readonly samples: Samples;
   readonly size: Size;
   readonly generator: LoadGenerator;
-  /** Null where there is none: what needs it is not measured. */
+  /** Null if there is none: what needs it is not measured. */
   readonly browser: BenchBrowser | null;
   readonly say: (line: string) => void;
 }

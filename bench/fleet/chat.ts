@@ -14,7 +14,7 @@ export interface ChatWish {
   readonly maxTokens: number;
 }
 
-/** Throws where the body is no chat: only the coordinator sends it, and has read it before. */
+/** Throws if the body is no chat: only the coordinator sends it, and has read it before. */
 export function readWish(body: string): ChatWish {
   const read = chat.parse(JSON.parse(body));
   return {

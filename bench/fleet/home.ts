@@ -44,7 +44,7 @@ export class Home implements LinkedAgent {
   readonly #line: UpLine;
   readonly #parts: HomeParts;
   readonly #work: HomeWork;
-  /** Gives up the link, or the dialing; null where there is neither. */
+  /** Gives up the link, or the dialing; null if there is neither. */
   #cancel: (() => void) | null = null;
   #isOnline = false;
   #isAway = true;

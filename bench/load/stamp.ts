@@ -11,13 +11,13 @@ export function stampNow(): string {
   return `t${nowUs()};`;
 }
 
-/** Milliseconds since the stamp in an event was written; null where the event has none. */
+/** Milliseconds since the stamp in an event was written; null if the event has none. */
 export function stampAgeMs(event: string): number | null {
   const stamp = STAMP.exec(event)?.[1];
   return stamp === undefined ? null : (nowUs() - Number(stamp)) / 1_000;
 }
 
-/** Milliseconds between the first and the last stamp in a text; null where it has none. */
+/** Milliseconds between the first and the last stamp in a text; null if it has none. */
 export function stampSpanMs(text: string): number | null {
   const [first, last] = [STAMP.exec(text)?.[1], LAST_STAMP.exec(text)?.[1]];
   if (first === undefined || last === undefined) return null;

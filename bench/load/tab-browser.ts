@@ -40,7 +40,7 @@ const SAID = {
     'Chrome/142.0.0.0 Safari/537.36',
 };
 
-/** Null where it failed. */
+/** Null if it failed. */
 export async function ask(
   { origin, cookie, connections, tally }: Browser,
   path: string,

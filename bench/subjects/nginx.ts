@@ -6,7 +6,7 @@ import { start } from '../processes.js';
 import { freePort } from './free-port.js';
 import type { Subject, Surroundings } from './subject.js';
 
-/** Null where nginx is not installed. */
+/** Null if nginx is not installed. */
 export async function startNginx({ mock, folder }: Surroundings): Promise<Subject | null> {
   if (spawnSync('nginx', ['-v']).status !== 0) return null;
   const port = await freePort();

@@ -7,7 +7,7 @@ import type { Subject, Surroundings } from './subject.js';
 
 const PROGRAM = join('node_modules', '@portkey-ai', 'gateway', 'build', 'start-server.js');
 
-/** Null where the folder does not hold it. */
+/** Null if the folder does not hold it. */
 export async function startPortkey(
   { mock, folder }: Surroundings,
   installedIn: string,

@@ -88,7 +88,7 @@ export class World {
     return this.is(`${member} is disabled`);
   }
 
-  /** False where the action would change nothing, or is not allowed: it is not carried out. */
+  /** False if the action would change nothing, or is not allowed: it is not carried out. */
   apply(action: Action): boolean {
     switch (action.kind) {
       case 'share':

@@ -74,7 +74,7 @@ export function rowOf(table: ImportTable, file: string): Row | null {
   return rows.toSorted((a, b) => b.path.length - a.path.length)[0] ?? null;
 }
 
-/** The lines below the table's head; null where the section has no such table. */
+/** The lines below the table's head; null if the section has no such table. */
 function tableLines(markdown: string): string[] | null {
   const section = markdown.split(/^(?=## )/m).find((part) => part.startsWith(`${HEADING}\n`));
   const [head, , ...lines] = section?.split('\n').filter((line) => line.startsWith('|')) ?? [];

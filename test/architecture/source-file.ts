@@ -27,7 +27,7 @@ export interface SourceFile {
 
 export interface Import {
   readonly specifier: string;
-  /** True where nothing is left of it at run time. */
+  /** True if nothing is left of it at run time. */
   readonly typeOnly: boolean;
 }
 
@@ -74,7 +74,7 @@ function isTypeOnly(node: Node): boolean {
 }
 
 /**
- * The path of the file that an import names, or null where it names a package or `node:` module.
+ * The path of the file that an import names, or null if it names a package or `node:` module.
  * `@inference-gateway/shared/errors` is `packages/shared/src/errors.ts`.
  */
 export function resolveImport(from: string, specifier: string): string | null {

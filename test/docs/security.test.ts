@@ -21,7 +21,7 @@ const attacks = allTables(text)
     return { attack, stop, outcome, proof };
   });
 
-/** Of `coordinator/http/bodies/body.ts`, the document's short form; null where it is not there. */
+/** Of `coordinator/http/bodies/body.ts`, the document's short form; null if it is not there. */
 function sourceOf(place: string): string | null {
   const [folder = '', ...rest] = place.split('/');
   const start = folder === 'web' ? 'packages/coordinator/web/src' : `packages/${folder}/src`;

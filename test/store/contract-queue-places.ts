@@ -135,7 +135,7 @@ export function describeQueuePlaces(adapter: string, store: () => Store): void {
   });
 }
 
-/** All jobs that come before, and this member's own among them; null where there is no place. */
+/** All jobs that come before, and this member's own among them; null if there is no place. */
 function countsAhead(
   member: string,
   ahead: QueuePosition['ahead'] | undefined,

@@ -79,7 +79,7 @@ export async function jobOf(store: Store, id: string): Promise<Job> {
   return found.job;
 }
 
-/** The lane of a job that may run now; undefined where it may not. */
+/** The lane of a job that may run now; undefined if it may not. */
 export async function laneOf(store: Store, jobId: string): Promise<LaneHead | undefined> {
   const heads = await store.laneHeads(1_000);
   return heads.find(({ jobs }) => jobs.some(({ id }) => id === jobId));

@@ -164,7 +164,7 @@ export class JobHistory {
     for (const job of this.#jobs) if (job.status === 'PROCESSING') failed(job);
   }
 
-  /** Throws where anything that the store tells is not as the model has it. */
+  /** Throws if anything that the store tells is not as the model has it. */
   async check(): Promise<void> {
     await Promise.all([
       this.#checkJobs(),

@@ -8,7 +8,7 @@ export interface Modelled {
   readonly id: string;
   readonly claims: string[];
   status: JobStatus;
-  /** Of the last claim; null where there is none since the last retry. */
+  /** Of the last claim; null if there is none since the last retry. */
   claimId: string | null;
   providerId: string;
   accepted: boolean;
@@ -37,7 +37,7 @@ export function queued(id: string): Modelled {
   };
 }
 
-/** Follows the chart; false where the event changes nothing. */
+/** Follows the chart; false if the event changes nothing. */
 export function move(job: Modelled, event: JobEvent): boolean {
   const next = nextStatus(job.status, event);
   if (next === null) return false;

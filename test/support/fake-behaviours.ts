@@ -203,7 +203,7 @@ interface ChunkOptions extends AnswerOptions {
   readonly delayMs?: number;
 }
 
-/** False where the client has left. */
+/** False if the client has left. */
 async function sendChunks(
   request: FakeRequest,
   response: ServerResponse,

@@ -39,7 +39,7 @@ interface TestMember {
 export interface TestGateway {
   readonly dataDir: string;
   readonly address: string;
-  /** The metrics' own port; null where they have none. */
+  /** The metrics' own port; null if they have none. */
   readonly metricsAddress: string | null;
   /** With `/v1`. */
   readonly baseUrl: string;

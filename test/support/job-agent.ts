@@ -60,7 +60,7 @@ export async function resumptionsOf(agent: RawAgent): Promise<readonly Resumptio
   return (await agent.first('WELCOME')).resume;
 }
 
-/** The stream on which the coordinator wants the answer; throws where it wants none. */
+/** The stream on which the coordinator wants the answer; throws if it wants none. */
 export async function resumedStream(agent: RawAgent): Promise<number> {
   const [one] = await resumptionsOf(agent);
   if (one?.stream === undefined) throw new Error(`not resumed: ${JSON.stringify(one)}`);

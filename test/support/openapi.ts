@@ -45,7 +45,7 @@ export async function expectDocumented(
   await expectBody(what, answer, copy);
 }
 
-/** Where a path that was called stands in the document; null where it does not. */
+/** Where a path that was called stands in the document; null if it does not. */
 export function findTemplate(pathname: string): string | null {
   const tidy = pathname.replace(/(?<=.)\/$/, '');
   const templates = Object.keys(DOCUMENT.paths);

@@ -2,7 +2,7 @@
 import type { ConsoleMessage, Page, Request } from 'playwright-core';
 
 interface Problems {
-  /** Throws where there was one that no test expected. */
+  /** Throws if there was one that no test expected. */
   judge(): void;
 }
 

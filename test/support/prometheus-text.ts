@@ -33,7 +33,7 @@ export function parsePrometheus(text: string): Exposition {
   return { types, samples: [...samples.values()] };
 }
 
-/** The sum over the samples of this name that have these labels; null where there is none. */
+/** The sum over the samples of this name that have these labels; null if there is none. */
 export function valueOf(
   { samples }: Exposition,
   name: string,

@@ -15,7 +15,7 @@ export interface SmallDisk {
   empty(): Promise<void>;
 }
 
-/** Null where it cannot be mounted: that takes Linux and its superuser. */
+/** Null if it cannot be mounted: that takes Linux and its superuser. */
 export async function mountSmallDisk(sizeMiB: number): Promise<SmallDisk | null> {
   const folder = join(await temporaryFolder(), 'disk');
   await mkdir(folder);

@@ -67,7 +67,7 @@ function completed(worker: Worker, jobs: number): Promise<void> {
 }
 
 /**
- * What the server does before it answers, in words; null where no Redis answers. BullMQ itself
+ * What the server does before it answers, in words; null if no Redis answers. BullMQ itself
  * would try for ever.
  */
 export async function redisDurability(redis: string): Promise<string | null> {

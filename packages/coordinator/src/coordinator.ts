@@ -51,9 +51,9 @@ import { createAdminAssets } from './assets/admin-assets.js';
 export interface Coordinator {
   /** `http://127.0.0.1:7070`, with the port that was given. */
   readonly address: string;
-  /** The metrics' own port; null where they have none. */
+  /** The metrics' own port; null if they have none. */
   readonly metricsAddress: string | null;
-  /** By which the first admin is made; null where somebody is a member. */
+  /** By which the first admin is made; null if somebody is a member. */
   readonly setupLink: string | null;
   /** Lets work under way finish, up to the configured time, then closes everything. */
   drain(): Promise<void>;
@@ -83,7 +83,7 @@ interface StartOptions {
   readonly storeInThread?: boolean;
 }
 
-/** Opens the data folder and listens. Throws a `CommandError` where either is taken. */
+/** Opens the data folder and listens. Throws a `CommandError` if either is taken. */
 export async function startCoordinator(
   config: Config,
   { storeInThread = true }: StartOptions = {},

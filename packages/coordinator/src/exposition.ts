@@ -52,7 +52,7 @@ export class Exposition {
     this.#server = server;
   }
 
-  /** The metrics' own port; null where they have none. */
+  /** The metrics' own port; null if they have none. */
   get address(): string | null {
     return this.#server?.address ?? null;
   }

@@ -18,7 +18,7 @@ export function isOpenAt({ from, until, timeZone }: DayHours, now: number): bool
   return from < until ? minute >= from && minute < until : minute >= from || minute < until;
 }
 
-/** `22:00-07:00` and a zone; null where either is none. */
+/** `22:00-07:00` and a zone; null if either is none. */
 export function parseDayHours(text: string, timeZone: string): DayHours | null {
   const match = /^([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)$/.exec(text);
   if (match === null || !isTimeZone(timeZone)) return null;
@@ -55,7 +55,7 @@ function isTimeZone(name: string): boolean {
 /** One a zone: to make one takes 50 µs, and every call may ask. */
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
-/** Throws where there is no such zone. */
+/** Throws if there is no such zone. */
 function clockOf(timeZone: string): Intl.DateTimeFormat {
   const known = clocks.get(timeZone);
   if (known !== undefined) return known;

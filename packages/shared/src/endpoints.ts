@@ -61,9 +61,9 @@ export interface Endpoint {
   /** The files of a multipart body; none elsewhere. */
   readonly uploads: readonly UploadField[];
   readonly kind: EndpointKind;
-  /** What the files of an answer are; null where an answer is text. */
+  /** What the files of an answer are; null if an answer is text. */
   readonly media: MediaFamily | null;
-  /** Null where the endpoint cannot run as a job (specification, Async submission). */
+  /** Null if the endpoint cannot run as a job (specification, Async submission). */
   readonly inferenceType: InferenceType | null;
   /** Many local servers lack it, and serve their models well by the usual endpoint. */
   readonly isRare: boolean;

@@ -8,7 +8,7 @@ interface ErrorRow {
   readonly status: number;
   readonly type: string;
   /**
-   * The header `x-should-retry`; absent where the status alone tells a stock client the right
+   * The header `x-should-retry`; absent if the status alone tells a stock client the right
    * thing.
    */
   readonly shouldRetry?: false;

@@ -113,7 +113,7 @@ export function newUserCode(): string {
   return inHalves(randomCharacters(ALPHABET, 2 * HALF));
 }
 
-/** As it is shown, whatever its case, its spaces and hyphens; null where it can be no code. */
+/** As it is shown, whatever its case, its spaces and hyphens; null if it can be no code. */
 export function readUserCode(typed: string): string | null {
   const letters = typed.replaceAll(/[\s-]/g, '').toUpperCase();
   return CODE.test(letters) ? inHalves(letters) : null;

@@ -18,7 +18,7 @@ export function nearest(name: string, candidates: readonly string[]): string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** `did you mean a or b?`; null where no candidate is near. */
+/** `did you mean a or b?`; null if no candidate is near. */
 export function didYouMean(name: string, candidates: readonly string[]): string | null {
   const near = nearest(name, candidates);
   return near.length === 0 ? null : `did you mean ${near.join(' or ')}?`;

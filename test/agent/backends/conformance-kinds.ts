@@ -28,7 +28,7 @@ export interface Kind {
   readonly start: (options?: StandInOptions) => Promise<FakeModelServer>;
   /** Behind the origin. */
   readonly path: string;
-  /** The key without which the server is never run; null where it needs none. */
+  /** The key without which the server is never run; null if it needs none. */
   readonly key: string | null;
   readonly knowsKeys: boolean;
   readonly streams: boolean;

@@ -10,7 +10,7 @@ export interface PngPixels {
   readonly pixels: Buffer;
 }
 
-/** Throws where a signature, checksum, length or filter is not as the specification has it. */
+/** Throws if a signature, checksum, length or filter is not as the specification has it. */
 export function readPng(png: Buffer): PngPixels {
   if (png.toString('latin1', 0, 8) !== '\x89PNG\r\n\x1a\n') throw new Error('not a PNG file');
   const chunks = readChunks(png);

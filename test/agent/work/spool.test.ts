@@ -238,7 +238,7 @@ describe('a full disk', () => {
   });
 });
 
-/** A file system of 1 MiB; null where the tests may not mount one. */
+/** A file system of 1 MiB; null if the tests may not mount one. */
 async function smallDisk(): Promise<string | null> {
   const folder = await temporaryFolder();
   const disk = join(folder, 'disk');

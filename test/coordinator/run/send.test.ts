@@ -32,7 +32,7 @@ function chat(fields: object = {}): Work {
   };
 }
 
-/** `most`: the tokens that the share gives for one answer; null where its owner calls. */
+/** `most`: the tokens that the share gives for one answer; null if its owner calls. */
 function sendTo(most: number | null, change: Partial<Sending> = {}) {
   const opened: OpenRequest[] = [];
   const choice = makeChoice();

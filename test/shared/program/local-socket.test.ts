@@ -24,7 +24,7 @@ async function deepFolder(): Promise<string> {
   return folder;
 }
 
-/** Null where systemd gives this user a folder for sockets, which nobody else enters. */
+/** Null if systemd gives this user a folder for sockets, which nobody else enters. */
 async function pathIn(shared: string): Promise<string | null> {
   const path = localSocketPath(await deepFolder(), 'control', shared);
   return path.startsWith(shared) ? path : null;

@@ -68,7 +68,7 @@ const CLASSES: Readonly<Record<string, NodeClass>> = {
   SaveAudioMP3: { inputs: { audio: ANY, filename_prefix: ANY }, isOutput: true },
 };
 
-/** Null where the graph may run. */
+/** Null if the graph may run. */
 export function refusalOf(graph: Graph, files: Files): Refusal | null {
   const unknown = Object.entries(graph).find(([, { class_type: name }]) => !(name in CLASSES));
   if (unknown !== undefined) {

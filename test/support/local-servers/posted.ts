@@ -5,7 +5,7 @@ import type { RecordedRequest } from '../recording-server.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Throws where the body is no JSON object, and the connection is cut. */
+/** Throws if the body is no JSON object, and the connection is cut. */
 export function jsonOf(request: RecordedRequest | undefined): Record<string, unknown> {
   return JSON.parse(String(request?.body)) as Record<string, unknown>;
 }
@@ -28,7 +28,7 @@ export function refuseField(response: ServerResponse, field: string, message: st
   send(response, 422, { detail });
 }
 
-/** The JSON body where the fields are there; null where that was refused. */
+/** The JSON body where the fields are there; null if that was refused. */
 export function required(
   request: RecordedRequest,
   response: ServerResponse,

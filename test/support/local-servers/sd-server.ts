@@ -98,7 +98,7 @@ export class FakeSdServer {
     return send(response, 200, stateOf(job));
   }
 
-  /** False where it has been taken back. */
+  /** False if it has been taken back. */
   #begin(job: SdJob): boolean {
     if (job.status !== 'queued') return false;
     job.status = 'generating';

@@ -77,7 +77,7 @@ interface OfflineSettings {
   readonly retention: ReturnType<typeof readRetention>;
 }
 
-/** Null where no coordinator runs on this folder. */
+/** Null if no coordinator runs on this folder. */
 export async function callRunning<Name extends AdminName>(
   dataDir: string,
   command: Name,

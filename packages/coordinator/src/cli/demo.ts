@@ -45,7 +45,7 @@ interface DemoFolder {
   readonly retentionMs: number;
 }
 
-/** Throws a `conflict` where the folder has members, or is in use. */
+/** Throws a `conflict` if the folder has members, or is in use. */
 export async function prepareDemo({ dataDir, retentionMs }: DemoFolder): Promise<PreparedDemo> {
   const opened = await openStore(dataDir);
   try {

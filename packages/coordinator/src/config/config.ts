@@ -49,7 +49,7 @@ export function locateData(flags: ConfigFlags, environment: Environment = proces
   return readSome(['dataDir'], flags, environment).dataDir;
 }
 
-/** Null where it is unset; other settings may be wrong, for a command that only prints a link. */
+/** Null if it is unset; other settings may be wrong, for a command that only prints a link. */
 export function readPublicUrl(
   flags: ConfigFlags,
   environment: Environment = process.env,
@@ -139,7 +139,7 @@ const FLAGS: { readonly [Field in keyof Config]?: Flag } = {
   metricsPort: { label: '--metrics-port', read: ({ metricsPort }) => metricsPort },
 };
 
-/** Null where it is unset; a value that is not allowed is a problem, and null as well. */
+/** Null if it is unset; a value that is not allowed is a problem, and null as well. */
 function readSetting(field: keyof Config, sources: Sources, problems: string[]): unknown {
   const setting: Setting = SETTINGS[field];
   const source = sources.list.find((one) => one.value(setting, field) !== undefined);

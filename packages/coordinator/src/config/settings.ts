@@ -296,7 +296,7 @@ export const SETTINGS = {
   ),
 } as const satisfies Readonly<Record<string, Setting>>;
 
-/** The settings' values, units in their names; null where one is unset and has no default. */
+/** The settings' values, units in their names; null if one is unset and has no default. */
 export type Config = {
   readonly [Field in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Field]>;
 };
@@ -318,14 +318,14 @@ export function didYouMean(written: string, known: readonly string[]): string {
 interface Setting<Value = unknown, Default = string | null> {
   /** Upper case, without `GATEWAY_`. */
   readonly name: string;
-  /** As it would be written; null where it is unset. */
+  /** As it would be written; null if it is unset. */
   readonly default: Default;
   /** What may be written, for people. */
   readonly allowed: string;
   readonly doc: string;
   /** True: what is written is repeated nowhere. */
   readonly secret?: true;
-  /** Null where the text is none of the allowed ones. */
+  /** Null if the text is none of the allowed ones. */
   readonly parse: (text: string) => Value | null;
 }
 

@@ -42,7 +42,7 @@ export interface JobRunsParts {
   readonly logger: Logger;
   /** A job has been claimed. */
   readonly onStart: (job: Job) => void;
-  /** A job is in another state; `usage` where it has ended. */
+  /** A job is in another state; `usage` if it has ended. */
   readonly onChange: (job: Job, usage: UsageRow | null) => void;
 }
 
@@ -174,7 +174,7 @@ export class JobRuns {
     await this.#ends.write(run, end);
   }
 
-  /** Null where there is nowhere to put its answer, and the job has ended with that. */
+  /** Null if there is nowhere to put its answer, and the job has ended with that. */
   async #openSink(claimed: ClaimedJob, body: Uint8Array): Promise<JobSink | null> {
     try {
       return await this.#parts.sinks.open(claimed.job, body);
@@ -199,7 +199,7 @@ export class JobRuns {
     await this.#ends.end(claimed, judgeOwnFault(error));
   }
 
-  /** Through which share its caller is let in by now; null where they own the provider. */
+  /** Through which share its caller is let in by now; null if they own the provider. */
   #shareOf({ job, serviceId }: ClaimedJob, { providerId }: LinkedProvider): string | null {
     const { memberId, scope, needs, model, endpoint } = job;
     const all = this.#parts.links.candidates(ENDPOINTS[endpoint].serviceType, model);

@@ -145,7 +145,7 @@ export class Dispatcher {
     }
   }
 
-  /** True where there may be more to claim. */
+  /** True if there may be more to claim. */
   async #claimRound(): Promise<boolean> {
     const { store, links, upkeep, claims } = this.#parts;
     const free = upkeep.isPaused || !claims ? 0 : links.freeJobSlots(MAX_CLAIMS);

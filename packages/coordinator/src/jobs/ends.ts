@@ -63,7 +63,7 @@ export class RunEnds {
     return undefined;
   }
 
-  /** Null where the database did not take it. */
+  /** Null if the database did not take it. */
   async end({ claimId, linkId }: HeldClaim, verdict: JobVerdict): Promise<EndOutcome | null> {
     const { fate } = verdict;
     if (fate === 'leave') return null;
@@ -107,7 +107,7 @@ export class RunEnds {
     }
   }
 
-  /** Null where the database did not take it, and the agent is to keep it. */
+  /** Null if the database did not take it, and the agent is to keep it. */
   async #store(run: JobRun, usage: JobUsage): Promise<FinishOutcome | null> {
     const { store, sinks } = this.#parts;
     const { text, assets } = run.sink.result;
@@ -130,7 +130,7 @@ export class RunEnds {
     this.#parts.onChange(outcome.job, outcome.kind === 'failed' ? outcome.usage : null);
   }
 
-  /** Null where it was given up. Throws what is no fault of the storage. */
+  /** Null if it was given up. Throws what is no fault of the storage. */
   async #write<T>(operation: () => Promise<T>): Promise<T | null> {
     for (let tries = 1, waitMs = FIRST_RETRY_MS; tries <= MAX_TRIES; tries++) {
       try {

@@ -19,13 +19,13 @@ export type { Waiting };
 
 export interface Submitted {
   readonly job: Job;
-  /** Null where it is not QUEUED. */
+  /** Null if it is not QUEUED. */
   readonly waiting: Waiting | null;
 }
 
-/** Every operation throws an `ApiError` `storage_unavailable` where the database cannot do it. */
+/** Every operation throws an `ApiError` `storage_unavailable` if the database cannot do it. */
 export interface JobActions {
-  /** The job that was submitted under this idempotency key; null where there is none. */
+  /** The job that was submitted under this idempotency key; null if there is none. */
   findSubmitted(memberId: string, idempotencyKey: string): Promise<Job | null>;
   /** The same of a batch. */
   findSubmittedBatch(memberId: string, idempotencyKey: string): Promise<Batch | null>;
@@ -36,7 +36,7 @@ export interface JobActions {
   ): Promise<SubmitOutcome<Batch>>;
   /** Also stops the run on the GPU. A null member stands for any. */
   cancel(jobId: string, memberId: string | null): Promise<CancelOutcome>;
-  /** Null where there is no such batch. */
+  /** Null if there is no such batch. */
   cancelBatch(batchId: string, memberId: string | null): Promise<Batch | null>;
   retry(jobId: string, memberId: string | null): Promise<RetryOutcome>;
   /** Of those that are QUEUED. */

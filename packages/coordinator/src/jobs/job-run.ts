@@ -65,7 +65,7 @@ export class JobRun {
     this.end = endOf(attempt, claimed, from.providerName);
   }
 
-  /** Sends the job to the provider that it is claimed for; null where the link has gone. */
+  /** Sends the job to the provider that it is claimed for; null if the link has gone. */
   static send(parts: SentParts): JobRun | null {
     const { claimed, choice, reservation, sink, limitMs, onAccepted } = parts;
     const { job, claimId } = claimed;
@@ -115,7 +115,7 @@ export class JobRun {
     this.#attempt.begin(exchange);
   }
 
-  /** From the claim to the first byte of the answer; null where there was none. */
+  /** From the claim to the first byte of the answer; null if there was none. */
   get firstByteMs(): number | null {
     const { firstByteAt } = this.#attempt;
     return firstByteAt === null ? null : Math.round(firstByteAt - this.#startedAt);

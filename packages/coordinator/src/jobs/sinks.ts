@@ -30,7 +30,7 @@ export class JobSinks {
   }
 
   /**
-   * `body` is the request's, null where only its agent still has it. Throws `storage_full` where
+   * `body` is the request's, null if only its agent still has it. Throws `storage_full` if
    * the caller's space is spent: no GPU works for nothing.
    */
   async open(job: Job, body: Uint8Array | null): Promise<JobSink> {
@@ -140,7 +140,7 @@ class TextResult implements JobSink {
 // Where the answer to a job goes: it is kept, and becomes the job's result when it is whole.
 
 interface JobResult {
-  /** JSON of a text job; null where the result is files. */
+  /** JSON of a text job; null if the result is files. */
   readonly text: Uint8Array | null;
   /** They lie in their places and have no rows yet. */
   readonly assets: readonly Asset[];

@@ -224,7 +224,7 @@ export class Upkeep {
   }
 }
 
-/** False where more may be left: each step does a batch. */
+/** False if more may be left: each step does a batch. */
 async function upTo(steps: number, step: () => Promise<number>): Promise<boolean> {
   for (let i = 0; i < steps; i++) if ((await step()) < BATCH) return true;
   return false;
@@ -259,7 +259,7 @@ const AGENT_LOST = new ApiError(
   'The provider has not been heard of for longer than its lease.',
 );
 
-/** `waitedMs` is null where nobody has ever served it, or nobody may any more. */
+/** `waitedMs` is null if nobody has ever served it, or nobody may any more. */
 function nobodyServes({ model, serviceType }: Lane, waitedMs: number | null): ApiError {
   const wanted = `the model '${model}' as ${serviceType}`;
   const absent =

@@ -104,7 +104,7 @@ export class AgentLink {
     return this.#link.size;
   }
 
-  /** Sends OPEN and the body; null where the link is closing or full. */
+  /** Sends OPEN and the body; null if the link is closing or full. */
   open(use: SlotUse, request: OpenRequest, handler: ExchangeHandler): AgentStream | null {
     if (!this.#link.isOpen || this.#link.size >= LINK.maxStreams) return null;
     const exchange = this.#open({ use, handler });

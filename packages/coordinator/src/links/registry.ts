@@ -311,7 +311,7 @@ class Refusals {
     this.#last.set(providerId, { why, at: this.now });
   }
 
-  /** Why a link is refused whose token was good at that time; null where it still is. */
+  /** Why a link is refused whose token was good at that time; null if it still is. */
   since(providerId: string, time: number): RefusalReason | null {
     const last = this.#last.get(providerId);
     return last !== undefined && last.at > time ? last.why : null;

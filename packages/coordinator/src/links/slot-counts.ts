@@ -9,7 +9,7 @@ export type SlotKind = 'sync' | 'job';
 export interface SlotUse {
   readonly serviceId: string;
   readonly kind: SlotKind;
-  /** The share that lets its caller in; null where they own the provider. */
+  /** The share that lets its caller in; null if they own the provider. */
   readonly shareId: string | null;
   readonly slots: number;
 }
@@ -43,7 +43,7 @@ export class SlotCounts {
     return this.#shares;
   }
 
-  /** `group` is that of the service; null where it has none. */
+  /** `group` is that of the service; null if it has none. */
   take(use: SlotUse, group: string | null = null): void {
     if (group !== null) this.#groups.set(use.serviceId, group);
     this.#change(use, 1);

@@ -39,7 +39,7 @@ export type Tracked = Pick<Candidate, 'health' | 'openFor' | 'nextProbeMs' | 'fa
 interface TrackRecord {
   readonly breaker: BreakerState;
   readonly pace: Pace;
-  /** Monotonic ms; null where there was none since the last list. */
+  /** Monotonic ms; null if there was none since the last list. */
   readonly answeredAt: number | null;
 }
 

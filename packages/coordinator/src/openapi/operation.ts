@@ -83,7 +83,7 @@ export function jsonBody(schema: SchemaName, example: unknown): RequestBody {
   return { required: true, content: { 'application/json': media } };
 }
 
-/** None where there is nothing to show. */
+/** None if there is nothing to show. */
 export function examplesOf(value: unknown): { examples?: Record<string, Example> } {
   return value === undefined ? {} : { examples: { example: { value } } };
 }

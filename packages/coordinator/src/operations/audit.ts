@@ -55,7 +55,7 @@ function present(entry: AuditEntry, names: ReadonlyMap<string, string>) {
     id,
     at,
     actor,
-    /** Null where the actor is no member and no provider, or is there no more. */
+    /** Null if the actor is no member and no provider, or is there no more. */
     actor_name: names.get(actor) ?? null,
     action,
     subject,

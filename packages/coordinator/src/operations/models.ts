@@ -36,7 +36,7 @@ interface Stock {
   readonly provider: Provider;
   readonly serving: Serving;
   readonly sharing: ProviderSharing;
-  /** As it has been measured; null where it was not, or no coordinator runs. */
+  /** As it has been measured; null if it was not, or no coordinator runs. */
   readonly tokensPerSecond: (entry: Entry) => number | null;
   /** By service id: calls under way. */
   readonly busy: ReadonlyMap<string, number>;

@@ -9,7 +9,7 @@ import type { AssetLimits, Store } from '../store/port.js';
 export interface ServerFacts {
   /** `http://127.0.0.1:7070`. */
   readonly address: string;
-  /** As configured; null where it is unset. */
+  /** As configured; null if it is unset. */
   readonly publicUrl: string | null;
 }
 
@@ -38,14 +38,14 @@ export interface AdminContext {
    * such limits.
    */
   readonly boundTo: string | null;
-  /** Where somebody's browser asks from; null where a command line of this machine does. */
+  /** Where somebody's browser asks from; null if a command line of this machine does. */
   readonly address: string | null;
   /**
-   * The running coordinator's links, or null where the command line itself has opened the store.
+   * The running coordinator's links, or null if the command line itself has opened the store.
    */
   readonly links: (Links & AdminLinks) | null;
   readonly server: ServerFacts | null;
-  /** Null where no coordinator runs. */
+  /** Null if no coordinator runs. */
   readonly system: SystemFacts | null;
   /** Somebody is a member now: the first one is not to be made by its link any more. */
   readonly onMember: () => void;

@@ -139,7 +139,7 @@ export const ADMIN_COMMANDS = {
   'queue.pause': pauseQueue,
   'queue.resume': resumeQueue,
   'queue.requeue-stuck': requeueStuck,
-  /** Null where no coordinator runs. */
+  /** Null if no coordinator runs. */
   'server.status': adminRead(z.strictObject({}), async ({ server, retention }) => {
     const { retentionMs, usageRetentionMs, auditRetentionMs } = retention;
     return server && { ...server, retention: { retentionMs, usageRetentionMs, auditRetentionMs } };
@@ -153,7 +153,7 @@ export type AdminResult<Name extends AdminName> = Awaited<ReturnType<Commands[Na
 
 type AnyCommand = AdminCommand<CommandKind, z.ZodType, object | null>;
 
-/** Null where there is none of this name. */
+/** Null if there is none of this name. */
 export function findAdminCommand(name: string): AnyCommand | null {
   const commands: Readonly<Record<string, AnyCommand>> = ADMIN_COMMANDS;
   return Object.hasOwn(commands, name) ? (commands[name] ?? null) : null;
@@ -162,7 +162,7 @@ export function findAdminCommand(name: string): AnyCommand | null {
 /** Whoever calls without saying who it is. */
 const SOMEBODY = 'cli';
 
-/** Executes one call. Throws a `CommandError`: `usage` where the arguments are wrong. */
+/** Executes one call. Throws a `CommandError`: `usage` if the arguments are wrong. */
 export async function runAdmin(parts: AdminParts, call: LocalCall): Promise<unknown> {
   const command = findAdminCommand(call.command);
   if (command === null) {

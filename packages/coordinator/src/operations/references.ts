@@ -101,7 +101,7 @@ interface OwnersPart {
   readonly name: string;
 }
 
-/** The two halves of `OWNER/NAME`, or null where the reference has no slash or no such owner. */
+/** The two halves of `OWNER/NAME`, or null if the reference has no slash or no such owner. */
 async function ownersPart(store: Store, reference: string): Promise<OwnersPart | null> {
   const slash = reference.indexOf('/');
   if (slash === -1) return null;

@@ -49,7 +49,7 @@ async function queryOf({ store, now }: AdminContext, { by, since_s, user, owner 
   return { since, by, memberId: member?.id ?? null, ...answered };
 }
 
-/** What the groups are called; null where a group's id is its name. */
+/** What the groups are called; null if a group's id is its name. */
 async function namesOf(
   context: AdminContext,
   by: UsageGroup,
@@ -130,7 +130,7 @@ function presentRecent(row: UsageRow, { keys, providers }: Names) {
     endpoint: row.endpoint,
     model: row.model,
     source: row.source,
-    /** Null where it came from the console. */
+    /** Null if it came from the console. */
     key: keys.get(row.keyId) ?? null,
     provider: providers.get(row.providerId ?? '') ?? null,
     prompt_tokens: row.promptTokens,

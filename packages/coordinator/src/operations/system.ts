@@ -60,7 +60,7 @@ export const recordBackup = adminChange(
   },
 );
 
-/** Unix ms; null where none is known: it may have been made by copying the folder. */
+/** Unix ms; null if none is known: it may have been made by copying the folder. */
 export async function lastBackupAt(store: Store): Promise<number | null> {
   const question = { since: null, action: ACTION, actor: null, subjectId: BACKUP.id, limit: 1 };
   const [newest] = await store.listAudit(question);

@@ -24,7 +24,7 @@ export class Conversations {
   /** Of calls under way: one may be placed many times before it has a slot. */
   readonly #digests = new WeakMap<Call, readonly string[]>();
 
-  /** The provider that has served the longest known part of it; null where there is none. */
+  /** The provider that has served the longest known part of it; null if there is none. */
   preferred(work: Call): string | null {
     const digests = this.#digests.get(work) ?? digestsOf(work);
     this.#digests.set(work, digests);

@@ -30,7 +30,7 @@ export interface Sought<T> {
   readonly work: Call;
   /** Providers that have failed this work. */
   readonly excluded: ReadonlySet<string>;
-  /** Sends the work to the chosen one; null where its slot has gone since. */
+  /** Sends the work to the chosen one; null if its slot has gone since. */
   readonly start: (choice: Choice) => T | null;
 }
 

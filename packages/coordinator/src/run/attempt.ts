@@ -51,10 +51,10 @@ interface AttemptOptions {
   readonly provider: Pick<Candidate, 'providerId' | 'providerName'>;
   readonly attempt: number;
   readonly spent: SpentTime | null;
-  /** What the share lowered the answer's tokens to; null where it lowered nothing. */
+  /** What the share lowered the answer's tokens to; null if it lowered nothing. */
   readonly maxTokens: number | null;
   readonly timing: AttemptTiming;
-  /** What its tokens are held to; null where the answer is no text. */
+  /** What its tokens are held to; null if the answer is no text. */
   readonly bounds: TokenBounds | null;
   /** The agent has taken the work. */
   readonly onAccepted?: () => void;

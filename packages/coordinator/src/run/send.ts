@@ -21,7 +21,7 @@ export interface Sending {
   readonly job: OpenRequest['job'];
   readonly spent: SpentTime | null;
   readonly timing: AttemptTiming;
-  /** Takes the slot of the choice; null where it or its link has gone. */
+  /** Takes the slot of the choice; null if it or its link has gone. */
   readonly open: (request: OpenRequest, handler: ExchangeHandler) => Exchange | null;
   readonly onAccepted?: () => void;
   readonly onAnswer?: () => void;
@@ -32,7 +32,7 @@ export interface Sent {
   readonly exchange: Exchange;
 }
 
-/** Null where `open` opened nothing. */
+/** Null if `open` opened nothing. */
 export function send(sending: Sending): Sent | null {
   const { work, choice, job, attempt: number, open, ...options } = sending;
   const { endpoint, receivedAt, signal } = work;
@@ -57,7 +57,7 @@ export function send(sending: Sending): Sent | null {
 type Resumed = Pick<Sending, 'sink' | 'attempt' | 'timing'> & {
   readonly work: Pick<Work, 'endpoint' | 'receivedAt' | 'signal'>;
   readonly provider: Pick<Choice, 'providerId' | 'providerName'>;
-  /** Of its request, which its agent alone still has; null where it is not known. */
+  /** Of its request, which its agent alone still has; null if it is not known. */
   readonly size: RequestSize | null;
 };
 

@@ -25,7 +25,7 @@ export interface Work {
   readonly uploads: readonly Upload[];
   /** That it takes of a service, where they are free. */
   readonly slots: number;
-  /** What the body asks for; null where the answer is no text. */
+  /** What the body asks for; null if the answer is no text. */
   readonly asked: AskedTokens | null;
   /** The name under which the caller reads a model's thinking; absent, the usual one. */
   readonly reasoningField?: ReasoningField;
@@ -61,7 +61,7 @@ export interface Answerer {
   readonly attempt: number;
   /** Null: of a job, whose caller does not wait. */
   readonly spent: SpentTime | null;
-  /** What its share lowered the answer's tokens to; null where it lowered nothing. */
+  /** What its share lowered the answer's tokens to; null if it lowered nothing. */
   readonly maxTokens: number | null;
   readonly contentType: string;
 }

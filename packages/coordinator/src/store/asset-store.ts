@@ -47,11 +47,11 @@ export interface AssetStore {
    */
   createAsset(asset: Asset, limits: AssetLimits): Promise<'created' | 'member_full' | 'full'>;
   findAsset(id: string): Promise<Asset | null>;
-  /** Null also where its owner is disabled: what they passed on ends with them. */
+  /** Null also if its owner is disabled: what they passed on ends with them. */
   findLinkedAsset(id: string): Promise<Asset | null>;
   /** Newest first. Where `after` is unknown, or another member's, the list is empty. */
   listAssets(query: AssetQuery): Promise<readonly Asset[]>;
-  /** False where it is unknown, or not this member's; null stands for any member. */
+  /** False if it is unknown, or not this member's; null stands for any member. */
   deleteAsset(id: string, memberId: string | null): Promise<boolean>;
   assetSpace(memberId: string): Promise<AssetSpace>;
   /** Ids of assets whose time is over at `now`, those that ended first coming first. */

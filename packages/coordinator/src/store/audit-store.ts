@@ -15,7 +15,7 @@ export interface NewAuditEntry {
   /** `key.create`: the command's noun and verb. */
   readonly action: string;
   readonly subject: AuditSubject;
-  /** What differs; null where there was, or is, nothing. Never a secret. */
+  /** What differs; null if there was, or is, nothing. Never a secret. */
   readonly before: Readonly<Record<string, unknown>> | null;
   readonly after: Readonly<Record<string, unknown>> | null;
 }

@@ -38,7 +38,7 @@ export interface NewDeviceLogin {
 /** A code as somebody has typed it. Wrong ones are counted against the actor and the address. */
 export interface TypedCode {
   readonly userCode: string;
-  /** Null where it comes from this machine's command line. */
+  /** Null if it comes from this machine's command line. */
   readonly address: string | null;
 }
 
@@ -93,7 +93,7 @@ export type CollectedDevice =
 
 export interface DeviceStore {
   /**
-   * Null where too many wait already, in all or of this network (`mayWait`), or where by chance one
+   * Null if too many wait already, in all or of this network (`mayWait`), or where by chance one
    * that waits has this very code: another try, a while later, has another.
    */
   createDevice(login: NewDeviceLogin, now: number): Promise<DeviceLogin | null>;
@@ -101,7 +101,7 @@ export interface DeviceStore {
   listDevices(now: number): Promise<readonly DeviceLogin[]>;
   /** Before deciding. It counts a wrong code, or it would be a way of guessing. */
   findDevice(typed: TypedCode, now: number): Promise<FoundDevice>;
-  /** `taken` where the owner has another provider of its name; then it waits on. */
+  /** `taken` if the owner has another provider of its name; then it waits on. */
   approveDevice(approval: DeviceApproval, now: number): Promise<DecidedDevice | NameTaken>;
   denyDevice(typed: TypedCode, now: number): Promise<DecidedDevice>;
   /** Registers the provider and ends the log-in, both or neither, and once. */

@@ -52,7 +52,7 @@ export interface ClaimedJob extends HeldClaim {
 export type JobUsage = Omit<UsageNumbers, 'queueMs' | 'totalMs'>;
 
 export interface Finish extends HeldClaim {
-  /** JSON of a text job; null where the result is files. */
+  /** JSON of a text job; null if the result is files. */
   readonly result: Uint8Array | null;
   /** Files that lie in their places; their rows are written here. */
   readonly assets: readonly Asset[];
@@ -116,7 +116,7 @@ export interface ModelQueue {
   readonly model: string;
   readonly queued: number;
   readonly processing: number;
-  /** Of the queued ones; null where there is none. */
+  /** Of the queued ones; null if there is none. */
   readonly oldestQueuedAt: number | null;
 }
 
@@ -134,7 +134,7 @@ export interface DispatchStore {
   /** The first jobs of every lane that may run now, at most `perLane` of each. */
   laneHeads(perLane: number): Promise<readonly LaneHead[]>;
   /**
-   * One outcome a claim, in their order: the request body with the claimed job, or null where it is
+   * One outcome a claim, in their order: the request body with the claimed job, or null if it is
    * not there to be claimed any more.
    */
   claimJobs(

@@ -33,7 +33,7 @@ export interface Job {
   readonly generation: number;
   /** Who has it, or had it last. */
   readonly providerId: string | null;
-  /** Not run before; null where it may run now. */
+  /** Not run before; null if it may run now. */
   readonly notBefore: number | null;
   /** Of a FAILED job; of a queued one why its last attempt failed. */
   readonly error: JobError | null;
@@ -65,7 +65,7 @@ export interface Submission {
   readonly scope: ProviderScope;
   readonly requestId: string;
   readonly maxAttempts: number;
-  /** Unique a member, for jobs and for batches apart; null where there is none. */
+  /** Unique a member, for jobs and for batches apart; null if there is none. */
   readonly idempotencyKey: string | null;
   readonly webhook: Webhook | null;
 }
@@ -148,7 +148,7 @@ export type SubmitOutcome<T> =
 /** A job that was ended by a cancel. */
 export interface Canceled {
   readonly job: Job;
-  /** Whoever runs it is to be told; null where nobody did. */
+  /** Whoever runs it is to be told; null if nobody did. */
   readonly claimId: string | null;
   readonly usage: UsageRow;
 }
@@ -185,12 +185,12 @@ export interface JobStore {
     now: number,
   ): Promise<SubmitOutcome<Batch>>;
 
-  /** The job that the member submitted under this idempotency key; null where there is none. */
+  /** The job that the member submitted under this idempotency key; null if there is none. */
   findSubmittedJob(memberId: string, idempotencyKey: string): Promise<Job | null>;
-  /** Null where it is unknown, or another member's; a null member stands for any. */
+  /** Null if it is unknown, or another member's; a null member stands for any. */
   findJob(id: string, memberId: string | null): Promise<JobDetail | null>;
   /**
-   * JSON, as a provider gets it; null where the job is unknown or another member's, and once it is
+   * JSON, as a provider gets it; null if the job is unknown or another member's, and once it is
    * PROCESSED.
    */
   findJobBody(id: string, memberId: string | null): Promise<Uint8Array | null>;
@@ -208,12 +208,12 @@ export interface JobStore {
     now: number,
   ): Promise<RetryOutcome>;
 
-  /** The batch that the member submitted under this idempotency key; null where there is none. */
+  /** The batch that the member submitted under this idempotency key; null if there is none. */
   findSubmittedBatch(memberId: string, idempotencyKey: string): Promise<Batch | null>;
   findBatch(id: string, memberId: string | null): Promise<BatchDetail | null>;
   /** Newest first. */
   listBatches(query: PageQuery): Promise<readonly Batch[]>;
-  /** Cancels every job that has not ended; null where there is no such batch. */
+  /** Cancels every job that has not ended; null if there is no such batch. */
   cancelBatch(
     id: string,
     memberId: string | null,

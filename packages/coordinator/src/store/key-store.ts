@@ -17,7 +17,7 @@ export interface ApiKey {
   readonly createdAt: number;
   readonly lastUsedAt: number | null;
   readonly expiresAt: number | null;
-  /** Until when the secret before the last rotation is good; null where there is none. */
+  /** Until when the secret before the last rotation is good; null if there is none. */
   readonly previousUntil: number | null;
   readonly disabledAt: number | null;
   readonly revokedAt: number | null;
@@ -33,7 +33,7 @@ export interface NewApiKey {
   /** Absent: as the operator has set. */
   readonly assets?: AssetsAccess | null;
   readonly expiresAt: number | null;
-  /** Refused as `full` where the member has so many unrevoked ones. Null or absent: no limit. */
+  /** Refused as `full` if the member has so many unrevoked ones. Null or absent: no limit. */
   readonly cap?: number | null;
 }
 
@@ -66,10 +66,10 @@ export interface KeyStore {
   findKeyHolder(hash: string): Promise<KeyHolder | null>;
   /** `unknown` also where it is revoked. */
   renameKey(id: string, name: string): Promise<Changed<ApiKey>>;
-  /** Null where it is unknown or revoked. */
+  /** Null if it is unknown or revoked. */
   rotateKey(id: string, rotation: KeyRotation, now: number): Promise<ApiKey | null>;
   /**
-   * `disabled` and `enabled` can be taken back, `revoked` cannot. False where the key is unknown or
+   * `disabled` and `enabled` can be taken back, `revoked` cannot. False if the key is unknown or
    * revoked.
    */
   setKeyState(id: string, state: 'disabled' | 'enabled' | 'revoked', now: number): Promise<boolean>;

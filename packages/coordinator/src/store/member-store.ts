@@ -105,7 +105,7 @@ export interface NewInvite {
 /** A member who invites into networks of their own. */
 export interface Inviter {
   readonly memberId: string;
-  /** Refused as `full` where so many invites into their networks are open. */
+  /** Refused as `full` if so many invites into their networks are open. */
   readonly cap: number;
 }
 
@@ -146,13 +146,13 @@ export type InviteRefusal = 'unknown' | 'used' | 'expired' | 'revoked' | 'of a d
 
 export interface MemberStore {
   createMember(member: NewMember, now: number): Promise<Created<Member>>;
-  /** Creates an administrator where nobody is a member yet; null where somebody is. */
+  /** Creates an administrator where nobody is a member yet; null if somebody is. */
   createFirstMember(member: Omit<NewMember, 'role'>, now: number): Promise<Member | null>;
   /** Finds by id, e-mail address or public name. */
   findMember(reference: string): Promise<Member | null>;
   listMembers(): Promise<readonly Member[]>;
   changeMember(id: string, change: MemberChange, now: number): Promise<Changed<Member>>;
-  /** Null where the member is unknown. */
+  /** Null if the member is unknown. */
   memberHoldings(id: string): Promise<MemberHoldings | null>;
   /** Of jobs that have ended, with their webhooks; returns how many went. */
   deleteMemberJobs(id: string, limit: number): Promise<number>;
@@ -162,13 +162,13 @@ export interface MemberStore {
    */
   deleteMember(id: string, now: number): Promise<DeletedMember>;
   /**
-   * Holds from the member's next request on; what `limits` leaves out stays as it was. False where
+   * Holds from the member's next request on; what `limits` leaves out stays as it was. False if
    * the member is unknown.
    */
   setMemberLimits(memberId: string, limits: Partial<MemberLimits>): Promise<boolean>;
 
   /**
-   * Revokes the open invites of the same address. `taken` where a member has the address; `invited`
+   * Revokes the open invites of the same address. `taken` if a member has the address; `invited`
    * where one of those invites is not the inviter's to revoke.
    */
   createInvite(
@@ -177,7 +177,7 @@ export interface MemberStore {
   ): Promise<Created<Invite> | CapReached | { readonly kind: 'invited' }>;
   /** The newest first. */
   listInvites(): Promise<readonly Invite[]>;
-  /** False where it is unknown, used or revoked. */
+  /** False if it is unknown, used or revoked. */
   revokeInvite(id: string, now: number): Promise<boolean>;
   /** Creates the member, who joins the invite's network, and spends the invite: all or nothing. */
   acceptInvite(
@@ -185,15 +185,15 @@ export interface MemberStore {
     now: number,
   ): Promise<Created<Member> | { readonly kind: 'refused'; readonly reason: InviteRefusal }>;
 
-  /** For a log-in; null where no enabled member with a password has the address. */
+  /** For a log-in; null if no enabled member with a password has the address. */
   findPassword(email: string): Promise<{
     readonly member: Member;
     readonly passwordHash: string;
   } | null>;
-  /** Null where the member has another password by now, or is disabled. */
+  /** Null if the member has another password by now, or is disabled. */
   createSession(session: NewMemberSession, now: number): Promise<MemberSession | null>;
   /**
-   * Null where it is unknown or over, or its member is disabled. Notes that it was used, at most
+   * Null if it is unknown or over, or its member is disabled. Notes that it was used, at most
    * once a minute, from when on it lives as long again as at first.
    */
   useSession(

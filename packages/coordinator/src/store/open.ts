@@ -32,7 +32,7 @@ interface StoreOptions {
 
 /**
  * Locks the data folder, creates it where it is missing, brings its tables up to date and opens it.
- * Throws a `CommandError`: `conflict` where another process has it, `schemaNewer` where a newer
+ * Throws a `CommandError`: `conflict` if another process has it, `schemaNewer` if a newer
  * program wrote it.
  */
 export async function openStore(dataDir: string, options: StoreOptions = {}): Promise<Store> {
@@ -56,25 +56,25 @@ async function openHere(options: EngineOptions): Promise<Engine> {
   return openEngine(options);
 }
 
-/** True where a store has been opened in this folder before. Throws where nobody lets us look. */
+/** True if a store has been opened in this folder before. Throws if nobody lets us look. */
 export function hasStore(dataDir: string): boolean {
   requireAccess(dataDir, constants.X_OK);
   return existsSync(join(dataDir, DATABASE_FILE));
 }
 
-/** Looks at the store without a lock. Throws where there is none, or none that can be read. */
+/** Looks at the store without a lock. Throws if there is none, or none that can be read. */
 export function inspectStore(dataDir: string): Inspection {
   return inspectDatabase(join(dataDir, DATABASE_FILE));
 }
 
 /**
- * Without a lock; null where a program of another version made it. Throws where it cannot be read.
+ * Without a lock; null if a program of another version made it. Throws if it cannot be read.
  */
 export function spaceOf(dataDir: string, question: SpaceQuestion): StoreSpace | null {
   return spaceOfDatabase(join(dataDir, DATABASE_FILE), question);
 }
 
-/** Keeps everybody else from a data folder that nobody is to open: `conflict` where one has it. */
+/** Keeps everybody else from a data folder that nobody is to open: `conflict` if one has it. */
 export function lockStore(dataDir: string): FolderLock {
   return lockFolder(dataDir);
 }

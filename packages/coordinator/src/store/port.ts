@@ -2,7 +2,7 @@
  * The store as the rest of the coordinator sees it: named operations, one per change, each with its
  * preconditions in and its outcome out. No caller holds a transaction, writes SQL, or reads to
  * decide a later write. `test/store/contract.ts` is what every adapter passes. Times are Unix
- * milliseconds. An operation throws an `ApiError` `storage_unavailable` where the database cannot
+ * milliseconds. An operation throws an `ApiError` `storage_unavailable` if the database cannot
  * do it; then it has done nothing. Names and e-mail addresses are compared without regard to case.
  */
 import type { AssetStore } from './asset-store.js';

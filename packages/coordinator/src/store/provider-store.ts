@@ -28,7 +28,7 @@ export interface NewJoinToken {
   readonly expiresAt: number;
   /** A provider of the owner's, or null for a new one. */
   readonly replaces: string | null;
-  /** Refused as `full` where the owner has so many open ones. Null or absent: no limit. */
+  /** Refused as `full` if the owner has so many open ones. Null or absent: no limit. */
   readonly cap?: number | null;
 }
 
@@ -82,7 +82,7 @@ export interface ProviderStore {
   ): Promise<{ readonly kind: 'created'; readonly value: JoinToken } | CapReached>;
   /** The newest first, spent ones too. */
   listJoinTokens(): Promise<readonly JoinToken[]>;
-  /** False where it is unknown, used or revoked. */
+  /** False if it is unknown, used or revoked. */
   revokeJoinToken(id: string, now: number): Promise<boolean>;
   /**
    * Spends the join token and registers the provider, or gives the one that it replaces a new
@@ -94,16 +94,16 @@ export interface ProviderStore {
   listProviders(ownerId?: string): Promise<readonly Provider[]>;
   /** Those that wait for an administrator; not those of disabled members. */
   countWaitingProviders(): Promise<number>;
-  /** False where the provider is unknown. */
+  /** False if the provider is unknown. */
   setProviderDraining(id: string, draining: boolean): Promise<boolean>;
   /** The same. */
   setProviderPaused(id: string, paused: boolean): Promise<boolean>;
-  /** False where the provider is unknown, or approved already. */
+  /** False if the provider is unknown, or approved already. */
   approveProvider(id: string, now: number): Promise<boolean>;
   renameProvider(id: string, name: string): Promise<Changed<Provider>>;
   /**
    * Its token opens nothing any more, its shares and join tokens go with it, and the leases of its
-   * claims end now. False where it is unknown.
+   * claims end now. False if it is unknown.
    */
   removeProvider(id: string, now: number): Promise<boolean>;
 

@@ -21,7 +21,7 @@ export interface Network {
 export interface NewNetwork {
   readonly name: string;
   readonly ownerId: string;
-  /** Refused as `full` where the owner has so many. Null or absent: no limit. */
+  /** Refused as `full` if the owner has so many. Null or absent: no limit. */
   readonly cap?: number | null;
 }
 
@@ -40,7 +40,7 @@ export interface NewNetworkInvitation extends Pick<
   NetworkInvitation,
   'networkId' | 'memberId' | 'invitedBy'
 > {
-  /** Refused as `full` where the network has so many open ones. Null or absent: no limit. */
+  /** Refused as `full` if the network has so many open ones. Null or absent: no limit. */
   readonly cap?: number | null;
 }
 
@@ -86,7 +86,7 @@ export interface Block {
 export interface NewBlock {
   readonly ownerId: string;
   readonly memberId: string;
-  /** Refused as `full` where the owner blocks so many members. Null or absent: no limit. */
+  /** Refused as `full` if the owner blocks so many members. Null or absent: no limit. */
   readonly cap?: number | null;
 }
 
@@ -94,42 +94,42 @@ export interface SharingStore {
   /** Its owner is its first member. */
   createNetwork(network: NewNetwork, now: number): Promise<Created<Network> | CapReached>;
   renameNetwork(id: string, name: string): Promise<Changed<Network>>;
-  /** With all that is shared with it. False where it is unknown. */
+  /** With all that is shared with it. False if it is unknown. */
   deleteNetwork(id: string): Promise<boolean>;
   listNetworks(): Promise<readonly Network[]>;
-  /** Without being asked, which ends an open invitation. False where nothing changes. */
+  /** Without being asked, which ends an open invitation. False if nothing changes. */
   joinNetwork(networkId: string, memberId: string, now: number): Promise<boolean>;
   /**
-   * False where nothing changes: the owner stays for as long as the network is there. What they
+   * False if nothing changes: the owner stays for as long as the network is there. What they
    * share with it themselves stays.
    */
   leaveNetwork(networkId: string, memberId: string): Promise<boolean>;
-  /** `unchanged` where they are invited or in it already, or either is unknown. */
+  /** `unchanged` if they are invited or in it already, or either is unknown. */
   inviteToNetwork(invitation: NewNetworkInvitation, now: number): Promise<Applied>;
   /** The open ones of a member or of a network, in the order of their making. */
   listNetworkInvitations(
     of: { readonly memberId: string } | { readonly networkId: string },
   ): Promise<readonly NetworkInvitation[]>;
-  /** The member's answer; whoever accepts is in the network. False where none is open. */
+  /** The member's answer; whoever accepts is in the network. False if none is open. */
   answerNetworkInvitation(answer: InvitationAnswer, now: number): Promise<boolean>;
-  /** False where none is open. */
+  /** False if none is open. */
   withdrawNetworkInvitation(networkId: string, memberId: string): Promise<boolean>;
 
   /**
    * The same subject shared again with the same audience takes the new caps. A new share is refused
-   * as `full` where its provider has `cap` shares; null or absent: no limit.
+   * as `full` if its provider has `cap` shares; null or absent: no limit.
    */
   putShare(
     share: NewShare & { readonly cap?: number | null },
     now: number,
   ): Promise<{ readonly kind: 'shared'; readonly value: Share } | CapReached>;
-  /** False where it is unknown. */
+  /** False if it is unknown. */
   deleteShare(id: string): Promise<boolean>;
   /** In the order of their making; a null provider stands for all. */
   listShares(providerId: string | null): Promise<readonly Share[]>;
 
   /**
-   * Whatever the owner shares, this member gets nothing of it. `unchanged` where they are blocked
+   * Whatever the owner shares, this member gets nothing of it. `unchanged` if they are blocked
    * already, or either is unknown.
    */
   blockMember(block: NewBlock, now: number): Promise<Applied>;

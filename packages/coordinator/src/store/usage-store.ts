@@ -92,7 +92,7 @@ export interface ProviderActivity {
   readonly providerId: string;
   /** Requests on the day (UTC) that was asked for. */
   readonly servedToday: number;
-  /** Null where none of its requests is known to have failed. */
+  /** Null if none of its requests is known to have failed. */
   readonly lastError: {
     readonly at: number;
     readonly code: string | null;

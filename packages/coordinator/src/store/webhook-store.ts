@@ -24,7 +24,7 @@ export interface WebhookStore {
    * nobody's backlog hides what others have to be told.
    */
   dueWebhooks(now: number, perMember: number): Promise<readonly WebhookDelivery[]>;
-  /** When the next one is due; null where none is left. */
+  /** When the next one is due; null if none is left. */
   nextWebhookAt(): Promise<number | null>;
   /** Delivered, or given up: the row goes. */
   endWebhook(id: string): Promise<void>;

@@ -176,7 +176,7 @@ export class JsonScan {
     return at;
   }
 
-  /** One structural byte; true where it may have passed a limit. */
+  /** One structural byte; true if it may have passed a limit. */
   #step(byte: number): boolean {
     const keys = this.#keys;
     switch (byte) {

@@ -25,7 +25,7 @@ const FORMATS = {
   webp: { image: 'image/webp' },
 } as const satisfies Record<string, Partial<Record<MediaFamily, string>>>;
 
-/** Null where the bytes begin none of these formats. */
+/** Null if the bytes begin none of these formats. */
 export function detectFormat(start: Uint8Array): MediaFormat | null {
   if (matches(start, 0, 'RIFF') && matches(start, 8, 'WAVE')) return 'wav';
   if (matches(start, 0, 'RIFF') && matches(start, 8, 'WEBP')) return 'webp';
@@ -39,7 +39,7 @@ export function detectFormat(start: Uint8Array): MediaFormat | null {
   return detectMpegAudio(start);
 }
 
-/** The content type of such a file, where the format can hold this family; null where not. */
+/** The content type of such a file, where the format can hold this family; null if not. */
 export function contentTypeOf(format: MediaFormat, family: MediaFamily): string | null {
   const types: Partial<Record<MediaFamily, string>> = FORMATS[format];
   return types[family] ?? null;

@@ -18,7 +18,7 @@ export interface Chunk {
 }
 
 /**
- * The first bytes with the lengths of a file of `totalBytes`, or null where there is nothing to
+ * The first bytes with the lengths of a file of `totalBytes`, or null if there is nothing to
  * mend: no WAV, or lengths that can be true. A server that streams writes 0 or the greatest number.
  */
 export function mendWavHeader(start: Uint8Array, totalBytes: number): Uint8Array | null {
@@ -38,7 +38,7 @@ export function mendWavHeader(start: Uint8Array, totalBytes: number): Uint8Array
 }
 
 /**
- * True where the first bytes say that the length was not known when they were written, or end
+ * True if the first bytes say that the length was not known when they were written, or end
  * before they tell it.
  */
 export function hasPlaceholderLength(start: Uint8Array): boolean {

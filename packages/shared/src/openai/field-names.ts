@@ -77,7 +77,7 @@ export interface MisspelledName {
   readonly right: string;
 }
 
-/** The first name in a body that stands for a guarded one without being it; null where none is. */
+/** The first name in a body that stands for a guarded one without being it; null if none is. */
 export function findMisspelledName(body: unknown): MisspelledName | null {
   const stack: Visit[] = [{ value: body, key: '', place: FREE, parent: null }];
   for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
@@ -152,7 +152,7 @@ interface Place {
 interface Visit {
   readonly value: unknown;
   readonly key: string | number;
-  /** Null where nothing free can follow. */
+  /** Null if nothing free can follow. */
   readonly place: Place | null;
   readonly parent: Visit | null;
 }

@@ -33,7 +33,7 @@ export interface RequestKind {
 }
 
 interface TextKind {
-  /** The field that may hold several prompts; null where a request is one. */
+  /** The field that may hold several prompts; null if a request is one. */
   readonly prompts: string | null;
   /** A request may go on with an earlier one, whose beginning some provider has in its cache. */
   readonly isConversation: boolean;

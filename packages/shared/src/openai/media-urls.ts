@@ -19,7 +19,7 @@ interface Visit {
 
 /**
  * The first media URL in the messages that is not a `data:` URL, as the path of its field:
- * `messages[0].content[1].image_url.url`. Null where there is none. A message's own `image_url` is
+ * `messages[0].content[1].image_url.url`. Null if there is none. A message's own `image_url` is
  * looked at, too, which text-generation-webui fetches, and addresses where base64 is due.
  */
 export function findForeignUrl(body: Readonly<Record<string, unknown>>): string | null {

@@ -212,7 +212,7 @@ export const REQUEST_SCHEMAS = {
   voice: voiceForm,
 } as const satisfies Record<EndpointKey, z.ZodType>;
 
-/** What is wrong with a prompt, and where in it; null where nothing is. */
+/** What is wrong with a prompt, and where in it; null if nothing is. */
 function promptFault(value: unknown): object | null {
   if (typeof value === 'string') return null;
   if (!Array.isArray(value) || value.length === 0) return notA('string', value, []);

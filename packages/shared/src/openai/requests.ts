@@ -23,7 +23,7 @@ export interface ParsedRequest {
   readonly async: boolean;
   /** Who is told when the job has ended; it has no effect on a synchronous call. */
   readonly webhook: WebhookTarget | null;
-  /** As the caller named it; null where they left the choice. */
+  /** As the caller named it; null if they left the choice. */
   readonly responseFormat: string | null;
   /** What goes to the provider. */
   readonly body: Readonly<Record<string, unknown>>;

@@ -68,7 +68,7 @@ export function answersEach(fields: Fields): number {
 }
 
 /**
- * The most tokens of one answer, by whichever name a server may read; null where none is told, or
+ * The most tokens of one answer, by whichever name a server may read; null if none is told, or
  * where one of them stands for no limit, as `n_predict: -1` does beside any `max_tokens`.
  */
 export function limitOf(fields: Fields): number | null {

@@ -83,7 +83,7 @@ export function judgeEnd(
 }
 
 interface Seen {
-  /** Why it is not trusted; null where it is. */
+  /** Why it is not trusted; null if it is. */
   readonly fault: string | null;
   readonly certificate: PeerCertificate;
 }

@@ -12,7 +12,7 @@ export interface Check {
   readonly name: string;
   readonly status: CheckStatus;
   readonly found: string;
-  /** What to do; null where there is nothing to do. That of a failure ends with a command. */
+  /** What to do; null if there is nothing to do. That of a failure ends with a command. */
   readonly advice: string | null;
   /** Where room is short: what can go, in the order in which it is best tried. */
   readonly freeable?: readonly Freeable[];
@@ -53,7 +53,7 @@ export function isFit({ status }: Check): boolean {
   return status === 'PASS' || status === 'WARN';
 }
 
-/** Why what builds on these checks is skipped; null where all of them are fit. */
+/** Why what builds on these checks is skipped; null if all of them are fit. */
 export function obstacle(...needed: readonly Check[]): string | null {
   const first = needed.find((check) => !isFit(check));
   if (first === undefined) return null;

@@ -78,7 +78,7 @@ export function pipePath(folder: string, name: string): string {
 
 /**
  * Answers calls on the socket. The caller must hold the folder's lock: a socket left behind is
- * replaced. Throws a `CommandError` `notAuthorised` where the socket would lie in a folder that is
+ * replaced. Throws a `CommandError` `notAuthorised` if the socket would lie in a folder that is
  * another user's, or open to others.
  */
 export async function serveLocal(
@@ -117,7 +117,7 @@ function isShared(folder: string): boolean {
   return basename(folder) === sharedFolderName();
 }
 
-/** Throws where somebody else could put a socket into the folder, or could have. */
+/** Throws if somebody else could put a socket into the folder, or could have. */
 async function requirePrivate(folder: string): Promise<void> {
   // A link that others could have made is looked at itself, one of the user's own choice is not.
   const found = await (isShared(folder) ? lstat(folder) : stat(folder));
@@ -139,7 +139,7 @@ async function requirePrivate(folder: string): Promise<void> {
   );
 }
 
-/** The same for a socket that is there; false where none is. */
+/** The same for a socket that is there; false if none is. */
 async function isOwnSocket(path: string): Promise<boolean> {
   try {
     const found = await lstat(path);
@@ -167,8 +167,8 @@ async function reply(
 }
 
 /**
- * Calls the running program. Returns null where none runs; throws what the program refused, and
- * `notAuthorised` where somebody else might listen.
+ * Calls the running program. Returns null if none runs; throws what the program refused, and
+ * `notAuthorised` if somebody else might listen.
  */
 export async function callLocal(
   path: string,

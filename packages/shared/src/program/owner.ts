@@ -54,7 +54,7 @@ export function isOwnerOf(path: string): boolean {
   return uid === undefined || process.geteuid === undefined || uid === process.geteuid();
 }
 
-/** Null where there is nobody else to become. */
+/** Null if there is nobody else to become. */
 function ownerToBecome(path: string): Owner | null {
   if (process.geteuid?.() !== ROOT) return null;
   const { uid, gid } = nearest(resolve(path));
@@ -86,7 +86,7 @@ function groupsOf({ uid, gid }: Owner): ReadonlySet<number> {
   return new Set([gid, ...named.map(([, , id]) => Number(id))]);
 }
 
-/** None where the users of this machine are kept elsewhere. */
+/** None if the users of this machine are kept elsewhere. */
 function rowsOf(file: string): string[][] {
   try {
     const lines = readFileSync(file, 'utf8').split('\n');

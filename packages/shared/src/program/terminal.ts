@@ -4,7 +4,7 @@ import type { Interface } from 'node:readline';
 import { CommandError, EXIT } from './command-error.js';
 
 export interface Terminal {
-  /** The answer, without white space around it; null where no more can be read. */
+  /** The answer, without white space around it; null if no more can be read. */
   readonly ask: (question: string) => Promise<string | null>;
   readonly tell: (line: string) => void;
 }
@@ -15,7 +15,7 @@ export interface Streams {
 }
 
 /**
- * Null where nobody can be asked: in a pipe, a unit or a container. Questions are on stderr, as
+ * Null if nobody can be asked: in a pipe, a unit or a container. Questions are on stderr, as
  * everything that is no data.
  */
 export function terminalStreams(): Streams | null {

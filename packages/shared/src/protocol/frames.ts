@@ -33,7 +33,7 @@ export function encodeWindow(stream: number, credit: number): Uint8Array {
 
 /**
  * Reads one frame; its bytes share memory with the message.
- * Returns null where the message is no frame of this protocol.
+ * Returns null if the message is no frame of this protocol.
  */
 export function decodeFrame(message: Uint8Array): Frame | null {
   if (message.length < HEADER_BYTES) return null;

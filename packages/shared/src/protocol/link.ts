@@ -84,12 +84,12 @@ export class Link<Inbound, Outbound, Work extends StreamWork> {
     return this.#work.size;
   }
 
-  /** The work on this stream; undefined where it is not open. */
+  /** The work on this stream; undefined if it is not open. */
   workOf(stream: number): Work | undefined {
     return this.#work.get(stream);
   }
 
-  /** Opens a stream. Throws a `ProtocolViolation` where it is open already. */
+  /** Opens a stream. Throws a `ProtocolViolation` if it is open already. */
   open(id: number, start: (stream: LinkStream<Outbound>) => Work): Work {
     if (this.#work.has(id)) throw new ProtocolViolation(`stream ${id} is open already`);
     const stream = new LinkStream<Outbound>(this.#writer.open(id, LINK.windowBytes), {

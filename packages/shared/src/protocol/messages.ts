@@ -43,10 +43,10 @@ const model = z.object({
   voices: z.array(name).max(1_000).optional(),
   /**
    * The only formats that this provider surely handles: of the uploads of an `stt` model, of the
-   * answers of a `tts` model. Absent where it handles whatever is asked.
+   * answers of a `tts` model. Absent if it handles whatever is asked.
    */
   formats: names.optional(),
-  /** Null where the local server does not tell. */
+  /** Null if the local server does not tell. */
   loaded: z.boolean().nullable(),
 });
 
@@ -162,7 +162,7 @@ const agentMessage = z.discriminatedUnion('t', [
     slots: z.array(z.object({ service_id: name, busy: count, free: count })).max(64),
     claims: z.array(claim).max(LINK.maxStreams),
     accepts: z.enum(['all', 'own', 'none']),
-    /** In the order of the host's; absent where the machine does not tell. */
+    /** In the order of the host's; absent if the machine does not tell. */
     gpus: z.array(cardReading).max(MAX_CARDS).optional(),
   }),
   z.object({ t: z.literal('ACCEPT'), stream }),
@@ -297,7 +297,7 @@ export function decodeCoordinatorMessage(text: string): Decoded<CoordinatorMessa
 }
 
 /**
- * Reads stored services again, for instance a provider's last snapshot; null where they do not
+ * Reads stored services again, for instance a provider's last snapshot; null if they do not
  * fit.
  */
 export function decodeServices(value: unknown): AdvertisedService[] | null {
@@ -357,7 +357,7 @@ function tagOf(value: unknown): string | null {
 // What a graphics card does, as HEARTBEAT tells it. It is of the card as a whole: which programs
 // use it stays on its machine.
 
-/** Null where it is not known, never a guess. */
+/** Null if it is not known, never a guess. */
 export type CardReading = z.infer<typeof cardReading>;
 
 /** A figure that no card has is null: what a driver makes up must not end a link. */

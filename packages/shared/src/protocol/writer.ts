@@ -136,7 +136,7 @@ export class SendStream {
     return first !== undefined && (typeof first === 'string' || this.#window.creditBytes > 0);
   }
 
-  /** The next frame, or null where there is none or no credit for it. */
+  /** The next frame, or null if there is none or no credit for it. */
   take(): string | Uint8Array | null {
     const first = this.#items[0];
     if (first === undefined) return null;

@@ -19,7 +19,7 @@ function check(password: string, stored: string | null): Promise<boolean> {
   return Promise.resolve(password === stored);
 }
 
-/** What comes of it: who it was, null where it was wrong, or that it was too soon. */
+/** What comes of it: who it was, null if it was wrong, or that it was too soon. */
 async function attempt(logIn: LogIn, address: string, password: string): Promise<unknown> {
   try {
     const proven = await logIn.attempt({ email: OWNER, password, address });

@@ -113,7 +113,7 @@ export async function startReceiver(handler: Handler): Promise<RecordingServer> 
   return server;
 }
 
-/** What it says; throws where its signature is wrong. */
+/** What it says; throws if its signature is wrong. */
 export function verify({ body, headers }: RecordedRequest): unknown {
   return new Webhook(SECRET).verify(body.toString(), headers as Record<string, string>);
 }

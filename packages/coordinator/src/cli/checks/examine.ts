@@ -67,7 +67,7 @@ function examineConfiguration(flags: ConfigFlags): { check: Check; publicUrl: st
   }
 }
 
-/** Null where the configuration is wrong, which has a check of its own. */
+/** Null if the configuration is wrong, which has a check of its own. */
 function retentionOf(flags: ConfigFlags): SpacePatient['retention'] {
   try {
     return readRetention(flags);

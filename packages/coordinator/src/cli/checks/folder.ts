@@ -60,7 +60,7 @@ export interface SpacePatient {
   readonly dataDir: string;
   /** Then what it has in use is none of what can go. */
   readonly isRunning: boolean;
-  /** Null where it is not known. */
+  /** Null if it is not known. */
   readonly retention: AdminContext['retention'] | null;
 }
 

@@ -35,9 +35,9 @@ export interface Grant {
   readonly shareId: string | null;
   /** False outside the hours of the share. */
   readonly isOpen: boolean;
-  /** Of the share's slots; null where it has no limit of its own. */
+  /** Of the share's slots; null if it has no limit of its own. */
   readonly slotsLeft: number | null;
-  /** Of one answer; null where there is no limit. */
+  /** Of one answer; null if there is no limit. */
   readonly maxTokens: number | null;
 }
 

@@ -119,7 +119,7 @@ export interface ShareState extends ShareSubject {
   readonly members: Reach;
   /** Within its hours. */
   readonly isOpen: boolean;
-  /** Of its slots; null where it has no limit of its own. */
+  /** Of its slots; null if it has no limit of its own. */
   readonly slotsLeft: number | null;
   readonly maxTokens: number | null;
 }
@@ -182,7 +182,7 @@ function binds({ serviceId, model }: ShareSubject, service: AdvertisedService): 
   return model === null || service.models.some(({ id }) => id === model);
 }
 
-/** Null where all is shared: that a provider serves nothing at all needs no telling. */
+/** Null if all is shared: that a provider serves nothing at all needs no telling. */
 function unserved(provider: SharedProvider, { serviceId, model }: ShareSubject): string | null {
   const wanted = model ?? serviceId;
   if (wanted === null) return null;

@@ -58,7 +58,7 @@ export const JOB_TRANSITIONS: Readonly<Record<JobStatus, Moves>> = {
   CANCELED: { retry: 'QUEUED' },
 };
 
-/** Null where the event changes nothing in this state. */
+/** Null if the event changes nothing in this state. */
 export function nextStatus(status: JobStatus, event: JobEvent): JobStatus | null {
   return JOB_TRANSITIONS[status][event] ?? null;
 }

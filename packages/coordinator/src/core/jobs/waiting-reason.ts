@@ -24,7 +24,7 @@ export interface WaitingJob {
   readonly model: string;
   readonly attempts: number;
   readonly maxAttempts: number;
-  /** Unix ms; null where it may run now. */
+  /** Unix ms; null if it may run now. */
   readonly notBefore: number | null;
   /** Why its last attempt failed. */
   readonly error: JobError | null;
@@ -39,7 +39,7 @@ export interface WaitingInput {
   readonly lastServedAt: number | null;
   readonly asyncEnabled: boolean;
   readonly paused: boolean;
-  /** Of the runnable jobs for its model; null where it is not runnable. */
+  /** Of the runnable jobs for its model; null if it is not runnable. */
   readonly queue: Place | null;
   /** Unix ms. */
   readonly now: number;
@@ -167,7 +167,7 @@ function time(unixMs: number): string {
 /** Longer than any tick takes. */
 const STALLED_AFTER_MS = 60_000;
 
-/** `lastTickAt` is null where no dispatcher has ticked yet, or none runs: then jobs only wait. */
+/** `lastTickAt` is null if no dispatcher has ticked yet, or none runs: then jobs only wait. */
 export function isStalled(queued: number, lastTickAt: number | null, now: number): boolean {
   return queued > 0 && (lastTickAt === null || now - lastTickAt > STALLED_AFTER_MS);
 }

@@ -34,9 +34,9 @@ export interface BreakerState {
   readonly failuresInARow: number;
   /** Monotonic ms; null while it is closed. */
   readonly openedAt: number | null;
-  /** While it is open: the member for whom alone it is; null where it is for everybody. */
+  /** While it is open: the member for whom alone it is; null if it is for everybody. */
   readonly openFor: string | null;
-  /** Monotonic ms at which the probe under way began; null where none is. */
+  /** Monotonic ms at which the probe under way began; null if none is. */
   readonly probeSince: number | null;
 }
 
@@ -80,7 +80,7 @@ function recordOpen(state: BreakerState, end: CallEnd, nowMs: number): BreakerSt
   return outcome === 'ok' ? CLOSED_BREAKER : opened(state, nowMs, memberId);
 }
 
-/** The one member whose calls failed; null where there are several. */
+/** The one member whose calls failed; null if there are several. */
 function onlyOne(outcomes: readonly CallEnd[]): string | null {
   const failed = new Set(outcomes.flatMap((end) => (end.outcome === 'ok' ? [] : end.memberId)));
   const [first = null, ...others] = failed;

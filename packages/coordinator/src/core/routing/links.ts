@@ -129,7 +129,7 @@ export interface ExchangeHandler {
   end(usage: TokenUsage | null): void;
   fail(failure: ExchangeFailure): void;
   /**
-   * After `cancel`: the agent's last word, or null where none comes in time; the first counts.
+   * After `cancel`: the agent's last word, or null if none comes in time; the first counts.
    * `bytes` are those of the answer that came meanwhile.
    */
   stopped(usage: TokenUsage | null, bytes: number): void;
@@ -154,7 +154,7 @@ export type ResultVerdict = Message<'RESULT_ACK'>['verdict'];
 
 /** A slot that is kept for a job while its claim is being written. Ends with either, once. */
 export interface Reservation {
-  /** Null where the link has ended meanwhile. */
+  /** Null if the link has ended meanwhile. */
   open(request: OpenRequest, handler: ExchangeHandler): Exchange | null;
   release(): void;
 }
@@ -170,7 +170,7 @@ export type Resumption =
       /** `continue` takes a slot of the service until its last word. */
       readonly action: 'continue' | 'upload';
       readonly serviceId: string;
-      /** Through which its caller was let in; null where they own the provider. */
+      /** Through which its caller was let in; null if they own the provider. */
       readonly shareId: string | null;
       readonly handler: ExchangeHandler;
       /** Called with the stream on which the whole answer comes. */
@@ -193,7 +193,7 @@ export interface ClaimKeeper {
 
 /** How a call went, as far as it tells of its provider. */
 export type CallReport =
-  /** `measured` is null where the answer has only begun. */
+  /** `measured` is null if the answer has only begun. */
   | { readonly kind: 'ok'; readonly measured: Measured | null }
   | { readonly kind: 'failed' }
   /** It takes nothing now, and is left alone for a moment. */
@@ -208,7 +208,7 @@ export interface Links {
   shared(providerId: string): Shared | null;
   providers(): readonly ProviderView[];
   /**
-   * Null where the link has gone, its last slot was taken, or the caller may not use it any more
+   * Null if the link has gone, its last slot was taken, or the caller may not use it any more
    * since it was chosen.
    */
   open(choice: Choice, request: OpenRequest, handler: ExchangeHandler): Exchange | null;
@@ -228,10 +228,10 @@ export interface Links {
 // reach them from the store.
 
 export interface AdminLinks {
-  /** Closes the provider's link; the agent comes back by itself. False where it has none. */
+  /** Closes the provider's link; the agent comes back by itself. False if it has none. */
   kick(providerId: string): boolean;
   /**
-   * Closes the provider's link for good: its agent is told why, and gives up. False where it has
+   * Closes the provider's link for good: its agent is told why, and gives up. False if it has
    * none.
    */
   refuse(providerId: string, why: 'disabled' | 'revoked'): boolean;

@@ -36,7 +36,7 @@ export interface Candidate extends Shared, Paced {
   readonly slots: number;
   /** Of its breaker for this model. */
   readonly health: Standing;
-  /** The member for whom alone the breaker is open; null where it is for everybody. */
+  /** The member for whom alone the breaker is open; null if it is for everybody. */
   readonly openFor: string | null;
   /** Until it is tried again, where it is `open`: 0 where it is being tried at this moment. */
   readonly nextProbeMs: number;
@@ -238,7 +238,7 @@ function isCapable({ model }: Pick<Candidate, 'model'>, needs: Needs): boolean {
   return needs.voices.every((voice) => voices.includes(voice));
 }
 
-/** False only where it is known that the model does not take all of these kinds of input. */
+/** False only if it is known that the model does not take all of these kinds of input. */
 export function mayTake(model: AdvertisedModel, inputs: readonly string[] = []): boolean {
   return model.inputs_known !== true || surelyTakes(model, inputs);
 }

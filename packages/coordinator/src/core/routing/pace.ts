@@ -44,7 +44,7 @@ export interface Measured {
 
 /** The same, and what it met. */
 export interface Run extends Measured {
-  /** Whether the model was in memory when the call came; null where its server does not tell. */
+  /** Whether the model was in memory when the call came; null if its server does not tell. */
   readonly wasLoaded: boolean | null;
   /** Calls that were under way on the card when this one began. */
   readonly otherCalls: number;
@@ -91,7 +91,7 @@ function learnLoad(pace: Pace, run: Run, nowMs: number): Pace {
   return { ...pace, loadMs: average(pace.loadMs, overMs), measuredAt: nowMs };
 }
 
-/** What an answer of this size takes by what is known; null where nothing is. */
+/** What an answer of this size takes by what is known; null if nothing is. */
 function makingMsOf({ tokensPerSecond, secondsPerImage, firstByteMs }: Pace, run: Run) {
   if (run.images > 0) return secondsPerImage === null ? null : secondsPerImage * run.images * 1000;
   if (run.tokens === 0) return firstByteMs;

@@ -33,12 +33,12 @@ export class HeldDocument {
     return this.#body.bytes;
   }
 
-  /** What keeps it from being one JSON object, as far as it has come; null where it is one. */
+  /** What keeps it from being one JSON object, as far as it has come; null if it is one. */
   get fault(): string | null {
     return this.#grammar.fault;
   }
 
-  /** What is wrong with the answer, or with our own memory; null where there is nothing. */
+  /** What is wrong with the answer, or with our own memory; null if there is nothing. */
   append(bytes: Uint8Array): string | ApiError | null {
     this.#body.append(bytes);
     this.#grammar.add(bytes);
@@ -165,7 +165,7 @@ export class JsonGrammar {
     }
   }
 
-  /** What keeps all that came from being one object; null where it is one. */
+  /** What keeps all that came from being one object; null if it is one. */
   get fault(): string | null {
     if (this.#state === DONE) return null;
     return this.#isTooDeep ? TOO_DEEP : 'it is no JSON object';

@@ -17,9 +17,9 @@ import { readSparse, writeSparse } from '@inference-gateway/shared/json/sparse';
 
 export interface CappedBody {
   readonly body: Uint8Array;
-  /** What it asks for by now; null where it is as it was, or asks for no text. */
+  /** What it asks for by now; null if it is as it was, or asks for no text. */
   readonly asked: AskedTokens | null;
-  /** The cap, where it is less than what was asked for; null where callers get what they ask. */
+  /** The cap, where it is less than what was asked for; null if callers get what they ask. */
   readonly maxTokens: number | null;
 }
 
@@ -59,14 +59,14 @@ export function capTokens(
   };
 }
 
-/** No prompt has more answers than tokens. True where one was to have more. */
+/** No prompt has more answers than tokens. True if one was to have more. */
 function limitAnswers(request: Fields, most: number): boolean {
   const tooMany = SEQUENCE_COUNTS.filter((name) => answersEach({ n: request[name] }) > most);
   for (const name of tooMany) request[name] = most;
   return tooMany.length > 0;
 }
 
-/** True where anything was more than the cap, or put it out of force. */
+/** True if anything was more than the cap, or put it out of force. */
 function lowerLimits(fields: Fields, cap: number): boolean {
   const isNamed = (name: string): boolean => (fields[name] ?? null) !== null;
   const limits = TOKEN_LIMITS.filter((name) => isNamed(name) && !isWithin(fields[name], 1, cap));

@@ -18,26 +18,26 @@ export interface RequestSize {
 export interface AskedTokens {
   /** Answers: those to one prompt, times the prompts. */
   readonly sequences: number;
-  /** Of one answer; null where the request names no limit. */
+  /** Of one answer; null if the request names no limit. */
   readonly maxTokens: number | null;
 }
 
 /** What the tokens of one answer are held to. */
 export interface TokenBounds extends AskedTokens {
-  /** Null where the request is not here any more. Asked for where it matters. */
+  /** Null if the request is not here any more. Asked for where it matters. */
   readonly request: () => RequestSize | null;
 }
 
 /** What went over the link for one answer, and what its request allowed. */
 export interface WireCount extends TokenBounds {
-  /** The agent's word; null where it said nothing. */
+  /** The agent's word; null if it said nothing. */
   readonly told: TokenUsage | null;
   /** Bytes of the answer, those included that came after it was canceled. */
   readonly answerBytes: number;
   readonly stream: boolean;
 }
 
-/** Null where the endpoint's answers are no text: then the request is not read. */
+/** Null if the endpoint's answers are no text: then the request is not read. */
 export function askedTokens(
   endpoint: EndpointKey,
   read: () => Readonly<Record<string, unknown>>,
@@ -73,7 +73,7 @@ export interface UsageNumbers extends MeteredTokens {
   /** Images made. */
   readonly images: number;
   readonly queueMs: number;
-  /** Null where there was none. */
+  /** Null if there was none. */
   readonly firstByteMs: number | null;
   readonly totalMs: number;
 }

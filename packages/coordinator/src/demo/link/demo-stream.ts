@@ -140,7 +140,7 @@ const ANSWERS: Readonly<Record<EndpointKind, ((call: Call) => Answer) | null>> =
   music: answerMusic,
 };
 
-/** Throws a `DemoFailure` where the machine fails, or cannot do such a thing. */
+/** Throws a `DemoFailure` if the machine fails, or cannot do such a thing. */
 function answerCall(call: Call): Answer {
   const answer = ANSWERS[ENDPOINTS[call.endpoint].kind];
   if (answer !== null) return answer(call);

@@ -39,7 +39,7 @@ export class ConsoleSessions {
   }
 
   /**
-   * Logs the browser in, whoever it was before. False where the password was changed while it was
+   * Logs the browser in, whoever it was before. False if the password was changed while it was
    * looked at: whoever changes it is promised that nobody is in with the old one.
    */
   async start(ctx: Context, { memberId, passwordHash }: Proven): Promise<boolean> {
@@ -131,7 +131,7 @@ export class SessionCookie {
     this.#publicUrl = publicUrl;
   }
 
-  /** Of the header `Cookie`. Null where there is none, or none of ours. */
+  /** Of the header `Cookie`. Null if there is none, or none of ours. */
   read(header: string): string | null {
     const name = this.#isSecure ? SECURE_NAME : NAME;
     const start = `${name}=`;

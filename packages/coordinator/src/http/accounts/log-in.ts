@@ -33,7 +33,7 @@ export class LogIn {
   }
 
   /**
-   * Null where it was wrong; throws `rate_limit_exceeded` after too many of those. Neither, nor the
+   * Null if it was wrong; throws `rate_limit_exceeded` after too many of those. Neither, nor the
    * time that it takes, tells whether somebody has the address.
    */
   async attempt(credentials: Credentials): Promise<Proven | null> {

@@ -8,7 +8,7 @@ export interface HttpAnswer extends Sink {
   /** Of an answer that ended well. */
   readonly measures: Measures;
   /**
-   * The call has failed, or its caller has left (null): what was gathered is dropped. True where
+   * The call has failed, or its caller has left (null): what was gathered is dropped. True if
    * the caller was told here, or cannot be told any more; else the boundary tells it.
    */
   fail(error: ApiError | null): boolean;

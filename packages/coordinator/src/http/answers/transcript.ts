@@ -17,7 +17,7 @@ export interface TranscriptForm {
 
 /** What a transcript is made of, but for the provider's document. */
 export interface TranscriptFacts extends Omit<TranscriptForm, 'seconds'> {
-  /** Of the file; null where it could not be measured. */
+  /** Of the file; null if it could not be measured. */
   readonly seconds: number | null;
 }
 

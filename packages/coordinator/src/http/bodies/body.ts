@@ -24,7 +24,7 @@ export class JsonBodies {
 
   /**
    * `budget` is the memory for bodies and answers, which jobs take theirs from, too; `large` the
-   * thread for large bodies, null where none can be large.
+   * thread for large bodies, null if none can be large.
    */
   constructor(
     { maxJsonBytes }: { readonly maxJsonBytes: number },
@@ -213,7 +213,7 @@ export function decodedBody(ctx: Context): DecodedBody {
   };
 }
 
-/** Null where something else failed: only the decoder's errors and the disk's have a number. */
+/** Null if something else failed: only the decoder's errors and the disk's have a number. */
 export function decodingFault(error: unknown, ctx: Context): string | null {
   if (!(error instanceof Error) || !('errno' in error) || 'syscall' in error) return null;
   return `it is not ${ctx.get('content-encoding')}, as Content-Encoding says: ${error.message}`;

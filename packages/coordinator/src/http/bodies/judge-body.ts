@@ -21,7 +21,7 @@ export type Question =
 export interface Judged<T> {
   /** Whether it says `async: true`, whatever else is wrong with it. */
   readonly isSubmission: boolean;
-  /** Throws an `ApiError` where the request is not what its endpoint takes. */
+  /** Throws an `ApiError` if the request is not what its endpoint takes. */
   readonly take: () => T;
 }
 

@@ -27,7 +27,7 @@ export interface Written {
   readonly reading: Reading;
 }
 
-/** Its code is null where it is our own. */
+/** Its code is null if it is our own. */
 export interface Fault {
   readonly code: ErrorCode | null;
   readonly message: string;

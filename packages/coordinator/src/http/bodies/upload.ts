@@ -38,7 +38,7 @@ export interface UploadedFile extends Upload {
 export interface Form {
   readonly fields: FormFields;
   readonly files: readonly UploadedFile[];
-  /** Throws where a file is missing that the endpoint needs. */
+  /** Throws if a file is missing that the endpoint needs. */
   requireFiles(): void;
   /** Removes the files. */
   remove(): Promise<void>;

@@ -53,7 +53,7 @@ export function consoleCalls({ sessions, ownOrigins }: ConsoleCallParts): Middle
   };
 }
 
-/** `/v1/models` for `/api/console/v1/models`; null where it stands for no call. */
+/** `/v1/models` for `/api/console/v1/models`; null if it stands for no call. */
 function callOf(path: string): string | null {
   const [, call = '', first = ''] = MOUNT.exec(path) ?? [];
   return CALLS.has(first) ? call : null;

@@ -104,7 +104,7 @@ function requirePace(changes: RateLimit, memberId: string): void {
   throw new ApiError('rate_limit_exceeded', message, { retryAfterS });
 }
 
-/** None where the query names none. */
+/** None if the query names none. */
 function readArgs(ctx: Context): unknown {
   const written = queryText(ctx, 'args');
   if (written === null) return {};

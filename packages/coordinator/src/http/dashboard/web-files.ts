@@ -36,7 +36,7 @@ export interface WebFile {
 /** By the path of its URL, as `/assets/main-B4kX.js`. */
 export type WebFiles = ReadonlyMap<string, WebFile>;
 
-/** Null where nothing has been built. */
+/** Null if nothing has been built. */
 export async function readWebFiles(folder: string): Promise<WebFiles | null> {
   const contents = await readAll(folder);
   if (!contents.has(INDEX)) return null;

@@ -24,7 +24,7 @@ const NOT_BUILT =
   'it again. The API at /v1 works without it.\n';
 
 export interface WebParts {
-  /** Null where nothing has been built. */
+  /** Null if nothing has been built. */
   readonly files: WebFiles | null;
   /** Asked for with each page: the port is known only once the server listens. */
   readonly ownOrigins: () => readonly string[];

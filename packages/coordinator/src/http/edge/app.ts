@@ -86,7 +86,7 @@ export interface AppParts {
   readonly version: string;
   /** Where pages that may act through a session come from; asked for with each request. */
   readonly ownOrigins: () => readonly string[];
-  /** The dashboard; null where it has not been built. */
+  /** The dashboard; null if it has not been built. */
   readonly web: WebFiles | null;
   /** How many proxies' `X-Forwarded-For` to believe. */
   readonly trustProxy: number;

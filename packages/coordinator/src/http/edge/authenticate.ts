@@ -75,7 +75,7 @@ function readKey(ctx: Context): string {
   throw new ApiError('missing_api_key', message);
 }
 
-/** Throws where the key, or its member, is not to be served now. */
+/** Throws if the key, or its member, is not to be served now. */
 function refuseEnded({ key, isMemberDisabled, validUntil }: KeyHolder, secret: string): void {
   if (isMemberDisabled) {
     throw new ApiError('disabled_api_key', 'Your account is disabled. Ask the admin.');

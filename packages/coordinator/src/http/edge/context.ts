@@ -12,7 +12,7 @@ export interface RequestState {
   ip: string;
   /** Set once the key, or the session, is known to be good. */
   caller?: Caller;
-  /** What a fetch of one asset says of its right; absent where it is no such fetch. */
+  /** What a fetch of one asset says of its right; absent if it is no such fetch. */
   assetLink?: LinkVerdict;
   /** What the log line adds of an inference call. */
   inference?: { model: string; outcome?: Outcome };

@@ -21,7 +21,7 @@ export function readPage(ctx: Context, mostLimit: number): Page {
   throw new ApiError('invalid_value', message, { param: 'limit' });
 }
 
-/** Null where it is not there; of several, the last. */
+/** Null if it is not there; of several, the last. */
 export function queryText(ctx: Context, name: string): string | null {
   const value = ctx.query[name];
   return (typeof value === 'string' ? value : value?.at(-1)) ?? null;

@@ -50,7 +50,7 @@ export function inferenceRoutes(router: Router<RequestState>, parts: InferencePa
   }
 }
 
-/** Null where it was submitted before, and is answered. */
+/** Null if it was submitted before, and is answered. */
 async function readAny(
   ctx: Context,
   endpoint: EndpointKey,
@@ -71,7 +71,7 @@ function handlerOf({ serve }: CallKind): Handler {
   };
 }
 
-/** Throws where there is none for the caller. */
+/** Throws if there is none for the caller. */
 function modelsNow(ctx: Context, asked: Asked, parts: InferenceParts): readonly AdvertisedModel[] {
   const { endpoint, call } = asked;
   const models = servingModels(candidatesFor(asked, parts), callerOf(ctx));

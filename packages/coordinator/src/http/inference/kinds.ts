@@ -25,7 +25,7 @@ interface RelayedKind {
   readonly from: 'provider';
   /** The models to which a call is fitted. */
   modelsToFit(candidates: readonly Candidate[], caller: Asking): readonly AdvertisedModel[];
-  /** Throws an `ApiError` where no model serves what was asked. */
+  /** Throws an `ApiError` if no model serves what was asked. */
   fit(call: ReadCall, models: ModelsAsked): FittedCall;
   answer(answered: Answered, parts: AnswerParts): HttpAnswer;
 }

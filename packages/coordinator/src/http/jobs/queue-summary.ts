@@ -113,7 +113,7 @@ function oldest(queues: readonly ModelQueue[]): number | null {
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** Whole seconds; null where there is none. */
+/** Whole seconds; null if there is none. */
 function age(since: number | null, now: number): number | null {
   return since === null ? null : Math.max(0, Math.floor((now - since) / 1000));
 }

@@ -24,7 +24,7 @@ export interface SubmissionParts {
   readonly jobActions: JobActions | null;
   /** What a member may have queued. */
   readonly queueLimits: { readonly maxQueuedJobs: number; readonly maxQueuedBytes: number };
-  /** Throws an `ApiError` where an address may not be told anything. */
+  /** Throws an `ApiError` if an address may not be told anything. */
   readonly checkWebhook: (url: string) => void;
   readonly links: Links;
   readonly library: AssetLibrary;
@@ -57,7 +57,7 @@ export async function submitJob(ctx: Context, asked: Asked, parts: SubmissionPar
 }
 
 /**
- * The body of a request that may be a submission, before anything is said against it. Null where
+ * The body of a request that may be a submission, before anything is said against it. Null if
  * there is nothing to judge: its `Idempotency-Key` made a job before, which is answered, whatever
  * the body is now. Throws `async_disabled` before anything else that is wrong with a submission.
  */

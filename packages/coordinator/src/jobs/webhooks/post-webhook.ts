@@ -26,7 +26,7 @@ export interface Route {
 
 /**
  * Resolves with the status of the answer, once its body has ended, is too long, or the signal is
- * aborted. Redirects are answers like any other. Throws where no answer comes.
+ * aborted. Redirects are answers like any other. Throws if no answer comes.
  */
 export function postWebhook(message: Message, route: Route, signal: AbortSignal): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -65,14 +65,14 @@ export function pinnedTo(addresses: readonly LookupAddress[]): LookupFunction {
 export interface AddressRule {
   /** True: anywhere, also to this machine. */
   readonly allowPrivate: boolean;
-  /** The gateway's own; null where it is unset. */
+  /** The gateway's own; null if it is unset. */
   readonly publicUrl: string | null;
   /** This machine's addresses. They are asked for at each check. */
   readonly interfaces?: () => readonly string[];
 }
 
 /**
- * Throws where the URL itself names an address that is not public, or the gateway's own. Names are
+ * Throws if the URL itself names an address that is not public, or the gateway's own. Names are
  * resolved when there is something to send: what they stand for now says nothing about then.
  */
 export function refuseAddress(url: string, rule: AddressRule): void {

@@ -93,7 +93,7 @@ interface UnderWay {
   readonly ended: Promise<void>;
 }
 
-/** What came of a try; null where the coordinator stopped before it was known. */
+/** What came of a try; null if the coordinator stopped before it was known. */
 type Verdict = 'over' | { readonly failed: string } | null;
 
 export class WebhookSender {
@@ -233,7 +233,7 @@ export class WebhookSender {
     }
   }
 
-  /** The status of the answer; null where there is nothing to tell. */
+  /** The status of the answer; null if there is nothing to tell. */
   async #send(delivery: WebhookDelivery, signal: AbortSignal): Promise<number | null> {
     const { describe, userAgent, ca } = this.#parts;
     const data = await unlessAborted(describe(delivery), signal);
@@ -331,7 +331,7 @@ export function openWebhooks({ store, logger, config, present }: WebhookParts): 
 
 // What a webhook tells: the job or the batch, as the API would show it to its caller.
 
-/** As JSON; null where there is nothing to tell any more. */
+/** As JSON; null if there is nothing to tell any more. */
 type Describe = (delivery: WebhookDelivery) => Promise<string | null>;
 
 /** How the API writes them. */

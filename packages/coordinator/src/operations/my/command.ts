@@ -34,7 +34,7 @@ export function change<Schema extends z.ZodType, Result>(
   return { kind: 'change', args, run };
 }
 
-/** Throws where what the arguments name is not the member's. */
+/** Throws if what the arguments name is not the member's. */
 type Guard<Schema extends z.ZodType> = (mine: Mine, args: z.output<Schema>) => Promise<unknown>;
 
 /** The operation as it is, where the guard lets it pass. */

@@ -166,7 +166,7 @@ export type MyChange = Exclude<MyName, MyRead>;
 
 type AnyCommand = MyCommand<'read' | 'change', z.ZodType, object>;
 
-/** Null where there is none of this name. */
+/** Null if there is none of this name. */
 export function findMyCommand(name: string): AnyCommand | null {
   const commands: Readonly<Record<string, AnyCommand>> = MY_COMMANDS;
   return Object.hasOwn(commands, name) ? (commands[name] ?? null) : null;

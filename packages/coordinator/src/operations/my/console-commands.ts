@@ -28,7 +28,7 @@ export class ConsoleCommands {
     this.#parts = parts;
   }
 
-  /** Null where there is none of this name. */
+  /** Null if there is none of this name. */
   find(area: Area, name: string): ConsoleCommand | null {
     return area === 'my' ? this.#findMine(name) : this.#findAdmin(name);
   }
@@ -64,7 +64,7 @@ export class ConsoleCommands {
   }
 }
 
-/** The argument that is wrong; null where the error is about none of them alone. */
+/** The argument that is wrong; null if the error is about none of them alone. */
 export function fieldAtFault(error: Error): string | null {
   return error instanceof ArgumentError && error.field !== '' ? error.field : null;
 }

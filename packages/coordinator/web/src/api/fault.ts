@@ -3,10 +3,10 @@ export class Fault extends Error {
   /** 0 where nothing answered. */
   readonly status: number;
   readonly code: string;
-  /** The field that is wrong; null where it is not one field. */
+  /** The field that is wrong; null if it is not one field. */
   readonly param: string | null;
   readonly requestId: string | null;
-  /** After which it may be tried again; null where nothing is said. */
+  /** After which it may be tried again; null if nothing is said. */
   readonly retryAfterS: number | null;
 
   constructor(message: string, told: Partial<Pick<Fault, keyof FaultFacts>> = {}) {

@@ -23,7 +23,7 @@ export const QUEUE = '/api/inference/queue/summary';
 interface Cancellation {
   readonly id: string;
   readonly status: Job['status'];
-  /** False where it had ended before. */
+  /** False if it had ended before. */
   readonly canceled: boolean;
 }
 
@@ -57,7 +57,7 @@ const MAX_AT_ONCE = 6;
 export interface Outcome {
   /** The ids of those that went well. */
   readonly done: readonly string[];
-  /** Why the others were left; null where there are none. */
+  /** Why the others were left; null if there are none. */
   readonly fault: Fault | null;
 }
 

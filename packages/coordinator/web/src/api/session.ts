@@ -20,10 +20,10 @@ export interface Session {
 
 export const SESSION = '/api/console/v1/session';
 
-/** Undefined until it is known, null where nobody is logged in. */
+/** Undefined until it is known, null if nobody is logged in. */
 export const session = new Cell<Session | null | undefined>(undefined);
 
-/** Asks who is logged in. Throws a `Fault` where nothing answers. */
+/** Asks who is logged in. Throws a `Fault` if nothing answers. */
 export async function loadSession(): Promise<void> {
   const response = await fetch(SESSION).catch(() => null);
   if (response === null) throw unreachable();
@@ -53,7 +53,7 @@ export function tellTabs(): void {
   tabs?.postMessage(null);
 }
 
-/** Throws a `Fault` where whoever sits down here next would still be let in. */
+/** Throws a `Fault` if whoever sits down here next would still be let in. */
 export async function logOut(): Promise<void> {
   const response = await fetch(SESSION, { method: 'DELETE' }).catch(() => null);
   if (response === null) throw unreachable();

@@ -102,7 +102,7 @@ export class StoreCalls {
   }
 
   /**
-   * The actor is whose change it is. Throws `storage_unavailable` where the database cannot do it,
+   * The actor is whose change it is. Throws `storage_unavailable` if the database cannot do it,
    * another error where it is our fault.
    */
   call<Name extends keyof Operations>(

@@ -27,7 +27,7 @@ export function openDatabase(path: string): Database {
   return database;
 }
 
-/** Opens for reading, beside a coordinator that writes. Throws where the file is missing. */
+/** Opens for reading, beside a coordinator that writes. Throws if the file is missing. */
 export function openForReading(path: string): Database {
   return new SqliteDatabase(path, {
     readonly: true,

@@ -42,7 +42,7 @@ export interface SpaceQuestion {
 const USAGE_ROW_BYTES = 400;
 const AUDIT_ROW_BYTES = 400;
 
-/** Null where its tables are those of another version. */
+/** Null if its tables are those of another version. */
 export function spaceOfDatabase(file: string, { now, before }: SpaceQuestion): StoreSpace | null {
   const database = openForReading(file);
   try {

@@ -19,8 +19,8 @@ export interface FolderLock {
 }
 
 /**
- * Creates the folder, open to its owner only, and locks it. Throws a `CommandError` where that
- * fails: `conflict` where another process has it, `notAuthorised` where another user does.
+ * Creates the folder, open to its owner only, and locks it. Throws a `CommandError` if that
+ * fails: `conflict` if another process has it, `notAuthorised` if another user does.
  */
 export function lockFolder(folder: string): FolderLock {
   makePrivate(folder);
@@ -39,7 +39,7 @@ export function lockFolder(folder: string): FolderLock {
 }
 
 /**
- * Throws `notAuthorised` where the folder keeps this user from so much. One that is missing keeps
+ * Throws `notAuthorised` if the folder keeps this user from so much. One that is missing keeps
  * nobody.
  */
 export function requireAccess(folder: string, mode: number): void {

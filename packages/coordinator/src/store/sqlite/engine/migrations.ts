@@ -21,7 +21,7 @@ const FOLDER = fileURLToPath(new URL('../../../../migrations/sqlite', import.met
 
 const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
-/** Brings the tables up to this program. Throws a `CommandError` where they are newer than it. */
+/** Brings the tables up to this program. Throws a `CommandError` if they are newer than it. */
 export function migrate(database: Database, folder: string = FOLDER): void {
   const migrations = readMigrations(folder);
   const version = schemaVersion(database);
@@ -96,7 +96,7 @@ export interface MigrationStatus {
   readonly backups: readonly string[];
 }
 
-/** Looks at the database file without a lock. Throws where it cannot be read. */
+/** Looks at the database file without a lock. Throws if it cannot be read. */
 export function migrationStatus(file: string): MigrationStatus {
   const database = openForReading(file);
   try {

@@ -58,7 +58,7 @@ export class UsageBuffer {
     }
   }
 
-  /** False where the rows are to be written again. */
+  /** False if the rows are to be written again. */
   async #write(rows: readonly UsageRow[]): Promise<boolean> {
     try {
       await this.#options.write(rows);

@@ -99,7 +99,7 @@ export const JOB_COLUMNS = `${Object.keys(COLUMNS).join(', ')}, (
     select asset_id from job_assets where job_id = jobs.id order by position limit 1
   ) as first_asset_id`;
 
-/** A job by its id; undefined where it is another member's. A null member stands for any. */
+/** A job by its id; undefined if it is another member's. A null member stands for any. */
 export function jobFinder(
   database: Database,
 ): (id: string, memberId: string | null) => JobRow | undefined {

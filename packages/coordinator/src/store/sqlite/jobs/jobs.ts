@@ -238,7 +238,7 @@ function isNewer(a: JobRow, b: JobRow): boolean {
 const ENDS = { asc: '', desc: '~' } as const;
 
 /**
- * The id that a page of a list begins behind; null where `after` is unknown. Whether another
+ * The id that a page of a list begins behind; null if `after` is unknown. Whether another
  * member's job or batch exists is not to be learned by paging.
  */
 export function pageStart(

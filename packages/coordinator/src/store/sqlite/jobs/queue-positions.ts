@@ -96,7 +96,7 @@ function walker(database: Database): (walk: Walk, to: Place) => Walk {
   }
 }
 
-/** A walk to a place that is near the end; null where it is not, or where it cannot be told. */
+/** A walk to a place that is near the end; null if it is not, or where it cannot be told. */
 function endReader(database: Database): (to: Place) => Walk | null {
   const behind = database.prepare<unknown[], Count>(
     `select member_id, count(*) as jobs from (

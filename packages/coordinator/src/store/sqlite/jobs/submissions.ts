@@ -18,7 +18,7 @@ export interface Subject {
 }
 
 export interface SubmissionWriter {
-  /** The id of what was submitted under the same idempotency key before; null where nothing was. */
+  /** The id of what was submitted under the same idempotency key before; null if nothing was. */
   readonly replayed: (
     kind: Subject['kind'],
     submission: Pick<Submission, 'memberId' | 'idempotencyKey'>,
@@ -102,7 +102,7 @@ interface Addition {
   readonly bytes: number;
 }
 
-/** Tells which limit so many more jobs of a member would break; null where there is room. */
+/** Tells which limit so many more jobs of a member would break; null if there is room. */
 export function queueLimitReader(
   database: Database,
 ): (addition: Addition, limits: QueueLimits) => QueueFull | null {

@@ -77,7 +77,7 @@ function creator(database: Database, trail: AuditTrail): Operations['createInvit
   };
 }
 
-/** What keeps a member from one more invite; null where nothing does. */
+/** What keeps a member from one more invite; null if nothing does. */
 function inviterLimits(database: Database) {
   const open = 'used_at is null and revoked_at is null and expires_at > @now';
   const own = `role = 'member' and coalesce(network_id, '') in

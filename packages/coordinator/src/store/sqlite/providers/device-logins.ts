@@ -269,7 +269,7 @@ function collector(database: Database, trail: AuditTrail): Operations['collectDe
   };
 }
 
-/** Null where its provider can be registered. */
+/** Null if its provider can be registered. */
 function outcomeOf(
   row: Row | undefined,
   now: number,

@@ -162,7 +162,7 @@ function remover(database: Database, trail: AuditTrail): Operations['removeProvi
   };
 }
 
-/** Reads one by its id; null where there is none. */
+/** Reads one by its id; null if there is none. */
 export function providerFinder(database: Database): (id: string) => Provider | null {
   const find = database.prepare<[string], Row>(`${SELECT} where p.id = ?`);
   return (id) => {

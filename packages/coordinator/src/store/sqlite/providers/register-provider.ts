@@ -13,7 +13,7 @@ interface Newcomer {
   readonly approved: boolean;
 }
 
-/** Writes a new provider and returns its id; null where the owner has given its name already. */
+/** Writes a new provider and returns its id; null if the owner has given its name already. */
 export type RegisterProvider = (newcomer: Newcomer, now: number) => string | null;
 
 export function providerRegistrar(database: Database): RegisterProvider {

@@ -77,7 +77,7 @@ function Call({ baseUrl }: { readonly baseUrl: string }) {
   );
 }
 
-/** Undefined until it is known, null where there is none. */
+/** Undefined until it is known, null if there is none. */
 function useModel(type: Model['service_type']): Model | null | undefined {
   const { data } = useMy('model.list', {}, { topics: ['providers'] });
   const fitting = data?.find((one) => one.service_type === type && one.online);

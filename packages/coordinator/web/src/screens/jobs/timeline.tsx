@@ -14,7 +14,7 @@ interface Moment {
   readonly key: string;
   readonly mood: 'past' | 'now' | 'good' | 'bad';
   readonly title: string;
-  /** Unix ms; null where it has none of its own. */
+  /** Unix ms; null if it has none of its own. */
   readonly at: number | null;
   readonly note?: ComponentChildren;
 }

@@ -8,7 +8,7 @@ export interface Asset {
   readonly id: string;
   readonly content_type: string;
   readonly bytes: number;
-  /** Of sound; null where it is not known. */
+  /** Of sound; null if it is not known. */
   readonly seconds: number | null;
   readonly model: string;
   readonly endpoint: string;

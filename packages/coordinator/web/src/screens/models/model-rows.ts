@@ -17,7 +17,7 @@ export interface ModelRow {
   readonly providers: number;
   readonly slots: number;
   readonly freeSlots: number;
-  /** Of the fastest provider; null where none was measured. */
+  /** Of the fastest provider; null if none was measured. */
   readonly tokensPerSecond: number | null;
   readonly isOwn: boolean;
   /** The names of whoever else shares it, in the order of the alphabet. */

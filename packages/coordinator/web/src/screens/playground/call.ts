@@ -19,7 +19,7 @@ export interface RequestFile {
   readonly content: Blob;
 }
 
-/** Throws a `Fault` where the answer is not OK, and an `AbortError` after `signal`. */
+/** Throws a `Fault` if the answer is not OK, and an `AbortError` after `signal`. */
 export async function call(request: ApiRequest, signal?: AbortSignal): Promise<Response> {
   return answered(
     await send(`${CONSOLE}${ENDPOINTS[request.endpoint].path}`, initOf(request, signal)),

@@ -11,7 +11,7 @@ export interface Rate {
 /** Null until something was answered. */
 export const rate = keptCell<Rate | null>(() => null);
 
-/** Null where an answer does not tell it. */
+/** Null if an answer does not tell it. */
 export function readRate(headers: Pick<Headers, 'get'>, now: number): Rate | null {
   const told = ['limit', 'remaining', 'reset'].map((name) => headers.get(`x-ratelimit-${name}`));
   if (told.includes(null)) return null;

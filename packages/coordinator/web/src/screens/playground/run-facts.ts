@@ -1,7 +1,7 @@
 /** What is told of each answer beside the answer. */
 
 export interface RunFacts {
-  /** The public name of the machine that answered; null where none has. */
+  /** The public name of the machine that answered; null if none has. */
   readonly provider: string | null;
   readonly queueMs: number | null;
   readonly requestId: string | null;

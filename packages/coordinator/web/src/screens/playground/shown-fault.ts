@@ -5,7 +5,7 @@ export interface Shown {
   readonly message: string;
   readonly code: string;
   readonly requestId: string | null;
-  /** Unix ms; null where nothing is said. */
+  /** Unix ms; null if nothing is said. */
   readonly retryAt: number | null;
 }
 

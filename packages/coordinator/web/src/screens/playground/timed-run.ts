@@ -9,7 +9,7 @@ import { factsOf } from './run-facts.js';
 import type { RunFacts } from './run-facts.js';
 
 export interface RunState {
-  /** Null where none is under way. */
+  /** Null if none is under way. */
   readonly running: AbortController | null;
   /** Of the last run. */
   readonly fault: Shown | null;
@@ -23,7 +23,7 @@ interface Timed<T> {
 }
 
 /**
- * Runs it, and tells `write` how it stands. Resolves to null where it failed, which is then shown,
+ * Runs it, and tells `write` how it stands. Resolves to null if it failed, which is then shown,
  * or was stopped.
  */
 export async function timedRun<T>(

@@ -49,7 +49,7 @@ const KEPT = 'Its agent says so: it is paused there, outside its hours, or the c
 
 type Host = Pick<OwnProvider, 'host'>;
 
-/** `NVIDIA RTX 4090`, `2 × NVIDIA RTX 3090`; null where its agent has named none. */
+/** `NVIDIA RTX 4090`, `2 × NVIDIA RTX 3090`; null if its agent has named none. */
 export function gpuText({ host }: Host): string | null {
   const names = (host?.gpus ?? []).map(({ name, vendor }) => name ?? vendor ?? 'GPU');
   const counts = new Map<string, number>();
@@ -58,13 +58,13 @@ export function gpuText({ host }: Host): string | null {
   return parts.length === 0 ? null : parts.join(', ');
 }
 
-/** Of all its cards together; null where none is told. */
+/** Of all its cards together; null if none is told. */
 export function vramText({ host }: Host): string | null {
   const mib = (host?.gpus ?? []).reduce((sum, { vram_mib: one }) => sum + (one ?? 0), 0);
   return mib === 0 ? null : formatMib(mib);
 }
 
-/** Of its hottest card; null where none tells. */
+/** Of its hottest card; null if none tells. */
 export function heatText({ gpus }: Pick<OwnProvider, 'gpus'>): string | null {
   const degrees = gpus.flatMap(({ temperature_c: one }) => one ?? []);
   return degrees.length === 0 ? null : `${Math.round(Math.max(...degrees))} °C`;

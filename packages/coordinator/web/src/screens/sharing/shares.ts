@@ -56,7 +56,7 @@ export function shareFor(
   );
 }
 
-/** What is shared with them already, of which this is a part; null where nothing is. */
+/** What is shared with them already, of which this is a part; null if nothing is. */
 export function widerShare(
   { provider, subject }: { readonly provider: OwnProvider; readonly subject: Subject },
   shares: readonly GivenShare[],

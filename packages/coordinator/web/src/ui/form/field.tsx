@@ -5,7 +5,7 @@ import './field.css';
 interface FieldProps {
   readonly label: string;
   readonly hint?: string;
-  /** What is wrong with it; null where nothing is. */
+  /** What is wrong with it; null if nothing is. */
   readonly wrong?: string | null;
   readonly children: (ids: FieldIds) => ComponentChildren;
 }

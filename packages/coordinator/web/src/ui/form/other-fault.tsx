@@ -1,7 +1,7 @@
 import type { Fault } from '../../api/fault.js';
 import { FaultText } from '../table/states.js';
 
-/** What is wrong with this field; null where the fault is about something else. */
+/** What is wrong with this field; null if the fault is about something else. */
 export function wrongIn(fault: Fault | null, field: string): string | null {
   return fault?.param === field ? fault.message : null;
 }

@@ -51,7 +51,7 @@ const METHODS: Readonly<Partial<Record<EndpointKey, ClientMethod>>> = {
   edits: method('images.edit', [...PICTURE, 'image', 'mask'], []),
 };
 
-/** Null where the call is made by plain HTTP, as a job is, which those clients know nothing of. */
+/** Null if the call is made by plain HTTP, as a job is, which those clients know nothing of. */
 export function methodOf({ endpoint, body }: SnippetCall): ClientMethod | null {
   const found = METHODS[endpoint];
   if (found === undefined || body['async'] === true) return null;

@@ -32,7 +32,7 @@ export const SIDES = [0, 1] as const;
 export interface Turn {
   readonly id: number;
   readonly prompt: Prompt;
-  /** None where that model was not asked. */
+  /** None if that model was not asked. */
   readonly answers: readonly [Answer | null, Answer | null];
 }
 

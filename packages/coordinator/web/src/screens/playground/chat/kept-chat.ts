@@ -28,7 +28,7 @@ export function writeKept(chat: KeptChat, memberId: string): string {
   }
 }
 
-/** Null where there is none, or another member's. */
+/** Null if there is none, or another member's. */
 export function readKept(text: string | null, memberId: string): KeptChat | null {
   if (text === null) return null;
   try {

@@ -13,7 +13,7 @@ type Write = (changes: Partial<Answer>) => void;
 
 const BROKEN = 'The answer broke off before its end. Regenerate it.';
 
-/** Throws a `Fault` where no answer begins, and an `AbortError` where it was stopped. */
+/** Throws a `Fault` if no answer begins, and an `AbortError` where it was stopped. */
 export async function streamAnswer(
   send: (request: ApiRequest) => Promise<Response>,
   request: ApiRequest,

@@ -14,7 +14,7 @@ export interface Source {
 
 export const SOURCE_TYPES = ['image/png', 'image/jpeg', 'image/webp'];
 
-/** Throws a `Fault` where it is no picture. */
+/** Throws a `Fault` if it is no picture. */
 export async function openSource(file: Blob, name: string): Promise<Source> {
   const url = URL.createObjectURL(file);
   try {

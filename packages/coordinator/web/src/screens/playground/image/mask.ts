@@ -53,7 +53,7 @@ interface Size {
   readonly height: number;
 }
 
-/** Inside the picture, in whole pixels; null where nothing of it is left. */
+/** Inside the picture, in whole pixels; null if nothing of it is left. */
 export function rectangleIn(size: Size, wanted: Point & Size): Rectangle | null {
   const numbers = [wanted.x, wanted.y, wanted.width, wanted.height];
   if (!numbers.every(Number.isFinite)) return null;
