@@ -5,9 +5,7 @@
  */
 import { nearest } from '@inference-gateway/shared/nearest';
 import { LOG_LEVELS } from '@inference-gateway/shared/program/logger';
-import type { LogLevel } from '@inference-gateway/shared/program/logger';
 import { ASSETS_ACCESS } from '@inference-gateway/shared/media/types';
-import type { AssetsAccess } from '@inference-gateway/shared/media/types';
 
 export type { Setting };
 
