@@ -1,5 +1,5 @@
 /**
- * What is built in for sounds, where there is no ffmpeg: how many seconds of sound it converts in
+ * What is built in for sounds, if there is no ffmpeg: how many seconds of sound it converts in
  * one second of a processor's time, whatever else the machine does meanwhile.
  */
 import ffmpeg from '@ffmpeg-installer/ffmpeg';

@@ -24,7 +24,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
 }
 
 if (!existsSync(installed) || isOlder(installed, lock)) {
-  // What has to be compiled, for want of a ready one, is compiled on all cores.
+  // A module without a prebuilt binary is compiled on all cores.
   run('npm', ['ci', '--no-audit', '--no-fund'], { JOBS: 'max' });
 }
 run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b']);

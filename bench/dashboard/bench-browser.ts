@@ -21,7 +21,7 @@ export interface Opened {
   readonly page: Page;
   /** From the navigation to the first frame that shows it. */
   readonly drawnMs: number;
-  /** A long task keeps the page from answering: the longest from then on, 0 where there is none. */
+  /** A long task keeps the page from answering: the longest from then on, 0 if there is none. */
   readonly longestTask: (sinceMs?: number) => Promise<number>;
   readonly close: () => Promise<void>;
 }

@@ -51,7 +51,7 @@ export class Fleet {
     return { ...this.#counts, links: this.#links, ends: { ...this.#ends } };
   }
 
-  /** All dial at this moment, whoever sleeps. */
+  /** All dial at this moment, sleeping homes included. */
   wakeAll(): void {
     for (const home of this.homes) home.wake();
   }

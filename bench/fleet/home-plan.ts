@@ -7,7 +7,7 @@ export interface HomePlan {
   readonly models: readonly string[];
   readonly slots: number;
   readonly card: CardPlan;
-  /** Of the way from the home to the coordinator; null if it is never the narrow place. */
+  /** Of the way from the home to the coordinator; null if it is never the bottleneck. */
   readonly upBytesPerSecond: number | null;
   /** How often it goes away, on average, and for how long; null: never of its own accord. */
   readonly leaves: { readonly everyMs: number; readonly awayMs: number } | null;

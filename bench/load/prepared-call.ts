@@ -8,7 +8,7 @@ import { imageRequest, uploadRequest } from './media-request.js';
 
 export interface PreparedCall {
   readonly request: Buffer;
-  /** Throws if something was lost on the way: the time would mean nothing. */
+  /** Throws if data was lost on the way: the time would mean nothing. */
   readonly check: ((answer: AnswerGlimpse) => void) | null;
 }
 
