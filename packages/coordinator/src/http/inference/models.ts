@@ -2,11 +2,13 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import { nearest } from '@inference-gateway/shared/nearest';
 import type Router from '@koa/router';
+import type * as z from 'zod';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import type { Links, ProviderView } from '../../core/routing/links.js';
 import { servedModels } from '../../core/access/access.js';
 import type { Caller } from '../../core/access/caller.js';
+import type { model } from '../../openapi/media-resources.js';
 import { callerOf } from '../edge/context.js';
 import type { RequestState } from '../edge/context.js';
 
@@ -46,22 +48,11 @@ function unknownModel(id: string, online: readonly string[]): ApiError {
 
 // Inside to outside: the resources of the specification, section 2.
 
-export interface ModelResource {
-  readonly id: string;
-  readonly object: 'model';
-  /** Unix seconds at which the provider was registered. */
-  readonly created: number;
-  /** The owner's public name. */
-  readonly owned_by: string;
-  readonly service_type: ServiceType;
-  readonly input_modalities: readonly string[];
-  readonly output_modalities: readonly string[];
-  readonly supported_features: readonly string[];
-  readonly context_length: number | null;
-}
-
-/** A row that is still being put together. */
-type Row = { -readonly [Field in keyof ModelResource]: ModelResource[Field] };
+/** What the API documents is what it answers: the type of the OpenAPI schema. */
+type Row = z.output<typeof model>;
+export type ModelResource = {
+  readonly [Field in keyof Row]: Row[Field] extends string[] ? readonly string[] : Row[Field];
+};
 
 /** What is online for this caller now: one row an id and service type. */
 function presentModels(
@@ -98,16 +89,16 @@ function presentModel(
   provider: ProviderView,
   serviceType: ServiceType,
   model: AdvertisedModel,
-): ModelResource {
+): Row {
   return {
     id: model.id,
     object: 'model',
     created: Math.floor(provider.createdAt / 1000),
     owned_by: provider.ownerName,
     service_type: serviceType,
-    input_modalities: model.input_modalities,
-    output_modalities: model.output_modalities,
-    supported_features: model.supported_features,
+    input_modalities: [...model.input_modalities],
+    output_modalities: [...model.output_modalities],
+    supported_features: [...model.supported_features],
     context_length: model.context_length,
   };
 }
@@ -120,7 +111,7 @@ function merge(row: Row, model: AdvertisedModel): void {
   row.context_length = smallest(row.context_length, model.context_length);
 }
 
-function union(a: readonly string[], b: readonly string[]): readonly string[] {
+function union(a: string[], b: readonly string[]): string[] {
   return b.every((one) => a.includes(one)) ? a : [...new Set([...a, ...b])];
 }
 

@@ -1,68 +1,22 @@
 /** Inside to outside: jobs and batches as the specification, section 2, has them. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey, InferenceType } from '@inference-gateway/shared/endpoints';
+import type * as z from 'zod';
 import { batchStatus } from '../../core/jobs/job.js';
-import type { BatchStatus, JobError, JobStatus } from '../../core/jobs/job.js';
 import type { Waiting } from '../../core/jobs/waiting-reason.js';
+import type { batch, job } from '../../openapi/job-resources.js';
 import type { Asset, Batch, BatchDetail, BatchJob, Job, JobDetail } from '../../store/port.js';
 
-export interface JobResource {
-  readonly id: string;
-  readonly object: 'service.job';
-  readonly status: JobStatus;
-  readonly inference_type: InferenceType | null;
-  /** `/v1/chat/completions` */
-  readonly endpoint: string;
-  readonly model: string;
-  /** Unix seconds. */
-  readonly created: number;
-  readonly queued_at: string;
-  readonly started_at: string | null;
-  readonly finished_at: string | null;
-  readonly attempts: number;
-  readonly max_attempts: number;
-  readonly batch_id: string | null;
-  /** Of a FAILED job. */
-  readonly error: JobError | null;
-  /** Both only while it is QUEUED. */
-  readonly position?: number | null;
-  readonly waiting_reason?: string;
-  /** The first of its files. */
-  readonly result_url?: string;
-}
+// What the API documents is what it answers: these are the types of the OpenAPI schemas.
+export type JobResource = Readonly<Omit<z.output<typeof job>, 'result' | 'assets'>>;
+export type JobDetailResource = With<z.output<typeof job>, 'assets'>;
+export type BatchResource = Readonly<Omit<z.output<typeof batch>, 'jobs'>>;
+type BatchDetailResource = With<z.output<typeof batch>, 'jobs'>;
 
-export interface JobDetailResource extends JobResource {
-  /** Of a PROCESSED text job. */
-  readonly result?: unknown;
-  readonly assets: readonly {
-    readonly id: string;
-    readonly url: string;
-    readonly content_type: string;
-    readonly bytes: number;
-  }[];
-}
-
-export interface BatchResource {
-  readonly id: string;
-  readonly object: 'service.batch';
-  readonly label: string | null;
-  readonly status: BatchStatus;
-  readonly total: number;
-  readonly queued: number;
-  readonly processing: number;
-  readonly processed: number;
-  readonly failed: number;
-  readonly canceled: number;
-  /** Unix seconds. */
-  readonly created: number;
-}
-
-interface BatchJobResource {
-  readonly id: string;
-  readonly status: JobStatus;
-  readonly inference_type: InferenceType | null;
-  readonly index: number;
-}
+/** One of which a field is there that others do not have. */
+type With<Resource, Field extends keyof Resource> = Readonly<Omit<Resource, Field>> & {
+  readonly [Name in Field]-?: NonNullable<Resource[Name]>;
+};
 
 export interface Presentation {
   /** Where a file is fetched. */
@@ -134,11 +88,11 @@ export function presentBatch({ id, label, createdAt, counts }: Batch): BatchReso
 }
 
 /** With its jobs, as the single get has them. */
-export function presentBatchDetail({ batch, jobs }: BatchDetail) {
+export function presentBatchDetail({ batch, jobs }: BatchDetail): BatchDetailResource {
   return { ...presentBatch(batch), jobs: jobs.map(presentBatchJob) };
 }
 
-function presentBatchJob({ id, status, endpoint, index }: BatchJob): BatchJobResource {
+function presentBatchJob({ id, status, endpoint, index }: BatchJob) {
   return { id, status, inference_type: inferenceType(endpoint), index };
 }
 
@@ -146,8 +100,10 @@ function presentAsset({ id, contentType, bytes }: Asset, urlOf: Presentation['ur
   return { id, url: urlOf(id), content_type: contentType, bytes };
 }
 
-function inferenceType(endpoint: EndpointKey): InferenceType | null {
-  return ENDPOINTS[endpoint].inferenceType;
+function inferenceType(endpoint: EndpointKey): InferenceType {
+  const type = ENDPOINTS[endpoint].inferenceType;
+  if (type === null) throw new Error(`a job of ${endpoint}, which has no jobs`);
+  return type;
 }
 
 function unixSeconds(unixMs: number): number {

@@ -2,11 +2,13 @@
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
 import type Router from '@koa/router';
+import type * as z from 'zod';
 import { servedModels } from '../../core/access/access.js';
 import type { Caller } from '../../core/access/caller.js';
 import type { Links, LinkView, ProviderView } from '../../core/routing/links.js';
 import { isStalled } from '../../core/jobs/waiting-reason.js';
 import type { JobActions } from '../../jobs/job-actions.js';
+import type { queueSummary } from '../../openapi/job-resources.js';
 import type { ModelQueue, Store } from '../../store/port.js';
 import { callerOf } from '../edge/context.js';
 import type { RequestState } from '../edge/context.js';
@@ -19,7 +21,11 @@ export interface QueueParts {
 }
 
 /** `now` is in Unix ms. */
-export async function summarizeQueue(parts: QueueParts, caller: Caller, now: number) {
+export async function summarizeQueue(
+  parts: QueueParts,
+  caller: Caller,
+  now: number,
+): Promise<z.output<typeof queueSummary>> {
   const { jobActions, store, links } = parts;
   const [all, own, paused] = await Promise.all([
     store.modelQueues(null),
