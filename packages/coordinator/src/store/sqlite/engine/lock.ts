@@ -14,6 +14,9 @@ export const LOCK_FILE = 'lock.db';
 const PRIVATE = 0o700;
 const OTHERS = 0o077;
 
+/** A database that the garbage collector takes is closed with it, and its lock is free. */
+const held = new Set<Database>();
+
 export interface FolderLock {
   release(): void;
 }
@@ -35,7 +38,13 @@ export function lockFolder(folder: string): FolderLock {
     database.close();
     throw lockError(folder, cause);
   }
-  return { release: () => void database.close() };
+  held.add(database);
+  return {
+    release: () => {
+      held.delete(database);
+      database.close();
+    },
+  };
 }
 
 /**
