@@ -30,7 +30,8 @@ describe.runIf(process.platform === 'linux')('the memory of the coordinator stay
     socket.write('0\r\n\r\n');
     const [answer] = (await once(socket, 'data')) as [Buffer];
     expect(answer.toString()).toContain('invalid_json');
-    expect((await rssOf(coordinator.child.pid)) - before).toBeLessThan(80 * MIB);
+    // Measured: 45 MiB on Node 20 and 96 on 24; 170 and 285 if each piece is kept.
+    expect((await rssOf(coordinator.child.pid)) - before).toBeLessThan(128 * MIB);
   });
 
   it('where everything in a body is wrong', { timeout: 60_000 }, async () => {
