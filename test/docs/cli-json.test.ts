@@ -11,7 +11,7 @@ import { answer, reply } from '../support/fake-behaviours.js';
 import { fakeNvidiaSmi } from '../support/fake-nvidia-smi.js';
 import { startKoboldCpp } from '../support/local-servers/koboldcpp.js';
 import { leafCommands } from '../support/command-tree.js';
-import { manyCommands } from '../support/many-commands.js';
+import { runCommand } from '../support/run-command.js';
 import type { ProgramName } from '../support/program.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
@@ -78,13 +78,13 @@ async function seeRunning(seen: Seen): Promise<void> {
   const { services } = provider;
   links.online.set(provider.id, withCards({ ...onlineView(provider), services }));
   jobActions.lastTickAt = Date.now();
-  const commands = manyCommands('gateway-coordinator');
   const created = ['user create', 'user create --email frida@example.org'] as const;
   for (const [shape, line] of [created, ...lines(full)]) {
-    const { stdout, stderr } = await commands.run(wordsOf(line, folder.path));
+    const { stdout, stderr } = await runCommand('gateway-coordinator', wordsOf(line, folder.path));
     seen.add(shape, stdout, stderr);
     if (shape === 'user create') continue;
-    expectReadable(line, await commands.run(wordsOf(line, folder.path).filter(isNoFlag)));
+    const words = wordsOf(line, folder.path).filter(isNoFlag);
+    expectReadable(line, await runCommand('gateway-coordinator', words));
   }
 }
 
@@ -177,7 +177,7 @@ test('gateway-agent prints what docs/cli says, and all of it', async () => {
   onTestFinished(() => kobold.close());
   const ports = [new URL(home.server.baseUrl).port, String(kobold.port)];
   await see('services scan', 'services', 'scan', '--port', ...ports);
-  const { stdout } = await manyCommands('gateway-agent').run(['version', '--json']);
+  const { stdout } = await runCommand('gateway-agent', ['version', '--json']);
   seen.add('version', stdout, '');
   await seeShared(seen);
   await seeService(seen);

@@ -6,7 +6,7 @@
 import { beforeAll, expect } from 'vitest';
 import { cpuMs } from './cpu-time.js';
 import type { CpuMeta } from './cpu-time.js';
-import { endCommands } from './many-commands.js';
+import { endCommands } from './run-command.js';
 import { until } from './until.js';
 
 /** A server or a process ends a moment after it was told to. */

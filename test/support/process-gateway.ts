@@ -7,8 +7,9 @@ import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import { runProgram, startProgram } from './program.js';
+import { startProgram } from './program.js';
 import type { Finished, RunningProgram, Script } from './program.js';
+import { runCommand } from './run-command.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 const OWNER = 'anna@example.org';
@@ -43,7 +44,7 @@ export class ProcessGateway {
   }
 
   admin(...args: string[]): Promise<Finished> {
-    return runProgram('gateway-coordinator', [...args, '--data', this.dataDir]);
+    return runCommand('gateway-coordinator', [...args, '--data', this.dataDir]);
   }
 
   /** Sends a raw request with the member's key. */
@@ -64,9 +65,11 @@ export class ProcessGateway {
   /** Enrolls one more agent of the member's. */
   async enroll(name: string, services: readonly object[], url = this.url): Promise<void> {
     const token = expectOk(await this.admin('token', 'create', '--owner', OWNER)).stdout;
-    const args = ['enroll', '--url', this.url, '--token-file', '-', '--name', name];
     const config = this.configOf(name);
-    expectOk(await runProgram('gateway-agent', [...args, '--config', config], { input: token }));
+    const tokenFile = `${config}.join-token`;
+    await writeFile(tokenFile, token);
+    const args = ['enroll', '--url', this.url, '--token-file', tokenFile, '--name', name];
+    expectOk(await this.agentCommand(name, ...args));
     await writeFile(config, JSON.stringify({ url, name, services }));
   }
 
@@ -82,7 +85,7 @@ export class ProcessGateway {
   }
 
   agentCommand(name: string, ...args: string[]): Promise<Finished> {
-    return runProgram('gateway-agent', [...args, '--config', this.configOf(name)]);
+    return runCommand('gateway-agent', [...args, '--config', this.configOf(name)]);
   }
 
   get dataDir(): string {

@@ -1,33 +1,43 @@
-/** Many command lines of a real program, for tests to which only their outcomes matter. */
+/** Command lines of a real program, for tests to which only their outcomes matter. */
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
-import { hasEnded, openProgram } from './program.js';
+import { hasEnded, openProgram, runProgram } from './program.js';
 import type { Finished, OpenProgram, ProgramName, RunOptions } from './program.js';
 import { until } from './until.js';
 
-/** What a command leaves open would keep its own process from ending, too. */
+/** A command that leaves something open would keep its own process from ending, too. */
 const END_TIMEOUT_MS = 10_000;
 
-export interface ManyCommands {
-  /** Runs one to its end, after those that were asked for before. */
-  run(words: readonly string[]): Promise<Finished>;
-}
-
-/** Those that the tests before have done with. */
+/** Each is used by one command at a time, and by the later tests of the file. */
 const idle: CommandProcess[] = [];
 
 /**
- * They run in one process, which no other test uses meanwhile, but the later ones of the file do.
- * It must end by itself when they have all run: `endCommands` sees to that.
+ * Runs a command to its end in a process that has run others before: most of what a command costs
+ * is the start of its process. It sees no environment but this and PATH. A test of signals, stdin,
+ * raw output or the user that a command runs as starts a process for it: `runProgram`. So does
+ * this if a variable of Node's own is given, which Node reads at its start.
  */
-export function manyCommands(name: ProgramName, env: RunOptions['env'] = {}): ManyCommands {
+export async function runCommand(
+  name: ProgramName,
+  words: readonly string[],
+  env: RunOptions['env'] = {},
+): Promise<Finished> {
+  if (Object.keys(env).some(isOfNode)) return runProgram(name, words, { env, input: null });
   const index = idle.findIndex((other) => other.name === name);
   const process = idle.splice(index, index < 0 ? 0 : 1)[0] ?? new CommandProcess(name);
+  let isOver = false;
+  // A test that has ended with a command under way has no use for its process.
   onTestFinished(async () => {
-    if (process.isBusy || hasEnded(process.program)) await process.end();
-    else idle.push(process);
+    if (!isOver) await process.program.kill();
   });
-  return { run: (words) => process.run({ words, env }) };
+  const finished = await process.run({ words, env });
+  isOver = true;
+  idle.push(process);
+  return finished;
+}
+
+function isOfNode(variable: string): boolean {
+  return variable.startsWith('NODE_');
 }
 
 /** Ends the processes of a file of tests, each of which must do so by itself. */
@@ -37,7 +47,7 @@ export async function endCommands(): Promise<void> {
 
 interface Line {
   readonly words: readonly string[];
-  /** All that the command sees, but for PATH where it is not given. */
+  /** All that the command sees, and PATH if it is not in there. */
   readonly env: RunOptions['env'];
 }
 
@@ -45,8 +55,6 @@ class CommandProcess {
   readonly name: ProgramName;
   readonly program: OpenProgram;
   readonly #answers: AsyncIterator<string>;
-  #last: Promise<unknown> = Promise.resolve();
-  #running = 0;
 
   constructor(name: ProgramName) {
     const file = new URL('run-command-lines.js', import.meta.url);
@@ -56,15 +64,12 @@ class CommandProcess {
     this.#answers = createInterface({ input: this.program.child.stdout })[Symbol.asyncIterator]();
   }
 
-  get isBusy(): boolean {
-    return this.#running > 0;
-  }
-
-  run(line: Line): Promise<Finished> {
-    this.#running++;
-    const next = this.#last.then(() => this.#runNow(line)).finally(() => this.#running--);
-    this.#last = next.catch(() => {});
-    return next;
+  async run(line: Line): Promise<Finished> {
+    this.program.child.stdin.write(`${JSON.stringify(line)}\n`);
+    const { value, done } = await this.#answers.next();
+    if (done !== true) return JSON.parse(value) as Finished;
+    const { stderr } = await this.program.finished;
+    throw new Error(`"${line.words.join(' ')}" ended the process: ${stderr}`);
   }
 
   async end(): Promise<void> {
@@ -77,13 +82,5 @@ class CommandProcess {
     } finally {
       await this.program.kill();
     }
-  }
-
-  async #runNow(line: Line): Promise<Finished> {
-    this.program.child.stdin.write(`${JSON.stringify(line)}\n`);
-    const { value, done } = await this.#answers.next();
-    if (done !== true) return JSON.parse(value) as Finished;
-    const { stderr } = await this.program.finished;
-    throw new Error(`"${line.words.join(' ')}" ended the process: ${stderr}`);
   }
 }

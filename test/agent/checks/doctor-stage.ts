@@ -8,8 +8,6 @@ import type { Check } from '@inference-gateway/shared/program/check';
 import { onTestFinished } from 'vitest';
 import { chmod, writeFile } from 'node:fs/promises';
 import { fakeTools } from '../../support/fake-tools.js';
-import { manyCommands } from '../../support/many-commands.js';
-import type { ManyCommands } from '../../support/many-commands.js';
 import { certificatePair } from '../../support/tls-front.js';
 import type { CertificateName } from '../../support/tls-front.js';
 import { agentHome } from '../cli/agent-program.js';
@@ -32,34 +30,21 @@ export interface Patient {
 }
 
 /**
- * Without looking at the card: that takes a while where there is none. Examined by `commands`, but
- * in a process of its own where it has an environment of its own.
+ * Without looking at the card: that takes a while on a machine that has none.
  */
-export async function patient(
-  url: string,
-  config: object = {},
-  commands?: ManyCommands,
-): Promise<Patient> {
+export async function patient(url: string, config: object = {}): Promise<Patient> {
   const home = await agentHome();
   const { path: PATH } = await fakeTools(MACHINE);
-  const shared = commands ?? manyCommands('gateway-agent', { PATH });
   const { folder, configFile } = home;
   await home.writeConfig({ url, game_mode: { enabled: false }, ...config });
   await writeFile(`${configFile}.token`, `gwa_${'a'.repeat(43)}`);
   await chmod(`${configFile}.token`, 0o600);
   const examine: Patient['examine'] = async (environment) => {
     const args = ['doctor', '--json', '--config', configFile];
-    const isPlain = environment === undefined;
-    const run = isPlain ? shared.run(args) : home.run(args, { PATH, ...environment });
-    const { code, stdout, stderr } = await run;
+    const { code, stdout, stderr } = await home.run(args, { PATH, ...environment });
     return examined({ code, stderr, checks: JSON.parse(stdout) as Check[] });
   };
   return { folder, configFile, examine };
-}
-
-/** A process in which several patients are examined. */
-export async function doctorCommands(): Promise<ManyCommands> {
-  return manyCommands('gateway-agent', { PATH: (await fakeTools(MACHINE)).path });
 }
 
 /** A card and a converter that answer at once: to ask what the machine has takes a second. */

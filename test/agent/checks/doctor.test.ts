@@ -12,7 +12,7 @@ import { fakeTools } from '../../support/fake-tools.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { certificateFile } from '../../support/tls-front.js';
 import { deadOrigin, httpServer } from '../cli/agent-program.js';
-import { doctorCommands, faultyCoordinator, patient } from './doctor-stage.js';
+import { faultyCoordinator, patient } from './doctor-stage.js';
 
 /** Each starts several processes. */
 vi.setConfig({ testTimeout: 60_000 });
@@ -104,19 +104,17 @@ test('a name that nobody knows fails, and what stands behind it is not tried', a
 });
 
 test('a coordinator that is gone fails, and so does another server in its place', async () => {
-  const commands = await doctorCommands();
-  const gone = await (await patient(await deadOrigin(), {}, commands)).examine();
+  const gone = await (await patient(await deadOrigin())).examine();
   expect(gone.failed).toEqual(['coordinator']);
   expect(gone.found('coordinator')).toContain('ECONNREFUSED');
   expect(gone.found('clock')).toBe('needs "coordinator", which failed');
   const elsewhere = await faultyCoordinator({ health: 302 });
-  const moved = await (await patient(elsewhere, {}, commands)).examine();
+  const moved = await (await patient(elsewhere)).examine();
   expect(moved.failed).toEqual(['coordinator']);
   expect(moved.found('coordinator')).toContain('it redirects to /elsewhere');
 });
 
 test('an upgrade that is refused is told by its status', async () => {
-  const commands = await doctorCommands();
   for (const [upgrade, link, auth, remedy] of [
     [401, 'PASS', 'FAIL', 'gateway-agent login --force'],
     [403, 'PASS', 'FAIL', 'gateway-coordinator user enable'],
@@ -125,7 +123,7 @@ test('an upgrade that is refused is told by its status', async () => {
     [502, 'FAIL', 'SKIP', 'gateway-coordinator doctor'],
     [503, 'WARN', 'SKIP', 'Try again'],
   ] as const) {
-    const { examine } = await patient(await faultyCoordinator({ upgrade }), {}, commands);
+    const { examine } = await patient(await faultyCoordinator({ upgrade }));
     const { status, advice } = await examine();
     const seen = [upgrade, status('websocket_upgrade'), status('authorisation')];
     expect(seen).toEqual([upgrade, link, auth]);
@@ -134,7 +132,6 @@ test('an upgrade that is refused is told by its status', async () => {
 });
 
 test('clocks that differ are a warning, and by more than five minutes a failure', async () => {
-  const commands = await doctorCommands();
   for (const [seconds, expected, says] of [
     [0, 'PASS', /agrees/],
     // The header has whole seconds, and on its way time passes.
@@ -142,7 +139,7 @@ test('clocks that differ are a warning, and by more than five minutes a failure'
     [600, 'FAIL', /^(59\d|600) s behind/],
   ] as const) {
     const url = await faultyCoordinator({ leadMs: seconds * 1_000 });
-    const { status, found } = await (await patient(url, {}, commands)).examine();
+    const { status, found } = await (await patient(url)).examine();
     expect(status('clock')).toBe(expected);
     expect(found('clock')).toMatch(says);
   }

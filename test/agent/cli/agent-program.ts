@@ -9,8 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { manyCommands } from '../../support/many-commands.js';
-import type { ManyCommands } from '../../support/many-commands.js';
+import { runCommand } from '../../support/run-command.js';
 import { startProgram } from '../../support/program.js';
 import type { Finished, RunningProgram } from '../../support/program.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -24,9 +23,8 @@ export interface Home {
   /** Writes what `enroll` would have written. */
   enrolAt(url: string, services?: readonly unknown[]): Promise<void>;
   start(args: readonly string[], environment?: Record<string, string>): RunningProgram;
+  /** Runs a command to its end, as `runCommand` does. */
   run(args: readonly string[], environment?: Record<string, string>): Promise<Finished>;
-  /** The same in one process for all such commands, one after the other. */
-  runInTurn(args: readonly string[]): Promise<Finished>;
 }
 
 export async function agentHome(): Promise<Home> {
@@ -38,7 +36,6 @@ export async function agentHome(): Promise<Home> {
     const env = { ...ownEnvironment, ...environment };
     return startProgram('gateway-agent', args, { env, input: null });
   };
-  let commands: ManyCommands | null = null;
   return {
     folder,
     configFile,
@@ -50,11 +47,8 @@ export async function agentHome(): Promise<Home> {
       await writeFile(`${configFile}.token`, 'gwa_test');
     },
     start,
-    run: (args, environment) => start(args, environment).finished,
-    runInTurn: (args) => {
-      commands ??= manyCommands('gateway-agent', ownEnvironment);
-      return commands.run(args);
-    },
+    run: (args, environment) =>
+      runCommand('gateway-agent', args, { ...ownEnvironment, ...environment }),
   };
 }
 

@@ -93,7 +93,7 @@ describe.runIf(process.platform === 'linux')('on Linux', () => {
     for (const verb of ['start', 'stop']) expect((await run('service', verb)).code).toBe(0);
     // journalctl writes to the stdout of the process itself.
     const logs = ['logs', '-n', '5', '--config', home.configFile];
-    expect(await home.run(logs, env)).toMatchObject({ code: 0, stdout: 'a line\n' });
+    expect(await home.start(logs, env).finished).toMatchObject({ code: 0, stdout: 'a line\n' });
     expect((await run('service', 'uninstall')).code).toBe(0);
     await expect(stat(file)).rejects.toThrow('ENOENT');
     const unit = file.split('/').at(-1);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { leafCommands } from '../../support/command-tree.js';
 import { hangBeforeHeaders } from '../../support/fake-behaviours.js';
-import { manyCommands } from '../../support/many-commands.js';
+import { runCommand } from '../../support/run-command.js';
 import { runProgram } from '../../support/program.js';
 import { until } from '../../support/until.js';
 import { usageErrors } from '../../support/usage-errors.js';
@@ -41,12 +41,12 @@ const READS_CONFIG = [
 
 test('whatever is left out, unknown or too much exits 2, in every command', async () => {
   const { folder } = await agentHome();
-  const commands = manyCommands(PROGRAM, { XDG_CONFIG_HOME: folder, HOME: folder });
+  const env = { XDG_CONFIG_HOME: folder, HOME: folder };
   const errors = usageErrors(PROGRAM);
   expect(errors.length).toBeGreaterThan(leafCommands(PROGRAM).length * 3);
   for (const { words, says } of errors) {
     const line = words.join(' ');
-    const { code, stdout, stderr } = await commands.run(words);
+    const { code, stdout, stderr } = await runCommand(PROGRAM, words, env);
     expect({ line, code, stdout }, stderr).toEqual({ line, code: 2, stdout: '' });
     expect(stderr, line).toContain(says);
   }
@@ -67,13 +67,12 @@ test('a named configuration that is missing exits 3, and one that is wrong 2', a
   const home = await agentHome();
   const wrong = join(home.folder, 'wrong.json');
   await writeFile(wrong, '{"urll": 1}');
-  const commands = manyCommands(PROGRAM, { HOME: home.folder });
   for (const line of READS_CONFIG) {
     const missing = join(home.folder, 'none.json');
-    const run = await commands.run([...line.split(' '), '--config', missing]);
+    const run = await home.run([...line.split(' '), '--config', missing]);
     expect({ line, ...run }).toMatchObject({ line, code: 3, stdout: '' });
     expect(run.stderr, line).toContain(missing);
-    const faulty = await commands.run([...line.split(' '), '--config', wrong]);
+    const faulty = await home.run([...line.split(' '), '--config', wrong]);
     // Whether an agent runs has nothing to do with what the file says.
     const code = ASKS_AGENT.includes(line) ? 9 : MANAGES_SERVICE.includes(line) ? 3 : 2;
     expect({ line, ...faulty }).toMatchObject({ line, code, stdout: '' });

@@ -17,7 +17,7 @@ describe("an agent's token that is more than a word", () => {
     const home = await agentHome();
     await home.enrolAt(await deadOrigin(), [SERVICE]);
     await writeFile(`${home.configFile}.token`, 'gwa_one\ngwa_two\n', { mode: 0o600 });
-    const run = await home.runInTurn([...line.split(' '), '--config', home.configFile]);
+    const run = await home.run([...line.split(' '), '--config', home.configFile]);
     const told = `${run.stdout}${run.stderr}`;
     expect(run.code, told).toBe(code);
     expect(told).toContain(`${home.configFile}.token holds something else than an agent's token`);
@@ -44,7 +44,7 @@ test.each([
   const file = join(home.folder, 'join.txt');
   await writeFile(file, content);
   const where = ['--url', origin, '--config', home.configFile];
-  const { code, stderr } = await home.runInTurn(['enroll', '--token-file', file, ...where]);
+  const { code, stderr } = await home.run(['enroll', '--token-file', file, ...where]);
   expect(code, stderr).toBe(2);
   expect(stderr).toContain('a join token is one word (gwj_…)');
   expect(seen).toEqual([]);
@@ -53,7 +53,7 @@ test.each([
 test('a configuration that an editor of Windows has written is read', async () => {
   const home = await agentHome();
   await writeFile(home.configFile, `\uFEFF${JSON.stringify({ services: [SERVICE] })}`);
-  const list = await home.runInTurn(['services', 'list', '--config', home.configFile]);
+  const list = await home.run(['services', 'list', '--config', home.configFile]);
   expect(list.code, list.stderr).toBe(0);
   expect(list.stdout).toMatch(/^chat\t/);
 });
@@ -84,7 +84,7 @@ test.each([
   await home.writeConfig({});
   const flags = ['--type', 'llm', '--backend', 'openai', '--base-url', `${await origin()}/v1`];
   const where = ['--config', home.configFile];
-  const { code, stderr } = await home.runInTurn(['services', 'add', ...flags, ...where]);
+  const { code, stderr } = await home.run(['services', 'add', ...flags, ...where]);
   expect(code, stderr).toBe(0);
   expect(stderr).toContain(end);
 });

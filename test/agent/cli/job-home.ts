@@ -40,7 +40,7 @@ export async function jobHome(environment: Record<string, string> = {}): Promise
       await program.printed(/online as (.*)/);
       return { program, link: await coordinator.link(started++) };
     },
-    run: (...args) => home.runInTurn([...args, ...config]),
+    run: (...args) => home.run([...args, ...config]),
   };
 }
 

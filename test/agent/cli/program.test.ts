@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createProgram } from '@inference-gateway/agent/cli/program';
-import { manyCommands } from '../../support/many-commands.js';
+import { runCommand } from '../../support/run-command.js';
 import { agentHome } from './agent-program.js';
 
 type Program = ReturnType<typeof createProgram>;
@@ -13,9 +13,8 @@ test('version prints the version alone, and with --json the protocol too', async
 });
 
 test('help exits 0 and every command has an example in it', async () => {
-  const commands = manyCommands('gateway-agent');
   for (const words of commandsOf(createProgram())) {
-    const help = await commands.run([...words, '--help']);
+    const help = await runCommand('gateway-agent', [...words, '--help']);
     expect(help.code).toBe(0);
     expect(help.stdout).toContain(`Example:\n  gateway-agent ${words.join(' ')}`);
     // Times are shown as they are written, not in milliseconds.

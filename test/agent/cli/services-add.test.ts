@@ -11,7 +11,7 @@ async function stage() {
   onTestFinished(() => server.close());
   const add = (baseUrl: string, ...more: string[]) => {
     const flags = ['--type', 'llm', '--backend', 'openai', '--base-url', baseUrl];
-    return home.runInTurn(['services', 'add', '--config', home.configFile, ...flags, ...more]);
+    return home.run(['services', 'add', '--config', home.configFile, ...flags, ...more]);
   };
   return { home, server, add };
 }

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { manyCommands } from '../../support/many-commands.js';
 import { agentHome } from './agent-program.js';
 
 const BASE = { id: 'chat', type: 'llm', backend: 'openai', base_url: 'http://127.0.0.1:9/v1' };
@@ -7,9 +6,8 @@ const BASE = { id: 'chat', type: 'llm', backend: 'openai', base_url: 'http://127
 async function homeWith(...services: readonly object[]) {
   const home = await agentHome();
   await home.writeConfig({ name: 'den', services });
-  const commands = manyCommands('gateway-agent', { HOME: home.folder });
   const limit = (line: string) =>
-    commands.run(['services', 'limit', ...line.split(' '), '--config', home.configFile]);
+    home.run(['services', 'limit', ...line.split(' '), '--config', home.configFile]);
   return { home, limit };
 }
 
@@ -35,7 +33,7 @@ test('the defaults take the keys out of the file again', async () => {
 test('the list shows when others may use a service, and where they may never', async () => {
   const never = { ...BASE, id: 'mine', hours: '22:00-07:00', foreign: false };
   const { home } = await homeWith(BASE, { ...BASE, id: 'night', hours: '22:00-07:00' }, never);
-  const list = await home.runInTurn(['services', 'list', '--config', home.configFile]);
+  const list = await home.run(['services', 'list', '--config', home.configFile]);
   const rows = list.stdout.trim().split('\n');
   expect(rows.map((row) => row.split('\t').at(-2))).toEqual(['always', '22:00-07:00', 'never']);
 });

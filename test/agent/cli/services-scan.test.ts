@@ -33,7 +33,7 @@ async function homeWith(config: unknown = {}) {
   const home = await agentHome();
   await home.writeConfig(config);
   const scan = (...args: string[]) =>
-    home.runInTurn(['services', 'scan', '--config', home.configFile, ...args]);
+    home.run(['services', 'scan', '--config', home.configFile, ...args]);
   const rows = async (...args: string[]) =>
     JSON.parse((await scan('--json', ...args)).stdout) as ScanRow[];
   const added = async () => ((await home.readConfig())['services'] ?? []) as Entry[];
@@ -88,7 +88,7 @@ test('a scan shows what each of all servers serves, and sends none of them anyth
   expect(await added()).toEqual(entries);
   const again = await rows('--port', ...ports);
   expect(again.filter(({ configured }) => configured)).toHaveLength(entries.length);
-  expect((await home.runInTurn(['services', 'list', '--config', home.configFile])).code).toBe(0);
+  expect((await home.run(['services', 'list', '--config', home.configFile])).code).toBe(0);
 }, 60_000);
 
 test('models come with the context that is served, and whether they are loaded', async () => {

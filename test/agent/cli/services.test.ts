@@ -10,14 +10,14 @@ async function homeWith(config: unknown = {}) {
   await home.writeConfig(config);
   const services = (...args: string[]) => {
     const [command = '', ...rest] = args;
-    return home.runInTurn(['services', command, '--config', home.configFile, ...rest]);
+    return home.run(['services', command, '--config', home.configFile, ...rest]);
   };
   return { home, services };
 }
 
 function add(home: Home, baseUrl: string, more: readonly string[] = []) {
   const flags = ['--type', 'llm', '--backend', 'openai', '--base-url', baseUrl];
-  return home.runInTurn(['services', 'add', '--config', home.configFile, ...flags, ...more]);
+  return home.run(['services', 'add', '--config', home.configFile, ...flags, ...more]);
 }
 
 /** A server that any OpenAI client could use; with a key, it wants that one. */

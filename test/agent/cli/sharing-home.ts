@@ -1,6 +1,5 @@
 /** A machine of Anna's, enrolled with a real coordinator, whose commands run as processes. */
 import { writeFile } from 'node:fs/promises';
-import { manyCommands } from '../../support/many-commands.js';
 import type { Finished } from '../../support/program.js';
 import { startGateway } from '../../support/gateway.js';
 import type { TestGateway } from '../../support/gateway.js';
@@ -29,11 +28,10 @@ export async function sharingHome(
   await gateway.admin('network.create', { name: 'friends', owner: 'Anna' });
   await writeFile(`${home.configFile}.token`, await gateway.anna.enroll('den-pc'));
   await home.writeConfig({ url: gateway.address, name: 'den-pc', services: [LLM, TTS] });
-  const commands = manyCommands('gateway-agent', { HOME: home.folder });
   return {
     gateway,
     home,
-    agent: (line) => commands.run([...line.split(' '), '--config', home.configFile]),
+    agent: (line) => home.run([...line.split(' '), '--config', home.configFile]),
     shared: async () => {
       const { shares } = await gateway.admin('provider.show', { provider: 'den-pc' });
       return shares;

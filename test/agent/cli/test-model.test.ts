@@ -78,7 +78,7 @@ test('a model that fails is shown to its owner alone, until it passes a test', a
   ]);
   link.open(1);
   expect(await link.lastWord(1)).toMatchObject({ t: 'REJECT', reason: 'no_model' });
-  const { stdout } = await home.runInTurn(['status', '--config', home.configFile]);
+  const { stdout } = await home.run(['status', '--config', home.configFile]);
   expect(stdout).toMatch(/tiny failed its test: .*out of memory/);
   server.behave(answer());
   const before = link.all('SERVICES').length;
@@ -93,11 +93,11 @@ test('a pause keeps models from being proven, and ends what is asked', async () 
   const program = home.start(['start', '--config', home.configFile]);
   await program.printed(/online as (.*)/);
   await until(() => server.requests.length === 1);
-  await home.runInTurn(['pause', '--config', home.configFile]);
+  await home.run(['pause', '--config', home.configFile]);
   await until(() => server.aborts.length === 1);
   server.behave(answer());
   expect(await held(home)).toEqual([{ id: 'tiny', state: 'proving', reason: null }]);
-  await home.runInTurn(['resume', '--config', home.configFile]);
+  await home.run(['resume', '--config', home.configFile]);
   await until(async () => (await held(home)).length === 0);
 });
 
@@ -120,7 +120,7 @@ function service(baseUrl: string, prove = false): object {
 }
 
 function command(home: Home, ...args: string[]) {
-  return home.runInTurn(['test', ...args, '--config', home.configFile]);
+  return home.run(['test', ...args, '--config', home.configFile]);
 }
 
 /** The models that the running agent does not offer. */

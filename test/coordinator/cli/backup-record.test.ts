@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { createMember } from '../../store/store-rows.js';
 import { secondSchema } from '../../store/second-schema.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { runCoordinator } from './run-coordinator.js';
+import { runAlone, runCoordinator } from './run-coordinator.js';
 import { serveAdminOn } from './running-admin.js';
 
 const BACKUPS: AuditQuery = {
@@ -67,7 +67,7 @@ test('and by the coordinator that runs', async () => {
 
 test('one to stdout has no file', async () => {
   const dataDir = await dataFolder();
-  const { code } = await runCoordinator(['backup', '-o', '-', '--data', dataDir]);
+  const { code } = await runAlone(['backup', '-o', '-', '--data', dataDir]);
   expect(code).toBe(0);
   expectRecorded(await readOnce(dataDir, (store) => store.listAudit(BACKUPS)), 'stdout');
 });

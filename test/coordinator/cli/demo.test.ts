@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/until.js';
 import { dataFolder } from './data-folder.js';
-import { runCoordinator, startCoordinatorProcess } from './run-coordinator.js';
+import { runAlone, startCoordinatorProcess } from './run-coordinator.js';
 import type { StartedCoordinator } from './run-coordinator.js';
 
 /** What is to be pasted, as it stands on stderr. */
@@ -102,7 +102,7 @@ test('without --data its folder goes with it, however it ends', async () => {
   expect(await started.ended()).toBe(0);
   expect(existsSync(dirname(keyFile))).toBe(false);
   const folder = await temporaryFolder();
-  const failed = await runCoordinator(['start', '--demo', '--host', '192.0.2.1'], {
+  const failed = await runAlone(['start', '--demo', '--host', '192.0.2.1'], {
     env: { TMPDIR: folder },
   });
   expect(failed.code).toBe(7);
@@ -136,7 +136,7 @@ test('a folder that a coordinator runs on exits 7, and gets no member', async ()
 
 test('a wrong configuration exits 2 before anything is made', async () => {
   const folder = await temporaryFolder();
-  const { code } = await runCoordinator(['start', '--demo', '--port', 'x'], {
+  const { code } = await runAlone(['start', '--demo', '--port', 'x'], {
     env: { TMPDIR: folder },
   });
   expect(code).toBe(2);

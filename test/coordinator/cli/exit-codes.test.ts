@@ -10,7 +10,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { exampleOf, leafCommands } from '../../support/command-tree.js';
-import { manyCommands } from '../../support/many-commands.js';
+import { runCommand } from '../../support/run-command.js';
 import { usageErrors } from '../../support/usage-errors.js';
 import { dataFolder } from './data-folder.js';
 import type { DataFolder } from './data-folder.js';
@@ -29,12 +29,12 @@ const READ_TABLES = ['start', 'user create'];
 
 test('whatever is left out, unknown or too much exits 2, in every command', async () => {
   const folder = await dataFolder();
-  const commands = manyCommands(PROGRAM, { GATEWAY_DATA: folder.path });
+  const env = { GATEWAY_DATA: folder.path };
   const errors = usageErrors(PROGRAM);
   expect(errors.length).toBeGreaterThan(LEAVES.length * 3);
   for (const { words, says } of errors) {
     const line = words.join(' ');
-    const { code, stdout, stderr } = await commands.run(words);
+    const { code, stdout, stderr } = await runCommand(PROGRAM, words, env);
     expect({ line, code, stdout }, stderr).toEqual({ line, code: 2, stdout: '' });
     expect(stderr, line).toContain(says);
   }
@@ -74,13 +74,12 @@ test('each command that names something has a row that names what is not there',
 test('a folder without data exits 3, and a newer database 10, whatever the command', async () => {
   const [empty, newer] = [await dataFolder(), await dataFolder()];
   await makeNewer(newer);
-  const commands = manyCommands(PROGRAM);
   const password = join(newer.path, 'password');
   await writeFile(password, 'correct horse battery');
   for (const leaf of LEAVES) {
     const words = exampleWords(exampleOf(leaf)).map((word) => (word === '-' ? password : word));
     const needsData = !NEED_NO_DATA.includes(leaf.name);
-    const on = (folder: DataFolder) => commands.run([...words, '--data', folder.path]);
+    const on = (folder: DataFolder) => runCommand(PROGRAM, [...words, '--data', folder.path]);
     if (needsData) {
       expect(await on(empty), leaf.name).toEqual({
         code: 3,
@@ -175,12 +174,11 @@ async function makeNewer(folder: DataFolder): Promise<void> {
 async function expectExits(folder: DataFolder, failures: readonly Failure[]): Promise<void> {
   const files = { PASSWORD: 'correct horse battery', SHORT: 'eleven-char' };
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder.path, name), text);
-  const commands = manyCommands(PROGRAM);
   for (const [line, exitCode, reason] of failures) {
     const words = line
       .split(' ')
       .map((word) => (Object.hasOwn(files, word) ? join(folder.path, word) : word));
-    const { code, stdout, stderr } = await commands.run([...words, '--data', folder.path]);
+    const { code, stdout, stderr } = await runCommand(PROGRAM, [...words, '--data', folder.path]);
     expect({ line, code, stdout }, stderr).toEqual({ line, code: exitCode, stdout: '' });
     expect(stderr, line).toContain(reason);
   }

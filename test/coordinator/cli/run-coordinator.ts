@@ -1,13 +1,21 @@
 /** The real `gateway-coordinator` as a process of its own. */
 import type { ChildProcess } from 'node:child_process';
 import { runProgram, startProgram } from '../../support/program.js';
+import { runCommand } from '../../support/run-command.js';
 import type { Finished, RunOptions } from '../../support/program.js';
 
 export type Run = Finished;
 export type { RunOptions };
 
-/** Runs a command to its end. */
-export function runCoordinator(args: readonly string[], options?: RunOptions): Promise<Run> {
+/** Runs a command to its end: in a process of its own if it has an input or a script. */
+export function runCoordinator(args: readonly string[], options: RunOptions = {}): Promise<Run> {
+  const isPlain = options.script === undefined && options.input === undefined;
+  if (isPlain) return runCommand('gateway-coordinator', args, options.env);
+  return runAlone(args, options);
+}
+
+/** Runs a command to its end in a process of its own. */
+export function runAlone(args: readonly string[], options?: RunOptions): Promise<Run> {
   return runProgram('gateway-coordinator', args, options);
 }
 

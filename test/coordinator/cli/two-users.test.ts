@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { runCoordinator, startCoordinatorProcess } from './run-coordinator.js';
+import { runAlone, startCoordinatorProcess } from './run-coordinator.js';
 import type { Run } from './run-coordinator.js';
 
 const SERVICE = 65_534;
@@ -43,8 +43,8 @@ async function openStage(): Promise<Stage> {
   return {
     data,
     vault,
-    asRoot: (command) => runCoordinator(words(command)),
-    asService: (command) => runCoordinator(words(command), AS_SERVICE),
+    asRoot: (command) => runAlone(words(command)),
+    asService: (command) => runAlone(words(command), AS_SERVICE),
   };
 }
 
@@ -140,7 +140,7 @@ describe.runIf(process.getuid?.() === 0)('root and the user of the service', () 
       const running = await startCoordinatorProcess(['--data', data]);
       await succeed(run(`backup -o ${file}`));
       await succeed(run('user create --email ben@example.org --name ben'));
-      const verified = await runCoordinator(
+      const verified = await runAlone(
         ['restore', file, '--verify'],
         who === 'asRoot' ? {} : AS_SERVICE,
       );
@@ -180,9 +180,9 @@ describe.runIf(process.getuid?.() === 0)('root and the user of the service', () 
     const file = join(vault, 'gateway.tar');
     await succeed(asRoot(`backup -o ${file}`));
     const place = join(data, 'restored');
-    expect((await runCoordinator(['restore', file, '--data', place])).code).toBe(0);
+    expect((await runAlone(['restore', file, '--data', place])).code).toBe(0);
     expect(await strangeFiles(place)).toEqual([]);
-    await succeed(runCoordinator(['user', 'list', '--data', place], AS_SERVICE));
+    await succeed(runAlone(['user', 'list', '--data', place], AS_SERVICE));
     await succeed(asService('user list'));
   });
 

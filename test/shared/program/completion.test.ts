@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { bashWithPrograms } from '../../support/completion.js';
-import { manyCommands } from '../../support/many-commands.js';
+import { runCommand } from '../../support/run-command.js';
 import { runProgram } from '../../support/program.js';
 
 const PROGRAMS = ['gateway-agent', 'gateway-coordinator'] as const;
@@ -15,9 +15,8 @@ describe.each(PROGRAMS)('%s', (program) => {
   };
 
   test('prints a script for each shell that asks it for what fits, and nothing else', async () => {
-    const commands = manyCommands(program);
     for (const [shell, part] of Object.entries(parts)) {
-      const { code, stdout, stderr } = await commands.run(['complete', shell]);
+      const { code, stdout, stderr } = await runCommand(program, ['complete', shell]);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toContain(part);
       expect(stdout).toMatch(/ complete ['`]?--/);
@@ -28,9 +27,8 @@ describe.each(PROGRAMS)('%s', (program) => {
   });
 
   test('no shell, an unknown one and several exit 2 and name those that there are', async () => {
-    const commands = manyCommands(program);
     for (const words of ['complete', 'complete tcsh', 'complete bash zsh']) {
-      const run = await commands.run(words.split(' '));
+      const run = await runCommand(program, words.split(' '));
       expect(run).toMatchObject({ code: 2, stdout: '' });
       expect(run.stderr).toContain('Name one of bash, zsh, fish, powershell.');
     }
