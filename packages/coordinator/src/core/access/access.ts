@@ -1,7 +1,7 @@
 /**
  * Who may use what: the one rule behind `/models`, routing, voices, the queue summary and every
- * list. Source: specification 1.3: own providers' models, plus services that are shared with the
- * caller. Private by default.
+ * list. Source: specification 1.3: the models of own providers, plus services that are shared with
+ * the caller. Private by default.
  */
 import type {
   AdvertisedModel,
@@ -10,42 +10,42 @@ import type {
 import type { Caller } from './caller.js';
 import type { ShareState } from './sharing.js';
 
-/** The part of a caller that the rule reads. */
+/** The fields of a caller that the rule reads. */
 export type Asking = Pick<Caller, 'memberId' | 'scope'>;
 
-/** The part of a provider that the rule reads. */
+/** The fields of a provider that the rule reads. */
 export interface Shared {
   readonly ownerId: string;
-  /** It serves nobody. */
+  /** It serves no member. */
   readonly closed: boolean;
   readonly shares: readonly ShareState[];
 }
 
-/** A model of one of its services. */
+/** A model of one of the provider's services. */
 export interface Subject {
   readonly serviceId: string;
-  /** False: its owner's machine takes no work of others here, whatever is shared. */
+  /** False: its owner's machine takes no work of other members here, whatever is shared. */
   readonly foreign: boolean;
   readonly model: string;
 }
 
-/** What lets a caller use a model of a provider. */
+/** The permission that lets a caller use a model of a provider. */
 export interface Grant {
-  /** Null: it is the caller's own. */
+  /** Null if the provider is the caller's own. */
   readonly shareId: string | null;
   /** False outside the hours of the share. */
   readonly isOpen: boolean;
-  /** Of the share's slots; null if it has no limit of its own. */
+  /** Free slots of the share; null if the share has no slot limit. */
   readonly slotsLeft: number | null;
-  /** Of one answer; null if there is no limit. */
+  /** For one answer; null if there is no limit. */
   readonly maxTokens: number | null;
 }
 
 const OWN: Grant = { shareId: null, isOpen: true, slotsLeft: null, maxTokens: null };
 
 /**
- * The rule. Null: the caller may not use it, and must not learn that it is there. Of several
- * shares, the one that gives most now.
+ * The rule. Null if the caller may not use the provider and must not learn that it exists. If
+ * several shares apply, the one that gives most now.
  */
 export function grantOf(asking: Asking, provider: Shared, subject: Subject): Grant | null {
   if (provider.closed) return null;
@@ -74,7 +74,7 @@ export interface ServedModel {
   readonly model: AdvertisedModel;
 }
 
-/** What it would do for this caller now, were a slot free. */
+/** The models it would serve this caller now if a slot were free. */
 export function servedModels(provider: Serving, asking: Asking): readonly ServedModel[] {
   const { link, draining } = provider;
   if (link === null || draining || link.accepts === 'none') return [];
@@ -82,7 +82,7 @@ export function servedModels(provider: Serving, asking: Asking): readonly Served
   return visibleModels(provider, asking).filter(({ grant }) => grant.isOpen);
 }
 
-/** What of it this caller may know of, online or not, at this hour or another. */
+/** The models that this caller may know of, online or not, also outside the hours of a share. */
 export function visibleModels(
   provider: Omit<Serving, 'link' | 'draining'>,
   asking: Asking,
@@ -106,7 +106,7 @@ function covers(share: ShareState, { serviceId, model }: Subject): boolean {
   return share.model === null || share.model === model;
 }
 
-/** What can be used now comes before what allows long answers. */
+/** Usable now comes first, then the longer answers. */
 function givesMore(a: Grant, b: Grant): boolean {
   const usable = (grant: Grant): boolean => grant.isOpen && grant.slotsLeft !== 0;
   if (usable(a) !== usable(b)) return usable(a);

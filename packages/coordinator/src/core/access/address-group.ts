@@ -1,6 +1,6 @@
 /**
- * What counts as one address: of IPv6 the first half, as every household has all of the second to
- * itself; an IPv4 address is itself, also in its IPv6 form.
+ * What counts as one address. IPv6: the first 64 bits, because every household has all of the
+ * second half; IPv4: the whole address, also in its IPv6 form.
  */
 export function addressGroup(address: string): string {
   const mapped = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address)?.[1];
@@ -14,8 +14,8 @@ export function addressGroup(address: string): string {
 }
 
 /**
- * What has many such groups: of IPv6 the first 48 bits, which one site may hold whole, or a
- * provider split among many homes; an IPv4 address is itself.
+ * A network of many such groups. IPv6: the first 48 bits, which one site may hold, or which a
+ * provider divides among many homes; IPv4: the whole address.
  */
 export function addressNetwork(address: string): string {
   const group = addressGroup(address);

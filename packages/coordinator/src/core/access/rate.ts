@@ -1,7 +1,7 @@
 /**
- * The rate limit: a sliding window a member. The window is counted in sixty slices, so that its
- * memory is fixed. A request counts until its whole slice is a window old, at most one slice longer
- * than it must: no stretch of one window ever holds more than the limit.
+ * The rate limit: one sliding window per member. The window is divided into sixty slices, so its
+ * memory is fixed. A request counts until its whole slice is one window old, at most one slice
+ * longer than necessary: no stretch of one window ever contains more than the limit.
  */
 
 const SLICES = 60;
@@ -19,7 +19,7 @@ export interface RateStanding {
 interface MemberWindow {
   /**
    * Requests by slice number modulo the array's length; one slice more than the window, for the
-   * part of it now under way.
+   * current partial slice.
    */
   readonly counts: Float64Array;
   newest: number;
@@ -33,7 +33,7 @@ export class RateLimit {
   readonly #windows = new Map<string, MemberWindow>();
   #sweptAt = 0;
 
-  /** Beyond `maxMembers`, those with the fewest requests are forgotten. */
+  /** Beyond `maxMembers`, the members with the fewest requests are forgotten. */
   constructor(limit: number, windowMs: number, maxMembers = Infinity) {
     this.#limit = limit;
     this.#maxMembers = maxMembers;
@@ -46,8 +46,8 @@ export class RateLimit {
   }
 
   /**
-   * Counts one request at `now` (monotonic ms), unless it is one too many. `limit` is the member's
-   * own; null stands for the default.
+   * Counts one request at `now` (monotonic ms), unless it exceeds the limit. `limit` is the
+   * member's own; null means the default.
    */
   take(memberId: string, now: number, limit: number | null = null): RateStanding {
     this.#forgetIdle(now);
@@ -80,7 +80,7 @@ export class RateLimit {
     return known;
   }
 
-  /** Once a window, so that a member who left is held for two windows at most. */
+  /** Runs once per window, so a member who left is kept for two windows at most. */
   #forgetIdle(now: number): void {
     const slice = this.#sliceAt(now);
     if (slice - this.#sweptAt <= SLICES) return;
@@ -126,8 +126,8 @@ function youngest(window: MemberWindow): number {
 }
 
 /**
- * The age of the slice that has to pass before one more is allowed: the oldest that holds a
- * request, or a younger one where the limit was lowered below what has been sent.
+ * The age of the slice that has to expire before one more request is allowed: the oldest slice with
+ * a request, or a newer one if the limit was lowered below what has been sent.
  */
 function hindering(window: MemberWindow, limit: number): number {
   let left = window.total;
@@ -142,7 +142,7 @@ function clamp(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, value));
 }
 
-/** Empties the slice that a new one takes the place of. */
+/** Empties a slice before it is reused. */
 function forget(window: MemberWindow, slice: number): void {
   const index = slice % window.counts.length;
   window.total -= window.counts[index] ?? 0;
@@ -156,9 +156,9 @@ function countAt(window: MemberWindow, age: number): number {
 }
 
 /**
- * Makes room in a map of counts by dropping the tenth of its entries with the smallest counts, the
- * oldest of equal ones first: a flood of new names cannot push out what is counted against another.
- * `countOf` must be 0 for what no longer counts.
+ * Makes room in a map of counts: drops the tenth of its entries with the smallest counts, the
+ * oldest of equal ones first, so that a flood of new names cannot remove what is counted against
+ * another. `countOf` must be 0 for an entry that no longer counts.
  */
 export function forgetLeast<T>(entries: Map<string, T>, countOf: (entry: T) => number): void {
   const counted = Array.from(entries, ([key, entry]) => ({ key, count: countOf(entry) }));

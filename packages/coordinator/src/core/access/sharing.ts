@@ -1,23 +1,23 @@
 /**
- * What owners share, and what comes of it: for each provider, who may use which of its models, and
- * how much of it. The store tells the facts in one query; everything that shows or routes asks the
- * rule in `core/access/access.ts` about what is resolved here.
+ * What owners share, resolved: for each provider, who may use which of its models, and how much.
+ * The store reads the facts in one query; everything that displays or routes applies the rule in
+ * `core/access/access.ts` to the result.
  */
 import { isOpenAt, parseDayHours } from '@inference-gateway/shared/day-hours';
 import type { DayHours } from '@inference-gateway/shared/day-hours';
 import { nearest } from '@inference-gateway/shared/nearest';
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
 
-/** What a share gives at most; null is no limit of its own. */
+/** The limits of a share; null means that the share sets none. */
 export interface ShareCaps {
-  /** At once, of all who use the share together. */
+  /** At once, for all members who use the share together. */
   readonly slots: number | null;
   readonly hours: DayHours | null;
-  /** Of one answer. */
+  /** For one answer. */
   readonly maxTokens: number | null;
 }
 
-/** What of a provider is shared: one service, one model, or all where both are null. */
+/** What a share covers: one service, one model, or everything if both are null. */
 export interface ShareSubject {
   readonly serviceId: string | null;
   readonly model: string | null;
@@ -30,9 +30,9 @@ export interface ProviderFacts {
   readonly ownerId: string;
   readonly ownerName: string;
   readonly approved: boolean;
-  /** New work stays away. */
+  /** It gets no new work. */
   readonly draining: boolean;
-  /** Others' work stays away; its owner's goes on. */
+  /** It gets no work of other members; its owner's work continues. */
   readonly paused: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface SharingFacts {
   readonly shares: readonly (ShareSubject & {
     readonly id: string;
     readonly providerId: string;
-    /** One of the two is null. */
+    /** Exactly one of the two is null. */
     readonly networkId: string | null;
     readonly memberId: string | null;
     readonly caps: ShareCaps;
@@ -52,7 +52,7 @@ export interface SharingFacts {
   readonly blocks: readonly { readonly ownerId: string; readonly memberId: string }[];
 }
 
-/** Those whom a share reaches: no one blocked or disabled, and never the owner. */
+/** The members that a share reaches: without blocked and disabled members and without the owner. */
 export type Reach = Pick<ReadonlySet<string>, 'has'>;
 
 export interface ResolvedShare extends ShareSubject {
@@ -63,19 +63,19 @@ export interface ResolvedShare extends ShareSubject {
 
 export interface ProviderSharing {
   readonly ownerId: string;
-  /** It serves nobody, its owner neither: it waits for approval, or its owner is disabled. */
+  /** It serves no member, not even its owner: it waits for approval, or its owner is disabled. */
   readonly closed: boolean;
   readonly shares: readonly ResolvedShare[];
 }
 
-/** As it is before anybody shares anything. */
+/** The state before anything is shared. */
 export function unshared(ownerId: string, closed: boolean): ProviderSharing {
   return { ownerId, closed, shares: [] };
 }
 
 /**
- * By provider. Each network's members are one set, of which each share looks away from those whom
- * its owner blocks: a set for each of 3,000 shares would stop every stream for 80 ms.
+ * By provider. Each network's members are one set, and each share filters out the members that its
+ * owner blocks: a set for each of 3,000 shares would stop every stream for 80 ms.
  */
 export function resolveSharing(facts: SharingFacts): ReadonlyMap<string, ProviderSharing> {
   const disabled = new Set(facts.disabledMembers);
@@ -113,18 +113,18 @@ function sharesByProvider(shares: SharingFacts['shares']) {
   return groups;
 }
 
-/** A share as it stands now. */
+/** A share in its current state. */
 export interface ShareState extends ShareSubject {
   readonly id: string;
   readonly members: Reach;
-  /** Within its hours. */
+  /** Within the share's hours. */
   readonly isOpen: boolean;
-  /** Of its slots; null if it has no limit of its own. */
+  /** Free slots of the share; null if the share has no slot limit. */
   readonly slotsLeft: number | null;
   readonly maxTokens: number | null;
 }
 
-/** `busy` are the slots taken through the share; `now` is in Unix ms. */
+/** `busy` is the number of slots taken through the share; `now` is in Unix ms. */
 export function shareState(share: ResolvedShare, busy: number, now: number): ShareState {
   const { id, serviceId, model, members, caps } = share;
   const isOpen = caps.hours === null || isOpenAt(caps.hours, now);
@@ -145,17 +145,17 @@ function groupBy<Key extends string>(
   return groups;
 }
 
-// What may be said of a share, whoever says it.
+// Limits on the fields of a share, for every way to set one.
 export const SHARE_LIMITS = {
-  /** At once, of all who use it together. */
+  /** At once, for all members who use it together. */
   slots: 1_024,
-  /** Of one answer. */
+  /** For one answer. */
   tokens: 1_000_000,
-  /** Of the id of a service or model. */
+  /** Length of the id of a service or model. */
   subjectCharacters: 256,
 } as const;
 
-/** Why they are none: the hours and the zone are told apart, for whoever has one of them right. */
+/** Names whether the hours or the time zone are invalid, because one of them may be right. */
 export function hoursFault(hours: string, timeZone: string): string {
   return parseDayHours(hours, 'UTC') === null
     ? `hours are written 22:00-07:00, with an end that is not the beginning, not '${hours}'.`
@@ -168,7 +168,7 @@ interface SharedProvider {
   readonly services: readonly AdvertisedService[];
 }
 
-/** Why nobody gets anything by the share as yet. It holds all the same: a model can come. */
+/** Why no member gets anything from the share yet. The share stays valid: a model can be added. */
 export function warningOf(provider: SharedProvider, subject: ShareSubject): string | null {
   const bound = provider.services.filter((service) => binds(subject, service));
   if (bound.length === 0) return unserved(provider, subject);
@@ -182,7 +182,7 @@ function binds({ serviceId, model }: ShareSubject, service: AdvertisedService): 
   return model === null || service.models.some(({ id }) => id === model);
 }
 
-/** Null if all is shared: that a provider serves nothing at all needs no telling. */
+/** Null if everything is shared: then a provider without models needs no warning. */
 function unserved(provider: SharedProvider, { serviceId, model }: ShareSubject): string | null {
   const wanted = model ?? serviceId;
   if (wanted === null) return null;

@@ -1,7 +1,8 @@
 /**
- * Which queued jobs go to which providers now: one pure decision over the first jobs of every lane
- * and a snapshot of the providers. Members' own jobs on their own machines come first, strictly;
- * the rest in the order of their fair keys. What cannot run now hides nothing that can.
+ * Decides which queued jobs go to which providers now: a pure function of the first jobs of every
+ * lane and a snapshot of the providers. Jobs that members run on their own machines always come
+ * first; the others follow in the order of their fair keys. A job that cannot run now never blocks
+ * one that can.
  */
 import type { Lane, LaneHead, QueuedJob } from './lane.js';
 import { match } from '../routing/match.js';
@@ -14,8 +15,8 @@ export interface PlannedClaim {
 }
 
 /**
- * `candidatesOf` tells every provider that serves, or last served, the lane's model. No more than
- * `most` are planned: each costs a look at all who serve its model.
+ * `candidatesOf` returns every provider that serves, or last served, the lane's model. At most
+ * `most` jobs are planned, because each one scans all providers of its model.
  */
 export function planClaims(
   heads: readonly LaneHead[],
@@ -29,8 +30,8 @@ export function planClaims(
 }
 
 /**
- * The first of them, in their order, whose requests there is memory for beside what is held; where
- * nothing is held, one at least, however long it is.
+ * The first of the claims, in their order, whose requests fit into the free memory. If nothing is
+ * held, at least one claim, whatever its size.
  */
 export function affordableClaims(
   plan: readonly PlannedClaim[],
@@ -56,11 +57,11 @@ type Narrowing = (lane: Lane, candidates: readonly Candidate[]) => readonly Cand
 class Plan {
   readonly claims: PlannedClaim[] = [];
   readonly #candidates = new Map<LaneHead, readonly Candidate[]>();
-  /** Of these, as they are with what this plan has taken so far. */
+  /** The same candidates, less the slots that this plan has taken so far. */
   readonly #left = new Map<readonly Candidate[], readonly Candidate[]>();
-  /** Taken by this plan, by provider and service. */
+  /** Slots taken by this plan, by provider and service. */
   readonly #taken = new Map<string, number>();
-  /** The same by share. */
+  /** Slots taken by this plan, by share. */
   readonly #takenOfShare = new Map<string, number>();
   readonly #most: number;
   #waiting: readonly Entry[];
@@ -71,7 +72,8 @@ class Plan {
     most: number,
   ) {
     this.#most = most;
-    // Lanes of one model have the same: for each anew, they would cost more than the plan.
+    // Lanes of one model share their candidates: computing them per lane would cost more than the
+    // plan.
     const byModel = new Map<string, readonly Candidate[]>();
     for (const head of heads) {
       const key = `${head.lane.serviceType} ${head.lane.model}`;
@@ -84,11 +86,11 @@ class Plan {
       .toSorted((a, b) => a.job.fairKey - b.job.fairKey || (a.job.id < b.job.id ? -1 : 1));
   }
 
-  /** Gives each waiting job, in its order, to the best of the providers that `narrow` leaves. */
+  /** Gives each waiting job, in order, to the best of the providers that `narrow` leaves. */
   assign(narrow: Narrowing): void {
     const stuck = new Set<LaneHead>();
     this.#waiting = this.#waiting.filter(({ head, job }) => {
-      // What the first of a lane cannot do, none of it can.
+      // If the first job of a lane cannot run, no job of the lane can.
       if (stuck.has(head) || this.claims.length >= this.#most) return true;
       const chosen = this.#choose(head, narrow);
       if (chosen === null) stuck.add(head);
@@ -116,7 +118,8 @@ class Plan {
       if (slotsLeft === null) return share;
       return { ...share, slotsLeft: Math.max(0, slotsLeft - (this.#takenOfShare.get(id) ?? 0)) };
     });
-    // One call may try a provider that failed; what else was planned for it may have been that one.
+    // Only one call may probe a provider that failed, and this plan may already have used that
+    // probe.
     const health = candidate.health === 'probe' && taken > 0 ? 'open' : candidate.health;
     const busySlots = candidate.busySlots + taken;
     const freeSlots = candidate.freeJobSlots - taken;
@@ -131,7 +134,7 @@ class Plan {
     this.#changeLeft(choice.providerId);
   }
 
-  /** Slots and shares are one provider's: all others are as they were. */
+  /** Slots and shares belong to one provider, so no other candidate changes. */
   #changeLeft(providerId: string): void {
     for (const [all, left] of this.#left) {
       const changed = all.map((one, i) =>
@@ -142,7 +145,7 @@ class Plan {
   }
 }
 
-/** Whoever has failed the job is asked again only where nobody else is online. */
+/** A provider that has failed the job gets it again only if no other provider is online. */
 function chooseFrom(
   lane: Lane,
   { asked, all }: { readonly asked: readonly Candidate[]; readonly all: readonly Candidate[] },

@@ -1,7 +1,7 @@
 /**
- * The states of a job and what moves it from one to the next: the specification's section 3, and
- * the operations of the store that carry it out. `docs/job-states.md` prints this table; the SQL
- * restates it, and a test runs both side by side.
+ * The states of a job and the events that change them: section 3 of the specification, and the
+ * store operations that implement it. `docs/job-states.md` prints this table; the SQL restates it,
+ * and a test runs both side by side.
  */
 import type { ErrorBody } from '@inference-gateway/shared/errors';
 import { ERRORS } from '@inference-gateway/shared/errors';
@@ -25,16 +25,19 @@ export const JOB_EVENTS = [
 ] as const;
 
 /**
- * `fail` is a failure that leaves attempts, a lost agent included; `give_up` is one that leaves
- * none, or that no attempt would mend. `release` is nobody's failure. `resume` gives a claim back
- * to the agent that still has it: a late result of a job that nobody else has claimed meanwhile is
- * worth keeping.
+ * `fail` is a failure that leaves attempts, including a lost agent; `give_up` is a failure that
+ * leaves none, or that another attempt would not fix. `release` counts as no failure of the job.
+ * `resume` gives a claim back to the agent that still works on it: a late result is worth keeping
+ * if no other agent has claimed the job meanwhile.
  */
 export type JobEvent = (typeof JOB_EVENTS)[number];
 
 type Moves = Readonly<Partial<Record<JobEvent, JobStatus>>>;
 
-/** What is not in it changes nothing: a claim that is gone, a cancel that came too late. */
+/**
+ * An event that is not listed changes nothing: for example of a claim that is gone, or a late
+ * cancel.
+ */
 export const JOB_TRANSITIONS: Readonly<Record<JobStatus, Moves>> = {
   QUEUED: {
     claim: 'PROCESSING',
@@ -67,12 +70,14 @@ export function isFinished(status: JobStatus): boolean {
   return status !== 'QUEUED' && status !== 'PROCESSING';
 }
 
-/** Why a job failed: what a synchronous caller would have been told. */
+/** Why a job failed: the error that a synchronous caller would have received. */
 export type JobError = ErrorBody['error'];
 
-/** One that another attempt came after. */
+/** A failed attempt that was followed by another one. */
 export interface FailedAttempt {
-  /** From 1. The same twice where its agent came back to it, and it failed again. */
+  /**
+   * From 1. The same number can occur twice, if the agent resumed the attempt and it failed again.
+   */
   readonly attempt: number;
   readonly providerId: string | null;
   readonly startedAt: number | null;
@@ -80,7 +85,7 @@ export interface FailedAttempt {
   readonly error: JobError;
 }
 
-/** A batch has no state of its own: it is what its jobs are (specification, section 3). */
+/** A batch has no state of its own: it follows from its jobs (specification, section 3). */
 export type BatchStatus = 'PENDING' | 'PROCESSING' | 'DONE';
 
 export type JobCounts = Readonly<Record<JobStatus, number>>;
@@ -101,16 +106,18 @@ export function backoffMs(attempt: number, random: number): number {
   return Math.min(LONGEST_BACKOFF_MS, Math.round((0.5 + random) * 2 ** attempt * 1_000));
 }
 
-/** A provider that gave a job back is not asked again for this long. */
+/** How long a provider that gave a job back is excluded from it. */
 export const RELEASE_EXCLUSION_MS = 30_000;
 
-/** A job that is given back more often than this has failed. */
+/** A job that is given back more often than this fails. */
 export const MAX_RELEASES = 10;
 
-/** So many of a job's failed attempts are kept: an agent may lose its link over and over. */
+/** How many failed attempts of a job are kept: an agent may lose its link over and over. */
 export const MAX_FAILED_ATTEMPTS = 20;
 
-/** The error of a job whose attempts are spent: what the last one said, and how many there were. */
+/**
+ * The error of a job without attempts left: the last attempt's message and the number of attempts.
+ */
 export function retriesExhausted({ message, param }: JobError, attempts: number): JobError {
   const code = 'max_retries_exhausted';
   const times = attempts === 1 ? 'once' : `${attempts} times`;

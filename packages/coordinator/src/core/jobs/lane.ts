@@ -1,7 +1,7 @@
 /**
- * A lane holds the queued jobs that the matcher cannot tell apart: what one of them can run on, all
- * can. So whoever looks at the first job of every lane has looked at all jobs, and a job that
- * nobody can run now never hides one that somebody can.
+ * A lane holds the queued jobs that are equal to the matcher: a provider that can run one of them
+ * can run all. So looking at the first job of every lane is enough, and a job that no provider can
+ * run now never blocks one that can run.
  */
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
 import type { ProviderScope } from '../access/caller.js';
@@ -14,24 +14,24 @@ export interface Lane {
   readonly memberId: string;
   readonly scope: ProviderScope;
   readonly needs: Needs;
-  /** Providers that gave the job back moments ago: they are not asked for a while. */
+  /** Providers that gave the job back moments ago: they do not get it for a while. */
   readonly excluded: readonly string[];
-  /** Providers that have failed the job: they are asked only where no other is online. */
+  /** Providers that have failed the job: they get it only if no other is online. */
   readonly avoided: readonly string[];
 }
 
-/** A queued job, as far as the choice of the next one needs it. */
+/** The fields of a queued job that the choice of the next one needs. */
 export interface QueuedJob {
   readonly id: string;
   readonly endpoint: EndpointKey;
-  /** Smaller ones come first. */
+  /** Smaller keys come first. */
   readonly fairKey: number;
   readonly queuedAt: number;
-  /** Of its request. */
+  /** Size of the request. */
   readonly bodyBytes: number;
 }
 
-/** The first jobs of a lane, in their order. */
+/** The first jobs of a lane, in order. */
 export interface LaneHead {
   /** Unique for the lane; opaque. */
   readonly key: string;
@@ -39,10 +39,10 @@ export interface LaneHead {
   readonly jobs: readonly QueuedJob[];
 }
 
-// Who stands before a queued job. Jobs for a model of the same name that run on machines which its
-// caller may not use are neither in its way nor its caller's business.
+// The position of a queued job. Jobs for a model of the same name on machines that the caller may
+// not use do not delay it, and the caller must not learn of them.
 
-/** How many runnable jobs of one member stand before a job. */
+/** How many runnable jobs of one member come before a job. */
 export interface Ahead {
   readonly memberId: string;
   readonly jobs: number;
@@ -51,11 +51,11 @@ export interface Ahead {
 export interface Place {
   /** Jobs that come before it. */
   readonly before: number;
-  /** Of these, its own caller's. */
+  /** How many of these belong to the job's own caller. */
   readonly ownBefore: number;
 }
 
-/** `candidates` are those that the job may run on. */
+/** `candidates` are the providers that the job may run on. */
 export function placeAmong(
   memberId: string,
   ahead: readonly Ahead[],

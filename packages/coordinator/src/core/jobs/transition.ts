@@ -1,7 +1,7 @@
 /**
- * What an event does to a job: the one place for the rules of retry, back-off, release, exclusion
- * and resumption. Pure: the time and the random number are arguments, and a store carries out what
- * it returns by one statement, guarded by what was read.
+ * What an event does to a job: the only place with the rules of retry, back-off, release, exclusion
+ * and resumption. Pure: the time and the random number are arguments. The store writes the result
+ * in one statement, guarded by the values that were read.
  */
 import {
   MAX_FAILED_ATTEMPTS,
@@ -13,7 +13,7 @@ import {
 } from './job.js';
 import type { FailedAttempt, JobError, JobEvent, JobStatus } from './job.js';
 
-/** What events read and change of a job. Times are Unix ms. */
+/** The fields of a job that events read and change. Times are Unix ms. */
 export interface JobState {
   readonly status: JobStatus;
   /** Attempts so far. */
@@ -23,24 +23,24 @@ export interface JobState {
   readonly isAttemptCounted: boolean;
   /** How often providers gave it back. */
   readonly releases: number;
-  /** Raised by each retry that its caller asks for. */
+  /** Incremented by each retry that the caller asks for. */
   readonly generation: number;
   readonly queuedAt: number;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
-  /** The claim that is current: set exactly while the job is PROCESSING. */
+  /** The current claim; set only while the job is PROCESSING. */
   readonly claimId: string | null;
   /** The link that holds the current claim. */
   readonly linkId: string | null;
   /** The last claim, current or lost; null before the first one. */
   readonly lastClaimId: string | null;
-  /** They stay after a claim is lost, for the agent that comes back with a late result. */
+  /** Kept after a claim is lost, for an agent that comes back with a late result. */
   readonly providerId: string | null;
   readonly serviceId: string | null;
   readonly acceptedAt: number | null;
   readonly leaseUntil: number | null;
   readonly runDeadline: number | null;
-  /** Null: it may run now. */
+  /** Null if it may run now. */
   readonly notBefore: number | null;
   /** Providers that get it only after `excludedUntil`. */
   readonly excluded: readonly string[];
@@ -51,7 +51,7 @@ export interface JobState {
   readonly failedAttempts: readonly FailedAttempt[];
 }
 
-/** An event, with what it brings. */
+/** An event and its data. */
 export type JobChange =
   | {
       readonly event: 'claim';
@@ -63,11 +63,11 @@ export type JobChange =
     }
   | { readonly event: 'accept'; readonly runDeadline: number }
   | { readonly event: 'renew'; readonly leaseUntil: number }
-  /** `counts`: the provider is left alone for a while, and too many of these are a failure. */
+  /** `counts`: the provider is excluded for a while, and too many such releases are a failure. */
   | { readonly event: 'release'; readonly counts: boolean; readonly error: JobError }
   | { readonly event: 'resume'; readonly linkId: string; readonly leaseUntil: number }
   | { readonly event: 'finish' }
-  /** `retryable`: another attempt may succeed. Without one left it is `give_up`. */
+  /** `retryable`: another attempt may succeed. If no attempt is left, the event is `give_up`. */
   | { readonly event: 'fail'; readonly retryable: boolean; readonly error: JobError }
   | { readonly event: 'expire'; readonly error: JobError }
   | { readonly event: 'cancel' }
@@ -109,17 +109,17 @@ export function transition(job: JobState, change: JobChange, moment: Moment): Jo
   }
 }
 
-/** Without the exclusion, once that has ended. */
+/** Drops the exclusion if it has ended. */
 export function readmitted(job: JobState): JobState {
   return { ...job, excluded: [], excludedUntil: null };
 }
 
-/** It may run at once, on any provider. */
+/** The job may run at once, on any provider. */
 export function unstuck(job: JobState): JobState {
   return { ...readmitted(job), notBefore: null, avoided: [] };
 }
 
-/** By the table of `job.ts` alone. */
+/** Follows the table in `job.ts` alone. */
 function move(job: JobState, event: JobEvent, changes: Partial<JobState>): JobState | null {
   const status = nextStatus(job.status, event);
   return status === null ? null : { ...job, ...changes, status };
@@ -131,7 +131,7 @@ function claimed(
   now: number,
 ): JobState | null {
   const { claimId, providerId, linkId, serviceId, leaseUntil } = change;
-  // An exclusion that has not ended stays: the next provider that gives the job back keeps it.
+  // An exclusion that has not ended is kept, also if the next provider gives the job back.
   return move(job, 'claim', {
     claimId,
     lastClaimId: claimId,
@@ -153,7 +153,7 @@ function released(
   moment: Moment,
 ): JobState | null {
   const { counts, error } = change;
-  // After so many releases the job itself is the likely cause: the attempt counts.
+  // After so many releases the job itself is the likely cause, so the attempt counts.
   if (counts && job.releases >= MAX_RELEASES) {
     return failed(job, { event: 'fail', retryable: true, error }, moment);
   }
@@ -193,8 +193,9 @@ function failed(
 }
 
 /**
- * Its agent is back. Also for a job that waits again: no provider has claimed it since, or the
- * claim would not be its last. It runs once more, so an attempt that was given back counts.
+ * The agent is back. Also applies to a job that is queued again: no other provider has claimed it
+ * since, otherwise this claim would not be its last one. The job runs once more, so an attempt that
+ * was given back now counts.
  */
 function resumed(
   job: JobState,
@@ -212,7 +213,7 @@ function resumed(
   });
 }
 
-/** Nothing of the last run is left: a late result of it names a claim that no row has. */
+/** Clears everything of the last run: a late result of it names a claim that no row has. */
 function retried(job: JobState, now: number): JobState | null {
   return move(job, 'retry', {
     ...UNCLAIMED,
@@ -243,7 +244,7 @@ const UNCLAIMED = {
   runDeadline: null,
 } as const;
 
-/** In its old place, without a claim; an exclusion that has ended is dropped. */
+/** Keeps its place in the queue, without a claim; drops an exclusion that has ended. */
 function queuedAgain(job: JobState, now: number) {
   const isExcluded = job.excludedUntil !== null && job.excludedUntil > now;
   return {
@@ -258,7 +259,7 @@ function ended(now: number) {
   return { ...UNCLAIMED, finishedAt: now, notBefore: null, excludedUntil: null };
 }
 
-/** The last claim was worked on, even if it had been given back. */
+/** Counts the last claim as an attempt, even if it had been given back. */
 function counted({ attempt, isAttemptCounted }: JobState) {
   return { attempt: isAttemptCounted ? attempt : attempt + 1, isAttemptCounted: true };
 }

@@ -5,9 +5,9 @@ import { takesWork } from '../routing/match.js';
 import type { Choice } from '../routing/match.js';
 import type { Place } from './lane.js';
 
-/** Where a queued job stands, for people. */
+/** The position of a queued job and why it waits, for people. */
 export interface Waiting {
-  /** 1 is the next; null while it may not run yet (a back-off). */
+  /** 1 is next; null if it may not run yet (back-off). */
   readonly position: number | null;
   /** One sentence. */
   readonly reason: string;
@@ -15,10 +15,10 @@ export interface Waiting {
 
 const SOON = 'It is about to start.';
 
-/** Of a job that has its slot, while nobody else sees that yet. */
+/** For a job that has its slot but is still stored as queued. */
 export const ABOUT_TO_START: Waiting = { position: 1, reason: SOON };
 
-/** A queued job, as far as the sentence needs it. */
+/** The fields of a queued job that the sentence needs. */
 export interface WaitingJob {
   readonly memberId: string;
   readonly model: string;
@@ -33,19 +33,19 @@ export interface WaitingJob {
 export interface WaitingInput {
   readonly job: WaitingJob;
   readonly serviceType: ServiceType;
-  /** Those able to run it that its caller may use, online or not. */
+  /** Providers that can run it and that its caller may use, online or not. */
   readonly candidates: readonly Choice[];
-  /** Unix ms at which one was last online; null if none ever was. */
+  /** Unix ms at which a provider was last online; null if never. */
   readonly lastServedAt: number | null;
   readonly asyncEnabled: boolean;
   readonly paused: boolean;
-  /** Of the runnable jobs for its model; null if it is not runnable. */
+  /** Its place among the runnable jobs for its model; null if it is not runnable. */
   readonly queue: Place | null;
   /** Unix ms. */
   readonly now: number;
 }
 
-/** The first of these that is true is what the job waits for. */
+/** The job waits for the first of these conditions that is true. */
 export function waitingFor(input: WaitingInput): Waiting {
   const position = mustRest(input) || input.queue === null ? null : input.queue.before + 1;
   return { position, reason: reasonOf(input) };
@@ -59,7 +59,7 @@ function mustRest({ job, now }: WaitingInput): boolean {
   return job.notBefore !== null && job.notBefore > now;
 }
 
-/** No job like it would run now, whoever is online. */
+/** No such job would run now, regardless of which providers are online. */
 function stopped(input: WaitingInput): string | null {
   const { attempts, maxAttempts, notBefore, error } = input.job;
   if (!input.asyncEnabled) return 'Asynchronous processing is not enabled on this gateway.';
@@ -70,7 +70,7 @@ function stopped(input: WaitingInput): string | null {
   return `${until}, after attempt ${attempts} of ${maxAttempts}: ${error.message}`;
 }
 
-/** Nobody who could run it is there. */
+/** No provider that could run it is online. */
 function absent({ job, serviceType, candidates, lastServedAt }: WaitingInput): string | null {
   const wanted = `the model '${job.model}' as ${serviceType}`;
   if (candidates.some(({ online }) => online)) return null;
@@ -81,12 +81,12 @@ function absent({ job, serviceType, candidates, lastServedAt }: WaitingInput): s
   return `No provider that serves ${wanted} is online.`;
 }
 
-/** Who is online takes no work, or none of this caller's. */
+/** The online providers take no work, or none of this caller's. */
 function closed(input: WaitingInput): string | null {
   const { job, candidates } = input;
   if (openOnes(input).length > 0) return null;
   const online = candidates.filter((one) => one.online);
-  // Its administrator drains it, or its owner: what the caller waits for is the same.
+  // Drained by an administrator or by its owner: the caller waits for the same thing.
   if (online.every(({ draining, accepts }) => draining || accepts === 'none')) {
     return `Every online provider of the model '${job.model}' is draining: it takes no new work.`;
   }
@@ -97,7 +97,7 @@ function closed(input: WaitingInput): string | null {
   return `Every online provider of the model '${job.model}' is paused by its owner.`;
 }
 
-/** Who takes work has failed again and again. */
+/** The providers that take work have failed again and again. */
 function broken(input: WaitingInput): string | null {
   const open = openOnes(input);
   if (open.some(({ health }) => health !== 'open')) return null;
@@ -105,7 +105,7 @@ function broken(input: WaitingInput): string | null {
   return `Every provider of the model '${input.job.model}' failed lately; ${nextTry(retryInMs)}.`;
 }
 
-/** Somebody could run it, and others are before it or have the slots. */
+/** A provider could run it, but other jobs come first or hold the slots. */
 function inLine(input: WaitingInput): string {
   const { job, queue } = input;
   const open = openOnes(input);
@@ -118,7 +118,7 @@ function inLine(input: WaitingInput): string {
   return `${place}${isForeign ? "; its owner's own jobs go first" : ''}.`;
 }
 
-/** No slot is free for a job; what is free all the same is kept for synchronous calls. */
+/** No slot is free for a job; slots that are still free are reserved for synchronous calls. */
 function taken(open: readonly Choice[], model: string): string {
   const shared = open.filter(({ grant }) => grant.slotsLeft === 0);
   if (shared.length === open.length) return `All that is shared with you of '${model}' is busy`;
@@ -138,12 +138,12 @@ function ahead(before: number, ownBefore: number): string {
   return `${jobs} ${come} before it, ${ownBefore === 0 ? 'none' : ownBefore} of them yours`;
 }
 
-/** Those that would take it as soon as they have a slot. */
+/** Providers that would take it as soon as a slot is free. */
 function openOnes({ candidates }: WaitingInput): readonly Choice[] {
   return candidates.filter(takesWork);
 }
 
-/** When a provider that was left alone gets its next call: a part of a sentence. */
+/** When a provider with an open breaker gets its next call: a part of a sentence. */
 export function nextTry(retryInMs: number): string {
   if (retryInMs === 0) return 'one is being tried again at this moment';
   const seconds = Math.ceil(retryInMs / 1_000);
@@ -162,12 +162,12 @@ function time(unixMs: number): string {
   return new Date(unixMs).toISOString();
 }
 
-// When the queue has come to a standstill (specification, section 4, Queue summary).
+// When the queue counts as stalled (specification, section 4, Queue summary).
 
 /** Longer than any tick takes. */
 const STALLED_AFTER_MS = 60_000;
 
-/** `lastTickAt` is null if no dispatcher has ticked yet, or none runs: then jobs only wait. */
+/** `lastTickAt` is null if no dispatcher has ticked yet or none runs: then jobs only wait. */
 export function isStalled(queued: number, lastTickAt: number | null, now: number): boolean {
   return queued > 0 && (lastTickAt === null || now - lastTickAt > STALLED_AFTER_MS);
 }

@@ -1,15 +1,15 @@
 /**
- * What makes two chat calls one conversation: the one begins with all the messages of the other,
- * of the same caller and model. The provider that has read them keeps them in its prompt cache.
+ * Two chat calls belong to one conversation if one begins with all messages of the other and caller
+ * and model are the same. The provider that has read these messages has them in its prompt cache.
  */
 
-/** Calls to tools add several messages between two turns of a caller; nobody adds this many. */
+/** Tool calls add several messages between two turns of a caller, but never this many. */
 export const MAX_PREFIXES = 32;
 
-/** A hash that goes on after it was read. */
+/** A hash that can be read and then continued. */
 export interface RunningDigest {
   update(text: string): void;
-  /** Of all that was given to it so far. */
+  /** The digest of everything added so far. */
   read(): string;
 }
 
@@ -20,8 +20,8 @@ export interface Conversation {
 }
 
 /**
- * The digests of its longest prefixes, the longest, which is the whole, first; in one pass over the
- * messages.
+ * The digests of the longest prefixes, longest (the whole list) first, computed in one pass over
+ * the messages.
  */
 export function prefixDigests(
   { memberId, model, messages }: Conversation,
@@ -31,7 +31,7 @@ export function prefixDigests(
   const firstNamed = messages.length - MAX_PREFIXES;
   digest.update(JSON.stringify([memberId, model]));
   for (const [i, message] of messages.entries()) {
-    // Each is a whole JSON value: no other messages make the same text.
+    // Each is a complete JSON value, so no other messages produce the same text.
     digest.update(JSON.stringify(message));
     if (i >= firstNamed) digests.push(digest.read());
   }

@@ -1,40 +1,40 @@
-/** When a provider would have answered: what the matcher compares. */
+/** When a provider would have answered; the matcher compares these times. */
 import { crowding } from './pace.js';
 import type { Pace } from './pace.js';
 
-/** An answer of average length. Only its proportion to the rest counts. */
+/** An answer of average length. Only its ratio to the other times matters. */
 const TYPICAL_TOKENS = 256;
-/** Of a model that its server says is not loaded, while nobody has measured it. */
+/** For a model that its server reports as not loaded, until the load time is measured. */
 const DEFAULT_LOAD_MS = 20_000;
-/** Where nobody is measured at all: then it weighs beside the loading, and all get the same. */
+/** Used if no candidate is measured: it only sets the weight of the load time, all get the same. */
 const DEFAULT_BEST: Best = { firstByteMs: 500, makingMs: 5_000 };
-/** What was measured this long ago counts half: a card that was slow once gets another chance. */
+/** A measurement of this age counts half, so a card that was slow once gets another chance. */
 export const HALF_LIFE_MS = 30 * 60_000;
-/** Who has only failed is not infinitely bad. */
+/** Keeps a provider that has only failed from an infinite estimate. */
 const MIN_SUCCESS = 0.05;
 
-/** The part of a candidate that tells how fast it answers. */
+/** The fields of a candidate that tell how fast it answers. */
 export interface Paced {
   readonly model: { readonly loaded: boolean | null };
   readonly pace: Pace;
-  /** Since something was last measured. */
+  /** Time since the last measurement. */
   readonly paceAgeMs: number;
-  /** Calls under way on its card. */
+  /** Calls running on its card. */
   readonly busySlots: number;
-  /** Of its last calls, from 0 to 1. */
+  /** Share of failures in its last calls, 0 to 1. */
   readonly failureShare: number;
 }
 
-/** The best that is known among the candidates of a call. */
+/** The best known values among the candidates of a call. */
 export interface Best {
   readonly firstByteMs: number;
   readonly makingMs: number;
 }
 
 /**
- * In ms: load + first byte + an average answer at its speed, longer by what else its card does, and
- * divided by its share of successes. Who is not measured yet counts as the best that is known, so
- * that it is tried and measured soon.
+ * In ms: load + first byte + an average answer at its speed, scaled by the other calls on its card
+ * and divided by its share of successes. A provider that is not measured yet counts as the best
+ * known one, so that it is tried and measured soon.
  */
 export function expectedMs(candidate: Paced, best: Best): number {
   const { pace, busySlots, failureShare } = candidate;
@@ -53,18 +53,18 @@ export function bestOf(candidates: readonly Pick<Paced, 'pace'>[]): Best {
   };
 }
 
-/** Where the server does not tell, the model is taken to be there. */
+/** If the server does not report it, the model counts as loaded. */
 function loadMs({ model, pace }: Paced): number {
   return model.loaded === false ? (pace.loadMs ?? DEFAULT_LOAD_MS) : 0;
 }
 
-/** An average answer, once it has begun. */
+/** Time to generate an average answer, after its first byte. */
 function makingMsOf({ tokensPerSecond, secondsPerImage }: Pace): number | null {
   if (secondsPerImage !== null) return secondsPerImage * 1000;
   return tokensPerSecond === null ? null : (TYPICAL_TOKENS / tokensPerSecond) * 1000;
 }
 
-/** From what was measured towards the best that is known, as the measure fades. */
+/** Moves from the measured value to the best known one as the measurement ages. */
 function believed(measured: number | null, best: number, trust: number): number {
   return measured === null ? best : best + (measured - best) * trust;
 }

@@ -1,7 +1,6 @@
 /**
- * What the rest of the coordinator may know of agents' links. `links` implements it and
- * `coordinator.ts` hands it to `dispatch`, `http` and `admin`, so that none of them ever sees a
- * socket.
+ * What the rest of the coordinator may know of agents' links. `links` implements it, and
+ * `coordinator.ts` passes it to `dispatch`, `http` and `admin`, so that none of them sees a socket.
  */
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
 import type {
@@ -26,15 +25,19 @@ export interface ProviderView {
   readonly ownerName: string;
   readonly name: string;
   readonly createdAt: number;
-  /** It serves nobody: it waits for approval, or its owner is disabled. */
+  /** It serves no member: it waits for approval, or its owner is disabled. */
   readonly closed: boolean;
   readonly shares: readonly ShareState[];
   /** Null while it is offline. */
   readonly link: LinkView | null;
-  /** Unix ms at which its last link ended; null while online, or without a link since the start. */
+  /**
+   * Unix ms at which its last link ended; null while online, or if it had no link since the start.
+   */
   readonly offlineSince: number | null;
   readonly draining: boolean;
-  /** By its owner in the console: it takes their own work alone, whatever its agent accepts. */
+  /**
+   * Set by its owner in the console: it takes only the owner's work, whatever its agent accepts.
+   */
   readonly paused: boolean;
   readonly services: readonly AdvertisedService[];
 }
@@ -45,23 +48,23 @@ export interface LinkView {
   readonly agentVersion: string;
   readonly host: AgentHost;
   /**
-   * What the host's cards do, in their order; none where its agent does not tell. It is its
-   * owner's and the administrators' to see.
+   * Readings of the host's cards, in order; empty if the agent reports none. Visible to the owner
+   * and administrators only.
    */
   readonly cards: readonly CardReading[];
-  /** Whose work it takes now: the least of what its agent and its owner's switch let in. */
+  /** Whose work it takes now: the stricter of its agent's setting and its owner's switch. */
   readonly accepts: 'all' | 'own' | 'none';
   /** Streams open on it now. */
   readonly busy: number;
-  /** The same by service id; none where nothing is under way. */
+  /** Open streams by service id; services without one are absent. */
   readonly busyByService: ReadonlyMap<string, number>;
 }
 
-/** A file of a request, which waits on disk and can be read again for another provider. */
+/** A file of a request. It is stored on disk and can be read again for another provider. */
 export interface Upload {
   /** The form field: `file`, `image` or `mask`. */
   readonly name: string;
-  /** As its first bytes tell. */
+  /** Detected from its first bytes. */
   readonly contentType: string;
   readonly bytes: number;
   read(): AsyncIterable<Uint8Array>;
@@ -69,21 +72,21 @@ export interface Upload {
 
 /** What is sent to an agent to start one piece of work. */
 export interface OpenRequest {
-  /** Null: a synchronous call. */
+  /** Null for a synchronous call. */
   readonly job: { readonly jobId: string; readonly claimId: string } | null;
   readonly endpoint: EndpointKey;
   readonly model: string;
   readonly caller: { readonly name: string; readonly own: boolean };
-  /** Of the caller; not for the agent's eyes. */
+  /** The caller's member id; never sent to the agent. */
   readonly memberId: string;
   readonly body: Uint8Array;
   readonly uploads: readonly Upload[];
-  /** Answers that it asks for: so many slots are taken, where they are free. */
+  /** Answers that it asks for: it takes this many slots, if they are free. */
   readonly sequences: number;
   readonly deadlineMs: number;
   readonly attempt: number;
   readonly requestId: string;
-  /** Absent: the usual one. */
+  /** Absent: the default field. */
   readonly reasoningField?: ReasoningField;
 }
 
@@ -92,7 +95,7 @@ export interface AnswerHead {
   readonly contentType: string;
 }
 
-/** One file of an answer begins: what the agent says of it. */
+/** The agent's header of one file of an answer. */
 export interface AnswerPart {
   readonly contentType: string;
   readonly revisedPrompt: string | null;
@@ -105,22 +108,22 @@ export type ExchangeFailure =
       readonly kind: 'reset';
       readonly code: ResetCode;
       readonly message: string;
-      /** Of what was sent of the answer. */
+      /** Usage of the part of the answer that was sent. */
       readonly usage?: TokenUsage | null;
     }
-  /** Our own disk's fault, and no provider's. */
+  /** A fault of the coordinator's own disk, not of a provider. */
   | { readonly kind: 'upload_unreadable'; readonly cause: unknown }
   | { readonly kind: 'not_accepted' }
   | { readonly kind: 'disconnected' };
 
 /**
- * Told what an agent answers, in order: `accepted`, `head`, any number of `data`, then `end` or
- * `fail`, once. Where an answer consists of files, `part` stands before the `data` of each.
+ * Receives an agent's answer, in order: `accepted`, `head`, any number of `data`, then `end` or
+ * `fail`, once. If an answer consists of files, `part` precedes the `data` of each.
  */
 export interface ExchangeHandler {
-  /** The agent has taken the work. HEAD takes it, too. */
+  /** The agent has taken the work. HEAD implies it, too. */
   accepted(): void;
-  /** The agent says that it is alive, for instance while a model loads. */
+  /** The agent is alive, for example while a model loads. */
   progress(): void;
   head(head: AnswerHead): void;
   part(part: AnswerPart): void;
@@ -129,51 +132,55 @@ export interface ExchangeHandler {
   end(usage: TokenUsage | null): void;
   fail(failure: ExchangeFailure): void;
   /**
-   * After `cancel`: the agent's last word, or null if none comes in time; the first counts.
-   * `bytes` are those of the answer that came meanwhile.
+   * After `cancel`: the agent's final message, or null if none comes in time; the first one counts.
+   * `bytes` counts the answer bytes that arrived meanwhile.
    */
   stopped(usage: TokenUsage | null, bytes: number): void;
 }
 
-/** One piece of work under way on an agent. */
+/** One piece of work running on an agent. */
 export interface Exchange {
   /** Grants the agent new credit for bytes that have been passed on. */
   consumed(bytes: number): void;
   /**
-   * Stops the work on the GPU. The handler hears nothing more but `stopped`; the slot stays taken
-   * until the agent confirms, or 15 s.
+   * Stops the work on the GPU. After it, the handler gets only `stopped`; the slot stays taken
+   * until the agent confirms, at most 15 s.
    */
   cancel(code: ResetCode): void;
   /**
-   * What has become of a job's last word, its END or RESET: only now does the agent forget it.
+   * What became of a job's final message (END or RESET). The agent keeps the result until it gets
+   * this.
    */
   acknowledge(claimId: string, verdict: ResultVerdict): void;
 }
 
 export type ResultVerdict = Message<'RESULT_ACK'>['verdict'];
 
-/** A slot that is kept for a job while its claim is being written. Ends with either, once. */
+/**
+ * A slot reserved for a job while its claim is being written. Ends with exactly one of the two
+ * calls.
+ */
 export interface Reservation {
   /** Null if the link has ended meanwhile. */
   open(request: OpenRequest, handler: ExchangeHandler): Exchange | null;
   release(): void;
 }
 
-/** A claim that an agent brings back from an earlier link. */
+/** A claim that an agent resumes from an earlier link. */
 export type ClaimOffer = Message<'HELLO'>['resume'][number];
 
-/** What is to be done with it. */
+/** What to do with the claim. */
 export type Resumption =
   | { readonly claimId: string; readonly action: 'discard' }
   | {
       readonly claimId: string;
-      /** `continue` takes a slot of the service until its last word. */
+      /** `continue` takes a slot of the service until the final message. */
       readonly action: 'continue' | 'upload';
       readonly serviceId: string;
-      /** Through which its caller was let in; null if they own the provider. */
+      /** The share that let its caller in; null if the caller owns the provider. */
       readonly shareId: string | null;
       readonly handler: ExchangeHandler;
-      /** Called with the stream on which the whole answer comes. */
+      /** Called with the stream that carries the whole answer. */
       begin(exchange: Exchange): void;
     };
 
@@ -183,56 +190,60 @@ export interface LinkedProvider {
   readonly linkId: string;
 }
 
-/** What links ask of whoever runs jobs. `dispatch` implements it. */
+/** What links need from the part that runs jobs. `dispatch` implements it. */
 export interface ClaimKeeper {
-  /** Asked before WELCOME: until it is answered, the agent is given no work. */
+  /** Called before WELCOME: the agent gets no work until it resolves. */
   resume(linked: LinkedProvider, offers: readonly ClaimOffer[]): Promise<readonly Resumption[]>;
-  /** The claims that an agent says it holds; resolves with those that are not current. */
+  /** Renews the claims that an agent says it holds; resolves with those that are not current. */
   renew(linked: LinkedProvider, claimIds: readonly string[]): Promise<readonly string[]>;
 }
 
-/** How a call went, as far as it tells of its provider. */
+/** What a call's outcome says about its provider. */
 export type CallReport =
   /** `measured` is null if the answer has only begun. */
   | { readonly kind: 'ok'; readonly measured: Measured | null }
   | { readonly kind: 'failed' }
-  /** It takes nothing now, and is left alone for a moment. */
+  /** It takes no calls now and gets none for a moment. */
   | { readonly kind: 'busy' }
-  /** Nothing: its caller left or made an error, its owner wanted the card, its link was lost. */
+  /**
+   * Says nothing: the caller left or made an error, the owner needed the card, or the link was
+   * lost.
+   */
   | { readonly kind: 'nothing' };
 
 export interface Links {
   /** Every provider that serves, or last served, this model under this type. */
   candidates(serviceType: ServiceType, model: string): readonly Candidate[];
-  /** What is shared of a provider, linked here or not; null if the store knows none by that id. */
+  /** What is shared of a provider, linked here or not; null if the store has no such provider. */
   shared(providerId: string): Shared | null;
   providers(): readonly ProviderView[];
   /**
-   * Null if the link has gone, its last slot was taken, or the caller may not use it any more
-   * since it was chosen.
+   * Null if the link has gone, its last slot was taken, or the caller has lost access since the
+   * choice.
    */
   open(choice: Choice, request: OpenRequest, handler: ExchangeHandler): Exchange | null;
   /** Takes a slot of a candidate for a job; null as in `open`. */
   reserve(choice: Choice): Reservation | null;
-  /** Slots that jobs may take now, of all providers that let work in; counted up to `most`. */
+  /** Slots that jobs may take now on all providers that accept work; counted up to `most`. */
   freeJobSlots(most: number): number;
-  /** Tells the matcher how a call went that was opened; the last report is that of its end. */
+  /** Reports to the matcher how a call went; the last report is the one at its end. */
   report(choice: Choice, report: CallReport): void;
   /**
-   * Calls back whenever a slot is freed or a provider arrives or changes. Returns how to stop it.
+   * Calls the listener whenever a slot is freed or a provider arrives or changes. Returns the
+   * function that removes it.
    */
   onCapacity(listener: () => void): () => void;
 }
 
-// What a command may do to the links of a running coordinator. Settings and names of providers
-// reach them from the store.
+// What an administrator's command may do to the links of a running coordinator. Settings and names
+// of providers reach links through the store.
 
 export interface AdminLinks {
-  /** Closes the provider's link; the agent comes back by itself. False if it has none. */
+  /** Closes the provider's link; the agent reconnects by itself. False if it has no link. */
   kick(providerId: string): boolean;
   /**
-   * Closes the provider's link for good: its agent is told why, and gives up. False if it has
-   * none.
+   * Closes the provider's link for good: the agent gets the reason and gives up. False if it has no
+   * link.
    */
   refuse(providerId: string, why: 'disabled' | 'revoked'): boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * Which provider serves a call: one pure function over a snapshot. Nothing else chooses a provider.
- * Source: specification 1.2 and 1.3; own providers first, then the one that will answer best.
+ * Chooses the provider of a call: a pure function of a snapshot, and the only place that chooses.
+ * Source: specification 1.2 and 1.3; own providers first, then the one that will answer first.
  */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
@@ -12,52 +12,54 @@ import type { Best, Paced } from './estimate.js';
 
 export type { Asking };
 
-/** One provider's service that has the model, as it stands now. */
+/** One provider's service that has the model, in its current state. */
 export interface Candidate extends Shared, Paced {
   readonly providerId: string;
   readonly providerName: string;
   readonly serviceId: string;
   readonly serviceType: ServiceType;
-  /** False: the service takes its owner's work alone. */
+  /** False if the service takes its owner's work alone. */
   readonly foreign: boolean;
   readonly model: AdvertisedModel;
   readonly online: boolean;
-  /** Of its link; null while it is offline. */
+  /** Null while it is offline. */
   readonly linkId: string | null;
-  /** Monotonic ms at which its last link ended; null while online, or where it has had none yet. */
+  /** Monotonic ms at which its last link ended; null while online or before its first link. */
   readonly offlineSince: number | null;
   readonly draining: boolean;
-  /** Whose work the owner lets in at present. */
+  /** Whose work the owner accepts now. */
   readonly accepts: 'all' | 'own' | 'none';
   readonly freeSlots: number;
-  /** Of them, those that jobs may take: one of two or more is kept for synchronous calls. */
+  /**
+   * Free slots that jobs may take: if there are two or more, one is reserved for synchronous calls.
+   */
   readonly freeJobSlots: number;
-  /** Of the service, free or not. */
+  /** All slots of the service, free or not. */
   readonly slots: number;
-  /** Of its breaker for this model. */
+  /** State of its breaker for this model. */
   readonly health: Standing;
-  /** The member for whom alone the breaker is open; null if it is for everybody. */
+  /** The only member that the breaker is open for; null if it is open for all. */
   readonly openFor: string | null;
-  /** Until it is tried again, where it is `open`: 0 where it is being tried at this moment. */
+  /** Time until the next probe, if `health` is `open`; 0 while a probe is running. */
   readonly nextProbeMs: number;
 }
 
-/** A candidate as one caller may use it: its free slots are those that are left for them. */
+/** A candidate for one caller: its free slots are those left for this caller. */
 export interface Choice extends Candidate {
   readonly grant: Grant;
-  /** Of the member. */
+  /** Member id. */
   readonly callerId: string;
 }
 
-/** What a call asks of a model beyond its name. */
+/** What a call requires of a model beyond its name. */
 export interface Needs {
   /** Flags that must be among the model's `supported_features`. */
   readonly features: readonly string[];
   /** Voices that the model must have. */
   readonly voices: readonly string[];
-  /** The format of the upload or of the answer: who surely handles it comes first. */
+  /** The format of the upload or the answer: providers known to support it come first. */
   readonly format: string | null;
-  /** What the request holds beside text, such as `image`; absent: nothing. */
+  /** What the request contains beside text, such as `image`; absent: nothing. */
   readonly inputs?: readonly string[];
 }
 
@@ -69,19 +71,19 @@ export interface MatchRequest {
   /** Providers that have already failed this call. */
   readonly excluded: ReadonlySet<string>;
   /**
-   * The provider that has the call's conversation in its prompt cache. It takes time to find, and
-   * is asked for only where there is a choice.
+   * The provider that has the call's conversation in its prompt cache. Finding it takes time, so it
+   * is computed only if there is a choice.
    */
   readonly preferred?: () => string | null;
 }
 
 export type Match =
   | { readonly kind: 'chosen'; readonly choice: Choice }
-  /** Somebody serves it, but every slot is taken. */
+  /** A provider serves it, but every slot is taken. */
   | { readonly kind: 'busy' }
-  /** All who are there have failed again and again: they are left alone until then. */
+  /** All online providers have failed again and again: they get no calls until then. */
   | { readonly kind: 'broken'; readonly retryInMs: number }
-  /** Nobody who could serve it is online; one was until `lostAt`, where that is known. */
+  /** No provider that could serve it is online; `lostAt` is when the last one left, if known. */
   | { readonly kind: 'offline'; readonly lostAt: number | null }
   | { readonly kind: 'unknown' };
 
@@ -99,13 +101,13 @@ export function match(candidates: readonly Candidate[], request: MatchRequest): 
 }
 
 /**
- * Most looks of a long line end so, and this finds it out without weighing anybody: each slot that
- * comes free is shown to all who wait.
+ * Most checks of a long queue end here, and this finds it without an estimate: each slot that is
+ * freed is offered to all that wait.
  */
 function isBusy(candidates: readonly Candidate[], request: MatchRequest): boolean {
   let isServed = false;
   for (const candidate of candidates) {
-    // Of one who has no slot nothing more is to be learnt.
+    // Candidates without a free slot cannot change the result.
     if (isServed && candidate.freeSlots <= 0) continue;
     const offer = offerTo(request.caller, candidate);
     if (offer === null || !isCapable(candidate, request.needs)) continue;
@@ -116,7 +118,7 @@ function isBusy(candidates: readonly Candidate[], request: MatchRequest): boolea
   return isServed;
 }
 
-/** The models, one a provider, that could serve this caller now, or as soon as a slot is free. */
+/** The models, one per provider, that could serve this caller now or as soon as a slot is free. */
 export function servingModels(
   candidates: readonly Candidate[],
   caller: Asking,
@@ -128,8 +130,8 @@ export function servingModels(
 }
 
 /**
- * The models that a call is fitted to: those that could serve it now, and where there are none,
- * those that may be back in a moment.
+ * The models that a call is adapted to: those that could serve it now or, if there are none, those
+ * that may be back in a moment.
  */
 export function fittingModels(
   candidates: readonly Candidate[],
@@ -140,7 +142,7 @@ export function fittingModels(
   return knownModels(candidates, caller);
 }
 
-/** The models, one a provider, that the caller may use, online or not. */
+/** The models, one per provider, that the caller may use, online or not. */
 export function knownModels(
   candidates: readonly Candidate[],
   caller: Asking,
@@ -148,7 +150,7 @@ export function knownModels(
   return offersTo(caller, candidates).map(({ candidate }) => candidate.model);
 }
 
-/** Those that could ever serve such a call, online or not. */
+/** Candidates that could ever serve such a call, online or not. */
 export function capableCandidates(
   candidates: readonly Candidate[],
   request: Omit<MatchRequest, 'excluded'>,
@@ -169,14 +171,14 @@ interface SharedModel extends Pick<Candidate, 'serviceId' | 'foreign' | 'model'>
   readonly shared: Shared;
 }
 
-/** Whether it takes this caller's work now, were a slot free. */
+/** Whether it would take this caller's work now if a slot were free. */
 export function takesWork(choice: Choice): boolean {
   return letsIn(choice, choice.grant);
 }
 
 /**
- * A candidate and what lets the caller use it. A `Choice` in two parts: one object for each of 300
- * candidates costs more than all that is decided about them.
+ * A candidate and the grant that lets the caller use it. Kept as two parts instead of a `Choice`:
+ * creating one object for each of 300 candidates costs more than the whole decision.
  */
 interface Offer {
   readonly candidate: Candidate;
@@ -200,7 +202,7 @@ function freeSlotsOf({ candidate, grant }: Offer): number {
   return Math.min(candidate.freeSlots, grant.slotsLeft ?? Infinity);
 }
 
-/** Those that the caller may use. */
+/** The candidates that the caller may use. */
 function offersTo(caller: Asking, candidates: readonly Candidate[]): readonly Offer[] {
   const offers: Offer[] = [];
   for (const candidate of candidates) {
@@ -217,7 +219,7 @@ function offerTo(caller: Asking, candidate: Candidate): Offer | null {
   return grant && { candidate: asBrokenFor(callerId, candidate), grant, callerId };
 }
 
-/** A breaker that another member's calls alone have opened is closed to everybody else. */
+/** A breaker that opened for one member alone counts as closed for all others. */
 function asBrokenFor(memberId: string, candidate: Candidate): Candidate {
   const { health, openFor } = candidate;
   if (health === 'closed' || openFor === null || openFor === memberId) return candidate;
@@ -261,12 +263,12 @@ function lastLoss(visible: readonly Offer[]): number | null {
   return losses.length === 0 ? null : Math.max(...losses);
 }
 
-/** In ms, from now. */
+/** In ms from now. */
 function firstProbeMs(broken: readonly Offer[]): number {
   return Math.min(...broken.map(({ candidate }) => candidate.nextProbeMs));
 }
 
-/** `of` are all who could serve the call, were they free. */
+/** `of` are all that could serve the call if they were free. */
 function bestOffer(
   free: readonly Offer[],
   { needs, preferred, of }: MatchRequest & { readonly of: readonly Offer[] },
@@ -285,8 +287,8 @@ interface Order {
 }
 
 /**
- * Negative where `a` is the better choice. Who is due for a probe gets this one call: it comes
- * before the healthy, or it would never be found to work again.
+ * Negative if `a` is the better choice. A provider that is due for a probe comes before the healthy
+ * ones for this one call, otherwise it would never be found to work again.
  */
 function compare(one: Offer, other: Offer, { needs, preferred, best }: Order): number {
   const [a, b] = [one.candidate, other.candidate];
@@ -296,7 +298,7 @@ function compare(one: Offer, other: Offer, { needs, preferred, best }: Order): n
     preferTrue(a.health === 'probe', b.health === 'probe') ||
     preferTrue(hasCache(a, preferred), hasCache(b, preferred)) ||
     expectedMs(a, best) - expectedMs(b, best) ||
-    // Both count as equally fast: this call tells more of a newcomer.
+    // Both count as equally fast: this call measures a provider that is new.
     preferTrue(a.pace.measuredAt === null, b.pace.measuredAt === null) ||
     freeSlotsOf(other) - freeSlotsOf(one)
   );
@@ -307,7 +309,7 @@ function handles({ model }: Candidate, { format, inputs }: Needs): boolean {
   return format === null || (model.formats?.includes(format) ?? true);
 }
 
-/** A model that was put out of memory took its prompt cache with it. */
+/** A model that was unloaded lost its prompt cache. */
 function hasCache({ providerId, model }: Candidate, preferred: string | null): boolean {
   return providerId === preferred && model.loaded !== false;
 }

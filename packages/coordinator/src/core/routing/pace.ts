@@ -1,25 +1,24 @@
 /**
- * How fast a provider has been with a model: exponential averages of what its calls took. Only the
- * coordinator's own clock is believed; nothing here is what an agent says of itself but the number
- * of tokens.
+ * How fast a provider has been with a model: exponential averages of its calls. All times come from
+ * the coordinator's own clock; only the number of tokens is the agent's report.
  */
 
-/** The weight of the newest call: after five calls two thirds of an average are new. */
+/** The weight of the newest call: after five calls, two thirds of an average are new. */
 const ALPHA = 0.2;
-/** A shorter answer comes in so few pieces that its speed is chance. */
+/** A shorter answer comes in too few chunks to measure its speed. */
 const MIN_TOKENS = 8;
-/** More than any card makes: a wrong count, and no speed. */
+/** No card is this fast: the count is wrong, and the speed is ignored. */
 const MAX_TOKENS_PER_SECOND = 1_000_000;
 
-/** Null is what has not been measured yet. All of it is as if the card had nothing else to do. */
+/** Null values are not measured yet. All values assume that the card has no other work. */
 export interface Pace {
   readonly tokensPerSecond: number | null;
-  /** To the first byte of an answer, with the model in memory. */
+  /** Time to the first byte of an answer, with the model loaded. */
   readonly firstByteMs: number | null;
-  /** What it takes longer where the model must be loaded first. */
+  /** Additional time if the model must be loaded first. */
   readonly loadMs: number | null;
   readonly secondsPerImage: number | null;
-  /** Monotonic ms of the last call that told something. */
+  /** Monotonic ms of the last call that was measured. */
   readonly measuredAt: number | null;
 }
 
@@ -31,22 +30,24 @@ export const UNMEASURED: Pace = {
   measuredAt: null,
 };
 
-/** What a call that was answered took. */
+/** Measurements of an answered call. */
 export interface Measured {
-  /** Whether the answer came as it was made, so that its first byte is not also its last. */
+  /**
+   * Whether the answer was streamed as it was generated: then its first byte is not also its last.
+   */
   readonly streamed: boolean;
   readonly firstByteMs: number;
   readonly totalMs: number;
-  /** Completion tokens; 0 where the answer is none of words, or they were not counted. */
+  /** Completion tokens; 0 if the answer is not text or they were not counted. */
   readonly tokens: number;
   readonly images: number;
 }
 
-/** The same, and what it met. */
+/** A measured call and the conditions it ran under. */
 export interface Run extends Measured {
-  /** Whether the model was in memory when the call came; null if its server does not tell. */
+  /** Whether the model was loaded when the call arrived; null if its server does not report it. */
   readonly wasLoaded: boolean | null;
-  /** Calls that were under way on the card when this one began. */
+  /** Calls running on the card when this one began. */
   readonly otherCalls: number;
 }
 
@@ -58,9 +59,9 @@ export function learn(pace: Pace, run: Run, nowMs: number): Pace {
 }
 
 /**
- * How much longer a call takes on a card with so many others, as if they took turns. A server that
- * batches does better; to expect that of all loses a third of the throughput where one does not,
- * and the other way round it is a seventh (`npm run bench -- schedule`).
+ * The factor by which this many other calls slow a call down, as if the card served them in turns.
+ * A server that batches does better; expecting batching of all loses a third of the throughput if a
+ * server does not batch, and the reverse error costs a seventh (`npm run bench -- schedule`).
  */
 export function crowding(otherCalls: number): number {
   return 1 + otherCalls;
@@ -69,7 +70,8 @@ export function crowding(otherCalls: number): number {
 function learnWarm(pace: Pace, run: Run, nowMs: number): Pace {
   const alone = 1 / crowding(run.otherCalls);
   const { tokens, images, streamed, totalMs } = run;
-  // An answer that comes whole tells nothing of its beginning where it is counted in units.
+  // For an answer that comes whole and is counted in units, the first byte says nothing about its
+  // start.
   const tellsFirstByte = streamed || (tokens === 0 && images === 0);
   const firstByteMs = tellsFirstByte
     ? average(pace.firstByteMs, run.firstByteMs * alone)
@@ -84,14 +86,14 @@ function learnWarm(pace: Pace, run: Run, nowMs: number): Pace {
   return { ...pace, tokensPerSecond, firstByteMs, secondsPerImage, measuredAt: nowMs };
 }
 
-/** What a cold call took longer than a warm one would have. It tells nothing else. */
+/** The extra time of a cold call over a warm one. A cold call measures nothing else. */
 function learnLoad(pace: Pace, run: Run, nowMs: number): Pace {
   const warmMs = (run.streamed ? (pace.firstByteMs ?? 0) : makingMsOf(pace, run)) ?? 0;
   const overMs = Math.max(0, run.firstByteMs - warmMs * crowding(run.otherCalls));
   return { ...pace, loadMs: average(pace.loadMs, overMs), measuredAt: nowMs };
 }
 
-/** What an answer of this size takes by what is known; null if nothing is. */
+/** Time to generate an answer of this size, as far as measured; null if nothing is. */
 function makingMsOf({ tokensPerSecond, secondsPerImage, firstByteMs }: Pace, run: Run) {
   if (run.images > 0) return secondsPerImage === null ? null : secondsPerImage * run.images * 1000;
   if (run.tokens === 0) return firstByteMs;

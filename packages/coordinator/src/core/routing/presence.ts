@@ -1,23 +1,23 @@
 /**
- * When a model was last served, by what the store knows: it holds for every coordinator that uses
- * the same store, whichever of them the provider is linked to.
+ * When a model was last served, according to the store. Valid for all coordinators that use the
+ * same store, whichever of them the provider is linked to.
  */
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import type { Shared } from '../access/access.js';
 import { couldServe } from './match.js';
 import type { MatchRequest } from './match.js';
 
-/** How often a coordinator says in the store that it is alive. */
+/** How often a coordinator writes to the store that it is alive. */
 export const NODE_BEAT_MS = 30_000;
 
-/** A coordinator that has not said so for this long is lost, and its links with it. */
+/** A coordinator without such a write for this long is lost, and so are its links. */
 export const NODE_LOST_MS = 90_000;
 
 /** The newest link of a provider. Times are Unix ms. */
 export interface ProviderLink {
   readonly nodeId: string;
   readonly linkId: string;
-  /** Counts the provider's links. */
+  /** Sequence number of the link among the provider's links. */
   readonly epoch: number;
   readonly linkedAt: number;
   /** Null while it is open. */
@@ -30,16 +30,16 @@ export interface ProviderLink {
 export interface ServedModel {
   readonly providerId: string;
   readonly serviceId: string;
-  /** False: the service takes its owner's work alone. */
+  /** False if the service takes its owner's work alone. */
   readonly foreign: boolean;
   readonly model: AdvertisedModel;
-  /** Unix ms at which the provider's list left it out; null: it is in the last list. */
+  /** Unix ms at which the provider's list dropped it; null if it is in the newest list. */
   readonly leftAt: number | null;
   /** Null if the provider has never been linked. */
   readonly link: ProviderLink | null;
 }
 
-/** Unix ms; `now` if it is served now, null if it never was. */
+/** Unix ms; `now` if it is served now, null if never. */
 export function lastServedAt(
   { leftAt, link }: Pick<ServedModel, 'leftAt' | 'link'>,
   now: number,
@@ -51,13 +51,13 @@ export function lastServedAt(
 }
 
 interface ReachRequest extends Pick<MatchRequest, 'caller' | 'needs'> {
-  /** What of the provider is shared; null if it has been removed. */
+  /** What is shared of the provider; null if it has been removed. */
   readonly sharedOf: (providerId: string) => Shared | null;
 }
 
 /**
- * Unix ms at which one that could serve such a call was last linked; `now` if one is, also if it is
- * busy or paused; null if there is none.
+ * Unix ms at which a provider that could serve such a call was last linked; `now` if one is linked,
+ * even if busy or paused; null if there is none.
  */
 export function lastReach(
   served: readonly ServedModel[],

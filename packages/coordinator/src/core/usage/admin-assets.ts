@@ -10,14 +10,14 @@ export interface AssetFault {
 export interface PruneReport {
   readonly expired: number;
   readonly orphans: number;
-  /** That were freed, or would be. */
+  /** Freed bytes; with `dryRun`, the bytes that would be freed. */
   readonly bytes: number;
 }
 
 export interface AdminAssets {
-  /** Reads every file whole and compares it with its row. */
+  /** Reads every file completely and compares it with its row. */
   verify(): Promise<{ readonly checked: number; readonly faults: readonly AssetFault[] }>;
-  /** Deletes files whose rows have gone; returns their bytes. */
+  /** Deletes files whose rows are gone; returns the freed bytes. */
   removeFiles(ids: readonly string[]): Promise<number>;
   /** Deletes what expired by `now`, and orphans; with `dryRun` it only counts them. */
   prune(now: number, dryRun: boolean): Promise<PruneReport>;

@@ -1,6 +1,6 @@
 /**
- * Memory or disk that requests take up for a while, within one limit for all callers and one for
- * each member, so that nobody's slow uploads keep everybody else out.
+ * Memory or disk that requests occupy for a while, within one limit for all callers and one for
+ * each member, so that one member's slow uploads do not block all others.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 
@@ -9,13 +9,13 @@ interface BudgetLimits {
   readonly memberBytes: number;
 }
 
-/** What one request has taken up so far. */
+/** What one request occupies so far. */
 export interface Share {
-  /** Takes up more, and returns a `capacity_exhausted` where that passes a limit. */
+  /** Reserves more; returns a `capacity_exhausted` if that exceeds a limit. */
   tryAdd(bytes: number): ApiError | null;
-  /** The same, thrown. */
+  /** The same, but throws the error. */
   add(bytes: number): void;
-  /** Gives everything back. */
+  /** Frees everything. */
   release(): void;
 }
 
@@ -28,7 +28,7 @@ export class Budget {
     this.#limits = limits;
   }
 
-  /** Below 0 where more was taken than there is. */
+  /** Below 0 if more was reserved than the limit. */
   get freeBytes(): number {
     return this.#limits.totalBytes - this.#heldBytes;
   }

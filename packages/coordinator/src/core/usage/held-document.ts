@@ -1,4 +1,4 @@
-/** A JSON answer that is held until it is whole, whoever takes it then. */
+/** A JSON answer that is held in memory until it is complete. */
 import type { ApiError } from '@inference-gateway/shared/errors';
 import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
 import { Budget } from './budget.js';
@@ -7,8 +7,9 @@ import type { Share } from './budget.js';
 export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /**
- * The one budget of memory for JSON bodies and answers that are held at once, of calls and of jobs.
- * A member may hold half of it, and always the largest body together with the largest answer to it.
+ * One memory budget for the JSON bodies and answers that are held at once, of calls and jobs. A
+ * member may hold half of it, and always at least the largest body together with its largest
+ * answer.
  */
 export function bodyBudget(limits: {
   readonly maxJsonBytes: number;
@@ -24,7 +25,7 @@ export class HeldDocument {
   #grammar = new JsonGrammar();
   readonly #share: Share;
 
-  /** `share` is what it may take of the memory for answers. */
+  /** `share` is its part of the memory budget for answers. */
   constructor(share: Share) {
     this.#share = share;
   }
@@ -33,12 +34,12 @@ export class HeldDocument {
     return this.#body.bytes;
   }
 
-  /** What keeps it from being one JSON object, as far as it has come; null if it is one. */
+  /** Why the bytes so far are not one JSON object; null if they are. */
   get fault(): string | null {
     return this.#grammar.fault;
   }
 
-  /** What is wrong with the answer, or with our own memory; null if there is nothing. */
+  /** What is wrong with the answer, or that the budget is exhausted; null if nothing is wrong. */
   append(bytes: Uint8Array): string | ApiError | null {
     this.#body.append(bytes);
     this.#grammar.add(bytes);
@@ -46,7 +47,7 @@ export class HeldDocument {
     return this.#share.tryAdd(bytes.length);
   }
 
-  /** Gives back what it takes up. */
+  /** Frees its memory. */
   clear(): void {
     this.#body.clear();
     this.#grammar = new JsonGrammar();
@@ -54,7 +55,7 @@ export class HeldDocument {
   }
 }
 
-/** Objects and lists within each other: an answer has some ten. */
+/** Maximum nesting of objects and lists: an answer nests about ten levels deep. */
 const MAX_ANSWER_DEPTH = 128;
 
 const TOO_DEEP = `it is nested deeper than ${MAX_ANSWER_DEPTH} levels`;
@@ -80,7 +81,7 @@ const HEX = 8;
 
 const WORD = 9;
 
-/** Of a number, by what it ends with so far. */
+/** The states inside a number, named after its last character so far. */
 const MINUS = 10;
 
 const ZERO = 11;
@@ -101,7 +102,7 @@ const DONE = 18;
 
 const BROKEN = 19;
 
-/** Whether a byte stands in a text for itself. */
+/** Bytes that are allowed unescaped in a string. */
 const PLAIN = new Uint8Array(256).fill(1);
 
 PLAIN.fill(0, 0, 0x20);
@@ -126,7 +127,7 @@ const CLOSE_OBJECT = 0x7d;
 
 const COLON_SIGN = 0x3a;
 
-/** Bytes alone are compared: a string for each would cost more than all the rest. */
+/** Compares bytes only: creating a string for each byte would cost more than all the rest. */
 const BLANK = new Uint8Array(256);
 
 for (const blank of ' \t\n\r') BLANK[blank.charCodeAt(0)] = 1;
@@ -135,23 +136,23 @@ const ESCAPES = new Uint8Array(256);
 
 for (const escape of '"\\/bfnrt') ESCAPES[escape.charCodeAt(0)] = 1;
 
-/** What follows the first letter. */
+/** The rest of each word, after its first letter. */
 const WORDS: ReadonlyMap<number, Uint8Array> = new Map(
   ['true', 'false', 'null'].map((word) => [word.charCodeAt(0), Buffer.from(word).subarray(1)]),
 );
 
 /**
- * Whether bytes are one JSON object, told while they come and without its tree: an agent's answer
- * may have 32 MiB, and `JSON.parse` would hold the loop for a second to say the same.
+ * Checks whether bytes are one JSON object, while they arrive and without building a tree: an
+ * agent's answer may have 32 MiB, and `JSON.parse` would block the event loop for a second.
  */
 export class JsonGrammar {
-  /** The last is the innermost; true: an object. */
+  /** The innermost is last; true: an object. */
   readonly #open: boolean[] = [];
   #state = VALUE;
   #isName = false;
   #isTooDeep = false;
   #hexLeft = 0;
-  /** What is to follow of `true`, `false` or `null`, and how much of it has come. */
+  /** The expected rest of `true`, `false` or `null`, and how much of it has come. */
   #word: Uint8Array = new Uint8Array();
   #wordAt = 0;
 
@@ -165,7 +166,7 @@ export class JsonGrammar {
     }
   }
 
-  /** What keeps all that came from being one object; null if it is one. */
+  /** Why the bytes so far are not one complete object; null if they are. */
   get fault(): string | null {
     if (this.#state === DONE) return null;
     return this.#isTooDeep ? TOO_DEEP : 'it is no JSON object';
@@ -222,7 +223,7 @@ export class JsonGrammar {
     return this.#between(byte);
   }
 
-  /** Outside of texts, words and numbers. */
+  /** Outside of strings, words and numbers. */
   #between(byte: number): number {
     const state = this.#state;
     if (BLANK[byte] === 1) return state;
@@ -248,7 +249,7 @@ export class JsonGrammar {
   }
 
   #value(byte: number): number {
-    // The outermost is an object.
+    // The outermost value must be an object.
     if (this.#open.length === 0 && byte !== OPEN_OBJECT) return BROKEN;
     if (byte === QUOTE) return this.#text(false);
     if (byte === OPEN_OBJECT || byte === OPEN_LIST) {

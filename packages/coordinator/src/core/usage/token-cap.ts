@@ -1,4 +1,6 @@
-/** The most tokens that a share gives for one answer, written into the request of that provider. */
+/**
+ * The most tokens that a share allows for one answer, written into the request to that provider.
+ */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { kindOf, promptsOf } from '@inference-gateway/shared/openai/kinds';
 import {
@@ -17,18 +19,18 @@ import { readSparse, writeSparse } from '@inference-gateway/shared/json/sparse';
 
 export interface CappedBody {
   readonly body: Uint8Array;
-  /** What it asks for by now; null if it is as it was, or asks for no text. */
+  /** What the request asks for now; null if it is unchanged or asks for no text. */
   readonly asked: AskedTokens | null;
-  /** The cap, where it is less than what was asked for; null if callers get what they ask. */
+  /** The cap, if it is less than what was asked for; null if the caller gets what it asked for. */
   readonly maxTokens: number | null;
 }
 
 type Fields = Record<string, unknown>;
 
 /**
- * `body` is the JSON of a checked request. Lowers what it asks for to the cap, or asks for the cap
- * where it asks for none: an answer that reaches it says so itself, with `finish_reason: length`.
- * The cap is that of all answers together, and each prompt has one token at least.
+ * `body` is the JSON of a validated request. Lowers its limits to the cap, or sets the cap if it
+ * names none: an answer that reaches the cap ends with `finish_reason: length`. The cap applies to
+ * all answers together, and each prompt gets at least one token.
  */
 export function capTokens(
   body: Uint8Array,
@@ -48,7 +50,7 @@ export function capTokens(
     return { body, asked: null, maxTokens: null };
   }
   const asked = TOKEN_LIMITS.filter((name) => isNumber(request[name]));
-  // Of several, the server may read the one that allows most: this one allows no more than any.
+  // If there are several limits, the server may use the highest one: this one exceeds none of them.
   request['max_tokens'] ??= Math.min(cap, ...asked.map((name) => Number(request[name])));
   const capped = writeSparse(request);
   const isCapped = isLowered || asked.length === 0;
@@ -59,14 +61,14 @@ export function capTokens(
   };
 }
 
-/** No prompt has more answers than tokens. True if one was to have more. */
+/** A prompt gets at most as many answers as tokens. True if the request asked for more. */
 function limitAnswers(request: Fields, most: number): boolean {
   const tooMany = SEQUENCE_COUNTS.filter((name) => answersEach({ n: request[name] }) > most);
   for (const name of tooMany) request[name] = most;
   return tooMany.length > 0;
 }
 
-/** True if anything was more than the cap, or put it out of force. */
+/** True if a limit was above the cap or a field bypassed it. */
 function lowerLimits(fields: Fields, cap: number): boolean {
   const isNamed = (name: string): boolean => (fields[name] ?? null) !== null;
   const limits = TOKEN_LIMITS.filter((name) => isNamed(name) && !isWithin(fields[name], 1, cap));
@@ -76,8 +78,8 @@ function lowerLimits(fields: Fields, cap: number): boolean {
 }
 
 /**
- * The same in the objects in which a server may look, and in those inside of them: a proxy puts
- * what is in `extra_body` on top. Numbers of answers have no place there.
+ * The same for the objects that a server may read options from, and for those nested in them: a
+ * proxy merges `extra_body` into the request. Numbers of answers are removed there.
  */
 function lowerOptions(request: Fields, cap: number): boolean {
   const found = OPTION_OBJECTS.map((name) => request[name]).filter(isFields);

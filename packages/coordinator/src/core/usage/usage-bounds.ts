@@ -1,43 +1,43 @@
 /**
- * What an agent says of tokens, held to what went over its link: it is the agent's word, and the
- * sums of a member and of an owner are made of it.
+ * Limits an agent's token counts to what the bytes on its link allow: they are the agent's own
+ * report, and the totals of members and owners are computed from them.
  */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { kindOf, sequencesOf } from '@inference-gateway/shared/openai/kinds';
 import { limitOf, TOKENS_A_MEDIUM } from '@inference-gateway/shared/openai/tokens';
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
 
-/** Of a request in bytes, with the media in it. */
+/** Size of a request in bytes, and of the media in it. */
 export interface RequestSize {
   readonly bytes: number;
   readonly media: number;
   readonly mediaBytes: number;
 }
 
-/** What a request for text asks for. */
+/** What a text request asks for. */
 export interface AskedTokens {
-  /** Answers: those to one prompt, times the prompts. */
+  /** Number of answers: those to one prompt, times the prompts. */
   readonly sequences: number;
-  /** Of one answer; null if the request names no limit. */
+  /** For one answer; null if the request names no limit. */
   readonly maxTokens: number | null;
 }
 
-/** What the tokens of one answer are held to. */
+/** The limits for the token counts of one answer. */
 export interface TokenBounds extends AskedTokens {
-  /** Null if the request is not here any more. Asked for where it matters. */
+  /** Null if the request is no longer available. Called only if it is needed. */
   readonly request: () => RequestSize | null;
 }
 
-/** What went over the link for one answer, and what its request allowed. */
+/** What was sent over the link for one answer, and what its request allowed. */
 export interface WireCount extends TokenBounds {
-  /** The agent's word; null if it said nothing. */
+  /** The agent's report; null if it sent none. */
   readonly told: TokenUsage | null;
-  /** Bytes of the answer, those included that came after it was canceled. */
+  /** Bytes of the answer, including those that came after it was canceled. */
   readonly answerBytes: number;
   readonly stream: boolean;
 }
 
-/** Null if the endpoint's answers are no text: then the request is not read. */
+/** Null if the endpoint's answers are not text: then the request is not read. */
 export function askedTokens(
   endpoint: EndpointKey,
   read: () => Readonly<Record<string, unknown>>,
@@ -47,7 +47,7 @@ export function askedTokens(
   return { sequences: sequencesOf(endpoint, fields), maxTokens: limitOf(fields) };
 }
 
-/** The same of a request that only its agent still has. */
+/** The same for a request that only its agent still has. */
 export function lostBounds(endpoint: EndpointKey, size: RequestSize | null): TokenBounds | null {
   const asked = askedTokens(endpoint, () => ({}));
   return asked === null ? null : { ...asked, request: () => size };
@@ -56,7 +56,7 @@ export function lostBounds(endpoint: EndpointKey, size: RequestSize | null): Tok
 export interface MeteredTokens {
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** The model server did not count them, or what was told passes what the bytes allow. */
+  /** The model server did not count them, or the report exceeds what the bytes allow. */
   readonly estimated: boolean;
 }
 
@@ -66,11 +66,10 @@ export const NO_TOKENS: MeteredTokens = {
   estimated: false,
 };
 
-/** What is metered of one request, in numbers. */
+/** The metered values of one request. */
 export interface UsageNumbers extends MeteredTokens {
-  /** Milliseconds of audio, heard or spoken. */
+  /** Milliseconds of audio, input or output. */
   readonly audioMs: number;
-  /** Images made. */
   readonly images: number;
   readonly queueMs: number;
   /** Null if there was none. */
@@ -80,12 +79,12 @@ export interface UsageNumbers extends MeteredTokens {
 
 /** More tokens than any one call can have. */
 const MAX_TOKENS = 10_000_000;
-/** Longer than any file can be: its header may say anything. */
+/** Longer than any file can be: a file's header may claim any length. */
 const MAX_AUDIO_MS = 30 * 86_400_000;
 
 /**
- * The numbers of a usage row, of a call and of a job. An agent's word is hostile, and the wall
- * clock may have been set back meanwhile: sums must stay whole numbers, and must never sink.
+ * The numbers of a usage row, for calls and jobs. The agent's report is untrusted, and the wall
+ * clock may have been set back meanwhile: sums must stay whole numbers and must never decrease.
  */
 export function usageNumbers(told: UsageNumbers): UsageNumbers {
   return {
@@ -104,20 +103,20 @@ function counted(count: number, most = Number.MAX_SAFE_INTEGER): number {
   return Math.min(Math.max(0, Math.round(count)), most);
 }
 
-/** What a chat template, with its own instructions and those for tools, puts before a prompt. */
+/** What a chat template, with its own instructions and those for tools, adds to a prompt. */
 const TEMPLATE_TOKENS = 2_048;
-/** Of a picture or a sound beyond the bytes of its base64: the most that vision models make. */
+/** Tokens of an image or a sound beyond its base64 bytes: the most that vision models produce. */
 const MEDIUM_TOKENS = 16_384;
-/** Tokens that leave no byte: ends of turns, and empty chunks. */
+/** Tokens without a byte in the answer: ends of turns and empty chunks. */
 const SILENT_TOKENS = 256;
-/** Bytes of a stream's event beside its text, of a document beside its own, and of text a token. */
+/** Overhead in bytes of a stream event and of a document, and bytes of text per token. */
 const EVENT_BYTES = 200;
 const DOCUMENT_BYTES = 400;
 const TOKEN_BYTES = 4;
 
 /**
- * A token has a byte at least, and no answer is longer than its limit; thoughts that are not sent
- * count up to that limit. Where nothing was sent, nothing is counted.
+ * A token has at least one byte, and no answer exceeds its limit; thinking that is not sent counts
+ * up to that limit. If no answer byte came and the agent reported nothing, nothing is counted.
  */
 export function meteredTokens(wire: WireCount): MeteredTokens {
   const { told, answerBytes } = wire;
@@ -134,7 +133,7 @@ function mostCompletion({ answerBytes, sequences, maxTokens }: WireCount): numbe
 }
 
 function mostPrompt({ request, sequences, told }: WireCount): number {
-  // Nearly all are: the request need not be looked at.
+  // Nearly all prompts are this short, so the request need not be scanned.
   if ((told?.prompt_tokens ?? 0) <= TEMPLATE_TOKENS) return TEMPLATE_TOKENS;
   const size = request();
   if (size === null) return MAX_TOKENS;
@@ -142,7 +141,7 @@ function mostPrompt({ request, sequences, told }: WireCount): number {
   return Math.min(MAX_TOKENS, most);
 }
 
-/** By the bytes alone, of an agent that tells nothing or is gone. */
+/** From the bytes alone, if the agent reports nothing or is gone. */
 function estimated({ answerBytes, request, stream, sequences }: WireCount): MeteredTokens {
   const { bytes, media, mediaBytes } = request() ?? NOTHING_KNOWN;
   const completion = stream
@@ -161,18 +160,20 @@ function promptOf(textBytes: number, media: number): number {
 
 const NOTHING_KNOWN: RequestSize = { bytes: 0, media: 0, mediaBytes: 0 };
 
-/** Of a request, beside its media, that are searched for them: all that most requests have. */
+/**
+ * Bytes of a request, without its media, that are searched for media: most requests are smaller.
+ */
 const MAX_SEARCHED_BYTES = 1024 * 1024;
-/** With so many, no bound is left. */
+/** With this many, there is no useful bound left. */
 const MAX_MEDIA = 4_096;
-/** What stands before a `data:` URL, and before base64 beside the name of its format. */
+/** The text before a `data:` URL, and before base64 with the name of its format. */
 const MEDIA_START = '"data';
 const BACKSLASH = 0x5c;
 const MEDIA_MARKS = ['"data:', '"data":"'];
 
 /**
- * It runs on the loop, where a search of 32 MiB full of quotes takes most of a second: whatever
- * lies behind so much text counts as text.
+ * Runs on the event loop, where searching 32 MiB full of quotes takes most of a second: anything
+ * after `MAX_SEARCHED_BYTES` of text counts as text.
  */
 export function sizeOf(request: Uint8Array): RequestSize {
   const text = Buffer.from(request.buffer, request.byteOffset, request.length);
