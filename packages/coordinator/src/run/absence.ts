@@ -1,6 +1,6 @@
 /**
- * What a caller is told of a model that nobody serves for them now: the 404 with what is near it
- * and what is online, or that all who serve it have failed.
+ * The errors for a model that no provider serves for this caller now: the 404 with similar names
+ * and the online models, or the error that all of its providers have failed.
  */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
@@ -15,7 +15,10 @@ const MAX_NAMED = 8;
 
 type Sought = Pick<Call, 'caller' | 'endpoint' | 'model'> & Partial<Pick<Call, 'needs'>>;
 
-/** Where nobody was asked: of a model that is known, why nobody has it now. */
+/**
+ * For a call that was sent to no provider. If the model is known, the error says why no provider
+ * has it now.
+ */
 export function modelAbsent(sought: Sought, links: Links): ApiError {
   const isKnown = knownOnes(sought, links).length > 0;
   return isKnown ? modelOffline(sought, links) : modelNotFound(sought, links);
@@ -48,8 +51,8 @@ export function modelOffline(sought: Sought, links: Links): ApiError {
 }
 
 /**
- * Everybody who serves the model is known not to take what the request holds. `param` is the part;
- * of a job whose request was read long ago, the field.
+ * No provider of the model takes a kind of input that the request contains. `param` names that
+ * part; for a job whose request is no longer in memory, it names the field.
  */
 export function inputNotTaken(
   { model }: Pick<Sought, 'model'>,
@@ -62,7 +65,7 @@ export function inputNotTaken(
   return new ApiError('unsupported_modality', message, { param });
 }
 
-/** They are left alone until then, and nothing is gained by waiting for them. */
+/** These providers get no calls until then, so waiting for a slot is useless. */
 export function modelBroken({ model }: Pick<Sought, 'model'>, retryInMs: number): ApiError {
   const failed = `Every provider that serves the model '${model}' failed lately`;
   const retryAfterS = Math.max(1, Math.ceil(retryInMs / 1_000));
@@ -70,18 +73,18 @@ export function modelBroken({ model }: Pick<Sought, 'model'>, retryInMs: number)
   return new ApiError('provider_error', message, { param: 'model', retryAfterS });
 }
 
-/** Those who could serve it, are online, and take no work of this caller's now. */
+/** Providers that could serve it and are online, but take none of this caller's work now. */
 function closedOnes(sought: Sought, links: Links) {
   return knownOnes(sought, links).filter(({ online }) => online);
 }
 
-/** Those who could serve it, online or not. */
+/** Providers that could serve it, online or not. */
 function knownOnes({ caller, endpoint, model, needs = NO_NEEDS }: Sought, links: Links) {
   const candidates = links.candidates(ENDPOINTS[endpoint].serviceType, model);
   return capableCandidates(candidates, { caller, needs });
 }
 
-/** Of those that take this caller's work now, as `GET /models` has them. */
+/** Models of the providers that take this caller's work now, as `GET /models` lists them. */
 function onlineModels({ caller, endpoint }: Sought, links: Links): string[] {
   const { serviceType } = ENDPOINTS[endpoint];
   const served = links

@@ -1,4 +1,4 @@
-/** One try of one piece of work on one provider, from OPEN to its end, with its deadlines. */
+/** One attempt of one piece of work on one provider, from OPEN to its end, with its deadlines. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import type { ApiError } from '@inference-gateway/shared/errors';
@@ -20,18 +20,20 @@ import type { AttemptFailure } from './failure.js';
 import { CALLER_STALLED, JOB_CANCELED } from './work.js';
 import type { Sink, SinkFault, SpentTime, Work } from './work.js';
 
-/** Reasons of an abort that the agent is told; any other is that the caller has left. */
+/**
+ * Abort reasons that the agent is told; for any other reason it is told that the caller has left.
+ */
 const STOP_REASONS = [CALLER_STALLED, JOB_CANCELED] as const;
 const WHOLE_ANSWER = 'whole answer';
-/** An error document of a local server is read this far. */
+/** At most this much of a local server's error document is read. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
 export interface AttemptTiming {
-  /** From the work's arrival to the end of its answer, or to the head of one that is streamed. */
+  /** From the work's arrival to the end of its answer, or to the headers of a streamed one. */
   readonly deadlineMs: number;
-  /** The deadline is the caller's own, and shorter than what a provider has by rights. */
+  /** The deadline was set by the caller and is shorter than a provider's normal limit. */
   readonly isCallers: boolean;
-  /** Null: the answer comes whole. */
+  /** Null if the answer is not streamed. */
   readonly stream: { readonly firstByteMs: number; readonly idleMs: number } | null;
 }
 
@@ -45,35 +47,35 @@ export type AttemptResult =
   | { readonly kind: 'gone' };
 
 interface AttemptOptions {
-  /** Not its body: the run of a job may take hours. */
+  /** Without the body: a job may run for hours. */
   readonly work: Pick<Work, 'endpoint' | 'receivedAt' | 'signal'>;
   readonly sink: Sink;
   readonly provider: Pick<Candidate, 'providerId' | 'providerName'>;
   readonly attempt: number;
   readonly spent: SpentTime | null;
-  /** What the share lowered the answer's tokens to; null if it lowered nothing. */
+  /** The limit to which the share lowered the answer's tokens; null if it did not. */
   readonly maxTokens: number | null;
   readonly timing: AttemptTiming;
-  /** What its tokens are held to; null if the answer is no text. */
+  /** The limits for its token counts; null if the answer is not text. */
   readonly bounds: TokenBounds | null;
   /** The agent has taken the work. */
   readonly onAccepted?: () => void;
-  /** The answer has begun, and is none of an error. */
+  /** The answer has begun, and it is not an error. */
   readonly onAnswer?: () => void;
 }
 
 export class Attempt implements ExchangeHandler {
-  /** Rejected where the sink breaks: that is our own fault, and not the provider's. */
+  /** Rejects if the sink throws: that is the coordinator's fault, not the provider's. */
   readonly result: Promise<AttemptResult>;
   /**
-   * The tokens of what was sent, once the agent has said its last word: where it was canceled, a
-   * moment after the result. What is no text has none, and waits for no word.
+   * The tokens of what was sent, known once the agent has sent its final message: after a cancel, a
+   * moment after the result. An answer that is not text has none and waits for no message.
    */
   readonly tokens: Promise<MeteredTokens>;
   /** Monotonic time of the first byte, or null. */
   firstByteAt: number | null = null;
   readonly #options: AttemptOptions;
-  /** Monotonic times of the sending and of the answer's last byte. */
+  /** Monotonic times at which the work was sent and the answer's last byte came. */
   #sentAt = 0;
   #endedAt = 0;
   #parts = 0;
@@ -98,7 +100,7 @@ export class Attempt implements ExchangeHandler {
     if (options.bounds === null) this.#countTokens(NO_TOKENS);
   }
 
-  /** Starts the clocks of work that has been sent. */
+  /** Starts the timers of work that has been sent. */
   begin(exchange: Exchange): void {
     const { work, timing } = this.#options;
     this.#exchange = exchange;
@@ -110,7 +112,7 @@ export class Attempt implements ExchangeHandler {
     if (work.signal.aborted) this.#callerLeft();
   }
 
-  /** How long the agent may take in all; a stream, once it flows, has no such limit (0). */
+  /** The agent's time limit for the whole work; 0 for a stream, which has none once it flows. */
   get agentDeadlineMs(): number {
     return this.#isStream ? 0 : Math.ceil(this.#deadlineMs());
   }
@@ -119,7 +121,10 @@ export class Attempt implements ExchangeHandler {
     this.#options.onAccepted?.();
   }
 
-  /** Signs of life stand in for the first byte alone: an answer that has begun must go on. */
+  /**
+   * Progress messages extend the wait for the first byte only: an answer that has begun must
+   * continue.
+   */
   progress(): void {
     if (this.firstByteAt === null) this.#silence?.touch();
   }
@@ -176,12 +181,15 @@ export class Attempt implements ExchangeHandler {
   }
 
   stopped(usage: TokenUsage | null, bytes: number): void {
-    // Without a word of its agent's only what was passed on counts.
+    // Without a final message from the agent, only the bytes that were passed on count.
     if (usage !== null) this.#answerBytes += bytes;
     this.#countTokens(this.#partOf(usage));
   }
 
-  /** Of a document nothing is passed on before it is whole: it counts if its agent says so. */
+  /**
+   * A document is passed on only when it is complete, so a part counts only if the agent reports
+   * it.
+   */
   #partOf(told: TokenUsage | null): MeteredTokens {
     return told === null && !this.#isStream ? NO_TOKENS : this.#meteredOf(told);
   }
@@ -194,8 +202,8 @@ export class Attempt implements ExchangeHandler {
   }
 
   /**
-   * Answers of which files are kept take a moment to be whole. The work on the GPU is done by then:
-   * whoever leaves only now is answered as far as the meter is concerned.
+   * Answers whose files are stored take a moment to finish. The work on the GPU is done by then: if
+   * the caller leaves only now, the meter counts the call as answered.
    */
   #concluded(fault: SinkFault | Promise<SinkFault>, tokens: MeteredTokens): void {
     this.#stopListening();
@@ -218,7 +226,7 @@ export class Attempt implements ExchangeHandler {
     return { kind: 'done', tokens, measured };
   }
 
-  /** Stops an answer in which something is wrong. */
+  /** Stops an invalid answer. */
   #refuse(fault: SinkFault): void {
     if (fault === null) return;
     this.#stop('INTERNAL');
@@ -246,7 +254,7 @@ export class Attempt implements ExchangeHandler {
     this.#errorBody.push(bytes);
   }
 
-  /** The headers of a stream are here: from now on only silence ends it. */
+  /** The headers of a stream have arrived: from now on, only the idle timeout applies. */
   #flowing(): void {
     const { stream } = this.#options.timing;
     if (stream === null) return;
@@ -286,7 +294,7 @@ export class Attempt implements ExchangeHandler {
   }
 }
 
-/** Failures after which the agent says nothing more: after all others it is told to stop. */
+/** After these failures the agent sends nothing more; after all others it is told to stop. */
 const ENDINGS: ReadonlySet<AttemptFailure['kind']> = new Set(['rejected', 'reset', 'disconnected']);
 
 function failureOf(fault: string | ApiError): AttemptFailure {
@@ -297,7 +305,7 @@ function unusable(reason: string): AttemptFailure {
   return { kind: 'unusable', reason };
 }
 
-/** What the agent says before the bytes of an answer of this kind. */
+/** The content type that the agent must announce for an answer of this kind. */
 function expectedType(endpoint: EndpointKey, isStream: boolean): string {
   if (isStream) return 'text/event-stream';
   return ENDPOINTS[endpoint].media === null ? 'application/json' : 'multipart/mixed';

@@ -1,7 +1,7 @@
 /**
- * The one table of what a failed attempt means: may another provider be tried, does it count
- * against this one, what becomes of a job, and what is the caller told. Source: decisions, sections
- * 2, 3 and 5, and `docs/job-states.md`.
+ * The only table of what a failed attempt means: whether another provider may be tried, whether it
+ * counts against this one, what becomes of a job, and which error the caller gets. Source:
+ * decisions, sections 2, 3 and 5, and `docs/job-states.md`.
  */
 import { assertNever } from '@inference-gateway/shared/assert';
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
@@ -11,34 +11,35 @@ import type { ErrorCode } from '@inference-gateway/shared/errors';
 import type { RejectReason, ResetCode } from '@inference-gateway/shared/protocol/messages';
 import type { CallReport, ExchangeFailure } from '../core/routing/links.js';
 
-/** Why one attempt did not bring an answer. */
+/** Why one attempt produced no answer. */
 export type AttemptFailure =
   | ExchangeFailure
   /** The local server answered with an error status. */
   | { readonly kind: 'status'; readonly status: number; readonly body: string }
-  /** No first byte, or no further byte, or no whole answer in time. */
+  /** No first byte, no further byte, or no complete answer in time. */
   | {
       readonly kind: 'timeout';
       readonly afterMs: number;
       readonly waitingFor: string;
-      /** The limit is the caller's own, and shorter than what a provider has by rights. */
+      /** The limit was set by the caller and is shorter than a provider's normal limit. */
       readonly isCallers: boolean;
     }
-  /** The answer came, and the gateway could not keep it. */
+  /** The answer came, but the gateway could not store it. */
   | { readonly kind: 'gateway'; readonly error: ApiError }
-  /** The answer is not what the endpoint promises. */
+  /** The answer is not what the endpoint requires. */
   | { readonly kind: 'unusable'; readonly reason: string };
 
 /**
- * `final`: the caller's own fault. `wait`: not now, here or elsewhere. `skip`: not here, and no
- * failure of the provider's. `failed`: not here, and the provider is remembered for it.
+ * `final`: the caller's own fault. `wait`: not now, on any provider. `skip`: not on this provider,
+ * but not its failure. `failed`: not on this provider, and counted against it.
  */
 export type Blame = 'final' | 'wait' | 'skip' | 'failed';
 
 /**
- * What a job comes to. `fail`: for good. `retry`: failed, and may be tried again. `release`: given
- * back as if it had never run. `count`: the same, and too many of these are a failure. `leave`: the
- * link is gone, and the work may not be: the lease decides, or the agent's return.
+ * What happens to a job. `fail`: failed for good. `retry`: failed, and may be tried again.
+ * `release`: given back as if it had never run. `count`: the same, but too many of these are a
+ * failure. `leave`: the link is gone, but the agent may still be working: the lease or the agent's
+ * return decides.
  */
 export type JobFate = 'fail' | 'retry' | 'release' | 'count' | 'leave';
 
@@ -85,15 +86,15 @@ export function judge(failure: AttemptFailure, providerName: string): Verdict {
   }
 }
 
-/** The gateway itself cannot keep the answer. Full space stays full; anything else may pass. */
+/** The gateway itself cannot store the answer. A full disk stays full; other causes may pass. */
 export function judgeOwnFault(error: ApiError): Verdict {
   return { ...final(error), fate: error.code === 'storage_full' ? 'fail' : 'count' };
 }
 
 /**
- * What a failed attempt tells of its provider. A lost link tells nothing: all that was under way on
- * it failed at once, and with the next link it is as good as before. Nor does the impatience of a
- * caller: five who give an answer a second each would close the provider to all others.
+ * What a failed attempt says about its provider. A lost link says nothing: everything on it failed
+ * at once, and the next link is as good as the last. A caller's own short time limit says nothing
+ * either: otherwise five calls with a limit of one second could close the provider to all others.
  */
 export function reportOf(
   failure: AttemptFailure,
@@ -107,7 +108,10 @@ export function reportOf(
   return { kind: blame === 'wait' ? 'busy' : 'nothing' };
 }
 
-/** The same of a job. Who gave it back would be asked again at once, and is left alone. */
+/**
+ * The same for a job. A provider that gave it back is paused, otherwise it would get the job again
+ * at once.
+ */
 export function reportOfRun(
   failure: AttemptFailure,
   verdict: Verdict,
@@ -122,7 +126,7 @@ function isLacking(failure: AttemptFailure): boolean {
   return failure.kind === 'status' && (failure.status === 404 || failure.status === 501);
 }
 
-/** What callers are told who come, or still wait, while the coordinator stops. */
+/** The error for callers that arrive or still wait while the coordinator stops. */
 export function shuttingDown(): ApiError {
   const message = 'The gateway is restarting. Send it again in a moment.';
   return new ApiError('shutting_down', message);
@@ -138,8 +142,8 @@ function seconds(ms: number): number {
 }
 
 /**
- * An agent that cannot read what it was sent is broken; any other has its owner's reasons, and what
- * the owner chose is not counted.
+ * An agent that cannot read its OPEN is broken; all other rejections have the owner's reasons, and
+ * those that the owner chose are not counted.
  */
 function judgeRejection(reason: RejectReason, providerName: string): Verdict {
   if (reason === 'busy') {
@@ -174,14 +178,13 @@ function judgeReset(code: ResetCode, message: string, providerName: string): Ver
   }
 }
 
-/** What an agent says ends as it likes. */
+/** Agents end their messages with or without a full stop. */
 function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /**
- * 4xx is the caller's own fault, except where it says "not now" or speaks of the provider's own
- * set-up.
+ * 4xx is the caller's own fault, unless it means "not now" or concerns the provider's own setup.
  */
 function judgeStatus(status: number, body: string, providerName: string): Verdict {
   const { message, code, param } = readError(body);
@@ -211,12 +214,12 @@ function skip(message: string, fate: JobFate): Verdict {
   return { blame: 'skip', fate, error: new ApiError('provider_error', message) };
 }
 
-/** A local server that is busy now may do a job later. */
+/** A local server that is busy now may be able to run a job later. */
 function notNow(message: string): Verdict {
   return { blame: 'wait', fate: 'retry', error: new ApiError('capacity_exhausted', message) };
 }
 
-/** Reads the agent's error document, which is hostile until read. */
+/** Reads the agent's error document, which is untrusted input. */
 function readError(body: string): { message: string; code: ErrorCode; param: string | null } {
   const error = errorObject(body);
   const message = typeof error['message'] === 'string' ? error['message'] : 'no reason given';

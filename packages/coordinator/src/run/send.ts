@@ -1,6 +1,6 @@
 /**
- * The one way of work to the provider that was chosen for it: the tokens of a call or a job are
- * capped, its OPEN is built, and its attempt begins.
+ * The one way to send work to the chosen provider: caps the tokens of a call or a job, builds its
+ * OPEN, and starts its attempt.
  */
 import type { Choice } from '../core/routing/match.js';
 import type { Exchange, ExchangeHandler, OpenRequest } from '../core/routing/links.js';
@@ -15,13 +15,13 @@ export interface Sending {
   readonly work: Work;
   readonly choice: Choice;
   readonly sink: Sink;
-  /** Which attempt it is, from 1 on. */
+  /** The number of the attempt, from 1. */
   readonly attempt: number;
-  /** Null: a synchronous call. */
+  /** Null for a synchronous call. */
   readonly job: OpenRequest['job'];
   readonly spent: SpentTime | null;
   readonly timing: AttemptTiming;
-  /** Takes the slot of the choice; null if it or its link has gone. */
+  /** Takes the choice's slot; null if the slot or its link has gone. */
   readonly open: (request: OpenRequest, handler: ExchangeHandler) => Exchange | null;
   readonly onAccepted?: () => void;
   readonly onAnswer?: () => void;
@@ -57,11 +57,11 @@ export function send(sending: Sending): Sent | null {
 type Resumed = Pick<Sending, 'sink' | 'attempt' | 'timing'> & {
   readonly work: Pick<Work, 'endpoint' | 'receivedAt' | 'signal'>;
   readonly provider: Pick<Choice, 'providerId' | 'providerName'>;
-  /** Of its request, which its agent alone still has; null if it is not known. */
+  /** Size of the request, which only the agent still has; null if unknown. */
   readonly size: RequestSize | null;
 };
 
-/** Goes on with work that was sent over an earlier link: its answer comes on another stream. */
+/** Resumes work that was sent over an earlier link: its answer comes on another stream. */
 export function resume({ size, ...resumed }: Resumed): Attempt {
   const bounds = lostBounds(resumed.work.endpoint, size);
   return new Attempt({ ...resumed, spent: null, maxTokens: null, bounds });
@@ -87,12 +87,15 @@ function openRequest(
   };
 }
 
-/** The body of a call is kept anyway, to be sent again; to look through it takes its time. */
+/**
+ * The body of a call is kept anyway, to be sent again, so it is scanned only if needed: scanning
+ * takes time.
+ */
 function sizeLater(body: Uint8Array): TokenBounds['request'] {
   return () => sizeOf(body);
 }
 
-/** The body of a job is not: its run may take hours. */
+/** The body of a job is not kept, because the job may run for hours. */
 function sizeNow(body: Uint8Array): TokenBounds['request'] {
   const size = sizeOf(body);
   return () => size;

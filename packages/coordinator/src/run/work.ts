@@ -1,5 +1,5 @@
 /**
- * One piece of work, and where its answer goes. A synchronous call and a job are the same Work;
+ * One piece of work and the receiver of its answer. A synchronous call and a job are the same Work;
  * only the Sink differs.
  */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
@@ -10,9 +10,9 @@ import type { Needs } from '../core/routing/match.js';
 import type { AnswerPart, Upload } from '../core/routing/links.js';
 import type { AskedTokens, MeteredTokens } from '../core/usage/usage-bounds.js';
 
-/** The reason with which `Work.signal` is aborted where the caller is there, but reads nothing. */
+/** `Work.signal` is aborted with this reason if the caller is connected but reads nothing. */
 export const CALLER_STALLED = 'CALLER_STALLED';
-/** The same for a job that was canceled. */
+/** The abort reason for a job that was canceled. */
 export const JOB_CANCELED = 'CANCELED';
 
 /** What is sent to a provider, for a call and for a job. */
@@ -23,69 +23,69 @@ export interface Work {
   readonly model: string;
   readonly body: Uint8Array;
   readonly uploads: readonly Upload[];
-  /** That it takes of a service, where they are free. */
+  /** Slots that it takes of a service, if they are free. */
   readonly slots: number;
-  /** What the body asks for; null if the answer is no text. */
+  /** The tokens that the body asks for; null if the answer is not text. */
   readonly asked: AskedTokens | null;
-  /** The name under which the caller reads a model's thinking; absent, the usual one. */
+  /** The field in which the caller reads a model's thinking; absent: the default. */
   readonly reasoningField?: ReasoningField;
-  /** Monotonic ms (`performance.now`): of the whole request where it held files. */
+  /** Monotonic ms (`performance.now`); with files, when the whole request had arrived. */
   readonly receivedAt: number;
-  /** Aborted when the caller leaves, or the job is canceled. */
+  /** Aborted when the caller leaves or the job is canceled. */
   readonly signal: AbortSignal;
 }
 
-/** A synchronous call: its caller waits, and its provider is yet to be found. */
+/** A synchronous call: its caller waits, and no provider has been chosen yet. */
 export interface Call extends Work {
   readonly caller: Caller;
-  /** What a provider must be able to do beyond serving the model. */
+  /** What a provider must support beyond serving the model. */
   readonly needs: Needs;
   readonly stream: boolean;
-  /** The conversation that it belongs to; absent: it is read from the body. */
+  /** The conversation that it belongs to; absent: computed from the body. */
   readonly prefixes?: readonly string[];
-  /** The caller's own time limit, where it named one; null otherwise. */
+  /** The caller's own time limit; null if it set none. */
   readonly limitMs: number | null;
 }
 
-/** What a call has spent until it was sent. */
+/** The time from a call's arrival until it was sent. */
 export interface SpentTime {
   readonly queueMs: number;
-  /** In the gateway itself, beside waiting for a slot. */
+  /** Time in the gateway itself, without waiting for a slot. */
   readonly overheadMs: number;
 }
 
-/** Who answers, told to the sink before the first byte of the answer. */
+/** The provider that answers, passed to the sink before the first byte of the answer. */
 export interface Answerer {
   readonly providerId: string;
   readonly providerName: string;
   readonly attempt: number;
-  /** Null: of a job, whose caller does not wait. */
+  /** Null for a job, whose caller does not wait. */
   readonly spent: SpentTime | null;
-  /** What its share lowered the answer's tokens to; null if it lowered nothing. */
+  /** The limit to which the share lowered the answer's tokens; null if it did not. */
   readonly maxTokens: number | null;
   readonly contentType: string;
 }
 
 /**
- * Takes one answer. Nothing is passed on before `begin`, and no other provider is tried after
- * `committed`.
+ * Receives one answer. Nothing is passed on before `begin`, and no other provider is tried once
+ * `committed` is true.
  */
 export interface Sink {
   /** True once a byte of an answer has gone to the caller. */
   readonly committed: boolean;
-  /** A provider is about to answer; called again where another one takes over. */
+  /** A provider is about to answer; called again if another provider takes over. */
   begin(answerer: Answerer): void;
   /** The next file begins. */
   part(part: AnswerPart): SinkFault;
   /** Takes bytes and calls `consumed` with their number once they are passed on. */
   data(bytes: Uint8Array, consumed: (bytes: number) => void): SinkFault;
-  /** The answer is whole, and had these tokens. */
+  /** The answer is complete; `tokens` are its metered tokens. */
   end(tokens: MeteredTokens): SinkFault | Promise<SinkFault>;
 }
 
 /**
- * What is wrong with an answer, or null. An `ApiError` is no failure of the provider's, but the
- * gateway's own or the caller's: no other provider would fare better.
+ * What is wrong with an answer; null if nothing is. An `ApiError` is the fault of the gateway or
+ * the caller, not of the provider: another provider would not help.
  */
 export type SinkFault = string | ApiError | null;
 
@@ -100,8 +100,8 @@ export interface Outcome {
   /** From the request's arrival to its end. */
   readonly totalMs: number;
   /**
-   * Of what was sent, in part or whole: a promise where work is being stopped whose agent is still
-   * to tell. It is never rejected.
+   * Tokens of what was sent, in part or whole: a promise while the work is being stopped and the
+   * agent has yet to report them. It never rejects.
    */
   readonly tokens: MeteredTokens | Promise<MeteredTokens>;
 }
