@@ -1,20 +1,24 @@
 /**
- * How many calls a member may have under way at once; further ones wait in the member's own line.
+ * Limits how many calls a member may have running at once; further calls wait in the member's own
+ * queue.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { shuttingDown } from '../run/failure.js';
 
-/** Longer lines are refused: whoever waits behind a thousand others is better told so. */
+/**
+ * A longer queue refuses further calls: an immediate error is better than waiting behind a thousand
+ * others.
+ */
 const MAX_LINE = 1_000;
 
 interface Ticket {
   enter(): void;
 }
 
-/** Held for as long as a member has a call under way. */
+/** Exists while a member has a running call. */
 interface Gate {
   inside: number;
-  /** As it was told last: a change holds for those who wait, too. */
+  /** The last limit passed in: a change also applies to calls that already wait. */
   limit: number;
   readonly line: Set<Ticket>;
 }
@@ -25,7 +29,7 @@ export class Admission {
   readonly #closing: AbortSignal;
   readonly #gates = new Map<string, Gate>();
 
-  /** `closing` is aborted when the coordinator stops: nobody waits any longer. */
+  /** `closing` is aborted when the coordinator stops: then all waiting calls end. */
   constructor(limit: number, waitMs: number, closing: AbortSignal) {
     this.#limit = limit;
     this.#waitMs = waitMs;
@@ -33,8 +37,8 @@ export class Admission {
   }
 
   /**
-   * Resolves when the member may start one more call; every entry is followed by one `leave`.
-   * `limit` is the member's own; null stands for the default.
+   * Resolves when the member may start one more call; every `enter` needs one `leave`. `limit` is
+   * the member's own; null means the default.
    */
   async enter(memberId: string, signal: AbortSignal, limit: number | null = null): Promise<void> {
     const gate = this.#gateOf(memberId);
@@ -91,7 +95,7 @@ export class Admission {
   }
 }
 
-/** Lets in whoever waits, the first first, as far as the limit goes. */
+/** Admits waiting calls, oldest first, up to the limit. */
 function admit(gate: Gate): void {
   for (const ticket of gate.line) {
     if (gate.inside >= gate.limit) return;

@@ -1,6 +1,6 @@
 /**
- * Which provider served a conversation last: it still has the prompt in its cache, and answers the
- * next turn sooner. A hint, kept in memory: forgetting one costs a prompt read anew.
+ * Which provider served a conversation last: it still has the prompt in its cache and answers the
+ * next turn sooner. Only a hint, kept in memory: a forgotten one costs one more prompt evaluation.
  */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { kindOf } from '@inference-gateway/shared/openai/kinds';
@@ -11,20 +11,20 @@ import type { RunningDigest } from '../core/routing/affinity.js';
 import { readSparse } from '@inference-gateway/shared/json/sparse';
 import type { Call } from '../run/work.js';
 
-/** The conversations that have been quiet for longest are forgotten first. */
+/** Beyond this number, the least recently used conversations are forgotten. */
 const MAX_ENTRIES = 10_000;
-/** Reading a longer body takes too long for a hint. */
+/** Hashing a longer body takes too long for a hint. */
 const MAX_CONVERSATION_BYTES = 1024 * 1024;
-/** Of a digest: enough that no two of ten thousand are ever the same. */
+/** Characters of a digest: enough that ten thousand digests never collide. */
 const DIGEST_LENGTH = 22;
 
 export class Conversations {
-  /** By digest; who was asked for or noted last is at the end. */
+  /** By digest; the most recently used is last. */
   readonly #providers = new Map<string, string>();
-  /** Of calls under way: one may be placed many times before it has a slot. */
+  /** Digests of running calls: a call may be placed many times before it gets a slot. */
   readonly #digests = new WeakMap<Call, readonly string[]>();
 
-  /** The provider that has served the longest known part of it; null if there is none. */
+  /** The provider that has served the longest known part of the conversation; null if none has. */
   preferred(work: Call): string | null {
     const digests = this.#digests.get(work) ?? digestsOf(work);
     this.#digests.set(work, digests);
@@ -38,8 +38,8 @@ export class Conversations {
   }
 
   /**
-   * Notes who has the whole of it now. A call for which nobody asked whom to prefer had no choice,
-   * and is not worth its digest.
+   * Notes the provider that now has the whole conversation. A call without an earlier `preferred`
+   * had no choice of providers and is not worth a digest.
    */
   served(work: Call, providerId: string): void {
     const whole = this.#digests.get(work)?.[0];
@@ -62,7 +62,7 @@ function digestsOf({ endpoint, caller, model, body, prefixes }: Call): readonly 
   return digestsOfMessages(caller.memberId, model, readSparse(body)['messages']);
 }
 
-/** One whose beginning is worth its digest. */
+/** Whether the call belongs to a conversation that is worth a digest. */
 export function isConversation(endpoint: EndpointKey, { length }: Uint8Array): boolean {
   const isKnown = kindOf(endpoint).text?.isConversation === true;
   return isKnown && length <= MAX_CONVERSATION_BYTES;

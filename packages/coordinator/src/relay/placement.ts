@@ -1,4 +1,4 @@
-/** Finds a slot for a piece of work, waiting in line for one where every slot is taken. */
+/** Finds a slot for a piece of work, and waits in the queue if every slot is taken. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { ProviderScope } from '../core/access/caller.js';
@@ -12,16 +12,16 @@ import type { WaitingLine } from './waiting-line.js';
 import type { Call } from '../run/work.js';
 
 export interface PlacementTiming {
-  /** Waiting for a slot. */
+  /** How long a call waits for a slot. */
   readonly syncWaitMs: number;
-  /** Waiting for a provider that dropped its link moments ago. */
+  /** How long a call waits for a provider that lost its link moments ago. */
   readonly reconnectWaitMs: number;
 }
 
 interface PlacementParts {
   readonly line: WaitingLine;
   readonly timing: PlacementTiming;
-  /** Aborted when the coordinator stops: nobody waits any longer. */
+  /** Aborted when the coordinator stops: then all waiting calls end. */
   readonly closing: AbortSignal;
   readonly conversations: Pick<Conversations, 'preferred'>;
 }
@@ -30,11 +30,11 @@ export interface Sought<T> {
   readonly work: Call;
   /** Providers that have failed this work. */
   readonly excluded: ReadonlySet<string>;
-  /** Sends the work to the chosen one; null if its slot has gone since. */
+  /** Sends the work to the chosen provider; null if its slot has gone since. */
   readonly start: (choice: Choice) => T | null;
 }
 
-/** What one look at the providers came to. */
+/** The result of one search for a slot. */
 type Look<T> =
   | { readonly kind: 'started'; readonly value: T }
   | { readonly kind: 'refused'; readonly error: ApiError }
@@ -46,9 +46,9 @@ export class Placement {
   readonly #timing: PlacementTiming;
   readonly #closing: AbortSignal;
   readonly #conversations: PlacementParts['conversations'];
-  /** Agents need a moment to come back after the coordinator's own restart. */
+  /** After a restart of the coordinator, agents need a moment to reconnect. */
   readonly #startedAt = performance.now();
-  /** By service type and model, while a line is looked through; null at any other time. */
+  /** By service type and model, while the queue is served; otherwise null. */
   #seen: Map<string, readonly Candidate[]> | null = null;
 
   constructor(links: Links, parts: PlacementParts) {
@@ -60,8 +60,9 @@ export class Placement {
   }
 
   /**
-   * Nothing changes in it but by what is started: all who wait for a model look at the same
-   * providers. For each anew, 500 in line before 1,000 would stop every stream for 2 s.
+   * Caches the candidates while `act` runs: only started calls change anything meanwhile, and all
+   * waiting calls for a model see the same providers. Computing them for each call would stop every
+   * stream for 2 s with 500 waiting calls and 1,000 providers.
    */
   atOneMoment(act: () => void): void {
     this.#seen = new Map();
@@ -72,7 +73,7 @@ export class Placement {
     }
   }
 
-  /** Resolves with what `start` returned, once it has; rejects with what the caller is told. */
+  /** Resolves with the result of `start`; rejects with the error for the caller. */
   async place<T>(sought: Sought<T>): Promise<T> {
     const key = keyOf(sought);
     const mustWait = sought.excluded.size === 0 && this.#line.hasWaiting(key);
@@ -90,7 +91,7 @@ export class Placement {
     const candidates = where === 'own' ? all.filter(isOwn) : all;
     const preferred = (): string | null => this.#conversations.preferred(work);
     const found = match(candidates, { caller, needs: work.needs, excluded, preferred });
-    // Its caller may be served elsewhere: only what can start now counts.
+    // Another provider may still serve the caller: only a call that can start now counts.
     if (where === 'own' && found.kind !== 'chosen') return { kind: 'busy' };
     switch (found.kind) {
       case 'chosen': {
@@ -122,9 +123,9 @@ export class Placement {
   }
 
   /**
-   * Stands in line. A call leaves it in one of four ways: the line wakes it and it starts or is
-   * refused; its provider has been away for too long; its patience ends; its caller or the
-   * coordinator leaves.
+   * Waits in the queue. A call leaves it in one of four ways: the queue wakes it and it starts or
+   * is refused; its provider has been away for too long; its waiting time ends; its caller leaves
+   * or the coordinator stops.
    */
   #wait<T>(sought: Sought<T>, key: string): Promise<T> {
     const { work } = sought;
@@ -133,7 +134,7 @@ export class Placement {
       const tryStart = (where: ProviderScope): boolean => {
         if (where === 'own') return startOnOwn();
         const look = this.#look(sought);
-        // The provider may be lost at any time of the wait, not only before it.
+        // The provider may be lost at any time during the wait, not only before it.
         clearTimeout(absence);
         if (look.kind === 'offline') absence = setTimeout(lookAgain, reconnectWaitMs);
         if (look.kind === 'started') leave(() => resolve(look.value));
@@ -173,7 +174,7 @@ export class Placement {
   }
 }
 
-/** Work with one key may be served by the same providers. */
+/** Work with the same key can be served by the same providers. */
 function keyOf({ work, excluded }: Sought<unknown>): string {
   const { caller, endpoint, model, needs } = work;
   const { serviceType } = ENDPOINTS[endpoint];

@@ -1,6 +1,6 @@
 /**
- * Synchronous calls: find a slot, send, and try another provider for as long as nothing of an
- * answer has gone to the caller. Source: decisions, section 3.
+ * Synchronous calls: finds a slot, sends the call, and tries another provider as long as no byte of
+ * an answer has gone to the caller. Source: decisions, section 3.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { setMaxListeners } from 'node:events';
@@ -21,26 +21,27 @@ import type { Call, Outcome, Sink, SpentTime } from '../run/work.js';
 /** A failed provider is replaced at most twice. */
 const MAX_REPLACEMENTS = 2;
 /**
- * A provider that says "not now" costs no replacement, but somebody who always says so must end.
+ * A provider that says "not now" costs no replacement, so providers that always say so need a
+ * limit.
  */
 const MAX_REFUSALS = 120;
 
 export interface RelayTiming extends PlacementTiming {
   readonly maxConcurrent: number;
-  /** From a call's arrival to the end of its answer, or to the head of one that is streamed. */
+  /** From a call's arrival to the end of its answer, or to the headers of a streamed one. */
   readonly syncDeadlineMs: number;
-  /** Of a streamed answer: to its first byte, and between any two. */
+  /** For a streamed answer: the time to its first byte, and between any two bytes. */
   readonly firstByteMs: number;
   readonly idleMs: number;
 }
 
-/** What became of a call so far. */
+/** The state of a call so far. */
 interface Progress {
   attempts: number;
   replacements: number;
   refusals: number;
   queueMs: number;
-  /** From the request's arrival to its first sending, less the wait for a slot. */
+  /** From the request's arrival to its first sending, without the wait for a slot. */
   overheadMs: number | null;
   readonly excluded: Set<string>;
   lastError: ApiError | null;
@@ -68,7 +69,7 @@ export class Relay {
     this.#links = links;
     this.#timing = timing;
     const closing = this.#closing.signal;
-    // Everybody who waits listens to it; the lines themselves are what is limited.
+    // Every waiting call adds a listener; the queues themselves are limited.
     setMaxListeners(0, closing);
     this.#admission = new Admission(timing.maxConcurrent, timing.syncWaitMs, closing);
     const line = new WaitingLine((serve) => this.#placement.atOneMoment(serve));
@@ -77,12 +78,12 @@ export class Relay {
     this.#stopListening = links.onCapacity(line.wake);
   }
 
-  /** Runs the work to its end; never rejects: what went wrong is in the outcome. */
+  /** Runs the work to its end. Never rejects: errors are in the outcome. */
   async run(work: Call, sink: Sink): Promise<Outcome> {
     const progress = newProgress();
     this.#underWay += 1;
     try {
-      // Whoever left while the request was read would be waited for by nobody's leaving.
+      // If the caller left while the request was read, the abort event would never come.
       if (work.signal.aborted) return conclude(work, progress, { kind: 'canceled' });
       const { memberId, limits } = work.caller;
       await this.#admission.enter(memberId, work.signal, limits.concurrent);
@@ -96,17 +97,17 @@ export class Relay {
     }
   }
 
-  /** Calls that have begun and not ended. */
+  /** Running calls. */
   get underWay(): number {
     return this.#underWay;
   }
 
-  /** Resolves once no call is under way. */
+  /** Resolves once no call is running. */
   async drained(): Promise<void> {
     if (this.#underWay > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** Nobody waits for a slot any longer: whoever does is told that the gateway restarts. */
+  /** Ends the wait of all calls for a slot, with the error that the gateway restarts. */
   close(): void {
     this.#stopListening();
     this.#closing.abort();
@@ -141,7 +142,7 @@ export class Relay {
       noteFailure(progress, blame, choice);
       if (blame === 'failed' || blame === 'wait') progress.lastError = error;
       if (blame === 'final' || sink.committed || this.#isSpent(work, progress, blame)) {
-        // Of an answer that nobody was given nothing counts.
+        // An answer that no caller received is not metered.
         const tokens = sink.committed ? attempt.tokens : NO_TOKENS;
         return conclude(work, progress, { kind: 'failed', error, tokens });
       }
@@ -156,8 +157,7 @@ export class Relay {
   }
 
   /**
-   * Places the work; where no other provider is left, the error of the last one tells more than a
-   * 404.
+   * Places the work. If no other provider is left, the error of the last one says more than a 404.
    */
   async #send(work: Call, sink: Sink, progress: Progress): Promise<Tried> {
     const queuedAt = performance.now();
@@ -189,7 +189,8 @@ export class Relay {
       job: null,
       timing: this.#timingOf(call.work),
       open: (request, handler) => this.#links.open(choice, request, handler),
-      // A long answer that has begun is proof enough: others need not wait for its end.
+      // An answer that has begun proves that the provider works: other calls need not wait for its
+      // end.
       onAnswer: () => {
         if (choice.health !== 'probe') return;
         this.#links.report(choice, { kind: 'ok', measured: null });
@@ -221,7 +222,7 @@ function noteFailure(progress: Progress, blame: Blame, { providerId }: Choice): 
   if (blame !== 'wait') progress.excluded.add(providerId);
 }
 
-/** Our own bug is an outcome as well: a stream whose headers are out must still come to an end. */
+/** An internal error is an outcome, too: a stream whose headers were sent must still end. */
 function internalError(work: Call, cause: unknown): ApiError {
   const message = `The gateway failed. Tell its admin the request id ${work.requestId}.`;
   return new ApiError('internal_error', message, { cause });

@@ -1,37 +1,37 @@
 /**
- * The line of calls that wait for a slot: whoever waits for a machine of their own gets it before
- * others; then members take turns, and each member's own calls keep their order. A call that nobody
- * can serve now holds up no other.
+ * The queue of calls that wait for a slot. A slot on a member's own machine goes to that member's
+ * calls first; then members take turns, and each member's own calls keep their order. A call that
+ * no provider can serve now does not block others.
  */
 import type { ProviderScope } from '../core/access/caller.js';
 
 export interface Waiting {
   readonly memberId: string;
   /**
-   * Calls with one key wait for the same thing: where one finds nothing, the others need not
-   * look.
+   * Calls with the same key wait for the same thing: if one finds nothing, the others need not
+   * search.
    */
   readonly key: string;
   /**
-   * Starts the call if it can, on any machine or on one of its caller's own; true when it needs to
-   * wait no longer.
+   * Starts the call if it can, on any machine or only on its caller's own; true if it no longer
+   * needs to wait.
    */
   tryStart(where: ProviderScope): boolean;
 }
 
 export class WaitingLine {
-  /** In the order of turns: a member who was served goes to the end. */
+  /** In the order of turns: a member who was served moves to the end. */
   readonly #members = new Map<string, Set<Waiting>>();
   readonly #waitingByKey = new Map<string, number>();
   readonly #around: (serve: () => void) => void;
   #wakePending = false;
 
-  /** `around` calls what it is given, in which the whole line is looked through. */
+  /** `around` wraps each pass over the whole queue. */
   constructor(around: (serve: () => void) => void = (serve) => serve()) {
     this.#around = around;
   }
 
-  /** Whether somebody waits for the same thing: a newcomer must not overtake them. */
+  /** Whether a call waits for the same thing: a new call must not overtake it. */
   hasWaiting(key: string): boolean {
     return this.#waitingByKey.has(key);
   }
@@ -56,7 +56,7 @@ export class WaitingLine {
     else this.#waitingByKey.delete(waiting.key);
   }
 
-  /** Offers freed capacity to the line, once for all changes of this turn of the event loop. */
+  /** Offers freed capacity to the queue, once for all changes of this turn of the event loop. */
   readonly wake = (): void => {
     if (this.#wakePending || this.#members.size === 0) return;
     this.#wakePending = true;
@@ -71,13 +71,13 @@ export class WaitingLine {
     this.#serveOn('any');
   }
 
-  /** Goes round the members, one call each, until a whole round starts nothing. */
+  /** Serves the members in turn, one call each, until a whole round starts nothing. */
   #serveOn(where: ProviderScope): void {
     const exhausted = new Set<string>();
     let started = true;
     while (started) {
       started = false;
-      // A copy: whoever is served moves to the end of the map under the loop.
+      // A copy, because a served member moves to the end of the map during the loop.
       for (const [memberId, line] of Array.from(this.#members)) {
         const next = firstStarting(line, where, exhausted);
         if (next === null) continue;
