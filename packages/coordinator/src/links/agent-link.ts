@@ -1,6 +1,6 @@
 /**
  * One agent's link, from WELCOME to its close: routes frames to streams, answers heartbeats,
- * watches for silence. Whatever a hostile agent sends ends this link and nothing else.
+ * detects silence. Whatever a hostile agent sends ends only this link.
  */
 import { randomId } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
@@ -37,12 +37,12 @@ export class AgentLink {
   readonly id = randomId();
   readonly connectedAt = Date.now();
   readonly hello: Message<'HELLO'>;
-  /** From HELLO, or from the last SERVICES: a slow probe of the hardware follows with it. */
+  /** From HELLO or the last SERVICES: the result of a slow hardware probe arrives with SERVICES. */
   host: AgentHost;
   services: readonly AdvertisedService[];
   readonly acceptMs: number;
   accepts: Message<'HEARTBEAT'>['accepts'] = 'all';
-  /** As the last heartbeat told them: not written down anywhere. */
+  /** From the last heartbeat; not stored. */
   cards: readonly CardReading[] = [];
   readonly #link: Link<AgentMessage, CoordinatorMessage, AgentStream>;
   #events: LinkEvents | null = null;
@@ -79,8 +79,8 @@ export class AgentLink {
   }
 
   /**
-   * Begins the link proper: the agent may be given work from now on. What it brings back of
-   * earlier links has its streams before the agent hears of them, and may be stopped only then.
+   * Starts the link: from now on the agent may get work. Work that it resumes from earlier links
+   * has its streams before the agent is told of them, and can be stopped only after that.
    */
   welcome({ provider, timing, events, resumptions }: Greeting): void {
     this.#events = events;
@@ -137,13 +137,14 @@ export class AgentLink {
   }
 
   /**
-   * Ends the link and fails what is under way at once: the closing handshake may take seconds.
+   * Ends the link and fails its running work at once, because the closing handshake may take
+   * seconds.
    */
   close(code: number, reason: string): void {
     this.#link.close(code, reason);
   }
 
-  /** Whether the other end answers a ping within 3 s. */
+  /** Whether the agent answers a ping within 3 s. */
   isAlive(): Promise<boolean> {
     return this.#link.isAlive();
   }
@@ -171,7 +172,9 @@ export class AgentLink {
     }
   }
 
-  /** Each list is checked whole and written to the store. */
+  /**
+   * Limits the rate of lists, because each one is validated completely and written to the store.
+   */
   #limitServices(): void {
     if (this.#servicesRate.take(this.id, performance.now()).allowed) return;
     throw new ProtocolViolation(`more than ${LINK.maxServicesPerMinute} lists within a minute`);
@@ -187,7 +190,7 @@ export class AgentLink {
     this.#link.send({ t: 'HEARTBEAT_OK', seq, lost_claims: [...lost] });
   }
 
-  /** One at a time: an agent that beats like mad must not fill the line of the store. */
+  /** One at a time: an agent that sends too many heartbeats must not fill the store's queue. */
   async #renew(claimIds: readonly string[]): Promise<readonly string[]> {
     if (this.#events === null || this.#isRenewing || claimIds.length === 0) return [];
     this.#isRenewing = true;
@@ -213,19 +216,21 @@ export class AgentLink {
   }
 }
 
-/** Streams are named by the coordinator and never reused; every other id is a violation. */
+/**
+ * The coordinator assigns stream ids and never reuses them; any other id is a protocol violation.
+ */
 function noSuchStream(id: number): never {
   throw new ProtocolViolation(`stream ${id} is not open`);
 }
 
-// What a link is given once it is the provider's current one.
+// What a link gets once it is the provider's current one.
 
-/** What a link tells the registry. */
+/** Events that a link reports to the registry. */
 export interface LinkEvents {
   servicesChanged(): void;
   acceptsChanged(): void;
   slotFreed(use: SlotUse): void;
-  /** Resolves with those claims of the agent's that are not current. */
+  /** Resolves with the agent's claims that are not current. */
   renew(claimIds: readonly string[]): Promise<readonly string[]>;
   closed(): void;
 }
@@ -237,7 +242,7 @@ interface Greeting {
   readonly resumptions: readonly Resumption[];
 }
 
-// WELCOME: the times and limits that both ends keep from now on.
+// WELCOME: the timing and limits that both ends use from now on.
 export interface AgentLinkTiming extends LinkTiming {
   readonly acceptMs: number;
   readonly jobLeaseMs: number;
@@ -266,7 +271,7 @@ function welcomeMessage({ linkId, provider, timing, resume }: Welcomed): Message
   };
 }
 
-/** OPEN: what an agent is told of one piece of work before its bytes. */
+/** OPEN: the description of one piece of work, sent to the agent before its bytes. */
 function openMessage(
   request: OpenRequest,
   { stream, use }: { readonly stream: number; readonly use: SlotUse },

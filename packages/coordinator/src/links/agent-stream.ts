@@ -1,6 +1,6 @@
 /**
- * One piece of work on an agent, from OPEN to the agent's last word. It stays in its link's
- * table, and its slot stays taken, until the agent has said END, RESET or REJECT.
+ * One piece of work on an agent, from OPEN to the agent's final message (END, RESET or REJECT).
+ * Until then it stays in its link's table and keeps its slot.
  */
 import { ProtocolViolation } from '@inference-gateway/shared/protocol/link';
 import type { LinkStream, StreamWork } from '@inference-gateway/shared/protocol/link';
@@ -25,11 +25,14 @@ import type { SlotUse } from './slot-counts.js';
 /** What a stream may do to its link. */
 interface StreamHost {
   send(message: CoordinatorMessage): void;
-  /** The agent has spoken its last word: the slot is free. */
+  /** The agent has sent its final message: the slot is free. */
   release(exchange: AgentStream): void;
-  /** The agent did not confirm in time that it stopped: the slot is free, the word still due. */
+  /**
+   * The agent did not confirm the stop in time: the slot is free, but the final message is still
+   * due.
+   */
   unconfirmed(exchange: AgentStream, freesSlot: boolean): void;
-  /** The agent sent more than it had credit for. */
+  /** The agent sent more bytes than its credit allows. */
   overrun(): void;
   readonly acceptMs: number;
 }
@@ -37,14 +40,14 @@ interface StreamHost {
 type StreamMessage = Extract<AgentMessage, { stream: number }>;
 
 /**
- * `opening` until ACCEPT, `running`, `answering` after HEAD, `stopping` once nobody listens any
- * more.
+ * `opening` until ACCEPT, `running`, `answering` after HEAD, `stopping` once the answer is no
+ * longer wanted.
  */
 type Phase = 'opening' | 'running' | 'answering' | 'stopping';
 
 /**
- * Of what a stream holds of its service: a slot, or none because its work is done already, or none
- * any more because the agent did not confirm its end in time.
+ * The slot that a stream holds of its service. `none`: its work is already done. `unconfirmed`:
+ * released, because the agent did not confirm its end in time.
  */
 type SlotHold = 'held' | 'none' | 'unconfirmed';
 
@@ -60,7 +63,7 @@ export class AgentStream implements Exchange, StreamWork {
   readonly #host: StreamHost;
   readonly #handler: ExchangeHandler;
   #phase: Phase = 'opening';
-  /** Of the answer, that came after it was canceled. */
+  /** Bytes of the answer that came after it was canceled. */
   #lateBytes = 0;
   #timer: NodeJS.Timeout;
 
@@ -72,14 +75,14 @@ export class AgentStream implements Exchange, StreamWork {
     this.#timer = setTimeout(() => this.#notAccepted(), host.acceptMs);
   }
 
-  /** Sends OPEN and the body, and then the files as fast as the agent takes them. */
+  /** Sends OPEN and the body, then the files as fast as the agent accepts them. */
   start(open: Message<'OPEN'>, { body, uploads }: Pick<OpenRequest, 'body' | 'uploads'>): void {
     this.stream.out.text(JSON.stringify(open));
     this.stream.out.data(body);
     if (uploads.length > 0) void this.#sendUploads(uploads);
   }
 
-  /** An answer of earlier work comes here; `isDone` where it takes no slot any more. */
+  /** The answer of earlier work comes on this stream; `isDone` if it no longer takes a slot. */
   resume(isDone: boolean): void {
     clearTimeout(this.#timer);
     this.#phase = 'running';
@@ -203,7 +206,7 @@ export class AgentStream implements Exchange, StreamWork {
     }
   }
 
-  /** What nobody waits for any more is not read to its end. */
+  /** Stops reading if the upload is no longer needed. */
   async #sendUpload(upload: Upload): Promise<void> {
     for await (const piece of upload.read()) {
       if (this.#phase === 'stopping') return;
@@ -229,7 +232,9 @@ export class AgentStream implements Exchange, StreamWork {
     this.#handler.fail({ kind: 'not_accepted' });
   }
 
-  /** The stream stays known: the word of a machine that hung is late, and no violation. */
+  /**
+   * The stream stays known: the late message of a machine that hung is not a protocol violation.
+   */
   #giveUp(): void {
     const held = this.slot;
     this.slot = 'unconfirmed';

@@ -1,6 +1,6 @@
 /**
- * Where agents come in: the upgrade, the token, the version, HELLO. Until a link is attached it
- * costs one socket and one timer.
+ * Accepts agents: the upgrade, the token, the version, HELLO. Until a link is attached it costs one
+ * socket and one timer.
  */
 import { readBearer } from '@inference-gateway/shared/bearer';
 import { isSecret } from '@inference-gateway/shared/ids';
@@ -34,7 +34,7 @@ interface LinkServerOptions {
   readonly findProvider: (token: string) => Promise<Provider | null>;
 }
 
-/** A provider whose agent may say HELLO, as it was at that time of the registry. */
+/** A provider whose agent may send HELLO, with the registry time of its admission. */
 interface Admitted {
   readonly provider: Provider;
   readonly at: number;
@@ -72,7 +72,7 @@ export class LinkServer {
 
   /** The `upgrade` listener of the HTTP server. */
   readonly upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer): void => {
-    // An unauthenticated reset before this line would kill the process.
+    // Without this listener, a reset of an unauthenticated connection would crash the process.
     stream.on('error', () => stream.destroy());
     const at = this.#options.registry.time;
     void this.#admit(request).then((provider) => {
@@ -104,7 +104,9 @@ export class LinkServer {
     return this.#authenticate(request.headers.authorization);
   }
 
-  /** An agent that is told 401 gives up for good, so that is said of no token that may be right. */
+  /**
+   * An agent that gets 401 gives up for good, so 401 is sent only if the token is certainly wrong.
+   */
   async #authenticate(authorization: string | undefined): Promise<Provider | Refusal> {
     const token = readBearer(authorization);
     if (token === null || !isSecret('gwa', token)) return UNKNOWN_TOKEN;
@@ -120,8 +122,8 @@ export class LinkServer {
   }
 
   /**
-   * Waits for HELLO. The listeners are attached in this turn: a later one would miss the first
-   * frame.
+   * Waits for HELLO. The listeners must be attached in this turn of the event loop: later ones
+   * would miss the first frame.
    */
   #greet(opened: OpenLink, admitted: Admitted): void {
     const { socket } = opened;
@@ -181,7 +183,8 @@ function readHello(data: RawData): Message<'HELLO'> | null {
 
 function refuse(stream: Duplex, { status, body, headers = '' }: Refusal): void {
   const text = JSON.stringify(body);
-  // No HTTP timeout watches an upgraded socket: a stranger could keep its own half open for ever.
+  // No HTTP timeout applies to an upgraded socket: without this, a client could keep its half of
+  // the connection open for ever.
   stream.once('finish', () => stream.destroy());
   stream.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nConnection: close\r\n` +

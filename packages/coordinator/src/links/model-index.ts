@@ -25,7 +25,7 @@ export class ModelIndex {
     return entries.map((entry) => entry.record.candidate(entry.service, entry.model, now));
   }
 
-  /** Replaces what the provider serves, in the record and here. */
+  /** Replaces what the provider serves, in the record and in this index. */
   serve(record: ProviderRecord, services: readonly AdvertisedService[]): void {
     this.#remove(record);
     record.serves(services);

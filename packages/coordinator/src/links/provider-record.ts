@@ -1,7 +1,4 @@
-/**
- * What the registry knows of one provider: who owns it, what it serves, and how it has been
- * doing.
- */
+/** What the registry knows of one provider: its owner, what it serves, and its track record. */
 import type {
   AdvertisedModel,
   AdvertisedService,
@@ -18,7 +15,7 @@ import { SlotCounts } from './slot-counts.js';
 import type { FreeSlots, SlotUse } from './slot-counts.js';
 import { TrackRecords } from './track-records.js';
 
-/** A provider that refused work as busy is left alone this long. */
+/** A provider that refused work as busy gets none for this long. */
 export const BUSY_PAUSE_MS = 500;
 
 export class ProviderRecord {
@@ -32,11 +29,9 @@ export class ProviderRecord {
   paused: boolean;
   services: readonly AdvertisedService[];
   link: AgentLink | null = null;
-  /** The newest one that has said HELLO; it is the current one once it was welcomed. */
+  /** The newest link that has sent HELLO; it becomes the current one once it was welcomed. */
   arriving: AgentLink | null = null;
-  /**
-   * Monotonic time at which the last link ended; null while online, or where there was none yet.
-   */
+  /** Monotonic time at which the last link ended; null while online or before the first link. */
   offlineSince: number | null = null;
   readonly slots = new SlotCounts();
   readonly #tracks: TrackRecords;
@@ -109,14 +104,14 @@ export class ProviderRecord {
     };
   }
 
-  /** What jobs could take of all services together. */
+  /** Free slots for jobs, of all services together. */
   freeJobSlots(now: number): number {
     if (this.link === null || this.draining || this.sharing.closed) return 0;
     if (this.link.accepts === 'none') return 0;
     return this.services.reduce((sum, service) => sum + this.#free(service, now).freeJobSlots, 0);
   }
 
-  /** Whether a job may take a slot of this service at this moment. */
+  /** Whether a job may take a slot of this service now. */
   hasJobSlot(serviceId: string): boolean {
     const service = this.services.find((one) => one.service_id === serviceId);
     return service !== undefined && this.#free(service, performance.now()).freeJobSlots > 0;
@@ -156,7 +151,7 @@ export class ProviderRecord {
     this.slots.clear();
   }
 
-  /** A call is given to the chosen one, which is this provider. */
+  /** Starts a call on the chosen provider, which is this one. */
   give(chosen: Choice, use: SlotUse): void {
     this.take(use);
     this.#tracks.opened(chosen, performance.now());
@@ -168,7 +163,7 @@ export class ProviderRecord {
     if (report.kind === 'busy') this.#busyUntil = now + BUSY_PAUSE_MS;
   }
 
-  /** What a pause leaves of what the agent accepts. */
+  /** A pause of the owner restricts what the agent accepts. */
   #accepts({ accepts }: AgentLink): AgentLink['accepts'] {
     return this.paused && accepts === 'all' ? 'own' : accepts;
   }
@@ -182,7 +177,7 @@ export class ProviderRecord {
   }
 
   #free(service: AdvertisedService, now: number): FreeSlots {
-    // A link that is closing may do so for seconds: work for it would come back, again and again.
+    // A link may be closing for seconds: work sent to it would come back again and again.
     if (this.link?.isOpen !== true || now < this.#busyUntil) return NONE;
     const { freeSlots, freeJobSlots } = this.slots.left(service, this.services);
     const onLink = LINK.maxStreams - this.link.busy;

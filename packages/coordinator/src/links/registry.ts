@@ -1,6 +1,6 @@
 /**
- * Who is online with what, and who may use it. It answers the matcher's question, and lets the
- * newest link of an agent win.
+ * Which providers are online, what they serve, and who may use them. Supplies the matcher's
+ * candidates, and keeps only the newest link of each agent.
  */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { Logger } from '@inference-gateway/shared/program/logger';
@@ -56,7 +56,7 @@ export class Registry implements Links, AdminLinks {
     for (const provider of providers) this.#add(provider);
   }
 
-  /** Of refusals: whoever is admitted at one time may be refused at a later one. */
+  /** A counter of refusals: a link admitted at one time may be refused at a later one. */
   get time(): number {
     return this.#refusals.now;
   }
@@ -103,7 +103,7 @@ export class Registry implements Links, AdminLinks {
       this.#announce();
     };
     const open = (request: OpenRequest, handler: ExchangeHandler): Exchange | null => {
-      // Authorised anew: what let its caller in may have ended while the claim was written.
+      // Checked again: the caller may have lost access while the claim was written.
       const isAllowed = record.mayServe(choice, request.memberId);
       const exchange = isAllowed ? link.open(use, request, handler) : null;
       if (exchange === null) release();
@@ -133,9 +133,9 @@ export class Registry implements Links, AdminLinks {
   }
 
   /**
-   * Makes the link the provider's current one. The newest link of an agent wins; but while
-   * another process holds a link that still answers, a second copy is refused. Rejects where the
-   * claims that the agent brings cannot be looked up.
+   * Makes the link the provider's current one. The newest link of an agent wins; but while another
+   * process holds a link that still answers, a second copy is refused. Rejects if the claims that
+   * the agent resumes cannot be looked up.
    */
   async attach(
     link: AgentLink,
@@ -158,7 +158,8 @@ export class Registry implements Links, AdminLinks {
     const { id, name } = record;
     const linked = { providerId: id, providerName: name, linkId: link.id };
     const resumptions = await claims.resume(linked, link.hello.resume);
-    // Its close was told to nobody, or a still newer one has come: attached now, it would stay.
+    // It closed before any listener existed, or a newer one has come: if attached now, it would
+    // stay.
     const isLate = !link.isOpen || record.arriving !== link || this.#isClosing;
     if (isLate) return this.#tooLate(link, resumptions);
     record.linked(link);
@@ -180,7 +181,7 @@ export class Registry implements Links, AdminLinks {
   }
 
   refuse(providerId: string, why: RefusalReason): boolean {
-    // Also where there is no link as yet: one may have been admitted, and has not said HELLO.
+    // Also without a link: one may have been admitted and not have sent HELLO yet.
     this.#refusals.note(providerId, why);
     const { link = null, arriving = null } = this.#records.get(providerId) ?? {};
     for (const one of new Set([link, arriving])) if (one !== null) refuseLink(one, why);
@@ -188,8 +189,9 @@ export class Registry implements Links, AdminLinks {
   }
 
   /**
-   * What the store knows of providers, and who may use what, from now on. The link of one that has
-   * been removed is closed for good. A provider that is not in it yet is as it was enrolled.
+   * Applies what the store knows of providers and their sharing from now on. Closes the link of a
+   * removed provider for good. A provider that is not in the facts yet keeps its state from
+   * enrollment.
    */
   follow(facts: SharingFacts): void {
     const before = this.#sharing;
@@ -205,8 +207,8 @@ export class Registry implements Links, AdminLinks {
   }
 
   /**
-   * Tells every agent that the coordinator is going away, and when to come back. Resolves when
-   * all links have ended.
+   * Tells every agent that the coordinator stops and when to reconnect. Resolves when all links
+   * have ended.
    */
   async closeAll(retryAfterMs: number): Promise<void> {
     this.#isClosing = true;
@@ -219,7 +221,7 @@ export class Registry implements Links, AdminLinks {
     await Promise.all(links.map((link) => link.closed));
   }
 
-  /** What it brought back stays with its agent, for the next link. */
+  /** The resumed claims stay with their agent, for its next link. */
   #tooLate(link: AgentLink, resumptions: readonly Resumption[]): 'gone' {
     if (this.#isClosing) link.close(CLOSE.restart, RESTARTING);
     else link.close(CLOSE.superseded, 'a newer link of this agent took over');
@@ -260,7 +262,7 @@ export class Registry implements Links, AdminLinks {
     this.#announce();
   }
 
-  /** A failed write closes no link: the next change writes all of it again. */
+  /** A failed write closes no link: the next change writes everything again. */
   #write(record: ProviderRecord, writing: Promise<void>): void {
     writing.catch((err: unknown) => {
       this.#parts.logger.warn({ err, provider: record.id }, 'cannot store what a provider serves');
@@ -290,8 +292,8 @@ export class Registry implements Links, AdminLinks {
 
 const RESTARTING = 'the coordinator is restarting';
 
-// Whose links are not wanted any more, and since when. A token is looked up before the upgrade, and
-// its HELLO comes up to 10 s later: what was true of it then need not be true by now.
+// Providers whose links are refused, and since when. A token is looked up before the upgrade, and
+// its HELLO comes up to 10 s later: the provider may have been disabled or revoked in between.
 
 type RefusalReason = 'disabled' | 'revoked';
 
@@ -301,9 +303,9 @@ interface Refusal {
 }
 
 class Refusals {
-  /** Goes on by one with each: the time, as far as it matters here. */
+  /** Incremented with each refusal: the logical time. */
   now = 0;
-  /** The last one of each provider: at most one for every provider that there has been. */
+  /** The last refusal of each provider: at most one entry per provider that ever existed. */
   readonly #last = new Map<string, Refusal>();
 
   note(providerId: string, why: RefusalReason): void {
@@ -311,7 +313,7 @@ class Refusals {
     this.#last.set(providerId, { why, at: this.now });
   }
 
-  /** Why a link is refused whose token was good at that time; null if it still is. */
+  /** Why a link whose token was valid at that time is refused; null if it is not. */
   since(providerId: string, time: number): RefusalReason | null {
     const last = this.#last.get(providerId);
     return last !== undefined && last.at > time ? last.why : null;

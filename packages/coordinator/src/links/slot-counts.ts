@@ -1,22 +1,22 @@
-/** How many slots of a provider are taken, through which share, and how many are left for whom. */
+/** Counts a provider's taken slots, by service and share, and how many are left for whom. */
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
 import type { Choice } from '../core/routing/match.js';
 
-/** Whether a slot is taken by a job, or by a synchronous call. */
+/** Whether a slot is taken by a job or by a synchronous call. */
 export type SlotKind = 'sync' | 'job';
 
-/** What takes a slot, or several where it makes several answers at once. */
+/** Work that takes a slot, or several if it generates several answers at once. */
 export interface SlotUse {
   readonly serviceId: string;
   readonly kind: SlotKind;
-  /** The share that lets its caller in; null if they own the provider. */
+  /** The share that lets its caller in; null if the caller owns the provider. */
   readonly shareId: string | null;
   readonly slots: number;
 }
 
 export interface FreeSlots {
   readonly freeSlots: number;
-  /** Of them, those that jobs may take. */
+  /** Free slots that jobs may take. */
   readonly freeJobSlots: number;
 }
 
@@ -25,25 +25,27 @@ export function useOf({ serviceId, grant }: Choice, kind: SlotKind, slots = 1): 
 }
 
 export class SlotCounts {
-  /** Taken, by service; and those of them that jobs have. */
+  /** Taken slots by service, and those of them that jobs take. */
   readonly #busy = new Map<string, number>();
   readonly #jobs = new Map<string, number>();
-  /** Taken, by share. */
+  /** Taken slots by share. */
   readonly #shares = new Map<string, number>();
-  /** Of services with slots taken, also of those that are not in the last list any more. */
+  /**
+   * Group of each service with taken slots, also of services that are no longer in the last list.
+   */
   readonly #groups = new Map<string, string>();
 
-  /** By service; none where nothing is under way. */
+  /** By service; services without taken slots are absent. */
   get busyByService(): ReadonlyMap<string, number> {
     return this.#busy;
   }
 
-  /** By share; none where nothing is under way. */
+  /** By share; shares without taken slots are absent. */
   get busyByShare(): ReadonlyMap<string, number> {
     return this.#shares;
   }
 
-  /** `group` is that of the service; null if it has none. */
+  /** `group` is the service's group; null if it has none. */
   take(use: SlotUse, group: string | null = null): void {
     if (group !== null) this.#groups.set(use.serviceId, group);
     this.#change(use, 1);
@@ -61,9 +63,9 @@ export class SlotCounts {
   }
 
   /**
-   * Services of one group share one card: together they run at most the largest `slots` among
-   * them, also with one whose server is too busy to be in the list. Of two slots or more, one is
-   * never a job's, so that a synchronous call need not wait for the end of one.
+   * Services of one group share one card: together they run at most the largest `slots` among them,
+   * including a service whose server is too busy to be in the list. If there are two slots or more,
+   * one is never given to a job, so that a synchronous call need not wait for a job's end.
    */
   left(service: AdvertisedService, all: readonly AdvertisedService[]): FreeSlots {
     const group = all.filter(
@@ -79,7 +81,7 @@ export class SlotCounts {
     return { freeSlots, freeJobSlots: Math.max(0, Math.min(freeSlots, ownJobs, groupJobs)) };
   }
 
-  /** Taken of the service's card. */
+  /** Taken slots of the service's card. */
   busyOf(service: AdvertisedService): number {
     return this.#sumOf(this.#busy, service);
   }
@@ -91,7 +93,7 @@ export class SlotCounts {
     if (shareId !== null) add(this.#shares, shareId, change);
   }
 
-  /** Taken of the service and of those that share its card. */
+  /** Taken slots of the service and of those that share its card. */
   #sumOf(
     counts: ReadonlyMap<string, number>,
     { service_id: serviceId, slot_group: group }: AdvertisedService,
@@ -109,7 +111,7 @@ function forJobs(slots: number): number {
   return slots > 1 ? slots - 1 : slots;
 }
 
-/** Nothing is kept of what is not taken any more: agents and owners name ever new ids. */
+/** Deletes counts that reach 0: agents and owners use ever new ids. */
 function add(counts: Map<string, number>, key: string, change: number): void {
   const count = (counts.get(key) ?? 0) + change;
   if (count > 0) counts.set(key, count);

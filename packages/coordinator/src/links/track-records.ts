@@ -1,6 +1,6 @@
 /**
- * How one provider has been doing, model by model: its breakers, and what was measured of it. What
- * it means is decided in `core/routing/breaker.ts` and `core/routing/pace.ts`; here it is kept.
+ * The track record of one provider, by model: its breakers and its measured speeds. The rules are
+ * in `core/routing/breaker.ts` and `core/routing/pace.ts`; this only stores the state.
  */
 import type {
   AdvertisedModel,
@@ -24,15 +24,17 @@ import { learn, UNMEASURED } from '../core/routing/pace.js';
 import type { Pace } from '../core/routing/pace.js';
 import type { CallReport } from '../core/routing/links.js';
 
-/** Of one provider, the oldest go first: an agent may send other names each second. */
+/**
+ * For one provider; beyond it the oldest are dropped: an agent may send other names each second.
+ */
 const MAX_MODELS = 2 * LINK.maxModels;
 /**
- * An answer loads the model. Agents look every 10 s what is loaded: until then, the answer knows
- * better than their last list.
+ * An answer loads the model. Agents check every 10 s what is loaded: for this long, an answer is
+ * newer than their last list.
  */
 const LOADED_BY_ANSWER_MS = 15_000;
 
-/** The part of a candidate that is read here. */
+/** The part of a candidate that comes from the track record. */
 export type Tracked = Pick<Candidate, 'health' | 'openFor' | 'nextProbeMs' | 'failureShare'> &
   Pick<Candidate, 'model' | 'pace' | 'paceAgeMs'>;
 
@@ -45,7 +47,7 @@ interface TrackRecord {
 
 const EMPTY: TrackRecord = { breaker: CLOSED_BREAKER, pace: UNMEASURED, answeredAt: null };
 
-/** Which record: one a model under a service type. */
+/** The key of a record: a model under a service type. */
 type Key = Pick<Candidate, 'serviceType'> & { readonly model: Pick<AdvertisedModel, 'id'> };
 
 export class TrackRecords {
@@ -86,19 +88,19 @@ export class TrackRecords {
     return this.#set(chosen, { breaker, pace, answeredAt: now });
   }
 
-  /** The chosen one is given a call. */
+  /** The chosen provider gets a call. */
   opened(chosen: Choice, now: number): void {
     if (chosen.health !== 'probe') return;
     const before = this.#of(chosen);
     this.#set(chosen, { ...before, breaker: takeProbe(before.breaker, now) });
   }
 
-  /** Its agent is there anew: whatever failed may work again. */
+  /** The agent has reconnected: what failed before may work again. */
   linked(): void {
     for (const [key, before] of this.#records) this.#records.set(key, dueAtOnce(before));
   }
 
-  /** The agent tells what is there; models that were gone may work again. */
+  /** The agent sent a new list; models that were missing may work again. */
   listed({ before, after }: Record<'before' | 'after', readonly AdvertisedService[]>): void {
     const known = new Set(keysOf(before));
     for (const key of keysOf(after)) {
@@ -128,7 +130,7 @@ interface Reported {
   readonly now: number;
 }
 
-/** Where it is open for the caller, the probe alone counts: what others come to began before. */
+/** If it is open for the caller, only the probe counts: other calls began before it opened. */
 function breakerAfter(before: BreakerState, { chosen, report, now }: Reported): BreakerState {
   const { callerId: memberId } = chosen;
   const isProbe = chosen.health === 'probe';
