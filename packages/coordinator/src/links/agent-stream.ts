@@ -1,6 +1,6 @@
 /**
  * One piece of work on an agent, from OPEN to the agent's final message (END, RESET or REJECT).
- * Until then it stays in its link's table and keeps its slot.
+ * Until then it stays in its link's table and keeps its slot; an unconfirmed stop frees the slot.
  */
 import { ProtocolViolation } from '@inference-gateway/shared/protocol/link';
 import type { LinkStream, StreamWork } from '@inference-gateway/shared/protocol/link';

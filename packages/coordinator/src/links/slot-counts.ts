@@ -1,4 +1,4 @@
-/** Counts a provider's taken slots, by service and share, and how many are left for whom. */
+/** Counts a provider's taken slots, by service and share, and those left for calls and jobs. */
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
 import type { Choice } from '../core/routing/match.js';
 

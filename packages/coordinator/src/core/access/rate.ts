@@ -156,7 +156,7 @@ function countAt(window: MemberWindow, age: number): number {
 }
 
 /**
- * Makes room in a map of counts: drops the tenth of its entries with the smallest counts, the
+ * Makes room in a map of counts: drops the 10% of its entries with the smallest counts, the
  * oldest of equal ones first, so that a flood of new names cannot remove what is counted against
  * another. `countOf` must be 0 for an entry that no longer counts.
  */

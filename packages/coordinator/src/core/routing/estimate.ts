@@ -1,4 +1,4 @@
-/** When a provider would have answered; the matcher compares these times. */
+/** Estimates how long a provider takes for an answer; the matcher compares these times. */
 import { crowding } from './pace.js';
 import type { Pace } from './pace.js';
 
