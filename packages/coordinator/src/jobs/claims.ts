@@ -1,7 +1,7 @@
 /**
- * Jobs in providers' hands: each claim from its OPEN, or its agent's return, until what became of
- * it is written and the agent has been told so. A run whose link ends is forgotten here; its claim
- * lives on in the store.
+ * Claimed jobs: each claim from its OPEN, or from the return of its agent, until its end is written
+ * and acknowledged to the agent. A run whose link ends is dropped here; its claim stays in the
+ * store.
  */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
@@ -36,17 +36,17 @@ export interface JobRunsParts {
   readonly store: DispatchStore;
   readonly links: Pick<Links, 'report' | 'candidates'>;
   readonly sinks: JobSinks;
-  /** Memory for requests and answers, which calls take theirs from, too. */
+  /** Memory budget for requests and answers, shared with synchronous calls. */
   readonly budget: Budget;
   readonly deadlines: JobDeadlines;
   readonly logger: Logger;
   /** A job has been claimed. */
   readonly onStart: (job: Job) => void;
-  /** A job is in another state; `usage` if it has ended. */
+  /** A job has changed its state; `usage` if it has ended. */
   readonly onChange: (job: Job, usage: UsageRow | null) => void;
 }
 
-/** Where a claimed job is sent. */
+/** The target of a claimed job. */
 interface Place {
   readonly choice: Choice;
   readonly reservation: Reservation;
@@ -64,12 +64,12 @@ export class JobRuns {
   /** By claim. */
   readonly #cancelers = new Map<string, AbortController>();
   /**
-   * Claims that were canceled before they came here: both share a commit, and whoever hears of it
-   * first is chance.
+   * Claims that were canceled before their run began: both are in one commit, and either may be
+   * reported first.
    */
   readonly #canceledEarly = new Set<string>();
   readonly #pending = new Set<Promise<void>>();
-  /** Of requests that no agent has accepted yet. */
+  /** Bytes of requests that no agent has accepted yet. */
   unsentBytes = 0;
 
   constructor(parts: JobRunsParts) {
@@ -85,8 +85,8 @@ export class JobRuns {
   }
 
   /**
-   * Takes up a claim that an agent has brought back. Rejects where its answer cannot be taken now:
-   * the agent is to keep it.
+   * Resumes a claim that an agent still holds. Rejects if its answer cannot be received now: the
+   * agent keeps it then.
    */
   async resume(
     claimed: ClaimedJob,
@@ -99,17 +99,17 @@ export class JobRuns {
     const isOver = sink === null || this.#canceledEarly.delete(claimId);
     if (isOver) return { claimId, action: 'discard' };
     const canceling = this.#enter(claimId);
-    // It was claimed and never heard of again until now.
+    // It was claimed, but nothing has arrived for it until now.
     if (runDeadline === null) this.#ends.accepted(claimed, limitMs);
     const run = JobRun.resume({ claimed, canceling, linked, sink, limitMs });
-    // It is over, too, where the link is given up before it was begun.
+    // It also ends if the link is given up before the run began.
     this.#track(claimId, canceling, this.#follow(run, null));
     const begin = (exchange: Exchange): void => run.begin(exchange);
     const shareId = this.#shareOf(claimed, linked);
     return { claimId, action, serviceId, shareId, handler: run.handler, begin };
   }
 
-  /** Whether its end is still to come through here. */
+  /** Whether its end will still be written by this object. */
   has(claimId: string): boolean {
     return this.#cancelers.has(claimId);
   }
@@ -118,7 +118,7 @@ export class JobRuns {
   cancel(claimId: string): void {
     const canceling = this.#cancelers.get(claimId);
     if (canceling !== undefined) return canceling.abort(JOB_CANCELED);
-    // Most of these are with an agent that is away: it is told when it is back.
+    // Most of these are held by an agent that is offline: it is told when it reconnects.
     this.#canceledEarly.add(claimId);
     for (const oldest of this.#canceledEarly) {
       if (this.#canceledEarly.size <= MAX_CANCELED_EARLY) break;
@@ -130,7 +130,7 @@ export class JobRuns {
     return this.#cancelers.size;
   }
 
-  /** Resolves once the end of every run is written; the links must have ended. */
+  /** Resolves when the end of every run is written; all links must have ended before. */
   async close(): Promise<void> {
     this.#ends.close();
     while (this.#pending.size > 0) await Promise.all(this.#pending);
@@ -154,12 +154,12 @@ export class JobRuns {
     return this.#follow(run, choice).finally(sent);
   }
 
-  /** Counts a body as held until the function that is returned is called. */
+  /** Counts a body as held until the returned function is called. */
   #hold(bytes: number): () => void {
     let held = bytes;
     this.unsentBytes += held;
     const share = this.#parts.budget.open(UNSENT);
-    // Whether there is room was asked before the job was claimed.
+    // Room for it was checked before the job was claimed.
     share.tryAdd(held);
     return () => {
       this.unsentBytes -= held;
@@ -174,7 +174,7 @@ export class JobRuns {
     await this.#ends.write(run, end);
   }
 
-  /** Null if there is nowhere to put its answer, and the job has ended with that. */
+  /** Null if its answer cannot be stored: the job has ended with that error. */
   async #openSink(claimed: ClaimedJob, body: Uint8Array): Promise<JobSink | null> {
     try {
       return await this.#parts.sinks.open(claimed.job, body);
@@ -184,7 +184,7 @@ export class JobRuns {
     }
   }
 
-  /** The same for work that is done, or half done: only spent space is worth losing it. */
+  /** The same for work in progress or done: it is dropped only if the caller's space is used up. */
   async #reopenSink(claimed: ClaimedJob): Promise<JobSink | null> {
     try {
       return await this.#parts.sinks.open(claimed.job, null);
@@ -199,7 +199,7 @@ export class JobRuns {
     await this.#ends.end(claimed, judgeOwnFault(error));
   }
 
-  /** Through which share its caller is let in by now; null if they own the provider. */
+  /** The share that its caller uses now; null if they own the provider. */
   #shareOf({ job, serviceId }: ClaimedJob, { providerId }: LinkedProvider): string | null {
     const { memberId, scope, needs, model, endpoint } = job;
     const all = this.#parts.links.candidates(ENDPOINTS[endpoint].serviceType, model);
@@ -216,14 +216,14 @@ export class JobRuns {
     return canceling;
   }
 
-  /** A result that is whole needs time for its way alone, however late it is. */
+  /** A complete result only needs time for its transfer, however late it is. */
   #leftOf(claimed: ClaimedJob, action: 'continue' | 'upload'): number {
     const wholeMs = this.#deadlineOf(claimed);
     if (action === 'upload') return wholeMs;
     const now = Date.now();
-    // A claim that was lost meanwhile has no deadline any more, and no right to a second one.
+    // A claim that was lost meanwhile has no deadline any more, and does not get a second one.
     const deadline = claimed.runDeadline ?? (claimed.job.startedAt ?? now) + wholeMs;
-    // The wall clock may have been set back meanwhile.
+    // The wall clock may have been set back.
     return Math.min(wholeMs, Math.max(1, deadline - now));
   }
 
@@ -236,7 +236,7 @@ export class JobRuns {
     const settled = work
       .catch((err: unknown) => this.#parts.logger.error({ err }, 'a run of a job broke'))
       .finally(() => {
-        // Its agent may have brought the claim back on a newer link before this one was through.
+        // Its agent may have resumed the claim on a newer link before this one was done.
         if (this.#cancelers.get(claimId) === canceling) this.#cancelers.delete(claimId);
         this.#pending.delete(settled);
       });
@@ -249,10 +249,10 @@ function reportOfEnd(end: RunEnd): CallReport {
   return end.kind === 'refused' ? end.report : { kind: 'nothing' };
 }
 
-/** Holds the requests of jobs: they are nobody's half of the memory. No member has this id. */
+/** Owner of jobs' requests in the memory budget: they count for no member. No member's id. */
 const UNSENT = 'unsent jobs';
 
-/** Many more than can be on their way from the store at once. */
+/** Many more than the store can return at once. */
 const MAX_CANCELED_EARLY = 1_000;
 
 const DEADLINES: Readonly<Record<ServiceType, keyof JobDeadlines>> = {

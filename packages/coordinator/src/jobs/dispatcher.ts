@@ -1,7 +1,7 @@
 /**
- * Gives queued jobs to free slots. It is woken by submissions, freed slots and arrivals, and ticks
- * every second besides: a signal is a hint, and losing one costs a second. What goes where is
- * decided by `core/jobs/job-plan.ts`; here is what that does to the world.
+ * Assigns queued jobs to free slots. It is woken by submissions, freed slots and new providers, and
+ * ticks every second: a signal is a hint, and a lost one costs a second. The assignment is decided
+ * by `core/jobs/job-plan.ts` and carried out here.
  */
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
@@ -16,20 +16,20 @@ import type { JobRuns } from './claims.js';
 import type { Upkeep } from './upkeep.js';
 
 export const TICK_MS = 1_000;
-/** Claims written in one operation, and jobs looked at of one lane. */
+/** Claims per operation of the store, and jobs read per lane. */
 const MAX_CLAIMS = 64;
-/** Requests that were read and that no agent has accepted yet, if the budget has room for them. */
+/** Requests that were read and not yet accepted by an agent, if the memory budget has room. */
 const MAX_UNSENT_BYTES = 256 * 1024 * 1024;
 
 export interface DispatcherParts {
   readonly store: DispatchStore;
   readonly links: Links;
   readonly runs: JobRuns;
-  /** Memory for requests and answers, which calls take theirs from, too. */
+  /** Memory budget for requests and answers, shared with synchronous calls. */
   readonly budget: Budget;
   readonly upkeep: Upkeep;
   readonly leaseMs: number;
-  /** False: jobs are looked after, and none is given out. */
+  /** False: jobs are kept, but none is assigned. */
   readonly claims: boolean;
   readonly logger: Logger;
 }
@@ -43,27 +43,27 @@ export class Dispatcher {
   readonly #parts: DispatcherParts;
   readonly #ticker: NodeJS.Timeout;
   readonly #stopListening: () => void;
-  /** The round under way, and whether something has happened since it began. */
+  /** The current round, and whether something has changed since it began. */
   #round: Promise<void> | null = null;
   #again = false;
   #wakePending = false;
-  /** The last round found nothing to run, and nobody has said since that there is something. */
+  /** The last round found nothing to run, and nothing has changed since. */
   #isIdle = false;
   #isClosed = false;
-  /** Unix ms of the last tick that ended well; null before the first. */
+  /** Unix ms of the last successful tick; null before the first. */
   lastTickAt: number | null = null;
 
   constructor(parts: DispatcherParts) {
     this.#parts = parts;
     this.#ticker = setInterval(() => void this.#tick(), TICK_MS).unref();
     this.#stopListening = parts.links.onCapacity(() => {
-      // Every synchronous call frees a slot: without jobs, each would ask the store in vain.
+      // Every synchronous call frees a slot: without jobs, each would query the store in vain.
       if (!this.#isIdle) this.wake();
     });
     void this.#tick();
   }
 
-  /** After this turn of the event loop: synchronous calls take what has come free first. */
+  /** After this turn of the event loop, so that synchronous calls take freed slots first. */
   readonly wake = (): void => {
     this.#isIdle = false;
     if (this.#wakePending || this.#isClosed) return;
@@ -75,10 +75,10 @@ export class Dispatcher {
   };
 
   /**
-   * Takes a slot for a job that is about to be submitted, where nobody waits who could use it. The
-   * function that is returned claims the job: called in the turn in which the store is asked to
-   * create it, both share one commit, and a job that is not created cannot be claimed. Null: it
-   * waits its turn as every other.
+   * Takes a slot for a job that is about to be submitted, if no other work waits for it. The
+   * returned function claims the job: called in the turn in which the store is asked to create it,
+   * both share one commit, and a job that is not created cannot be claimed. Null: the job is queued
+   * as every other.
    */
   express(head: LaneHead): (() => void) | null {
     const { upkeep, claims } = this.#parts;
@@ -95,8 +95,8 @@ export class Dispatcher {
   }
 
   /**
-   * Whether the last round has seen everything that has happened: then no queued job can run on a
-   * slot that is free now.
+   * Whether nothing has changed since the last round: then no queued job can run on a slot that is
+   * free now.
    */
   get #isSettled(): boolean {
     return (
@@ -104,7 +104,7 @@ export class Dispatcher {
     );
   }
 
-  /** Claims nothing from now on; resolves when what is under way has ended. */
+  /** Claims nothing from now on; resolves when the current round has ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#ticker);
@@ -116,7 +116,7 @@ export class Dispatcher {
     if (this.#isClosed) return;
     try {
       await this.#parts.upkeep.tick();
-      // Not awaited: in a flood one round follows the other without an end.
+      // Not awaited: under load one round follows the other without end.
       void this.#run();
       this.lastTickAt = Date.now();
     } catch (err) {
@@ -124,7 +124,7 @@ export class Dispatcher {
     }
   }
 
-  /** One round at a time; whoever asks during one is served by the next. */
+  /** One round at a time; a call during one is served by the next. */
   #run(): Promise<void> {
     this.#again = true;
     this.#round ??= this.#rounds().finally(() => {
@@ -150,7 +150,7 @@ export class Dispatcher {
     const { store, links, upkeep, claims } = this.#parts;
     const free = upkeep.isPaused || !claims ? 0 : links.freeJobSlots(MAX_CLAIMS);
     if (free === 0) return false;
-    // Before it is asked: whoever wakes meanwhile knows better.
+    // Set before the query, so that a wake during it is not lost.
     this.#isIdle = true;
     const heads = await store.laneHeads(free);
     if (heads.length === 0 || this.#isClosed) return false;
@@ -173,7 +173,7 @@ export class Dispatcher {
     return this.#parts.links.candidates(serviceType, model);
   }
 
-  /** Takes the slot before the claim is written: nobody else can have it meanwhile. */
+  /** Takes the slot before the claim is written, so that no other work can take it meanwhile. */
   #book(planned: PlannedClaim): Booked[] {
     const { job, choice } = planned;
     const reservation = this.#parts.links.reserve(choice);
@@ -183,7 +183,7 @@ export class Dispatcher {
     const leaseUntil = now + this.#parts.leaseMs;
     const claim = {
       jobId: job.id,
-      // Random, and in the order of time: new claims lie side by side in the index of all.
+      // Random, but ordered by time: new claims are adjacent in the index.
       claimId: ulid(now),
       providerId,
       linkId,

@@ -1,6 +1,6 @@
 /**
- * Writes what became of a run, and tells its agent when that is safe on the disk. Where the
- * database cannot take it, it is tried again: meanwhile the agent keeps the result.
+ * Writes the end of a run, and acknowledges it to the agent when it is safe on the disk. If the
+ * database cannot write it, it is tried again; meanwhile the agent keeps the result.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
@@ -21,7 +21,7 @@ import { brokenRun } from './job-run.js';
 
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 15_000;
-/** An hour of a database that takes nothing; then the lease ends, and the agent's next link. */
+/** An hour without a successful write; then the lease ends, or the agent's next link helps. */
 const MAX_TRIES = 240;
 
 interface RunEndsParts {
@@ -39,12 +39,12 @@ export class RunEnds {
     this.#parts = parts;
   }
 
-  /** Nothing is tried again from now on. */
+  /** No retries from now on. */
   close(): void {
     this.#closing.abort();
   }
 
-  /** Without waiting: what comes after it is written after it. */
+  /** Without waiting: later writes follow it in order. */
   accepted({ claimId, linkId }: HeldClaim, limitMs: number): void {
     const now = Date.now();
     const accepting = this.#parts.store.acceptJob({ claimId, linkId }, now + limitMs, now);
@@ -56,14 +56,14 @@ export class RunEnds {
   async write(run: JobRun, end: RunEnd): Promise<void> {
     if (end.kind === 'done') return this.#finish(run, toUsage(run, end.tokens));
     await run.sink.drop();
-    // A canceled job is not this run's any more, and one whose link is lost may go on.
+    // A canceled job no longer belongs to this run, and one whose link is lost may continue.
     if (end.kind === 'canceled' || end.verdict.fate === 'leave') return undefined;
     const outcome = await this.end(run.claim, end.verdict);
     if (outcome !== null) run.acknowledge(outcome.kind === 'stale' ? 'stale' : 'stored');
     return undefined;
   }
 
-  /** Null if the database did not take it. */
+  /** Null if the database could not write it. */
   async end({ claimId, linkId }: HeldClaim, verdict: JobVerdict): Promise<EndOutcome | null> {
     const { fate } = verdict;
     if (fate === 'leave') return null;
@@ -107,7 +107,7 @@ export class RunEnds {
     }
   }
 
-  /** Null if the database did not take it, and the agent is to keep it. */
+  /** Null if the database could not write it: the agent keeps the result. */
   async #store(run: JobRun, usage: JobUsage): Promise<FinishOutcome | null> {
     const { store, sinks } = this.#parts;
     const { text, assets } = run.sink.result;
@@ -116,7 +116,7 @@ export class RunEnds {
     try {
       return await this.#write(() => store.finishJob(finish, Date.now()));
     } catch (error) {
-      // The database refuses this very result, and would the next time.
+      // The database refuses this result itself, and would do so again.
       this.#parts.logger.error({ err: error, claim: claim.claimId }, 'a result cannot be stored');
       await run.sink.drop();
       const told = brokenRun(error);
@@ -130,7 +130,7 @@ export class RunEnds {
     this.#parts.onChange(outcome.job, outcome.kind === 'failed' ? outcome.usage : null);
   }
 
-  /** Null if it was given up. Throws what is no fault of the storage. */
+  /** Null if it was given up. Throws errors that are not of the storage. */
   async #write<T>(operation: () => Promise<T>): Promise<T | null> {
     for (let tries = 1, waitMs = FIRST_RETRY_MS; tries <= MAX_TRIES; tries++) {
       try {

@@ -1,5 +1,6 @@
 /**
- * What callers and administrators may do with jobs. `jobs.ts` are those of a running coordinator.
+ * Actions of callers and administrators on jobs. `jobs.ts` implements them in a running
+ * coordinator.
  */
 import type { Waiting } from '../core/jobs/waiting-reason.js';
 import type {
@@ -12,7 +13,7 @@ import type {
   Submission,
 } from '../store/port.js';
 
-/** Whoever submits, less what the configuration adds. */
+/** The submitter, without what the configuration adds. */
 export type Submitter = Omit<Submission, 'maxAttempts'>;
 
 export type { Waiting };
@@ -25,28 +26,28 @@ export interface Submitted {
 
 /** Every operation throws an `ApiError` `storage_unavailable` if the database cannot do it. */
 export interface JobActions {
-  /** The job that was submitted under this idempotency key; null if there is none. */
+  /** The job that was submitted with this idempotency key; null if there is none. */
   findSubmitted(memberId: string, idempotencyKey: string): Promise<Job | null>;
-  /** The same of a batch. */
+  /** The same for a batch. */
   findSubmittedBatch(memberId: string, idempotencyKey: string): Promise<Batch | null>;
   submit(submitter: Submitter, item: NewJobItem): Promise<SubmitOutcome<Submitted>>;
   submitBatch(
     submitter: Submitter & { readonly label: string | null },
     items: readonly NewJobItem[],
   ): Promise<SubmitOutcome<Batch>>;
-  /** Also stops the run on the GPU. A null member stands for any. */
+  /** Also stops the run on the GPU. A null member means any. */
   cancel(jobId: string, memberId: string | null): Promise<CancelOutcome>;
   /** Null if there is no such batch. */
   cancelBatch(batchId: string, memberId: string | null): Promise<Batch | null>;
   retry(jobId: string, memberId: string | null): Promise<RetryOutcome>;
-  /** Of those that are QUEUED. */
+  /** Positions of QUEUED jobs. */
   waiting(jobs: readonly Job[]): Promise<ReadonlyMap<string, Waiting>>;
   /** Resolves once the job has ended, or after `waitMs`, or when the signal is aborted. */
   whenEnded(jobId: string, waitMs: number, signal: AbortSignal): Promise<void>;
-  /** `by` is who the audit log says it was. */
+  /** `by`: the actor in the audit log. */
   setPaused(paused: boolean, by: string): Promise<void>;
-  /** Lets every job that waits out a back-off run now; returns how many. */
+  /** Ends every back-off, so that the jobs may run now; returns their number. */
   requeueStuck(): Promise<number>;
-  /** Of the dispatcher, in Unix ms; null before its first tick. */
+  /** Unix ms of the dispatcher's last tick; null before the first. */
   readonly lastTickAt: number | null;
 }

@@ -1,4 +1,4 @@
-/** One run of one claimed job, sent as a call would be, and what becomes of the job by it. */
+/** One run of a claimed job, sent like a call, and its effect on the job. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { readSparse } from '@inference-gateway/shared/json/sparse';
 import type { Choice } from '../core/routing/match.js';
@@ -65,7 +65,7 @@ export class JobRun {
     this.end = endOf(attempt, claimed, from.providerName);
   }
 
-  /** Sends the job to the provider that it is claimed for; null if the link has gone. */
+  /** Sends the job to the provider of its claim; null if the link has ended. */
   static send(parts: SentParts): JobRun | null {
     const { claimed, choice, reservation, sink, limitMs, onAccepted } = parts;
     const { job, claimId } = claimed;
@@ -88,7 +88,7 @@ export class JobRun {
     return run;
   }
 
-  /** Takes up a run that was sent over an earlier link: its agent alone has the request. */
+  /** Resumes a run that was sent over an earlier link: only its agent has the request. */
   static resume(parts: ResumedParts): JobRun {
     const { claimed, linked, sink, canceling, limitMs } = parts;
     const { job, request = null } = claimed;
@@ -104,12 +104,12 @@ export class JobRun {
     return new JobRun(parts, attempt, { startedAt, providerName: linked.providerName });
   }
 
-  /** Of a run that is resumed. */
+  /** Only for a resumed run. */
   get handler(): ExchangeHandler {
     return this.#attempt;
   }
 
-  /** Of a run that is resumed: the stream on which its answer comes. */
+  /** Only for a resumed run: the stream of its answer. */
   begin(exchange: Exchange): void {
     this.#exchange = exchange;
     this.#attempt.begin(exchange);
@@ -121,13 +121,13 @@ export class JobRun {
     return firstByteAt === null ? null : Math.round(firstByteAt - this.#startedAt);
   }
 
-  /** Tells the agent what became of its last word. */
+  /** Acknowledges the agent's final message. */
   acknowledge(verdict: Parameters<Exchange['acknowledge']>[1]): void {
     this.#exchange?.acknowledge(this.claim.claimId, verdict);
   }
 }
 
-/** A local call is silent while it computes: only the whole of it has a limit. */
+/** A local call is silent while it computes, so that only its total time is limited. */
 function wholeWithin(deadlineMs: number): AttemptTiming {
   return { deadlineMs, isCallers: false, stream: null };
 }
@@ -141,9 +141,9 @@ function toWork({ claimed, body, canceling }: SentParts): Work {
     endpoint,
     model,
     body,
-    // No job has files.
+    // Jobs have no uploaded files.
     uploads: [],
-    // One after another: a batch is the way to have many at once.
+    // One slot: for several at once there are batches.
     slots: 1,
     asked: askedTokens(endpoint, () => readSparse(body)),
     receivedAt: performance.now(),
@@ -168,7 +168,7 @@ function endOf(attempt: Attempt, { job }: ClaimedJob, providerName: string): Pro
   );
 }
 
-/** Our own bug, told without internals. */
+/** A bug of ours, reported without internals. */
 export function brokenRun(cause: unknown): ApiError {
   return new ApiError('internal_error', 'The gateway failed while it ran the job.', { cause });
 }

@@ -1,4 +1,4 @@
-/** Jobs of a running coordinator: what callers may do, the keeper of claims for links. */
+/** Jobs of a running coordinator: the actions of callers, and the claims of links. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
@@ -54,13 +54,13 @@ export interface JobsParts {
   readonly store: Store;
   readonly links: Links;
   readonly library: AssetLibrary;
-  /** Memory for requests and answers, which synchronous calls take theirs from, too. */
+  /** Memory budget for requests and answers, shared with synchronous calls. */
   readonly budget: Budget;
   readonly settings: JobSettings;
   readonly logger: Logger;
-  /** A job has ended. `usage` is what was metered of it, where that is known here. */
+  /** A job has ended. `usage`: its metered numbers, if they are known here. */
   readonly onEnded: (usage: UsageRow | null) => void;
-  /** A job of the member is new, runs, or is in another state; null: the queue stops or goes on. */
+  /** A job of the member was created or has changed; null: the queue was paused or resumed. */
   readonly onMoved: (memberId: string | null) => void;
 }
 
@@ -105,7 +105,7 @@ export class Jobs implements JobActions, ClaimKeeper {
     const id = ulid(now);
     const claim = this.#dispatcher.express(headOf({ id, now, submitter, item }));
     const submission = { ...this.#submission(submitter), id, item };
-    // All in one turn, and so in one commit: it is created, has its place, and may lose it again.
+    // All in one turn, and so in one commit: it is created, gets its position, and may be claimed.
     const creating = store.createJob(submission, this.#limits, now);
     const placing = store.queuePositions([id]);
     if (claim !== null) claim();
@@ -115,7 +115,7 @@ export class Jobs implements JobActions, ClaimKeeper {
     this.#parts.onMoved(submitter.memberId);
     const { kind, value: job } = created;
     if (kind === 'created') {
-      // Its own slot is taken already, so that to itself it would seem to wait for one.
+      // Its own slot is already taken: without this, it would seem to wait for a slot.
       if (claim !== null) return { kind, value: { job, waiting: ABOUT_TO_START } };
       const waiting = await this.#waitingOf(job, places[0] ?? null, new Reach(this.#parts));
       return { kind, value: { job, waiting } };
@@ -218,7 +218,7 @@ export class Jobs implements JobActions, ClaimKeeper {
     return allOrNone(resuming);
   }
 
-  /** A claim whose end cannot come through here is not renewed: its lease is to end it. */
+  /** A claim whose end cannot be written here is not renewed: its lease ends it. */
   async renew(linked: LinkedProvider, held: readonly string[]): Promise<readonly string[]> {
     const { providerId, linkId } = linked;
     const claimIds = held.filter((id) => this.#runs.has(id));
@@ -236,13 +236,13 @@ export class Jobs implements JobActions, ClaimKeeper {
     }
   }
 
-  /** Claims nothing more, and keeps nobody waiting. Runs go on at their agents. */
+  /** Claims nothing more, and ends all waits. Runs continue at their agents. */
   async stop(): Promise<void> {
     this.#endings.close();
     await this.#dispatcher.close();
   }
 
-  /** Needs the links to have ended. */
+  /** All links must have ended before. */
   async close(): Promise<void> {
     await this.stop();
     await this.#runs.close();
@@ -289,7 +289,7 @@ export class Jobs implements JobActions, ClaimKeeper {
   }
 }
 
-/** What the lane of a job will look like that is to be submitted. */
+/** The lane of a job that is about to be submitted. */
 function headOf({ id, now, submitter, item }: NewJob): LaneHead {
   const { memberId, scope } = submitter;
   const { endpoint, model, needs } = item;
@@ -306,7 +306,7 @@ interface NewJob {
   readonly item: NewJobItem;
 }
 
-/** Where one claim cannot be taken up now, the agent is to come back with all of them. */
+/** If one claim cannot be resumed now, the agent shall reconnect with all of them. */
 async function allOrNone(resuming: Promise<Resumption>[]): Promise<readonly Resumption[]> {
   try {
     return await Promise.all(resuming);
@@ -321,7 +321,7 @@ async function allOrNone(resuming: Promise<Resumption>[]): Promise<readonly Resu
 
 const LOOK_AGAIN_MS = 5_000;
 
-/** Who waits for the end of a job. A signal is a hint: every waiter also looks by itself. */
+/** Waiters for the end of jobs. A signal is a hint: every waiter also polls. */
 export class Endings {
   readonly #store: Pick<JobStore, 'findJob'>;
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -347,7 +347,7 @@ export class Endings {
     for (const wake of this.#waiting.get(jobId) ?? []) wake();
   }
 
-  /** Nobody waits any longer. */
+  /** Ends all waits. */
   close(): void {
     this.#isClosed = true;
     for (const wakers of this.#waiting.values()) for (const wake of wakers) wake();

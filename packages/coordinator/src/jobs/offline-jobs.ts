@@ -1,6 +1,6 @@
 /**
- * Job actions on a data folder whose coordinator is stopped: each is an operation of the store and
- * nothing else. An agent that still runs a canceled job is told when it comes back.
+ * Job actions on a data folder whose coordinator is stopped: each is only an operation of the
+ * store. An agent that still runs a canceled job is told when it reconnects.
  */
 import type { Job, QueueLimits, QueuePosition, Store } from '../store/port.js';
 import type { JobActions, Waiting } from './job-actions.js';
@@ -18,7 +18,7 @@ export function createOfflineJobs(store: Store, limits: QueueLimits): JobActions
     },
     retry: (jobId, memberId) => store.retryJob(jobId, memberId, limits, Date.now()),
     waiting: (jobs) => waiting(store, jobs),
-    // Nothing ends here by itself.
+    // No job ends while the coordinator is stopped.
     whenEnded: () => Promise.resolve(),
     setPaused: (paused, by) => store.by(by).setQueuePaused(paused),
     requeueStuck: () => store.requeueStuck(Date.now()),
@@ -39,7 +39,7 @@ async function waiting(store: Store, jobs: readonly Job[]): Promise<ReadonlyMap<
   return new Map(ids.map((id) => [id, { position: positionAfter(before.get(id)), reason }]));
 }
 
-/** Who may use what is not asked here: an administrator sees everybody's. */
+/** Access is not checked here: an administrator sees the jobs of all members. */
 function countOf(ahead: QueuePosition['ahead']): number {
   return ahead.reduce((sum, { jobs }) => sum + jobs, 0);
 }

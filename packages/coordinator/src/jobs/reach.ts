@@ -1,4 +1,4 @@
-/** Who could run a waiting job, and when one of them was last there. */
+/** The providers that could run a waiting job, and when one of them was last online. */
 import type { Lane } from '../core/jobs/lane.js';
 import type { Links } from '../core/routing/links.js';
 import { capableCandidates } from '../core/routing/match.js';
@@ -14,7 +14,7 @@ export interface ReachParts {
 
 export type Sought = Pick<Lane, 'serviceType' | 'model' | 'memberId' | 'scope' | 'needs'>;
 
-/** For one look at many jobs: it reads each model once. */
+/** For one pass over many jobs: it reads each model once. */
 export class Reach {
   readonly #parts: ReachParts;
   readonly #served = new Map<string, Promise<readonly ServedModel[]>>();
@@ -23,7 +23,7 @@ export class Reach {
     this.#parts = parts;
   }
 
-  /** Those that could run such a job, online or not. */
+  /** Providers that could run such a job, online or not. */
   candidates({ serviceType, model, memberId, scope, needs }: Sought): readonly Choice[] {
     const candidates = this.#parts.links.candidates(serviceType, model);
     return capableCandidates(candidates, { caller: { memberId, scope }, needs });

@@ -1,4 +1,4 @@
-/** Which sink a job's answer goes to: the endpoint's row says. */
+/** The sink of a job's answer, by the row of its endpoint. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { filesOf } from '@inference-gateway/shared/openai/kinds';
 import { AnswerFiles } from '../assets/answer-files.js';
@@ -22,7 +22,7 @@ export class JobSinks {
   readonly #limits: JobSinkLimits;
   readonly #budget: Budget;
 
-  /** `budget` is the memory for answers, which synchronous calls take theirs from, too. */
+  /** `budget`: the memory budget for answers, shared with synchronous calls. */
   constructor(library: AssetLibrary, limits: JobSinkLimits, budget: Budget) {
     this.library = library;
     this.#limits = limits;
@@ -30,8 +30,8 @@ export class JobSinks {
   }
 
   /**
-   * `body` is the request's, null if only its agent still has it. Throws `storage_full` if
-   * the caller's space is spent: no GPU works for nothing.
+   * `body`: the request's; null if only its agent still has it. Throws `storage_full` if the
+   * caller's space is used up, before a GPU computes in vain.
    */
   async open(job: Job, body: Uint8Array | null): Promise<JobSink> {
     const { memberId, requestId, model, endpoint } = job;
@@ -46,14 +46,14 @@ export class JobSinks {
   }
 }
 
-/** The files of a media job. They are in their places before the job's own row tells of them. */
+/** The files of a media job. They are in place before the job's row refers to them. */
 class FileResult implements JobSink {
   readonly committed = false;
   readonly #files: AnswerFiles;
   readonly #shelf: Shelf;
   #kept: readonly KeptFile[] = [];
 
-  /** `shelf` is the one that the files are put on. */
+  /** `shelf`: the store of the files. */
   constructor(files: AnswerFiles, shelf: Shelf) {
     this.#files = files;
     this.#shelf = shelf;
@@ -96,9 +96,9 @@ class FileResult implements JobSink {
   }
 }
 
-/** The JSON of a text job, held until it is whole. */
+/** The JSON of a text job, held until it is complete. */
 class TextResult implements JobSink {
-  /** A job's caller has seen nothing of it before its end. */
+  /** A job's caller sees nothing of it before its end. */
   readonly committed = false;
   readonly #document: HeldDocument;
 
@@ -137,21 +137,21 @@ class TextResult implements JobSink {
   }
 }
 
-// Where the answer to a job goes: it is kept, and becomes the job's result when it is whole.
+// The sink of a job: it keeps the answer, which becomes the job's result when it is complete.
 
 interface JobResult {
   /** JSON of a text job; null if the result is files. */
   readonly text: Uint8Array | null;
-  /** They lie in their places and have no rows yet. */
+  /** Files that are in place and have no rows yet. */
   readonly assets: readonly Asset[];
   readonly measures: Measures;
 }
 
 export interface JobSink extends Sink {
-  /** Of an answer that has ended well. */
+  /** The result of an answer that has ended well. */
   readonly result: JobResult;
-  /** Gives back what the answer takes up: it failed, or what became of it is written. */
+  /** Releases the answer's memory: it failed, or its result is written. */
   discard(): void;
-  /** Nobody wants the result: its files go as well. */
+  /** Drops the result and its files. */
   drop(): Promise<void>;
 }

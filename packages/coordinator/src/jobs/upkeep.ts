@@ -1,7 +1,7 @@
 /**
- * What time does to jobs: leases that end, back-offs that are over, models that nobody serves any
- * more, jobs whose retention is over. Only the coordinator's clock decides, and where that clock
- * has jumped, or nobody could renew for a while, all leases begin anew.
+ * Periodic work on jobs: ended leases, ended back-offs, models without a provider, ended retention.
+ * Only the coordinator's clock decides; if it has jumped, or no agent could renew for a while, all
+ * leases start again.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
@@ -12,32 +12,32 @@ import { inputNotTaken } from '../run/absence.js';
 import { Reach } from './reach.js';
 import type { ReachParts } from './reach.js';
 
-/** A tick that comes this late, or a clock that went on by so much less or more, is a jump. */
+/** A tick that is this late, or a clock that deviates by this much, is a jump. */
 const JUMP_MS = 15_000;
 
-/** So is less where leases are short, but no tick that is merely late. */
+/** With short leases a smaller deviation is a jump, but not a tick that is merely late. */
 const SHORTEST_JUMP_MS = 2_500;
 
 const SWEEP_MS = 5_000;
 
 const RETENTION_SWEEP_MS = 10 * 60_000;
 
-/** Jobs that one operation of the store ends: more would hold its only writer. */
+/** Jobs that one operation of the store ends: more would block its only writer. */
 const BATCH = 200;
 
-/** Such operations a tick, for what is in no hurry: the queue is looked after meanwhile. */
+/** Such operations per tick, for work that can wait: the queue is served in between. */
 const MAX_DELETIONS = 10;
 
-/** Lanes that are expired at once: they share a commit. */
+/** Lanes that are expired together, in one commit. */
 const LANES_AT_ONCE = 64;
 
-/** Agents need a moment to come back after a restart: it counts for nobody's absence. */
+/** After a restart agents need a moment to reconnect: it does not count as absence. */
 const RETURN_MS = 90_000;
 
-/** On top of a lease, after a restart. */
+/** Added to a lease after a restart. */
 const RESTART_GRACE_MS = 30_000;
 
-/** What passes in Unix ms, and what passes whatever is done to that clock. */
+/** The wall clock in Unix ms, and a monotonic clock. */
 export interface Clocks {
   wall(): number;
   steady(): number;
@@ -66,11 +66,11 @@ export class Upkeep {
   /** An administrator has stopped the queue. */
   isPaused = false;
   readonly #parts: UpkeepParts;
-  /** Since when agents can come: the start, or the end of a sleep. */
+  /** Since when agents can connect: the start, or the end of a sleep. */
   #awakeSince: number;
-  /** At the last tick. */
+  /** Both clocks at the last tick. */
   #last: Moment | null = null;
-  /** Agents that wanted to renew could not. */
+  /** Agents tried to renew and could not. */
   #isRenewalDue = false;
   #ticking: Promise<void> | null = null;
   #sweptAt = 0;
@@ -82,12 +82,12 @@ export class Upkeep {
     this.#awakeSince = parts.clocks.wall();
   }
 
-  /** The database took no renewals: no lease is over before agents could be heard again. */
+  /** Renewals could not be written: no lease ends before agents have had another chance. */
   renewalFailed(): void {
     this.#isRenewalDue = true;
   }
 
-  /** One at a time. Rejects where the database cannot be used; the next tick goes on. */
+  /** One at a time. Rejects if the database cannot be used; the next tick continues. */
   tick(): Promise<void> {
     this.#ticking ??= this.#tick().finally(() => {
       this.#ticking = null;
@@ -105,7 +105,7 @@ export class Upkeep {
     await this.#expire('never served');
     if (steady - this.#sweptAt >= Math.min(SWEEP_MS, this.#parts.leaseMs / 4)) {
       this.#sweptAt = steady;
-      // What came before may have waited for the disk, and every renewal with it.
+      // The operations before may have waited for the disk, and all renewals with them.
       await this.#watchClocks();
       await this.#sweep();
       await this.#expire('all');
@@ -135,7 +135,7 @@ export class Upkeep {
     this.#last = now;
   }
 
-  /** Other coordinators take the links of one that has not been seen for lost. */
+  /** Other coordinators treat the links of a silent one as lost. */
   async #beat(): Promise<void> {
     await this.#parts.store.beatNode(this.#now);
     this.#beatAt = this.#parts.clocks.steady();
@@ -150,7 +150,7 @@ export class Upkeep {
     }
   }
 
-  /** What nobody could serve is looked for at every tick; who served it once may come back. */
+  /** Unserved lanes are checked at every tick, because a former provider may reconnect. */
   async #expire(which: 'never served' | 'all'): Promise<void> {
     const heads = await this.#parts.store.laneHeads(1);
     const reach = new Reach(this.#parts);
@@ -171,7 +171,7 @@ export class Upkeep {
     const seenAt = await reach.lastServedAt(lane, now);
     const expectedAt = this.#awakeSince + Math.min(RETURN_MS, noProviderMs);
     if (seenAt === null) {
-      // What was queued before the start may have been served before it, too.
+      // A job queued before the start may also have been served before it.
       const isOld = jobs.some(({ queuedAt }) => queuedAt < this.#awakeSince);
       if (isOld && now < expectedAt) return null;
       return { queuedBefore: now, error: await this.#unservable(lane, reach), wasServed: false };
@@ -181,7 +181,7 @@ export class Upkeep {
     return { queuedBefore: now - noProviderMs, error, wasServed: true };
   }
 
-  /** No provider serves it at all, or none that takes what the jobs hold. */
+  /** No provider serves it at all, or none that accepts the jobs' inputs. */
   async #unservable(lane: Lane, reach: Reach): Promise<ApiError> {
     const { inputs = [], ...needs } = lane.needs;
     const isServed = (await reach.lastServedAt({ ...lane, needs }, this.#now)) !== null;
@@ -197,7 +197,7 @@ export class Upkeep {
     }
   }
 
-  /** True once nothing old is left. */
+  /** True when nothing expired is left. */
   async #deleteOld(): Promise<boolean> {
     const { store, retentionMs, usageRetentionMs, auditRetentionMs } = this.#parts;
     const now = this.#now;
@@ -230,11 +230,11 @@ async function upTo(steps: number, step: () => Promise<number>): Promise<boolean
   return false;
 }
 
-/** Jobs that were queued by then have waited for too long, and are told this. */
+/** Jobs that were queued by then have waited for too long, and fail with this error. */
 interface PatienceEnd {
   readonly queuedBefore: number;
   readonly error: ApiError;
-  /** By somebody whom their caller may use. */
+  /** By a provider that their caller may use. */
   readonly wasServed: boolean;
 }
 
@@ -243,13 +243,13 @@ interface Moment {
   readonly steady: number;
 }
 
-/** How far the clock has gone since, or how far wrong, whichever is more. */
+/** The time since then, or the deviation of the wall clock, whichever is more. */
 function jumpOf(last: Moment, now: Moment): number {
   const passed = now.steady - last.steady;
   return Math.max(passed, Math.abs(now.wall - last.wall - passed));
 }
 
-/** Agents renew in a quarter of a lease: who could not be heard for longer may seem lost. */
+/** Agents renew every quarter of a lease: after a longer silence of ours they would seem lost. */
 function longestGapMs(leaseMs: number): number {
   return Math.min(JUMP_MS, Math.max(SHORTEST_JUMP_MS, leaseMs / 4));
 }
@@ -259,7 +259,7 @@ const AGENT_LOST = new ApiError(
   'The provider has not been heard of for longer than its lease.',
 );
 
-/** `waitedMs` is null if nobody has ever served it, or nobody may any more. */
+/** `waitedMs`: null if no provider has ever served it, or none may any more. */
 function nobodyServes({ model, serviceType }: Lane, waitedMs: number | null): ApiError {
   const wanted = `the model '${model}' as ${serviceType}`;
   const absent =

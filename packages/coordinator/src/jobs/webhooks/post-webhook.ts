@@ -6,11 +6,11 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { Refusal, pinnedTo } from './receiver.js';
 
-/** Of the answer's body, which is dropped: more is not waited for. */
+/** Bytes of the answer's body that are read and dropped. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 export interface Message {
-  /** Of the delivery: the same for every try. */
+  /** Id of the delivery: the same for every attempt. */
   readonly id: string;
   readonly url: string;
   readonly secret: string;
@@ -20,7 +20,7 @@ export interface Message {
 export interface Route {
   readonly addresses: readonly LookupAddress[];
   readonly userAgent: string;
-  /** Certificates that are trusted in place of Node's own. */
+  /** Certificates that are trusted instead of Node's own. */
   readonly ca?: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export function postWebhook(message: Message, route: Route, signal: AbortSignal)
       drop(response, () => settle(new Refusal('the answer has no status')));
     });
     request.on('error', settle);
-    // An answer that switches protocols ends the connection without an error.
+    // An answer with status 101 would end the connection without an error.
     request.once('close', () => settle(new Refusal('the connection ended without an answer')));
     request.end(message.body);
   });
@@ -49,7 +49,7 @@ function open({ id, url, secret, body }: Message, route: Route, signal: AbortSig
   const send: typeof requestHttp = url.startsWith('https:') ? requestHttps : requestHttp;
   const options = {
     method: 'POST',
-    // A connection of its own, to an address that was checked for it.
+    // A new connection, to an address that was checked for it.
     agent: false,
     lookup: pinnedTo(route.addresses),
     signal,
@@ -73,7 +73,7 @@ function drop(response: IncomingMessage, onEnd: () => void): void {
     bytes += chunk.length;
     if (bytes > MAX_ANSWER_BYTES) response.destroy();
   });
-  // What breaks now is the body's end, and the status has come.
+  // Errors from here on concern only the rest of the body: the status has arrived.
   response.on('error', onEnd);
   response.once('close', onEnd);
 }

@@ -1,4 +1,4 @@
-/** Where a webhook goes: the addresses that were checked, and no others. */
+/** The target of a webhook: only addresses that were checked. */
 import { lookup } from 'node:dns/promises';
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
@@ -6,18 +6,18 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import ipaddr from 'ipaddr.js';
 import { networkInterfaces } from 'node:os';
 
-/** All addresses of a name, or of a literal address that one. */
+/** All addresses of a name; of a literal address the address itself. */
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
 export const resolveByDns: Resolve = (host) => lookup(host, { all: true });
 
-/** A reason in words that may stand in a log. */
+/** A reason without secrets, for the log. */
 export class Refusal extends Error {}
 
 /**
- * Resolves the host once. A single address that is not public, or is the gateway's own, refuses
- * all: whoever answers for the name would else choose which one is tried. Throws a `Refusal`, or
- * what the resolver threw.
+ * Resolves the host once. One address that is not public, or is the gateway's own, refuses all:
+ * otherwise the owner of the name would choose which one is used. Throws a `Refusal`, or the
+ * resolver's error.
  */
 export async function resolveReceiver(
   url: string,
@@ -37,8 +37,8 @@ export async function resolveReceiver(
 }
 
 /**
- * Those of this machine, and those in front of it (address translation, a load balancer) that only
- * the name in the public URL tells.
+ * Addresses of this machine, and those in front of it (NAT, a load balancer) that are known only by
+ * the name in the public URL.
  */
 async function ownAddresses(
   { publicUrl, interfaces = interfaceAddresses }: AddressRule,
@@ -46,14 +46,14 @@ async function ownAddresses(
 ): Promise<readonly string[]> {
   if (publicUrl === null) return interfaces();
   const inFront = await resolve(hostOf(publicUrl)).catch((error: unknown) => {
-    // A name that does not exist leads nobody here. Any other failure may be over at the next try.
+    // A name that does not exist has no address here. Other failures may be temporary.
     if ((error as NodeJS.ErrnoException).code === 'ENOTFOUND') return [];
     throw error;
   });
   return [...interfaces(), ...inFront.map(({ address }) => address)];
 }
 
-/** Stands in for the resolver of a connection: a second lookup might give another answer. */
+/** Replaces the resolver of a connection: a second lookup might return another address. */
 export function pinnedTo(addresses: readonly LookupAddress[]): LookupFunction {
   return (_host, { all }, done) => {
     if (all === true) done(null, [...addresses]);
@@ -61,19 +61,19 @@ export function pinnedTo(addresses: readonly LookupAddress[]): LookupFunction {
   };
 }
 
-/** Where webhooks may go. */
+/** Permitted targets of webhooks. */
 export interface AddressRule {
-  /** True: anywhere, also to this machine. */
+  /** True: any target, including this machine. */
   readonly allowPrivate: boolean;
-  /** The gateway's own; null if it is unset. */
+  /** The gateway's public URL; null if it is not set. */
   readonly publicUrl: string | null;
-  /** This machine's addresses. They are asked for at each check. */
+  /** This machine's addresses, read at each check. */
   readonly interfaces?: () => readonly string[];
 }
 
 /**
- * Throws if the URL itself names an address that is not public, or the gateway's own. Names are
- * resolved when there is something to send: what they stand for now says nothing about then.
+ * Throws if the URL contains an address that is not public, or the gateway's own. Names are
+ * resolved at the time of sending, because their addresses may change.
  */
 export function refuseAddress(url: string, rule: AddressRule): void {
   if (rule.allowPrivate) return;
@@ -86,7 +86,7 @@ export function refuseAddress(url: string, rule: AddressRule): void {
   throw new ApiError('invalid_value', message, { param: 'webhook.url' });
 }
 
-/** Without the brackets of IPv6 and the dot at the end of a name; empty where it is no URL. */
+/** Without the brackets of IPv6 and the final dot of a name; empty if it is no URL. */
 export function hostOf(url: string): string {
   if (!URL.canParse(url)) return '';
   return new URL(url).hostname.replace(/^\[|\]$|\.$/g, '');
@@ -103,14 +103,14 @@ function isOfThisNetwork(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost');
 }
 
-// Which addresses are anybody's on the internet, and which belong to a machine or a network.
+// Which addresses are public, and which belong to a machine or a local network.
 
-/** All that the internet routes lies in it; what old schemes embed IPv4 in lies mostly outside. */
+/** Globally routed IPv6; old schemes that embed IPv4 addresses are mostly outside of it. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * How networks without IPv4 reach the rest: the last four bytes are the address. The range for a
- * network's own use, 64:ff9b:1::/48, is not public.
+ * NAT64: the last four bytes are the IPv4 address. The range for local use, 64:ff9b:1::/48, is not
+ * public.
  */
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
@@ -125,7 +125,7 @@ export function isPublicAddress(written: string): boolean {
   return address.match(GLOBAL_UNICAST) && address.range() === 'unicast';
 }
 
-/** Of this machine now: they come and go with its networks. */
+/** This machine's current addresses: they change with its networks. */
 export function interfaceAddresses(): readonly string[] {
   return Object.values(networkInterfaces()).flatMap((all = []) => all.map((one) => one.address));
 }

@@ -1,7 +1,6 @@
 /**
- * Sends what the store has to tell, until it has arrived. A message leaves the store only after its
- * receiver has answered: one that arrived just before the coordinator died arrives again, with the
- * same id.
+ * Delivers webhooks at least once: a message is deleted from the store only after its receiver has
+ * answered, so that one that arrived just before a crash arrives again, with the same id.
  */
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { readPackageVersion } from '@inference-gateway/shared/program/versions';
@@ -21,26 +20,26 @@ import type { Resolve, AddressRule } from './receiver.js';
 
 const MAX_UNDER_WAY = 16;
 
-/** A receiver that hangs must not take all of them, nor a member with many such receivers. */
+/** Limits per receiver and member, so that hanging receivers do not use all connections. */
 const MAX_A_HOST = 2;
 
 const MAX_A_MEMBER = 4;
 
-/** Read of each member at a look: more than may start, for some of their hosts may be busy. */
+/** Messages read per member: more than may start, because some of their hosts may be busy. */
 const LOOK_A_MEMBER = 16;
 
 const GONE = 410;
 
 export interface WebhookTimings {
-  /** Longest time between two looks. */
+  /** Longest time between two polls. */
   readonly pollMs: number;
-  /** The same while messages are under way, which hide from the store when the next is due. */
+  /** The same while messages are being sent, because they hide when the next one is due. */
   readonly busyPollMs: number;
-  /** Shortest time between two looks: jobs may end by the hundred. */
+  /** Shortest time between two polls: jobs may end by the hundred. */
   readonly gapMs: number;
-  /** A whole try: name, connection, headers and body. */
+  /** Timeout of an attempt: name, connection, headers and body. */
   readonly tryMs: number;
-  /** How long `close` waits for tries under way. */
+  /** How long `close` waits for current attempts. */
   readonly closeMs: number;
   readonly backOff: BackOff;
 }
@@ -76,11 +75,11 @@ const TIMINGS: WebhookTimings = {
 export interface WebhookSenderParts extends AddressRule {
   readonly store: WebhookStore;
   readonly logger: Logger;
-  /** The resource that is told; null ends the message. */
+  /** The resource to send; null drops the message. */
   readonly describe: Describe;
   readonly userAgent: string;
   readonly resolve?: Resolve;
-  /** Certificates that are trusted in place of Node's own. */
+  /** Certificates that are trusted instead of Node's own. */
   readonly ca?: string;
   readonly now?: () => number;
   readonly timings?: Partial<WebhookTimings>;
@@ -93,7 +92,7 @@ interface UnderWay {
   readonly ended: Promise<void>;
 }
 
-/** What came of a try; null if the coordinator stopped before it was known. */
+/** The outcome of an attempt; null if the coordinator stopped before it was known. */
 type Verdict = 'over' | { readonly failed: string } | null;
 
 export class WebhookSender {
@@ -112,7 +111,7 @@ export class WebhookSender {
     this.#timings = { ...TIMINGS, ...parts.timings };
   }
 
-  /** Something may be due: looks now, and from then on by itself. */
+  /** A message may be due: polls now, and regularly from then on. */
   wake(): void {
     if (this.#wanted) return;
     this.#wanted = true;
@@ -120,8 +119,8 @@ export class WebhookSender {
   }
 
   /**
-   * Waits a moment for what is under way, and stops it then. What has not arrived stays in the
-   * store for the next start.
+   * Waits a moment for current attempts, and then stops them. Messages that have not arrived stay
+   * in the store for the next start.
    */
   async close(): Promise<void> {
     this.#closed = true;
@@ -156,7 +155,7 @@ export class WebhookSender {
     this.#lookIn(this.#wanted ? 0 : nextMs);
   }
 
-  /** Returns when to look again. */
+  /** Returns the time of the next poll. */
   async #startDue(): Promise<number> {
     const { store, now } = this.#parts;
     const lookedAt = now();
@@ -164,20 +163,20 @@ export class WebhookSender {
     const nextAt = (await store.nextWebhookAt()) ?? Infinity;
     const { pollMs, busyPollMs } = this.#timings;
     if (nextAt > lookedAt) return Math.min(Math.max(nextAt - now(), 0), pollMs);
-    // It is under way itself, or waits for one that is.
+    // It is being sent, or waits for one that is.
     return this.#underWay.size > 0 ? busyPollMs : pollMs;
   }
 
   async #startAll(now: number): Promise<void> {
     if (this.#underWay.size >= MAX_UNDER_WAY) return;
-    // One that ends while the store is read may still be in what was read.
+    // A message that is delivered while the store is read may still be in the result.
     const known = new Set(this.#underWay.keys());
     const due = await this.#parts.store.dueWebhooks(now, LOOK_A_MEMBER);
     const fresh = due.filter(({ id }) => !known.has(id));
     for (const delivery of this.#inTurn(fresh)) this.#start(delivery);
   }
 
-  /** Who has the least under way comes first: a place that a backlog leaves goes to the others. */
+  /** Members with the fewest current attempts first: one member's backlog does not block others. */
   #inTurn(due: readonly WebhookDelivery[]): WebhookDelivery[] {
     const counts = new Map<string, number>();
     for (const { memberId } of this.#underWay.values()) {
@@ -205,7 +204,7 @@ export class WebhookSender {
     );
   }
 
-  /** Never throws: what the store cannot note now is tried again. */
+  /** Never throws: a failed write is tried again. */
   async #deliver(delivery: WebhookDelivery, stop: AbortController): Promise<void> {
     const timer = setTimeout(() => stop.abort(), this.#timings.tryMs);
     try {
@@ -216,7 +215,7 @@ export class WebhookSender {
       this.wake();
     } catch (error) {
       clearTimeout(timer);
-      // Without a wake: the store has trouble, and the next look comes soon enough.
+      // Without a wake: the store has an error, and the next poll comes soon enough.
       this.#underWay.delete(delivery.id);
       this.#parts.logger.warn({ err: error, webhook: delivery.id }, 'a webhook was not noted');
     }
@@ -233,7 +232,7 @@ export class WebhookSender {
     }
   }
 
-  /** The status of the answer; null if there is nothing to tell. */
+  /** The status of the answer; null if there is nothing to send. */
   async #send(delivery: WebhookDelivery, signal: AbortSignal): Promise<number | null> {
     const { describe, userAgent, ca } = this.#parts;
     const data = await unlessAborted(describe(delivery), signal);
@@ -280,25 +279,25 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** Codes such as ECONNREFUSED: the messages of Node's errors may hold more of an address. */
+/** Codes such as ECONNREFUSED: the messages of Node's errors may contain addresses. */
 function reasonOf(error: unknown): string {
   if (error instanceof Refusal) return error.message;
   const { code, name } = error as NodeJS.ErrnoException;
   return code ?? name;
 }
 
-// When a webhook that was tried in vain is tried again.
+// When a failed delivery is tried again.
 interface BackOff {
-  /** After the first try, the second, and so on; the last one holds for all that follow. */
+  /** After the first attempt, the second, and so on; the last value is for all further ones. */
   readonly delaysMs: readonly number[];
   /** Counted from the end of the job or batch. */
   readonly maxAgeMs: number;
 }
 
-/** Up to a fifth more or less: what failed together is not tried again together. */
+/** Random deviation of up to a fifth, so that simultaneous failures are not retried together. */
 const JITTER = 0.2;
 
-/** `attempts` is what went before the try that failed now; null gives up. */
+/** `attempts`: attempts before the one that failed now; null: give up. */
 export function nextTryAt(
   delivery: { readonly attempts: number; readonly createdAt: number },
   now: number,
@@ -316,7 +315,7 @@ interface WebhookParts {
   readonly present: SubjectPresentation;
 }
 
-/** The sender as a coordinator has it; `wake` begins. */
+/** The sender of a coordinator; `wake` starts it. */
 export function openWebhooks({ store, logger, config, present }: WebhookParts): WebhookSender {
   const version = readPackageVersion(new URL('../../../package.json', import.meta.url));
   return new WebhookSender({
@@ -329,20 +328,19 @@ export function openWebhooks({ store, logger, config, present }: WebhookParts): 
   });
 }
 
-// What a webhook tells: the job or the batch, as the API would show it to its caller.
+// The body of a webhook: the job or the batch, as the API shows it to its caller.
 
-/** As JSON; null if there is nothing to tell any more. */
+/** As JSON; null if there is nothing to send any more. */
 type Describe = (delivery: WebhookDelivery) => Promise<string | null>;
 
-/** How the API writes them. */
+/** The API's presenters. */
 interface SubjectPresentation {
   readonly job: (detail: JobDetail) => string;
   readonly batch: (detail: BatchDetail) => string;
 }
 
 /**
- * A job that was retried meanwhile has not ended: it is told of when it ends again, by a message of
- * its own.
+ * A job that was retried meanwhile has not ended: its next end has its own message.
  */
 function describeSubject(
   store: Pick<JobStore, 'findJob' | 'findBatch'>,
