@@ -3,7 +3,7 @@ import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 
 /** A file that a model made for a member. */
 export interface Asset {
-  /** 22 base62 characters, random: whoever has one asset's id learns nothing of another's. */
+  /** 22 random base62 characters: the id of one asset reveals nothing about others. */
   readonly id: string;
   readonly memberId: string;
   readonly providerId: string | null;
@@ -12,28 +12,28 @@ export interface Asset {
   readonly endpoint: EndpointKey;
   readonly contentType: string;
   readonly bytes: number;
-  /** Of the file's bytes, hex. */
+  /** Digest of the file's bytes, hex. */
   readonly sha256: string;
-  /** Of audio or video, where it could be measured. */
+  /** Of audio or video, if it could be measured. */
   readonly seconds: number | null;
   readonly createdAt: number;
   readonly expiresAt: number;
 }
 
-/** Space that assets may take. */
+/** Limits of the space for assets. */
 export interface AssetLimits {
   readonly memberBytes: number;
   readonly totalBytes: number;
 }
 
-/** Space that assets do take. */
+/** Space used by assets. */
 export interface AssetSpace {
   readonly memberBytes: number;
   readonly totalBytes: number;
 }
 
 export interface AssetQuery {
-  /** Null: everybody's. */
+  /** Null: of all members. */
   readonly memberId: string | null;
   readonly limit: number;
   /** The id of the last one seen; null begins at the newest. */
@@ -42,22 +42,22 @@ export interface AssetQuery {
 
 export interface AssetStore {
   /**
-   * Writes the row of a file that lies in its place already. Nothing is written where the space of
-   * the member or of all would be exceeded; up to its last byte it may be used.
+   * Writes the row of a file that is already in place. Nothing is written if that would exceed the
+   * space of the member or of all; the limit itself may be reached.
    */
   createAsset(asset: Asset, limits: AssetLimits): Promise<'created' | 'member_full' | 'full'>;
   findAsset(id: string): Promise<Asset | null>;
-  /** Null also if its owner is disabled: what they passed on ends with them. */
+  /** Null also if its owner is disabled: links to their files stop working. */
   findLinkedAsset(id: string): Promise<Asset | null>;
-  /** Newest first. Where `after` is unknown, or another member's, the list is empty. */
+  /** Newest first. If `after` is unknown or another member's, the list is empty. */
   listAssets(query: AssetQuery): Promise<readonly Asset[]>;
-  /** False if it is unknown, or not this member's; null stands for any member. */
+  /** False if it is unknown, or not this member's; null: any member. */
   deleteAsset(id: string, memberId: string | null): Promise<boolean>;
   assetSpace(memberId: string): Promise<AssetSpace>;
-  /** Ids of assets whose time is over at `now`, those that ended first coming first. */
+  /** Ids of assets that have expired at `now`, the earliest first. */
   listExpiredAssets(now: number, limit: number): Promise<readonly string[]>;
-  /** Deletes the rows of assets whose time is over at `now`, and returns their ids. */
+  /** Deletes the rows of assets that have expired at `now`, and returns their ids. */
   takeExpiredAssets(now: number, limit: number): Promise<readonly string[]>;
-  /** Those of `ids` that have a row: a file without one is an orphan. */
+  /** The `ids` that have a row: a file without one is an orphan. */
   knownAssets(ids: readonly string[]): Promise<readonly string[]>;
 }

@@ -1,21 +1,21 @@
 /**
- * The part of the store's port that keeps who changed what. Operations of the store that change
- * who may do what write their entry themselves, in their own transaction.
+ * The part of the store's port for the audit log. Operations of the store that change permissions
+ * write their entry themselves, in their own transaction.
  */
 
 export interface AuditSubject {
   /** `user`, `key`, `provider`, … */
   readonly kind: string;
   readonly id: string;
-  /** As people write it: an address, `OWNER/NAME`. */
+  /** For people: an e-mail address, `OWNER/NAME`. */
   readonly name: string;
 }
 
 export interface NewAuditEntry {
-  /** `key.create`: the command's noun and verb. */
+  /** Noun and verb of the command: `key.create`. */
   readonly action: string;
   readonly subject: AuditSubject;
-  /** What differs; null if there was, or is, nothing. Never a secret. */
+  /** The fields that differ; null if there was, or is, nothing. Never a secret. */
   readonly before: Readonly<Record<string, unknown>> | null;
   readonly after: Readonly<Record<string, unknown>> | null;
 }
@@ -31,7 +31,7 @@ export interface AuditEntry extends NewAuditEntry {
 }
 
 export interface AuditQuery {
-  /** Null: since ever. */
+  /** Null: no lower bound. */
   readonly since: number | null;
   /** A noun or an action: `key` or `key.create`; null for all. */
   readonly action: string | null;
@@ -39,14 +39,14 @@ export interface AuditQuery {
   /** The subject's id. */
   readonly subjectId: string | null;
   readonly limit: number;
-  /** The id of the last one seen: what is older is listed. */
+  /** The id of the last one seen: older entries follow. */
   readonly after?: string | null;
 }
 
 export interface AuditStore {
-  /** Of entries from before. It looks at the oldest ones alone, and returns how many went. */
+  /** Deletes entries from before. It reads only the oldest ones, and returns the number deleted. */
   deleteOldAudit(before: number, limit: number): Promise<number>;
-  /** For what is done elsewhere than in the store: to a link, to a file. */
+  /** For changes outside of the store: to a link, to a file. */
   recordAudit(entry: NewAuditEntry): Promise<void>;
   /** The newest first. */
   listAudit(query: AuditQuery): Promise<readonly AuditEntry[]>;

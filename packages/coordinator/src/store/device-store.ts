@@ -1,6 +1,6 @@
 /**
- * The part of the store's port that is about machines that log in with a code: RFC 8628, where the
- * machine polls with its device code and somebody who may types the user code.
+ * The part of the store's port for device log-ins (RFC 8628): the device polls with its device
+ * code, and a member with the right to approve it types the user code.
  */
 import type { Created, NameTaken } from './outcomes.js';
 import type { EnrollRefusal, Provider } from './provider-store.js';
@@ -9,20 +9,20 @@ export interface DeviceLogin {
   readonly id: string;
   /** `BCDF-GHJK`. */
   readonly userCode: string;
-  /** What the provider is to be called; null leaves it to the coordinator. */
+  /** The requested name of the provider; null: the coordinator chooses one. */
   readonly name: string | null;
-  /** What the machine calls itself. */
+  /** The host name of the device. */
   readonly host: string | null;
-  /** Where it asked from. */
+  /** The address of its request. */
   readonly address: string;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** Codes that nobody had, typed by anybody while it waited. */
+  /** Unknown codes that were typed, by any account, while it waited. */
   readonly wrongTries: number;
   /** Neither `pending` nor `approved` outlives `expiresAt`. */
   readonly state: 'pending' | 'approved' | 'denied' | 'done';
   readonly ownerId: string | null;
-  /** What it became. */
+  /** The provider that it became. */
   readonly providerId: string | null;
 }
 
@@ -35,43 +35,43 @@ export interface NewDeviceLogin {
   readonly expiresAt: number;
 }
 
-/** A code as somebody has typed it. Wrong ones are counted against the actor and the address. */
+/** A typed code. Wrong ones are counted against the actor and the address. */
 export interface TypedCode {
   readonly userCode: string;
-  /** Null if it comes from this machine's command line. */
+  /** Null if it was typed on this machine's command line. */
   readonly address: string | null;
 }
 
 export interface DeviceApproval extends TypedCode {
   readonly ownerId: string;
-  /** True: the provider needs no other approval, whatever the policy. */
+  /** True: the provider needs no further approval, whatever the policy. */
   readonly approvesProvider: boolean;
 }
 
 export interface NewDeviceProvider {
   readonly deviceHash: string;
-  /** Of the agent's own token. */
+  /** Hash of the agent's own token. */
   readonly tokenHash: string;
-  /** What the policy says of providers that nobody has approved with their log-in. */
+  /** The policy for providers that were not approved with their log-in. */
   readonly approved: boolean;
 }
 
-/** A code that nobody has. */
+/** An unknown code. */
 export interface WrongCode {
   readonly kind: 'wrong';
-  /** Log-ins that wait. */
+  /** Waiting log-ins. */
   readonly waiting: number;
-  /** Wrong codes until whoever typed it is locked out; 0 where they are from now on. */
+  /** Wrong codes left before the account is locked out; 0: it is locked out from now on. */
   readonly triesLeft: number;
 }
 
-/** Too many wrong codes before this one, which was not looked at. */
+/** Locked out after too many wrong codes: this one was not checked. */
 export interface LockedOut {
   readonly kind: 'locked';
   readonly retryAfterMs: number;
 }
 
-/** The log-in of a code, as long as somebody can decide about it. */
+/** The log-in of a code that can still be decided. */
 export type FoundDevice =
   | { readonly kind: 'pending'; readonly value: DeviceLogin }
   /** Decided, ended or expired already. */
@@ -93,15 +93,15 @@ export type CollectedDevice =
 
 export interface DeviceStore {
   /**
-   * Null if too many wait already, in all or of this network (`mayWait`), or where by chance one
-   * that waits has this very code: another try, a while later, has another.
+   * Null if too many wait already, in total or of this network (`mayWait`), or if by chance a
+   * waiting one has the same code: a later attempt has another code.
    */
   createDevice(login: NewDeviceLogin, now: number): Promise<DeviceLogin | null>;
-  /** Those that wait for a decision, the oldest first. */
+  /** Log-ins that wait for a decision, the oldest first. */
   listDevices(now: number): Promise<readonly DeviceLogin[]>;
-  /** Before deciding. It counts a wrong code, or it would be a way of guessing. */
+  /** Before deciding. It also counts wrong codes, or it could be used for guessing. */
   findDevice(typed: TypedCode, now: number): Promise<FoundDevice>;
-  /** `taken` if the owner has another provider of its name; then it waits on. */
+  /** `taken` if the owner has another provider of its name; it continues to wait then. */
   approveDevice(approval: DeviceApproval, now: number): Promise<DecidedDevice | NameTaken>;
   denyDevice(typed: TypedCode, now: number): Promise<DecidedDevice>;
   /** Registers the provider and ends the log-in, both or neither, and once. */

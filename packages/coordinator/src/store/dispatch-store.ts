@@ -1,7 +1,6 @@
 /**
- * The part of the store's port that gives jobs to providers and takes their results. Every
- * operation that names a claim has an effect only while the claim is current; who holds one that is
- * not is told `stale`.
+ * The part of the store's port that assigns jobs to providers and stores their results. Operations
+ * on a claim have an effect only while the claim is current; otherwise they return `stale`.
  */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { JobError } from '../core/jobs/job.js';
@@ -19,22 +18,22 @@ export interface NewClaim {
   readonly serviceId: string;
   readonly leaseUntil: number;
   /**
-   * On a machine of its caller's: such claims stand outside the fair order, and do not move its
-   * clock. Else a newcomer would come after all that an owner has done on their own card.
+   * True on a machine of its caller: such claims are outside of the fair order and do not advance
+   * its clock. Otherwise a new member would wait for all that an owner did on their own card.
    */
   readonly isOwn: boolean;
 }
 
 /**
- * A claim, and the link that holds it. Once the agent has resumed the claim on a newer link, writes
- * of the older one change nothing: they are `stale`.
+ * A claim and the link that holds it. Once the agent has resumed the claim on a newer link, writes
+ * of the older one are `stale` and change nothing.
  */
 export interface HeldClaim {
   readonly claimId: string;
   readonly linkId: string;
 }
 
-/** A job in a provider's hands. */
+/** A claimed job. */
 export interface ClaimedJob extends HeldClaim {
   readonly job: Job;
   readonly serviceId: string;
@@ -44,17 +43,17 @@ export interface ClaimedJob extends HeldClaim {
   readonly acceptedAt: number | null;
   /** When it must be done; null until it is accepted. */
   readonly runDeadline: number | null;
-  /** Of a text job that is resumed: its request is not read again. */
+  /** Limits of a resumed text job, whose request is not read again. */
   readonly request?: RequestSize;
 }
 
-/** What a run cost, less what the job's row knows by itself. */
+/** The usage of a run, without what the job's row has. */
 export type JobUsage = Omit<UsageNumbers, 'queueMs' | 'totalMs'>;
 
 export interface Finish extends HeldClaim {
   /** JSON of a text job; null if the result is files. */
   readonly result: Uint8Array | null;
-  /** Files that lie in their places; their rows are written here. */
+  /** Files that are in place; their rows are written here. */
   readonly assets: readonly Asset[];
   readonly assetLimits: AssetLimits;
   readonly usage: JobUsage;
@@ -62,14 +61,14 @@ export interface Finish extends HeldClaim {
 
 export type FinishOutcome =
   | { readonly kind: 'stored'; readonly job: Job; readonly usage: UsageRow }
-  /** This very claim has been finished before. */
+  /** This claim has been finished before. */
   | { readonly kind: 'duplicate' }
   | { readonly kind: 'stale' }
-  /** There is no space for its files; the claim is still current. */
+  /** There is no space for its files; the claim stays current. */
   | { readonly kind: 'member_full' | 'full' };
 
 export interface Failure extends HeldClaim {
-  /** May another attempt mend it? */
+  /** Whether another attempt may succeed. */
   readonly retryable: boolean;
   readonly error: JobError;
   /** From 0 to 1, for the back-off. */
@@ -78,15 +77,15 @@ export interface Failure extends HeldClaim {
 
 export interface Release extends HeldClaim {
   /**
-   * True: the provider is left alone for a while, and after too many releases it is a failure.
-   * False: the owner took the card back, or a side is draining.
+   * True: the provider does not get the job for a while, and too many releases are a failure.
+   * False: the owner took the card back, or the agent or coordinator is draining.
    */
   readonly counts: boolean;
   readonly error: JobError;
   readonly random: number;
 }
 
-/** What became of a job whose claim has ended. */
+/** The state of a job whose claim has ended. */
 export type EndOutcome =
   | { readonly kind: 'requeued'; readonly job: Job }
   | { readonly kind: 'failed'; readonly job: Job; readonly usage: UsageRow }
@@ -95,18 +94,17 @@ export type EndOutcome =
 export interface ResumeRequest {
   readonly providerId: string;
   readonly linkId: string;
-  /** The claims that the agent still has. */
+  /** The claims that the agent still holds. */
   readonly claimIds: readonly string[];
   readonly leaseUntil: number;
   readonly random: number;
 }
 
 export interface Resumed {
-  /** Current again, or still; the agent is to drop the others. */
+  /** Claims that are current; the agent drops the others. */
   readonly claims: readonly ClaimedJob[];
   /**
-   * What the provider had claimed and has no more: released where it had never been accepted,
-   * failed where it had.
+   * Claims of the provider that its agent no longer holds: released if never accepted, else failed.
    */
   readonly ended: readonly EndOutcome[];
 }
@@ -116,17 +114,17 @@ export interface ModelQueue {
   readonly model: string;
   readonly queued: number;
   readonly processing: number;
-  /** Of the queued ones; null if there is none. */
+  /** Time of the oldest queued one; null if there is none. */
   readonly oldestQueuedAt: number | null;
 }
 
 export interface ExpireRequest {
   /** `LaneHead.key`. */
   readonly laneKey: string;
-  /** Jobs queued later stay. */
+  /** Only jobs queued before this time. */
   readonly queuedBefore: number;
   readonly error: JobError;
-  /** At most so many at once. */
+  /** At most this many at once. */
   readonly limit: number;
 }
 
@@ -134,8 +132,8 @@ export interface DispatchStore {
   /** The first jobs of every lane that may run now, at most `perLane` of each. */
   laneHeads(perLane: number): Promise<readonly LaneHead[]>;
   /**
-   * One outcome a claim, in their order: the request body with the claimed job, or null if it is
-   * not there to be claimed any more.
+   * One outcome per claim, in order: the claimed job with its request body, or null if it can no
+   * longer be claimed.
    */
   claimJobs(
     claims: readonly NewClaim[],
@@ -156,11 +154,11 @@ export interface DispatchStore {
     now: number,
   ): Promise<readonly string[]>;
   /**
-   * PROCESSED, with result, files and usage, in one transaction. Also of a job that is QUEUED again
-   * after this very claim was lost: nobody else has it, and the work is done.
+   * PROCESSED, with result, files and usage, in one transaction. Also for a job that is QUEUED
+   * again after this claim was lost: no other provider has it, and the work is done.
    */
   finishJob(finish: Finish, now: number): Promise<FinishOutcome>;
-  /** Queued again after a back-off where that may help and attempts are left; else FAILED. */
+  /** Queued again after a back-off if that may help and attempts are left; else FAILED. */
   failJob(failure: Failure, now: number): Promise<EndOutcome>;
   /** Fails claims whose lease has ended; at most `limit`. */
   sweepLeases(
@@ -168,26 +166,25 @@ export interface DispatchStore {
     now: number,
   ): Promise<readonly EndOutcome[]>;
   /**
-   * Every lease ends then, earlier or later than it would have: after a restart, a time in which
-   * no agent could renew, or a jump of the clock. Leases of providers that are linked to another
-   * coordinator, which has been seen since `othersSince`, stay as they are.
+   * Sets the end of every lease to this time: after a restart, a period in which no agent could
+   * renew, or a jump of the clock. Leases of providers that are linked to another coordinator,
+   * which has been seen since `othersSince`, are not changed.
    */
   renewOwnClaims(leaseUntil: number, othersSince: number): Promise<void>;
   /**
-   * An agent is back: its new link is its provider's newest one from now on, and the claims that it
-   * has are held by that link.
+   * An agent has reconnected: its link becomes its provider's newest one, and holds the agent's
+   * claims from now on.
    */
   resumeClaims(request: ResumeRequest, now: number): Promise<Resumed>;
   /**
-   * Lets jobs run whose back-off is over, and forgets exclusions that are. Returns when the next
-   * one is due, or null.
+   * Ends back-offs and exclusions whose time is over. Returns when the next one ends, or null.
    */
   ripenJobs(now: number): Promise<number | null>;
-  /** FAILED: nobody has served the model for too long. */
+  /** FAILED: no provider has served the model for too long. */
   expireJobs(request: ExpireRequest, now: number): Promise<readonly EndOutcome[]>;
-  /** Lets every job that waits out a back-off or an exclusion run now; returns how many. */
+  /** Ends all back-offs and exclusions now; returns the number of jobs. */
   requeueStuck(now: number): Promise<number>;
-  /** Queued and running jobs by model; a null member stands for everybody. */
+  /** Queued and running jobs by model; a null member: of all members. */
   modelQueues(memberId: string | null): Promise<readonly ModelQueue[]>;
   /** While it is paused, no job is claimed. */
   isQueuePaused(): Promise<boolean>;

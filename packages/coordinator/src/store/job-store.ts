@@ -1,4 +1,4 @@
-/** The part of the store's port that is about jobs as their callers see them. */
+/** The part of the store's port for jobs as their callers see them. */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import type { ProviderScope } from '../core/access/caller.js';
 import type { FailedAttempt, JobCounts, JobError, JobStatus } from '../core/jobs/job.js';
@@ -11,10 +11,10 @@ export interface Job {
   readonly id: string;
   readonly memberId: string;
   readonly keyId: string;
-  /** Of the request that submitted it. */
+  /** Id of the request that submitted it. */
   readonly requestId: string;
   readonly batchId: string | null;
-  /** Its place in the batch, from 0. */
+  /** Its index in the batch, from 0. */
   readonly batchIndex: number | null;
   readonly endpoint: EndpointKey;
   readonly model: string;
@@ -22,33 +22,33 @@ export interface Job {
   readonly needs: Needs;
   readonly status: JobStatus;
   readonly createdAt: number;
-  /** Of the submission, or of the last retry. */
+  /** Time of the submission, or of the last retry. */
   readonly queuedAt: number;
-  /** Of the last claim. */
+  /** Time of the last claim. */
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
   readonly attempts: number;
   readonly maxAttempts: number;
-  /** 1, and one more with every retry by its caller. */
+  /** 1, incremented by every retry of its caller. */
   readonly generation: number;
-  /** Who has it, or had it last. */
+  /** The provider that has it, or had it last. */
   readonly providerId: string | null;
-  /** Not run before; null if it may run now. */
+  /** It does not run before this time; null if it may run now. */
   readonly notBefore: number | null;
-  /** Of a FAILED job; of a queued one why its last attempt failed. */
+  /** Of a FAILED job; of a queued one the error of its last attempt. */
   readonly error: JobError | null;
-  /** The first of its files that is still there. */
+  /** The first of its files that still exists. */
   readonly firstAssetId: string | null;
 }
 
-/** One job with all that belongs to it. */
+/** A job with everything that belongs to it. */
 export interface JobDetail {
   readonly job: Job;
   /** Since its submission or its last retry, the oldest first; the last `MAX_FAILED_ATTEMPTS`. */
   readonly failedAttempts: readonly FailedAttempt[];
   /** JSON of a PROCESSED text job; null otherwise. */
   readonly result: string | null;
-  /** In the order in which they were made; deleted and expired ones are left out. */
+  /** In order of their creation, without deleted and expired ones. */
   readonly assets: readonly Asset[];
 }
 
@@ -58,14 +58,14 @@ export interface Webhook {
   readonly secret: string;
 }
 
-/** Who submits, and how. */
+/** The submitter, and the options of the submission. */
 export interface Submission {
   readonly memberId: string;
   readonly keyId: string;
   readonly scope: ProviderScope;
   readonly requestId: string;
   readonly maxAttempts: number;
-  /** Unique a member, for jobs and for batches apart; null if there is none. */
+  /** Unique per member, separately for jobs and batches; null if there is none. */
   readonly idempotencyKey: string | null;
   readonly webhook: Webhook | null;
 }
@@ -74,14 +74,14 @@ export interface NewJobItem {
   readonly endpoint: EndpointKey;
   readonly model: string;
   readonly needs: Needs;
-  /** JSON, as a provider gets it. */
+  /** JSON, as it is sent to a provider. */
   readonly body: Uint8Array;
 }
 
-/** What one member may have queued. */
+/** Limits of a member's queued jobs. */
 export interface QueueLimits {
   readonly jobs: number;
-  /** Of their bodies together. */
+  /** Bytes of their bodies together. */
   readonly bytes: number;
 }
 
@@ -89,7 +89,7 @@ export interface QueueFull {
   readonly kind: 'queue_full';
   /** Which limit. */
   readonly limit: keyof QueueLimits;
-  /** What is queued now. */
+  /** The queued jobs now. */
   readonly queued: number;
 }
 
@@ -110,12 +110,12 @@ export interface BatchJob {
 
 export interface BatchDetail {
   readonly batch: Batch;
-  /** In the order of the request. */
+  /** In order of the request. */
   readonly jobs: readonly BatchJob[];
 }
 
 export interface PageQuery {
-  /** Null: everybody's. */
+  /** Null: of all members. */
   readonly memberId: string | null;
   readonly limit: number;
   /** The id of the last one seen; null begins at the first. */
@@ -130,15 +130,15 @@ export interface JobQuery extends PageQuery {
   readonly statuses: readonly JobStatus[] | null;
   /** Null: every endpoint. */
   readonly endpoints: readonly EndpointKey[] | null;
-  /** A part of the model's id, the case of ASCII letters aside; null: every model. */
+  /** A part of the model's id, ignoring the case of ASCII letters; null: every model. */
   readonly model: string | null;
   readonly order: ListOrder;
 }
 
-/** Where a queued job stands. */
+/** The position of a queued job. */
 export interface QueuePosition {
   readonly jobId: string;
-  /** Runnable jobs for its model that come before it, by member; counted up to a limit. */
+  /** Runnable jobs for its model before it, by member; counted up to a limit. */
   readonly ahead: readonly Ahead[];
 }
 
@@ -148,14 +148,14 @@ export type SubmitOutcome<T> =
 /** A job that was ended by a cancel. */
 export interface Canceled {
   readonly job: Job;
-  /** Whoever runs it is to be told; null if nobody did. */
+  /** The claim whose agent must be told; null if it was not running. */
   readonly claimId: string | null;
   readonly usage: UsageRow;
 }
 
 export type CancelOutcome =
   | ({ readonly kind: 'canceled' } & Canceled)
-  /** It had ended before; nothing has changed. */
+  /** It had already ended, and nothing has changed. */
   | { readonly kind: 'finished'; readonly job: Job }
   | { readonly kind: 'unknown' };
 
@@ -167,8 +167,8 @@ export type RetryOutcome =
 
 export interface JobStore {
   /**
-   * Creates one QUEUED job with this id, a new ULID. Where the idempotency key has been used,
-   * nothing is created and the job of that time is returned, as it is now.
+   * Creates one QUEUED job with this id, a new ULID. If the idempotency key has been used before,
+   * nothing is created, and the job of that submission is returned in its current state.
    */
   createJob(
     submission: Submission & { readonly id: string; readonly item: NewJobItem },
@@ -185,22 +185,21 @@ export interface JobStore {
     now: number,
   ): Promise<SubmitOutcome<Batch>>;
 
-  /** The job that the member submitted under this idempotency key; null if there is none. */
+  /** The job that the member submitted with this idempotency key; null if there is none. */
   findSubmittedJob(memberId: string, idempotencyKey: string): Promise<Job | null>;
-  /** Null if it is unknown, or another member's; a null member stands for any. */
+  /** Null if it is unknown, or another member's; a null member: any. */
   findJob(id: string, memberId: string | null): Promise<JobDetail | null>;
   /**
-   * JSON, as a provider gets it; null if the job is unknown or another member's, and once it is
-   * PROCESSED.
+   * JSON, as it is sent to a provider; null if the job is unknown, another member's, or PROCESSED.
    */
   findJobBody(id: string, memberId: string | null): Promise<Uint8Array | null>;
-  /** Newest first. Where `after` is unknown, or another member's, the list is empty. */
+  /** Newest first. If `after` is unknown or another member's, the list is empty. */
   listJobs(query: JobQuery): Promise<readonly Job[]>;
-  /** Of those that are queued and may run now. */
+  /** Positions of the jobs that are queued and may run now. */
   queuePositions(jobIds: readonly string[]): Promise<readonly QueuePosition[]>;
   /** Writes the usage row of a canceled run, and its webhook. */
   cancelJob(id: string, memberId: string | null, now: number): Promise<CancelOutcome>;
-  /** The same payload and a fresh attempt: attempts, claims, error and result are cleared. */
+  /** Queues it again with the same payload; attempts, claims, error and result are cleared. */
   retryJob(
     id: string,
     memberId: string | null,
@@ -208,7 +207,7 @@ export interface JobStore {
     now: number,
   ): Promise<RetryOutcome>;
 
-  /** The batch that the member submitted under this idempotency key; null if there is none. */
+  /** The batch that the member submitted with this idempotency key; null if there is none. */
   findSubmittedBatch(memberId: string, idempotencyKey: string): Promise<Batch | null>;
   findBatch(id: string, memberId: string | null): Promise<BatchDetail | null>;
   /** Newest first. */
@@ -221,8 +220,8 @@ export interface JobStore {
   ): Promise<{ readonly batch: Batch; readonly canceled: readonly Canceled[] } | null>;
 
   /**
-   * Deletes jobs that ended before, and batches of which no job is left, up to a limit. Returns how
-   * many jobs.
+   * Deletes jobs that ended before this time, and batches without jobs, up to a limit. Returns the
+   * number of jobs.
    */
   deleteOldJobs(finishedBefore: number, limit: number): Promise<number>;
 }

@@ -1,4 +1,4 @@
-/** The part of the store's port that is about people: members, invites, and their log-ins. */
+/** The part of the store's port for people: members, invites, and sessions. */
 import type { MemberLimits } from '../core/access/caller.js';
 import type { CapReached, Created, NameTaken } from './outcomes.js';
 
@@ -25,7 +25,7 @@ export interface NewMember {
   readonly passwordHash: string | null;
 }
 
-/** What is absent stays as it is. */
+/** Absent fields stay as they are. */
 export interface MemberChange {
   readonly name?: string;
   readonly role?: Role;
@@ -33,11 +33,11 @@ export interface MemberChange {
   readonly disabled?: boolean;
   /** Ends every session of the member. */
   readonly passwordHash?: string;
-  /** Where it is given: who has another password, or none, is unknown. */
+  /** If given: a member with another password, or none, counts as unknown. */
   readonly formerPasswordHash?: string;
 }
 
-/** What goes with a member. */
+/** What is deleted with a member. */
 export interface MemberHoldings {
   readonly keys: number;
   readonly sessions: number;
@@ -50,17 +50,17 @@ export interface MemberHoldings {
   readonly batches: number;
   readonly assets: number;
   readonly assetBytes: number;
-  /** Names of their machines, and of the networks that they own. */
+  /** Names of their providers, and of the networks that they own. */
   readonly providers: readonly string[];
   readonly networks: readonly string[];
-  /** Of others' networks. */
+  /** Names of others' networks that they are in. */
   readonly memberships: number;
   readonly sharesGiven: number;
   readonly sharesReceived: number;
   readonly blocks: number;
-  /** Messages that are still to be sent. */
+  /** Webhooks that are still to be sent. */
   readonly webhooks: number;
-  /** Kept, without a name. */
+  /** Usage rows, which are kept without a name. */
   readonly usageRows: number;
 }
 
@@ -68,22 +68,22 @@ export type DeletedMember =
   | {
       readonly kind: 'deleted';
       readonly holdings: MemberHoldings;
-      /** Whose files have no row any more. */
+      /** Assets whose rows are deleted: their files remain to be deleted. */
       readonly assetIds: readonly string[];
     }
   | { readonly kind: 'unknown' }
-  /** Nobody else could administrate. */
+  /** There would be no administrator left. */
   | { readonly kind: 'last_admin' };
 
 export type Changed<T> =
   { readonly kind: 'changed'; readonly value: T } | { readonly kind: 'unknown' } | NameTaken;
 
-/** A single-use way in, for one address. */
+/** A single-use invite for one e-mail address. */
 export interface Invite {
   readonly id: string;
   readonly email: string;
   readonly role: Role;
-  /** The network that its member joins with it. */
+  /** The network that the new member joins. */
   readonly networkId: string | null;
   readonly networkName: string | null;
   readonly createdAt: number;
@@ -98,33 +98,33 @@ export interface NewInvite {
   readonly role: Role;
   readonly networkId: string | null;
   readonly expiresAt: number;
-  /** The member who invites. Null or absent: an administrator, who has no limits. */
+  /** The inviting member. Null or absent: an administrator, without limits. */
   readonly inviter?: Inviter | null;
 }
 
-/** A member who invites into networks of their own. */
+/** A member who invites people into networks of their own. */
 export interface Inviter {
   readonly memberId: string;
-  /** Refused as `full` if so many invites into their networks are open. */
+  /** Refused as `full` if this many invites into their networks are open. */
   readonly cap: number;
 }
 
-/** Who takes an invite up, less what the invite says of them. */
+/** The new member, without what the invite defines. */
 export interface Acceptance {
-  /** Of the invite. */
+  /** Hash of the invite's secret. */
   readonly hash: string;
   readonly name: string;
   readonly passwordHash: string;
 }
 
-/** A browser that is logged in. */
+/** A session: the log-in of a browser. */
 export interface MemberSession {
   readonly id: string;
   readonly memberId: string;
   readonly memberName: string;
-  /** Of the client at its last use. */
+  /** The client's address at its last use. */
   readonly address: string;
-  /** As the browser calls itself, at most 256 characters. */
+  /** The browser's user agent, at most 256 characters. */
   readonly userAgent: string;
   readonly createdAt: number;
   readonly lastUsedAt: number;
@@ -134,19 +134,19 @@ export interface MemberSession {
 export interface NewMemberSession {
   readonly hash: string;
   readonly memberId: string;
-  /** Of the password that was found right: the member must still have it. */
+  /** Hash of the checked password: the member must still have it. */
   readonly passwordHash: string | null;
   readonly address: string;
   readonly userAgent: string;
   readonly expiresAt: number;
 }
 
-/** Why an invite lets nobody in; that of a disabled member does again once they are enabled. */
+/** Why an invite is invalid; that of a disabled member is valid again once they are enabled. */
 export type InviteRefusal = 'unknown' | 'used' | 'expired' | 'revoked' | 'of a disabled member';
 
 export interface MemberStore {
   createMember(member: NewMember, now: number): Promise<Created<Member>>;
-  /** Creates an administrator where nobody is a member yet; null if somebody is. */
+  /** Creates an administrator if there is no member yet; else null. */
   createFirstMember(member: Omit<NewMember, 'role'>, now: number): Promise<Member | null>;
   /** Finds by id, e-mail address or public name. */
   findMember(reference: string): Promise<Member | null>;
@@ -154,22 +154,22 @@ export interface MemberStore {
   changeMember(id: string, change: MemberChange, now: number): Promise<Changed<Member>>;
   /** Null if the member is unknown. */
   memberHoldings(id: string): Promise<MemberHoldings | null>;
-  /** Of jobs that have ended, with their webhooks; returns how many went. */
+  /** Deletes ended jobs with their webhooks; returns their number. */
   deleteMemberJobs(id: string, limit: number): Promise<number>;
   /**
-   * The member and all that is theirs, at once; jobs that have not ended are canceled. What was
-   * used is kept under the id alone, and the audit log names them no more.
+   * Deletes the member and everything of theirs, in one transaction; jobs that have not ended are
+   * canceled. Usage is kept under the id, and the member's names are removed from the audit log.
    */
   deleteMember(id: string, now: number): Promise<DeletedMember>;
   /**
-   * Holds from the member's next request on; what `limits` leaves out stays as it was. False if
-   * the member is unknown.
+   * Applies from the member's next request on; limits that are not given stay as they were. False
+   * if the member is unknown.
    */
   setMemberLimits(memberId: string, limits: Partial<MemberLimits>): Promise<boolean>;
 
   /**
-   * Revokes the open invites of the same address. `taken` if a member has the address; `invited`
-   * where one of those invites is not the inviter's to revoke.
+   * Revokes open invites of the same address. `taken` if a member has the address; `invited` if the
+   * inviter may not revoke one of those invites.
    */
   createInvite(
     invite: NewInvite,
@@ -179,7 +179,7 @@ export interface MemberStore {
   listInvites(): Promise<readonly Invite[]>;
   /** False if it is unknown, used or revoked. */
   revokeInvite(id: string, now: number): Promise<boolean>;
-  /** Creates the member, who joins the invite's network, and spends the invite: all or nothing. */
+  /** Creates the member, who joins the invite's network, and uses up the invite: all or nothing. */
   acceptInvite(
     acceptance: Acceptance,
     now: number,
@@ -190,20 +190,20 @@ export interface MemberStore {
     readonly member: Member;
     readonly passwordHash: string;
   } | null>;
-  /** Null if the member has another password by now, or is disabled. */
+  /** Null if the member's password has changed meanwhile, or the member is disabled. */
   createSession(session: NewMemberSession, now: number): Promise<MemberSession | null>;
   /**
-   * Null if it is unknown or over, or its member is disabled. Notes that it was used, at most
-   * once a minute, from when on it lives as long again as at first.
+   * Null if it is unknown or expired, or its member is disabled. Records its use, at most once a
+   * minute, which extends it by its full lifetime.
    */
   useSession(
     hash: string,
     address: string,
     now: number,
   ): Promise<{ readonly session: MemberSession; readonly member: Member } | null>;
-  /** Those that are not over; a null member stands for everybody. */
+  /** Sessions that have not expired; a null member: of all members. */
   listSessions(memberId: string | null, now: number): Promise<readonly MemberSession[]>;
-  /** One by its id, or all of a member; returns how many ended. It forgets those that are over. */
+  /** Ends one by its id, or all of a member; returns their number. Deletes expired ones, too. */
   endSessions(
     which: { readonly id: string } | { readonly memberId: string },
     now: number,

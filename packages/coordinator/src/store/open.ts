@@ -1,4 +1,4 @@
-/** The door of the store: the one file that knows which adapter there is. */
+/** Opens the store: the only file that knows which adapter is used. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,23 +17,22 @@ import { migrationStatus, migrate } from './sqlite/engine/migrations.js';
 import type { MigrationStatus } from './sqlite/engine/migrations.js';
 
 export type { CopiedAsset, DatabaseCopy, FolderLock, Inspection, MigrationStatus };
-/** What the store's files are called in its folder. */
+/** Names of the store's files in its folder. */
 export { DATABASE_FILE, LOCK_FILE };
 
 /** A data folder is used by one coordinator at a time. */
 const THE_ONLY_NODE = 'local';
 
 interface StoreOptions {
-  /** For a process that serves, whose event loop must not wait for the disk. */
+  /** True for a process that serves, whose event loop must not wait for the disk. */
   readonly inThread?: boolean;
-  /** Told how many usage rows will never be written, and why. */
+  /** Called with the number of usage rows that are lost, and the reason. */
   readonly onUsageLost?: (rows: number, reason: string) => void;
 }
 
 /**
- * Locks the data folder, creates it where it is missing, brings its tables up to date and opens it.
- * Throws a `CommandError`: `conflict` if another process has it, `schemaNewer` if a newer
- * program wrote it.
+ * Locks the data folder, creates it if it is missing, migrates its tables and opens it. Throws a
+ * `CommandError`: `conflict` if another process has it, `schemaNewer` if a newer program wrote it.
  */
 export async function openStore(dataDir: string, options: StoreOptions = {}): Promise<Store> {
   const { inThread = false, ...told } = options;
@@ -50,19 +49,19 @@ export async function openStore(dataDir: string, options: StoreOptions = {}): Pr
   }
 }
 
-/** A process whose store has a thread does not load what runs there. */
+/** A process whose store has its own thread does not load what runs there. */
 async function openHere(options: EngineOptions): Promise<Engine> {
   const { openEngine } = await import('./sqlite/engine/engine.js');
   return openEngine(options);
 }
 
-/** True if a store has been opened in this folder before. Throws if nobody lets us look. */
+/** True if a store has been opened in this folder before. Throws if it cannot be read. */
 export function hasStore(dataDir: string): boolean {
   requireAccess(dataDir, constants.X_OK);
   return existsSync(join(dataDir, DATABASE_FILE));
 }
 
-/** Looks at the store without a lock. Throws if there is none, or none that can be read. */
+/** Inspects the store without a lock. Throws if there is none, or it cannot be read. */
 export function inspectStore(dataDir: string): Inspection {
   return inspectDatabase(join(dataDir, DATABASE_FILE));
 }
@@ -74,14 +73,14 @@ export function spaceOf(dataDir: string, question: SpaceQuestion): StoreSpace | 
   return spaceOfDatabase(join(dataDir, DATABASE_FILE), question);
 }
 
-/** Keeps everybody else from a data folder that nobody is to open: `conflict` if one has it. */
+/** Locks a data folder without opening its store: `conflict` if another process has it. */
 export function lockStore(dataDir: string): FolderLock {
   return lockFolder(dataDir);
 }
 
 /**
- * Copies what the store holds now into a file that is empty or missing. It takes no lock, and
- * whoever writes to the store goes on.
+ * Copies the current content of the store into a file that is empty or missing. It takes no lock,
+ * and writes to the store continue.
  */
 export function copyStore(dataDir: string, file: string): DatabaseCopy {
   return attempt('copy', dataDir, () => copyDatabase(join(dataDir, DATABASE_FILE), file));
@@ -92,12 +91,12 @@ export function assetsOf(dataDir: string): Iterable<CopiedAsset> {
   return copiedAssets(join(dataDir, DATABASE_FILE));
 }
 
-/** Those of `ids` that are assets of the store now, read without a lock. */
+/** The `ids` that are assets of the store now, read without a lock. */
 export function assetsAmong(dataDir: string, ids: readonly string[]): readonly string[] {
   return attempt('read', dataDir, () => storedAssets(join(dataDir, DATABASE_FILE), ids));
 }
 
-/** Which migrations the store has had, read without a lock. */
+/** The applied migrations of the store, read without a lock. */
 export function migrationsOf(dataDir: string): MigrationStatus {
   return attempt('read', dataDir, () => migrationStatus(join(dataDir, DATABASE_FILE)));
 }
@@ -112,7 +111,7 @@ function attempt<T>(verb: Verb, dataDir: string, operation: () => T): T {
   }
 }
 
-/** A damaged file, a full disk, a folder without rights: nothing that a stack would explain. */
+/** A damaged file, a full disk, missing permissions: errors for which a stack does not help. */
 function asCommandError(error: unknown, dataDir: string, verb: Verb = 'open'): unknown {
   const { code, message } = error as Error & { code?: string };
   if (code?.startsWith('SQLITE_') !== true) return error;

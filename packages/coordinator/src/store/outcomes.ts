@@ -1,8 +1,8 @@
-/** How an operation of the store can end, where several end in the same ways. */
+/** Outcomes that several operations of the store share. */
 
 export type Created<T> = { readonly kind: 'created'; readonly value: T } | NameTaken;
 
-/** There are `count` of them already, as many as the `cap` of what was to be created allows. */
+/** There are already `count` of them, as many as the `cap` allows. */
 export interface CapReached {
   readonly kind: 'full';
   readonly count: number;

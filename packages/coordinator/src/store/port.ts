@@ -1,9 +1,9 @@
 /**
- * The store as the rest of the coordinator sees it: named operations, one per change, each with its
- * preconditions in and its outcome out. No caller holds a transaction, writes SQL, or reads to
- * decide a later write. `test/store/contract.ts` is what every adapter passes. Times are Unix
- * milliseconds. An operation throws an `ApiError` `storage_unavailable` if the database cannot
- * do it; then it has done nothing. Names and e-mail addresses are compared without regard to case.
+ * The port of the store: named operations, one per change, with preconditions as arguments and an
+ * outcome as result. No caller holds a transaction, writes SQL, or reads in order to decide a later
+ * write. Every adapter passes `test/store/contract.ts`. Times are Unix milliseconds. An operation
+ * throws an `ApiError` `storage_unavailable` if the database cannot carry it out, and has changed
+ * nothing then. Names and e-mail addresses are compared case-insensitively.
  */
 import type { AssetStore } from './asset-store.js';
 import type { AuditStore } from './audit-store.js';
@@ -32,13 +32,13 @@ export type * from './webhook-store.js';
 export { MAX_COUNTED_JOBS, USAGE_GROUPS } from './usage-store.js';
 export type * from './usage-store.js';
 
-/** Rows that have a retention. */
+/** Kinds of rows with a retention. */
 export type OldRows = 'jobs' | 'usage' | 'audit';
 
 export interface Compaction {
-  /** By which the database became smaller, its write-ahead log included. */
+  /** Bytes by which the database became smaller, including its write-ahead log. */
   readonly freedBytes: number;
-  /** It would have had to be rewritten, and the disk is too full for that. */
+  /** It would have to be rewritten, but the disk is too full for that. */
   readonly lacksRoom: boolean;
 }
 
@@ -55,19 +55,19 @@ export interface Store
     JobStore,
     DispatchStore,
     WebhookStore {
-  /** The same store, whose changes are written down as this actor's; without it, as `system`'s. */
+  /** The same store, whose changes are logged with this actor; without it, with `system`. */
   by(actor: string): Store;
   /** What a retention would delete now. */
   countOld(before: Readonly<Record<OldRows, number>>): Promise<Readonly<Record<OldRows, number>>>;
-  /** Gives pages that nothing uses back to the disk, up to so many; returns how many. */
+  /** Returns up to this many free pages to the disk; returns their number. */
   releasePages(limit: number): Promise<number>;
   /**
-   * Gives all of them back, and the write-ahead log. Whatever else is asked for waits; a database
-   * of before version 0.1.0 is rewritten whole for it, where the disk has room for that.
+   * Returns all free pages and the write-ahead log. Other operations wait; a database from before
+   * version 0.1.0 is rewritten for it, if the disk has room.
    */
   compact(): Promise<Compaction>;
-  /** True when a write commits; false when the disk is full or the database broken. */
+  /** True if a write commits; false if the disk is full or the database is damaged. */
   isWritable(): Promise<boolean>;
-  /** Writes what is pending. Every later operation throws `storage_unavailable`. */
+  /** Writes pending rows. Every later operation throws `storage_unavailable`. */
   close(): Promise<void>;
 }

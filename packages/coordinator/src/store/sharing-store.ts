@@ -1,4 +1,4 @@
-/** The part of the store's port that decides who may use whose machines. */
+/** The part of the store's port for networks, shares and blocks. */
 import type { ShareCaps, ShareSubject, SharingFacts } from '../core/access/sharing.js';
 import type { Changed } from './member-store.js';
 import type { CapReached, Created } from './outcomes.js';
@@ -10,7 +10,7 @@ export interface Network {
   readonly ownerId: string;
   readonly ownerName: string;
   readonly createdAt: number;
-  /** The owner among them, in the order in which they joined. */
+  /** Including the owner, in the order in which they joined. */
   readonly members: readonly {
     readonly id: string;
     readonly name: string;
@@ -21,11 +21,11 @@ export interface Network {
 export interface NewNetwork {
   readonly name: string;
   readonly ownerId: string;
-  /** Refused as `full` if the owner has so many. Null or absent: no limit. */
+  /** Refused as `full` if the owner has this many. Null or absent: no limit. */
   readonly cap?: number | null;
 }
 
-/** What its owner asks of a member, who is in the network only once they have accepted. */
+/** An owner's invitation of a member, who joins the network only by accepting it. */
 export interface NetworkInvitation {
   readonly networkId: string;
   readonly networkName: string;
@@ -40,11 +40,11 @@ export interface NewNetworkInvitation extends Pick<
   NetworkInvitation,
   'networkId' | 'memberId' | 'invitedBy'
 > {
-  /** Refused as `full` if the network has so many open ones. Null or absent: no limit. */
+  /** Refused as `full` if the network has this many open ones. Null or absent: no limit. */
   readonly cap?: number | null;
 }
 
-/** What became of a change that may have been made before. */
+/** The outcome of a change that may already have been made. */
 export type Applied = { readonly kind: 'changed' | 'unchanged' } | CapReached;
 
 export interface InvitationAnswer {
@@ -70,7 +70,7 @@ export interface Share extends NewShare {
   /** As `OWNER/NAME`. */
   readonly providerName: string;
   readonly ownerId: string;
-  /** The network's or the member's. */
+  /** Name of the network or member. */
   readonly audienceName: string;
   readonly createdAt: number;
 }
@@ -86,7 +86,7 @@ export interface Block {
 export interface NewBlock {
   readonly ownerId: string;
   readonly memberId: string;
-  /** Refused as `full` if the owner blocks so many members. Null or absent: no limit. */
+  /** Refused as `full` if the owner blocks this many members. Null or absent: no limit. */
   readonly cap?: number | null;
 }
 
@@ -94,30 +94,30 @@ export interface SharingStore {
   /** Its owner is its first member. */
   createNetwork(network: NewNetwork, now: number): Promise<Created<Network> | CapReached>;
   renameNetwork(id: string, name: string): Promise<Changed<Network>>;
-  /** With all that is shared with it. False if it is unknown. */
+  /** Deletes it with all its shares. False if it is unknown. */
   deleteNetwork(id: string): Promise<boolean>;
   listNetworks(): Promise<readonly Network[]>;
-  /** Without being asked, which ends an open invitation. False if nothing changes. */
+  /** Adds a member without an invitation, and ends an open one. False if nothing changes. */
   joinNetwork(networkId: string, memberId: string, now: number): Promise<boolean>;
   /**
-   * False if nothing changes: the owner stays for as long as the network is there. What they
-   * share with it themselves stays.
+   * False if nothing changes: the owner cannot leave. Shares of the removed member with the network
+   * stay.
    */
   leaveNetwork(networkId: string, memberId: string): Promise<boolean>;
-  /** `unchanged` if they are invited or in it already, or either is unknown. */
+  /** `unchanged` if they are invited or members already, or either is unknown. */
   inviteToNetwork(invitation: NewNetworkInvitation, now: number): Promise<Applied>;
-  /** The open ones of a member or of a network, in the order of their making. */
+  /** The open ones of a member or of a network, in order of creation. */
   listNetworkInvitations(
     of: { readonly memberId: string } | { readonly networkId: string },
   ): Promise<readonly NetworkInvitation[]>;
-  /** The member's answer; whoever accepts is in the network. False if none is open. */
+  /** The member's answer; accepting joins the network. False if no invitation is open. */
   answerNetworkInvitation(answer: InvitationAnswer, now: number): Promise<boolean>;
   /** False if none is open. */
   withdrawNetworkInvitation(networkId: string, memberId: string): Promise<boolean>;
 
   /**
-   * The same subject shared again with the same audience takes the new caps. A new share is refused
-   * as `full` if its provider has `cap` shares; null or absent: no limit.
+   * Sharing the same subject again with the same audience replaces its limits. A new share is
+   * refused as `full` if its provider has `cap` shares; null or absent: no limit.
    */
   putShare(
     share: NewShare & { readonly cap?: number | null },
@@ -125,22 +125,22 @@ export interface SharingStore {
   ): Promise<{ readonly kind: 'shared'; readonly value: Share } | CapReached>;
   /** False if it is unknown. */
   deleteShare(id: string): Promise<boolean>;
-  /** In the order of their making; a null provider stands for all. */
+  /** In order of creation; a null provider: of all. */
   listShares(providerId: string | null): Promise<readonly Share[]>;
 
   /**
-   * Whatever the owner shares, this member gets nothing of it. `unchanged` if they are blocked
-   * already, or either is unknown.
+   * Excludes this member from all shares of the owner. `unchanged` if they are already blocked, or
+   * either is unknown.
    */
   blockMember(block: NewBlock, now: number): Promise<Applied>;
   unblockMember(ownerId: string, memberId: string): Promise<boolean>;
   listBlocks(): Promise<readonly Block[]>;
 
-  /** All that decides who may use what. */
+  /** All facts that the access rule reads. */
   sharingFacts(): Promise<SharingFacts>;
   /**
-   * Told the facts after every change of them, before the change is answered: nobody is told that
-   * something is unshared while it can still be used. A change by another process is told with the
+   * Called with the facts after every change, before the change is answered: no one is told that a
+   * share has ended while it can still be used. A change by another process is reported with the
    * next operation.
    */
   watchSharing(listener: (facts: SharingFacts) => void): void;

@@ -1,8 +1,8 @@
-/** The part of the store's port that is about metering. */
+/** The part of the store's port for usage. */
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
 import type { UsageNumbers } from '../core/usage/usage-bounds.js';
 
-/** One request, for metering. Never its content. */
+/** The usage row of a request. Never its content. */
 export interface UsageRow extends UsageNumbers {
   readonly requestId: string;
   readonly at: number;
@@ -31,18 +31,18 @@ export const USAGE_GROUPS = [
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 export interface UsageQuery {
-  /** Days are counted whole, in UTC: this is rounded down to its day's first moment. */
+  /** Days are counted as a whole, in UTC: this is rounded down to the start of its day. */
   readonly since: number | null;
   readonly by: UsageGroup;
-  /** Who asked; null: everybody. */
+  /** The caller; null: all members. */
   readonly memberId: string | null;
-  /** Whose providers answered, of those that they have now; absent: anybody's. */
+  /** The owner of the answering providers, as of now; absent: any. */
   readonly ownerId?: string;
 }
 
 /** Sums of the requests of one day, member, … */
 export interface UsageStat {
-  /** An id, a name or a day (`YYYY-MM-DD`); empty for calls that no provider took. */
+  /** An id, a name or a day (`YYYY-MM-DD`); empty for calls without a provider. */
   readonly group: string;
   readonly requests: number;
   readonly ok: number;
@@ -62,7 +62,7 @@ export interface UsagePoint extends UsageStat {
 }
 
 export interface UsageSeriesQuery extends UsageQuery {
-  /** Those with the most requests; the others are left out. */
+  /** Only this many groups, those with the most requests. */
   readonly groups: number;
 }
 
@@ -73,26 +73,26 @@ export interface RecentUsageQuery {
   readonly after: string | null;
 }
 
-/** What a member has done lately. */
+/** A member's recent activity. */
 export interface MemberActivity {
-  /** Since the time that was asked for. */
+  /** Requests since the given time. */
   readonly requests: number;
   readonly failed: number;
   /** Jobs that ended as FAILED since then, counted up to `MAX_COUNTED_JOBS`. */
   readonly failedJobs: number;
-  /** Whether they have ever called. */
+  /** Whether they have ever made a call. */
   readonly hasCalled: boolean;
 }
 
-/** Each look at the home screen counts them, and more is the same news. */
+/** The home screen counts them at each visit, and a larger number means the same. */
 export const MAX_COUNTED_JOBS = 100;
 
-/** How a provider has served lately. */
+/** A provider's recent activity. */
 export interface ProviderActivity {
   readonly providerId: string;
-  /** Requests on the day (UTC) that was asked for. */
+  /** Requests on the given day (UTC). */
   readonly servedToday: number;
-  /** Null if none of its requests is known to have failed. */
+  /** Its last failed request; null if none is known. */
   readonly lastError: {
     readonly at: number;
     readonly code: string | null;
@@ -103,23 +103,23 @@ export interface ProviderActivity {
 
 export interface UsageStore {
   /**
-   * Of single requests from before; the sums of their days stay. It looks at the oldest ones alone,
-   * and returns how many went.
+   * Deletes usage rows from before this time; the daily sums stay. It reads only the oldest ones,
+   * and returns the number deleted.
    */
   deleteOldUsage(before: number, limit: number): Promise<number>;
   /**
    * Returns at once and never fails: rows are written in groups, within a second and at the latest
-   * by `close`. Rows that the database cannot take are kept and tried again, up to a limit. A
-   * request counts once, however often its row arrives.
+   * by `close`. Rows that the database cannot write are kept and tried again, up to a limit. A
+   * request counts once, however often its row is recorded.
    */
   recordUsage(rows: readonly UsageRow[]): void;
-  /** From the daily sums: days in their order, else the group with the most requests first. */
+  /** From the daily sums: days in order, other groups by requests, the most first. */
   usageStats(query: UsageQuery): Promise<readonly UsageStat[]>;
-  /** The same, day by day in their order. */
+  /** The same per day, in order. */
   usageSeries(query: UsageSeriesQuery): Promise<readonly UsagePoint[]>;
-  /** Newest first. Where `after` is unknown, or another member's, the list is empty. */
+  /** Newest first. If `after` is unknown or another member's, the list is empty. */
   recentUsage(query: RecentUsageQuery): Promise<readonly UsageRow[]>;
   memberActivity(memberId: string, since: number): Promise<MemberActivity>;
-  /** One an id, in their order; `now` tells the day. */
+  /** One per id, in order; `now` defines the day. */
   providerActivity(ids: readonly string[], now: number): Promise<readonly ProviderActivity[]>;
 }

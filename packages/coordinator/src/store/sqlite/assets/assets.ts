@@ -60,7 +60,7 @@ export function assetOperations(database: Database): AssetOperations {
   };
 }
 
-/** Writes the rows of one member's files, or none of them where there is no space for all. */
+/** Writes the rows of one member's files, or none of them if there is no space for all. */
 export function assetWriter(
   database: Database,
 ): (assets: readonly Asset[], limits: AssetLimits) => 'created' | 'member_full' | 'full' {
@@ -106,7 +106,7 @@ function spaceReader(database: Database): (memberId: string) => AssetSpace {
 
 type Page = Pick<AssetQuery, 'memberId' | 'limit'> & { createdAt: number; id: string };
 
-/** Two statements, each with an index in its order: one for both could use neither. */
+/** Two statements, each with its own index: one statement for both could use neither. */
 function pageReader(database: Database) {
   const order = `(created_at, id) < (@createdAt, @id) order by created_at desc, id desc
     limit @limit`;
@@ -124,7 +124,7 @@ function pageReader(database: Database) {
   };
 }
 
-/** Whether another member's asset exists, and when it was made, is not to be learned by paging. */
+/** Paging must not reveal whether another member's asset exists, or when it was created. */
 function isSeenBy(memberId: string | null, asset: Asset | null): boolean {
   return asset !== null && (memberId === null || asset.memberId === memberId);
 }

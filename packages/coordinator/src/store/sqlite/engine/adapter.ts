@@ -22,7 +22,7 @@ import { shareOperations } from '../sharing/shares.js';
 import { webhookOperations } from '../jobs/webhooks.js';
 
 /**
- * Prepares every statement once, on the connection that will run them. `nodeId` is that of the
+ * Prepares every statement once, on the connection that runs them. `nodeId`: the id of the
  * coordinator that uses the store.
  */
 export function createOperations(

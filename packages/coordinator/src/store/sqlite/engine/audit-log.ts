@@ -21,8 +21,8 @@ interface Row {
 const COLUMNS = 'id, at, actor, action, subject_kind, subject_id, subject_name, before, after';
 
 /**
- * In the order in which entries were written: the clock may have gone back, and several share a
- * millisecond. A noun is compared as it stands, where LIKE would take its signs for a pattern.
+ * In order of writing: the clock may have gone back, and several entries may have the same
+ * millisecond. A noun is compared literally, because LIKE would treat some characters as patterns.
  */
 const FILTERS = `(@since is null or at >= @since)
   and (@action is null or action = @action
@@ -33,7 +33,7 @@ const FILTERS = `(@since is null or at >= @since)
 
 export function auditOperations(database: Database, trail: AuditTrail): AuditOperations {
   const list = database.prepare<object, Row>(`select ${COLUMNS} from audit_log where ${FILTERS}`);
-  // By its index: a look at one subject does not read the whole log.
+  // Uses an index: listing one subject does not read the whole log.
   const listOf = database.prepare<object, Row>(
     `select ${COLUMNS} from audit_log where subject_id = @subjectId and ${FILTERS}`,
   );
@@ -68,7 +68,7 @@ function parse(json: string | null): AuditEntry['before'] {
   return json === null ? null : (JSON.parse(json) as AuditEntry['before']);
 }
 
-/** What stands in the log where a name stood. */
+/** Replaces a removed name in the log. */
 export const DELETED_MEMBER = 'deleted member';
 
 interface Erased {
@@ -80,12 +80,12 @@ interface Erased {
 /** Fields of `before` and `after` that name a member, wherever they are. */
 const NAMING: ReadonlySet<string> = new Set(['owner', 'member', 'members', 'email', 'audience']);
 
-/** Subjects whose names somebody gave them: the others are called after members. */
+/** Subjects with names of their own: the others are named after members. */
 const OWN_NAMES: ReadonlySet<string> = new Set(['network', 'batch', 'device']);
 
 /**
- * Takes the names of a member, former ones too, out of every entry: addresses wherever they are,
- * names where they stand for the member or begin with what is theirs (`anna/den-pc`).
+ * Removes the current and former names of a member from every entry: e-mail addresses anywhere,
+ * names where they denote the member or are the prefix of a reference (`anna/den-pc`).
  */
 export function auditEraser(database: Database): (member: Erased) => void {
   const former = database.prepare<object, Pick<Row, 'before' | 'after'>>(
@@ -119,7 +119,7 @@ export function auditEraser(database: Database): (member: Erased) => void {
           json === null ? null : JSON.stringify(eraseIn(JSON.parse(json), { isUser, erase }));
         update.run({
           rowid: row.rowid,
-          // `agent:anna/den-pc`; everybody else is there by an id.
+          // `agent:anna/den-pc`; other actors are ids.
           actor: row.actor.replace(/(?<=^agent:).*/s, (whose) => erase(whose, false)),
           name: isOwn ? DELETED_MEMBER : erase(row.subject_name, !OWN_NAMES.has(row.subject_kind)),
           before: side(row.before),
@@ -131,7 +131,7 @@ export function auditEraser(database: Database): (member: Erased) => void {
   };
 }
 
-/** As it is, and as JSON has it. */
+/** The text itself, and its form in JSON. */
 function asWritten(word: string): string[] {
   return [word, JSON.stringify(word).slice(1, -1)];
 }
@@ -152,7 +152,7 @@ function textEraser({ names, emails }: Record<'names' | 'emails', readonly strin
 }
 
 interface Place {
-  /** Of an entry about a member: its `name` is a member's. */
+  /** Whether the entry is about a member, so that its `name` is a member's. */
   readonly isUser: boolean;
   readonly erase: EraseText;
   readonly field?: string;

@@ -3,11 +3,11 @@ import type { Database } from 'better-sqlite3';
 import type { NewAuditEntry } from '../../port.js';
 
 /**
- * Writes who changed what, in the transaction of the change: where one is, the other is. Each
- * operation tells it what it has changed; who asked for the operation is told before it runs.
+ * Writes audit entries in the transaction of the change, so that both are committed or neither.
+ * Operations report their changes; the actor is set before an operation runs.
  */
 export class AuditTrail {
-  /** Whoever has asked for the operation that runs now. */
+  /** The actor of the operation that runs now. */
   actor = SYSTEM;
   readonly #write: (row: object) => void;
 
@@ -27,7 +27,7 @@ export class AuditTrail {
     this.#write({ id: ulid(at), at, actor: this.actor, action, kind, subjectId, name, ...change });
   }
 
-  /** Keeps the fields that differ, of the same on both sides; where none does, no entry. */
+  /** Keeps the fields that differ between both sides; writes no entry if none does. */
   recordChange({ action, subject, before, after }: FullChange): void {
     const differing = Object.keys(after).filter((field) => before[field] !== after[field]);
     if (differing.length === 0) return;
@@ -37,7 +37,7 @@ export class AuditTrail {
   }
 }
 
-/** Of values that `===` tells apart. */
+/** Fields whose values can be compared with `===`. */
 type Side = Readonly<Record<string, unknown>>;
 
 interface FullChange extends NewAuditEntry {
@@ -45,7 +45,7 @@ interface FullChange extends NewAuditEntry {
   readonly after: Side;
 }
 
-/** What nobody in particular has asked for. */
+/** The actor of changes by the gateway itself. */
 export const SYSTEM = 'system';
 
 function toJson(value: object | null): string | null {

@@ -1,15 +1,15 @@
-/** Calls of the store's operations: one group is under way, what comes meanwhile is the next. */
+/** Calls of the store's operations in groups: while one group runs, the next one collects. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { Worker } from 'node:worker_threads';
 import type { SharingFacts } from '../../../core/access/sharing.js';
 import type { Engine, EngineOptions } from './engine.js';
 import type { Call, CallOutcome, Group, GroupOutcome, Operations } from './operations.js';
 
-/** A store that is this far behind is broken: callers are told so instead of piling up. */
+/** A store with this many waiting calls is broken: further calls are refused. */
 export const MAX_PENDING_CALLS = 10_000;
 /**
- * Keeps a transaction to some milliseconds, so that the first of a group does not wait for the
- * last.
+ * Limits a transaction to some milliseconds, so that the first call of a group does not wait for
+ * the last.
  */
 const MAX_GROUP = 256;
 const WORKER_FILE = new URL('./worker.js', import.meta.url);
@@ -23,13 +23,13 @@ interface Runner {
 
 interface RunnerEvents {
   readonly onOutcome: (outcome: GroupOutcome) => void;
-  /** No group is answered any more, that under way included. */
+  /** No further group is answered, including the current one. */
   readonly onEnd: (reason: string) => void;
 }
 
 export type StartRunner = (events: RunnerEvents) => Runner;
 
-/** For a process that serves: what waits for the disk must not stop its event loop. */
+/** For a process that serves: waiting for the disk must not block its event loop. */
 export function runInThread(workerData: EngineOptions): StartRunner {
   return ({ onOutcome, onEnd }) => {
     const worker = new Worker(WORKER_FILE, { workerData });
@@ -42,7 +42,7 @@ export function runInThread(workerData: EngineOptions): StartRunner {
       });
     });
     const post = (message: Group | 'close'): void => {
-      // A thread, not a window.
+      // The rule is about windows; this is a thread.
       // oxlint-disable-next-line unicorn/require-post-message-target-origin
       worker.postMessage(message);
     };
@@ -56,7 +56,7 @@ export function runInThread(workerData: EngineOptions): StartRunner {
   };
 }
 
-/** For a command: a thread of its own costs 90 ms of CPU time. Values are copied as to a thread. */
+/** For a command: a thread costs 90 ms of CPU time. Values are copied as for a thread. */
 export function runHere(engine: Engine): StartRunner {
   return ({ onOutcome, onEnd }) => ({
     run: (group) => {
@@ -88,7 +88,7 @@ export class StoreCalls {
   readonly #runner: Runner;
   #waiting: Pending[] = [];
   #underWay: Pending[] = [];
-  /** Why no call is taken any more. */
+  /** Why no further call is accepted. */
   #ended: string | null = null;
   #onIdle = (): void => {};
   #onKeys = (): void => {};
@@ -102,8 +102,8 @@ export class StoreCalls {
   }
 
   /**
-   * The actor is whose change it is. Throws `storage_unavailable` if the database cannot do it,
-   * another error where it is our fault.
+   * The actor is recorded in the audit log. Throws `storage_unavailable` if the database cannot
+   * carry it out, another error if it is a bug.
    */
   call<Name extends keyof Operations>(
     actor: string,
@@ -113,12 +113,12 @@ export class StoreCalls {
     return this.#enqueue({ actor, name, args }) as Promise<ReturnType<Operations[Name]>>;
   }
 
-  /** Told that keys or their members have changed, before the calls that did it are answered. */
+  /** Called after changes of keys or members, before the calls that made them are answered. */
   watchKeys(listener: () => void): void {
     this.#onKeys = listener;
   }
 
-  /** The one who is told what is shared now, before the calls that changed it are answered. */
+  /** Called with the sharing facts after a change, before the calls that made it are answered. */
   watchSharing(listener: (facts: SharingFacts) => void): void {
     this.#onSharing = listener;
   }
@@ -141,7 +141,7 @@ export class StoreCalls {
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ call, resolve, reject });
-      // Not at once: whatever else this turn asks for shares the commit.
+      // Not at once, so that further calls of this turn share the commit.
       if (this.#waiting.length === 1) queueMicrotask(() => this.#send());
     });
   }
@@ -153,7 +153,7 @@ export class StoreCalls {
     this.#runner.run({ calls, watchesSharing: this.#onSharing !== null });
   }
 
-  /** What is no part of a transaction is a group of its own. */
+  /** An operation outside of a transaction is a group of its own. */
   #groupSize(): number {
     const alone = this.#waiting.findIndex(({ call }) => call.name === 'compact');
     if (alone === -1) return MAX_GROUP;
@@ -184,7 +184,7 @@ function settle({ call, resolve, reject }: Pending, outcome: CallOutcome | undef
   else reject(new Error(`${call.name} failed: ${outcome?.message ?? 'no answer'}`));
 }
 
-/** The cause is for the log; callers of the API learn no more than that it is not their fault. */
+/** The cause is for the log; callers of the API only learn that it is not their fault. */
 function unavailable(reason: string): ApiError {
   return new ApiError('storage_unavailable', 'The coordinator cannot use its database now.', {
     cause: new Error(`the database is unavailable: ${reason}`),

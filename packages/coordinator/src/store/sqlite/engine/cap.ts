@@ -2,8 +2,8 @@ import type { Database } from 'better-sqlite3';
 import type { CapReached } from '../../port.js';
 
 /**
- * Judges a cap inside the operation that is about to write, so that no number of operations at
- * once, of any number of coordinators, exceeds it. `from` selects the rows that count.
+ * Checks a cap inside the writing operation, so that parallel operations, also of several
+ * coordinators, cannot exceed it. `from` selects the rows that count.
  */
 export function capReader(
   database: Database,

@@ -8,13 +8,13 @@ import type { StartRunner } from './calls.js';
 import type { Operations } from './operations.js';
 
 interface SqliteStoreOptions {
-  /** Told how many usage rows will never be written, and why. */
+  /** Called with the number of usage rows that are lost, and the reason. */
   readonly onUsageLost?: (rows: number, reason: string) => void;
-  /** Told when the database is closed, or cannot be. */
+  /** Called when the database is closed, or closing has failed. */
   readonly onClosed?: () => void;
 }
 
-/** What the store is to every actor. */
+/** The store without an actor. */
 interface Parts {
   readonly calls: StoreCalls;
   readonly keys: KeyCache;
@@ -22,7 +22,7 @@ interface Parts {
   readonly onClosed: () => void;
 }
 
-/** Needs a database whose tables are up to date, and the lock of its folder. */
+/** Requires migrated tables, and the lock of the folder. */
 export function createSqliteStore(start: StartRunner, options: SqliteStoreOptions = {}): Store {
   const { onUsageLost = () => {}, onClosed = () => {} } = options;
   const calls = new StoreCalls(start);
@@ -43,7 +43,7 @@ function storeOf(parts: Parts, actor: string): Store {
       calls.call(actor, name, ...args);
   const findKeyHolder = ask('findKeyHolder');
   const probeWrite = ask('probeWrite');
-  // What was recorded before is counted, written yet or not.
+  // Rows recorded before are counted, whether they are written yet or not.
   const askOfUsage: Ask = (name) => {
     const read = ask(name);
     return (...args) => usage.flush().then(() => read(...args));
@@ -77,12 +77,12 @@ function storeOf(parts: Parts, actor: string): Store {
   return forwarding(own, ask);
 }
 
-/** An operation that the engine does as it is asked, with nothing before or after. */
+/** An operation that is forwarded to the engine unchanged. */
 type Ask = <Name extends keyof Operations>(
   name: Name,
 ) => (...args: Parameters<Operations[Name]>) => Promise<ReturnType<Operations[Name]>>;
 
-/** What the client adds to the engine's operations. */
+/** Operations of the client itself. */
 type OwnCalls = Pick<
   Store,
   | Exclude<keyof Store, keyof Operations>
@@ -94,14 +94,14 @@ type OwnCalls = Pick<
 >;
 
 /**
- * Every other operation is the engine's of the same name: the compiler holds both to the port. A
- * spread of the store has only its own: `Object.create(store)` has all.
+ * Every other operation is the engine's of the same name; the compiler checks both against the
+ * port. A spread of the store has only the client's own: `Object.create(store)` has all.
  */
 function forwarding(own: OwnCalls, ask: Ask): Store {
   const known = new Map<string | symbol, unknown>(Object.entries(own));
   return new Proxy(own as Store, {
     get: (_, name) => {
-      // Whoever awaits a store asks first whether it is a promise.
+      // `await store` reads `then`, to find out whether it is a promise.
       if (name === 'then' || typeof name === 'symbol') return undefined;
       if (!known.has(name)) known.set(name, ask(name as keyof Operations));
       return known.get(name);

@@ -1,15 +1,15 @@
-/** A copy of the database, made beside whoever writes to it, and what such a copy holds. */
+/** A copy of the database, made while it is written to, and the content of such a copy. */
 import type { Database } from 'better-sqlite3';
 import { openForReading } from './database.js';
 import { schemaVersion } from './migrations.js';
 
 export interface DatabaseCopy {
   readonly schemaVersion: number;
-  /** Every asset that has a row in it. */
+  /** All assets with a row in it. */
   readonly assetIds: ReadonlySet<string>;
 }
 
-/** What a row says of an asset's file. */
+/** The row of an asset's file. */
 export interface CopiedAsset {
   readonly id: string;
   readonly bytes: number;
@@ -18,9 +18,9 @@ export interface CopiedAsset {
 }
 
 /**
- * Writes what is committed now into a file that is empty or missing. One read transaction: the
- * writer goes on meanwhile, and only its write-ahead log grows. SQLite's online backup would begin
- * anew with every write of another process, and under load would never end.
+ * Writes the committed content into a file that is empty or missing, in one read transaction:
+ * writes continue, and only the write-ahead log grows. SQLite's online backup would start again
+ * with every write of another process, and under load would never end.
  */
 export function copyDatabase(from: string, to: string): DatabaseCopy {
   const database = openForReading(from);
@@ -45,7 +45,7 @@ function describe(file: string): DatabaseCopy {
   }
 }
 
-/** The assets that the file has rows of; none where it is older than they are. */
+/** The assets in the file; empty if its schema is older than assets. */
 export function* copiedAssets(file: string): Generator<CopiedAsset> {
   const database = openForReading(file);
   try {
@@ -58,7 +58,7 @@ export function* copiedAssets(file: string): Generator<CopiedAsset> {
   }
 }
 
-/** Those of `ids` that have a row. */
+/** The `ids` that have a row. */
 export function storedAssets(file: string, ids: readonly string[]): string[] {
   const database = openForReading(file);
   try {

@@ -1,4 +1,4 @@
-/** The only writing connection, and all that can be asked of it. */
+/** The only writing connection, and its operations. */
 import { AuditTrail } from './audit-trail.js';
 import { createOperations } from './adapter.js';
 import { openDatabase } from './database.js';
@@ -7,20 +7,20 @@ import type { Group, GroupOutcome } from './operations.js';
 
 export interface EngineOptions {
   readonly databaseFile: string;
-  /** Of the coordinator that uses the store. */
+  /** Id of the coordinator that uses the store. */
   readonly nodeId: string;
 }
 
 export interface Engine {
-  /** Answers with an outcome for each call, in their order. */
+  /** Returns an outcome for each call, in order. */
   readonly commit: (group: Group) => GroupOutcome;
   readonly close: () => void;
 }
 
 export function openEngine({ databaseFile, nodeId }: EngineOptions): Engine {
   const database = openDatabase(databaseFile);
-  // Each call's savepoint notes the pages that it changes. From 64 KiB on they went to a temporary
-  // file, call by call: in memory, a claim with its finish takes 170 µs of CPU time instead of 255.
+  // The savepoint of each call records changed pages. Beyond 64 KiB they would go to a temporary
+  // file: in memory, a claim with its finish takes 170 µs of CPU time instead of 255.
   database.pragma('temp_store = MEMORY');
   const trail = new AuditTrail(database);
   const commit = groupCommit(database, createOperations(database, trail, nodeId), trail);

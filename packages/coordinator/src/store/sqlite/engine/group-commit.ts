@@ -1,15 +1,14 @@
 /**
  * Runs operations that arrived together in one transaction. With `synchronous = FULL` a commit
- * waits for the disk, about 3 ms: one by one that is 330 writes a second, in groups of 50 it is
- * more than 7,000.
+ * waits about 3 ms for the disk: 330 writes a second one by one, more than 7,000 in groups of 50.
  */
 import type { Database } from 'better-sqlite3';
 import type { AuditTrail } from './audit-trail.js';
 import type { Call, CallOutcome, Group, GroupOutcome, Operations } from './operations.js';
 
 /**
- * Answers each call after the commit. A call that fails is rolled back to its savepoint and spoils
- * no other; where the commit fails, all have failed.
+ * Answers each call after the commit. A failing call is rolled back to its savepoint and does not
+ * affect the others; if the commit fails, all have failed.
  */
 export function groupCommit(
   database: Database,
@@ -25,13 +24,13 @@ export function groupCommit(
   let known: Epochs | null = null;
   const runAll = database.transaction(({ calls, watchesSharing }: Group) => {
     const outcomes = calls.map((call) => attempt(call, (_, one) => runOne(one)));
-    // In its transaction: if they cannot be read, nothing has changed.
+    // Inside the transaction: if the epochs cannot be read, nothing has changed.
     const epochs = readEpochs();
     const isNews = watchesSharing && epochs.sharing !== known?.sharing;
     return { outcomes, epochs, sharing: isNews ? operations.sharingFacts() : null };
   });
   return (group) => {
-    // The only one that is no part of a transaction, and so alone in its group.
+    // An operation outside of a transaction is alone in its group.
     const [first] = group.calls;
     if (first?.name === 'compact') return unwatched([attempt(first, invoke)]);
     try {
@@ -66,7 +65,7 @@ interface Epochs {
   readonly sharing: number;
 }
 
-/** They count changes by every process: those of another one are noticed with the next group. */
+/** Epochs count changes by all processes: those of another one are noticed with the next group. */
 function epochReader(database: Database): () => Epochs {
   const select = database.prepare<[], Epochs>(
     `select (select value from epochs where name = 'keys') as keys,
@@ -79,12 +78,12 @@ function epochReader(database: Database): () => Epochs {
   };
 }
 
-/** Nothing has changed, as far as is known. */
+/** No known change. */
 function unwatched(outcomes: readonly CallOutcome[]): GroupOutcome {
   return { outcomes, keysChanged: false, sharing: null };
 }
 
-/** SQLite's result codes that tell of the disk or the file rather than of the statement. */
+/** SQLite's result codes for errors of the disk or the file, rather than of the statement. */
 const STORAGE_CODES =
   /^SQLITE_(FULL|IOERR|READONLY|CORRUPT|NOTADB|CANTOPEN|BUSY|LOCKED|NOMEM|PERM|NOLFS|PROTOCOL)/;
 

@@ -1,4 +1,4 @@
-/** What a look at the database file tells, whether or not a coordinator has it open. */
+/** Inspects the database file, whether or not a coordinator has it open. */
 import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { OldRows } from '../../port.js';
@@ -7,21 +7,21 @@ import { newestSchemaVersion, schemaVersion } from './migrations.js';
 
 export interface Inspection {
   readonly schemaVersion: number;
-  /** What this program would migrate it to. */
+  /** The schema version of this program. */
   readonly newestSchemaVersion: number;
-  /** What SQLite's integrity check found; empty where the file is sound. */
+  /** Findings of SQLite's integrity check; empty if the file is intact. */
   readonly damages: readonly string[];
-  /** The youngest time written anywhere: a clock that is behind it has been set back. */
+  /** The newest time in any row: a clock before it has been set back. */
   readonly newestTimeMs: number | null;
 }
 
-/** What could go back to the disk, of the database's file and of what it knows of. */
+/** The space that could be freed in the database and its log. */
 export interface StoreSpace {
-  /** Of pages that hold nothing, and of the write-ahead log. */
+  /** Bytes of free pages and of the write-ahead log. */
   readonly freeBytes: number;
-  /** Rows that are older than they are kept. */
+  /** Rows whose retention has ended. */
   readonly old: Readonly<Record<OldRows, number>>;
-  /** About: of requests and results of jobs, and of the other rows as large as they mostly are. */
+  /** An estimate: the sizes of requests and results of jobs, and typical sizes of other rows. */
   readonly oldBytes: number;
   readonly expiredAssets: Amount;
   readonly keptAssets: Amount;
@@ -34,15 +34,15 @@ interface Amount {
 
 export interface SpaceQuestion {
   readonly now: number;
-  /** Older rows are kept no longer. */
+  /** Rows from before this time are deleted. */
   readonly before: Readonly<Record<OldRows, number>>;
 }
 
-/** With what its indexes take. */
+/** Including its indexes. */
 const USAGE_ROW_BYTES = 400;
 const AUDIT_ROW_BYTES = 400;
 
-/** Null if its tables are those of another version. */
+/** Null if its schema is of another version. */
 export function spaceOfDatabase(file: string, { now, before }: SpaceQuestion): StoreSpace | null {
   const database = openForReading(file);
   try {
@@ -79,7 +79,7 @@ const OLD_JOBS = `select count(*) as count,
   where finished_at < ?`;
 const ASSETS = 'select count(*) as count, coalesce(sum(bytes), 0) as bytes from assets where';
 
-/** Damages that are listed, of those found. */
+/** The number of findings that are listed. */
 const MAX_DAMAGES = 10;
 
 export function inspectDatabase(file: string): Inspection {
@@ -102,7 +102,7 @@ function findDamages(database: Database): string[] {
 }
 
 function newestTime(database: Database): number | null {
-  // A newer program's tables may be others.
+  // A newer program may have other tables.
   const version = schemaVersion(database);
   if (version === 0 || version > newestSchemaVersion()) return null;
   return (

@@ -1,17 +1,15 @@
 /**
- * Keys that were looked up lately. Every request needs one, and a look-up costs a hop to the
- * engine.
+ * A cache of API keys. Every request needs one, and a lookup costs a round trip to the engine.
  */
 import type { KeyHolder } from '../../port.js';
 
 /**
- * About 600 bytes each. Unknown keys are not kept: they would let a stranger push out the real
- * ones.
+ * About 600 bytes each. Unknown keys are not cached: a stranger could displace the real ones.
  */
 export const MAX_CACHED_KEYS = 10_000;
 
 export class KeyCache {
-  /** By hash, the one used last at the end. */
+  /** By hash; the most recently used is the last. */
   readonly #holders = new Map<string, KeyHolder>();
   #changes = 0;
 
@@ -23,7 +21,7 @@ export class KeyCache {
     return cached;
   }
 
-  /** Keys or their members have changed. What is being read now is not kept either. */
+  /** Keys or their members have changed. The result of a current read is not cached either. */
   forget(): void {
     this.#changes++;
     this.#holders.clear();
@@ -35,7 +33,7 @@ export class KeyCache {
   ): Promise<KeyHolder | null> {
     const changesBefore = this.#changes;
     const holder = await read();
-    // A change may be younger than what was read.
+    // The value may have changed after it was read.
     if (holder !== null && changesBefore === this.#changes) this.#keep(hash, holder);
     return holder;
   }

@@ -1,7 +1,6 @@
 /**
- * One writer a data folder: whoever holds an exclusive transaction on `lock.db` in it. The kernel
- * frees it with the process, however that ends, so that no stale lock has to be told from a living
- * one.
+ * One process per data folder: the one with an exclusive transaction on `lock.db` in it. The kernel
+ * releases the lock with the process, however it ends, so that there are no stale locks.
  */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { isOwnerOf } from '@inference-gateway/shared/program/owner';
@@ -29,10 +28,10 @@ export function lockFolder(folder: string): FolderLock {
   makePrivate(folder);
   const database = openLockFile(folder);
   try {
-    // What is written below stays in memory, and is never committed.
+    // The write below stays in memory, and is never committed.
     database.pragma('journal_mode = memory');
     database.exec('begin exclusive');
-    // SQLite opens a file that it may not write for reading, and then takes no lock at all.
+    // SQLite opens a file without write permission for reading, and then takes no lock at all.
     database.pragma('user_version = 1');
   } catch (cause) {
     database.close();
@@ -48,8 +47,7 @@ export function lockFolder(folder: string): FolderLock {
 }
 
 /**
- * Throws `notAuthorised` if the folder keeps this user from so much. One that is missing keeps
- * nobody.
+ * Throws `notAuthorised` if this user lacks these permissions. A missing folder is no error.
  */
 export function requireAccess(folder: string, mode: number): void {
   try {
@@ -95,7 +93,8 @@ function lockError(folder: string, cause: unknown): unknown {
 }
 
 /**
- * Secrets' hashes and addresses lie here. A folder with other things in it is not ours to close.
+ * The folder contains hashes of secrets and e-mail addresses. The permissions of a folder with
+ * other files in it are not changed.
  */
 function makePrivate(folder: string): void {
   requireAccess(folder, constants.R_OK | constants.W_OK | constants.X_OK);

@@ -1,6 +1,6 @@
 /**
- * Numbered SQL files, forward only. The number of the last one lies in the file's `user_version`,
- * which SQLite writes in the same transaction: a migration that is killed has not happened.
+ * Numbered SQL files, forward only. The number of the last one is the file's `user_version`, which
+ * SQLite writes in the same transaction: a migration that is killed has no effect.
  */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { Database } from 'better-sqlite3';
@@ -21,7 +21,7 @@ const FOLDER = fileURLToPath(new URL('../../../../migrations/sqlite', import.met
 
 const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
-/** Brings the tables up to this program. Throws a `CommandError` if they are newer than it. */
+/** Migrates the tables. Throws a `CommandError` if they are newer than this program. */
 export function migrate(database: Database, folder: string = FOLDER): void {
   const migrations = readMigrations(folder);
   const version = schemaVersion(database);
@@ -40,12 +40,12 @@ export function schemaVersion(database: Database): number {
   return Number(database.pragma('user_version', { simple: true }));
 }
 
-/** The schema that this program brings a database to. */
+/** The schema version of this program. */
 export function newestSchemaVersion(): number {
   return migrationNames().length;
 }
 
-/** The files in order: the first is migration 1. */
+/** The files, in order: the first is migration 1. */
 export function migrationNames(folder: string = FOLDER): string[] {
   const files = readdirSync(folder).toSorted();
   files.forEach((file, i) => {
@@ -56,7 +56,7 @@ export function migrationNames(folder: string = FOLDER): string[] {
   return files;
 }
 
-/** The SQL in order. */
+/** Their SQL, in order. */
 function readMigrations(folder: string): string[] {
   return migrationNames(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
 }
@@ -71,15 +71,15 @@ function apply(database: Database, sql: string, version: number): void {
 }
 
 /**
- * Copies the database to `<file>.schema-<version>.backup`. One file a version, however often it
- * fails.
+ * Copies the database to `<file>.schema-<version>.backup`: one file per version, however often the
+ * migration fails.
  */
 function backUp(database: Database, version: number): void {
   const backup = `${database.name}.schema-${version}.backup`;
   const unfinished = `${backup}.unfinished`;
   rmSync(unfinished, { force: true });
   database.prepare('vacuum into ?').run(unfinished);
-  // SQLite does not sync what VACUUM INTO writes; a backup that a power cut empties is none.
+  // SQLite does not sync the result of VACUUM INTO, which a power cut could leave empty.
   const file = openSync(unfinished, 'r+');
   fsyncSync(file);
   closeSync(file);
@@ -88,15 +88,15 @@ function backUp(database: Database, version: number): void {
 
 export interface MigrationStatus {
   readonly schemaVersion: number;
-  /** What this program would migrate it to. */
+  /** The schema version of this program. */
   readonly newestSchemaVersion: number;
-  /** Files of the migrations that are still to be applied, in order. */
+  /** Files of pending migrations, in order. */
   readonly pending: readonly string[];
   /** Copies that migrations have left beside the database, oldest schema first. */
   readonly backups: readonly string[];
 }
 
-/** Looks at the database file without a lock. Throws if it cannot be read. */
+/** Inspects the database file without a lock. Throws if it cannot be read. */
 export function migrationStatus(file: string): MigrationStatus {
   const database = openForReading(file);
   try {

@@ -1,8 +1,8 @@
-/** What the engine can be asked to do: the operations, each synchronous on its connection. */
+/** The operations of the engine, each synchronous on its connection. */
 import type { SharingFacts } from '../../../core/access/sharing.js';
 import type { Store, UsageRow } from '../../port.js';
 
-/** The client keeps the others to itself: it batches, probes, watches and closes. */
+/** The others are the client's own: it batches, probes, watches and closes. */
 interface Asked extends Omit<
   Store,
   'by' | 'recordUsage' | 'isWritable' | 'watchSharing' | 'close'
@@ -17,15 +17,15 @@ export type Operations = {
   ) => Awaited<ReturnType<Asked[Name]>>;
 };
 
-/** One operation as it crosses to the engine. */
+/** A call of an operation, as it is sent to the engine. */
 export interface Call {
-  /** Whose change it is, for the audit log. */
+  /** For the audit log. */
   readonly actor: string;
   readonly name: keyof Operations;
   readonly args: readonly unknown[];
 }
 
-/** How it ended there. `storage` is the disk's or the file's fault, not that of the operation. */
+/** The outcome of a call. `storage`: an error of the disk or the file, not of the operation. */
 export type CallOutcome =
   | { readonly kind: 'done'; readonly value: unknown }
   | { readonly kind: 'failed'; readonly storage: boolean; readonly message: string };
@@ -33,18 +33,18 @@ export type CallOutcome =
 /** Calls that arrive together. */
 export interface Group {
   readonly calls: readonly Call[];
-  /** Whether the facts of sharing are asked for where they have changed. */
+  /** Whether the sharing facts are returned if they have changed. */
   readonly watchesSharing: boolean;
 }
 
 export interface GroupOutcome {
-  /** One a call, in their order. */
+  /** One per call, in order. */
   readonly outcomes: readonly CallOutcome[];
-  /** What is remembered of keys and their members may be wrong from now on. */
+  /** Cached keys may be out of date. */
   readonly keysChanged: boolean;
   /**
-   * As they are after the group; null if they have not changed since the one before, or nobody
-   * asked.
+   * The facts after the group; null if they have not changed since the group before, or were not
+   * requested.
    */
   readonly sharing: SharingFacts | null;
 }

@@ -1,16 +1,16 @@
-/** Usage rows on their way to the database: no request waits for its own row to be written. */
+/** A buffer of usage rows: no request waits for its row to be written. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { UsageRow } from '../../port.js';
 
 const FLUSH_INTERVAL_MS = 1_000;
-/** Handing over a thousand at once stalls the event loop for milliseconds (seen in the p99). */
+/** Sending a thousand rows at once blocks the event loop for milliseconds (seen in the p99). */
 const FLUSH_ROWS = 200;
-/** Some 5 MiB of memory, for as long as the database takes no writes. */
+/** About 5 MiB of memory, while the database cannot write. */
 export const MAX_BUFFERED_ROWS = 10_000;
 
 interface UsageBufferOptions {
   readonly write: (rows: readonly UsageRow[]) => Promise<void>;
-  /** Told how many rows will never be written, and why. */
+  /** Called with the number of rows that are lost, and the reason. */
   readonly onLost: (rows: number, reason: string) => void;
 }
 
@@ -31,7 +31,7 @@ export class UsageBuffer {
     else this.#flushLater();
   }
 
-  /** Writes what is there. Rows that the database cannot take now stay for the next time. */
+  /** Writes the buffered rows. Rows that the database cannot write now stay for the next flush. */
   flush(): Promise<void> {
     this.#flushing ??= this.#writeAll().finally(() => {
       this.#flushing = null;
@@ -40,7 +40,7 @@ export class UsageBuffer {
     return this.#flushing;
   }
 
-  /** The last flush; what cannot be written now is lost. */
+  /** The last flush: rows that cannot be written now are lost. */
   async close(): Promise<void> {
     await this.#flushing;
     await this.flush();
@@ -58,14 +58,14 @@ export class UsageBuffer {
     }
   }
 
-  /** False if the rows are to be written again. */
+  /** False if the rows must be written again. */
   async #write(rows: readonly UsageRow[]): Promise<boolean> {
     try {
       await this.#options.write(rows);
       return true;
     } catch (error) {
       if (error instanceof ApiError) return false;
-      // The database refuses these rows themselves, and would the next time.
+      // The database refuses these rows themselves, and would do so again.
       this.#options.onLost(rows.length, (error as Error).message);
       return true;
     }

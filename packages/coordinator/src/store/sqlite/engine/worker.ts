@@ -1,6 +1,6 @@
 /**
- * The thread of the database. A commit that waits for the disk stops this thread alone: on the main
- * one, stalls of up to 285 ms were measured, in which every stream stood still.
+ * The thread of the database. A commit that waits for the disk blocks only this thread: on the main
+ * thread, up to 285 ms were measured, in which all streams stopped.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openEngine } from './engine.js';

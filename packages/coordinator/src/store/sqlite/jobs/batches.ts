@@ -46,7 +46,7 @@ export function batchOperations(database: Database): BatchOperations {
   };
 }
 
-/** As a single job, all items together: within the limits all of them, else none. */
+/** Like a single job: all items if they are within the limits together, else none. */
 function batchCreator(database: Database): Operations['createBatch'] {
   const { replayed, writeJob, writeSubject } = submissionWriter(database);
   const refusalOf = queueLimitReader(database);
@@ -63,7 +63,7 @@ function batchCreator(database: Database): Operations['createBatch'] {
     if (refusal !== null) return refusal;
     const batchId = ulid(now);
     insert.run(batchId, memberId, label, now);
-    // Lists are in the order of ids: sorted, they keep to that of the request.
+    // Lists are in order of ids: sorted ids keep the order of the request.
     const ids = items.map(() => ulid(now)).toSorted();
     ids.forEach((id, index) => {
       const item = items[index];
@@ -107,7 +107,7 @@ function batchLister(database: Database): Operations['listBatches'] {
 
 const PAGE_COLUMNS = 'page.id, page.member_id, page.label, page.created_at';
 
-/** The choice is made before anything is counted. */
+/** Selects the batches of a page before counting their jobs. */
 function counted(choice: string): string {
   return `select ${PAGE_COLUMNS},
       ${count('QUEUED')} as queued, ${count('PROCESSING')} as processing,

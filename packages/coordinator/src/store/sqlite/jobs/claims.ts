@@ -34,7 +34,7 @@ export function toClaimedJob(row: ClaimedRow): ClaimedJob {
 }
 
 export function claimOperations(database: Database, nodeId: string): ClaimOperations {
-  // Once: a second ACCEPT must not put the deadline off.
+  // Only once: a second ACCEPT must not extend the deadline.
   const accept = database.prepare(
     `update jobs set
        accepted_at = coalesce(accepted_at, @now),
@@ -72,7 +72,7 @@ export function claimOperations(database: Database, nodeId: string): ClaimOperat
 type Claimed = readonly [ClaimedJob, Uint8Array] | null;
 
 function claimer(database: Database): (claim: NewClaim, now: number) => Claimed {
-  // An exclusion that still lasts stays: the next one to give the job back must not lift it.
+  // A current exclusion is kept: a release by the next provider must not end it.
   const take = database.prepare<Omit<NewClaim, 'isOwn'> & { now: number }, ClaimedRow>(
     `update jobs set
        status = 'PROCESSING', claim_id = @claimId, last_claim_id = @claimId,

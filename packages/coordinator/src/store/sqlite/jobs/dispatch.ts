@@ -13,7 +13,7 @@ import type { JobRow, LaneColumns } from './job-rows.js';
 import { JOB_COLUMNS, laneHeadKey, parseLane } from './job-rows.js';
 import { jobTransitions } from './transitions.js';
 
-/** Jobs on their way to providers and back. Each part has a file of its own. */
+/** The operations of dispatching jobs, from several files. */
 export function dispatchOperations(
   database: Database,
   trail: AuditTrail,
@@ -41,9 +41,9 @@ function finishOperations(database: Database): Pick<Operations, 'finishJob'> {
       const job = find.get(outcome.claimId);
       if (job?.status === 'PROCESSED') return { kind: 'duplicate' };
       if (job === undefined || nextStatus(job.status, 'finish') === null) return STALE;
-      // A job that waits again is held by no link: the late result of its last claim counts.
+      // A job that is queued again is held by no link: a late result of its last claim counts.
       if (job.session_id !== null && job.session_id !== outcome.linkId) return STALE;
-      // First: if they do not fit, nothing has changed.
+      // First, because nothing may have changed if they do not fit.
       const space = writeAssets(outcome.assets, outcome.assetLimits);
       if (space !== 'created') return { kind: space };
       if (apply(job, { event: 'finish' }, { now, random: 0 }) === null) {
@@ -78,11 +78,10 @@ const RUNNABLE = `from jobs indexed by jobs_runnable
 
 /**
  * A loose index scan: each step skips to the next lane, of the same model, else of the next model,
- * else of the next type, however many jobs lie between. With the first jobs of each lane, the cost
- * is that of the lanes and not that of the queue. Three steps and not one comparison of three
- * columns, for which SQLite would read every job of the lane that is left: 23 ms of 200,000. The
- * index is named because SQLite, which keeps no statistics here, would take any other that has the
- * status.
+ * else of the next type, however many jobs are between. The cost depends on the number of lanes,
+ * not of jobs. Three steps instead of one comparison of three columns, for which SQLite would read
+ * all jobs of the current lane: 23 ms for 200,000. The index is named because SQLite, without
+ * statistics here, would choose any other index with the status.
  */
 export const NEXT_LANES = [
   `select service_type, model, lane ${RUNNABLE}
@@ -107,7 +106,7 @@ interface Columns {
   lane: string;
 }
 
-/** Before every lane. */
+/** A key that sorts before every lane. */
 const START: Columns = { service_type: '', model: '', lane: '' };
 
 function laneReader(database: Database): (perLane: number) => LaneHead[] {

@@ -1,4 +1,4 @@
-/** What goes with the end of a job, in the transaction that ended it: usage and webhooks. */
+/** Written with the end of a job, in the same transaction: usage and webhooks. */
 import type { Database } from 'better-sqlite3';
 import { sourceOf } from '../../../core/access/caller.js';
 import { isFinished } from '../../../core/jobs/job.js';
@@ -15,8 +15,7 @@ interface EndedJob {
 
 interface JobEnds {
   /**
-   * To be called once a job's status has become a final one. A null usage is that of a run which
-   * made nothing.
+   * Called when a job has reached a final status. A null usage is that of a run without output.
    */
   readonly concludeJob: (jobId: string, now: number, usage: JobUsage | null) => EndedJob;
 }
@@ -48,7 +47,7 @@ const NO_USAGE: JobUsage = {
   firstByteMs: null,
 };
 
-/** One row a generation: a job that its caller retries is another request to be metered. */
+/** One row per generation: each retry by the caller is metered as another request. */
 function usageOf(row: JobRow, now: number, usage: JobUsage): UsageRow {
   const { id, generation, service_type, started_at: startedAt, queued_at: queuedAt } = row;
   const { memberId, keyId, providerId, model, endpoint, attempts, error } = toJob(row);
@@ -62,7 +61,7 @@ function usageOf(row: JobRow, now: number, usage: JobUsage): UsageRow {
     model,
     serviceType: service_type,
     endpoint,
-    // One that never ran has waited all the time.
+    // A job that never ran has waited all the time.
     ...usageNumbers({ ...usage, queueMs: (startedAt ?? now) - queuedAt, totalMs: now - queuedAt }),
     attempts,
     outcome,
@@ -77,14 +76,14 @@ const OUTCOMES: Readonly<Partial<Record<JobRow['status'], UsageRow['outcome']>>>
   CANCELED: 'canceled',
 };
 
-/** Tells the webhook of the job, and with the last one of a batch of the batch. */
+/** Queues the webhook of the job, and after the last job of a batch that of the batch. */
 function announcer(database: Database): (row: JobRow, now: number) => void {
   const ofJob = database.prepare(
     `insert into webhook_deliveries (id, subject_id, member_id, created_at, next_at)
      select @message, subject_id, @memberId, @now, @now from webhooks where subject_id = @id
      on conflict (id) do nothing`,
   );
-  // A retried job ends its batch anew: the sum of the generations tells one end from the next.
+  // A retried job ends its batch again: the sum of the generations distinguishes these ends.
   const ofBatch = database.prepare(
     `insert into webhook_deliveries (id, subject_id, member_id, created_at, next_at)
      select 'msg_' || @batchId || '_' ||

@@ -1,4 +1,4 @@
-/** Rows of `jobs`, what they stand for, how a lane is written, and where in the queue a job is. */
+/** Rows of `jobs`: their mapping to jobs, the form of lanes, and positions in the queue. */
 import type { EndpointKey, ServiceType } from '@inference-gateway/shared/endpoints';
 import type { Database } from 'better-sqlite3';
 import type { ProviderScope } from '../../../core/access/caller.js';
@@ -92,14 +92,14 @@ const COLUMNS: Readonly<Record<Exclude<keyof JobRow, 'first_asset_id'>, true>> =
 };
 
 /**
- * All of a `JobRow`, for a select from `jobs` alone and for `returning`. The link to an asset goes
- * with it: the first link left is that of the first asset still there.
+ * All columns of a `JobRow`, for a select from `jobs` and for `returning`, including the link to
+ * the first asset that still exists.
  */
 export const JOB_COLUMNS = `${Object.keys(COLUMNS).join(', ')}, (
     select asset_id from job_assets where job_id = jobs.id order by position limit 1
   ) as first_asset_id`;
 
-/** A job by its id; undefined if it is another member's. A null member stands for any. */
+/** A job by its id; undefined if it is another member's. A null member: any. */
 export function jobFinder(
   database: Database,
 ): (id: string, memberId: string | null) => JobRow | undefined {
@@ -138,14 +138,14 @@ export function toJob(row: JobRow): Job {
 }
 
 /**
- * What tells a lane from the others of its service type and model, which are columns of their own:
- * the same lane is the same text, in whatever order its sets were given.
+ * The key of a lane within its service type and model, which are separate columns: equal lanes have
+ * the same text, whatever the order of their sets.
  */
 export function laneKey(lane: Omit<Lane, 'serviceType' | 'model'>): string {
   const { memberId, scope, needs, excluded, avoided } = lane;
   const { features, voices, format, inputs = [] } = needs;
   const sets = [features, voices, excluded, avoided].map((set) => set.toSorted());
-  // Without such needs it is the key that jobs of earlier versions have.
+  // Without requirements it is the key of jobs of earlier versions.
   const others = inputs.length === 0 ? [] : [inputs.toSorted()];
   return JSON.stringify([memberId, scope, format, ...sets, ...others]);
 }
@@ -169,7 +169,7 @@ export function parseLane({ service_type: serviceType, model, lane }: LaneColumn
   return { serviceType, model, memberId, scope, needs, excluded, avoided };
 }
 
-/** `LaneHead.key`: the lane wholly. */
+/** `LaneHead.key`: the complete key of the lane. */
 export function laneHeadKey({ service_type, model, lane }: LaneColumns): string {
   return JSON.stringify([service_type, model, lane]);
 }
@@ -180,8 +180,8 @@ export function parseLaneHeadKey(key: string): LaneColumns {
 }
 
 /**
- * Draws the `fair_key` of a job that enters the queue: one step after its caller's last job for the
- * model, or after what is being served now, whichever is later.
+ * The `fair_key` of a job that enters the queue: one step after its caller's last job for the
+ * model, or after the job being served now, whichever is later.
  */
 export function enqueueKeys(
   database: Database,

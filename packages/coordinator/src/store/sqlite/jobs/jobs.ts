@@ -108,7 +108,7 @@ interface Gone {
   batch_id: string | null;
 }
 
-/** Body, result and idempotency key go with the row that they refer to; a webhook has none. */
+/** Body, result and idempotency key are deleted with their row; a webhook is separate. */
 function jobRetention(database: Database): Operations['deleteOldJobs'] {
   const deleteJobs = database.prepare<[number, number], Gone>(
     `delete from jobs where id in (
@@ -134,7 +134,7 @@ function jobRetention(database: Database): Operations['deleteOldJobs'] {
   };
 }
 
-/** To the end of its caller's line, as if it had been submitted now. */
+/** Moves it behind its caller's other jobs, as if it had been submitted now. */
 function jobRetry(database: Database): Operations['retryJob'] {
   const find = jobFinder(database);
   const { apply } = jobTransitions(database);
@@ -163,11 +163,11 @@ function additionOf(row: JobRow): QueueLimits & { readonly memberId: string } {
 }
 
 /**
- * Holds for every job where nothing is asked for. It is looked at along the index of the list until
- * a page is full: at worst nothing fits, and the index of all of a member's jobs is read, which
- * test/web/many-jobs.test.ts keeps under 50 ms for 10,000 of them. `instr` knows no wildcards. Both
- * sides are `lower` as SQLite has it, which leaves all but A to Z alone: with JavaScript's, Ä would
- * not find itself.
+ * True for every job without a filter. Evaluated along the index of the list until a page is full:
+ * at worst nothing matches, and the index of all of a member's jobs is read, which
+ * test/web/many-jobs.test.ts keeps under 50 ms for 10,000 jobs. `instr` has no wildcards. Both
+ * sides use SQLite's `lower`, which changes only A to Z: with JavaScript's, Ä would not match
+ * itself.
  */
 const FITS = `(@endpoints is null or endpoint in (select value from json_each(@endpoints)))
        and (@model is null or instr(lower(model), lower(@model)) > 0)`;
@@ -178,12 +178,12 @@ interface Page {
   /** A JSON array. */
   readonly endpoints: string | null;
   readonly model: string | null;
-  /** Only jobs behind this id. */
+  /** Only jobs after this id. */
   readonly start: string;
   readonly limit: number;
 }
 
-/** One statement for each index that lists are read from: one for all could use none of them. */
+/** One statement per index: one statement for all could use none of them. */
 function jobLister(database: Database): Operations['listJobs'] {
   const lists = { asc: statementsOf(database, 'asc'), desc: statementsOf(database, 'desc') };
   const startOf = pageStart(database, 'jobs');
@@ -197,7 +197,7 @@ function jobLister(database: Database): Operations['listJobs'] {
     const page = firstPage(query, start);
     const { all, ofMember, ofStatus, ofBoth } = lists[order];
     if (statuses === null) return (memberId === null ? all : ofMember).all(page);
-    // Those of one status lie side by side in the index, those of several do not.
+    // Jobs of one status are adjacent in the index, those of several are not.
     const read = memberId === null ? ofStatus : ofBoth;
     const rows = [...new Set(statuses)].flatMap((status) => read.all({ ...page, status }));
     const isFirst = order === 'asc' ? isOlder : isNewer;
@@ -238,8 +238,8 @@ function isNewer(a: JobRow, b: JobRow): boolean {
 const ENDS = { asc: '', desc: '~' } as const;
 
 /**
- * The id that a page of a list begins behind; null if `after` is unknown. Whether another
- * member's job or batch exists is not to be learned by paging.
+ * The id after which a page of a list begins; null if `after` is unknown. Paging must not reveal
+ * whether another member's job or batch exists.
  */
 export function pageStart(
   database: Database,

@@ -1,4 +1,4 @@
-/** Claims that end without a result, and those whose agent is back with them. */
+/** Claims that end without a result, and those that their agent resumes. */
 import { ERRORS } from '@inference-gateway/shared/errors';
 import { kindOf } from '@inference-gateway/shared/openai/kinds';
 import type { Database } from 'better-sqlite3';
@@ -72,7 +72,7 @@ function resumer(
   const bodyOf = database
     .prepare<[string], Uint8Array>('select body from job_bodies where job_id = ?')
     .pluck();
-  // What its agent reports of tokens is bounded by it, also after a lost link.
+  // It bounds the token counts of its agent, also after a lost link.
   const withSize = (row: JobRow, memberName: string): ClaimedJob => {
     const body = kindOf(row.endpoint).counts === 'tokens' ? bodyOf.get(row.id) : undefined;
     const claimed = toClaimedJob({ ...row, member_name: memberName });
@@ -90,7 +90,7 @@ function resumer(
       return resumed === null ? [] : withSize(resumed, row.member_name);
     });
     const ended = others.all({ providerId, claimIds }).map((row) => {
-      // Never accepted, so never begun: it did not fail.
+      // Never accepted, so it was never started and has not failed.
       const isBegun = row.accepted_at !== null;
       const lost = isBegun
         ? ({ event: 'fail', retryable: true, error: LOST } as const)

@@ -3,11 +3,11 @@ import type { Ahead } from '../../../core/jobs/lane.js';
 import type { QueuePosition } from '../../port.js';
 import type { Operations } from '../engine/operations.js';
 
-/** Further ahead nobody counts: it would cost the only writer milliseconds in a long queue. */
+/** Positions beyond it are not counted: that would block the writer for milliseconds. */
 const MAX_COUNTED = 4_000;
 /**
- * So far from its end a queue is counted from there. What has just been submitted mostly is: from
- * the head, each 202 cost 2 ms of the only writer with 10,000 jobs queued.
+ * This close to its end a queue is counted from the end, as for jobs that were just submitted: from
+ * the head, each 202 took 2 ms of the writer with 10,000 queued jobs.
  */
 const NEAR = 128;
 
@@ -24,7 +24,7 @@ interface Count {
   jobs: number;
 }
 
-/** How far a queue has been walked from its head. */
+/** The progress of counting a queue from its head. */
 interface Walk {
   readonly at: Pick<Place, 'service_type' | 'model' | 'fair_key' | 'id'>;
   readonly passed: number;
@@ -32,8 +32,8 @@ interface Walk {
 }
 
 /**
- * Each queue is walked once, from its head to the last of the jobs asked for: between two of them
- * only what lies between is counted. Where the first of them is near the end, it begins there.
+ * Each queue is counted once, from its head to the last of the given jobs; between two of them only
+ * the jobs between are counted. If the first of them is near the end, counting begins there.
  */
 export function queuePositions(database: Database): Operations['queuePositions'] {
   const placesOf = database.prepare<[string], Place>(
@@ -51,7 +51,7 @@ export function queuePositions(database: Database): Operations['queuePositions']
   };
 }
 
-/** In the order of the members' ids: the same from whichever end it was counted. */
+/** In order of the members' ids, so that the result does not depend on the direction. */
 function aheadOf({ byMember }: Walk): Ahead[] {
   return [...byMember]
     .filter(([, jobs]) => jobs > 0)
@@ -96,7 +96,7 @@ function walker(database: Database): (walk: Walk, to: Place) => Walk {
   }
 }
 
-/** A walk to a place that is near the end; null if it is not, or where it cannot be told. */
+/** Counts to a job near the end; null if it is not near, or that is unknown. */
 function endReader(database: Database): (to: Place) => Walk | null {
   const behind = database.prepare<unknown[], Count>(
     `select member_id, count(*) as jobs from (
@@ -104,7 +104,7 @@ function endReader(database: Database): (to: Place) => Walk | null {
        order by fair_key, id limit ${NEAR}
      ) group by member_id`,
   );
-  // Those that wait out a back-off are queued, and have no place.
+  // Jobs in a back-off are queued, but have no position.
   const isAnyHeld = database
     .prepare<[], 0 | 1>(
       `select exists (select 1 from jobs indexed by jobs_not_before

@@ -38,7 +38,7 @@ export function queueOperations(database: Database, trail: AuditTrail): QueueOpe
 
 const QUEUE = { kind: 'queue', id: 'queue', name: 'queue' };
 
-/** The rest follow with the next call: nobody waits longer than some milliseconds for it. */
+/** The rest follows with the next call, so that other operations wait only some milliseconds. */
 const MAX_RIPENED = 1_000;
 
 function ripener(database: Database): (now: number) => number | null {
@@ -99,7 +99,7 @@ function expirer(database: Database): (request: ExpireRequest, now: number) => E
       .map((row) => end(row, { event: 'expire', error }, { now, random: 0 }));
 }
 
-/** From the counts that triggers keep, and one step into an index for the oldest of each. */
+/** From counts maintained by triggers, and one index lookup per model for the oldest job. */
 const MODEL_QUEUES = `select service_type as serviceType, model,
     sum(queued) as queued, sum(processing) as processing,
     min((

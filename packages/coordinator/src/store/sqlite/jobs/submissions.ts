@@ -1,4 +1,4 @@
-/** What the submission of a job and that of a batch have in common. */
+/** Shared by the submission of a job and of a batch. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { Database } from 'better-sqlite3';
 import type { NewJobItem, Submission, QueueFull, QueueLimits } from '../../port.js';
@@ -8,7 +8,7 @@ export interface SubmittedJob {
   readonly id: string;
   readonly submission: Submission;
   readonly item: NewJobItem;
-  /** Null for a job of its own. */
+  /** Null for a single job. */
   readonly batch: { readonly id: string; readonly index: number } | null;
 }
 
@@ -18,14 +18,14 @@ export interface Subject {
 }
 
 export interface SubmissionWriter {
-  /** The id of what was submitted under the same idempotency key before; null if nothing was. */
+  /** The id of an earlier submission with the same idempotency key; null if there is none. */
   readonly replayed: (
     kind: Subject['kind'],
     submission: Pick<Submission, 'memberId' | 'idempotencyKey'>,
   ) => string | null;
   /** Writes a QUEUED job and its body. */
   readonly writeJob: (job: SubmittedJob, now: number) => void;
-  /** Writes under which idempotency key it was submitted, and who is to be told of its end. */
+  /** Writes its idempotency key and its webhook. */
   readonly writeSubject: (subject: Subject, submission: Submission) => void;
 }
 
@@ -102,7 +102,7 @@ interface Addition {
   readonly bytes: number;
 }
 
-/** Tells which limit so many more jobs of a member would break; null if there is room. */
+/** The limit that this many more jobs of a member would exceed; null if there is room. */
 export function queueLimitReader(
   database: Database,
 ): (addition: Addition, limits: QueueLimits) => QueueFull | null {

@@ -1,6 +1,6 @@
 /**
- * Carries out what `core/jobs/transition.ts` decides: the row is read, the transition computed, and
- * the columns that it changes are written by one statement, guarded by what was read.
+ * Carries out transitions of `core/jobs/transition.ts`: reads the row, computes the transition, and
+ * writes the changed columns by one statement, guarded by the state that was read.
  */
 import type { Database, Statement } from 'better-sqlite3';
 import { isFinished } from '../../../core/jobs/job.js';
@@ -20,17 +20,17 @@ export interface JobTransitions {
     change: JobChange,
     moment: Moment & Partial<Place>,
   ) => JobRow | null;
-  /** The same for an event that takes a job out of its claim or of the queue. */
+  /** The same for an event that ends a job's claim or its time in the queue. */
   readonly end: (row: JobRow, change: JobChange, moment: Moment) => EndOutcome;
-  /** A null member stands for any. */
+  /** A null member: any. */
   readonly cancel: (id: string, memberId: string | null, now: number) => CancelOutcome;
-  /** Lifts the exclusion that has ended. */
+  /** Ends an expired exclusion. */
   readonly readmit: (row: JobRow) => void;
-  /** Lifts the back-off and every exclusion. */
+  /** Ends the back-off and every exclusion. */
   readonly unstick: (row: JobRow) => void;
 }
 
-/** Where it enters the queue anew; left out, it keeps its place. */
+/** Its new position in the queue; absent: unchanged. */
 interface Place {
   readonly fairKey: number;
 }
@@ -124,7 +124,7 @@ type Fixed =
   | 'fair_key'
   | 'first_asset_id';
 
-/** The lane goes with what keeps a job from providers. */
+/** The lane depends on the providers that do not get the job. */
 function columnsOf(row: JobRow, state: JobState): Changeable {
   const { excluded, avoided } = state;
   return {
@@ -159,15 +159,15 @@ function laneOf(row: JobRow, excluded: readonly string[], avoided: readonly stri
   return laneKey({ memberId, scope, needs: JSON.parse(row.needs) as Needs, excluded, avoided });
 }
 
-/** What must not have changed since the row was read. */
+/** Columns that must not have changed since the row was read. */
 const AS_READ = `id = @id and status = @wasStatus and generation = @wasGeneration
   and claim_id is @wasClaim and session_id is @wasLink and lease_until is @wasLease`;
 
 type RowWriter = (row: JobRow, columns: Readonly<Partial<JobRow>>) => JobRow | null;
 
 /**
- * Writes the columns that differ, and no index of the others. There are as many statements as
- * events change different sets of columns: some thirty.
+ * Writes only the columns that differ, which leaves the indexes of the others alone. There is one
+ * statement per set of changed columns: about thirty.
  */
 function rowWriter(database: Database): RowWriter {
   const statements = new Map<string, Statement<object, JobRow>>();

@@ -5,9 +5,9 @@ import type { Operations } from '../engine/operations.js';
 type WebhookOperations = Pick<Operations, keyof WebhookStore>;
 
 /**
- * Skips from member to member along their index, and takes the first of each: the cost is that of
- * the members who have something on its way, however many messages they have. The cross join keeps
- * this order, which SQLite without statistics might turn round.
+ * Skips from member to member along the index, and takes the first messages of each: the cost
+ * depends on the number of members with messages, not of messages. The cross join fixes this order,
+ * which SQLite without statistics might reverse.
  */
 const DUE = `with recursive callers (member_id) as (
     select min(member_id) from webhook_deliveries
@@ -37,7 +37,7 @@ export function webhookOperations(database: Database): WebhookOperations {
   return {
     dueWebhooks: (now, perMember) => due.all(now, perMember),
     nextWebhookAt: () => next.get() ?? null,
-    // Who wants to be told stays: a job that is retried ends again.
+    // The webhook's settings are kept: a retried job ends again.
     endWebhook: (id) => void end.run(id),
     postponeWebhook: (id, nextAt) => void postpone.run(nextAt, id),
   };
