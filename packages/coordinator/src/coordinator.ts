@@ -1,4 +1,4 @@
-/** Builds and joins every part of the coordinator; `main` and the tests start the same object. */
+/** Assembles the coordinator; `main` and the tests start the same object. */
 import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import type { Logger } from '@inference-gateway/shared/program/logger';
@@ -49,19 +49,19 @@ import type { AdminParts, SystemFacts } from './operations/operation.js';
 import { createAdminAssets } from './assets/admin-assets.js';
 
 export interface Coordinator {
-  /** `http://127.0.0.1:7070`, with the port that was given. */
+  /** `http://127.0.0.1:7070`, with the actual port. */
   readonly address: string;
   /** The metrics' own port; null if they have none. */
   readonly metricsAddress: string | null;
-  /** By which the first admin is made; null if somebody is a member. */
+  /** The set-up link of the first administrator; null if there is a member. */
   readonly setupLink: string | null;
-  /** Lets work under way finish, up to the configured time, then closes everything. */
+  /** Lets current work finish, up to the configured time, then closes everything. */
   drain(): Promise<void>;
 }
 
 /**
- * Longer than any proxy in front keeps its own: or it would send a POST into a closing
- * connection.
+ * Longer than the keep-alive of any proxy in front, which would otherwise send a POST into a
+ * closing connection.
  */
 const KEEP_ALIVE_MS = 75_000;
 
@@ -69,21 +69,21 @@ const HEADERS_TIMEOUT_MS = 60_000;
 
 const REQUEST_TIMEOUT_MS = 300_000;
 
-/** Connections that wait to be taken: after a restart, a thousand agents come within a second. */
+/** The listen backlog: after a restart, a thousand agents connect within a second. */
 const BACKLOG = 4_096;
 
-/** How long callers may take to fetch the rest of answers that are whole. */
+/** Time for callers to read the rest of complete answers. */
 const FLUSH_MS = 2_000;
 
-/** When agents come back after a restart. */
+/** The reconnect delay of agents after a restart. */
 const RECONNECT_AFTER_MS = 1_000;
 
 interface StartOptions {
-  /** False: a commit blocks the event loop. For tests, to which a thread is most of the start. */
+  /** False: a commit blocks the event loop. For tests, in which the thread is most of the start. */
   readonly storeInThread?: boolean;
 }
 
-/** Opens the data folder and listens. Throws a `CommandError` if either is taken. */
+/** Opens the data folder and listens. Throws a `CommandError` if either is in use. */
 export async function startCoordinator(
   config: Config,
   { storeInThread = true }: StartOptions = {},
@@ -108,14 +108,14 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
   const counted = countedOf(registry, relay);
   const exposition = await expose(config, counted, logger);
   const stores = openByteStores(config, store, logger);
-  // Asked for when a call comes, and by then the server listens.
+  // Called with a request, when the server already listens.
   const publicUrl = (): string => config.publicUrl ?? address;
   const sessions = new ConsoleSessions(store, new SessionCookie(publicUrl));
   const ownOrigins = (): readonly string[] => [...new Set([publicUrl(), address])];
   const live = new LiveHints({ ...config, sessions, ownOrigins, logger });
   registry.onCapacity(live.capacityChanged);
   const { library } = stores;
-  // One for calls and jobs: what an operator allows is allowed once.
+  // One budget for calls and jobs together.
   const budget = bodyBudget(config);
   const large = new LargeBodies();
   const assetLinks = new AssetLinks({
@@ -127,7 +127,7 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
   const shared = { config, store, logger, exposition, publicUrl, assetLinks, budget };
   const onMoved = live.jobsMoved;
   await store.startNode(Date.now());
-  // Before the queue is looked after, which judges by it who may serve a job.
+  // Before the queue starts, which uses it to decide who may serve a job.
   await followSharing(store, registry);
   const queued = openQueuedWork({ ...shared, links: registry, library, onMoved });
   const { jobs } = queued;
@@ -159,7 +159,7 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
   const adminParts = partsOfAdmin({ config, store, files, registry, jobs, setup, address });
   const parts = { links, live, relay, queued, registry, server, drainMs: config.drainMs };
   const admin = await serveAdmin(config.dataDir, adminParts).catch(async (error: unknown) => {
-    // Or the process would go on to listen, with its database closed.
+    // Otherwise the process would continue to listen with its database closed.
     await endCalls(parts);
     for (const part of [exposition, stores, large, authentication]) await part.close();
     throw error;
@@ -181,7 +181,7 @@ function countedOf(registry: Registry, relay: Relay) {
   return { providers: () => registry.providers(), callsInFlight: () => relay.underWay };
 }
 
-/** Agents' links and the dashboard's tabs, each to its own. */
+/** Routes upgrades to the agents' links and the dashboard's tabs. */
 function upgradesOf(links: LinkServer, live: LiveHints) {
   return (request: IncomingMessage, stream: Duplex, head: Buffer): void => {
     const isLive = request.url?.split('?')[0] === LIVE_PATH;
@@ -189,7 +189,7 @@ function upgradesOf(links: LinkServer, live: LiveHints) {
   };
 }
 
-/** Nobody is told that something is unshared before it is. */
+/** A change of shares takes effect before it is answered. */
 async function followSharing(store: Store, registry: Registry): Promise<void> {
   store.watchSharing((facts) => registry.follow(facts));
   registry.follow(await store.sharingFacts());
@@ -217,7 +217,7 @@ interface HandlerParts {
   readonly web: WebFiles | null;
 }
 
-/** Answers every HTTP request. */
+/** The HTTP server. */
 function handlerOf(parts: HandlerParts): RequestListener {
   const { config, store, logger, registry, relay, exposition, stores } = parts;
   const { authentication, jobs, isDraining, publicUrl } = parts;
@@ -267,7 +267,7 @@ function handlerOf(parts: HandlerParts): RequestListener {
     trustProxy: config.trustProxy,
   });
   const handle = app.callback();
-  // Koa answers every error itself, so that its promise is never rejected.
+  // Koa handles every error itself, so that its promise is never rejected.
   return (request, response) => void handle(request, response);
 }
 
@@ -281,7 +281,7 @@ interface CallParts {
   readonly drainMs: number;
 }
 
-/** Lets calls under way finish, for as long as is allowed, and then closes every connection. */
+/** Lets current calls finish within the permitted time, and then closes every connection. */
 async function endCalls(parts: CallParts): Promise<void> {
   const { links, live, relay, queued, registry, server, drainMs } = parts;
   links.close();
@@ -292,8 +292,8 @@ async function endCalls(parts: CallParts): Promise<void> {
   relay.close();
   await registry.closeAll(RECONNECT_AFTER_MS);
   await queued.close();
-  // After the links: they are connections of this server, too, and their end is what some callers
-  // are still to be told.
+  // After the links, which are connections of this server, too, and whose end must still be
+  // reported to some callers.
   await Promise.race([closed, elapsed(FLUSH_MS)]);
   server.closeAllConnections();
 }
@@ -316,8 +316,7 @@ async function listen(handler: RequestListener, config: Config): Promise<Server>
 }
 
 /**
- * Takes no new connection, and resolves when the last one has ended; idle ones are ended as they
- * fall idle.
+ * Accepts no new connection, and resolves when the last one has ended; idle ones are closed.
  */
 async function closeServer(server: Server): Promise<void> {
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
@@ -329,7 +328,7 @@ function elapsed(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
-// Where bytes lie on disk: uploads for as long as their call runs, generated files for longer.
+// Files on disk: uploads while their call runs, and generated files.
 interface ByteStores {
   readonly uploads: Uploads;
   readonly files: ByteStore;
@@ -338,7 +337,7 @@ interface ByteStores {
   close(): Promise<void>;
 }
 
-/** Needs the lock of the data folder. */
+/** Requires the lock of the data folder. */
 function openByteStores(config: Config, store: Store, logger: Logger): ByteStores {
   const { dataDir, assetsMaxBytes: maxBytes, retentionMs } = config;
   const durations = new DurationMeter();
@@ -356,7 +355,7 @@ function openByteStores(config: Config, store: Store, logger: Logger): ByteStore
   };
 }
 
-// Joins what runs without a caller on the line: jobs, and the webhooks that tell of their end.
+// Jobs, and the webhooks about their end.
 interface QueuedWorkParts {
   readonly config: Config;
   readonly store: Store;
@@ -364,8 +363,8 @@ interface QueuedWorkParts {
   readonly library: AssetLibrary;
   readonly exposition: Exposition;
   readonly assetLinks: AssetLinks;
-  /** A job of the member is new, runs, or is in another state. */
-  /** Memory for answers, which calls take theirs from, too. */
+  /** A job of the member was created or changed its state. */
+  /** Memory budget for answers, shared with calls. */
   readonly budget: Budget;
   readonly onMoved: (memberId: string | null) => void;
   readonly logger: Logger;
@@ -373,9 +372,9 @@ interface QueuedWorkParts {
 
 interface QueuedWork {
   readonly jobs: Jobs;
-  /** Gives out nothing more. */
+  /** Assigns no further jobs. */
   stop(): Promise<void>;
-  /** Needs the links to have ended. */
+  /** All links must have ended before. */
   close(): Promise<void>;
 }
 
@@ -386,13 +385,13 @@ function openQueuedWork(parts: QueuedWorkParts): QueuedWork {
     logger,
     config,
     present: {
-      // As the operator has set: no key asks for it.
+      // The operator's default, because no key is involved.
       job: (detail) =>
         writeJobDetail(detail, { urlOf: assetLinks.urlsFor(null), waiting: new Map() }),
       batch: (detail) => JSON.stringify(presentBatchDetail(detail)),
     },
   });
-  // What an earlier process could not deliver.
+  // Delivers webhooks that an earlier process could not.
   webhooks.wake();
   const jobs = new Jobs({
     store,
@@ -427,7 +426,7 @@ interface RunningParts {
   readonly address: string;
 }
 
-/** What the administrative operations of a running coordinator work on. */
+/** The context of the administrative operations of a running coordinator. */
 function partsOfAdmin(running: RunningParts): AdminParts {
   const { config, store, files, registry, jobs, setup, address } = running;
   return {
@@ -436,7 +435,7 @@ function partsOfAdmin(running: RunningParts): AdminParts {
     assets: createAdminAssets(files, store),
     server: { address, publicUrl: config.publicUrl },
     system: systemFacts(config),
-    // A link that cannot be removed opens nothing any more.
+    // If the file of the set-up link cannot be removed, the link is invalid all the same.
     onMember: () => void setup.close().catch(() => {}),
     jobActions: jobs,
     retention: config,

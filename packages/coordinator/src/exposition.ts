@@ -1,6 +1,6 @@
 /**
- * Joins the metrics to the coordinator: what feeds them, and where they can be read. Where no
- * setting opens them nothing is counted.
+ * Connects the metrics to the coordinator: their sources, and where they are exposed. Nothing is
+ * counted unless a setting enables them.
  */
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { readPackageVersion } from '@inference-gateway/shared/program/versions';
@@ -21,7 +21,7 @@ import type { Measures } from './assets/measures.js';
 
 type ExposedConfig = Pick<Config, 'host' | 'metricsPort' | 'metricsToken'>;
 
-/** Listens where the metrics have a port of their own; rejects where that cannot be had. */
+/** Listens if the metrics have their own port; rejects if listening fails. */
 export async function expose(
   config: ExposedConfig,
   parts: Omit<MetricsParts, 'version'>,
@@ -37,7 +37,7 @@ export async function expose(
 }
 
 export class Exposition {
-  /** What the main port is to serve; null without a token: to it every caller may look local. */
+  /** The metrics for the main port; null without a token: any caller may look local there. */
   readonly onMainPort: MetricsAccess | null;
   readonly #metrics: Metrics | null;
   readonly #server: MetricsServer | null;
@@ -62,7 +62,7 @@ export class Exposition {
     this.#metrics?.observe(...call);
   }
 
-  /** The same for the row of a job that has ended. */
+  /** The same for the row of an ended job. */
   observeJob(row: UsageRow): void {
     this.#metrics?.observe({ stream: false }, row);
   }
@@ -71,7 +71,7 @@ export class Exposition {
     this.#metrics?.rateLimited();
   }
 
-  /** Counts every answer of this server, whichever route it came from. */
+  /** Counts every answer of this server, whatever its route. */
   watch(server: Server): void {
     const metrics = this.#metrics;
     if (metrics === null) return;
@@ -87,11 +87,11 @@ export class Exposition {
   }
 }
 
-// What is written down of a call that has ended: a usage row, and the metrics fed from it.
+// The record of an ended call: a usage row, and metrics from it.
 
 type Meter = (work: Call, outcome: Outcome, measures: Measures) => void;
 
-/** The row and the metrics are fed at the same moment: neither is ever behind the other. */
+/** Row and metrics are updated at the same moment, so that they always agree. */
 export function meterInto(store: Pick<Store, 'recordUsage'>, exposition: Exposition): Meter {
   return (work, outcome, measures) => {
     const write = (tokens: MeteredTokens): void => {

@@ -1,6 +1,6 @@
 /**
  * The coordinator's configuration: flags > environment > file > default. The only reader of the
- * environment; whatever is wrong anywhere is told at once.
+ * environment; all errors are reported together.
  */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import type { Setting, Config } from './settings.js';
 
 export type { Config };
 
-/** Flags of the command line, as they were written. */
+/** Flags of the command line, as text. */
 export interface ConfigFlags {
   readonly data?: string;
   readonly host?: string;
@@ -27,11 +27,11 @@ const PREFIX = 'GATEWAY_';
 
 const AGENT_PREFIX = 'GATEWAY_AGENT_';
 
-/** Names the file itself, so it can stand in the environment only. */
+/** Names the file itself, so that it can only be set in the environment. */
 const CONFIG_VARIABLE = 'GATEWAY_CONFIG';
 
 /**
- * Throws a `CommandError` that lists every problem: exit 2, or 3 where the named file is missing.
+ * Throws a `CommandError` that lists every problem: exit 2, or 3 if the named file is missing.
  */
 export function loadConfig(flags: ConfigFlags, environment: Environment = process.env): Config {
   const sources = gather(flags, environment);
@@ -44,12 +44,12 @@ export function loadConfig(flags: ConfigFlags, environment: Environment = proces
   return config;
 }
 
-/** Where the data folder is; other settings may be wrong, for a command that only opens it. */
+/** The data folder, for a command that only opens it: other settings may be invalid. */
 export function locateData(flags: ConfigFlags, environment: Environment = process.env): string {
   return readSome(['dataDir'], flags, environment).dataDir;
 }
 
-/** Null if it is unset; other settings may be wrong, for a command that only prints a link. */
+/** Null if it is unset. For a command that only prints a link: other settings may be invalid. */
 export function readPublicUrl(
   flags: ConfigFlags,
   environment: Environment = process.env,
@@ -57,7 +57,7 @@ export function readPublicUrl(
   return readSome(['publicUrl'], flags, environment).publicUrl;
 }
 
-/** What a member may have queued, for a command that queues; other settings may be wrong. */
+/** Limits of queued jobs, for a command that queues: other settings may be invalid. */
 export function readQueueLimits(
   flags: ConfigFlags,
   environment: Environment = process.env,
@@ -66,7 +66,7 @@ export function readQueueLimits(
   return { jobs: limits.maxQueuedJobs, bytes: limits.maxQueuedBytes };
 }
 
-/** How long what is kept, for a command that prunes; other settings may be wrong. */
+/** Retention times, for a command that prunes: other settings may be invalid. */
 export function readRetention(
   flags: ConfigFlags,
   environment: Environment = process.env,
@@ -74,7 +74,7 @@ export function readRetention(
   return readSome(['retentionMs', 'usageRetentionMs', 'auditRetentionMs'], flags, environment);
 }
 
-/** Whether jobs are taken, for a command that only tells; other settings may be wrong. */
+/** Whether jobs are accepted, for a command that shows it: other settings may be invalid. */
 export function readAsyncEnabled(
   flags: ConfigFlags,
   environment: Environment = process.env,
@@ -82,7 +82,7 @@ export function readAsyncEnabled(
   return readSome(['asyncEnabled'], flags, environment).asyncEnabled;
 }
 
-/** Each must have a default, or may be null. */
+/** Each setting has a default, or may be null. */
 function readSome<Field extends keyof Config>(
   fields: readonly Field[],
   flags: ConfigFlags,
@@ -96,7 +96,7 @@ function readSome<Field extends keyof Config>(
 }
 
 interface Source {
-  /** How it names a setting, for messages. */
+  /** The name of a setting in this source, for messages. */
   readonly label: (setting: Setting, field: keyof Config) => string;
   readonly value: (setting: Setting, field: keyof Config) => string | undefined;
 }
@@ -108,7 +108,7 @@ interface Sources {
 }
 
 function gather(flags: ConfigFlags, environment: Environment): Sources {
-  // An empty variable counts as unset: that is how compose files hand on what nobody set.
+  // An empty variable counts as unset: compose files pass unset variables on like this.
   const named = flags.config ?? (environment[CONFIG_VARIABLE] || undefined);
   const file = named === undefined ? null : readConfigFile(named);
   const fromFlags: Source = {
@@ -139,7 +139,7 @@ const FLAGS: { readonly [Field in keyof Config]?: Flag } = {
   metricsPort: { label: '--metrics-port', read: ({ metricsPort }) => metricsPort },
 };
 
-/** Null if it is unset; a value that is not allowed is a problem, and null as well. */
+/** Null if it is unset, or if its value is invalid, which is added to the problems. */
 function readSetting(field: keyof Config, sources: Sources, problems: string[]): unknown {
   const setting: Setting = SETTINGS[field];
   const source = sources.list.find((one) => one.value(setting, field) !== undefined);
@@ -163,7 +163,7 @@ function unknownVariables(environment: Environment): string[] {
     .map((name) => `${name} is no setting of this program.${didYouMean(name, known)}`);
 }
 
-/** Values that are allowed each and make no sense together. */
+/** Values that are each valid, but not together. */
 function contradictions(config: Config): string[] {
   const problems: string[] = [];
   if (config.deadMs <= config.pingMs) {
@@ -198,7 +198,7 @@ function configError(problems: readonly string[]): CommandError {
 // The coordinator's configuration file: one JSON object of settings, their names in lower case.
 
 interface ConfigFile {
-  /** By name, as text: a number or `true` in the file is the same as in the environment. */
+  /** By name, as text: a number or `true` in the file means the same as in the environment. */
   readonly values: ReadonlyMap<string, string>;
   readonly problems: readonly string[];
 }
@@ -207,7 +207,7 @@ const DATA_KEY = 'data';
 
 const value = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 
-/** Throws a `CommandError` (exit 3) where the file is missing; all else is told as problems. */
+/** Throws a `CommandError` (exit 3) if the file is missing; other errors are problems. */
 function readConfigFile(path: string): ConfigFile {
   const document = parse(read(path));
   if (document === null) {
@@ -231,8 +231,8 @@ function readConfigFile(path: string): ConfigFile {
 }
 
 /**
- * A file in /etc is read from any working directory: a relative folder in it is relative to the
- * file.
+ * A relative folder in the file is relative to the file, because a file in /etc is read from any
+ * working directory.
  */
 function besideFile(path: string, folder: string): string {
   return folder === '' ? '' : resolve(dirname(path), folder);

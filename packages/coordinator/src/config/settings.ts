@@ -1,7 +1,7 @@
 /**
- * Every setting of a coordinator: how it is written, what is allowed, and what it is when nobody
- * says. The environment has each as `GATEWAY_<NAME>`, the configuration file in lower case without
- * the prefix. `docs/operations.md` prints this table and a test holds the two together.
+ * Every setting of a coordinator: name, kind, permitted values, default. In the environment it is
+ * `GATEWAY_<NAME>`, in the configuration file the name in lower case without the prefix. A test
+ * compares this table with the one in `docs/operations.md`.
  */
 import { nearest } from '@inference-gateway/shared/nearest';
 import { LOG_LEVELS } from '@inference-gateway/shared/program/logger';
@@ -11,7 +11,7 @@ export type { Setting };
 
 const DAY_S = 86_400;
 
-/** Some 23 days: a timer of more than 24 would fire at once. */
+/** About 23 days: a timer of more than 24 days would fire at once. */
 const MAX_DEADLINE_S = 2_000_000;
 
 export const SETTINGS = {
@@ -312,18 +312,18 @@ export function didYouMean(written: string, known: readonly string[]): string {
   return meant === undefined ? '' : ` Did you mean ${meant}?`;
 }
 
-// The kinds of settings: what may be written, and how it is read.
+// The kinds of settings: permitted values, and their parsing.
 interface Setting<Value = unknown, Default = string | null> {
   /** Upper case, without `GATEWAY_`. */
   readonly name: string;
-  /** As it would be written; null if it is unset. */
+  /** The default as text; null if there is none. */
   readonly default: Default;
-  /** What may be written, for people. */
+  /** The permitted values, for people. */
   readonly allowed: string;
   readonly doc: string;
-  /** True: what is written is repeated nowhere. */
+  /** True: a secret, which is never printed. */
   readonly secret?: true;
-  /** Null if the text is none of the allowed ones. */
+  /** Null if the text is no permitted value. */
   readonly parse: (text: string) => Value | null;
 }
 
@@ -334,7 +334,7 @@ interface Row {
 }
 
 interface NumberRow extends Row {
-  /** Least and greatest, in the unit that is written. */
+  /** Minimum and maximum, in the unit of the text. */
   readonly range: readonly [number, number];
 }
 

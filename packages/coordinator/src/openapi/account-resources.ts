@@ -1,4 +1,4 @@
-/** Who members are, and what it takes to become one and to log in. */
+/** Members, and the bodies for joining and logging in. */
 import * as z from 'zod';
 import { PASSWORD_CHARACTERS } from '../core/access/name.js';
 
@@ -58,7 +58,7 @@ export const firstAdmin = z.object({
   role: z.literal('admin'),
 });
 
-/** Each command has its own, which `docs/api.md` and `docs/cli.md` tell. */
+/** Each command has its own, which `docs/api.md` and `docs/cli.md` describe. */
 export const commandArgs = z.record(z.string(), z.unknown());
 export const commandResult = z.union([
   z.record(z.string(), z.unknown()),

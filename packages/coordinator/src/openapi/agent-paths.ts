@@ -1,4 +1,4 @@
-/** What an agent asks with its own token. */
+/** Requests of an agent with its own token. */
 import {
   SELF_PATH,
   SHARES_PATH,
@@ -110,7 +110,7 @@ function unshare(): Operation {
   );
 }
 
-/** How a machine without a join token is let in. */
+/** Device log-in: joining without a join token. */
 export function devicePaths(): Paths {
   return { [DEVICE_PATH]: { post: ask() }, [DEVICE_TOKEN_PATH]: { post: poll() } };
 }

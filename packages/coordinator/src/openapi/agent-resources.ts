@@ -1,4 +1,4 @@
-/** What an agent is told of its own provider, and what it may share. */
+/** An agent's own provider, and its shares. */
 import * as z from 'zod';
 import { SHARE_LIMITS } from '../core/access/sharing.js';
 

@@ -1,4 +1,4 @@
-/** Models, and the files that models made. */
+/** Models, and generated files. */
 import * as examples from './examples.js';
 import { fileTypes } from './inference-answers.js';
 import type { Answer, Operation, Paths } from './open-api.js';
@@ -97,7 +97,7 @@ function fetchAsset(): Operation {
   });
 }
 
-/** Without a key no rate limit is told. */
+/** Without a key there are no rate-limit headers. */
 const FILE_HEADERS: NonNullable<Answer['headers']> = {
   ...optional(...CALLER_HEADERS),
   ...headers(...PLAIN_HEADERS),

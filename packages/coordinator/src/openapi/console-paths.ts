@@ -1,4 +1,4 @@
-/** What the dashboard's pages ask for beside the API, and how the first administrator is made. */
+/** Requests of the dashboard beside the API, and the set-up of the first administrator. */
 import { SMALL_BODY_ERRORS } from './error-answers.js';
 import type { Operation, Paths } from './open-api.js';
 import { jsonAnswer, jsonBody, operation } from './operation.js';

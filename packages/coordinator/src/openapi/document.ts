@@ -1,4 +1,4 @@
-/** The whole interface as an OpenAPI 3.1 document, from the tables and schemas that serve it. */
+/** The whole API as an OpenAPI 3.1 document, from the tables and schemas that serve it. */
 import { accountPaths } from './account-paths.js';
 import { agentPaths, devicePaths } from './agent-paths.js';
 import { assetPaths, modelPaths } from './asset-paths.js';
@@ -15,10 +15,10 @@ import { HEADERS } from './response-headers.js';
 import { componentSchemas } from './schemas.js';
 import { webhooks } from './webhooks.js';
 
-/** The interface description's own version (specification, section 9). */
+/** The version of the API description (specification, section 9). */
 const VERSION = '1.0.0';
 
-/** `publicUrl` is the origin that callers use, without a slash behind it. */
+/** `publicUrl`: the origin that callers use, without a trailing slash. */
 export function createDocument(publicUrl: string, kinds: DescribedKinds): OpenApiDocument {
   return {
     openapi: '3.1.1',

@@ -1,13 +1,13 @@
-/** What is told of each inference endpoint beyond its row, and a request to it as an example. */
+/** Descriptions of the inference endpoints, with an example request each. */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 
 interface EndpointText {
   readonly id: string;
   readonly summary: string;
   readonly description: string;
-  /** The name of the schema of a JSON body; null of all others. */
+  /** The name of the schema of a JSON body; null for other bodies. */
   readonly schema: string | null;
-  /** A linter holds it to the schema. */
+  /** A linter checks it against the schema. */
   readonly example: object;
 }
 

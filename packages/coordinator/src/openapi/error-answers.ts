@@ -7,9 +7,9 @@ import { ref } from './schemas.js';
 
 interface Row {
   readonly codes: readonly [ErrorCode, ...ErrorCode[]];
-  /** False: no key was accepted, so that no rate limit is told. */
+  /** False: no key was accepted, so that there are no rate-limit headers. */
   readonly authenticated?: false;
-  /** Where it is not that of the codes: HTTP has one of its own for ranges and conditions. */
+  /** Set if it differs from that of the codes: HTTP has statuses for ranges and conditions. */
   readonly status?: number;
 }
 
@@ -135,7 +135,7 @@ export const ERROR_ANSWERS = {
 
 export type ErrorAnswerName = keyof typeof ERROR_ANSWERS;
 
-/** Of every route that takes a few fields from somebody who is yet to say who they are. */
+/** For routes that accept a few fields from unauthenticated callers. */
 export const SMALL_BODY_ERRORS = [
   'EnrollmentTooLarge',
   'UnsupportedEnrollment',
@@ -175,7 +175,7 @@ function toAnswer(row: Row): Answer {
 
 function headersOf({ codes, authenticated }: Row): Record<string, Header | Reference> {
   const rows = codes.map(errorRow);
-  // Providers that are left alone after failures are tried again at a known time.
+  // Providers with an open breaker are tried again at a known time.
   const isLeftAlone = codes.includes('provider_error');
   const retried = isLeftAlone || rows.some(({ retryAfterS }) => retryAfterS !== undefined);
   const isTemporary = rows.every(({ retryAfterS }) => retryAfterS !== undefined);
@@ -188,7 +188,7 @@ function headersOf({ codes, authenticated }: Row): Record<string, Header | Refer
   };
 }
 
-/** A failure of our own may come before the caller is known. */
+/** An internal error may occur before the caller is known. */
 function callerHeaders(authenticated: false | undefined, isEarly: boolean) {
   if (authenticated === false) return headers(...PLAIN_HEADERS);
   if (isEarly) return { ...optional(...CALLER_HEADERS), ...headers(...PLAIN_HEADERS) };

@@ -1,4 +1,4 @@
-/** One answer of each kind; a linter holds them to their schemas. */
+/** An example answer of each kind; a linter checks them against their schemas. */
 import { ENDPOINT_TEXTS } from './endpoint-texts.js';
 
 const ORIGIN = 'https://gateway.example.org';

@@ -1,4 +1,4 @@
-/** What inference endpoints answer when all goes well, each kind in its own way. */
+/** Successful answers of the inference endpoints, by kind. */
 import type { Endpoint, EndpointKind } from '@inference-gateway/shared/endpoints';
 import type { MediaFamily, MediaFormat } from '@inference-gateway/shared/media/types';
 import { contentTypeOf, PCM } from '@inference-gateway/shared/media/types';
@@ -11,13 +11,13 @@ import type { HeaderName } from './response-headers.js';
 import { ref } from './schemas.js';
 import type { SchemaName } from './schemas.js';
 
-/** What the description tells of a kind of endpoints. */
+/** The description of a kind of endpoints. */
 export interface DescribedKind {
-  /** What is answered when all goes well. */
+  /** The successful answer. */
   readonly describe: (endpoint: Endpoint) => Answer;
-  /** Beside those of every call. */
+  /** Error codes beside those of every call. */
   readonly parameters?: readonly ParameterName[];
-  /** Beside those of every job that is queued. */
+  /** Error codes beside those of every submission. */
   readonly queuedHeaders?: readonly HeaderName[];
 }
 
@@ -31,7 +31,7 @@ export function inferenceAnswers(
   return { 200: describe(endpoint), 202: jobAnswer('The call is queued.', queuedHeaders) };
 }
 
-/** A submission, or what an earlier one with the same key has made. */
+/** A submission, or the job of an earlier one with the same key. */
 export function jobAnswer(description: string, also: readonly HeaderName[] = []): Answer {
   return jsonAnswer({
     schema: 'Job',
@@ -67,7 +67,7 @@ export function images(): Answer {
   });
 }
 
-/** The schema of a stream is that of what stands behind each `data:`. */
+/** The schema of a stream is that of the JSON after each `data:`. */
 function textAnswer(
   { whole, chunk }: Readonly<Record<'whole' | 'chunk', SchemaName>>,
   example: object,

@@ -70,7 +70,7 @@ function errorsOf(endpoint: Endpoint): ErrorAnswerName[] {
   ];
 }
 
-/** The specification's own name of it; the brackets may be left away. */
+/** The name in the specification; the brackets are optional. */
 const LIST_NAMES: Readonly<Record<string, string>> = {
   timestamp_granularities: 'timestamp_granularities[]',
 };

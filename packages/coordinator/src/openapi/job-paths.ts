@@ -7,7 +7,7 @@ import { callerOperation, eitherOperation, jsonAnswer, jsonBody } from './operat
 import type { OperationParts } from './operation.js';
 import { CALLER_HEADERS, headers } from './response-headers.js';
 
-/** What every one of them may answer. */
+/** Answers that all of them have. */
 const OFF = 'UnavailableOrAsyncDisabled';
 
 export function jobPaths(): Paths {

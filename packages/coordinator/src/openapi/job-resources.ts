@@ -17,7 +17,7 @@ import { JOB_STATUSES } from '../core/jobs/job.js';
 import { fileUrl } from './media-resources.js';
 import { chatCompletion, completion } from './text-resources.js';
 
-/** Those that can run as jobs. */
+/** Endpoints that can run as jobs. */
 const JOB_PATHS = ENDPOINT_KEYS.map((key) => ENDPOINTS[key])
   .filter(({ inferenceType }) => inferenceType !== null)
   .map(({ path }) => `/v1${path}`);
@@ -159,18 +159,18 @@ export const batchFinished = z.object({
   data: batch,
 });
 
-// The body of a batch, and what a submission takes beside its endpoint's own fields.
+// The body of a batch, and the fields of a submission beside those of its endpoint.
 export const webhook = webhookSchema.meta({
   description: 'Who is told when the job or batch has ended. No provider sees it.',
 });
 
-/** The gateway checks the number of items by hand: each fault of it has a code of its own. */
+/** The number of items is checked separately, because each error has its own code. */
 export const batchRequest = z.looseObject({
   requests: wellFormed.shape.requests.min(1).max(MAX_BATCH_ITEMS),
   ...labelled.shape,
   webhook: webhook.nullish(),
 });
 
-// The error object, wherever it stands: an answer, an event of a stream, a failed job.
+// The error object: in an answer, an event of a stream, a failed job.
 
 export const errorBody = z.object({ error: errorDetail });

@@ -20,7 +20,7 @@ export const fileUrl = z
   .url()
   .meta({ description: 'Absolute; it takes the key of the member that made the file.' });
 
-/** `url` or `b64_json`; models called `gpt-image-…` answer both where none is asked for. */
+/** `url` or `b64_json`; models named `gpt-image-…` return both if none is requested. */
 export const imageResponse = z.object({
   created: z.int(),
   data: z.array(

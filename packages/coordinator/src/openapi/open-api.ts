@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI 3.1 document that this gateway's own uses. */
+/** The parts of an OpenAPI 3.1 document that are used here. */
 import type * as z from 'zod';
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema;

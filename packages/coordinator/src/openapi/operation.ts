@@ -1,4 +1,4 @@
-/** One operation of the document, with what all operations of its kind have in common. */
+/** An operation of the document, with the common parts of its kind. */
 import { errorAnswers } from './error-answers.js';
 import type { ErrorAnswerName } from './error-answers.js';
 import type { Answer, Example, Operation, RequestBody } from './open-api.js';
@@ -20,7 +20,7 @@ export interface OperationParts {
   readonly body?: RequestBody;
   /** By status. */
   readonly answers: Readonly<Record<string, Answer>>;
-  /** At most one a status. */
+  /** At most one per status. */
   readonly errors?: readonly ErrorAnswerName[];
 }
 
@@ -36,7 +36,7 @@ export function eitherOperation(parts: OperationParts): Operation {
   return { ...operation({ ...parts, errors }, null), security };
 }
 
-/** The same, or nothing but a signed address. */
+/** With an API key, a session, or only a signed URL. */
 export function linkedOperation(parts: OperationParts): Operation {
   const errors = callerErrors(parts, 'NeitherKeyNorLink');
   const security = [{ apiKey: [] }, { session: [] }, {}];
@@ -83,7 +83,7 @@ export function jsonBody(schema: SchemaName, example: unknown): RequestBody {
   return { required: true, content: { 'application/json': media } };
 }
 
-/** None if there is nothing to show. */
+/** Empty if there is no example. */
 export function examplesOf(value: unknown): { examples?: Record<string, Example> } {
   return value === undefined ? {} : { examples: { example: { value } } };
 }

@@ -1,4 +1,4 @@
-/** What takes no API key: monitors, agents that enrol, and this document. */
+/** Paths without an API key: health checks, metrics, enrolment, and this document. */
 import { ENROLL_PATH } from '@inference-gateway/shared/protocol/version';
 import type { Answer, Operation, Paths } from './open-api.js';
 import { jsonAnswer, jsonBody, operation } from './operation.js';

@@ -1,4 +1,4 @@
-/** What operators, their monitors and their agents ask for. */
+/** Resources for operators, monitoring and agents. */
 import * as z from 'zod';
 
 export const welcome = z.object({ name: z.literal('inference-gateway'), api: z.literal('/v1') });

@@ -1,4 +1,4 @@
-/** What callers may say outside the body. */
+/** Parameters in paths, queries and headers. */
 import { INFERENCE_TYPES } from '@inference-gateway/shared/endpoints';
 import { REASONING_FIELDS } from '@inference-gateway/shared/protocol/messages';
 import { JOB_STATUSES } from '../core/jobs/job.js';
@@ -6,7 +6,7 @@ import type { Parameter, Reference } from './open-api.js';
 
 const id = { type: 'string', minLength: 1 } as const;
 
-/** A wait that long still ends before proxies and clients give up. */
+/** A wait of this length still ends before proxies and clients give up. */
 const MAX_WAIT_SECONDS = 60;
 
 export const PARAMETERS = {

@@ -1,4 +1,4 @@
-/** The headers of our answers, and which answer carries which. */
+/** The headers of answers. */
 import type { Header, Reference } from './open-api.js';
 
 const text = { type: 'string' } as const;
@@ -72,16 +72,16 @@ export const HEADERS = {
 
 export type HeaderName = keyof typeof HEADERS;
 
-/** Of every answer. */
+/** In every answer. */
 export const PLAIN_HEADERS = ['x-request-id'] as const;
-/** Of every answer to a valid key. */
+/** In every answer to a valid key. */
 export const CALLER_HEADERS = [
   ...PLAIN_HEADERS,
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
 ] as const;
-/** Of what a provider made. */
+/** In answers of a provider. */
 export const PROVIDER_HEADERS = [
   ...CALLER_HEADERS,
   'x-provider',
@@ -96,7 +96,7 @@ export function headers(...names: readonly HeaderName[]): Record<string, Referen
   );
 }
 
-/** As they are where an answer may come before they are known. */
+/** The same as optional headers, for answers that may precede them. */
 export function optional(...names: readonly HeaderName[]): Record<string, Header> {
   return Object.fromEntries(names.map((name) => [name, { ...HEADERS[name], required: false }]));
 }

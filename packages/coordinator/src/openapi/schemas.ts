@@ -1,4 +1,4 @@
-/** Every schema that the document names: what callers send, and what they are answered. */
+/** Every named schema of the document: requests and answers. */
 import { ENDPOINT_KEYS } from '@inference-gateway/shared/endpoints';
 import { REQUEST_SCHEMAS } from '@inference-gateway/shared/openai/request-schemas';
 import * as accounts from './account-resources.js';
@@ -15,7 +15,7 @@ import { toJsonSchemas, toReference } from './to-json-schema.js';
 
 const hook = { webhook: webhook.nullish() };
 
-/** Of the endpoints that take JSON. */
+/** Requests of the endpoints with JSON bodies. */
 const INFERENCE_REQUESTS = Object.fromEntries(
   ENDPOINT_KEYS.flatMap((key) => {
     const { schema } = ENDPOINT_TEXTS[key];

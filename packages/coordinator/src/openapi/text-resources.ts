@@ -1,6 +1,6 @@
 /**
- * What text and speech models answer (specification, section 2). Providers may say more than is
- * named here, and it passes as it is.
+ * Answers of text and speech models (specification, section 2). Further fields of providers are
+ * passed on unchanged.
  */
 import * as z from 'zod';
 

@@ -13,8 +13,8 @@ export function toReference(name: string): Reference {
 }
 
 /**
- * `input` describes what a caller may send, `output` what is answered: objects that are not loose
- * then have no further fields. Named schemas refer to each other.
+ * `input` describes requests, `output` answers, in which objects that are not loose have no further
+ * fields. Named schemas refer to each other.
  */
 export function toJsonSchemas(named: Named, io: Direction): Record<string, JsonSchema> {
   const registry = z.registry<{ id?: string | undefined }>();
@@ -35,13 +35,13 @@ export function toJsonSchemas(named: Named, io: Direction): Record<string, JsonS
   return Object.fromEntries(entries);
 }
 
-/** Our checked lists hold a stand-in for their items. */
+/** Checked lists contain a placeholder for their items. */
 function fillItem(schema: z.core.$ZodType, json: JsonSchema, io: Direction): void {
   const item = LIST_ITEMS.get(schema);
   if (item !== undefined) Object.assign(json, toJsonSchemas({ item }, io)['item']);
 }
 
-/** Leaves out what says nothing: the range of safe integers, the pattern behind a format. */
+/** Removes redundant parts: the range of safe integers, the pattern of a format. */
 function tidy(json: JsonSchema): void {
   if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum;
   if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum;

@@ -1,4 +1,4 @@
-/** What is sent to the address of a `webhook` object, as Standard Webhooks has it. */
+/** The requests to the URL of a `webhook` object, by Standard Webhooks. */
 import * as examples from './examples.js';
 import type { Operation, Paths } from './open-api.js';
 import { jsonBody } from './operation.js';

@@ -1,16 +1,16 @@
 /**
- * The socket in the data folder through which the command line speaks to the running coordinator.
+ * The socket in the data folder through which the command line calls the running coordinator.
  */
 import { localSocketPath, serveLocal } from '@inference-gateway/shared/program/local-socket';
 import type { AdminParts } from './operation.js';
 import { runAdmin } from './operations.js';
 
 export interface AdminServer {
-  /** Lets calls under way finish. */
+  /** Lets current calls finish. */
   close(): Promise<void>;
 }
 
-/** Needs the lock of the folder. */
+/** Requires the lock of the folder. */
 export async function serveAdmin(dataDir: string, context: AdminParts): Promise<AdminServer> {
   const server = await serveLocal(adminSocketPath(dataDir), (call) => runAdmin(context, call));
   return {

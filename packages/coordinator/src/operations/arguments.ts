@@ -1,7 +1,7 @@
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import * as z from 'zod';
 
-/** Arguments that do not fit: `usage`, with the first of them that is at fault. */
+/** Invalid arguments: `usage`, with the first invalid one. */
 export class ArgumentError extends CommandError {
   readonly field: string;
 
@@ -11,11 +11,11 @@ export class ArgumentError extends CommandError {
   }
 }
 
-/** Throws an `ArgumentError` that names each fault. */
+/** Throws an `ArgumentError` that names each error. */
 export function readArgs<Schema extends z.ZodType>(schema: Schema, args: unknown) {
   const read = schema.safeParse(args);
   if (read.success) return read.data;
-  // The value is left out: it can be a password.
+  // Without the value, which can be a password.
   const faults = read.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }));
   const told = faults.map(({ field, message }) => `${field}: ${message}`).join('; ');
   throw new ArgumentError(faults[0]?.field ?? '', told);
@@ -26,7 +26,7 @@ const MAX_LISTED = 500;
 const limitRule = ({ input }: { readonly input?: unknown }): string =>
   `a list has 1 to ${MAX_LISTED} rows, not ${String(input)}`;
 
-/** How many jobs or batches a list may have: as many as a caller's own lists. */
+/** Length of a list of jobs or batches: the same as of a caller's own lists. */
 export const listLimit = z
   .int({ error: limitRule })
   .min(1, { error: limitRule })

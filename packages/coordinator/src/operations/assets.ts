@@ -4,7 +4,7 @@ import { adminChange, adminRead } from './operation.js';
 import type { AdminContext } from './operation.js';
 import { memberNames, resolveMember } from './references.js';
 
-/** Some 400 KiB of JSON. */
+/** About 400 KiB of JSON. */
 const MAX_LISTED = 1_000;
 const LIMIT_RULE = `a list has 1 to ${MAX_LISTED} rows`;
 
@@ -22,7 +22,7 @@ export const listAssets = adminRead(listing, async ({ store }, { user, limit }) 
 
 export const verifyAssets = adminChange(z.strictObject({}), ({ assets }) => assets.verify());
 
-/** Rows deleted, and pages given back, in one operation of the store. */
+/** Rows deleted, or pages freed, in one operation of the store. */
 const AT_ONCE = 500;
 
 export const pruneAssets = adminChange(
@@ -57,7 +57,7 @@ async function pruneDatabase(context: AdminContext) {
   const jobs = await all(() => store.deleteOldJobs(before.jobs, AT_ONCE));
   const usage = await all(() => store.deleteOldUsage(before.usage, AT_ONCE));
   const audit = await all(() => store.deleteOldAudit(before.audit, AT_ONCE));
-  // Bit by bit, so that calls under way are not kept waiting for the whole of it.
+  // In small steps, so that current calls do not wait for all of it.
   const pages = await all(() => store.releasePages(AT_ONCE));
   const { freedBytes, lacksRoom } = await store.compact();
   return {
@@ -66,10 +66,10 @@ async function pruneDatabase(context: AdminContext) {
   };
 }
 
-/** SQLite's own, which nothing here changes. */
+/** SQLite's default page size, which is not changed here. */
 const PAGE_BYTES = 4_096;
 
-/** Until a step does less than it may. */
+/** Repeats until a step does less than its limit. */
 async function all(step: () => Promise<number>): Promise<number> {
   for (let sum = 0; ;) {
     const done = await step();

@@ -7,18 +7,18 @@ import { memberNames, providerNames, resolveMember } from './references.js';
 const ACTION_RULE = "an action is a noun, or noun.verb: 'key' or 'key.create'";
 
 const question = z.strictObject({
-  /** Null: since ever. */
+  /** Null: no lower bound. */
   since_s: z.int().min(1).nullable(),
   action: z
     .string()
     .regex(/^[a-z]+(\.[a-z-]+)?$/, ACTION_RULE)
     .nullable(),
-  /** As an entry names it, or a member as everywhere else. */
+  /** As in an entry, or a reference to a member. */
   actor: z.string().nullable(),
-  /** The subject's id: what it was called may have changed since. */
+  /** The subject's id: its name may have changed. */
   subject: z.string().nullable(),
   limit: listLimit,
-  /** The id of the last entry seen: older ones are listed. */
+  /** The id of the last entry seen: older ones follow. */
   after: z.string().nullable().default(null),
 });
 
@@ -31,16 +31,16 @@ export const listAudit = adminRead(question, async ({ store, now }, args) => {
   return entries.map((entry) => present(entry, names));
 });
 
-/** Actors that are no members, beside `cli:<user>`. */
+/** Actors that are not members, beside `cli:<user>`. */
 const PARTS_OF_THE_GATEWAY: ReadonlySet<string> = new Set(['agent', 'invite', 'setup', 'system']);
 
-/** Entries name a member by id, which nobody knows by heart. */
+/** Resolves a member's name, because entries contain ids. */
 async function actorOf(store: Store, actor: string): Promise<string> {
   if (actor.includes(':') || PARTS_OF_THE_GATEWAY.has(actor)) return actor;
   return `member:${(await resolveMember(store, actor)).id}`;
 }
 
-/** What the actors that are known by an id are called now. */
+/** Current names of the actors that are ids. */
 async function actorNames(store: Store): Promise<ReadonlyMap<string, string>> {
   const [members, providers] = [await memberNames(store), await providerNames(store)];
   return new Map([
@@ -55,7 +55,7 @@ function present(entry: AuditEntry, names: ReadonlyMap<string, string>) {
     id,
     at,
     actor,
-    /** Null if the actor is no member and no provider, or is there no more. */
+    /** Null if the actor is no member or provider, or was deleted. */
     actor_name: names.get(actor) ?? null,
     action,
     subject,
@@ -64,7 +64,7 @@ function present(entry: AuditEntry, names: ReadonlyMap<string, string>) {
   };
 }
 
-/** With its fields named as everywhere else in JSON: `expires_at`. */
+/** With field names as elsewhere in JSON: `expires_at`. */
 function asPrinted(fields: AuditEntry['before']): Readonly<Record<string, unknown>> | null {
   if (fields === null) return null;
   const named = Object.entries(fields).map(([field, value]): [string, unknown] => [

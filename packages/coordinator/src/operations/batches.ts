@@ -23,7 +23,7 @@ export const showBatch = adminRead(oneBatch, async ({ store }, args) => {
   return { ...(await presentOne(store, detail.batch)), jobs: detail.jobs.map(presentJob) };
 });
 
-/** Jobs that have ended stay as they are; a batch that is DONE stays as it is, too. */
+/** Ended jobs do not change; nor does a batch that is DONE. */
 export const cancelBatch = adminChange(oneBatch, async ({ store, jobActions }, args) => {
   const batch = await jobActions.cancelBatch(args.batch, null);
   if (batch === null) throw unknownId('batch', args.batch);

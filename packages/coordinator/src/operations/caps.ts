@@ -1,9 +1,9 @@
-/** How much of a thing one member may make by themselves. An administrator has no such limits. */
+/** How many of each resource a member may create. Administrators have no such limits. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { CapReached } from '../store/port.js';
 import type { AdminContext } from './operation.js';
 
-/** Of the rows that stay: each is read with every list. */
+/** Limits of rows that are kept: each of them is read with every list. */
 export const CAPS = {
   /** Not revoked. */
   'API keys': 100,
@@ -12,14 +12,14 @@ export const CAPS = {
   networks: 20,
   'open invites': 50,
   'open invitations to a network': 100,
-  /** Of one provider: each is kept in memory. */
+  /** Per provider: each is kept in memory. */
   'shares of a provider': 256,
   'blocked members': 256,
 } as const satisfies Record<string, number>;
 
 type Capped = keyof typeof CAPS;
 
-/** What the store is told: it counts and writes in one transaction. Null: no limit. */
+/** The cap for the store, which counts and writes in one transaction. Null: no limit. */
 export function capOf({ boundTo }: Pick<AdminContext, 'boundTo'>, what: Capped): number | null {
   return boundTo === null ? null : CAPS[what];
 }

@@ -15,7 +15,7 @@ import { adminChange, adminRead } from './operation.js';
 import { resolveMember, secretInArgument } from './references.js';
 
 const decision = z.strictObject({
-  /** As the machine shows it, in any case, with or without its hyphen. */
+  /** As the device shows it, case-insensitive, with or without its hyphen. */
   code: z.string(),
   owner: z.string(),
 });
@@ -24,7 +24,7 @@ export const listDevices = adminRead(z.strictObject({}), async ({ store, now }) 
   (await store.listDevices(now())).map(present),
 );
 
-/** What `device.approve` would approve. A wrong code counts here, too. */
+/** The log-in that `device.approve` would approve. A wrong code counts here, too. */
 export const findDevice = adminChange(decision, async ({ store, address, now }, args) => {
   const code = requireCode(args.code);
   const owner = await resolveOwner(store, args.owner);
@@ -35,7 +35,7 @@ export const findDevice = adminChange(decision, async ({ store, address, now }, 
 
 const approval = decision.extend({
   /**
-   * Whoever administrates vouches for the provider as well: it waits for no other approval.
+   * An administrator also approves the provider: it needs no further approval.
    */
   vouches: z.boolean().default(true),
 });
@@ -99,7 +99,7 @@ function undecidable(code: string, found: Undecidable): CommandError {
   }
 }
 
-/** Whoever types codes is told what it costs: a guess, or a slip. */
+/** The error for a wrong code, with the number of attempts left. */
 function wrong(code: string, { waiting, triesLeft }: WrongCode): CommandError {
   const none = waiting === 0 ? ': none waits' : '';
   const cost =
@@ -136,7 +136,7 @@ function present(login: DeviceLogin) {
   return {
     id: login.id,
     code: login.userCode,
-    /** What the provider is to be called; null leaves it to the coordinator. */
+    /** The requested name of the provider; null: the coordinator chooses one. */
     name: login.name,
     host: login.host,
     address: login.address,

@@ -13,12 +13,12 @@ import { resolveNetwork, secretInArgument, unknown } from './references.js';
 const newInvite = z.strictObject({
   email: emailAddress,
   admin: z.boolean(),
-  /** The one that its member joins with it; null for none. */
+  /** The network that its member joins; null for none. */
   network: z.string().nullable(),
   expires_in_s: lifeSeconds,
 });
 
-/** The only time that the secret itself is told to anybody. */
+/** The only time that the secret itself is shown. */
 export const createInvite = adminChange(newInvite, async (context, args) => {
   const { store, server, boundTo, now } = context;
   const network = args.network === null ? null : await resolveNetwork(store, args.network);
@@ -42,7 +42,7 @@ export const createInvite = adminChange(newInvite, async (context, args) => {
   return { ...present(created.value, at), secret, origin };
 });
 
-/** A new invite ends the open one of the same address, which is not theirs to end. */
+/** A new invite would end an open one of the same address that is not the member's. */
 function invitedAlready(email: string): CommandError {
   const message = `Somebody else has invited ${email}. Invite them by name once they are here.`;
   return new CommandError(EXIT.conflict, message);
@@ -52,7 +52,7 @@ export const listInvites = adminRead(z.strictObject({}), async ({ store, now }) 
   (await store.listInvites()).map((invite) => present(invite, now())),
 );
 
-/** By id one, by address all that are open. */
+/** One by its id, or all open ones of an address. */
 export const revokeInvite = adminChange(
   z.strictObject({ invite: z.string() }),
   async ({ store, now }, { invite: reference }) => {

@@ -14,11 +14,11 @@ const ACTIVE = JOB_STATUSES.filter((status) => !isFinished(status));
 
 const listing = z.strictObject({
   user: z.string().nullable(),
-  /** Null: every status, or those of jobs that have not ended. */
+  /** Null: every status, or with `active` those of jobs that have not ended. */
   status: z.enum(JOB_STATUSES).nullable(),
   active: z.boolean(),
   limit: listLimit,
-  /** The id of the last job seen: older ones are listed. */
+  /** The id of the last job seen: older ones follow. */
   after: z.string().nullable().default(null),
 });
 
@@ -67,7 +67,7 @@ export const retryJob = adminChange(oneJob, async ({ store, jobActions }, args) 
   return { id: job.id, status: job.status };
 });
 
-/** As the audit log has it. */
+/** As a subject of the audit log. */
 function changeOf({ id, status }: Job) {
   return { subject: { kind: 'job', id, name: id }, after: { status } };
 }
@@ -77,7 +77,7 @@ function statusesOf({ status, active }: z.output<typeof listing>): readonly JobS
   return active ? ACTIVE : null;
 }
 
-/** What one job's record has beyond a row of the list. */
+/** The fields of a single job beyond a row of the list. */
 function details(detail: JobDetail, providers: ReadonlyMap<string, string>) {
   const { job, assets } = detail;
   return {
@@ -115,7 +115,7 @@ function queueFull(id: string, { limit, queued }: QueueFull): CommandError {
   return new CommandError(EXIT.conflict, message);
 }
 
-// Jobs as administrators see them: who, what and how far, never what was asked or answered.
+// Jobs as administrators see them: caller, model and state, never the request or the answer.
 
 async function viewJobs(context: AdminContext, jobs: readonly Job[]) {
   const surroundings = await surroundingsOf(context, jobs);
@@ -126,7 +126,7 @@ async function viewJob(context: AdminContext, job: Job) {
   return present(job, await surroundingsOf(context, [job]));
 }
 
-/** Those that another attempt came after, the oldest first. */
+/** Failed attempts that were followed by another, the oldest first. */
 export function viewFailedAttempts(
   { failedAttempts }: Pick<JobDetail, 'failedAttempts'>,
   providers: ReadonlyMap<string, string>,
@@ -141,7 +141,7 @@ export function viewFailedAttempts(
 }
 
 interface Surroundings {
-  /** Of members and of providers, by their ids. */
+  /** Names of members and providers, by id. */
   readonly members: ReadonlyMap<string, string>;
   readonly providers: ReadonlyMap<string, string>;
   readonly waiting: ReadonlyMap<string, Waiting>;

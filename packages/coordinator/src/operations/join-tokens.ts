@@ -16,12 +16,12 @@ import {
   unknownId,
 } from './references.js';
 
-/** What a join token is for, less its owner. */
+/** The arguments of a join token, without its owner. */
 export const tokenFields = z.strictObject({
-  /** What the provider will be called, unless its agent says otherwise. */
+  /** The name of the provider, unless its agent has another. */
   name: z.string().regex(NAME_PATTERN, NAME_RULE).nullable(),
   expires_in_s: lifeSeconds,
-  /** The provider whose machine enrols again; null for a new one. */
+  /** The provider that enrols again; null for a new one. */
   replace: z.string().nullable(),
 });
 
@@ -32,7 +32,7 @@ const newToken = tokenFields
     message: 'a provider that enrols again keeps its name: leave out --name or --replace',
   });
 
-/** The only time that the token itself is told to anybody. */
+/** The only time that the token itself is shown. */
 export const createJoinToken = adminChange(newToken, async (context, args) => {
   const { store, now } = context;
   const owner = await resolveMember(store, args.owner);
@@ -72,7 +72,7 @@ export const revokeJoinToken = adminChange(
   },
 );
 
-/** Of the owner's, by id or name; only where none is, of anybody's. */
+/** A provider of the owner, by id or name; if there is none, of any owner. */
 async function resolveOwn(store: Store, owner: Member, reference: string): Promise<Provider> {
   const own = (await store.listProviders()).filter(({ ownerId }) => ownerId === owner.id);
   const named = own.find(({ id, name }) => id === reference || sameName(name, reference));

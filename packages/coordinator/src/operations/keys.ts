@@ -18,7 +18,7 @@ const newKey = z.strictObject({
   expires_in_s: lifeSeconds.nullable(),
 });
 
-/** The only time that the key itself is told to anybody. */
+/** The only time that the key itself is shown. */
 export const createKey = adminChange(newKey, async (context, args) => {
   const { store, now } = context;
   const owner = await resolveMember(store, args.user);
@@ -61,12 +61,12 @@ export const renameKey = adminChange(
   },
 );
 
-/** An overlap that nobody ends would leave two secrets for good. */
+/** An unlimited overlap would leave two valid secrets. */
 const MAX_OVERLAP_S = 90 * 86_400;
 
 const OVERLAP_RULE = 'the old secret stays good for at most 90d';
 
-/** The only time that the new secret is told to anybody. */
+/** The only time that the new secret is shown. */
 export const rotateKey = adminChange(
   z.strictObject({
     key: z.string(),
@@ -129,7 +129,7 @@ function nameOf({ memberEmail, name }: ApiKey): string {
   return `${memberEmail}/${name}`;
 }
 
-/** `disabled`: those whose keys open nothing, whatever their own state is. */
+/** `disabled`: members whose keys are refused, whatever the state of the keys. */
 function present(key: ApiKey, now: number, disabled: ReadonlySet<string> = new Set()) {
   const state = keyState(key, now);
   const previousUntil = key.previousUntil ?? 0;
@@ -152,7 +152,7 @@ function present(key: ApiKey, now: number, disabled: ReadonlySet<string> = new S
 
 type KeyState = 'active' | 'disabled' | 'expired' | 'revoked';
 
-/** What stops a key by itself, the least curable first. */
+/** The state of the key itself, the most permanent first. */
 export function keyState(key: ApiKey, now: number): KeyState {
   if (key.revokedAt !== null) return 'revoked';
   if (key.expiresAt !== null && key.expiresAt <= now) return 'expired';

@@ -1,4 +1,4 @@
-/** How long things are good, and where what works once stands: an invite, a join token. */
+/** Lifetimes, and the states of single-use secrets: invites, join tokens. */
 import * as z from 'zod';
 
 type LifecycleState = 'open' | 'used' | 'expired' | 'revoked';
@@ -15,9 +15,9 @@ export function stateOf({ expiresAt, usedAt, revokedAt }: Lifecycle, now: number
   return expiresAt <= now ? 'expired' : 'open';
 }
 
-/** As on the command line. Far beyond it a moment is no date, and every list that has it breaks. */
+/** As on the command line. Far beyond it a time is no valid date, which would break lists. */
 const MAX_LIFE_S = 3_650 * 86_400;
 const LIFE_RULE = 'it lasts 3650 days at most';
 
-/** How long what is made is good. */
+/** Lifetime of a new secret. */
 export const lifeSeconds = z.int().min(1).max(MAX_LIFE_S, LIFE_RULE);

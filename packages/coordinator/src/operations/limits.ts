@@ -4,14 +4,14 @@ import { adminChange, adminRead } from './operation.js';
 import type { AdminContext } from './operation.js';
 import { resolveMember } from './references.js';
 
-/** As the settings of the same names may be. */
+/** The same ranges as the settings of these names. */
 const MAX_REQUESTS = 1_000_000;
 const MAX_CONCURRENT = 100_000;
 
 const newLimits = z
   .strictObject({
     member: z.string(),
-    /** What is absent stays as it is; null goes back to the configured one. */
+    /** Absent: unchanged; null: the configured default. */
     requests: limitUpTo(MAX_REQUESTS),
     concurrent: limitUpTo(MAX_CONCURRENT),
   })

@@ -21,12 +21,12 @@ import { emailAddress } from '../accounts/email-address.js';
 import { keyState } from './keys.js';
 import { resolveMember, secretInArgument, unknown } from './references.js';
 
-/** Tries at a name made from the address: `anna`, `anna-2`, … */
+/** Attempts at a name derived from the address: `anna`, `anna-2`, … */
 const MAX_NAME_TRIES = 100;
 
 const newUser = z.strictObject({
   email: emailAddress,
-  /** Null: made from the address. */
+  /** Null: derived from the address. */
   name: z.string().regex(NAME_PATTERN, NAME_RULE).nullable(),
   admin: z.boolean(),
   password: newPassword.nullable(),
@@ -80,19 +80,19 @@ export const setRole = adminChange(
   (context, { member, role }) => change(context, member, { role }),
 );
 
-/** From now on they see nothing, and nobody sees them; what is theirs stays. */
+/** The member loses all access and their providers stop serving; their data is kept. */
 export const disableUser = adminChange(oneMember, async (context, args) => {
   const changed = await change(context, args.member, { disabled: true });
   const providers = await providersOf(context, changed.id);
-  // Only now: an agent that dials again is refused by what has just been written.
+  // After the write, which refuses agents that reconnect.
   const closed = providers.filter(({ id }) => context.links?.refuse(id, 'disabled') === true);
   return { ...changed, links_closed: closed.length };
 });
 
-/** Ended jobs deleted in one operation of the store: more would hold its only writer. */
+/** Ended jobs deleted in one operation of the store: more would block its only writer. */
 const JOBS_AT_ONCE = 200;
 
-/** With `dry_run`, only what would become of what is theirs. */
+/** With `dry_run`, only reports what would be deleted. */
 export const deleteUser = adminChange(
   z.strictObject({ member: z.string(), dry_run: z.boolean() }),
   async (context, { member, dry_run }) => {
@@ -102,18 +102,18 @@ export const deleteUser = adminChange(
     if (holdings === null) throw memberGone(name);
     if (dry_run) return { name, deleted: false, ...presentHoldings(holdings) };
     await requireAnotherAdmin(context, id);
-    // First, so that nothing new begins; where this ends half-way, it is to be asked for again.
+    // First, so that nothing new begins; after a failure half-way, the command is repeated.
     await store.changeMember(id, { disabled: true }, now());
     await endJobs(context, id);
     while ((await store.deleteMemberJobs(id, JOBS_AT_ONCE)) === JOBS_AT_ONCE);
     const deleted = await store.deleteMember(id, now());
     if (deleted.kind === 'last_admin') {
-      // Two admins who delete each other at once are both disabled by now: neither may stay so.
+      // Two admins who delete each other at once are both disabled by now, which is undone.
       await store.changeMember(id, { disabled: false }, now());
       throw lastAdmin(name);
     }
     if (deleted.kind === 'unknown') throw memberGone(name);
-    // A file that stays is an orphan, which the sweep removes.
+    // A remaining file is an orphan, which the sweep removes.
     await assets.removeFiles(deleted.assetIds);
     return { name, deleted: true, ...presentHoldings(holdings) };
   },
@@ -144,7 +144,7 @@ function presentHoldings(of: MemberHoldings) {
   };
 }
 
-/** What becomes of what is theirs, as people read it; what there is none of is left out. */
+/** What is deleted with the member, for people; zero counts are left out. */
 function consequences(of: MemberHoldings): string[] {
   const lines: readonly (readonly [count: number, line: string])[] = [
     [
@@ -184,7 +184,7 @@ function isActiveAdmin({ role, disabledAt }: Member): boolean {
   return role === 'admin' && disabledAt === null;
 }
 
-/** Those that wait, and those that run, on the GPU too. */
+/** Cancels waiting and running jobs, also on the GPU. */
 async function endJobs({ store, jobActions }: AdminContext, memberId: string): Promise<void> {
   const question = { endpoints: null, model: null, limit: JOBS_AT_ONCE, order: 'desc' } as const;
   for (let after: string | null = null; ;) {
@@ -213,7 +213,7 @@ export const enableUser = adminChange(oneMember, (context, args) =>
   change(context, args.member, { disabled: false }),
 );
 
-/** Ends their sessions: whoever has the old one is out. */
+/** Ends all sessions that used the old password. */
 export const setPassword = adminChange(
   z.strictObject({ member: z.string(), password: newPassword }),
   async (context, args) =>
@@ -245,7 +245,7 @@ function isIn({ members }: Network, memberId: string): boolean {
 
 type Args = z.output<typeof newUser> & { readonly passwordHash: string | null };
 
-/** A name that nobody chose gives way to one that exists; a chosen one does not. */
+/** A derived name is changed if it is taken; a given one is refused. */
 async function createNamed({ store, now }: AdminContext, args: Args): Promise<Created<Member>> {
   const { email, passwordHash } = args;
   const role = args.admin ? 'admin' : 'member';
@@ -272,7 +272,7 @@ function present({ id, email, name, role, createdAt, disabledAt }: Member) {
   return { id, email, name, role, state, created_at: createdAt } as const;
 }
 
-/** A name or an address that somebody has already. */
+/** The error for a name or an address that is taken. */
 export function memberExists(field: 'email' | 'name', value: string, hint = ''): CommandError {
   const message = `a member with the ${field} '${value}' exists already.${hint}`;
   return new CommandError(EXIT.conflict, message);
@@ -286,7 +286,7 @@ export const listSessions = adminRead(
   },
 );
 
-/** One by its id, or all of a member: 0 where they have none. */
+/** Ends one by its id, or all of a member: 0 if they have none. */
 export const endSessions = adminChange(
   z.strictObject({ session: z.string() }),
   async ({ store, now }, { session: reference }) => {

@@ -16,8 +16,8 @@ import { servicesOf, viewsById } from './provider-view.js';
 import { resolveMember } from './references.js';
 
 /**
- * All models, or those that one member may use: where a coordinator runs, what `GET /v1/models`
- * would list them now, and else what it would list them were everybody online.
+ * All models, or those that one member may use: with a running coordinator as in `GET /v1/models`
+ * now, without one as if all providers were online.
  */
 export const listModels = adminRead(
   z.strictObject({ user: z.string().nullable() }),
@@ -31,14 +31,14 @@ export const listModels = adminRead(
   },
 );
 
-/** A provider with what it serves and with whom it is shared. */
+/** A provider with its services and shares. */
 interface Stock {
   readonly provider: Provider;
   readonly serving: Serving;
   readonly sharing: ProviderSharing;
-  /** As it has been measured; null if it was not, or no coordinator runs. */
+  /** The measured speed; null if it was not measured, or no coordinator runs. */
   readonly tokensPerSecond: (entry: Entry) => number | null;
-  /** By service id: calls under way. */
+  /** Calls in progress by service id. */
   readonly busy: ReadonlyMap<string, number>;
 }
 
@@ -49,7 +49,7 @@ async function readStocks(context: AdminContext): Promise<readonly Stock[]> {
   const at = now();
   const speeds = readSpeeds(context);
   return (await store.listProviders()).map((provider) => {
-    // One that has come since the facts were read is nobody's yet.
+    // A provider that enrolled after the facts were read is not shared yet.
     const sharing = resolved.get(provider.id) ?? unshared(provider.ownerId, true);
     const view = views.get(provider.id);
     return {
@@ -66,7 +66,7 @@ const IDLE: ReadonlyMap<string, number> = new Map();
 
 type Speeds = (providerId: string, entry: Entry) => number | null;
 
-/** Those of a model are read once: it may be served by hundreds, and each has a row. */
+/** The usage of a model is read once, because hundreds of providers may serve it. */
 function readSpeeds({ links }: AdminContext): Speeds {
   const byModel = new Map<string, ReadonlyMap<string, number | null>>();
   const speedsOf = ({ service, model }: Entry): ReadonlyMap<string, number | null> => {
@@ -96,7 +96,7 @@ function linkOf(provider: Provider, view: ProviderView | undefined) {
   };
 }
 
-/** Slots that are taken change which share serves a call, and never what may be seen. */
+/** Taken slots affect which share serves a call, but not what a member may see. */
 function stateOf({ closed, shares }: ProviderSharing, at: number) {
   return { closed, shares: shares.map((share) => shareState(share, 0, at)) };
 }
@@ -106,7 +106,7 @@ interface Entry {
   readonly model: AdvertisedModel;
 }
 
-/** For an administrator: whoever may use them. */
+/** For an administrator: all models, whoever may use them. */
 function allOf(stock: Stock) {
   const { services } = stock.serving;
   return services.flatMap((service) =>
@@ -146,7 +146,7 @@ function present(stock: Stock, entry: Entry, asking: Asking | null) {
   };
 }
 
-/** By their ids, so that whoever serves the same stands together. */
+/** Ordered by id, so that providers of the same model are adjacent. */
 function ordered(rows: readonly ModelRow[]): readonly ModelRow[] {
   return rows.toSorted((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)));
 }

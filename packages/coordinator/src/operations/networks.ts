@@ -29,7 +29,7 @@ export const listNetworks = adminRead(z.strictObject({}), async ({ store }) => {
   return (await store.listNetworks()).map((network) => summarize(network, shares));
 });
 
-/** What is shared with it is there whether or not anybody is online. */
+/** The shares with it, whether or not their providers are online. */
 export const showNetwork = adminRead(oneNetwork, async ({ store }, args) => {
   const network = await resolveNetwork(store, args.network);
   const shares = sharesWith(network, await store.listShares(null));
@@ -107,7 +107,7 @@ function ownerStays({ name, ownerName }: Network): CommandError {
   return new CommandError(EXIT.conflict, message);
 }
 
-/** Deleted by somebody else since it was found. */
+/** Deleted meanwhile. */
 function gone({ name }: Network): CommandError {
   return new CommandError(EXIT.notFound, `the network '${name}' is gone.`);
 }

@@ -1,11 +1,11 @@
-/** What an administrative operation works on, and the form that each has. */
+/** The context of administrative operations, and their type. */
 import type * as z from 'zod';
 import type { AdminAssets } from '../core/usage/admin-assets.js';
 import type { AdminLinks, Links } from '../core/routing/links.js';
 import type { JobActions } from '../jobs/job-actions.js';
 import type { AssetLimits, Store } from '../store/port.js';
 
-/** Where a running coordinator is found. */
+/** The addresses of a running coordinator. */
 export interface ServerFacts {
   /** `http://127.0.0.1:7070`. */
   readonly address: string;
@@ -13,14 +13,14 @@ export interface ServerFacts {
   readonly publicUrl: string | null;
 }
 
-/** What a running coordinator knows of itself. */
+/** The state of a running coordinator. */
 export interface SystemFacts {
   readonly version: string;
-  /** Looks at the file of the database. */
+  /** Inspects the file of the database. */
   readonly database: () => { readonly bytes: number; readonly schemaVersion: number };
   readonly assetLimits: AssetLimits;
   readonly retentionMs: number;
-  /** Settings that bound what callers may do, by what the configuration file calls them. */
+  /** Settings that limit callers, by their names in the configuration file. */
   readonly limits: Readonly<Record<string, number | string | boolean>>;
 }
 
@@ -29,45 +29,45 @@ export type Retention = Readonly<
 >;
 
 export interface AdminContext {
-  /** What it changes is written down as `by`'s. */
+  /** Changes are logged with `by` as actor. */
   readonly store: Store;
-  /** Who asks: `cli:` and a user of this machine. */
+  /** The actor: `cli:` and a user of this machine, or `member:` and an id. */
   readonly by: string;
   /**
-   * The member who changes what is their own: `CAPS` limit them. Null: an administrator, who has no
+   * The member who changes their own data and is limited by `CAPS`. Null: an administrator, without
    * such limits.
    */
   readonly boundTo: string | null;
-  /** Where somebody's browser asks from; null if a command line of this machine does. */
+  /** The browser's address; null for a command line on this machine. */
   readonly address: string | null;
   /**
-   * The running coordinator's links, or null if the command line itself has opened the store.
+   * The links of the running coordinator; null if the command line itself has opened the store.
    */
   readonly links: (Links & AdminLinks) | null;
   readonly server: ServerFacts | null;
   /** Null if no coordinator runs. */
   readonly system: SystemFacts | null;
-  /** Somebody is a member now: the first one is not to be made by its link any more. */
+  /** A member was created: the set-up link of the first one becomes invalid. */
   readonly onMember: () => void;
   readonly assets: AdminAssets;
   readonly jobActions: JobActions;
-  /** From a row's making, or a job's end, to its deletion. */
+  /** Time from a row's creation, or a job's end, to its deletion. */
   readonly retention: Retention;
-  /** Whether jobs are taken, or would be where no coordinator runs. */
+  /** Whether jobs are accepted, or would be by a running coordinator. */
   readonly asyncEnabled: boolean;
   readonly now: () => number;
 }
 
-/** What there is before anybody asks. */
+/** The context without an actor. */
 export type AdminParts = Omit<AdminContext, 'by' | 'boundTo' | 'address'>;
 
-/** A read changes nothing, and costs little enough to be asked for again and again: by GET. */
+/** A read changes nothing, and is cheap enough to be polled: by GET. */
 export type CommandKind = 'read' | 'change';
 
 export interface AdminCommand<Kind extends CommandKind, Schema extends z.ZodType, Result> {
   readonly kind: Kind;
   readonly args: Schema;
-  /** Throws a `CommandError` for what its user can act on. The result is JSON, times Unix ms. */
+  /** Throws a `CommandError` for errors that its user can resolve. Returns JSON; times Unix ms. */
   readonly run: (context: AdminContext, args: z.output<Schema>) => Promise<Result>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Every administrative operation, once. A running coordinator executes them for its socket, and the
- * command line by itself where none runs: there is no second way of doing a thing.
+ * All administrative operations. A running coordinator executes them for its admin socket and the
+ * dashboard, and the command line itself if none runs.
  */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { LocalCall } from '@inference-gateway/shared/program/local-socket';
@@ -153,13 +153,13 @@ export type AdminResult<Name extends AdminName> = Awaited<ReturnType<Commands[Na
 
 type AnyCommand = AdminCommand<CommandKind, z.ZodType, object | null>;
 
-/** Null if there is none of this name. */
+/** Null if there is no operation of this name. */
 export function findAdminCommand(name: string): AnyCommand | null {
   const commands: Readonly<Record<string, AnyCommand>> = ADMIN_COMMANDS;
   return Object.hasOwn(commands, name) ? (commands[name] ?? null) : null;
 }
 
-/** Whoever calls without saying who it is. */
+/** The actor of a call without one. */
 const SOMEBODY = 'cli';
 
 /** Executes one call. Throws a `CommandError`: `usage` if the arguments are wrong. */

@@ -1,11 +1,11 @@
-/** What commands tell of a provider: its row, and its link where it has one. */
+/** The JSON of a provider: its row, and the state of its link if there is one. */
 import { SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
 import { formatDayHours } from '@inference-gateway/shared/day-hours';
 import type { ProviderView, LinkView } from '../core/routing/links.js';
 import type { Provider, ProviderActivity, Share } from '../store/port.js';
 import type { AdminContext } from './operation.js';
 
-/** By provider; none where no coordinator runs. */
+/** By provider; empty if no coordinator runs. */
 export function viewsById({ links }: AdminContext): ReadonlyMap<string, ProviderView> {
   return new Map(links?.providers().map((view) => [view.providerId, view]));
 }
@@ -19,9 +19,9 @@ export function presentProvider(provider: Provider, view: ProviderView | undefin
     owner: provider.ownerName,
     online: link !== null,
     draining: provider.draining,
-    /** It serves its owner alone. */
+    /** It serves only its owner. */
     paused: provider.paused,
-    /** False: it waits for an administrator. */
+    /** False: it waits for approval. */
     approved: provider.approvedAt !== null,
     owner_disabled: provider.isOwnerDisabled,
     gpus: gpusOf(provider, link),
@@ -34,7 +34,7 @@ export function presentProvider(provider: Provider, view: ProviderView | undefin
   };
 }
 
-/** All that is known of each, whether online or not. */
+/** All data of each, whether online or not. */
 export async function describeProviders(context: AdminContext, providers: readonly Provider[]) {
   const views = viewsById(context);
   const ids = providers.map(({ id }) => id);
@@ -61,7 +61,7 @@ function describe(provider: Provider, view?: ProviderView, activity?: ProviderAc
       ...service,
       busy: busy?.get(service.service_id) ?? 0,
     })),
-    /** Requests of this day, in UTC. */
+    /** Requests of today, in UTC. */
     served_today: activity?.servedToday ?? 0,
     last_error: lastError && {
       at: lastError.at,
@@ -72,7 +72,7 @@ function describe(provider: Provider, view?: ProviderView, activity?: ProviderAc
   };
 }
 
-/** What they are stays known while the machine is offline, what they do does not. */
+/** The cards are known while the machine is offline, their telemetry is not. */
 function gpusOf(provider: Provider, link: LinkView | null) {
   const gpus = link?.host.gpus ?? provider.host?.gpus ?? [];
   return gpus.map(({ name, vram_mib }, index) => {
@@ -88,7 +88,7 @@ function gpusOf(provider: Provider, link: LinkView | null) {
   });
 }
 
-/** The link knows better than the row, which is written a moment later. */
+/** The link is more current than the row, which is written a moment later. */
 export function servicesOf(
   provider: Provider,
   view: ProviderView | undefined,
@@ -101,17 +101,17 @@ export function nameOf({ ownerName, name }: Provider): string {
   return `${ownerName}/${name}`;
 }
 
-// What commands tell of a share.
+// The JSON of a share.
 
 export function presentShare({ subject, audience, caps, ...share }: Share) {
   const name = share.audienceName;
   return {
     id: share.id,
     provider: share.providerName,
-    /** All that the provider serves, where service and model are null. */
+    /** Everything that the provider serves, if service and model are null. */
     service_id: subject.serviceId,
     model: subject.model,
-    /** One of the two is null. */
+    /** Exactly one of the two is null. */
     network: audience.kind === 'network' ? name : null,
     member: audience.kind === 'member' ? name : null,
     slots: caps.slots,

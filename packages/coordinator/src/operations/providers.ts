@@ -29,12 +29,12 @@ export const showProvider = adminRead(oneProvider, async (context, args) => {
   return {
     ...details,
     shares: (await store.listShares(provider.id)).map(presentShare),
-    /** Members that its owner keeps from all that is theirs. */
+    /** Members that its owner blocks. */
     blocked: await blockedBy(store, provider.ownerId),
   };
 });
 
-/** Work under way goes on; new work goes elsewhere until `resume`. */
+/** Current work continues; new work goes elsewhere until `resume`. */
 export const drainProvider = adminChange(oneProvider, (context, args) =>
   setDraining(context, args.provider, true),
 );
@@ -42,7 +42,7 @@ export const resumeProvider = adminChange(oneProvider, (context, args) =>
   setDraining(context, args.provider, false),
 );
 
-/** Its owner's own work goes on; that of others goes elsewhere until `unpause`. */
+/** The owner's work continues; that of others goes elsewhere until `unpause`. */
 export const pauseProvider = adminChange(oneProvider, (context, args) =>
   setPaused(context, args.provider, true),
 );
@@ -58,13 +58,13 @@ export const kickProvider = adminChange(oneProvider, async ({ store, links }, ar
     const message = `${name} is not online, so there is no link to close.`;
     throw new CommandError(EXIT.conflict, message);
   }
-  // The link is no matter of the store, which writes down its own changes.
+  // Closing a link does not change the store, so that it is logged here.
   const subject = { kind: 'provider', id, name };
   await store.recordAudit({ action: 'provider.kick', subject, before: null, after: null });
   return { id, name };
 });
 
-/** From then on it gets work; nothing asks for it where the policy lets everybody in. */
+/** It gets work from then on; not needed if the policy approves every provider. */
 export const approveProvider = adminChange(oneProvider, async ({ store, now }, args) => {
   const provider = await resolveProvider(store, args.provider);
   const name = nameOf(provider);
@@ -86,7 +86,7 @@ export const renameProvider = adminChange(
   },
 );
 
-/** Its agent must enrol again, as another provider. */
+/** Its agent must enrol again, as a new provider. */
 export const removeProvider = adminChange(oneProvider, async ({ store, now }, args) => {
   const provider = await resolveProvider(store, args.provider);
   const shares = await store.listShares(provider.id);
@@ -111,7 +111,7 @@ async function blockedBy(store: Store, owner: string): Promise<readonly string[]
   return blocks.filter(({ ownerId }) => ownerId === owner).map(({ memberName }) => memberName);
 }
 
-/** Removed by somebody else since it was found. */
+/** Removed meanwhile. */
 function gone(provider: Provider): CommandError {
   return new CommandError(EXIT.notFound, `the provider ${nameOf(provider)} is gone.`);
 }

@@ -18,13 +18,13 @@ export const summarizeQueue = adminRead(nothing, async (context) => {
     processing: sum(queues.map(({ processing }) => processing)),
     oldest_queued_at: oldest.length === 0 ? null : Math.min(...oldest),
     last_tick_at: jobActions.lastTickAt,
-    // Nothing is dispatched where it is not enabled, whatever else ticks.
+    // Nothing is dispatched if it is not enabled, even though the ticks continue.
     worker_stalled: isStalled(queued, context.asyncEnabled ? jobActions.lastTickAt : null, now()),
     by_model: queues.map((queue) => present(queue, links)),
   };
 });
 
-/** The switch lies in the store, so that it holds after a restart. */
+/** The state is stored, so that it survives a restart. */
 export const pauseQueue = adminChange(nothing, async ({ jobActions, by }) => {
   await jobActions.setPaused(true, by);
   return { paused: true };
@@ -44,7 +44,7 @@ export const requeueStuck = adminChange(nothing, async ({ store, jobActions }) =
   return { requeued };
 });
 
-/** The queue, as the audit log names it: there is only one. */
+/** The queue as a subject of the audit log: there is only one. */
 const QUEUE = { kind: 'queue', id: 'queue', name: 'queue' } as const;
 
 function present(queue: ModelQueue, links: Links | null) {

@@ -1,6 +1,6 @@
 /**
- * What people write to name a member, a key, a provider or a network, and what it stands for.
- * Unknown exits 3, with what was probably meant; ambiguous exits 7, with the choices.
+ * Resolves references to members, keys, providers and networks as people type them. An unknown one
+ * exits 3, with a suggestion; an ambiguous one exits 7, with the choices.
  */
 import { isSecret } from '@inference-gateway/shared/ids';
 import { nearest } from '@inference-gateway/shared/nearest';
@@ -19,7 +19,7 @@ export async function resolveMember(store: Store, reference: string): Promise<Me
   throw unknown('member', { reference, known, list: 'user list' });
 }
 
-/** By id, prefix or `OWNER/NAME`. Of keys of one name, those that are revoked stand back. */
+/** By id, prefix or `OWNER/NAME`. Of keys with the same name, revoked ones come last. */
 export async function resolveKey(store: Store, reference: string): Promise<ApiKey> {
   if (isSecret('gwk', reference)) {
     throw secretInArgument(
@@ -36,7 +36,7 @@ export async function resolveKey(store: Store, reference: string): Promise<ApiKe
       (key.memberId === named?.ownerId && sameName(key.name, named.name)),
   );
   const live = matches.filter(({ revokedAt }) => revokedAt === null);
-  // The owner as written, where it is one: only what is wrong should count as different.
+  // The owner as typed, if valid: suggestions compare only the wrong part.
   const known = keys.map(({ memberId, memberEmail, name }) =>
     memberId === named?.ownerId ? `${named.owner}/${name}` : `${memberEmail}/${name}`,
   );
@@ -78,7 +78,7 @@ export async function resolveNetwork(store: Store, reference: string): Promise<N
   });
 }
 
-/** An id wins over a name, which can be chosen to look like one. */
+/** An id has precedence over a name, which can be chosen to look like an id. */
 function idFirst<T extends { readonly id: string }>(
   matches: readonly T[],
   reference: string,
@@ -87,7 +87,7 @@ function idFirst<T extends { readonly id: string }>(
   return exact.length > 0 ? exact : matches;
 }
 
-/** What has no name is known by its id alone, and no other is near it. */
+/** Resources without a name are found only by id, without suggestions. */
 export function unknownId(noun: 'job' | 'batch' | 'token', reference: string): CommandError {
   const shown = reference.slice(0, SHOWN_CHARACTERS);
   const message = `there is no ${noun} '${shown}'. "${noun} list" shows the newest with their ids.`;
@@ -96,7 +96,7 @@ export function unknownId(noun: 'job' | 'batch' | 'token', reference: string): C
 
 interface OwnersPart {
   readonly ownerId: string;
-  /** As written. */
+  /** As typed. */
   readonly owner: string;
   readonly name: string;
 }
@@ -113,7 +113,7 @@ async function ownersPart(store: Store, reference: string): Promise<OwnersPart |
 interface Search {
   readonly reference: string;
   readonly known: readonly string[];
-  /** The command that shows all. */
+  /** The command that lists all. */
   readonly list: string;
 }
 
@@ -140,7 +140,7 @@ export function unknown(noun: string, { reference, known, list }: Search): Comma
   );
 }
 
-/** `prefer` is what to write in its place. */
+/** `prefer`: the form to use instead. */
 export function secretInArgument(what: string, prefer: string): CommandError {
   const message =
     `that is ${what}, which other users of this machine may now have seen. Name it by ${prefer}, ` +
@@ -148,14 +148,14 @@ export function secretInArgument(what: string, prefer: string): CommandError {
   return new CommandError(EXIT.usage, message);
 }
 
-/** As the store compares names. */
+/** Folds a name as the store does for comparison. */
 export function sameName(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 
-// What members and providers are called, for whoever reads their ids.
+// Names of members and providers by id.
 
-/** By id, as other commands name them. */
+/** By id, in the form of other commands. */
 export async function memberNames(store: Store): Promise<ReadonlyMap<string, string>> {
   return new Map((await store.listMembers()).map(({ id, name }) => [id, name]));
 }
@@ -167,8 +167,8 @@ export async function providerNames(store: Store): Promise<ReadonlyMap<string, s
 }
 
 /**
- * The same for those that are named: a running coordinator knows nearly all of them by heart, and
- * reads what each of them serves only for the others.
+ * The same for the given ids: a running coordinator has nearly all of them in memory, and reads
+ * only the others.
  */
 export async function namesOfProviders(
   { store, links }: Pick<AdminContext, 'store' | 'links'>,

@@ -17,7 +17,7 @@ const subjectId = z
   .max(MAX_SUBJECT, `an id of a service or model has at most ${MAX_SUBJECT} characters`)
   .nullable();
 
-/** What a share binds, and with whom; null is not named. */
+/** The subject and audience of a share; null: not given. */
 const selectors = z.strictObject({
   provider: z.string(),
   service: subjectId,
@@ -87,8 +87,8 @@ const endedShares = namedShares
   });
 
 /**
- * Ends every share that fits all that is named: what is left out fits anything, so that nothing
- * stays shared by a selector that somebody forgot.
+ * Ends every share that matches all given selectors: an omitted one matches anything, so that no
+ * share remains because of a forgotten selector.
  */
 export const unshareProvider = adminChange(endedShares, async ({ store }, args) => {
   const provider = await resolveProvider(store, args.provider);
@@ -106,13 +106,13 @@ function namesOneSubject({ service, model }: Selectors): boolean {
   return service === null || model === null;
 }
 
-/** How many of the three ways to name shares are taken. */
+/** How many of the three ways to select shares are used. */
 function namedWays({ service, model, network, user, share, all }: EndedShares): number {
   const named = [service, model, network, user].some((one) => one !== null);
   return [named, share !== null, all].filter(Boolean).length;
 }
 
-/** Of the two, one is named. */
+/** Exactly one of the two is given. */
 async function resolveAudience(store: Store, { network, user }: Selectors): Promise<Audience> {
   if (network !== null) return { kind: 'network', id: (await resolveNetwork(store, network)).id };
   return { kind: 'member', id: (await resolveMember(store, user ?? '')).id };
@@ -157,7 +157,7 @@ function capUpTo(most: number, option: string) {
 
 const pair = z.strictObject({ member: z.string(), owner: z.string() });
 
-/** Whatever the owner shares, with a network or by name, the member gets nothing of it. */
+/** Excludes the member from all shares of the owner, with a network or by name. */
 export const blockMember = adminChange(pair, async (context, args) => {
   const { store, now } = context;
   const { member, owner } = await resolvePair(store, args);

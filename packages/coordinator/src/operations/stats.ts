@@ -7,12 +7,12 @@ import { memberNames, namesOfProviders, resolveMember } from './references.js';
 import { listLimit } from './arguments.js';
 
 const question = z.strictObject({
-  /** Null: since ever. */
+  /** Null: no lower bound. */
   since_s: z.int().min(1).nullable(),
   by: z.enum(USAGE_GROUPS),
-  /** Who asked; null: anybody. */
+  /** The caller; null: all members. */
   user: z.string().nullable(),
-  /** Whose providers answered; null: anybody's. */
+  /** The owner of the answering providers; null: any. */
   owner: z.string().nullable().default(null),
 });
 
@@ -24,13 +24,13 @@ export const showStats = adminRead(question, async (context, args) => {
   return stats.map((stat) => present(stat, names));
 });
 
-/** Of a chart: whoever comes after them is too thin to be seen. */
+/** Groups of a chart: further ones would be too thin to be seen. */
 const MAX_GROUPS = 100;
 
-/** Each day has a row a group. */
+/** A row per day and group. */
 const MAX_SERIES_S = 400 * 86_400;
 
-/** The same day by day, for charts. */
+/** The same per day, for charts. */
 export const showSeries = adminRead(
   question.extend({ since_s: z.int().min(1).max(MAX_SERIES_S, 'a series has at most 400 days') }),
   async (context, args) => {
@@ -43,13 +43,13 @@ export const showSeries = adminRead(
 
 async function queryOf({ store, now }: AdminContext, { by, since_s, user, owner }: Question) {
   const member = user === null ? null : await resolveMember(store, user);
-  // A moment long before the first day has no date.
+  // A time long before the first day is no valid date.
   const since = since_s === null ? null : Math.max(0, now() - since_s * 1_000);
   const answered = owner === null ? {} : { ownerId: (await resolveMember(store, owner)).id };
   return { since, by, memberId: member?.id ?? null, ...answered };
 }
 
-/** What the groups are called; null if a group's id is its name. */
+/** Names of the groups; null if a group's id is its name. */
 async function namesOf(
   context: AdminContext,
   by: UsageGroup,
@@ -106,7 +106,7 @@ export const listRecentUsage = adminRead(
   async (context, { user, limit, after }) => {
     const { store } = context;
     const { id: memberId } = await resolveMember(store, user);
-    // One more than asked for tells whether there are more.
+    // One more than requested shows whether there are more.
     const rows = await store.recentUsage({ memberId, limit: limit + 1, after });
     const keys = new Map((await store.listKeys(memberId)).map(({ id, name }) => [id, name]));
     const answered = rows.map(({ providerId }) => providerId);
@@ -130,7 +130,7 @@ function presentRecent(row: UsageRow, { keys, providers }: Names) {
     endpoint: row.endpoint,
     model: row.model,
     source: row.source,
-    /** Null if it came from the console. */
+    /** Null if it came from the dashboard. */
     key: keys.get(row.keyId) ?? null,
     provider: providers.get(row.providerId ?? '') ?? null,
     prompt_tokens: row.promptTokens,

@@ -3,10 +3,10 @@ import * as z from 'zod';
 import type { Store } from '../store/port.js';
 import { adminChange, adminRead } from './operation.js';
 
-/** Of nobody: the sum of all is the same for each. */
+/** Without a member: the sum of all is the same for each. */
 const ANYBODY = '';
 
-/** One subject for all of them: the log is looked through by subject, and not from end to end. */
+/** One subject for all backups, because the log is indexed by subject. */
 const BACKUP = { kind: 'backup', id: 'backup' };
 
 const ACTION = 'backup.create';
@@ -30,7 +30,7 @@ export const showSystem = adminRead(z.strictObject({}), async (context) => {
     retention_days: system.retentionMs / DAY_MS,
     async_enabled: asyncEnabled,
     queue_paused: await store.isQueuePaused(),
-    /** Null: none is known. */
+    /** Null: no backup is known. */
     last_backup_at: await lastBackupAt(store),
     limits: system.limits,
   };
@@ -40,12 +40,12 @@ const DAY_MS = 86_400_000;
 
 const MAX_PATH = 4_096;
 
-/** The command line makes backups, whether or not a coordinator runs, and tells of it here. */
+/** Backups are made by the command line, with or without a coordinator, and recorded here. */
 export const recordBackup = adminChange(
   z.strictObject({
-    /** Its file, or `stdout`. */
+    /** The backup's file, or `stdout`. */
     target: z.string().min(1).max(MAX_PATH),
-    /** Of the database and the files in it. */
+    /** Bytes of the database and the files in it. */
     bytes: z.int().min(0),
   }),
   async ({ store, by }, { target, bytes }) => {
@@ -60,7 +60,7 @@ export const recordBackup = adminChange(
   },
 );
 
-/** Unix ms; null if none is known: it may have been made by copying the folder. */
+/** Unix ms; null if none is known: the folder may have been copied instead. */
 export async function lastBackupAt(store: Store): Promise<number | null> {
   const question = { since: null, action: ACTION, actor: null, subjectId: BACKUP.id, limit: 1 };
   const [newest] = await store.listAudit(question);

@@ -1,16 +1,16 @@
-/** The browsers that are logged in: a cookie on their side, a row on ours. */
+/** Sessions of the dashboard: a cookie in the browser, a row in the store. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { newSecret, isSecret } from '@inference-gateway/shared/ids';
 import { hashSecret } from '@inference-gateway/shared/program/secret';
 import type { Member, MemberSession, Store } from '../../store/port.js';
 import type { Context } from '../edge/context.js';
 
-/** Since its last use. */
+/** Lifetime since its last use. */
 export const SESSION_MS = 30 * 86_400_000;
 
 const MAX_USER_AGENT = 256;
 
-/** Who has shown that they know the member's password. */
+/** A member whose password was checked. */
 export interface Proven {
   readonly memberId: string;
   readonly passwordHash: string;
@@ -21,11 +21,11 @@ export interface LoggedIn {
   readonly member: Member;
 }
 
-/** What a request tells of where it comes from. */
+/** What a request shows about its origin. */
 export interface Visit {
-  /** The header `Cookie`; empty where there is none. */
+  /** The header `Cookie`; empty if there is none. */
   readonly cookie: string;
-  /** As far as proxies are trusted to tell it. */
+  /** The client's address, according to trusted proxies. */
   readonly address: string;
 }
 
@@ -39,8 +39,8 @@ export class ConsoleSessions {
   }
 
   /**
-   * Logs the browser in, whoever it was before. False if the password was changed while it was
-   * looked at: whoever changes it is promised that nobody is in with the old one.
+   * Logs the browser in, replacing an earlier session. False if the password was changed while it
+   * was checked: changing it guarantees that no session with the old one remains.
    */
   async start(ctx: Context, { memberId, passwordHash }: Proven): Promise<boolean> {
     await this.#endRow(ctx);
@@ -61,15 +61,15 @@ export class ConsoleSessions {
     return session !== null;
   }
 
-  /** Whether the request has the form of one that acts through a session, live or not. */
+  /** Whether the request uses a session, valid or not. */
   isNamedBy(ctx: Context): boolean {
     return this.#cookie.read(ctx.get('cookie')) !== null;
   }
 
   /**
-   * Who acts, by the cookie, which lives on with its session: it is written again only when the
-   * store notes a use, once a minute. Throws `not_logged_in`; the cookie stays then, as a page that
-   * asks while its browser logs in anew would take away the new one.
+   * The member of the session. Its cookie is renewed when the store records a use, once a minute.
+   * Throws `not_logged_in` without clearing the cookie: a page's request during a new log-in would
+   * otherwise delete the new cookie.
    */
   async identify(ctx: Context): Promise<LoggedIn> {
     const now = Date.now();
@@ -82,7 +82,7 @@ export class ConsoleSessions {
     return loggedIn;
   }
 
-  /** Whose socket it is that is about to open, which cannot be given a cookie. Null: nobody's. */
+  /** The member of a WebSocket upgrade, which cannot set a cookie. Null if there is none. */
   async find(visit: Visit): Promise<LoggedIn | null> {
     return (await this.#find(visit, Date.now()))?.loggedIn ?? null;
   }
@@ -117,13 +117,13 @@ function visitOf(ctx: Context): Visit {
   return { cookie: ctx.get('cookie'), address: ctx.state.ip };
 }
 
-/** The openapi document tells the first. */
+/** The OpenAPI document names the first. */
 const NAME = 'gateway_session';
 
-/** Browsers take a name like this over https alone, and only for exactly this host. */
+/** Browsers accept a cookie with this prefix only over https, and only for exactly this host. */
 const SECURE_NAME = `__Host-${NAME}`;
 
-/** Where a browser keeps the secret of its session: no script of any page can read it. */
+/** The cookie with the secret of the session, which scripts of pages cannot read. */
 export class SessionCookie {
   readonly #publicUrl: () => string;
 
@@ -131,7 +131,7 @@ export class SessionCookie {
     this.#publicUrl = publicUrl;
   }
 
-  /** Of the header `Cookie`. Null if there is none, or none of ours. */
+  /** From the header `Cookie`. Null if it has no session cookie. */
   read(header: string): string | null {
     const name = this.#isSecure ? SECURE_NAME : NAME;
     const start = `${name}=`;
@@ -150,7 +150,7 @@ export class SessionCookie {
     this.write(ctx, '', 0);
   }
 
-  /** As browsers see it: behind a proxy, the connection to us is not encrypted. */
+  /** As seen by the browser: behind a proxy, the connection to us is not encrypted. */
   get #isSecure(): boolean {
     return this.#publicUrl().startsWith('https:');
   }

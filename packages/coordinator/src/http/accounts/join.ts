@@ -1,4 +1,4 @@
-/** `POST /api/join`: an invite becomes a member, and where wanted their first API key. */
+/** `POST /api/join`: accepts an invite, and creates the first API key if requested. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { isSecret } from '@inference-gateway/shared/ids';
 import { check } from '@inference-gateway/shared/openai/check';
@@ -15,11 +15,11 @@ import { AddressLimit } from '../edge/address-limit.js';
 import type { RequestState } from '../edge/context.js';
 import type { JsonBodies } from '../bodies/body.js';
 
-/** An address within a minute: each costs a hash, whether or not the invite is good. */
+/** Per address and minute: each costs a hash, whether or not the invite is valid. */
 const MAX_TRIES = 10;
 
 const name = z.string().trim().regex(NAME_PATTERN, NAME_RULE);
-/** The password is looked at apart: a wrong one is not to be repeated. */
+/** The password is checked separately, so that errors do not repeat it. */
 const joining = z.object({
   token: z.string(),
   name,
@@ -57,14 +57,14 @@ export function joinRoutes(router: Router<RequestState>, parts: JoinParts): void
   });
 }
 
-/** The secret alone, or the link that `user invite` printed: it stands behind the `#`. */
+/** The secret alone, or the link that `user invite` printed, with the secret after the `#`. */
 function hashInvite(token: string): string {
   const secret = token.slice(token.lastIndexOf('#') + 1).trim();
   if (isSecret('gwi', secret)) return hashSecret(secret);
   throw refused();
 }
 
-/** Why, is nobody's business who has no good one. */
+/** The reason is not shown to a caller without a valid invite. */
 function refused(): ApiError {
   const message =
     'The invite is not accepted: it is not whole, or has been used or revoked, or has expired. ' +
@@ -82,7 +82,7 @@ function memberOf(outcome: Created<Member>, wanted: Joining): Member {
   throw new ApiError('name_taken', message, { param: 'token' });
 }
 
-/** Shown this once. */
+/** Shown only this once. */
 async function firstKey(
   store: Pick<Store, 'by'>,
   memberId: string,

@@ -1,4 +1,4 @@
-/** Whether somebody is who they say they are: address and password, tried slowly. */
+/** Log-in by e-mail address and password, with delays against guessing. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { PasswordQueue } from '../../accounts/password-queue.js';
 import { addressGroup, addressNetwork } from '../../core/access/address-group.js';
@@ -9,11 +9,11 @@ import type { Proven } from './browser-sessions.js';
 export interface Credentials {
   readonly email: string;
   readonly password: string;
-  /** Where the attempt comes from. */
+  /** The client's address. */
   readonly address: string;
 }
 
-/** One thing that guesses are counted against. */
+/** A key that wrong attempts are counted against. */
 interface Count {
   readonly throttle: LogInThrottle;
   readonly key: string;
@@ -33,8 +33,8 @@ export class LogIn {
   }
 
   /**
-   * Null if it was wrong; throws `rate_limit_exceeded` after too many of those. Neither, nor the
-   * time that it takes, tells whether somebody has the address.
+   * Null if it was wrong; throws `rate_limit_exceeded` after too many wrong attempts. Neither these
+   * nor the time taken reveal whether the address exists.
    */
   async attempt(credentials: Credentials): Promise<Proven | null> {
     const { ofAccount, ofOrigin } = this.#countsOf(credentials);
@@ -55,8 +55,8 @@ export class LogIn {
   }
 
   /**
-   * Whoever guesses at one account from one address is stopped there, and its owner elsewhere is
-   * not.
+   * Guessing one account from one address blocks that address, but not the account's owner at
+   * another.
    */
   #countsOf({ email, address: from }: Credentials) {
     const account = email.toLowerCase();
@@ -81,8 +81,8 @@ export class LogIn {
 }
 
 /**
- * What was right, or could not be looked at, is held against nobody; what was wrong before it still
- * is against the address, which others may share, and guess.
+ * An attempt that was right, or could not be checked, is not counted. Earlier wrong ones still
+ * count against the address, which others may share.
  */
 function settle(counts: readonly Count[], isWrong: boolean): void {
   const now = performance.now();

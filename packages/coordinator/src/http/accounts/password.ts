@@ -1,4 +1,4 @@
-/** `POST /api/console/v1/password`: a member chooses another password for the dashboard. */
+/** `POST /api/console/v1/password`: a member changes their password. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { check } from '@inference-gateway/shared/openai/check';
 import type Router from '@koa/router';
@@ -11,14 +11,14 @@ import type { RequestState } from '../edge/context.js';
 import type { LogIn } from './log-in.js';
 import type { JsonBodies } from '../bodies/body.js';
 
-/** Looked at apart: a wrong one is not to be repeated. */
+/** Checked separately, so that errors do not repeat it. */
 const change = z.object({ current: z.string(), password: z.string() });
 
 export interface PasswordRouteParts {
   readonly bodies: JsonBodies;
   readonly store: Pick<Store, 'by'>;
   readonly passwords: Pick<PasswordQueue, 'hash'>;
-  /** Whoever sits down at an open browser guesses no faster than anybody who logs in. */
+  /** Guessing in an open browser is slowed down as at the log-in. */
   readonly logIn: LogIn;
   readonly sessions: ConsoleSessions;
 }
@@ -35,13 +35,13 @@ export function passwordRoutes(router: Router<RequestState>, parts: PasswordRout
     if (proven === null) throw wrongCurrent();
     const passwordHash = await passwords.hash(password);
     await replace(store, proven, passwordHash);
-    // Every session has ended with the password, this browser's, too.
+    // The change has ended every session, including this browser's.
     if (!(await sessions.start(ctx, { ...proven, passwordHash }))) throw wrongCurrent();
     ctx.status = 204;
   });
 }
 
-/** Whoever sets another one meanwhile, an admin for one who was robbed, is not overruled. */
+/** A change made meanwhile, for instance by an administrator after a theft, is not overwritten. */
 async function replace(
   store: Pick<Store, 'by'>,
   { memberId, passwordHash: formerPasswordHash }: Proven,

@@ -1,4 +1,4 @@
-/** `/api/console/v1/session`: logging in to the dashboard, seeing who one is, and logging out. */
+/** `/api/console/v1/session`: log-in to the dashboard, the current session, log-out. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { check } from '@inference-gateway/shared/openai/check';
 import type Router from '@koa/router';
@@ -17,9 +17,9 @@ export interface SessionRouteParts {
   readonly bodies: JsonBodies;
   readonly logIn: LogIn;
   readonly sessions: ConsoleSessions;
-  /** Of this program. */
+  /** Version of this program. */
   readonly version: string;
-  /** Asked for at each answer: the port is known only once the server listens. */
+  /** Called for each answer: the port is known only once the server listens. */
   readonly publicUrl: () => string;
 }
 
@@ -56,7 +56,7 @@ function present({ session, member }: LoggedIn) {
   return { member: { id, name, email, role }, expires_at: Math.floor(session.expiresAt / 1_000) };
 }
 
-/** What the page shows of the gateway itself. */
+/** What the page shows about the gateway itself. */
 function presentGateway({ version, publicUrl }: SessionRouteParts) {
   return { version, public_url: publicUrl(), base_url: `${publicUrl()}/v1` };
 }

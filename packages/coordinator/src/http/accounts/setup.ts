@@ -1,4 +1,4 @@
-/** `/api/setup`: the first administrator, made by whoever has the link that `start` has printed. */
+/** `/api/setup`: creates the first administrator, with the link that `start` has printed. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { check } from '@inference-gateway/shared/openai/check';
 import type Router from '@koa/router';
@@ -15,10 +15,10 @@ import type { RequestState } from '../edge/context.js';
 import type { JsonBodies } from '../bodies/body.js';
 
 const PATH = '/api/setup';
-/** An address within a minute: each good one costs a hash. */
+/** Per address and minute: each valid one costs a hash. */
 const MAX_TRIES = 10;
 
-/** The password is looked at apart: a wrong one is not to be repeated. */
+/** The password is checked separately, so that errors do not repeat it. */
 const setup = z.object({
   token: z.string(),
   name: z.string().trim().regex(NAME_PATTERN, NAME_RULE),

@@ -1,6 +1,6 @@
 /**
- * `/agent/v1/self` and `/agent/v1/shares`: an agent asks how its provider stands, and shares it or
- * no longer shares it for its owner, as `gateway-coordinator provider share` does.
+ * `/agent/v1/self` and `/agent/v1/shares`: an agent reads the state of its provider, and creates or
+ * ends shares for its owner, as `gateway-coordinator provider share` does.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { nearest } from '@inference-gateway/shared/nearest';
@@ -20,14 +20,14 @@ import { AddressLimit } from '../edge/address-limit.js';
 import type { Context, RequestState } from '../edge/context.js';
 import type { JsonBodies } from '../bodies/body.js';
 
-/** An address within a minute: a first start of ten machines behind one. */
+/** Per address and minute: enough for the first start of ten machines behind one address. */
 const MAX_CALLS = 120;
 
 export interface AgentParts {
   readonly bodies: JsonBodies;
   readonly store: Pick<Store, 'by' | 'findProviderByToken' | 'listNetworks' | 'listShares'>;
   readonly links: Pick<Links, 'providers'>;
-  /** Of this coordinator. */
+  /** Version of this coordinator. */
   readonly version: string;
 }
 
@@ -75,7 +75,7 @@ async function share(provider: Provider, body: unknown, { store, links }: AgentP
   return { ...presentAgentShare(shared.value), warning };
 }
 
-/** Of one provider, by its own token: each is kept in memory, and an agent may be anybody's. */
+/** Most shares of a provider, created by its agent: each is kept in memory. */
 const MAX_SHARES = 256;
 
 function tooMany(count: number): ApiError {
@@ -85,7 +85,7 @@ function tooMany(count: number): ApiError {
   return new ApiError('invalid_value', message);
 }
 
-/** Whatever of the provider is shared, a member's command line may have shared it. */
+/** All shares of the provider, including those made on a command line. */
 async function unshare(provider: Provider, id: string, { store }: AgentParts): Promise<void> {
   const isOwn = (one: Share): boolean => one.id === id;
   if (!(await store.listShares(provider.id)).some(isOwn)) throw noShare(id);
@@ -96,7 +96,7 @@ function actorOf({ id }: Provider): string {
   return `provider:${id}`;
 }
 
-/** The link knows better than the row, which is written a moment later. */
+/** The link is more current than the row, which is written a moment later. */
 function servicesOf(provider: Provider, links: AgentParts['links']): Provider['services'] {
   const view = links.providers().find(({ providerId }) => providerId === provider.id);
   return view === undefined || view.link === null ? provider.services : view.services;
@@ -110,7 +110,7 @@ async function networksOf(
   return networks.filter(({ members }) => members.some(({ id }) => id === ownerId));
 }
 
-/** Networks of others look as if there were none: who is in no network need not know its name. */
+/** Networks without the owner count as unknown: their names are not revealed. */
 function findNetwork(networks: readonly Network[], reference: string): Network {
   const wanted = reference.toLowerCase();
   const network = networks.find(
@@ -134,15 +134,15 @@ function noShare(id: string): ApiError {
   return new ApiError('share_not_found', message);
 }
 
-// What an agent is told of its own provider. Times are Unix ms, as on its link.
+// An agent's own provider. Times are Unix ms, as on its link.
 interface Self {
   readonly provider: Provider;
-  /** Those that its owner is in. */
+  /** The networks that its owner is in. */
   readonly networks: readonly Network[];
   readonly shares: readonly Share[];
   readonly gateway: {
     readonly version: string;
-    /** The subprotocols that it speaks. */
+    /** Supported subprotocols. */
     readonly protocols: readonly string[];
     readonly now: number;
   };
@@ -177,10 +177,10 @@ function presentAgentShare({ id, subject, audience, audienceName, caps, ...share
   };
 }
 
-// What an agent sends to share something of its provider.
+// The body of an agent's request for a share.
 const subject = z.string().min(1).max(SHARE_LIMITS.subjectCharacters).nullish();
 
-/** Strict: a cap that is mistyped would share more than was wanted. */
+/** Strict: a mistyped cap would share more than intended. */
 const newShare = z.strictObject({
   /** Name or id. */
   network: z.string().min(1).max(64),
@@ -218,7 +218,7 @@ function readHours({ hours = null, time_zone: timeZone = null }: NewShareBody): 
   throw new ApiError('invalid_value', `'${param}': ${hoursFault(hours, timeZone)}`, { param });
 }
 
-/** Whose agent asks: the token that opens its link opens these few requests, too. */
+/** The provider of the agent's token, which is also the token of its link. */
 async function authenticateAgent(
   authorization: string,
   store: Pick<Store, 'findProviderByToken'>,

@@ -1,6 +1,6 @@
 /**
- * `POST /agent/v1/device` and `/token`: a machine asks to be let in, shows the code that it is
- * given, and polls until somebody has approved it (RFC 8628).
+ * `POST /agent/v1/device` and `/token`: a device requests a code, shows it, and polls until a
+ * member has approved it (RFC 8628).
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { isSecret, newSecret, newUserCode } from '@inference-gateway/shared/ids';
@@ -18,10 +18,10 @@ import { presentEnrolment } from './enroll.js';
 
 export const DEVICE_TIMES: DeviceTimes = { expiresInS: 600, intervalS: 5 };
 
-/** An address within a minute. */
+/** Per address and minute. */
 const MAX_LOG_INS = 10;
 
-/** Ten machines behind one address, each twelve times. */
+/** Ten devices behind one address, each twelve times. */
 const MAX_POLLS = 120;
 
 const asking = z.object({
@@ -35,16 +35,16 @@ const asking = z.object({
 const polling = z.object({ device_code: z.string() });
 
 export interface DeviceTimes {
-  /** How long somebody has to approve it. */
+  /** Time for its approval. */
   readonly expiresInS: number;
-  /** Between two polls. */
+  /** Interval between two polls. */
   readonly intervalS: number;
 }
 
 export interface DeviceParts {
   readonly bodies: JsonBodies;
   readonly store: Pick<Store, 'by'>;
-  /** Whether an administrator looks at new providers before they get work. */
+  /** Whether an administrator must approve new providers. */
   readonly providerApproval: boolean;
   readonly times: DeviceTimes;
   readonly publicUrl: () => string;
@@ -105,7 +105,7 @@ function pollRoute(router: Router<RequestState>, parts: DeviceParts): void {
   });
 }
 
-/** Where a member types the code, and where it is typed already (RFC 8628, section 3.2). */
+/** The page for the code, without and with the code filled in (RFC 8628, section 3.2). */
 function pagesOf(origin: string, userCode: string) {
   const page = `${origin}/device`;
   return { verification_uri: page, verification_uri_complete: `${page}?code=${userCode}` };
@@ -151,16 +151,16 @@ function nameTaken(): ApiError {
   return new ApiError('name_taken', message, { param: 'name' });
 }
 
-/** Each time that somebody asks too early, their interval grows by so much. */
+/** Each poll that is too early increases the interval by this. */
 const SLOWER_BY_MS = 5_000;
 
 /** A timer may fire a little early. */
 const TOLERANCE_MS = 100;
 
-/** Those who wait; where there are more, the one that has waited longest is not held back. */
+/** Waiting devices; beyond it, the one waiting longest is no longer slowed down. */
 const MAX_REMEMBERED = 1_000;
 
-/** How often a machine may ask whether it has been let in: RFC 8628, section 3.5. */
+/** The polling interval of a device: RFC 8628, section 3.5. */
 export class PollPace {
   readonly #intervalS: number;
   readonly #waiting = new Map<string, { at: number; intervalMs: number }>();
@@ -169,7 +169,7 @@ export class PollPace {
     this.#intervalS = intervalS;
   }
 
-  /** Whether it is too early at `now` (monotonic ms); whoever was never noted may ask. */
+  /** Whether it is too early at `now` (monotonic ms); an unknown device may poll. */
   isTooEarly(device: string, now: number): boolean {
     const known = this.#waiting.get(device);
     if (known === undefined) return false;
@@ -179,7 +179,7 @@ export class PollPace {
     return isEarly;
   }
 
-  /** It was told to wait. */
+  /** The device was told to wait. */
   note(device: string, now: number): void {
     if (this.#waiting.has(device)) return;
     const [oldest] = this.#waiting.keys();
@@ -187,7 +187,7 @@ export class PollPace {
     this.#waiting.set(device, { at: now, intervalMs: this.#intervalS * 1_000 });
   }
 
-  /** It waits no more. */
+  /** The device no longer waits. */
   forget(device: string): void {
     this.#waiting.delete(device);
   }

@@ -18,9 +18,9 @@ const enrollment = z.object({
 export interface EnrollParts {
   readonly bodies: JsonBodies;
   readonly store: Pick<Store, 'by'>;
-  /** Whether an administrator looks at new providers before they get work. */
+  /** Whether an administrator must approve new providers. */
   readonly providerApproval: boolean;
-  /** A provider has a new token: whoever is connected with the old one is to go. */
+  /** A provider has a new token: a link with the old one is closed. */
   readonly onReplaced: (providerId: string) => void;
 }
 
@@ -46,15 +46,15 @@ export function enrollRoutes(router: Router<RequestState>, parts: EnrollParts): 
       const message = `You have a provider '${name ?? ''}' already. Choose another --name.`;
       throw new ApiError('name_taken', message, { param: 'name' });
     }
-    // Whoever enrols for the first time has no link that could be closed.
+    // A provider that enrols for the first time has no link to close.
     onReplaced(outcome.value.id);
-    // The token is in it, which is told this once.
+    // It contains the token, which is shown only this once.
     ctx.set('Cache-Control', 'no-store');
     ctx.body = presentEnrolment(outcome.value, agentToken);
   });
 }
 
-/** However a machine was let in. */
+/** The answer to every kind of enrolment. */
 export function presentEnrolment({ id, name, approvedAt }: Provider, token: string) {
   return { provider_id: id, name, token, approved: approvedAt !== null };
 }

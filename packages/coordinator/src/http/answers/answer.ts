@@ -1,20 +1,20 @@
-/** The answer of one call on its way to an HTTP caller. */
+/** The answer of a call to an HTTP caller. */
 import type { ApiError } from '@inference-gateway/shared/errors';
 import type { ServerResponse } from 'node:http';
 import type { Measures } from '../../assets/measures.js';
 import type { Sink, Answerer } from '../../run/work.js';
 
 export interface HttpAnswer extends Sink {
-  /** Of an answer that ended well. */
+  /** The answer has ended successfully. */
   readonly measures: Measures;
   /**
-   * The call has failed, or its caller has left (null): what was gathered is dropped. True if
-   * the caller was told here, or cannot be told any more; else the boundary tells it.
+   * The call has failed, or its caller has left (null): collected data is dropped. True if the
+   * error was sent here, or cannot be sent any more; else the error boundary sends it.
    */
   fail(error: ApiError | null): boolean;
 }
 
-// What every answer of a provider tells the caller about its way.
+// Headers of every answer of a provider.
 
 export function setAnswerHeaders(response: ServerResponse, answerer: Answerer): void {
   response.setHeader('x-provider', encodeURIComponent(answerer.providerName));
@@ -24,18 +24,18 @@ export function setAnswerHeaders(response: ServerResponse, answerer: Answerer): 
     response.setHeader('x-queue-ms', String(Math.round(queueMs)));
     response.setHeader('x-gateway-overhead-ms', String(Math.round(overheadMs)));
   }
-  // A provider that took over may have no such limit.
+  // A provider that replaced another may have no such limit.
   if (answerer.maxTokens === null) response.removeHeader('x-max-tokens');
   else response.setHeader('x-max-tokens', String(answerer.maxTokens));
 }
 
-/** Of an answer that is whole before its head goes out: a stream says it in its usage. */
+/** Only for an answer that is complete before its head is sent: a stream has it in its usage. */
 export function setUsageHeader(response: ServerResponse, isEstimated: boolean): void {
   if (isEstimated) response.setHeader('x-usage', 'estimated');
   else response.removeHeader('x-usage');
 }
 
-/** The head of an answer that ends well: written with its first byte. */
+/** The head of a successful answer, written with its first byte. */
 export function setAnswerHead(
   response: ServerResponse,
   answerer: Answerer | null,

@@ -1,4 +1,4 @@
-/** The answers of the kinds of endpoints, each in the form that its caller asks for. */
+/** The answers of the kinds of endpoints, in the requested form. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { filesOf } from '@inference-gateway/shared/openai/kinds';
 import { AnswerFiles } from '../../assets/answer-files.js';
@@ -36,19 +36,19 @@ export interface Answered {
   readonly work: Call;
   readonly call: ReadCall;
   readonly fitted: FittedCall;
-  /** What the member may still keep of generated files. */
+  /** The member's remaining space for generated files. */
   readonly spaceBytes: number;
-  /** Ends the work where its caller reads nothing. */
+  /** Ends the work if its caller does not read. */
   readonly departure: AbortController;
 }
 
-/** JSON, or the events that the caller asks for. */
+/** JSON, or server-sent events if requested. */
 export function textAnswer({ ctx, work, departure }: Answered, parts: AnswerParts): HttpAnswer {
   if (work.stream) return new StreamAnswer(ctx.res, parts.timing, stalling(departure));
   return new JsonAnswer(ctx.res, parts.bodies.shareOf(ctx));
 }
 
-/** One file as it is, or its address. */
+/** One file, or its URL. */
 export function fileAnswer(answered: Answered, parts: AnswerParts): HttpAnswer {
   const media = mediaParts(answered, parts);
   const { call, departure } = answered;
@@ -64,7 +64,7 @@ function stalling(departure: AbortController): () => void {
   return () => departure.abort(CALLER_STALLED);
 }
 
-/** OpenAI's models of this name know no `url`, and their callers read `b64_json` unasked. */
+/** OpenAI's models of this name have no `url`, and their callers expect `b64_json` unasked. */
 const GPT_IMAGE = /^gpt-image-/;
 
 function imageForms({ model, responseFormat }: ReadCall['request']): readonly FileForm[] {
@@ -91,7 +91,7 @@ export function transcriptAnswer(
 function mediaParts({ ctx, work, fitted, spaceBytes }: Answered, parts: AnswerParts): MediaParts {
   const { library, timing, assetLinks } = parts;
   const { endpoint, model, requestId, caller } = work;
-  // From its end on: a link made now would have aged by the time of the answer.
+  // The lifetime begins at the end: a link created now would already be older by then.
   const urlOf = (id: string): string => assetLinks.urlsFor(caller.assets ?? null)(id);
   const { media } = ENDPOINTS[endpoint];
   if (media === null) throw new Error(`${endpoint} is answered without files`);

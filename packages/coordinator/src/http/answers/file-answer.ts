@@ -1,7 +1,7 @@
 /**
- * The bytes of one file, as they come; they are written as the caller's asset on the way. A WAV
- * whose header promises no length, because it was made while it was sent, is held until it is whole
- * and its header is mended: a caller's player believes what it says.
+ * The bytes of one file, as they arrive; they are also stored as the caller's asset. A WAV without
+ * a length in its header, because it was streamed, is held until it is complete and its header is
+ * corrected: players rely on the header.
  */
 import type { ServerResponse } from 'node:http';
 import { measureFiles, NOTHING_MEASURED } from '../../assets/measures.js';
@@ -55,7 +55,7 @@ export class FileAnswer implements HttpAnswer {
     const kept = await this.#parts.files.end();
     if ('fault' in kept) {
       if (!this.committed) return kept.fault;
-      // Its caller has all of it: only the copy for their history is missing.
+      // The caller has the whole file; only the stored copy is missing.
       this.#parts.response.end();
       return null;
     }
@@ -66,7 +66,7 @@ export class FileAnswer implements HttpAnswer {
     return null;
   }
 
-  /** Bytes that are out cannot be taken back: cut off, they cannot be taken for a whole file. */
+  /** Sent bytes cannot be taken back: the connection is cut, so that the file looks incomplete. */
   fail(error: ApiError | null): boolean {
     this.#parts.files.discard();
     if (!this.committed) return error === null;
@@ -80,7 +80,7 @@ export class FileAnswer implements HttpAnswer {
     if (this.#isHeld) return;
     if (!this.committed) this.#setHeaders(contentType, assetId);
     this.committed = true;
-    // They count where the rest does not come.
+    // They are metered if the rest does not arrive.
     this.#sent ??= new SentSound(contentType);
     this.#sent.add(bytes);
     this.measures = { audioMs: this.#sent.ms, images: 0 };
@@ -106,12 +106,12 @@ export class FileAnswer implements HttpAnswer {
   }
 }
 
-/** What answers of files are made with. */
+/** Dependencies of file answers. */
 export interface MediaParts {
   readonly response: ServerResponse;
   readonly timing: PaceTiming;
   readonly files: AnswerFiles;
   readonly library: AssetLibrary;
-  /** Where an asset is fetched. */
+  /** The URL of an asset. */
   readonly urlOf: (assetId: string) => string;
 }

@@ -1,6 +1,6 @@
 /**
- * Files as a JSON list: their addresses, or the files themselves in base64 (specification, section
- * 2, ImageResponse). They are kept as assets in either case, and read from there.
+ * Files as a JSON list: their URLs, or the files in base64 (specification, section 2,
+ * ImageResponse). They are stored as assets in either case, and read from there.
  */
 import { measureFiles, NOTHING_MEASURED } from '../../assets/measures.js';
 import type { Asset } from '../../store/port.js';
@@ -13,7 +13,7 @@ import { JSON_TYPE } from './json-answer.js';
 import type { MediaParts } from './file-answer.js';
 import { sendStored } from './paced-response.js';
 
-/** How a file is told: its address, or itself. */
+/** The form of a file: its URL, or its bytes. */
 export type FileForm = 'url' | 'b64_json';
 
 /** Text, or an asset in base64. */
@@ -105,9 +105,9 @@ async function* bytesOf(
   }
 }
 
-// Base64 of bytes that come in pieces: no file is held whole for it.
+// Base64 of bytes in pieces, so that no file is held in memory.
 
-/** Three bytes are four characters; the last ones are filled up. */
+/** Three bytes are four characters; the last group is padded. */
 export function base64Length(bytes: number): number {
   return Math.ceil(bytes / 3) * 4;
 }

@@ -1,6 +1,6 @@
 /**
- * A JSON answer: held until it is whole, so that half of one is never sent and any provider can
- * fail.
+ * A JSON answer: held until it is complete, so that no partial answer is sent and another provider
+ * can be tried.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { ServerResponse } from 'node:http';
@@ -13,7 +13,7 @@ import type { MeteredTokens } from '../../core/usage/usage-bounds.js';
 import { setAnswerHead, setUsageHeader } from './answer.js';
 import type { HttpAnswer } from './answer.js';
 
-/** The provider's document as the caller gets it. */
+/** The provider's document in the form for the caller. */
 export interface Rendered {
   readonly contentType: string;
   readonly body: Buffer;
@@ -21,8 +21,8 @@ export interface Rendered {
 }
 
 /**
- * Returns a string that says what is wrong where it is not the document that was due, and an
- * `ApiError` where the document is right and the caller's request cannot be met with it.
+ * Returns a string with the error if the document is invalid, and an `ApiError` if it is valid but
+ * cannot fulfil the caller's request.
  */
 export type Render = (document: Buffer) => Outcome | Promise<Outcome>;
 type Outcome = Rendered | ApiError | string;

@@ -1,13 +1,13 @@
 /**
- * A response that is written as fast as its caller reads. A caller who takes nothing for too long
- * has stalled, and loses the connection.
+ * A response with backpressure: written as fast as its caller reads. A caller who reads nothing for
+ * too long has stalled, and loses the connection.
  */
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 export interface PaceTiming {
-  /** A caller that takes no byte for this long has stalled. */
+  /** A caller that reads no byte for this long has stalled. */
   readonly stallMs: number;
 }
 
@@ -55,25 +55,25 @@ export class PacedResponse {
   }
 }
 
-// An answer that lies on disk, on its way to a caller who may read slowly or leave.
+// Sends an answer from disk to a caller who may read slowly or leave.
 
-/** A fixed number; Node warns of a leak from eleven on. */
+/** The number of listeners is fixed, but Node warns of a leak from eleven on. */
 const MAX_LISTENERS = 20;
 
 interface Stored {
   readonly bytes: number;
   readonly pieces: AsyncIterable<Uint8Array>;
-  /** A caller that takes no byte for this long has stalled. */
+  /** A caller that reads no byte for this long has stalled. */
   readonly stallMs: number;
 }
 
-/** Resolves when the caller has it all, or has left. */
+/** Resolves when the caller has everything, or has left. */
 export async function sendStored(response: ServerResponse, stored: Stored): Promise<void> {
   const { bytes, pieces, stallMs } = stored;
   response.setHeader('Content-Length', bytes);
-  // A pipeline listens beside all those who wait for the end of a call.
+  // A pipeline adds listeners to those that wait for the end of a call.
   response.setMaxListeners(MAX_LISTENERS);
   response.setTimeout(stallMs, () => response.destroy());
-  // What can go wrong here is that the caller has left; the answer itself is whole and kept.
+  // The only error here is that the caller has left; the answer itself is complete and stored.
   await pipeline(Readable.from(pieces), response).catch(() => response.destroy());
 }

@@ -1,5 +1,5 @@
 /**
- * A streamed answer. Headers go out with the first event or after a stretch of silence; from then
+ * A streamed answer. Headers are sent with the first event or after a period of silence; from then
  * on silence is filled with comments, an error is an event, and the end is always `data: [DONE]`.
  */
 import type { ApiError } from '@inference-gateway/shared/errors';
@@ -18,7 +18,7 @@ export interface StreamTiming extends PaceTiming {
   readonly keepAliveMs: number;
 }
 
-/** Not `: ping`: one popular client takes that for the end of the stream. */
+/** Not `: ping`, which one popular client treats as the end of the stream. */
 const KEEP_ALIVE = ': keep-alive\n\n';
 
 const DONE = 'data: [DONE]\n\n';
@@ -66,7 +66,7 @@ export class StreamAnswer implements HttpAnswer {
     return null;
   }
 
-  /** An error event ends the stream, where headers are out already. */
+  /** Ends the stream with an error event, if headers were already sent. */
   fail(error: ApiError | null): boolean {
     if (!this.#response.headersSent || error === null) {
       this.#silence.stop();
@@ -127,16 +127,16 @@ const CARRIAGE_RETURN = 13;
 const EVENT_START = Buffer.from('data: {');
 
 /**
- * Cuts an agent's bytes into whole server-sent events and checks each: one `data: {…}` line and a
- * blank line. Half an event is held back, so that an error event never lands in the middle of a
+ * Splits an agent's bytes into complete server-sent events and checks each: one `data: {…}` line
+ * and a blank line. A partial event is held back, so that an error event is never inserted into a
  * line.
  */
 export class EventSplitter {
   readonly #held = new GatheredBytes();
 
-  /** The whole events that these bytes complete (perhaps none), or what is wrong with them. */
+  /** The events that these bytes complete (perhaps none), or an error. */
   push(bytes: Uint8Array): { readonly events: Buffer } | { readonly problem: string } {
-    // What was held ends no event; only its last byte may be the first half of a blank line.
+    // The held bytes end no event; only the last byte may be the first half of a blank line.
     const searchFrom = Math.max(0, this.#held.length - 1);
     this.#held.append(bytes);
     const all = this.#held.bytes;

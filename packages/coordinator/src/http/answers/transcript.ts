@@ -1,4 +1,4 @@
-/** A transcript in the form that its caller asked for (specification, section 2, Transcription). */
+/** A transcript in the requested form (specification, section 2, Transcription). */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { BODY_LIMITS, jsonFault } from '@inference-gateway/shared/json/scan';
 import * as z from 'zod';
@@ -7,21 +7,21 @@ import { JSON_TYPE } from './json-answer.js';
 import type { Render, Rendered } from './json-answer.js';
 
 export interface TranscriptForm {
-  /** `downgraded` is `verbose_json` where no model has timestamps: the text alone, as JSON. */
+  /** `downgraded`: `verbose_json` without timestamps in any model: only the text, as JSON. */
   readonly format: 'json' | 'text' | 'verbose_json' | 'srt' | 'vtt' | 'downgraded';
-  /** What `verbose_json` shows. */
+  /** Fields of `verbose_json`. */
   readonly granularities: readonly string[];
-  /** Of the uploaded file, as far as it can be measured. */
+  /** Duration of the uploaded file, if it can be measured. */
   readonly seconds: Promise<number | null>;
 }
 
-/** What a transcript is made of, but for the provider's document. */
+/** What a transcript needs beside the provider's document. */
 export interface TranscriptFacts extends Omit<TranscriptForm, 'seconds'> {
-  /** Of the file; null if it could not be measured. */
+  /** Duration of the file; null if it could not be measured. */
   readonly seconds: number | null;
 }
 
-/** Renders what is too large for the loop (`large-bodies.ts`). */
+/** Renders transcripts that are too large for the event loop (`large-bodies.ts`). */
 export type RenderLarge = (
   document: Buffer,
   facts: TranscriptFacts,
@@ -29,7 +29,7 @@ export type RenderLarge = (
 
 /** Hours of speech, with every word and token. */
 const MAX_TRANSCRIPT_BYTES = 8 * 1024 * 1024;
-/** Up to so much is rendered on the loop: some milliseconds. */
+/** Bytes that are rendered on the event loop: some milliseconds. */
 const MAX_SMALL_BYTES = 256 * 1024;
 const SMALL_LIMITS = { ...BODY_LIMITS, maxValues: 5_000, maxNumbers: 20_000 };
 
@@ -44,7 +44,7 @@ const transcript = z.object({
 const segment = z.looseObject({});
 const word = z.object({ word: z.string(), start: seconds, end: seconds });
 
-/** What OpenAI's own segments always hold: the AI SDK refuses a transcript without any of it. */
+/** Fields that OpenAI's segments always have: the AI SDK refuses a transcript without them. */
 const SEGMENT = {
   seek: 0,
   text: '',
@@ -59,7 +59,7 @@ const SEGMENT = {
 
 type Transcript = z.infer<typeof transcript>;
 
-/** The duration is the gateway's own measurement; the provider's counts only where that fails. */
+/** The duration is measured by the gateway; the provider's value is used only if that fails. */
 export function renderTranscript(form: TranscriptForm, renderLarge: RenderLarge): Render {
   return async (document) => {
     if (document.length > MAX_TRANSCRIPT_BYTES) return 'it is longer than 8 MiB';
@@ -70,7 +70,7 @@ export function renderTranscript(form: TranscriptForm, renderLarge: RenderLarge)
   };
 }
 
-/** The transcript, or what is wrong with the provider's document or with the caller's request. */
+/** The transcript, or an error of the provider's document or the caller's request. */
 export function transcriptOf(
   document: Buffer,
   facts: TranscriptFacts,
@@ -115,8 +115,8 @@ function render(
 const cue = z.object({ text: z.string(), start: seconds, end: seconds });
 
 /**
- * Made of the segments, a cue each: not every server makes subtitles. Silence has none; speech
- * without segments cannot be shown in time.
+ * Built from the segments, a cue each, because not every server creates subtitles. Silence has
+ * none; speech without segments has no times.
  */
 function subtitlesOf(
   { text, segments }: Transcript,
@@ -145,7 +145,7 @@ function noSubtitles(format: string): ApiError {
   return new ApiError('unsupported_value', message, { param: 'response_format' });
 }
 
-/** One line: an empty one would end the cue. */
+/** In one line, because an empty line would end the cue. */
 function cueText(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
@@ -171,7 +171,7 @@ function clock(time: number, mark: ',' | '.'): string {
 }
 
 /**
- * All of them, or none where one is wrong: zod would note every wrong one, and an agent can send
+ * All of them, or none if one is invalid: zod would record every invalid one, and an agent can send
  * millions.
  */
 function allOf<T>(schema: z.ZodType<T>, items: readonly unknown[] | null | undefined): T[] {
@@ -184,7 +184,7 @@ function allOf<T>(schema: z.ZodType<T>, items: readonly unknown[] | null | undef
   return read;
 }
 
-/** What the provider says of a segment stays as it is. */
+/** Further fields of a segment are passed on unchanged. */
 function fillSegment(segment: Record<string, unknown>, id: number): Record<string, unknown> {
   const said = Object.entries(segment).filter(([, value]) => value !== null);
   return { id, ...SEGMENT, ...Object.fromEntries(said) };

@@ -1,11 +1,11 @@
-/** Signed links: whoever holds one may fetch that one asset, until it expires. */
+/** Signed links: their holder may fetch one asset until the link expires. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { AssetLinks, LinkVerdict } from '../../assets/asset-links.js';
 import type { Context, Middleware } from '../edge/context.js';
 
 const ONE_ASSET = /^\/api\/inference\/assets\/([^/]+)$/;
 
-/** Lists and deletions are opened by no link. */
+/** A link does not permit lists or deletions. */
 export function readAssetLink(links: AssetLinks): Middleware {
   return (ctx, next) => {
     const isFetch = ctx.method === 'GET' || ctx.method === 'HEAD';
@@ -15,12 +15,12 @@ export function readAssetLink(links: AssetLinks): Middleware {
   };
 }
 
-/** Then no key is asked for, and a wrong one does not matter. */
+/** With a valid link no key is needed, and an invalid one is ignored. */
 export function isOpenedByLink(ctx: Context): boolean {
   return ctx.state.assetLink?.kind === 'good';
 }
 
-/** What a fetch of an asset without any key is told, whether or not there is such an asset. */
+/** The answer to a fetch without a key, whether or not the asset exists. */
 export function assetRefusal(verdict: Exclude<LinkVerdict, { kind: 'good' }>): ApiError {
   switch (verdict.kind) {
     case 'none':

@@ -26,7 +26,7 @@ export function assetRoutes(router: Router<RequestState>, parts: AssetParts): vo
   router.get('/api/inference/assets', async (ctx) => {
     const { memberId, assets: access = null } = callerOf(ctx);
     const { limit, after } = readPage(ctx, MAX_LIMIT);
-    // One more than asked for tells whether there are more.
+    // One more than requested shows whether there are more.
     const assets = await library.list(memberId, { limit: limit + 1, after });
     const urlOf = assetLinks.urlsFor(access);
     ctx.body = listOf(assets, limit, (asset) => present(asset, urlOf));
@@ -40,7 +40,7 @@ export function assetRoutes(router: Router<RequestState>, parts: AssetParts): vo
       ? library.findLinked(id)
       : library.find(id, callerOf(ctx).memberId));
     if (asset === null) throw assetNotFound(id);
-    // Web pages of other origins show a file by its mere address only where that is all it takes.
+    // Pages of other origins may embed a file only if its URL alone is enough to fetch it.
     ctx.set('Cross-Origin-Resource-Policy', isLinked ? 'cross-origin' : 'same-origin');
     const { stallMs } = timing;
     const untilMs = isLinked ? assetLink.untilMs : asset.expiresAt;
@@ -70,27 +70,27 @@ function present(asset: Asset, urlOf: (id: string) => string) {
   };
 }
 
-// The bytes of an asset as an answer: whole, a range of it, or the word that nothing changed.
+// The bytes of an asset as an answer: the whole file, a range, or 304.
 
-/** A copy that somebody may have deleted here is kept no longer than this by its reader. */
+/** Cache lifetime: the asset may be deleted here meanwhile. */
 const MAX_AGE_S = 86_400;
 
-/** Models made the file, and who asked them may have had a page with scripts in mind. */
+/** The file was generated, and may be a page with scripts. */
 const NO_SCRIPTS = "default-src 'none'; sandbox";
 
 interface Sent {
   readonly asset: Asset;
   readonly library: Pick<AssetLibrary, 'stream'>;
-  /** Unix ms: a copy is good no longer than its reader's right. */
+  /** Unix ms: a cached copy must not outlive the reader's permission. */
   readonly untilMs: number;
-  /** A caller that takes no byte for this long loses the connection. */
+  /** A caller that reads no byte for this long loses the connection. */
   readonly stallMs: number;
 }
 
-/** Throws `asset_not_found` where the file has gone meanwhile. */
+/** Throws `asset_not_found` if the file was deleted meanwhile. */
 async function sendAsset(ctx: Context, sent: Sent): Promise<void> {
   const { asset, library, stallMs } = sent;
-  // One browser, two members: the copy of one is not an answer to the other.
+  // Two members may use one browser: the cached copy of one must not be shown to the other.
   ctx.vary('Cookie, Authorization');
   if (isAnother(ctx, asset)) return refuse(ctx, 412, asset);
   if (isUnchanged(ctx, asset)) {
@@ -142,7 +142,7 @@ function setHeaders(ctx: Context, { asset, untilMs }: Sent): void {
     'Content-Disposition': `inline; filename="${id}.${extensionOf(contentType)}"`,
     'Content-Security-Policy': NO_SCRIPTS,
     'X-Content-Type-Options': 'nosniff',
-    // The address may be a link that opens it.
+    // The URL may be a signed link.
     'Referrer-Policy': 'no-referrer',
   });
 }
@@ -153,16 +153,16 @@ function etagOf({ sha256 }: Asset): string {
   return `"${sha256}"`;
 }
 
-/** Headers tell whole seconds. */
+/** Headers have whole seconds. */
 function modifiedAt({ createdAt }: Asset): number {
   return Math.floor(createdAt / 1000) * 1000;
 }
 
-/** Whether the caller has said that it wants another file than this. */
+/** Whether a precondition of the request fails. */
 function isAnother(ctx: Context, asset: Asset): boolean {
   const match = ctx.get('If-Match');
   if (match !== '') return match !== '*' && !tagsIn(match).includes(etagOf(asset));
-  // What is no date is ignored: a comparison with it is false.
+  // An invalid date is ignored: comparisons with it are false.
   return modifiedAt(asset) > Date.parse(ctx.get('If-Unmodified-Since'));
 }
 
@@ -192,7 +192,7 @@ function readRange(ctx: Context, asset: Asset): ByteRange | 'outside' | null {
   return first === undefined ? null : { start: first.start, end: first.end + 1 };
 }
 
-/** A part is wanted only of the file of which the caller has the rest. */
+/** A range is returned only of the version of which the caller has the rest. */
 function isRangeOfThis(ctx: Context, asset: Asset): boolean {
   const ifRange = ctx.get('If-Range');
   if (ifRange === '') return true;

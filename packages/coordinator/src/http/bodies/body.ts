@@ -1,4 +1,4 @@
-/** JSON bodies: held whole, up to their limit, within one budget of memory for all callers. */
+/** JSON bodies: held in memory, up to their limit, within one budget for all callers. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { RequestLimits } from '@inference-gateway/shared/openai/requests';
 import { JsonScan, MAX_SMALL_BYTES, MAX_SMALL_VALUES } from '@inference-gateway/shared/json/scan';
@@ -23,8 +23,8 @@ export class JsonBodies {
   readonly #large: LargeBodies | null;
 
   /**
-   * `budget` is the memory for bodies and answers, which jobs take theirs from, too; `large` the
-   * thread for large bodies, null if none can be large.
+   * `budget`: the memory budget for bodies and answers, shared with jobs; `large`: the thread for
+   * large bodies, null if there are none.
    */
   constructor(
     { maxJsonBytes }: { readonly maxJsonBytes: number },
@@ -36,14 +36,14 @@ export class JsonBodies {
   }
 
   /**
-   * Reads and parses a body of at most some kilobytes, whose memory counts as that of `holder`: of
-   * the member or provider that is known to send it, else of the sender's network.
+   * Reads and parses a body of at most some kilobytes, whose memory is charged to `holder`: the
+   * authenticated member or provider, else the sender's network.
    */
   async read(ctx: Context, holder = holderOf(ctx)): Promise<unknown> {
     return parseJson((await this.#collect(ctx, holder)).bytes);
   }
 
-  /** Reads and checks the request. Its memory counts as held until the answer has ended. */
+  /** Reads and checks the request. Its memory is held until the answer has ended. */
   async readRequest(ctx: Context, asked: RequestAsked): Promise<Judged<JudgedRequest>> {
     const { bytes, values } = await this.#collect(ctx);
     const question = { kind: 'request', ...asked, memberId: callerOf(ctx).memberId } as const;
@@ -62,7 +62,7 @@ export class JsonBodies {
     return judgeBatch(parseJson(bytes), question);
   }
 
-  /** For an answer that is held whole; given back when it has ended. */
+  /** Memory for an answer that is held; released when it has ended. */
   shareOf(ctx: Context, holder = holderOf(ctx)): Share {
     const share = this.#budget.open(holder);
     ctx.res.once('close', () => share.release());
@@ -89,7 +89,7 @@ export class JsonBodies {
       }
       refuse(scan.end());
     } catch (error) {
-      // A refused caller's connection may linger, and must not hold memory that is free again.
+      // The connection of a refused caller may stay open, and must not hold released memory.
       share.release();
       body.clear();
       stop();
@@ -111,23 +111,23 @@ export class JsonBodies {
   }
 }
 
-/** Before anything is parsed: its values, not its bytes, are what time and memory go by. */
+/** Before parsing: time and memory depend on the number of values, not on bytes. */
 function refuse(fault: string | null): void {
   if (fault === null) return;
   throw new ApiError('invalid_json', `The request body is refused: ${fault}. Send less at once.`);
 }
 
-/** A stranger is told by the network: all of them together would be kept out by one. */
+/** Unauthenticated senders are distinguished by network, so that one does not block all others. */
 function holderOf({ state: { caller, ip } }: Context): string {
   return caller?.memberId ?? addressNetwork(ip);
 }
 
-/** A refused body is read on and dropped: destroyed, it would block or reset the connection. */
+/** A refused body is read and dropped: destroying it would block or reset the connection. */
 function piecesOf(body: Readable): AsyncIterable<Buffer> {
   return body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
 }
 
-/** `application/json`, with or without parameters; what is labelled as nothing is read as JSON. */
+/** `application/json`, with or without parameters; a body without a type is read as JSON. */
 function requireJson(ctx: Context): void {
   const type = ctx.get('content-type').split(';')[0]?.trim().toLowerCase() ?? '';
   if (type === '' || type === 'application/json' || type.endsWith('+json')) return;
@@ -139,22 +139,22 @@ function isLarge(bytes: Buffer, values: number): boolean {
   return bytes.length > MAX_SMALL_BYTES || values > MAX_SMALL_VALUES;
 }
 
-/** Of everything but the API itself: a few fields each. */
+/** Limit of bodies outside of the API: a few fields each. */
 const MAX_SMALL_BODY_BYTES = 64 * 1024;
 
 const MAX_SMALL_HELD_BYTES = 4 * 1024 * 1024;
 
-/** Of one member or machine, or one network of strangers: slow senders leave the others room. */
+/** Per member, provider or unauthenticated network, so that slow senders leave room for others. */
 const MAX_SMALL_HELD_BY_ONE_BYTES = MAX_SMALL_HELD_BYTES / 4;
 
 /**
- * What is read apart from the callers' memory, so that they cannot keep anybody from changing
- * something, and strangers can keep out neither.
+ * Budgets separate from the callers' memory, so that calls cannot block changes, and
+ * unauthenticated senders can block neither.
  */
 export interface SmallBodies {
-  /** Of members and machines that have said who they are. */
+  /** Of authenticated members and machines. */
   readonly known: JsonBodies;
-  /** Of those who have not: log-ins, invites, new machines. */
+  /** Of unauthenticated senders: log-ins, invites, new machines. */
   readonly strangers: JsonBodies;
 }
 
@@ -168,8 +168,8 @@ function openSmall(): JsonBodies {
   return new JsonBodies({ maxJsonBytes: MAX_SMALL_BODY_BYTES }, parts);
 }
 
-// Request bodies as they were before their sender compressed them. Limits count what comes out, so
-// that a small body that grows without end is stopped as early as a large one.
+// Decompresses request bodies. Limits count decompressed bytes, so that a small body that grows
+// without end is stopped as early as a large one.
 
 const DECODERS: ReadonlyMap<string, () => NodeJS.ReadWriteStream & Readable> = new Map([
   ['gzip', createGunzip],
@@ -183,13 +183,13 @@ const ACCEPTED = 'gzip, deflate, br';
 interface DecodedBody {
   readonly stream: Readable;
   /**
-   * Decodes no further. What is still sent is read and dropped: a request that is destroyed would
-   * block or reset its connection.
+   * Stops decoding. The rest is read and dropped: destroying the request would block or reset its
+   * connection.
    */
   readonly stop: () => void;
 }
 
-/** Throws `unsupported_content_type` where the body comes in an encoding that is not known. */
+/** Throws `unsupported_content_type` if the body has an unknown encoding. */
 export function decodedBody(ctx: Context): DecodedBody {
   const { req } = ctx;
   const encoding = ctx.get('content-encoding').trim().toLowerCase();
@@ -213,13 +213,13 @@ export function decodedBody(ctx: Context): DecodedBody {
   };
 }
 
-/** Null if something else failed: only the decoder's errors and the disk's have a number. */
+/** Null for other errors: only those of the decoder and the disk have a number. */
 export function decodingFault(error: unknown, ctx: Context): string | null {
   if (!(error instanceof Error) || !('errno' in error) || 'syscall' in error) return null;
   return `it is not ${ctx.get('content-encoding')}, as Content-Encoding says: ${error.message}`;
 }
 
-/** Characters of an unknown encoding that are told back. */
+/** Characters of an unknown encoding that are repeated in the error. */
 const MAX_SHOWN = 80;
 
 function unknownEncoding(encoding: string): ApiError {

@@ -1,4 +1,4 @@
-/** From the bytes of a JSON body to a checked request: on the loop, or in a thread beside it. */
+/** From the bytes of a JSON body to a checked request: on the event loop, or in a thread. */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { parseBatch } from '@inference-gateway/shared/openai/batch-requests';
@@ -6,13 +6,13 @@ import type { ParsedBatch } from '@inference-gateway/shared/openai/batch-request
 import { parseRequest } from '@inference-gateway/shared/openai/requests';
 import type { ParsedRequest, RequestLimits } from '@inference-gateway/shared/openai/requests';
 
-/** What is asked of a body. */
+/** What a body is checked for. */
 export type Question =
   | {
       readonly kind: 'request';
       readonly endpoint: EndpointKey;
       readonly limits: RequestLimits;
-      /** Whose conversation it may go on with. */
+      /** The caller whose conversation it may continue. */
       readonly memberId: string;
     }
   | { readonly kind: 'batch'; readonly limits: RequestLimits };
@@ -21,19 +21,19 @@ export type Question =
 export interface Judged<T> {
   /** Whether it says `async: true`, whatever else is wrong with it. */
   readonly isSubmission: boolean;
-  /** Throws an `ApiError` if the request is not what its endpoint takes. */
+  /** Throws an `ApiError` if the request is not valid for its endpoint. */
   readonly take: () => T;
 }
 
-/** What is asked of messages that are no values of the body any more. */
+/** What is read from messages that are no longer values of the body. */
 export interface Reading {
-  /** The first part of every kind of media. */
+  /** The first part of each kind of media. */
   readonly media: readonly MediaPart[];
-  /** The conversations that it may go on with. */
+  /** The conversations that it may continue. */
   readonly prefixes: readonly string[];
 }
 
-/** A request, and what was read of it in the thread; absent, it is read from the body. */
+/** A request, and what the thread has read from it; absent: read from the body. */
 export interface JudgedRequest {
   readonly request: ParsedRequest;
   readonly reading?: Reading;
@@ -75,7 +75,7 @@ export function isSubmission(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'async' in body && body.async === true;
 }
 
-/** By the `type` of a part of a message: what a model must take beside text. */
+/** By the `type` of a part of a message: the input kind that a model must accept. */
 const INPUT_OF_PART: Readonly<Record<string, string>> = {
   image_url: 'image',
   input_image: 'image',
@@ -90,12 +90,12 @@ export interface MediaPart {
   readonly param: string;
 }
 
-/** The parts of messages that are more than text, in their order. */
+/** The parts of messages that are not text, in order. */
 export function* mediaIn(messages: unknown): Generator<MediaPart> {
   if (!Array.isArray(messages)) return;
   for (const [at, message] of (messages as { readonly content?: unknown }[]).entries()) {
     const content = message?.content;
-    // Plain text is by far the commonest content and holds no parts.
+    // Plain text is by far the most common content, and has no parts.
     if (!Array.isArray(content)) continue;
     for (const [index, part] of (content as ({ readonly type?: unknown } | null)[]).entries()) {
       const type = part?.type;

@@ -13,9 +13,9 @@ import { isSubmission, judgeBatch, judgeRequest, mediaIn, parseJson } from './ju
 import type { MediaPart } from './judge-body.js';
 import type { Answer, Fault, ThreadQuestion, Written } from './large-bodies.js';
 
-/** Fields that are changed, counted or dropped on the way to a provider. */
+/** Fields that are changed, counted or removed before a provider gets the body. */
 const KEPT: ReadonlySet<string> = new Set([...TOKEN_FIELDS, 'stream', 'stream_options', 'voice']);
-/** Each of them is looked at on the loop, and has no reason to be long. */
+/** Each of them is read on the event loop, and need not be long. */
 const MAX_KEPT_CHARACTERS = 16_384;
 
 answerInThread({ answerTo, blocksOf });
@@ -62,7 +62,7 @@ function transcriptAnswer(document: Buffer, facts: TranscriptFacts): Answer {
   const rendered = transcriptOf(document, facts);
   if (rendered instanceof ApiError) throw rendered;
   if (typeof rendered === 'string') return { kind: 'transcript', rendered };
-  // Segments are filled up with what OpenAI's own hold, which may be much more than was sent.
+  // Segments get the missing fields of OpenAI's own, which may be much more than was sent.
   if (rendered.body.length > MAX_ANSWER_BYTES) {
     return { kind: 'transcript', rendered: 'it is longer than 32 MiB when it is written out' };
   }

@@ -1,8 +1,8 @@
 /**
- * Large JSON bodies are parsed, checked and written again in a thread of their own: on the loop,
- * every stream and every agent's link would wait for it. What comes back is small values and bytes
- * (`shared/json/sparse.ts`). Members take turns, so that nobody's many large bodies keep another's
- * waiting. Large transcripts, which agents send, are read and written there, too.
+ * Large JSON bodies are parsed, checked and serialized in a thread: on the event loop, all streams
+ * and links would wait for it. The results are small values and bytes (`shared/json/sparse.ts`).
+ * Members take turns, so that one member's many large bodies do not delay another's. Large
+ * transcripts of agents are read and written there, too.
  */
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
@@ -27,7 +27,7 @@ export interface Written {
   readonly reading: Reading;
 }
 
-/** Its code is null if it is our own. */
+/** Its code is null if it is an internal error. */
 export interface Fault {
   readonly code: ErrorCode | null;
   readonly message: string;
@@ -44,7 +44,7 @@ export type Answer =
     }
   | {
       readonly kind: 'transcript';
-      /** Or what is wrong with the document. */
+      /** Or the error of the document. */
       readonly rendered: WrittenTranscript | string;
     }
   | { readonly kind: 'fault'; readonly isSubmission: boolean; readonly fault: Fault };
@@ -57,7 +57,7 @@ export class LargeBodies {
   /** Members take turns. */
   readonly #thread = new ThreadQueue<ThreadQuestion, Answer>(WORKER_FILE, unread);
 
-  /** Bodies that were read so far. */
+  /** Number of bodies so far. */
   get read(): number {
     return this.#thread.done;
   }
@@ -85,13 +85,13 @@ export class LargeBodies {
     return { items: read, label, webhook };
   }
 
-  /** Where the thread cannot, the caller is told so: its provider has done what was asked. */
+  /** If the thread fails, the caller gets an error: its provider has done its work. */
   async renderTranscript(
     document: Buffer,
     memberId: string,
     facts: TranscriptFacts,
   ): Promise<Rendered | ApiError | string> {
-    // A copy, which is handed over: whoever holds the document holds it on.
+    // A copy that is transferred: the holder of the document keeps it.
     const copy = Buffer.from(document);
     const answer = await this.#thread
       .ask(memberId, { kind: 'transcript', facts }, copy)

@@ -1,4 +1,4 @@
-/** The event loop belongs to everybody: a long list is worked on for this time, and then others. */
+/** Ms of work on a long list before the event loop may do other work. */
 const TURN_MS = 5;
 
 export async function mapInTurns<T, R>(

@@ -9,15 +9,15 @@ import { pipeline } from 'node:stream/promises';
 const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
 /**
- * Each piece is a trip to the thread pool: pieces of 64 KiB took 31 % of the coordinator's main
- * thread while it passed on uploads (`npm run bench -- media --cpu-prof DIR`).
+ * Each piece is a call of the thread pool: pieces of 64 KiB took 31 % of the coordinator's main
+ * thread while it forwarded uploads (`npm run bench -- media --cpu-prof DIR`).
  */
 const PIECE_BYTES = 256 * 1024;
 
 export class Spool {
   readonly #folder: string;
 
-  /** Removes what a coordinator left behind that ended too soon. Needs the lock of the folder. */
+  /** Removes files of a coordinator that crashed. Requires the lock of the folder. */
   constructor(folder: string) {
     this.#folder = folder;
     rmSync(folder, { recursive: true, force: true });
@@ -31,8 +31,8 @@ export class Spool {
 }
 
 /**
- * Resolves when everything that `inspect` lets through has been written. Settles only when the file
- * is closed: one that is still being opened would be there again after it was removed.
+ * Resolves when everything that `inspect` passes has been written. Settles only when the file is
+ * closed: a file that is still being opened would reappear after its removal.
  */
 export async function writeSpooled(
   path: string,
@@ -53,7 +53,7 @@ export function readSpooled(path: string): AsyncIterable<Buffer> {
   return createReadStream(path, { highWaterMark: PIECE_BYTES });
 }
 
-/** What is left over, the next start removes. */
+/** The next start removes remaining files. */
 export async function removeSpooled(paths: readonly string[]): Promise<void> {
   await Promise.allSettled(paths.map((path) => rm(path, { force: true })));
 }

@@ -1,6 +1,6 @@
 /**
- * Multipart bodies. Fields may come in any order; files go to disk as they come, their type is told
- * by their first bytes, their size is counted on the way, and they are removed whatever happens.
+ * Multipart bodies. Fields may come in any order; files are written to disk as they arrive, their
+ * type is detected from their first bytes, their size is counted, and they are always removed.
  */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey, UploadField } from '@inference-gateway/shared/endpoints';
@@ -23,12 +23,12 @@ import type { Spool } from './spool.js';
 /** Specification, section 8: 25 MB for each file. */
 export const MAX_FILE_BYTES = 26_214_400;
 
-/** All text fields together, the boundaries and headers of the parts among them. */
+/** All text fields together, including boundaries and headers of the parts. */
 const MAX_FIELDS_BYTES = 1024 * 1024;
 
 const MAX_PARTS = 64;
 
-/** All uploads that wait on disk at once. */
+/** All uploads on disk at the same time. */
 const SPOOL_LIMITS = { totalBytes: 8 * 1024 ** 3, memberBytes: 2 * 1024 ** 3 };
 
 export interface UploadedFile extends Upload {
@@ -38,7 +38,7 @@ export interface UploadedFile extends Upload {
 export interface Form {
   readonly fields: FormFields;
   readonly files: readonly UploadedFile[];
-  /** Throws if a file is missing that the endpoint needs. */
+  /** Throws if a required file is missing. */
   requireFiles(): void;
   /** Removes the files. */
   remove(): Promise<void>;
@@ -52,7 +52,7 @@ export class Uploads {
     this.#spool = spool;
   }
 
-  /** Reads the whole form. Throws an `ApiError`, and then nothing is left of it. */
+  /** Reads the whole form. Throws an `ApiError` after removing everything. */
   async read(ctx: Context, endpoint: EndpointKey): Promise<Form> {
     const { uploads } = ENDPOINTS[endpoint];
     refuseLargest(ctx, uploads);
@@ -77,7 +77,7 @@ interface ReadingParts {
   readonly share: ReturnType<Budget['open']>;
 }
 
-/** One form on its way in. */
+/** A form that is being received. */
 class FormReading {
   readonly #parts: ReadingParts;
   readonly #fields = new Map<string, string[]>();
@@ -91,13 +91,13 @@ class FormReading {
     this.#parts = parts;
   }
 
-  /** Resolves when every field is read and every file is written; the first fault ends it. */
+  /** Resolves when every field is read and every file is written; the first error ends it. */
   run(ctx: Context, parser: busboy.Busboy): Promise<void> {
     const { stream, stop } = decodedBody(ctx);
     return new Promise((resolve, reject) => {
       const fail = (error: unknown): void => {
         this.#hasFailed = true;
-        // Not `pipeline`: it destroys the request, and the caller's next one on it would wait.
+        // Not `pipeline`, which destroys the request: the next one on the connection would wait.
         stream.unpipe(parser);
         stop();
         parser.destroy();
@@ -105,7 +105,7 @@ class FormReading {
       };
       this.#listen(parser, fail);
       parser.once('close', () => void Promise.all(this.#writes).then(() => resolve(), fail));
-      // A caller who has left already says nothing more: a listener for `error` would wait on.
+      // A caller who has already left causes no further event: a listener would wait for ever.
       finished(stream, { writable: false }, (error) => error && fail(error));
       limitBytes(stream, this.#parts.rules, fail);
       stream.pipe(parser);
@@ -121,7 +121,7 @@ class FormReading {
     };
   }
 
-  /** Waits for what is being written: its file may be created only now. */
+  /** Waits for current writes: their files may be created only now. */
   async remove(): Promise<void> {
     await Promise.allSettled(this.#writes);
     await removeSpooled(this.#paths);
@@ -129,8 +129,8 @@ class FormReading {
   }
 
   #listen(parser: busboy.Busboy, fail: (error: unknown) => void): void {
-    // A destroyed parser still tells what the piece holds that it was reading: a file that began
-    // there would never end.
+    // A destroyed parser still emits the parts of its current piece: a file that begins there would
+    // never end.
     const guard = (act: () => void): void => {
       if (this.#hasFailed) return;
       try {
@@ -143,7 +143,7 @@ class FormReading {
       guard(() => this.#field(required(name), value, info.valueTruncated)),
     );
     parser.on('file', (name: string | undefined, stream) => {
-      // Of a file that is refused, the rest is nobody's, and neither is its failure.
+      // The rest of a refused file is ignored, and so are its errors.
       stream.on('error', () => {});
       guard(() => {
         const write = this.#file(required(name), stream);
@@ -152,7 +152,7 @@ class FormReading {
       });
     });
     parser.once('partsLimit', () => fail(tooManyParts()));
-    // A parser that is destroyed half-way says so, too.
+    // A parser that is destroyed half-way emits an error, too.
     parser.on('error', fail);
   }
 
@@ -177,7 +177,7 @@ class FormReading {
     const path = this.#parts.spool.newPath();
     this.#paths.push(path);
     const inspector = new FileInspector(rule, this.#parts.share, MAX_FILE_BYTES);
-    // In its place before it is whole: files are told by the order in which they came.
+    // Added before it is complete: files keep the order of their arrival.
     const position = this.#files.length;
     const { name } = rule;
     this.#files[position] = {
@@ -208,7 +208,7 @@ class FormReading {
   }
 }
 
-/** What is announced to be larger than the form can be is not read at all. */
+/** A form with a larger announced size than permitted is not read at all. */
 function refuseLargest(ctx: Context, rules: readonly UploadField[]): void {
   const announced = Number(ctx.get('content-length') || 0);
   const most = mostBytes(rules);
@@ -217,7 +217,7 @@ function refuseLargest(ctx: Context, rules: readonly UploadField[]): void {
   throw new ApiError('file_too_large', message, { param: rules[0]?.name ?? 'file' });
 }
 
-/** What announces no size may hold an endless field, which the parser drops and tells nobody of. */
+/** Without an announced size a field may be endless, which the parser drops without an event. */
 function limitBytes(
   body: Readable,
   rules: readonly UploadField[],
@@ -246,7 +246,7 @@ function createParser(ctx: Context): busboy.Busboy {
     return busboy({
       headers: ctx.req.headers,
       defParamCharset: 'utf8',
-      // It complains of the part that reaches the limit, not of the one behind it.
+      // It refuses the part that reaches the limit, not the next one.
       limits: { fieldSize: MAX_FIELDS_BYTES, parts: MAX_PARTS + 1 },
     });
   } catch (cause) {
@@ -270,7 +270,7 @@ function asApiError(error: unknown, ctx: Context): ApiError {
   const fault = decodingFault(error, ctx);
   if (fault !== null) return new ApiError('invalid_multipart', `The form is unreadable: ${fault}.`);
   const { message, errno } = error as NodeJS.ErrnoException;
-  // Of all that can go wrong here, only the disk's errors have a number.
+  // Of all errors here, only those of the disk have a number.
   if (errno !== undefined) {
     const text = 'The gateway cannot store uploads now. Try again later.';
     return new ApiError('storage_unavailable', text, { cause: error });
@@ -278,11 +278,11 @@ function asApiError(error: unknown, ctx: Context): ApiError {
   return new ApiError('invalid_multipart', `The multipart body cannot be read: ${message}.`);
 }
 
-// Looks at one uploaded file as it passes: its type by its first bytes, its size, its budget.
+// Inspects an uploaded file as it passes: its type by its first bytes, its size, its budget.
 
 const NO_KNOWN_TYPE = 'its first bytes are of no known type';
 
-/** Fails with an `ApiError` as soon as something is wrong with the file. */
+/** Fails with an `ApiError` at the first error of the file. */
 export class FileInspector extends Transform {
   /** Both true once the file has ended. */
   bytes = 0;
@@ -309,7 +309,7 @@ export class FileInspector extends Transform {
     }
   }
 
-  /** A file that ends before its type could be told is none. */
+  /** A file that ends before its type is detected is invalid. */
   override _flush(done: TransformCallback): void {
     if (this.contentType !== '') return done();
     return done(this.#unsupported(this.bytes === 0 ? 'it is empty' : NO_KNOWN_TYPE));
@@ -325,7 +325,7 @@ export class FileInspector extends Transform {
     this.#share.add(bytes);
   }
 
-  /** Returns what may pass: nothing, as long as the type cannot be told. */
+  /** Returns the bytes that may pass: none until the type is detected. */
   #detect(piece: Buffer): Buffer {
     this.#start = Buffer.concat([this.#start, piece]);
     if (this.#start.length < DETECT_BYTES) return Buffer.alloc(0);

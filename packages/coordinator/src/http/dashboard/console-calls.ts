@@ -1,6 +1,6 @@
 /**
- * The API behind a session instead of a key: what a page of the dashboard calls. A call becomes the
- * one that it stands for, and everything after this serves both alike.
+ * The API with a session instead of a key, for pages of the dashboard. A call is rewritten to the
+ * API call that it corresponds to, and then served like any other.
  */
 import { readBearer } from '@inference-gateway/shared/bearer';
 import { ENDPOINT_KEYS, ENDPOINTS } from '@inference-gateway/shared/endpoints';
@@ -16,7 +16,7 @@ import { requireOwnPage } from '../edge/same-origin.js';
 const MOUNT = /^\/api\/console(\/v1\/([^/]+).*)$/;
 const FILES_AND_QUEUE = '/api/inference/';
 
-/** What follows `/v1/`. Whatever else is below the mount is the console's own. */
+/** Paths after `/v1/`; other paths below the mount are the dashboard's own. */
 const CALLS = new Set([
   'models',
   'jobs',
@@ -29,7 +29,7 @@ export interface ConsoleCallParts {
   readonly ownOrigins: () => readonly string[];
 }
 
-/** Sets the caller where a session is what the request acts through. Throws `not_logged_in`. */
+/** Sets the caller if the request uses a session. Throws `not_logged_in`. */
 export function consoleCalls({ sessions, ownOrigins }: ConsoleCallParts): Middleware {
   const identify = async (ctx: Context): Promise<void> => {
     ctx.state.caller = toCaller((await sessions.identify(ctx)).member);
@@ -44,7 +44,7 @@ export function consoleCalls({ sessions, ownOrigins }: ConsoleCallParts): Middle
       if (!hasKey(ctx) && sessions.isNamedBy(ctx)) {
         forbidOtherOrigins(ctx);
         requireOwnPage(ctx, ownOrigins());
-        // A file says for itself how long it is kept.
+        // A file has its own cache headers.
         ctx.set('Cache-Control', 'private, no-cache');
         await identify(ctx);
       }
@@ -53,24 +53,24 @@ export function consoleCalls({ sessions, ownOrigins }: ConsoleCallParts): Middle
   };
 }
 
-/** `/v1/models` for `/api/console/v1/models`; null if it stands for no call. */
+/** `/v1/models` for `/api/console/v1/models`; null if it corresponds to no call. */
 function callOf(path: string): string | null {
   const [, call = '', first = ''] = MOUNT.exec(path) ?? [];
   return CALLS.has(first) ? call : null;
 }
 
-/** A page shows files by their mere address, to which it can add no key. */
+/** A page embeds files by URL, to which it cannot add a key. */
 function takesEither({ path }: Context): boolean {
   return path.startsWith(FILES_AND_QUEUE);
 }
 
-/** What a proxy before us asks of browsers, such as `Basic`, is no key. */
+/** Credentials for a proxy before us, such as `Basic`, are no key. */
 function hasKey(ctx: Context): boolean {
   return readBearer(ctx.get('authorization')) !== null;
 }
 
 function toCaller({ id, name, limits }: Member): Caller {
-  // Its cookie opens files; a link that changes would make a page load each again.
+  // Its cookie permits fetching files; changing links would make a page load each again.
   const assets = 'private';
   return { memberId: id, memberName: name, keyId: CONSOLE, scope: 'any', assets, limits };
 }

@@ -1,6 +1,6 @@
 /**
- * `/api/console/v1/my/<command>`: what members do with what is theirs, and `…/admin/<command>`:
- * what administrators do. Reads are asked by GET with `?args=<JSON>`, changes by POST.
+ * `/api/console/v1/my/<command>`: operations of members on their own data, and `…/admin/<command>`:
+ * operations of administrators. Reads are GET with `?args=<JSON>`, changes POST.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { ErrorCode } from '@inference-gateway/shared/errors';
@@ -20,7 +20,7 @@ import type { MemberReads } from '../edge/member-reads.js';
 import { queryText } from '../edge/read-query.js';
 import type { JsonBodies } from '../bodies/body.js';
 
-/** Of a member within a minute: more than anybody clicks. */
+/** Per member and minute: more than a person clicks. */
 const MAX_CHANGES = 120;
 
 const WINDOW_MS = 60_000;
@@ -55,7 +55,7 @@ export function consoleRoutes(router: Router<RequestState>, parts: ConsoleParts)
       requireKind(ctx, admitted.command, 'change');
       requirePace(changes, admitted.loggedIn.member.id);
       const args = await bodies.read(ctx, admitted.loggedIn.member.id);
-      // A key or an invite may be in it, which is told this once.
+      // It may contain a key or an invite, which is shown only this once.
       ctx.set('Cache-Control', 'no-store');
       ctx.body = await run(ctx, admitted, args);
     });
@@ -104,7 +104,7 @@ function requirePace(changes: RateLimit, memberId: string): void {
   throw new ApiError('rate_limit_exceeded', message, { retryAfterS });
 }
 
-/** None if the query names none. */
+/** Empty if the query has none. */
 function readArgs(ctx: Context): unknown {
   const written = queryText(ctx, 'args');
   if (written === null) return {};
@@ -116,7 +116,7 @@ function readArgs(ctx: Context): unknown {
   }
 }
 
-// What a command refuses, as the API's own error.
+// Errors of commands as API errors.
 
 const CODES: Partial<Readonly<Record<ExitCode, ErrorCode>>> = {
   [EXIT.usage]: 'invalid_value',
@@ -125,7 +125,7 @@ const CODES: Partial<Readonly<Record<ExitCode, ErrorCode>>> = {
   [EXIT.conflict]: 'conflict',
 };
 
-/** Everything else stays what it is. */
+/** Other errors are returned unchanged. */
 function commandFault(error: unknown): unknown {
   if (!(error instanceof CommandError)) return error;
   if (error instanceof TooManyTries) {
@@ -138,7 +138,7 @@ function commandFault(error: unknown): unknown {
   return new ApiError(code, asSentence(error.message), param === null ? {} : { param });
 }
 
-/** Commands tell their faults after `error: `, and begin small. */
+/** Messages of commands follow `error: `, and begin in lower case. */
 function asSentence(message: string): string {
   const sentence = message.charAt(0).toUpperCase() + message.slice(1);
   return /[.?!]$/.test(sentence) ? sentence : `${sentence}.`;

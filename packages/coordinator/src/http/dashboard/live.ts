@@ -1,6 +1,6 @@
 /**
- * `/api/live`: one socket a tab of the dashboard, which only says that something may have changed.
- * The page then asks again, so that losing a hint costs no more than the time to its next look.
+ * `/api/live`: a WebSocket per tab of the dashboard, which only signals that something may have
+ * changed. The page then polls, so that a lost signal costs only the time to its next poll.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
@@ -13,7 +13,7 @@ import type { ConsoleSessions, LoggedIn, Visit } from '../accounts/browser-sessi
 
 export const LIVE_PATH = '/api/live';
 
-/** Why we end a tab's socket: after the last it is let in again only with another session. */
+/** Close codes of a tab's socket: after the last it may reconnect only with another session. */
 export const LIVE_CLOSE = { restart: 1012, spoke: 1008, loggedOut: 4001 } as const;
 
 const HINTS = {
@@ -25,23 +25,23 @@ const HINTS = {
 export const LIVE_LIMITS = {
   tabs: 2_000,
   tabsOfMember: 50,
-  /** From one hint about a member's own jobs to the next. */
+  /** Shortest time between two signals about a member's own jobs. */
   jobsGapMs: 500,
   /**
-   * The same for what everybody is told, and a busy gateway always has to tell: no more often than
-   * a page without hints would ask.
+   * The same for signals to all tabs, which a busy gateway always has: no more often than a page
+   * without signals would poll.
    */
   everybodyGapMs: 2_000,
-  /** Every tab is asked for a sign of life so often, and is gone after this long without one. */
+  /** Interval of pings; a tab without a pong for this long is closed. */
   lookMs: 30_000,
   silentMs: 45_000,
-  /** How soon a tab learns that its session has ended. */
+  /** Time within which a tab is told that its session has ended. */
   checkSessionMs: 60_000,
-  /** Of a tab that takes nothing any more. */
+  /** Unsent bytes of a tab that does not read. */
   maxUnsentBytes: 4_096,
 };
 
-/** A tab has nothing to say; the largest control frame has 125 bytes. */
+/** A tab sends nothing; the largest control frame has 125 bytes. */
 const SOCKET_OPTIONS = {
   perMessageDeflate: false,
   maxPayload: 125,
@@ -72,11 +72,11 @@ export class LiveHints {
   readonly #parts: LiveParts;
   readonly #limits: typeof LIVE_LIMITS;
   readonly #server = new WebSocketServer({ ...SOCKET_OPTIONS, noServer: true });
-  /** By member; none without a tab. */
+  /** By member; members without a tab are missing. */
   readonly #tabs = new Map<string, Set<Tab>>();
   readonly #looking: NodeJS.Timeout;
   readonly #pulses: Readonly<Record<keyof typeof HINTS, Pulse>>;
-  /** Whose jobs are other than they have been told; only members with a tab. */
+  /** Members with a tab whose jobs have changed since the last signal. */
   readonly #moved = new Set<string>();
   #count = 0;
   #isClosing = false;
@@ -99,7 +99,7 @@ export class LiveHints {
     const visit = visitOf(request, this.#parts.trustProxy);
     this.#admit(request, visit)
       .then((loggedIn) => {
-        // In one turn with the opening: nobody can come in between the two.
+        // In the same turn as the opening, so that no event can occur between them.
         this.#requireRoom(loggedIn.member.id);
         this.#server.handleUpgrade(request, stream, head, (socket) => {
           this.#open(socket, loggedIn, visit);
@@ -108,14 +108,14 @@ export class LiveHints {
       .catch((error: unknown) => refuseUpgrade(stream, this.#toApiError(error)));
   };
 
-  /** Slots have come free or been taken, providers have come, gone or changed. */
+  /** Slots or providers have changed. */
   readonly capacityChanged = (): void => {
     if (this.#count === 0) return;
     this.#pulses.providers.mark();
     this.#pulses.queue.mark();
   };
 
-  /** A job of the member is new, runs, or has ended; null: the queue was paused or goes on. */
+  /** A job of the member was created, started or ended; null: the queue was paused or resumed. */
   readonly jobsMoved = (memberId: string | null): void => {
     if (this.#count === 0) return;
     this.#pulses.queue.mark();
@@ -124,7 +124,7 @@ export class LiveHints {
     this.#pulses.jobs.mark();
   };
 
-  /** Opens no tab from now on, and ends those that are. */
+  /** Accepts no tab from now on, and closes all. */
   close(): void {
     this.#isClosing = true;
     clearInterval(this.#looking);
@@ -206,7 +206,7 @@ export class LiveHints {
     for (const tabs of due.values()) void this.#check(tabs);
   }
 
-  /** All of one browser: its session is looked up once. */
+  /** All tabs of one browser: its session is looked up once. */
   async #check(tabs: readonly Tab[]): Promise<void> {
     const [first] = tabs;
     if (first === undefined) return;
@@ -225,8 +225,8 @@ export class LiveHints {
 }
 
 /**
- * By what the browser itself says. A page that was opened under another name of this machine is
- * ours, too: it has the cookie only where it logged in under that name.
+ * By the browser's own headers. A page that was opened under another name of this machine is ours,
+ * too: it has the cookie only if it logged in under that name.
  */
 function isOwnPage({ headers }: IncomingMessage, ownOrigins: readonly string[]): boolean {
   const { origin = '', host } = headers;
@@ -239,17 +239,17 @@ function foreignPage(): ApiError {
   return new ApiError('foreign_origin', message);
 }
 
-/** The address as the rest of the HTTP side tells it. */
+/** The client's address, as elsewhere in HTTP. */
 function visitOf({ headers, socket }: IncomingMessage, trustProxy: number): Visit {
   const forwarded = String(headers['x-forwarded-for'] ?? '').split(/\s*,\s*/);
   const [address = ''] = trustProxy > 0 ? forwarded.slice(-trustProxy) : [];
   return { cookie: headers.cookie ?? '', address: address || (socket.remoteAddress ?? '') };
 }
 
-/** What happens in one go, such as the claims of one round, is told once. */
+/** Events within this time, such as the claims of one round, cause one signal. */
 const SOON_MS = 25;
 
-/** Many signs of one thing, told as few: soon after the first, and then at most so often. */
+/** Throttles signals: soon after the first event, and then at most once per interval. */
 class Pulse {
   readonly #gapMs: number;
   readonly #beat: () => void;
@@ -261,7 +261,7 @@ class Pulse {
     this.#beat = beat;
   }
 
-  /** Costs next to nothing while it is about to be told: slots come free all the time. */
+  /** Nearly free while a signal is pending: slots change all the time. */
   readonly mark = (): void => {
     if (this.#timer !== null) return;
     const waitMs = Math.max(SOON_MS, this.#beatAt + this.#gapMs - performance.now());
@@ -278,7 +278,7 @@ class Pulse {
   }
 }
 
-/** Says over HTTP why a socket is not opened, as every other error is said. */
+/** Answers a refused upgrade with an HTTP error like any other. */
 function refuseUpgrade(stream: Duplex, error: ApiError): void {
   const { status, body, retryAfterS } = error;
   const text = JSON.stringify(body);
@@ -289,7 +289,7 @@ function refuseUpgrade(stream: Duplex, error: ApiError): void {
     ...(retryAfterS === undefined ? [] : [`Retry-After: ${Math.ceil(retryAfterS)}`]),
     'Connection: close',
   ];
-  // No HTTP timeout watches an upgraded socket: a stranger could keep its own half open for ever.
+  // HTTP timeouts do not apply to an upgraded socket: a client could keep its half open for ever.
   stream.once('finish', () => stream.destroy());
   stream.end(`${head.join('\r\n')}\r\n\r\n${text}`);
 }

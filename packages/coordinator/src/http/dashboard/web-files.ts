@@ -1,6 +1,6 @@
 /**
- * The built dashboard, read once into memory. Whoever asks for a file names an entry of this map,
- * and never a path on the disk.
+ * The built dashboard, read once into memory. A request selects an entry of this map, and never a
+ * path on the disk.
  */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { createHash } from 'node:crypto';
@@ -8,15 +8,15 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Where `npm run build` puts it: beside this program. */
+/** The output folder of `npm run build`, beside this program. */
 export const WEB_FOLDER = fileURLToPath(new URL('../../web', import.meta.url));
 export const INDEX = '/index.html';
 
-/** Many times what the dashboard has. */
+/** Many times the size of the dashboard. */
 const MAX_FILES = 2_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** How a file is sent, by the word of `Accept-Encoding`; the smaller first. */
+/** Encodings of a file, by their names in `Accept-Encoding`; the smaller first. */
 const ENCODINGS = [
   { name: 'br', ending: '.br' },
   { name: 'gzip', ending: '.gz' },
@@ -26,14 +26,14 @@ export type Encoding = (typeof ENCODINGS)[number]['name'];
 
 export interface WebFile {
   readonly contentType: string;
-  /** Of its content, without quotes. */
+  /** Entity tag of its content, without quotes. */
   readonly tag: string;
   readonly plain: Buffer;
-  /** Made when it was built; the smallest first. */
+  /** Compressed at build time; the smallest first. */
   readonly compressed: readonly { readonly encoding: Encoding; readonly bytes: Buffer }[];
 }
 
-/** By the path of its URL, as `/assets/main-B4kX.js`. */
+/** By the path of its URL, such as `/assets/main-B4kX.js`. */
 export type WebFiles = ReadonlyMap<string, WebFile>;
 
 /** Null if nothing has been built. */
@@ -67,7 +67,7 @@ async function readAll(folder: string): Promise<Map<string, Buffer>> {
   return contents;
 }
 
-/** Another form of a file beside it, and no file of its own. */
+/** A compressed form of a file, and no file of its own. */
 function isCompressed(path: string, contents: ReadonlyMap<string, Buffer>): boolean {
   return ENCODINGS.some(({ ending }) => {
     return path.endsWith(ending) && contents.has(path.slice(0, -ending.length));

@@ -1,6 +1,6 @@
 /**
- * The dashboard: its hashed files for ever, and its one page at every path that a browser may open,
- * so that links into it and reloads work. Programs are answered as if it were not there.
+ * The dashboard: its hashed files with unlimited caching, and its page at every path that a browser
+ * may open, so that links and reloads work. Programs are answered as if it did not exist.
  */
 import type { Context, Middleware } from '../edge/context.js';
 import { isHeld } from '../edge/entity-tags.js';
@@ -11,10 +11,10 @@ const HASHED = '/assets/';
 
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** Kept, but asked for each time whether it is still the same. */
+/** Cached, but revalidated each time. */
 const CHECKED = 'no-cache';
 
-/** What is never a page, also where a person types it: programs' own paths. */
+/** Paths of programs, which are never a page, even in a browser. */
 const PROGRAMS = ['/api', '/v1', '/agent', '/assets', '/healthz', '/readyz', '/metrics'].concat(
   '/openapi.json',
 );
@@ -24,9 +24,9 @@ const NOT_BUILT =
   'it again. The API at /v1 works without it.\n';
 
 export interface WebParts {
-  /** Null if nothing has been built. */
+  /** Null if it has not been built. */
   readonly files: WebFiles | null;
-  /** Asked for with each page: the port is known only once the server listens. */
+  /** Called for each page: the port is known only once the server listens. */
   readonly ownOrigins: () => readonly string[];
 }
 
@@ -36,7 +36,7 @@ export function web({ files, ownOrigins }: WebParts): Middleware {
     const file = ctx.path === INDEX ? undefined : files?.get(ctx.path);
     if (file !== undefined) return sendFile(ctx, file);
     if (isForPrograms(ctx.path)) return next();
-    // Also for the answer that a program gets here: caches must not give it to a browser.
+    // Also for the answer to a program, which caches must not return to a browser.
     ctx.vary('Accept');
     if (!wantsPage(ctx)) return next();
     ctx.set(pageHeaders(ownOrigins()));
@@ -49,7 +49,7 @@ function isForPrograms(path: string): boolean {
   return PROGRAMS.some((one) => path === one || path.startsWith(`${one}/`));
 }
 
-/** Programs take anything, or JSON: only who asks for HTML by name, and before that, has eyes. */
+/** Programs accept anything, or JSON: only browsers request HTML by name, before other types. */
 function wantsPage(ctx: Context): boolean {
   return ctx.accepts('json', 'html') === 'html';
 }
@@ -64,7 +64,7 @@ function send(ctx: Context, { contentType, tag, plain, compressed }: WebFile, ke
   const offered = compressed.map(({ encoding }) => encoding);
   const encoding = acceptedEncoding(ctx.get('Accept-Encoding'), offered);
   const form = compressed.find((one) => one.encoding === encoding);
-  // Each form has a tag of its own: they are the same to a person, and not byte by byte.
+  // Each encoding has its own tag, because their bytes differ.
   const etag = form === undefined ? `"${tag}"` : `"${tag}-${form.encoding}"`;
   ctx.vary('Accept-Encoding');
   ctx.set({ ETag: etag, 'Cache-Control': keep });
@@ -85,7 +85,7 @@ function sayNotBuilt(ctx: Context): void {
   ctx.body = NOT_BUILT;
 }
 
-// What a browser is told to refuse for the pages of the dashboard, whatever gets into them.
+// Content security policy of the dashboard.
 const POLICY = [
   "default-src 'self'",
   "img-src 'self' blob: data:",
@@ -96,7 +96,7 @@ const POLICY = [
   "form-action 'self'",
 ];
 
-/** Recording for a transcription is all that a page asks of the machine it is shown on. */
+/** The microphone, for transcriptions, is the only device that a page uses. */
 const PERMISSIONS = ['microphone=(self)'].concat(
   ['accelerometer', 'camera', 'display-capture', 'geolocation', 'gyroscope', 'hid']
     .concat(['magnetometer', 'midi', 'payment', 'serial', 'usb', 'xr-spatial-tracking'])
@@ -105,7 +105,7 @@ const PERMISSIONS = ['microphone=(self)'].concat(
 
 const HSTS_S = 31_536_000;
 
-/** `ownOrigins` are those that the gateway is reached at. */
+/** `ownOrigins`: the origins of the gateway. */
 function pageHeaders(ownOrigins: readonly string[]): Readonly<Record<string, string>> {
   const isSecure = ownOrigins.some((origin) => origin.startsWith('https:'));
   return {
@@ -114,22 +114,22 @@ function pageHeaders(ownOrigins: readonly string[]): Readonly<Record<string, str
     'X-Content-Type-Options': 'nosniff',
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Permissions-Policy': PERMISSIONS.join(', '),
-    // A browser heeds it over https alone.
+    // Browsers apply it only over https.
     ...(isSecure && { 'Strict-Transport-Security': `max-age=${HSTS_S}` }),
   };
 }
 
-/** To Safari before 15.4, `'self'` is no WebSocket of one's own origin. */
+/** For Safari before 15.4, `'self'` does not include WebSockets of the own origin. */
 function connections(ownOrigins: readonly string[]): string {
   const sockets = ownOrigins.map((origin) => new URL(origin).origin.replace(/^http/, 'ws'));
   return ["connect-src 'self'", ...sockets].join(' ');
 }
 
-// RFC 9110, 12.5.3: which of the forms that a file has its reader would rather have.
+// RFC 9110, 12.5.3: the preferred encoding of a file.
 
 /**
- * The form with the highest quality; of several, the first that is offered. Null: as it is. A
- * reader that refuses even that is sent it all the same, which the RFC allows.
+ * The encoding with the highest quality; of several, the first offered. Null: unencoded, also for a
+ * client that refuses it, which the RFC allows.
  */
 export function acceptedEncoding<T extends string>(
   header: string,
@@ -137,7 +137,7 @@ export function acceptedEncoding<T extends string>(
 ): T | null {
   const qualities = readQualities(header);
   const qualityOf = (name: string): number => qualities.get(name) ?? qualities.get('*') ?? 0;
-  // Whoever says nothing of it takes a file as it is, and would rather have what it did name.
+  // If `identity` is not named it is accepted, but named encodings are preferred.
   let best = { name: null as T | null, quality: qualities.get('identity') ?? 0 };
   for (const name of offered) {
     const quality = qualityOf(name);
@@ -147,7 +147,7 @@ export function acceptedEncoding<T extends string>(
   return best.name;
 }
 
-/** By name, in small letters. A quality that is none counts as 0. */
+/** By name, in lower case. An invalid quality counts as 0. */
 function readQualities(header: string): ReadonlyMap<string, number> {
   const qualities = new Map<string, number>();
   for (const part of header.split(',')) {

@@ -7,16 +7,16 @@ import type { RateStanding } from '../../core/access/rate.js';
 
 const WINDOW_MS = 60_000;
 
-/** Some 600 bytes each. Beyond it, those with the fewest tries are forgotten. */
+/** About 600 bytes each. Beyond it, entries with the fewest requests are dropped. */
 export const MAX_ADDRESSES = 10_000;
 
 /**
- * A network has a multiple of the tries of one of its 65,536 addresses, so that nobody who holds
- * it whole evades the limit, and one home in it does not use up the tries of the others.
+ * A network has a multiple of the limit of one of its 65,536 address groups, so that the holder of
+ * a whole network cannot evade the limit, and one home in it does not use up that of the others.
  */
 const NETWORK_FACTOR = 4;
 
-/** What one address, and one IPv6 network, may try within a minute, of what takes no key. */
+/** Requests without a key per minute, per address and per IPv6 network. */
 export class AddressLimit {
   readonly #addresses: RateLimit;
   readonly #networks: RateLimit;
@@ -26,11 +26,11 @@ export class AddressLimit {
     this.#networks = new RateLimit(NETWORK_FACTOR * tries, WINDOW_MS, MAX_ADDRESSES);
   }
 
-  /** Throws `rate_limit_exceeded` where it is one too many. */
+  /** Throws `rate_limit_exceeded` if it is over the limit. */
   take(address: string): void {
     const now = performance.now();
     const group = addressGroup(address);
-    // What an address is refused does not count against its network.
+    // Refused requests of an address do not count against its network.
     const isSpent = this.#addresses.look(group, now).remaining === 0;
     if (!isSpent) refuse(this.#networks.take(addressNetwork(address), now), 'network');
     refuse(this.#addresses.take(group, now), 'address');
@@ -45,7 +45,7 @@ function refuse({ allowed, limit, retryAfterS }: RateStanding, what: string): vo
   throw new ApiError('rate_limit_exceeded', message, { retryAfterS });
 }
 
-/** `http://127.0.0.1:7070`: the host that was asked for, with the port that was given. */
+/** `http://127.0.0.1:7070`: the configured host, with the actual port. */
 export function addressOf(server: Server, host: string): string {
   const { port } = server.address() as AddressInfo;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -1,4 +1,4 @@
-/** The HTTP side, in the order in which a request passes through it. */
+/** The HTTP application, in the order in which a request passes through it. */
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { Router } from '@koa/router';
 import Koa from 'koa';
@@ -50,11 +50,11 @@ import { asyncDisabled } from '../jobs/submit-job.js';
 import type { QueueParts } from '../jobs/queue-summary.js';
 import type { WebFiles } from '../dashboard/web-files.js';
 
-/** What becoming a member and logging in need. */
+/** Dependencies of joining and logging in. */
 type Accounts = Pick<Store, 'by' | 'findPassword'>;
-/** What an agent asks of its own provider. */
+/** Dependencies of the agents' API. */
 type AgentAccess = AgentParts['store'];
-/** What the routes of jobs, batches and the queue read. */
+/** Dependencies of the routes of jobs, batches and the queue. */
 type JobReads = JobRouteParts['store'] & BatchRouteParts['store'] & QueueParts['store'];
 
 type Enrollment = Omit<EnrollParts, 'store' | 'bodies'> & { readonly deviceTimes: DeviceTimes };
@@ -64,27 +64,27 @@ export interface AppParts {
   readonly authentication: Authentication;
   readonly rate: RateLimit;
   readonly reads: MemberReads;
-  /** A request was one too many. */
+  /** A request was refused by the rate limit. */
   readonly onRateLimited: () => void;
-  /** Null: there is no `/metrics` here. */
+  /** Null: no `/metrics` on this port. */
   readonly metrics: MetricsAccess | null;
   readonly inference: InferenceParts;
-  /** All other bodies. */
+  /** For all other bodies. */
   readonly small: SmallBodies;
-  /** The origin that callers use. Asked for late: the port is known once the server listens. */
+  /** The origin that callers use. Called late: the port is known once the server listens. */
   readonly publicUrl: () => string;
   readonly health: Health;
   readonly store: Accounts & AgentAccess & JobReads;
-  /** The browsers that are logged in; the live hints ask for them, too. */
+  /** Sessions, which the live signals also use. */
   readonly sessions: ConsoleSessions;
-  /** What pages can do beside calling the API. */
+  /** Operations of the dashboard beside the API. */
   readonly console: ConsoleCommands;
-  /** The way in for the first administrator. */
+  /** Set-up of the first administrator. */
   readonly setup: SetupLink;
   readonly enrollment: Enrollment;
-  /** Of this program. */
+  /** Version of this program. */
   readonly version: string;
-  /** Where pages that may act through a session come from; asked for with each request. */
+  /** Origins of pages that may use a session; called for each request. */
   readonly ownOrigins: () => readonly string[];
   /** The dashboard; null if it has not been built. */
   readonly web: WebFiles | null;
@@ -97,7 +97,7 @@ export function createApp(parts: AppParts): Koa<RequestState> {
     proxy: parts.trustProxy > 0,
     maxIpsCount: parts.trustProxy,
   });
-  // Whatever gets past the boundary is a reset by the caller in the middle of an answer.
+  // Only a reset by the caller in the middle of an answer passes the error boundary.
   app.on('error', (error: Error) => parts.logger.debug({ reason: error.message }, 'answer broke'));
   app.use(identify(parts.logger));
   if (parts.trustProxy === 0) app.use(hintAtProxy(parts.logger));
@@ -127,9 +127,9 @@ export function createApp(parts: AppParts): Koa<RequestState> {
   return app;
 }
 
-/** Every route, without what comes before them. */
+/** All routes, without the middleware before them. */
 export function createRouter(parts: AppParts): Router<RequestState> {
-  // As everything before the routes reads a path: `/API/console/…` must not get round the rules of
+  // Case-sensitive, as the middleware before: `/API/console/…` must not bypass the rules of
   // `/api/console/…`.
   const router = new Router<RequestState>({ sensitive: true });
   healthRoutes(router, parts.health);
@@ -152,7 +152,7 @@ export function createRouter(parts: AppParts): Router<RequestState> {
   return router;
 }
 
-/** Becoming a member, and logging in: all wait in one line for their passwords. */
+/** Joining and logging in: their password hashes share one queue. */
 function accountRoutes(router: Router<RequestState>, parts: AppParts): void {
   const { store, small, sessions, setup, version } = parts;
   const bodies = small.strangers;
@@ -164,7 +164,7 @@ function accountRoutes(router: Router<RequestState>, parts: AppParts): void {
   passwordRoutes(router, { store, bodies: small.known, passwords, logIn, sessions });
 }
 
-/** Specification, Async submission 7: where it is not enabled, its endpoints say so. */
+/** Specification, Async submission 7: if it is disabled, its endpoints return that error. */
 function asyncRoutes(router: Router<RequestState>, { inference, store }: AppParts): void {
   const { jobActions } = inference;
   if (jobActions === null) {
@@ -177,12 +177,12 @@ function asyncRoutes(router: Router<RequestState>, { inference, store }: AppPart
   batchRoutes(router, { ...inference, jobActions, store });
 }
 
-/** What concerns pages and the files that they show is not asked of a call at `/v1`. */
+/** Middleware for pages and their files, which calls at `/v1` skip. */
 function forPages(middleware: Middleware): Middleware {
   return (ctx, next) => (ctx.path.startsWith('/v1/') ? next() : middleware(ctx, next));
 }
 
-/** Whoever calls has a key, or a session; but an asset is open to whoever holds a link to it. */
+/** A caller has a key or a session, or a signed link to an asset. */
 function forCallers(middleware: Middleware): Middleware {
   return (ctx, next) => {
     const isCall = isPublicApi(ctx.path) && !isOpenedByLink(ctx);

@@ -1,6 +1,6 @@
 /**
- * Keys: told from the header, before a byte of the body is read. Source: specification, section
- * 5.
+ * Authentication by the key in the header, before a byte of the body is read. Source:
+ * specification, section 5.
  */
 import { readBearer } from '@inference-gateway/shared/bearer';
 import { hashSecret } from '@inference-gateway/shared/program/secret';
@@ -16,7 +16,7 @@ import { callerOf } from './context.js';
 
 type KeyStore = Pick<Store, 'findKeyHolder' | 'touchKeys'>;
 
-/** "Last used" is written this often, for all keys together. */
+/** Interval at which "last used" is written, for all keys together. */
 const TOUCH_INTERVAL_MS = 10_000;
 
 export class Authentication {
@@ -30,7 +30,7 @@ export class Authentication {
   }
 
   readonly middleware: Middleware = async (ctx, next) => {
-    // Whoever acts through a session is known already.
+    // The caller is already known from a session.
     ctx.state.caller ??= await this.#identify(ctx);
     await next();
   };
@@ -58,8 +58,7 @@ export class Authentication {
   async #flush(): Promise<void> {
     const ids = [...this.#used];
     this.#used.clear();
-    // "Last used" is worth no failed request: what could not be written now is written with the
-    // next use.
+    // A failed write of "last used" does not fail the request: the next use writes it again.
     if (ids.length > 0) await this.#store.touchKeys(ids, Date.now()).catch(() => {});
   }
 }
@@ -75,7 +74,7 @@ function readKey(ctx: Context): string {
   throw new ApiError('missing_api_key', message);
 }
 
-/** Throws if the key, or its member, is not to be served now. */
+/** Throws if the key or its member is disabled, expired or revoked. */
 function refuseEnded({ key, isMemberDisabled, validUntil }: KeyHolder, secret: string): void {
   if (isMemberDisabled) {
     throw new ApiError('disabled_api_key', 'Your account is disabled. Ask the admin.');
@@ -99,7 +98,7 @@ function invalidKey(secret: string): ApiError {
   );
 }
 
-/** A call may narrow its key's scope to the caller's own machines, never widen it. */
+/** A call may restrict its key's scope to the caller's own machines, but never extend it. */
 export const narrowScope: Middleware = (ctx, next) => {
   const asked = ctx.get('x-provider-scope');
   if (asked === 'own') ctx.state.caller = { ...callerOf(ctx), scope: 'own' };
@@ -110,10 +109,10 @@ export const narrowScope: Middleware = (ctx, next) => {
   return next();
 };
 
-/** Reading jobs, batches and assets is free: polling must not eat up the limit. */
+/** Reading jobs, batches and assets is not counted, so that polling does not use up the limit. */
 const FREE_TO_READ = /^\/(v1\/(jobs|batches)|api\/inference)(\/|$)/;
 
-/** Counts each request against its member, and tells the standing on every answer. */
+/** Counts each request of a member, and adds the rate-limit headers to every answer. */
 export function rateLimit(limit: RateLimit, onRefused: () => void): Middleware {
   return (ctx, next) => {
     const { memberId, limits } = callerOf(ctx);
@@ -132,7 +131,7 @@ export function rateLimit(limit: RateLimit, onRefused: () => void): Middleware {
 
 function isFree(ctx: Context): boolean {
   const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
-  // The dashboard polls whatever it shows, and no reading asks a GPU.
+  // The dashboard polls, and reads use no GPU.
   return isRead && (callerOf(ctx).keyId === CONSOLE || FREE_TO_READ.test(ctx.path));
 }
 

@@ -1,4 +1,4 @@
-/** What the middleware knows of a request, and hands on. */
+/** The state of a request that middleware sets and passes on. */
 import type Koa from 'koa';
 import type { LinkVerdict } from '../../assets/asset-links.js';
 import type { Caller } from '../../core/access/caller.js';
@@ -8,13 +8,13 @@ export interface RequestState {
   requestId: string;
   /** Monotonic ms. */
   receivedAt: number;
-  /** The caller's address, as far as proxies are trusted to tell it. */
+  /** The caller's address, according to trusted proxies. */
   ip: string;
-  /** Set once the key, or the session, is known to be good. */
+  /** Set once the key or the session is authenticated. */
   caller?: Caller;
-  /** What a fetch of one asset says of its right; absent if it is no such fetch. */
+  /** The signed link of an asset's URL; absent for other requests. */
   assetLink?: LinkVerdict;
-  /** What the log line adds of an inference call. */
+  /** Fields of the log line for an inference call. */
   inference?: { model: string; outcome?: Outcome };
 }
 

@@ -1,4 +1,4 @@
-/** What happens to every request before a route is chosen: its id, its path, CORS, its log line. */
+/** Middleware before routing: request id, path, CORS, log line. */
 import { requestId } from '@inference-gateway/shared/ids';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { Context, Middleware } from './context.js';
@@ -27,20 +27,20 @@ const EXPOSED_HEADERS = [
 ].join(', ');
 
 /**
- * Koa reads any other target with Node's old `url.parse`, which throws at `http://[::1/` or
- * `//][#`; in a listener that would end the process.
+ * Koa parses other targets with Node's old `url.parse`, which throws for `http://[::1/` or `//][#`;
+ * in a listener that would end the process.
  */
 const PLAIN_TARGET = /^\/[^#\s]*$/;
 const ANY_ORIGIN = 'http://gateway';
 
 const METHODS = 'GET, HEAD, POST, DELETE, OPTIONS';
 
-/** Names the request, and writes one line about it when its answer has ended. */
+/** Sets the request id, and writes a log line when its answer has ended. */
 export function identify(logger: Logger): Middleware {
   return (ctx, next) => {
     ctx.state.requestId = requestId();
     ctx.state.receivedAt = performance.now();
-    // Now: a closed socket has no address any more.
+    // Read now, because a closed socket has no address.
     ctx.state.ip = ctx.ip;
     ctx.set('x-request-id', ctx.state.requestId);
     passOnClose(ctx);
@@ -50,8 +50,8 @@ export function identify(logger: Logger): Middleware {
 }
 
 /**
- * Says once that a proxy seems to be in front which is not trusted: then all callers look like one
- * address, and one of them who guesses passwords keeps all others from logging in.
+ * Warns once about a proxy in front that is not trusted: all callers then have one address, and one
+ * of them who guesses passwords blocks the log-in for all others.
  */
 export function hintAtProxy(logger: Logger): Middleware {
   let isSaid = false;
@@ -90,18 +90,18 @@ export const cors: Middleware = (ctx, next) => {
   return undefined;
 };
 
-/** What was asked through a cookie is for the gateway's own pages alone. */
+/** Answers to requests with a cookie are only for the gateway's own pages. */
 export function forbidOtherOrigins(ctx: Context): void {
   ctx.remove('Access-Control-Allow-Origin');
   ctx.remove('Access-Control-Expose-Headers');
 }
 
-/** The paths that carry the API's own rules: a key, CORS, rate-limit headers. */
+/** The paths with the API's rules: key, CORS, rate-limit headers. */
 export function isPublicApi(path: string): boolean {
   return path === '/v1' || path.startsWith('/v1/') || path.startsWith('/api/inference/');
 }
 
-/** Whole URLs, which proxies may send, come down to their path. What is none gets a 404. */
+/** Absolute URLs, which proxies may send, are reduced to their path; invalid ones get a 404. */
 function toPlainTarget(target: string): string {
   const url = URL.canParse(target, ANY_ORIGIN) ? new URL(target, ANY_ORIGIN) : null;
   if (url?.pathname.startsWith('/') === true) return url.pathname + url.search;
@@ -109,13 +109,13 @@ function toPlainTarget(target: string): string {
 }
 
 /**
- * Node tells only the response whose turn it is that its connection has closed. One that waits
- * behind another on the same connection (pipelining) would hold its memory and its slot for ever.
+ * Node reports a closed connection only to its current response. One that waits behind another on
+ * the same connection (pipelining) would hold its memory and its slot for ever.
  */
 function passOnClose({ req, res }: Context): void {
   const { socket } = req;
   const close = (): void => void res.emit('close');
-  // One listener for each request that waits, and a caller may send many.
+  // A listener for each waiting request, of which a caller may send many.
   socket.setMaxListeners(0).once('close', close);
   res.once('close', () => socket.off('close', close));
 }

@@ -1,16 +1,16 @@
-/** Pages ask every few seconds, and mostly nothing has changed: then the answer is only that. */
+/** Entity tags: pages poll every few seconds, and most answers are unchanged (304). */
 import { createHash } from 'node:crypto';
 import type { Context, Middleware } from './context.js';
 
 const POLLED = /^\/api\/(console\/v1\/|inference\/queue\/summary$)/;
 
 /**
- * What moves all the time, and tells nothing that `worker_stalled` does not: answers that differ in
- * it alone are the same to whoever holds one. No text has this, whose quotes are escaped.
+ * A field that changes all the time, without more information than `worker_stalled`: answers that
+ * differ only in it count as equal. Strings cannot contain it, because their quotes are escaped.
  */
 const MOVING = /"last_tick_at":(?:"[^"]*"|\d+)/;
 
-/** Of a SHA-256: as many as make two answers never look the same by chance. */
+/** Characters of a SHA-256: enough to avoid collisions. */
 const TAG_CHARACTERS = 22;
 
 export const entityTags: Middleware = async (ctx, next) => {
@@ -22,7 +22,7 @@ export const entityTags: Middleware = async (ctx, next) => {
   if (isJson(ctx)) tag(ctx);
 };
 
-/** What is streamed has no body here, and what must not be kept needs no name. */
+/** Streams have no body here, and answers that must not be cached need no tag. */
 function isJson(ctx: Context): boolean {
   const { body } = ctx;
   const isText = typeof body === 'string';
@@ -51,11 +51,11 @@ function tag(ctx: Context): void {
 }
 
 /**
- * RFC 9110, 13.1.2: whether the reader holds what has this tag. Weak or strong is the same here: a
- * proxy that compresses anew makes the one of the other.
+ * RFC 9110, 13.1.2: whether the client has the version with this tag. Weak and strong tags count as
+ * equal, because a compressing proxy turns one into the other.
  *
- * Koa's own look heeds a `Cache-Control: no-cache` in the request, which browsers add to whatever
- * names a tag itself: they would never be told that nothing has changed.
+ * Koa's own check respects `Cache-Control: no-cache` in the request, which browsers add to requests
+ * with an explicit tag: they would never get a 304.
  */
 export function isHeld(ifNoneMatch: string, etag: string): boolean {
   const held = ifNoneMatch.split(',').map((one) => opaque(one.trim()));

@@ -1,10 +1,10 @@
-/** The one boundary that turns errors into answers. */
+/** The error boundary: turns errors into answers. */
 import { ApiError, errorRow } from '@inference-gateway/shared/errors';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context, Middleware } from './context.js';
 
-/** How long a refused upload is still read, so that its sender sees the answer and not a reset. */
+/** How long a refused upload is still read, so that its sender gets the answer and not a reset. */
 const LINGER_MS = 1_000;
 
 export function errorBoundary(logger: Logger): Middleware {
@@ -51,7 +51,7 @@ function setRetryAfter(ctx: Context, seconds: number): void {
 }
 
 /**
- * Ending at once would reset a connection on which the caller is still sending, and lose the
+ * Closing at once would reset a connection on which the caller is still sending, and lose the
  * answer.
  */
 function answerAndLinger(request: IncomingMessage, response: ServerResponse, body: string): void {

@@ -1,4 +1,4 @@
-/** For whoever watches the process: `/healthz` says that it lives, `/readyz` that it can serve. */
+/** Health checks: `/healthz` (the process is alive) and `/readyz` (it can serve). */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type Router from '@koa/router';
 import { createDocument } from '../../openapi/document.js';
@@ -26,9 +26,9 @@ export function healthRoutes(router: Router<RequestState>, health: Health): void
   });
 }
 
-// `GET /openapi.json`: the interface described, for tools. It takes no key.
+// `GET /openapi.json`: the API description, without a key.
 
-/** `publicUrl` is asked for with the first call: the port is known only once the server listens. */
+/** `publicUrl` is called with the first request: the port is known only once the server listens. */
 export function openapiRoutes(router: Router<RequestState>, publicUrl: () => string): void {
   let written: Buffer | null = null;
   router.get('/openapi.json', (ctx) => {

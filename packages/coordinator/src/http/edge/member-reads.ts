@@ -1,17 +1,17 @@
 /**
- * Reading is free of the rate limit, and all reads go through one thread of the database: a member
- * who asks for hundreds of lists at once waits for themselves, and not everybody for them.
+ * Limits parallel reads per member. Reads are not rate-limited, and use one database thread: a
+ * member who requests hundreds of lists at once must not delay all others.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { callerOf } from './context.js';
 import type { Context, Middleware } from './context.js';
 
-/** Of one member; a list of 10,000 jobs takes up to 50 ms. */
+/** Parallel reads of a member; a list of 10,000 jobs takes up to 50 ms. */
 const MAX_AT_ONCE = 4;
-/** Further ones wait in the member's own line; a page of the dashboard asks for some ten. */
+/** Waiting reads of a member; a page of the dashboard makes about ten requests. */
 const MAX_WAITING = 500;
 
-/** What costs more than to find one row: whole lists, counts, and batches with their jobs. */
+/** Reads that cost more than finding one row: lists, counts, and batches with their jobs. */
 const LISTS = /^\/(v1\/(jobs|batches(\/[^/]+)?)|api\/inference\/(assets|queue\/summary))$/;
 
 interface Gate {
@@ -20,13 +20,13 @@ interface Gate {
 }
 
 export class MemberReads {
-  /** None of a member who reads nothing. */
+  /** By member; members without reads are missing. */
   readonly #gates = new Map<string, Gate>();
 
   readonly middleware: Middleware = (ctx, next) =>
     isList(ctx) ? this.take(callerOf(ctx).memberId, next) : next();
 
-  /** Throws `rate_limit_exceeded` where too many of the member's wait already. */
+  /** Throws `rate_limit_exceeded` if too many reads of the member wait already. */
   async take<T>(memberId: string, read: () => Promise<T>): Promise<T> {
     const gate = this.#gates.get(memberId) ?? { inside: 0, line: [] };
     this.#gates.set(memberId, gate);
@@ -39,7 +39,7 @@ export class MemberReads {
     }
   }
 
-  /** Whoever waits has the place of the one that ends: nobody can come in between. */
+  /** The next waiting read takes the place of the one that ends, so that none can overtake it. */
   #leave(memberId: string, gate: Gate): void {
     const next = gate.line.shift();
     if (next !== undefined) return next();

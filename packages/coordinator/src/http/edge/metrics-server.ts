@@ -13,17 +13,17 @@ import type { MetricsAccess } from './metrics.js';
 
 export interface MetricsServer {
   readonly address: string;
-  /** Answers under way are cut: whoever scrapes comes again. */
+  /** Current answers are cut: Prometheus scrapes again. */
   close(): Promise<void>;
 }
 
 interface ListenOn {
   readonly host: string;
-  /** 0 lets the system choose. */
+  /** 0: the system chooses. */
   readonly port: number;
 }
 
-/** Rejects with Node's own error where the port cannot be listened on. */
+/** Rejects with Node's own error if listening fails. */
 export async function serveMetrics(
   access: MetricsAccess,
   { host, port }: ListenOn,
@@ -34,7 +34,7 @@ export async function serveMetrics(
   await new Promise<void>((done, failed) => {
     server.once('error', failed).listen(port, host, done);
   });
-  // Where the rest of the coordinator fails to start, this port alone keeps no process alive.
+  // If the rest of the coordinator fails to start, this port must not keep the process alive.
   server.unref();
   return {
     address: addressOf(server, host),

@@ -1,6 +1,6 @@
 /**
- * `GET /metrics` for Prometheus. Who may read it is never told by the caller's address: behind a
- * proxy everybody comes from loopback. So it takes its token, or a port of its own.
+ * `GET /metrics` for Prometheus. The caller's address does not grant access, because behind a proxy
+ * every caller has the loopback address: it requires a token, or its own port.
  */
 import { readBearer } from '@inference-gateway/shared/bearer';
 import { ApiError } from '@inference-gateway/shared/errors';
@@ -15,7 +15,7 @@ export interface MetricsSource {
 
 export interface MetricsAccess {
   readonly source: MetricsSource;
-  /** Null: whoever reaches the route may read. */
+  /** Null: no token is required. */
   readonly token: string | null;
 }
 
@@ -40,7 +40,7 @@ function demandToken(ctx: Context, token: string): void {
   throw new ApiError('invalid_api_key', message);
 }
 
-/** The time that it takes tells neither where the two differ nor how long the token is. */
+/** In constant time: it reveals neither where the two differ nor the length of the token. */
 function isEqual(given: string, token: string): boolean {
   return timingSafeEqual(digest(given), digest(token));
 }

@@ -1,4 +1,4 @@
-/** Values of a query that every list takes. */
+/** Query parameters of every list. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Context } from './context.js';
 
@@ -6,11 +6,11 @@ const DEFAULT_LIMIT = 50;
 
 export interface Page {
   readonly limit: number;
-  /** The id of the last one seen; null begins at the newest. */
+  /** The id of the last one seen; null: from the newest. */
   readonly after: string | null;
 }
 
-/** Throws `invalid_value` where `limit` is not from 1 to `mostLimit`: it is never clamped. */
+/** Throws `invalid_value` if `limit` is not from 1 to `mostLimit`: it is never clamped. */
 export function readPage(ctx: Context, mostLimit: number): Page {
   const after = queryText(ctx, 'after');
   const written = queryText(ctx, 'limit');
@@ -21,13 +21,13 @@ export function readPage(ctx: Context, mostLimit: number): Page {
   throw new ApiError('invalid_value', message, { param: 'limit' });
 }
 
-/** Null if it is not there; of several, the last. */
+/** Null if it is missing; of several, the last. */
 export function queryText(ctx: Context, name: string): string | null {
   const value = ctx.query[name];
   return (typeof value === 'string' ? value : value?.at(-1)) ?? null;
 }
 
-/** The form of every list: `rows` are one more than asked for where there are more. */
+/** The form of every list: `rows` has one more than requested if there are more. */
 export function listOf<Row, Resource>(
   rows: readonly Row[],
   limit: number,

@@ -1,6 +1,6 @@
 /**
- * Keeps other sites' pages from acting through a visitor's session. A cookie goes with whatever
- * request a page makes the browser send; where the page came from, the browser says itself.
+ * CSRF protection: other sites' pages must not use a visitor's session. Browsers send the cookie
+ * with requests of any page, and name the page's origin in a header.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import type { Context, Middleware } from './context.js';
@@ -8,7 +8,7 @@ import type { Context, Middleware } from './context.js';
 const CONSOLE = '/api/console/';
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
-/** Ours are asked for with each request: the port is known only once the server listens. */
+/** `ownOrigins` is called for each request: the port is known only once the server listens. */
 export function sameOrigin(ownOrigins: () => readonly string[]): Middleware {
   return (ctx, next) => {
     if (ctx.path.startsWith(CONSOLE)) requireOwnPage(ctx, ownOrigins());
@@ -16,13 +16,13 @@ export function sameOrigin(ownOrigins: () => readonly string[]): Middleware {
   };
 }
 
-/** Throws `foreign_origin` where it would change something, and no page of ours asks for it. */
+/** Throws `foreign_origin` for a change that is not requested by one of our pages. */
 export function requireOwnPage(ctx: Context, ownOrigins: readonly string[]): void {
   if (SAFE_METHODS.includes(ctx.method) || isOurs(ctx, ownOrigins)) return;
   throw foreign(ctx, ownOrigins);
 }
 
-/** Browsers leave the first out on plain http to anything but this machine itself. */
+/** Browsers omit the first on plain http, except to localhost. */
 function isOurs(ctx: Context, ownOrigins: readonly string[]): boolean {
   return ctx.get('sec-fetch-site') === 'same-origin' || ownOrigins.includes(ctx.get('origin'));
 }

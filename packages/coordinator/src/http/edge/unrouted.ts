@@ -1,4 +1,4 @@
-/** What is told of a request that no route took: its path is unknown, or known by other methods. */
+/** The error for a request without a route: an unknown path, or another method. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { nearest } from '@inference-gateway/shared/nearest';
 import type Router from '@koa/router';
@@ -16,7 +16,7 @@ export function unrouted(router: Router<RequestState>): Middleware {
 }
 
 const ELSE = 'The API is below /v1; see GET /v1/models.';
-/** Characters of a path that are told back. */
+/** Characters of a path that are repeated in the error. */
 const MAX_SHOWN = 120;
 
 function unknownPath(path: string, served: readonly string[]): string {
@@ -34,8 +34,8 @@ function unknownPath(path: string, served: readonly string[]): string {
 const CHAT = '/v1/chat/completions';
 
 /**
- * Paths of OpenAI's API, and of others that clients speak, with what serves the same end here. The
- * first that fits counts.
+ * Paths of OpenAI's API and of other APIs that clients use, with their replacement here. The first
+ * match counts.
  */
 const FOREIGN: readonly (readonly [path: string, instead: string | null])[] = [
   ['/v1/responses', CHAT],
@@ -67,7 +67,7 @@ const FOREIGN: readonly (readonly [path: string, instead: string | null])[] = [
   ['/api/tags', '/v1/models'],
 ];
 
-/** Below `/v1` or without it, as base URLs have it. */
+/** With or without `/v1`, depending on the base URL. */
 function foreignApi(path: string): readonly [name: string, instead: string | null] | null {
   const versioned = path.startsWith('/v1/') || path.startsWith('/api/') ? path : `/v1${path}`;
   const row = FOREIGN.find(([name]) => versioned === name || versioned.startsWith(`${name}/`));

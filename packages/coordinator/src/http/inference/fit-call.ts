@@ -1,6 +1,6 @@
 /**
- * Fits a call to the models that are there: what it needs of a provider, and what is answered where
- * no provider has just what was asked.
+ * Fits a call to the available models: its requirements of a provider, and the fallback or error if
+ * no provider has exactly what was requested.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { formatOf } from '@inference-gateway/shared/media/types';
@@ -14,10 +14,10 @@ import { mediaIn } from '../bodies/judge-body.js';
 import type { ReadCall } from './read-call.js';
 
 export interface FittedCall {
-  /** What goes to the provider. */
+  /** The body for the provider. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly needs: Needs;
-  /** What the caller is told of it. */
+  /** Headers that tell the caller about it. */
   readonly headers: Readonly<Record<string, string>>;
   /** Of transcriptions. */
   readonly transcript: Omit<TranscriptForm, 'seconds'>;
@@ -34,10 +34,10 @@ export function asItIs({ request }: ReadCall): FittedCall {
   return { body: request.body, needs: NO_NEEDS, headers: {}, transcript: PLAIN };
 }
 
-/** Tells those, one a provider, that could serve the call now. */
+/** Returns the models, one per provider, that could serve the call now. */
 export type ModelsAsked = () => readonly AdvertisedModel[];
 
-/** Throws `unsupported_modality` at the first part that takes the request beyond every model. */
+/** Throws `unsupported_modality` at the first part that no model accepts. */
 export function fitChat(call: ReadCall, models: ModelsAsked): FittedCall {
   const inputs: string[] = [];
   let known: readonly AdvertisedModel[] | null = null;
@@ -54,7 +54,7 @@ export function fitChat(call: ReadCall, models: ModelsAsked): FittedCall {
 
 /**
  * Specification: `verbose_json` with granularities is downgraded to plain text, without an error,
- * where the model does not list support.
+ * if the model does not list support.
  */
 export function fitTranscription({ request, files }: ReadCall, models: ModelsAsked): FittedCall {
   const { timestamp_granularities: asked, response_format: _format, ...body } = request.body;
@@ -69,7 +69,7 @@ export function fitTranscription({ request, files }: ReadCall, models: ModelsAsk
     const granularities = ['segment'];
     return {
       body: { ...body, response_format: 'verbose_json', timestamp_granularities: granularities },
-      // Where no model lists them its server may tell times all the same.
+      // If no model lists them, its server may still return times.
       needs: { features: supported ? ['timestamps'] : [], voices: [], format },
       headers: {},
       transcript: { format: responseFormat, granularities },
@@ -92,11 +92,11 @@ export function fitTranscription({ request, files }: ReadCall, models: ModelsAsk
   };
 }
 
-/** One of OpenAI's own voices falls to the model's first; any other unknown voice is refused. */
+/** OpenAI's own voices are replaced by the model's first; other unknown voices are refused. */
 export function fitSpeech({ request, files }: ReadCall, models: ModelsAsked): FittedCall {
   const asked = request.body['voice'];
   const offered = voicesOf(models());
-  // Of a recording, whose voice is to speak.
+  // The reference recording of a cloned voice.
   const features = files.length > 0 ? ['voice-cloning'] : [];
   const choice = chooseVoice(typeof asked === 'string' ? asked : null, offered);
   const format = request.responseFormat ?? 'wav';
@@ -116,7 +116,7 @@ export function fitSpeech({ request, files }: ReadCall, models: ModelsAsked): Fi
   }
 }
 
-/** An agent names its voices: half of a surrogate pair would throw, and fail others' calls. */
+/** Voice names come from agents: half of a surrogate pair would throw, and fail others' calls. */
 function wellFormed(text: string): string {
   return Buffer.from(text).toString();
 }
@@ -132,9 +132,9 @@ function unknownVoice(asked: string, model: string, offered: readonly string[]):
   return new ApiError('invalid_value', message, { param: 'voice' });
 }
 
-// Which voice speaks: the one asked for, or a stand-in for one of OpenAI's own.
+// The voice: the requested one, or a replacement for one of OpenAI's own.
 
-/** What stock clients send without being asked; the AI SDK always sends `alloy`. */
+/** Voices that clients send by default; the AI SDK always sends `alloy`. */
 const OPENAI_VOICES: ReadonlySet<string> = new Set([
   'alloy',
   'ash',
@@ -152,12 +152,12 @@ const OPENAI_VOICES: ReadonlySet<string> = new Set([
 ]);
 
 type VoiceChoice =
-  /** As asked; `needed` are the voices that a provider must have for it. */
+  /** As requested; `needed`: the voices that a provider must have for it. */
   | { readonly kind: 'asked'; readonly needed: readonly string[] }
   | { readonly kind: 'fallback'; readonly voice: string }
   | { readonly kind: 'unknown' };
 
-/** `offered` is empty where no provider tells its voices: then any may be asked for. */
+/** `offered`: empty if no provider lists its voices: any may be requested then. */
 export function chooseVoice(asked: string | null, offered: readonly string[]): VoiceChoice {
   const [first] = offered;
   if (asked === null || first === undefined) return { kind: 'asked', needed: [] };

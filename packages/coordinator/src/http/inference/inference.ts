@@ -50,7 +50,7 @@ export function inferenceRoutes(router: Router<RequestState>, parts: InferencePa
   }
 }
 
-/** Null if it was submitted before, and is answered. */
+/** Null if it was submitted before, and has been answered. */
 async function readAny(
   ctx: Context,
   endpoint: EndpointKey,
@@ -71,7 +71,7 @@ function handlerOf({ serve }: CallKind): Handler {
   };
 }
 
-/** Throws if there is none for the caller. */
+/** Throws if the caller has none. */
 function modelsNow(ctx: Context, asked: Asked, parts: InferenceParts): readonly AdvertisedModel[] {
   const { endpoint, call } = asked;
   const models = servingModels(candidatesFor(asked, parts), callerOf(ctx));
@@ -94,10 +94,10 @@ async function relay(ctx: Context, asked: Asked, parts: InferenceParts): Promise
   res.once('close', () => {
     if (!res.writableFinished) departure.abort();
   });
-  // Whoever left while an upload was read has closed it already.
+  // A caller that left while an upload was read has already closed it.
   if (res.destroyed) departure.abort();
   const work: Call = { ...toCall(ctx, asked, fitted), signal: departure.signal };
-  // Before a GPU is asked: what it makes must find room.
+  // Before a GPU works: there must be space for the result.
   const makesFiles = ENDPOINTS[endpoint].media !== null;
   const spaceBytes = makesFiles ? await parts.library.requireSpace(work.caller.memberId) : 0;
   const answer = kind.answer({ ctx, work, call, fitted, spaceBytes, departure }, parts);
@@ -105,16 +105,16 @@ async function relay(ctx: Context, asked: Asked, parts: InferenceParts): Promise
   ctx.respond = false;
   const outcome = await parts.relay.run(work, answer);
   ctx.state.inference = { model: work.model, outcome };
-  // Of a file that broke off, what its caller was sent of it.
+  // For a file that broke off, the part that the caller got.
   const isSent = outcome.kind === 'ok' || answer.committed;
   parts.meter(work, outcome, isSent ? answer.measures : NOTHING_MEASURED);
   const isTold = outcome.kind === 'ok' || answer.fail(outcome.error);
   limitFlush(res, parts.timing.stallMs);
   if (outcome.error === null) return;
   ctx.respond = !isTold;
-  // They speak of an answer that did not come.
+  // They describe an answer that did not arrive.
   if (!isTold) for (const name of Object.keys(fitted.headers)) ctx.remove(name);
-  // Even where it is told already: the boundary logs what lies behind it.
+  // Even if it was already sent: the error boundary logs its cause.
   throw outcome.error;
 }
 
@@ -130,7 +130,7 @@ function toCall(ctx: Context, { endpoint, call }: Asked, fitted: FittedCall): Om
     body: writeSparse(fitted.body),
     uploads: call.files,
     ...(call.reading !== undefined && { prefixes: call.reading.prefixes }),
-    // Answers are computed side by side.
+    // Answers are computed in parallel.
     slots: asked?.sequences ?? 1,
     asked,
     stream: call.request.stream,
@@ -144,12 +144,12 @@ function candidatesFor({ endpoint, call }: Asked, { links }: InferenceParts) {
   return links.candidates(ENDPOINTS[endpoint].serviceType, call.request.model);
 }
 
-/** A whole answer that its caller does not fetch would stay in memory for as long as they like. */
+/** An answer that its caller does not read would otherwise stay in memory without limit. */
 function limitFlush(response: ServerResponse, stallMs: number): void {
   if (response.writableLength > 0) response.setTimeout(stallMs, () => response.destroy());
 }
 
-/** The SDKs tell how long they wait, uploading included; to compute longer would be for nobody. */
+/** SDKs send their timeout, including the upload; computing for longer would be useless. */
 function readClientTimeout(ctx: Context, receivedAt: number): number | null {
   const seconds = Number(ctx.get('x-stainless-timeout'));
   if (!Number.isFinite(seconds) || seconds <= 0) return null;

@@ -1,6 +1,6 @@
 /**
- * What differs between the kinds of endpoints in the coordinator: how a call is fitted to the
- * models that are there, how its caller is answered, and what the interface description tells.
+ * The differences between the kinds of endpoints in the coordinator: fitting a call to models,
+ * answering its caller, and the API description.
  */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey, EndpointKind } from '@inference-gateway/shared/endpoints';
@@ -23,14 +23,14 @@ export type CallKind = DescribedKind & {
 /** A provider answers. */
 interface RelayedKind {
   readonly from: 'provider';
-  /** The models to which a call is fitted. */
+  /** The models that a call is fitted to. */
   modelsToFit(candidates: readonly Candidate[], caller: Asking): readonly AdvertisedModel[];
-  /** Throws an `ApiError` if no model serves what was asked. */
+  /** Throws an `ApiError` if no model can serve the request. */
   fit(call: ReadCall, models: ModelsAsked): FittedCall;
   answer(answered: Answered, parts: AnswerParts): HttpAnswer;
 }
 
-/** The coordinator answers at once from what agents have told, and never by asking them. */
+/** The coordinator answers at once from the agents' lists, without a request to them. */
 interface KnownKind {
   readonly from: 'memory';
   tell(models: readonly AdvertisedModel[]): object;
@@ -42,7 +42,7 @@ export const CALL_KINDS: Readonly<Record<EndpointKind, CallKind>> = {
   chat: {
     serve: {
       from: 'provider',
-      // What a chat holds is refused only where nobody takes it, those who are offline included.
+      // Input kinds of a chat are refused only if no provider accepts them, online or not.
       modelsToFit: knownModels,
       fit: fitChat,
       answer: textAnswer,
@@ -64,7 +64,7 @@ export const CALL_KINDS: Readonly<Record<EndpointKind, CallKind>> = {
   speech: {
     serve: { ...RELAYED, fit: fitSpeech, answer: fileAnswer },
     describe: described.file,
-    // A voice is chosen when the call comes in, whether it runs now or later.
+    // The voice is chosen when the call arrives, whether it runs now or later.
     queuedHeaders: ['x-voice-fallback'],
   },
   film: { serve: { ...RELAYED, answer: fileAnswer }, describe: described.file },

@@ -1,4 +1,4 @@
-/** `GET /models` and `GET /models/{id}`: answered from memory, never by asking agents. */
+/** `GET /models` and `GET /models/{id}`: answered from memory, without requests to agents. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { nearest } from '@inference-gateway/shared/nearest';
 import type Router from '@koa/router';
@@ -17,7 +17,7 @@ export function modelRoutes(router: Router<RequestState>, links: Links): void {
     ctx.body = { object: 'list', data: presentModels(links.providers(), callerOf(ctx)) };
   });
 
-  // Ids hold slashes, raw or percent-encoded: `org/Model:7b`.
+  // Ids contain slashes, raw or percent-encoded: `org/Model:7b`.
   router.get(/^\/v1\/models\/(.+)$/, (ctx) => {
     const id = decode(ctx.path.slice('/v1/models/'.length));
     const models = presentModels(links.providers(), callerOf(ctx));
@@ -46,15 +46,15 @@ function unknownModel(id: string, online: readonly string[]): ApiError {
   return new ApiError('model_not_found', message, { param: 'model' });
 }
 
-// Inside to outside: the resources of the specification, section 2.
+// Presenters: the resources of the specification, section 2.
 
-/** What the API documents is what it answers: the type of the OpenAPI schema. */
+/** The type of the OpenAPI schema. */
 type Row = z.output<typeof model>;
 export type ModelResource = {
   readonly [Field in keyof Row]: Row[Field] extends string[] ? readonly string[] : Row[Field];
 };
 
-/** What is online for this caller now: one row an id and service type. */
+/** The models online for this caller: one row per id and service type. */
 function presentModels(
   providers: readonly ProviderView[],
   caller: Caller,
@@ -103,7 +103,9 @@ function presentModel(
   };
 }
 
-/** Features are the union (matching asks for what a request needs), the context is the smallest. */
+/**
+ * Features are the union, because matching checks the requirements; the context is the smallest.
+ */
 function merge(row: Row, model: AdvertisedModel): void {
   row.input_modalities = union(row.input_modalities, model.input_modalities);
   row.output_modalities = union(row.output_modalities, model.output_modalities);

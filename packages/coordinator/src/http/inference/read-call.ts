@@ -1,4 +1,4 @@
-/** From a request to what a provider is asked for, driven by the endpoint's row. */
+/** From a request to a call for a provider, driven by the endpoint's row. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { parseForm, parseRequest } from '@inference-gateway/shared/openai/requests';
@@ -11,7 +11,7 @@ import type { UploadedFile, Uploads } from '../bodies/upload.js';
 /** A checked request and its files. */
 export interface ReadCall {
   readonly request: ParsedRequest;
-  /** What was read of its messages, where they are no values of the body. */
+  /** What was read from its messages, if they are no values of the body. */
   readonly reading?: Reading;
   readonly files: readonly UploadedFile[];
   /** Removes the files. */
@@ -24,7 +24,7 @@ export interface ReadingParts {
   readonly limits: RequestLimits;
 }
 
-/** Throws an `ApiError`, and then nothing is left of the request. */
+/** Throws an `ApiError` after removing the request's files. */
 export async function readCall(
   ctx: Context,
   endpoint: EndpointKey,
@@ -38,7 +38,7 @@ export async function readCall(
     case 'multipart': {
       const form = await uploads.read(ctx, endpoint);
       try {
-        // A file that was sent as a text is a missing file, whatever else its text is.
+        // A file that was sent as a text field counts as missing.
         form.requireFiles();
         const request = parseForm(endpoint, form.fields, limits);
         return { request, files: form.files, remove: () => form.remove() };

@@ -1,4 +1,4 @@
-/** The name under which a caller reads a model's thinking text. It is sent once. */
+/** The field name in which a caller reads a model's reasoning. It is sent only once. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { BODY_LIMITS, jsonFault } from '@inference-gateway/shared/json/scan';
 import { REASONING_FIELDS } from '@inference-gateway/shared/protocol/messages';
@@ -7,7 +7,7 @@ import type { Context } from '../edge/context.js';
 
 export const REASONING_HEADER = 'x-reasoning-field';
 
-/** Throws `invalid_value` where the header names neither. */
+/** Throws `invalid_value` if the header has another value. */
 export function reasoningFieldOf(ctx: Context): ReasoningField {
   const asked = ctx.get(REASONING_HEADER);
   const field = REASONING_FIELDS.find((name) => name === asked);
@@ -18,13 +18,15 @@ export function reasoningFieldOf(ctx: Context): ReasoningField {
   throw new ApiError('invalid_value', message, { param: REASONING_HEADER });
 }
 
-/** Longer results, or those of more values, stay as they are: to parse one would hold up others. */
+/**
+ * Longer results, or those with more values, stay unchanged: parsing would block the event loop.
+ */
 const MAX_RENAMED_CHARACTERS = 1024 * 1024;
 const RENAMED_LIMITS = { ...BODY_LIMITS, maxValues: 5_000, maxNumbers: 20_000 };
 
-/** Names it in the messages of a whole chat completion, the JSON that a job's result is kept as. */
+/** Renames it in the messages of a complete chat completion, the stored JSON of a job's result. */
 export function nameReasoning(result: string, field: ReasoningField): string {
-  // As agents write it.
+  // The form that agents send.
   if (field === REASONING_FIELDS[0] || result.length > MAX_RENAMED_CHARACTERS) return result;
   if (jsonFault(Buffer.from(result), RENAMED_LIMITS) !== null) return result;
   const answer = JSON.parse(result) as unknown;

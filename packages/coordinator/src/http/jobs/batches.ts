@@ -1,4 +1,4 @@
-/** `/v1/batches`: up to 256 asynchronous requests that are handed in together. */
+/** `/v1/batches`: up to 256 asynchronous requests that are submitted together. */
 import { ApiError } from '@inference-gateway/shared/errors';
 import { asItem, bodyOf } from '@inference-gateway/shared/openai/batch-requests';
 import type { RequestLimits } from '@inference-gateway/shared/openai/requests';
@@ -40,7 +40,7 @@ export function batchRoutes(router: Router<RequestState>, parts: BatchRouteParts
 
   router.get('/v1/batches', async (ctx) => {
     const { limit, after } = readPage(ctx, MAX_LIMIT);
-    // One more than asked for tells whether there are more.
+    // One more than requested shows whether there are more.
     const query = { memberId: callerOf(ctx).memberId, limit: limit + 1, after };
     ctx.body = listOf(await store.listBatches(query), limit, presentBatch);
   });
@@ -61,8 +61,8 @@ export function batchRoutes(router: Router<RequestState>, parts: BatchRouteParts
 }
 
 /**
- * A known `Idempotency-Key` is answered whatever the body is. All items are checked before anything
- * is created; then all are, or none.
+ * A known `Idempotency-Key` is answered whatever the body is. All items are checked before any is
+ * created; then all are created, or none.
  */
 async function submitBatch(ctx: Context, parts: BatchRouteParts): Promise<void> {
   const { jobActions, bodies, limits, links } = parts;

@@ -15,7 +15,7 @@ import { nameReasoning, reasoningFieldOf } from '../inference/reasoning-field.js
 import { answerJob, presentationOf, queueFull } from './submit-job.js';
 import type { SubmissionParts } from './submit-job.js';
 
-/** Whoever waits longer is likely to be cut off by a proxy, or by their own client. */
+/** A longer wait is likely to be cut off by a proxy, or by the client itself. */
 const MAX_WAIT_S = 60;
 
 export interface JobRouteParts extends Pick<SubmissionParts, 'assetLinks' | 'queueLimits'> {
@@ -28,7 +28,7 @@ export function jobRoutes(router: Router<RequestState>, parts: JobRouteParts): v
 
   router.get('/v1/jobs', async (ctx) => {
     const { limit, ...query } = readJobQuery(ctx);
-    // One more than asked for tells whether there are more.
+    // One more than requested shows whether there are more.
     const jobs = await store.listJobs({ ...query, limit: limit + 1 });
     const presentation = await presentationOf(ctx, jobs.slice(0, limit), parts);
     ctx.body = listOf(jobs, limit, (job) => presentJob(job, presentation));
@@ -69,7 +69,7 @@ export function jobRoutes(router: Router<RequestState>, parts: JobRouteParts): v
   });
 }
 
-/** Answers sooner where the job ends; whoever leaves is not waited for. */
+/** Answers earlier if the job ends; stops if the caller leaves. */
 async function awaitEnd(ctx: Context, waitMs: number, parts: JobRouteParts): Promise<JobDetail> {
   const { jobActions, store } = parts;
   const departure = new AbortController();
@@ -107,16 +107,16 @@ function notRetryable(id: string, status: JobStatus): ApiError {
   return new ApiError('job_not_retryable', message);
 }
 
-// What a caller asks of the list of their jobs.
+// Filters of the list of jobs.
 
 const MAX_LIMIT = 500;
 
-/** Of the part of a model's id that is looked for. */
+/** Characters of the searched part of a model's id. */
 const MAX_MODEL_CHARACTERS = 256;
 
 const ACTIVE: readonly JobStatus[] = ['QUEUED', 'PROCESSING'];
 
-/** Throws `invalid_value` where a field of the query is none of what it may be. */
+/** Throws `invalid_value` if a parameter of the query is invalid. */
 function readJobQuery(ctx: Context): JobQuery {
   return {
     memberId: callerOf(ctx).memberId,
@@ -128,7 +128,7 @@ function readJobQuery(ctx: Context): JobQuery {
   };
 }
 
-/** Null: every status. Both filters at once are what both let through. */
+/** Null: every status. Two filters select what matches both. */
 function readStatuses(ctx: Context): readonly JobStatus[] | null {
   const asked = readStatus(ctx);
   if (!readActive(ctx)) return asked === null ? null : [asked];
@@ -150,7 +150,7 @@ function readActive(ctx: Context): boolean {
   throw new ApiError('invalid_value', message, { param: 'active' });
 }
 
-/** Those of one inference type; null: of all. */
+/** Endpoints of one inference type; null: all. */
 function readEndpoints(ctx: Context): readonly EndpointKey[] | null {
   const written = queryText(ctx, 'type');
   if (written === null) return null;

@@ -1,4 +1,4 @@
-/** Inside to outside: jobs and batches as the specification, section 2, has them. */
+/** Presenters: jobs and batches as in the specification, section 2. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey, InferenceType } from '@inference-gateway/shared/endpoints';
 import type * as z from 'zod';
@@ -7,25 +7,25 @@ import type { Waiting } from '../../core/jobs/waiting-reason.js';
 import type { batch, job } from '../../openapi/job-resources.js';
 import type { Asset, Batch, BatchDetail, BatchJob, Job, JobDetail } from '../../store/port.js';
 
-// What the API documents is what it answers: these are the types of the OpenAPI schemas.
+// The types of the OpenAPI schemas.
 export type JobResource = Readonly<Omit<z.output<typeof job>, 'result' | 'assets'>>;
 export type JobDetailResource = With<z.output<typeof job>, 'assets'>;
 export type BatchResource = Readonly<Omit<z.output<typeof batch>, 'jobs'>>;
 type BatchDetailResource = With<z.output<typeof batch>, 'jobs'>;
 
-/** One of which a field is there that others do not have. */
+/** A type with this optional field required. */
 type With<Resource, Field extends keyof Resource> = Readonly<Omit<Resource, Field>> & {
   readonly [Name in Field]-?: NonNullable<Resource[Name]>;
 };
 
 export interface Presentation {
-  /** Where a file is fetched. */
+  /** The URL of a file. */
   readonly urlOf: (assetId: string) => string;
-  /** Where the QUEUED ones stand, by id. */
+  /** Positions of QUEUED jobs, by id. */
   readonly waiting: ReadonlyMap<string, Waiting>;
 }
 
-/** Of a job that was claimed between two looks at it. */
+/** The position of a job that was claimed between two reads. */
 const LEFT_THE_QUEUE: Waiting = { position: null, reason: 'It is about to start.' };
 
 export function presentJob(job: Job, { urlOf, waiting }: Presentation): JobResource {
@@ -44,14 +44,14 @@ export function presentJob(job: Job, { urlOf, waiting }: Presentation): JobResou
     attempts: job.attempts,
     max_attempts: job.maxAttempts,
     batch_id: job.batchId,
-    // The row of any other job may tell of an attempt that is over.
+    // The row of any other job may contain an earlier attempt.
     error: job.status === 'FAILED' ? job.error : null,
     ...(job.status === 'QUEUED' && { position, waiting_reason: reason }),
     ...(job.firstAssetId !== null && { result_url: urlOf(job.firstAssetId) }),
   };
 }
 
-/** With its result and its files, as the single get has them. */
+/** With its result and its files, as in the single get. */
 function presentJobDetail(
   { job, assets }: JobDetail,
   presentation: Presentation,
@@ -63,8 +63,8 @@ function presentJobDetail(
 }
 
 /**
- * The same as JSON. The result goes into it as the JSON that it was when it was kept: parsed and
- * written again, a long one would hold up everybody else.
+ * The same as JSON. The result is inserted as stored JSON: to parse and serialize a long one would
+ * block the event loop.
  */
 export function writeJobDetail(detail: JobDetail, presentation: Presentation): string {
   const text = JSON.stringify(presentJobDetail(detail, presentation));
@@ -87,7 +87,7 @@ export function presentBatch({ id, label, createdAt, counts }: Batch): BatchReso
   };
 }
 
-/** With its jobs, as the single get has them. */
+/** With its jobs, as in the single get. */
 export function presentBatchDetail({ batch, jobs }: BatchDetail): BatchDetailResource {
   return { ...presentBatch(batch), jobs: jobs.map(presentBatchJob) };
 }

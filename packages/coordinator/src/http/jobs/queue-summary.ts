@@ -1,4 +1,4 @@
-/** The state of the queue, as its caller may see it (specification, section 4, Queue summary). */
+/** The state of the queue for a caller (specification, section 4, Queue summary). */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';
 import type Router from '@koa/router';
@@ -14,7 +14,7 @@ import { callerOf } from '../edge/context.js';
 import type { RequestState } from '../edge/context.js';
 
 export interface QueueParts {
-  /** Null: asynchronous processing is not enabled. */
+  /** Null: asynchronous processing is disabled. */
   readonly jobActions: Pick<JobActions, 'lastTickAt'> | null;
   readonly store: Pick<Store, 'modelQueues' | 'isQueuePaused'>;
   readonly links: Pick<Links, 'providers'>;
@@ -36,7 +36,7 @@ export async function summarizeQueue(
   const queuedByAll = sum(all.map(({ queued }) => queued));
   return {
     async_enabled: jobActions !== null,
-    // Judged here, and not by the dispatcher: a stalled one would not say so.
+    // Determined here, because a stalled dispatcher would not report it.
     worker_stalled: isStalled(queuedByAll, lastTickAt, now),
     paused,
     queued: sum(own.map(({ queued }) => queued)),
@@ -54,11 +54,11 @@ interface Offer {
   readonly model: string;
   readonly providerId: string;
   readonly slots: number;
-  /** Of these, where nothing of anybody's is under way. */
+  /** Idle ones, without any work in progress. */
   readonly freeSlots: number;
 }
 
-/** Of the providers online that take the caller's work. */
+/** Services of the providers online that accept the caller's work. */
 function offersOf(links: Pick<Links, 'providers'>, caller: Caller): readonly Offer[] {
   return links.providers().flatMap((provider) =>
     servedModels(provider, caller).map(({ service, model }) => ({
@@ -75,7 +75,7 @@ function freeSlotsOf(service: AdvertisedService, link: LinkView | null): number 
   return Math.max(0, service.slots - (link?.busyByService.get(service.service_id) ?? 0));
 }
 
-/** One row a model and service type that has jobs of the caller's, or a provider online. */
+/** One row per model and service type with jobs of the caller, or a provider online. */
 function byModel(queues: readonly ModelQueue[], offers: readonly Offer[], now: number) {
   const queueByKey = new Map(queues.map((queue) => [keyOf(queue), queue]));
   const subjects = new Map([...offers, ...queues].map((one) => [keyOf(one), one]));
@@ -98,7 +98,7 @@ function byModel(queues: readonly ModelQueue[], offers: readonly Offer[], now: n
     });
 }
 
-/** Once: to look through all for each model took 0.4 s with 3,000 of both. */
+/** Indexed once: searching all for each model took 0.4 s with 3,000 of both. */
 function groupOffers(offers: readonly Offer[]): ReadonlyMap<string, readonly Offer[]> {
   const groups = new Map<string, Offer[]>();
   for (const offer of offers) {
@@ -128,10 +128,10 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
 }
 
-// What could run now for a caller, over all models: a slot that several share is counted once.
+// Slots that are available to a caller, over all models: shared slots are counted once.
 interface Capacity {
   readonly slots: number;
-  /** Of these, where nothing of anybody's is under way. */
+  /** Idle ones, without any work in progress. */
   readonly free_slots: number;
   readonly providers_online: number;
 }
@@ -146,7 +146,7 @@ function capacityFor(providers: readonly ProviderView[], caller: Caller): Capaci
   };
 }
 
-/** A service, or those that share the slots of a card. */
+/** A service, or several that share the slots of a card. */
 interface Unit {
   readonly slots: number;
   readonly busy: number;

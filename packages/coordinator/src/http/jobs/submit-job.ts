@@ -1,4 +1,4 @@
-/** From a checked request to a queued job, and what is answered to it. */
+/** From a checked request to a queued job and its answer. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 import { ApiError } from '@inference-gateway/shared/errors';
@@ -22,16 +22,16 @@ import type { ReadCall } from '../inference/read-call.js';
 export interface SubmissionParts {
   /** Null: asynchronous processing is not enabled. */
   readonly jobActions: JobActions | null;
-  /** What a member may have queued. */
+  /** Limits of a member's queued jobs. */
   readonly queueLimits: { readonly maxQueuedJobs: number; readonly maxQueuedBytes: number };
-  /** Throws an `ApiError` if an address may not be told anything. */
+  /** Throws an `ApiError` if a webhook's address is not permitted. */
   readonly checkWebhook: (url: string) => void;
   readonly links: Links;
   readonly library: AssetLibrary;
   readonly assetLinks: AssetLinks;
 }
 
-/** A request and the endpoint that it is for. */
+/** A request and its endpoint. */
 export interface Asked {
   readonly endpoint: EndpointKey;
   readonly call: ReadCall;
@@ -45,7 +45,7 @@ export async function submitJob(ctx: Context, asked: Asked, parts: SubmissionPar
   const { endpoint } = asked;
   const { model } = asked.call.request;
   const caller = callerOf(ctx);
-  // Offline or not: what was never there will hardly come, and a wrong name is told at once.
+  // Online or not: a model that never existed is probably a typing error, and refused at once.
   const models = fittingModels(candidatesFor(asked, links), caller);
   if (models.length === 0) throw modelNotFound({ caller, endpoint, model }, links);
   const { item, headers } = toJobItem(ctx, asked, links);
@@ -57,9 +57,9 @@ export async function submitJob(ctx: Context, asked: Asked, parts: SubmissionPar
 }
 
 /**
- * The body of a request that may be a submission, before anything is said against it. Null if
- * there is nothing to judge: its `Idempotency-Key` made a job before, which is answered, whatever
- * the body is now. Throws `async_disabled` before anything else that is wrong with a submission.
+ * The body of a request that may be a submission, before it is checked. Null if nothing needs to be
+ * checked: its `Idempotency-Key` created a job before, which is returned whatever the body is now.
+ * Throws `async_disabled` before any other error of a submission.
  */
 export async function readSubmission(
   ctx: Context,
@@ -70,7 +70,7 @@ export async function readSubmission(
   const isReadable = 'take' in read;
   if (isReadable && !read.isSubmission) return read;
   if (isReadable && jobActions === null) throw asyncDisabled();
-  // Whether something unreadable was a submission, only a key that is known can tell.
+  // Whether an unreadable body was a submission is only known from a known key.
   if (jobActions !== null && (isReadable || hasUsableKey(ctx))) {
     const earlier = await earlierOf(ctx, (memberId, key) =>
       jobActions.findSubmitted(memberId, key),
@@ -84,7 +84,7 @@ export async function readSubmission(
   throw read.fault;
 }
 
-/** What the caller submitted under this request's `Idempotency-Key`, and is told so. */
+/** The caller's earlier submission with this `Idempotency-Key`, with the header that says so. */
 export async function earlierOf<T>(
   ctx: Context,
   find: (memberId: string, key: string) => Promise<T | null>,
@@ -107,7 +107,7 @@ async function readOrFault(judge: () => Promise<Judged<JudgedRequest>>): Promise
 
 const REPLAYED = 'Idempotency-Replayed';
 
-/** The item of a job, and what its caller is told of how it was fitted to the models there are. */
+/** The item of a job, and the headers that tell how it was fitted to the available models. */
 export function toJobItem(
   ctx: Context,
   asked: Asked,
@@ -123,7 +123,7 @@ export function toJobItem(
   return { item, headers };
 }
 
-/** Throws `invalid_value` where the webhook or the header `Idempotency-Key` is not usable. */
+/** Throws `invalid_value` if the webhook or the header `Idempotency-Key` is invalid. */
 export function submitterOf(
   ctx: Context,
   webhook: WebhookTarget | null,
@@ -135,7 +135,7 @@ export function submitterOf(
   return { memberId, keyId, scope, requestId, idempotencyKey: readIdempotencyKey(ctx), webhook };
 }
 
-/** What was made, now or by an earlier submission with the same key. Throws `queue_full`. */
+/** The created job, or that of an earlier submission with the same key. Throws `queue_full`. */
 export function acceptedOf<T>(
   ctx: Context,
   outcome: SubmitOutcome<T>,
@@ -146,7 +146,7 @@ export function acceptedOf<T>(
   return outcome.value;
 }
 
-/** 202 with the job as it is now. */
+/** 202 with the current state of the job. */
 export async function answerJob(ctx: Context, job: Job, parts: PresentingParts): Promise<void> {
   answer(ctx, job, await presentationOf(ctx, [job], parts));
 }
@@ -161,7 +161,7 @@ export interface PresentingParts {
   readonly assetLinks: AssetLinks;
 }
 
-/** Asks the queue only where one of them is QUEUED. */
+/** Reads positions only if one of them is QUEUED. */
 export async function presentationOf(
   ctx: Context,
   jobs: readonly Job[],
@@ -183,7 +183,7 @@ export function asyncDisabled(): ApiError {
   return new ApiError('async_disabled', message);
 }
 
-/** A queue empties slowly; clients that retry by themselves wait no longer than a minute. */
+/** A queue empties slowly, but clients that retry by themselves wait at most a minute. */
 const QUEUE_FULL_RETRY_S = 30;
 
 export function queueFull(
@@ -200,7 +200,7 @@ export function queueFull(
 
 const MAX_KEY_CHARACTERS = 255;
 const USABLE_KEY = new RegExp(`^[\\x20-\\x7e]{1,${MAX_KEY_CHARACTERS}}$`);
-/** Characters of a wrong key that are told back. */
+/** Characters of an invalid key that are repeated in the error. */
 const MAX_SHOWN = 80;
 
 function readIdempotencyKey(ctx: Context): string | null {

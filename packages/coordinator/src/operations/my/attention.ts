@@ -1,4 +1,4 @@
-/** What a member should look at, the most urgent first: nothing, where all is well. */
+/** Notices for a member, the most urgent first. */
 import { MAX_COUNTED_JOBS } from '../../store/port.js';
 import type { ModelQueue, Store } from '../../store/port.js';
 import { isStalled } from '../../core/jobs/waiting-reason.js';
@@ -23,7 +23,7 @@ type AttentionKind =
 export interface AttentionItem {
   readonly kind: AttentionKind;
   readonly text: string;
-  /** The page on which something can be done about it. */
+  /** The page on which it can be resolved. */
   readonly href: string;
 }
 
@@ -37,7 +37,7 @@ const BACKUP_DUE_DAYS = 7;
 
 const NEARLY_FULL = 0.9;
 
-/** Whoever has more to look at sees the rest once these are done. */
+/** Most notices at a time; the rest follows when these are resolved. */
 const MAX_ITEMS = 20;
 
 export function attentionOf(facts: HomeFacts): readonly AttentionItem[] {
@@ -134,7 +134,7 @@ const spaceFindings: Finding = ({ space, admin }) => {
 const adminFindings: Finding = ({ admin, now }) => {
   if (admin === null) return [];
   const { waiting, lastBackupAt, since } = admin;
-  // Nobody backs up a gateway in its first days.
+  // No notice about backups in the first days of a gateway.
   const backupDays = Math.floor((now - (lastBackupAt ?? since)) / DAY_MS);
   return [
     ...when(admin.devices > 0, {
@@ -183,15 +183,15 @@ function inDays(ms: number): string {
   return days <= 1 ? 'within a day' : `in ${days} days`;
 }
 
-// What the home screen is made of.
+// The data of the home screen.
 
 export type HomeFacts = Awaited<ReturnType<typeof gatherHome>>;
 
-/** What a running coordinator has in memory is read there, and not from the store. */
+/** Prefers the state in memory of a running coordinator to the store. */
 export async function gatherHome({ context, member }: Mine) {
   const { store, links, jobActions, system, asyncEnabled } = context;
   const now = context.now();
-  // All at once: asked for one after the other, each would be a way of its own to the database.
+  // In parallel: one after the other, each would be a separate round trip to the database.
   const [all, queues, own, keys, activity, isPaused, used, invitations, admin] = await Promise.all([
     store.modelQueues(null),
     store.modelQueues(member.id),
@@ -223,7 +223,7 @@ export async function gatherHome({ context, member }: Mine) {
   };
 }
 
-/** What waits for an administrator. */
+/** Requests that wait for an administrator. */
 async function adminFacts(store: Store, now: number) {
   const [members, devices] = await Promise.all([store.listMembers(), store.listDevices(now)]);
   return {
@@ -231,7 +231,7 @@ async function adminFacts(store: Store, now: number) {
     // Those, too, whose agent has not been here since the coordinator started.
     waiting: await store.countWaitingProviders(),
     lastBackupAt: await lastBackupAt(store),
-    /** Unix ms: when its first member came. */
+    /** Unix ms at which its first member was created. */
     since: Math.min(...members.map(({ createdAt }) => createdAt)),
   };
 }

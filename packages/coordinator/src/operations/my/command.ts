@@ -1,11 +1,11 @@
-/** What a member may do in the console: administrative operations, bound to what is theirs. */
+/** A member's operations in the dashboard: administrative operations, limited to their own data. */
 import type * as z from 'zod';
 import type { AdminCommand, AdminContext, CommandKind } from '../operation.js';
 import type { Member } from '../../store/port.js';
 
-/** Whoever asks, and through which log-in. */
+/** The member and their session. */
 export interface Mine {
-  /** Of the administrative operations; what it changes is written down as the member's. */
+  /** Context of the administrative operations; changes are logged with the member as actor. */
   readonly context: AdminContext;
   readonly member: Member;
   readonly sessionId: string;
@@ -14,7 +14,7 @@ export interface Mine {
 export interface MyCommand<Kind extends CommandKind, Schema extends z.ZodType, Result> {
   readonly kind: Kind;
   readonly args: Schema;
-  /** Throws a `CommandError`; what is unknown and what is somebody else's look the same. */
+  /** Throws a `CommandError`; unknown resources and those of others cause the same error. */
   readonly run: (mine: Mine, args: z.output<Schema>) => Promise<Result>;
 }
 
@@ -34,10 +34,10 @@ export function change<Schema extends z.ZodType, Result>(
   return { kind: 'change', args, run };
 }
 
-/** Throws if what the arguments name is not the member's. */
+/** Throws if the arguments refer to something that is not the member's. */
 type Guard<Schema extends z.ZodType> = (mine: Mine, args: z.output<Schema>) => Promise<unknown>;
 
-/** The operation as it is, where the guard lets it pass. */
+/** The operation itself, after its guard. */
 export function guarded<Kind extends CommandKind, Schema extends z.ZodType, Result>(
   { kind, args, run }: AdminCommand<Kind, Schema, Result>,
   guard: Guard<Schema>,

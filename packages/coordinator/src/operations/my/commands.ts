@@ -1,6 +1,6 @@
 /**
- * Everything that a member does in the console, once: each command narrows an administrative
- * operation to what is the member's, so that there is one way of doing a thing.
+ * All operations of a member in the dashboard: each one limits an administrative operation to the
+ * member's own data, so that each is implemented once.
  */
 import * as z from 'zod';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
@@ -53,11 +53,11 @@ const MY_KEYS = {
   'key.revoke': guarded(revokeKey, ownKey),
 };
 
-/** Longer ones are pictures, which nobody reads as text. */
+/** Longer requests contain media, and are not shown as text. */
 const MAX_SHOWN_BYTES = 256 * 1024;
 
 const MY_JOBS = {
-  /** What the API does not tell of a job: who ran it, and what was asked. */
+  /** What the API does not return of a job: its provider, and its request. */
   'job.facts': read(z.strictObject({ job: z.string() }), async (mine, { job: id }) => {
     const { store } = mine.context;
     const detail = await store.findJob(id, mine.member.id);
@@ -66,21 +66,21 @@ const MY_JOBS = {
     const { job } = detail;
     const providers = await providerNames(store);
     return {
-      /** Who has it, or had it last. */
+      /** The provider that has it, or had it last. */
       provider: providers.get(job.providerId ?? '') ?? null,
       request_id: job.requestId,
-      /** 1, and one more with every retry. */
+      /** 1, incremented by every retry. */
       generation: job.generation,
       not_before: job.notBefore,
       failed_attempts: viewFailedAttempts(detail, providers),
-      /** JSON; null once the job is PROCESSED, and where it is too long to be shown. */
+      /** JSON; null once the job is PROCESSED, or if it is too long to be shown. */
       request: body === null || body.byteLength > MAX_SHOWN_BYTES ? null : textOf(body),
       request_bytes: body?.byteLength ?? null,
     };
   }),
 };
 
-/** A token that lies about for longer is found by somebody else. */
+/** Longer lifetimes are not offered: a forgotten token may be found by others. */
 const MAX_TOKEN_S = 7 * 86_400;
 
 const LIFE_RULE = 'a join token is good for at most 7 days';
@@ -91,7 +91,7 @@ const newToken = tokenFields.extend({
 
 const oneCode = z.strictObject({ code: z.string() });
 
-/** How a member lets a machine of theirs in: by a join token, or by the code that it shows. */
+/** Adding a machine: by a join token, or by the code that it shows. */
 const MY_MACHINES = {
   'token.list': read(z.strictObject({}), async (mine) => {
     const own = new Set((await ownTokens(mine)).map(({ id }) => id));
@@ -104,12 +104,12 @@ const MY_MACHINES = {
   }),
   'token.revoke': guarded(revokeJoinToken, ownToken),
 
-  // A change, too: a wrong code is counted.
+  // Also a change, because a wrong code is counted.
   'device.find': change(oneCode, ({ context, member }, { code }) =>
     findDevice.run(context, { code, owner: member.id }),
   ),
   'device.approve': change(oneCode, ({ context, member }, { code }) =>
-    // Whoever is no administrator does not vouch: where providers need approval, it waits for it.
+    // Not an approval: if providers need one, this one still waits for an administrator.
     approveDevice.run(context, { code, owner: member.id, vouches: member.role === 'admin' }),
   ),
   'device.deny': change(oneCode, ({ context }, { code }) => denyDevice.run(context, { code })),
@@ -117,7 +117,7 @@ const MY_MACHINES = {
 
 const whose = { user: true, owner: true } as const;
 
-/** What others asked of one's providers, and oneself; false: what one asked of anybody's. */
+/** True: usage of the member's providers by all callers; false: the member's own usage. */
 const given = z.boolean();
 
 const MY_USAGE = {
@@ -130,7 +130,7 @@ const MY_USAGE = {
   'usage.recent': read(listRecentUsage.args.omit({ user: true }), ({ context, member }, args) =>
     listRecentUsage.run(context, { ...args, user: member.id }),
   ),
-  /** Those that they may use, a row a provider. */
+  /** The models that they may use, a row per provider. */
   'model.list': read(z.strictObject({}), ({ context, member }) =>
     listModels.run(context, { user: member.id }),
   ),
@@ -157,7 +157,7 @@ export type MyArgs<Name extends MyName> = z.input<Commands[Name]['args']>;
 
 export type MyResult<Name extends MyName> = Awaited<ReturnType<Commands[Name]['run']>>;
 
-/** Those that are asked by GET; the others are asked by POST. */
+/** Commands by GET; the others are by POST. */
 export type MyRead = {
   [Name in MyName]: Commands[Name]['kind'] extends 'read' ? Name : never;
 }[MyName];
@@ -166,7 +166,7 @@ export type MyChange = Exclude<MyName, MyRead>;
 
 type AnyCommand = MyCommand<'read' | 'change', z.ZodType, object>;
 
-/** Null if there is none of this name. */
+/** Null if there is no command of this name. */
 export function findMyCommand(name: string): AnyCommand | null {
   const commands: Readonly<Record<string, AnyCommand>> = MY_COMMANDS;
   return Object.hasOwn(commands, name) ? (commands[name] ?? null) : null;

@@ -1,4 +1,4 @@
-/** Commands as the console asks for them, whoever they are for. */
+/** Commands of the dashboard, for members and administrators. */
 import type { AdminParts } from '../operation.js';
 import { findAdminCommand } from '../operations.js';
 import { readArgs, ArgumentError } from '../arguments.js';
@@ -7,11 +7,11 @@ import { findMyCommand } from './commands.js';
 
 export type Area = 'my' | 'admin';
 
-/** Through which log-in somebody asks. */
+/** The session of a command. */
 interface Asking {
   readonly member: Member;
   readonly session: { readonly id: string };
-  /** Where they ask from. */
+  /** The client's address. */
   readonly address: string;
 }
 
@@ -28,7 +28,7 @@ export class ConsoleCommands {
     this.#parts = parts;
   }
 
-  /** Null if there is none of this name. */
+  /** Null if there is no command of this name. */
   find(area: Area, name: string): ConsoleCommand | null {
     return area === 'my' ? this.#findMine(name) : this.#findAdmin(name);
   }
@@ -56,7 +56,7 @@ export class ConsoleCommands {
     };
   }
 
-  /** What it changes is written down as theirs. */
+  /** Changes are logged with this member as actor. */
   #contextOf({ member, address }: Asking) {
     const parts = this.#parts();
     const by = `member:${member.id}`;
@@ -64,7 +64,7 @@ export class ConsoleCommands {
   }
 }
 
-/** The argument that is wrong; null if the error is about none of them alone. */
+/** The invalid argument; null if the error is not about a single one. */
 export function fieldAtFault(error: Error): string | null {
   return error instanceof ArgumentError && error.field !== '' ? error.field : null;
 }

@@ -1,4 +1,4 @@
-/** Everything of the home screen in one answer: it is asked for every two seconds. */
+/** All data of the home screen in one answer, which is requested every two seconds. */
 import * as z from 'zod';
 import { attentionOf, gatherHome } from './attention.js';
 import { read } from './command.js';

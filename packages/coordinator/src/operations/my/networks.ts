@@ -24,7 +24,7 @@ import {
 import { change, guarded, read } from './command.js';
 import type { Mine } from './command.js';
 
-/** A letter that lies about for longer is found by somebody else. */
+/** Longer lifetimes are not offered: an old invite may be found by others. */
 const MAX_INVITE_S = 30 * 86_400;
 
 const LIFE_RULE = 'an invite is good for at most 30 days';
@@ -55,7 +55,7 @@ export const MY_NETWORKS = {
     const { ownerId } = await joinedNetwork(mine, args);
     const network = await showNetwork.run(mine.context, args);
     const own = ownerId === mine.member.id;
-    // Whom the owner would like to have in it is nobody else's business.
+    // Only the owner sees open invitations.
     const invited = own ? await invitedTo(mine, network.id) : [];
     const visible = new Set((await visibleShares(mine)).map(({ id }) => id));
     const shares = network.shares.filter(({ id }) => visible.has(id));
@@ -93,16 +93,16 @@ function ownerStays(): CommandError {
   return new CommandError(EXIT.conflict, message);
 }
 
-// What is shared, from both sides: what a member gives to others, and what they get.
+// Shares from both sides: those that a member gives, and those that they receive.
 const noFields = z.strictObject({});
 
 export const MY_SHARES = {
-  /** Of all providers of theirs, with the ids that the commands take. */
+  /** Shares of all their providers, with the ids for the commands. */
   'share.given': read(noFields, async ({ context, member }) => {
     const shares = await context.store.listShares(null);
     return shares.filter(({ ownerId }) => ownerId === member.id).map(present);
   }),
-  /** Whether its provider is online or not; nothing of whoever blocks them. */
+  /** Whether its provider is online or not; without owners who block them. */
   'share.received': read(noFields, async (mine) => {
     const views = viewsById(mine.context);
     const shares = await visibleShares(mine);
@@ -115,7 +115,7 @@ export const MY_SHARES = {
   }),
 };
 
-/** What the member gives, and what reaches them: nothing else may be named to them. */
+/** Shares that the member gives or receives: no others are shown. */
 async function visibleShares({ context, member }: Mine): Promise<readonly Share[]> {
   const { store } = context;
   const resolved = resolveSharing(await store.sharingFacts());
@@ -136,15 +136,15 @@ function present(share: Share) {
   };
 }
 
-// How members come into a network of somebody else's: its owner asks, and they answer. Whoever is
-// in it may be served by machines of its members, which nobody decides for another.
+// Invitations: the owner of a network invites, and the member accepts or declines. Joining means
+// being served by machines of its members, which only the member may decide.
 
 const invitedNetwork = z.strictObject({ network: z.string() });
 
 const membership = z.strictObject({ network: z.string(), member: z.string() });
 
 export const MY_INVITATIONS = {
-  /** The same answer where they are invited already. */
+  /** The same answer if they are already invited. */
   'network.add': change(membership, async (mine, args) => {
     const { id, name, members } = await ownNetwork(mine, args);
     const { store, now } = mine.context;
@@ -163,7 +163,7 @@ export const MY_INVITATIONS = {
     if (!withdrawn) throw notYours('invitation for', args.member);
     return { id, name };
   }),
-  /** Those that wait for one's own answer. */
+  /** Invitations that wait for the member's answer. */
   'network.invitations': read(z.strictObject({}), async (mine) =>
     (await toMe(mine)).map(({ networkId: id, networkName: name, inviterName, createdAt }) => ({
       id,
@@ -176,7 +176,7 @@ export const MY_INVITATIONS = {
   'network.decline': change(invitedNetwork, (mine, args) => answer(mine, args.network, false)),
 };
 
-/** Members who have not answered yet, for the owner. */
+/** Open invitations, for the owner. */
 async function invitedTo({ context }: Mine, networkId: string) {
   const open = await context.store.listNetworkInvitations({ networkId });
   return open.map(({ memberId: id, memberName: name, createdAt }) => ({
@@ -199,12 +199,12 @@ async function answer(mine: Mine, networkId: string, accepted: boolean) {
     { ...pair, accepted },
     context.now(),
   );
-  // Withdrawn since it was found.
+  // Withdrawn meanwhile.
   if (!answered) throw notYours('invitation to', networkId);
   return { id: networkId, name: invitation.networkName };
 }
 
-/** By id or public name alone: an address is nobody's to try. */
+/** Only by id or public name: e-mail addresses must not be guessed. */
 async function known({ context }: Mine, reference: string) {
   const member = reference.includes('@') ? null : await context.store.findMember(reference);
   if (member !== null) return member;

@@ -1,4 +1,4 @@
-/** What is a member's own, found by its id. What is another's looks as if it were not there. */
+/** Finds a member's own resources by id. Those of others cause the same error as unknown ones. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import type { ApiKey, Invite, JoinToken, Network, Provider } from '../../store/port.js';
 import type { Mine } from './command.js';
@@ -34,7 +34,7 @@ export async function ownProvider(
   return found('provider', id, await context.store.listProviders(member.id));
 }
 
-/** One that they are in. */
+/** A network that they are in. */
 export async function joinedNetwork(
   mine: Mine,
   { network: id }: { readonly network: string },
@@ -47,7 +47,7 @@ export async function joinedNetworks({ context, member }: Mine): Promise<readonl
   return networks.filter(({ members }) => members.some(({ id }) => id === member.id));
 }
 
-/** One that they own. A network that they are in has an owner who is somebody else. */
+/** A network that they own. */
 export async function ownNetwork(mine: Mine, args: { readonly network: string }): Promise<Network> {
   const network = await joinedNetwork(mine, args);
   if (network.ownerId === mine.member.id) return network;
@@ -55,7 +55,7 @@ export async function ownNetwork(mine: Mine, args: { readonly network: string })
   throw new CommandError(EXIT.notAuthorised, `${name} is ${ownerName}'s: ask them to do this.`);
 }
 
-/** Into networks that they own, as a member like every other. */
+/** Invites into networks that they own. */
 export async function ownInvites({ context, member }: Mine): Promise<readonly Invite[]> {
   const networks = await context.store.listNetworks();
   const own = new Set(networks.filter(({ ownerId }) => ownerId === member.id).map(({ id }) => id));

@@ -35,7 +35,7 @@ export const MY_PROVIDERS = {
   }),
   'provider.unshare': guarded(unshareProvider, async (mine, args) => {
     await ownProvider(mine, args);
-    // What they shared with a network stays when they leave it, and must still end.
+    // Shares with a network stay when they leave it, and can still be ended.
     const shares = await mine.context.store.listShares(args.provider);
     const { network, user, share } = args;
     const isAudience = (id: string): boolean => shares.some(({ audience }) => audience.id === id);
@@ -54,11 +54,11 @@ export const MY_PROVIDERS = {
     if (!isBlocked) throw notYours('blocked member', id);
     return unblockMember.run(context, { owner: member.id, member: id });
   }),
-  /** Whom they keep from all that is theirs. */
+  /** Members that they block. */
   'provider.blocks': read(z.strictObject({}), ownBlocks),
 };
 
-/** Somebody who is in a network with them, or whom they share something with already. */
+/** A member in one of their networks, or with whom they already share something. */
 async function companion(mine: Mine, id: string): Promise<void> {
   const networks = await joinedNetworks(mine);
   if (networks.some(({ members }) => members.some((one) => one.id === id))) return;
