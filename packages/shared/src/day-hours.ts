@@ -1,24 +1,24 @@
-/** Hours of the day in which something holds: a share, or what an owner lets others use. */
+/** Daily hours of a share, or in which an owner lets others use a service. */
 
 const MINUTES_A_DAY = 24 * 60;
 
-/** From the later to the earlier it goes over midnight. */
+/** If it starts later than it ends, it spans midnight. */
 export interface DayHours {
-  /** Minutes since midnight, in the zone; the first that is open. */
+  /** Minutes since midnight, in the time zone; the first open minute. */
   readonly from: number;
-  /** The first that is closed again. */
+  /** The first closed minute. */
   readonly until: number;
   /** An IANA name: `Europe/Berlin`. */
   readonly timeZone: string;
 }
 
-/** `now` is in Unix ms. */
+/** `now`: Unix ms. */
 export function isOpenAt({ from, until, timeZone }: DayHours, now: number): boolean {
   const minute = minuteOfDay(now, timeZone);
   return from < until ? minute >= from && minute < until : minute >= from || minute < until;
 }
 
-/** `22:00-07:00` and a zone; null if either is none. */
+/** `22:00-07:00` and a time zone; null if either is invalid. */
 export function parseDayHours(text: string, timeZone: string): DayHours | null {
   const match = /^([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)$/.exec(text);
   if (match === null || !isTimeZone(timeZone)) return null;
@@ -32,14 +32,14 @@ export function formatDayHours({ from, until, timeZone }: DayHours): string {
 }
 
 /**
- * Of this machine: an IANA name. Where `TZ` is a path or empty, none is told: the clock is right,
- * so that its distance from UTC, in whole hours, stands for the zone.
+ * The time zone of this machine: an IANA name. If `TZ` is a path or empty there is no name: then
+ * the clock's offset from UTC, in whole hours, is used.
  */
 export function ownTimeZone(): string {
   const timeZone: string | undefined = new Intl.DateTimeFormat().resolvedOptions().timeZone;
   if (timeZone !== undefined && isTimeZone(timeZone)) return timeZone;
   const hours = Math.round(new Date().getTimezoneOffset() / 60);
-  // These names count westwards, as the offset does.
+  // `Etc/GMT` names count westwards, as the offset does.
   return hours === 0 ? 'UTC' : `Etc/GMT${hours > 0 ? '+' : ''}${hours}`;
 }
 
@@ -52,7 +52,7 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** One a zone: to make one takes 50 µs, and every call may ask. */
+/** One per zone: creating one takes 50 µs, and every call may need it. */
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
 /** Throws if there is no such zone. */

@@ -1,22 +1,22 @@
 /**
  * One row per inference endpoint of the specification, section 4. Routing, validation, matching,
- * the link and the agent's allow-list read this table. What the code does for an endpoint is done
- * for its kind, in one table for both ends (`openai/kinds.ts`), one in the coordinator
+ * the link and the agent's allow-list read this table. Behaviour depends only on an endpoint's
+ * kind, in one table for both ends (`openai/kinds.ts`), one in the coordinator
  * (`http/inference/kinds.ts`) and one in the agent (`backends/kinds.ts`).
  */
 import type { MediaFamily, MediaFormat } from './media/types.js';
 
 export const SERVICE_TYPES = ['llm', 'stt', 'image', 'tts', 'video', 'music'] as const;
 /**
- * What a model does. `video` and `music` extend the specification's four: their endpoints exist.
+ * Types of models. `video` and `music` extend the specification's four: their endpoints exist.
  */
 export type ServiceType = (typeof SERVICE_TYPES)[number];
 
-/** What a job does, as the specification, section 2, names it. */
+/** Types of jobs, by the names in the specification, section 2. */
 export const INFERENCE_TYPES = ['LLM', 'IMAGE', 'VIDEO', 'MUSIC', 'TTS'] as const;
 export type InferenceType = (typeof INFERENCE_TYPES)[number];
 
-/** How a request body arrives, and where the model's name is found in it. */
+/** The form of a request body, and where the model's name is in it. */
 export type BodyKind = 'json' | 'multipart' | 'query';
 
 /** Endpoints of one kind are checked, answered, metered, described and proven in the same way. */
@@ -32,13 +32,13 @@ export const ENDPOINT_KINDS = [
 ] as const;
 export type EndpointKind = (typeof ENDPOINT_KINDS)[number];
 
-/** A file that a form may hold. */
+/** A file of a form. */
 export interface UploadField {
   readonly name: string;
   readonly family: MediaFamily;
   readonly formats: readonly MediaFormat[];
   readonly required: boolean;
-  /** How many of that name. */
+  /** The number of files with that name. */
   readonly most: number;
 }
 
@@ -58,18 +58,18 @@ export interface Endpoint {
   readonly path: string;
   readonly serviceType: ServiceType;
   readonly body: BodyKind;
-  /** The files of a multipart body; none elsewhere. */
+  /** The files of a multipart body; else empty. */
   readonly uploads: readonly UploadField[];
   readonly kind: EndpointKind;
-  /** What the files of an answer are; null if an answer is text. */
+  /** The type of an answer's files; null if an answer is text. */
   readonly media: MediaFamily | null;
   /** Null if the endpoint cannot run as a job (specification, Async submission). */
   readonly inferenceType: InferenceType | null;
-  /** Many local servers lack it, and serve their models well by the usual endpoint. */
+  /** Many local servers lack it, and serve their models by the usual endpoint. */
   readonly isRare: boolean;
   /**
-   * `gen_ai.operation.name` in metrics. OpenTelemetry has values for text only; the others say what
-   * the endpoint makes.
+   * `gen_ai.operation.name` in metrics. OpenTelemetry has values only for text; the others name the
+   * result.
    */
   readonly operation: string;
 }

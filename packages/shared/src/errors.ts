@@ -1,20 +1,19 @@
 /**
- * Every error that a caller can meet: one row a code, with its HTTP status, its `type` and what a
- * client should do about it. `docs/errors.md` prints this table and a test holds the two
- * together. Source: specification, section 7, and the fixed rows below.
+ * All error codes of the API, one row each, with HTTP status, `type` and the remedy for a client. A
+ * test compares this table with the one in `docs/errors.md`. Source: specification, section 7, and
+ * the fixed rows below.
  */
 
 interface ErrorRow {
   readonly status: number;
   readonly type: string;
   /**
-   * The header `x-should-retry`; absent if the status alone tells a stock client the right
-   * thing.
+   * The header `x-should-retry`; absent if the status alone is enough for stock clients.
    */
   readonly shouldRetry?: false;
-  /** Seconds for `Retry-After` where the thrower knows none better. */
+  /** Default of `Retry-After`, in seconds. */
   readonly retryAfterS?: number;
-  /** The connection ends with the answer: the rest of the request body is not read. */
+  /** Closes the connection after the answer: the rest of the request body is not read. */
   readonly closes?: true;
 }
 
@@ -103,7 +102,7 @@ export interface ErrorBody {
 }
 
 interface ApiErrorDetail {
-  /** The request field at fault, as the caller wrote it: `messages[0].role`. */
+  /** The invalid field, as the caller wrote it: `messages[0].role`. */
   readonly param?: string;
   readonly retryAfterS?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -111,8 +110,7 @@ interface ApiErrorDetail {
 }
 
 /**
- * A failure that is told to the caller. Its message says what failed, with which value, and what
- * to do.
+ * An error for the caller. Its message names the failure, the value and the remedy.
  */
 export class ApiError extends Error {
   readonly code: ErrorCode;

@@ -1,7 +1,6 @@
 /**
- * Ids and secrets. ULIDs name rows: they sort by time. Secrets carry a prefix that says what they
- * open and, for API keys, a checksum, so that a truncated paste is told apart from a revoked key
- * without a look-up.
+ * Ids and secrets. Rows have ULIDs, which sort by time. Secrets have a prefix for their purpose and
+ * a checksum, so that an incomplete paste is distinguished from a revoked key without a lookup.
  */
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -13,9 +12,8 @@ const SECRET_CHARACTERS = 43;
 const CHECKSUM_CHARACTERS = 6;
 
 /**
- * What a secret opens: `gwk_` the API, `gwa_` an agent's link, `gwj_` one enrolment, `gwd_` one
- * that somebody approves, `gwi_` one membership, `gws_` a browser's session, `gwf_` the first
- * administrator's setup.
+ * Purposes of secrets: `gwk_` API key, `gwa_` agent token, `gwj_` join token, `gwd_` device code,
+ * `gwi_` invite, `gws_` browser session, `gwf_` set-up of the first administrator.
  */
 export type SecretPrefix = 'gwk' | 'gwa' | 'gwj' | 'gwd' | 'gwi' | 'gws' | 'gwf';
 
@@ -52,10 +50,10 @@ export function isSecret(prefix: SecretPrefix, text: string): boolean {
   return text.endsWith(checksum(body));
 }
 
-/** Each as likely as any other. */
+/** Uniformly distributed characters. */
 export function randomCharacters(alphabet: string, count: number): string {
-  // Bytes past the last whole multiple of the alphabet are drawn again: a plain modulo would
-  // favour its start.
+  // Bytes beyond the last whole multiple of the alphabet are drawn again: a plain modulo would
+  // prefer its first characters.
   const limit = 256 - (256 % alphabet.length);
   let text = '';
   while (text.length < count) {
@@ -65,7 +63,9 @@ export function randomCharacters(alphabet: string, count: number): string {
   return text;
 }
 
-/** Bytes drawn in advance: the call costs more than the bytes, and every request has an id. */
+/**
+ * Random bytes drawn in advance: the call costs more than the bytes, and every request has an id.
+ */
 const drawn = new Uint8Array(4096);
 
 let drawnLeft = 0;
@@ -77,7 +77,7 @@ function randomByte(): number {
   }
   drawnLeft -= 1;
   const byte = drawn[drawnLeft] ?? 0;
-  // Used up: a secret must not be found in memory twice.
+  // Overwritten: a secret must not be in memory twice.
   drawn[drawnLeft] = 0;
   return byte;
 }
@@ -97,11 +97,11 @@ function checksum(text: string): string {
   return encoded;
 }
 
-// The code that a machine shows and a person types to let it in: `BCDF-GHJK`.
+// The user code of a device log-in: `BCDF-GHJK`.
 
 /**
- * RFC 8628, section 6.1: no vowels, so that no code is a word, and nothing that is read as
- * something else. 20^8 codes.
+ * RFC 8628, section 6.1: no vowels, so that no code is a word, and no ambiguous characters. 20^8
+ * codes.
  */
 const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
 
@@ -113,7 +113,7 @@ export function newUserCode(): string {
   return inHalves(randomCharacters(ALPHABET, 2 * HALF));
 }
 
-/** As it is shown, whatever its case, its spaces and hyphens; null if it can be no code. */
+/** Normalizes case, spaces and hyphens; null if it cannot be a code. */
 export function readUserCode(typed: string): string | null {
   const letters = typed.replaceAll(/[\s-]/g, '').toUpperCase();
   return CODE.test(letters) ? inHalves(letters) : null;

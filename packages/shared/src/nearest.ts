@@ -1,4 +1,4 @@
-/** "Did you mean": the names that a mistyped one is probably meant to be. */
+/** Suggestions for a mistyped name ("did you mean"). */
 import { distance } from 'fastest-levenshtein';
 
 const MAX_SUGGESTIONS = 3;
@@ -24,7 +24,7 @@ export function didYouMean(name: string, candidates: readonly string[]): string 
   return near.length === 0 ? null : `did you mean ${near.join(' or ')}?`;
 }
 
-/** Names whose lengths differ by more than the limit are too far apart; to find out takes long. */
+/** Names whose lengths differ by more than the limit are not compared, which would take long. */
 function score(wanted: string, candidate: string, limit: number): number {
   if (wanted.length >= 3 && (candidate.includes(wanted) || wanted.includes(candidate))) return 1;
   if (Math.abs(wanted.length - candidate.length) > limit) return Infinity;

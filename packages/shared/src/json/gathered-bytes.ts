@@ -1,6 +1,6 @@
 /**
- * Bytes that come in pieces, gathered in one block of memory. A list of the pieces would cost some
- * 200 bytes each, and whoever sends one byte at a time decides how many there are.
+ * Collects bytes that arrive in pieces in one block of memory. A list of the pieces would cost
+ * about 200 bytes each, and a sender of single bytes decides their number.
  */
 
 const MIN_BLOCK_BYTES = 16 * 1024;
@@ -14,12 +14,12 @@ export class GatheredBytes {
     return this.#length;
   }
 
-  /** What was gathered so far; shares memory with the pieces and with this. */
+  /** The bytes so far; shares memory with the pieces and with this object. */
   get bytes(): Buffer {
     return this.#block.subarray(0, this.#length);
   }
 
-  /** The first piece is kept as it is: most bodies are one piece, and are not copied. */
+  /** The first piece is kept: most bodies are one piece, which is not copied. */
   append(piece: Uint8Array): void {
     if (this.#length === 0) {
       this.#block = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);

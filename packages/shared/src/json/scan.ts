@@ -1,21 +1,20 @@
 /**
- * Counts what a text of JSON holds while its bytes arrive, before anything is parsed: the time and
- * the memory of `JSON.parse` go by the number of values and names, of which 32 MiB hold millions.
- * It does not check the grammar, which is the parser's part; whatever the parser would take is
- * counted right.
+ * Counts the values of a JSON text while its bytes arrive, before it is parsed: time and memory of
+ * `JSON.parse` depend on the number of values and names, of which 32 MiB may contain millions. It
+ * does not check the grammar, which is left to the parser; valid JSON is counted exactly.
  */
-/** Limits of one text, each on a number of things and not of bytes. */
+/** Limits of a text, on numbers of values and not on bytes. */
 export interface JsonLimits {
-  /** Names of one object. */
+  /** Names per object. */
   readonly maxObjectKeys: number;
   /**
-   * Objects, lists, texts, true, false and null; and numbers that have a name, which costs as much
-   * as a text.
+   * Objects, arrays, strings, true, false and null; and numbers with a name, which costs as much as
+   * a string.
    */
   readonly maxValues: number;
   /** Token ids and embeddings are long and legitimate. */
   readonly maxNumbers: number;
-  /** Objects and lists within each other. */
+  /** Nesting of objects and arrays. */
   readonly maxDepth: number;
 }
 
@@ -24,7 +23,7 @@ export const MAX_VALUES = 300_000;
 export const MAX_NUMBERS = 2_000_000;
 export const MAX_DEPTH = 64;
 
-/** Of what a caller sends. */
+/** Limits of requests. */
 export const BODY_LIMITS: JsonLimits = {
   maxObjectKeys: MAX_OBJECT_KEYS,
   maxValues: MAX_VALUES,
@@ -32,13 +31,13 @@ export const BODY_LIMITS: JsonLimits = {
   maxDepth: MAX_DEPTH,
 };
 
-/** Up to both, a body is read on the loop: some milliseconds (`npm run bench -- bodies`). */
+/** Up to both, a body is parsed on the event loop: some ms (`npm run bench -- bodies`). */
 export const MAX_SMALL_BYTES = 256 * 1024;
 export const MAX_SMALL_VALUES = 5_000;
 
 /**
- * Of what a local server answers: log probabilities and embeddings are long, so that this is what
- * 32 MiB of them hold. What is nested deeper could not be written again.
+ * Limits of local servers' answers: as many log probabilities and embeddings as 32 MiB contain.
+ * Deeper nesting could not be serialized again.
  */
 export const ANSWER_LIMITS: JsonLimits = {
   maxObjectKeys: 100_000,
@@ -55,7 +54,7 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** What a byte outside of texts is part of. */
+/** What a byte outside of strings is part of. */
 const OTHER = 0;
 const NUMBER = 1;
 const WORD = 2;
@@ -64,20 +63,20 @@ for (const character of '-+.0123456789') KIND[character.charCodeAt(0)] = NUMBER;
 for (let code = 0x41; code <= 0x5a; code++) KIND[code] = WORD;
 for (let code = 0x61; code <= 0x7a; code++) KIND[code] = WORD;
 
-/** Bytes of a text that are looked at one by one before its end is searched for. */
+/** Bytes of a string that are read one by one before its end is searched for. */
 const SHORT_BYTES = 32;
 
 export class JsonScan {
   readonly #limits: JsonLimits;
-  /** Names so far of each object that is open; of lists, nothing. */
+  /** The number of names so far of each open object; nothing for arrays. */
   readonly #keys: number[] = [];
   #values = 0;
   #numbers = 0;
   #isInText = false;
-  /** A name has come, and its value has not. */
+  /** After a name, before its value. */
   #isNamed = false;
   #isEscaped = false;
-  /** What the byte before was part of: a number or word may go on in the next piece. */
+  /** What the previous byte was part of: a number or word may continue in the next piece. */
   #last = OTHER;
 
   constructor(limits: JsonLimits = BODY_LIMITS) {
@@ -89,7 +88,7 @@ export class JsonScan {
     return this.#values + this.#numbers;
   }
 
-  /** Looks at the next piece; returns the limit that it passes, as a sentence, or null. */
+  /** Scans the next piece; returns the exceeded limit as a sentence, or null. */
   add(piece: Uint8Array): string | null {
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     let at = 0;
@@ -104,12 +103,12 @@ export class JsonScan {
     return null;
   }
 
-  /** When the last piece has come: the same of the whole. */
+  /** After the last piece: the same for the whole text. */
   end(): string | null {
     return this.#values > this.#limits.maxValues ? this.#tooManyValues() : this.#passed();
   }
 
-  /** Up to the end of the text, or of the bytes. Returns where to go on. */
+  /** Scans to the end of the string, or of the bytes. Returns the next position. */
   #skipText(bytes: Buffer, from: number): number {
     let at = from;
     if (this.#isEscaped) {
@@ -117,7 +116,7 @@ export class JsonScan {
       at += 1;
     }
     let looked = 0;
-    // Found once and kept: a text of many lines has millions of `\n` before its only quote.
+    // Found once and kept: a long string has millions of `\n` before its only quote.
     let quote = -1;
     while (at < bytes.length) {
       const byte = bytes[at];
@@ -140,7 +139,7 @@ export class JsonScan {
     return bytes.length;
   }
 
-  /** Up to the beginning of a text, the end of the bytes, or what passes a limit. */
+  /** Scans to the beginning of a string, the end of the bytes, or an exceeded limit. */
   #readStructure(bytes: Buffer, from: number): number {
     let last = this.#last;
     let numbers = 0;
@@ -148,7 +147,7 @@ export class JsonScan {
     for (; at < bytes.length; at++) {
       const byte = bytes[at] ?? 0;
       const kind = KIND[byte] ?? OTHER;
-      // `e` of an exponent goes on with its number.
+      // `e` of an exponent continues its number.
       if (kind !== OTHER && last !== OTHER) continue;
       if (kind !== OTHER) {
         if (kind === NUMBER) numbers += 1;
@@ -176,12 +175,12 @@ export class JsonScan {
     return at;
   }
 
-  /** One structural byte; true if it may have passed a limit. */
+  /** A structural byte; true if a limit may be exceeded. */
   #step(byte: number): boolean {
     const keys = this.#keys;
     switch (byte) {
       case COLON: {
-        // The text before it was a name, which was counted as a value.
+        // The string before it was a name, which was counted as a value.
         this.#values -= 1;
         this.#isNamed = true;
         const names = (keys.at(-1) ?? 0) + 1;
@@ -207,7 +206,7 @@ export class JsonScan {
   #passed(): string | null {
     const { maxDepth, maxNumbers, maxObjectKeys, maxValues } = this.#limits;
     if (this.#keys.length > maxDepth) return `it is nested deeper than ${maxDepth} levels`;
-    // One more may be a name, whose colon is still to follow.
+    // One more may be a name whose colon has not arrived yet.
     if (this.#values > maxValues + 1) return this.#tooManyValues();
     if (this.#numbers > maxNumbers) return `it holds more than ${maxNumbers} numbers`;
     const names = this.#keys.at(-1) ?? 0;
@@ -219,13 +218,13 @@ export class JsonScan {
   }
 }
 
-/** Of the next such byte, or of the end. */
+/** Position of the next such byte, or of the end. */
 function positionOf(byte: number, bytes: Buffer, from: number): number {
   const at = bytes.indexOf(byte, from);
   return at === -1 ? bytes.length : at;
 }
 
-/** The limit that a whole text passes, or null. */
+/** The limit that a whole text exceeds, or null. */
 export function jsonFault(bytes: Uint8Array, limits: JsonLimits = BODY_LIMITS): string | null {
   const scan = new JsonScan(limits);
   return scan.add(bytes) ?? scan.end();

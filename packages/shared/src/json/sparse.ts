@@ -1,9 +1,9 @@
 /**
- * JSON of requests whose large members are not read again. They are carried as the bytes that they
- * are, between two line feeds, which no JSON that we write holds anywhere else: who changes a field
- * of such a body parses what stands outside of them, some kilobytes, and not megabytes of messages.
+ * JSON of requests whose large members are not parsed again. They are kept as bytes between two
+ * line feeds, which our JSON contains nowhere else: changing a field of such a body parses only the
+ * rest, some kilobytes instead of megabytes of messages.
  */
-/** A member of a body, or an item of a list that is one, as its JSON. */
+/** A member of a body, or an item of an array member, as JSON. */
 export class RawJson {
   readonly bytes: Uint8Array;
 
@@ -17,10 +17,10 @@ export type SparseBody = Readonly<Record<string, unknown>>;
 const LINE_FEED = 0x0a;
 /** Characters of a member's JSON that are kept as a value. */
 const MAX_VALUE_CHARACTERS = 4_096;
-/** The same of all members of a body together. */
+/** The same for all members of a body together. */
 const MAX_VALUES_CHARACTERS = 65_536;
 
-/** The body with its large members as bytes; those of `kept` stay values, whatever they hold. */
+/** The body with its large members as bytes; members in `kept` always stay values. */
 export function toSparse(body: SparseBody, kept: ReadonlySet<string>): SparseBody {
   let left = MAX_VALUES_CHARACTERS;
   const sparse = (value: unknown): unknown => {
@@ -33,22 +33,22 @@ export function toSparse(body: SparseBody, kept: ReadonlySet<string>): SparseBod
   };
   const entries = Object.entries(body).map(([name, value]): [string, unknown] => {
     if (value === undefined || kept.has(name)) return [name, value];
-    // Prompts are counted wherever one body is capped.
+    // Prompts are counted when a body is capped.
     if (name === 'prompt' && isTexts(value)) return [name, value.map(sparse)];
     return [name, sparse(value)];
   });
   return Object.fromEntries(entries);
 }
 
-/** A list of texts, or of lists of token ids. */
+/** An array of strings, or of arrays of token ids. */
 function isTexts(value: unknown): value is unknown[] {
   return Array.isArray(value) && typeof value[0] !== 'number';
 }
 
-/** What nobody has changed since it was read is not put together again. */
+/** An unchanged body is not serialized again. */
 const WRITTEN = new WeakMap<SparseBody, Buffer>();
 
-/** The body that was written, which cannot be changed, only copied. */
+/** The serialized body, which is immutable. */
 export function sparseBody(bytes: Uint8Array): SparseBody {
   const body = Object.freeze(readSparse(bytes));
   WRITTEN.set(body, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
@@ -91,12 +91,12 @@ function holdsRaw(value: unknown): boolean {
 }
 
 /**
- * Stands for a raw member while the rest is parsed. It is read as Infinity, which `JSON.stringify`
- * writes as null: no body that we wrote holds another.
+ * Replaces a raw member while the rest is parsed. It is parsed as Infinity, which `JSON.stringify`
+ * writes as null, so that our bodies contain no other.
  */
 const PLACE = '1e999';
 
-/** The body that was written; its raw members share the memory of `bytes`. */
+/** The body of serialized bytes; its raw members share the memory of `bytes`. */
 export function readSparse(bytes: Uint8Array): Record<string, unknown> {
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const raws: RawJson[] = [];
@@ -110,7 +110,7 @@ export function readSparse(bytes: Uint8Array): Record<string, unknown> {
   }
   const body = JSON.parse(text + all.toString('utf8', from)) as Record<string, unknown>;
   if (raws.length === 0) return body;
-  // Names come in the same order as when they were written.
+  // Names have the same order as when they were written.
   let next = 0;
   const restored = (value: unknown): unknown => (value === Infinity ? raws[next++] : value);
   const entries = Object.entries(body).map(([name, value]): [string, unknown] => [

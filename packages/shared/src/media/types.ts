@@ -1,17 +1,17 @@
 /**
- * Audio, images and video are known by their first bytes alone: neither a file's name nor a content
- * type that somebody claims saves or condemns one.
+ * Types of audio, images and video are detected only from their first bytes: neither a file's name
+ * nor its declared content type is trusted.
  */
 
 export type MediaFamily = 'audio' | 'image' | 'video';
 
-/** A container, by the name that its files usually end in. */
+/** A container format, by its usual file extension. */
 export type MediaFormat = keyof typeof FORMATS;
 
-/** As many bytes as `detectFormat` looks at. */
+/** The number of bytes that `detectFormat` reads. */
 export const DETECT_BYTES = 12;
 
-/** A content type for each family of which a container may hold something. */
+/** The content type for each family that a container may contain. */
 const FORMATS = {
   wav: { audio: 'audio/wav' },
   mp3: { audio: 'audio/mpeg' },
@@ -25,7 +25,7 @@ const FORMATS = {
   webp: { image: 'image/webp' },
 } as const satisfies Record<string, Partial<Record<MediaFamily, string>>>;
 
-/** Null if the bytes begin none of these formats. */
+/** Null if the bytes are the beginning of none of these formats. */
 export function detectFormat(start: Uint8Array): MediaFormat | null {
   if (matches(start, 0, 'RIFF') && matches(start, 8, 'WAVE')) return 'wav';
   if (matches(start, 0, 'RIFF') && matches(start, 8, 'WEBP')) return 'webp';
@@ -39,7 +39,7 @@ export function detectFormat(start: Uint8Array): MediaFormat | null {
   return detectMpegAudio(start);
 }
 
-/** The content type of such a file, where the format can hold this family; null if not. */
+/** The content type of the format for this family; null if it cannot contain the family. */
 export function contentTypeOf(format: MediaFormat, family: MediaFamily): string | null {
   const types: Partial<Record<MediaFamily, string>> = FORMATS[format];
   return types[family] ?? null;
@@ -51,18 +51,18 @@ export function formatOf(contentType: string): MediaFormat | null {
   return formats.find(([, types]) => Object.values(types).includes(contentType))?.[0] ?? null;
 }
 
-/** The usual ending of such a file, without the dot; `bin` where the content type is unknown. */
+/** The usual file extension, without the dot; `bin` if the content type is unknown. */
 export function extensionOf(contentType: string): string {
   if (contentType === PCM) return 'pcm';
   return contentType === 'audio/mp4' ? 'm4a' : (formatOf(contentType) ?? 'bin');
 }
 
-/** Bare samples: the one kind of audio that no first byte gives away. */
+/** Raw samples: the only kind of audio that cannot be detected. */
 export const PCM = 'audio/pcm';
 
 /**
- * Eleven set bits begin a frame; the two bits of the layer tell MP3 (III and II) from AAC's ADTS
- * (none). Layer I is left out: nobody uses it, and its frames begin as UTF-16 text does.
+ * A frame begins with eleven set bits; the two bits of the layer distinguish MP3 (III and II) from
+ * AAC's ADTS (none). Layer I is left out: it is not used, and its frames begin like UTF-16 text.
  */
 function detectMpegAudio([first = 0, second = 0]: Uint8Array): MediaFormat | null {
   if (first !== 0xff || (second & 0xe0) !== 0xe0) return null;
@@ -80,5 +80,5 @@ function matches(bytes: Uint8Array, offset: number, text: string): boolean {
 }
 
 export const ASSETS_ACCESS = ['private', 'link'] as const;
-/** Who may fetch a generated file: its owner alone, or whoever holds the link in an answer. */
+/** Access to a generated file: only its owner, or the holder of the link in an answer. */
 export type AssetsAccess = (typeof ASSETS_ACCESS)[number];

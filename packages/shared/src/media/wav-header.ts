@@ -1,6 +1,6 @@
-/** The header of a WAV file: what it says, and what it should have said. Pure. */
+/** Reads and corrects the header of a WAV file. Pure. */
 
-/** Longer than the chunks that encoders put before the sound. */
+/** Longer than the chunks that encoders write before the samples. */
 export const WAV_HEADER_BYTES = 8 * 1024;
 
 export const RIFF_HEADER_BYTES = 12;
@@ -8,18 +8,18 @@ export const CHUNK_HEADER_BYTES = 8;
 const RIFF_SIZE_AT = 4;
 const CHUNK_SIZE_AT = 4;
 
-/** Longer than any file that is kept: such a length is another way to say that it is unknown. */
+/** Longer than any stored file: such a length means that it is unknown. */
 const LEAST_IMPOSSIBLE = 1024 ** 3 + 1;
 
 export interface Chunk {
   readonly name: string;
-  /** As the header says. */
+  /** The length in the header. */
   readonly bytes: number;
 }
 
 /**
  * The first bytes with the lengths of a file of `totalBytes`, or null if there is nothing to
- * mend: no WAV, or lengths that can be true. A server that streams writes 0 or the greatest number.
+ * correct: no WAV, or plausible lengths. A streaming server writes 0 or the largest number.
  */
 export function mendWavHeader(start: Uint8Array, totalBytes: number): Uint8Array | null {
   if (!isWav(start)) return null;
@@ -38,8 +38,7 @@ export function mendWavHeader(start: Uint8Array, totalBytes: number): Uint8Array
 }
 
 /**
- * True if the first bytes say that the length was not known when they were written, or end
- * before they tell it.
+ * True if the length was unknown when the first bytes were written, or is not in these bytes.
  */
 export function hasPlaceholderLength(start: Uint8Array): boolean {
   if (!isWav(start)) return false;
@@ -53,7 +52,7 @@ function isPlaceholder({ bytes }: Chunk): boolean {
   return bytes === 0 || bytes >= LEAST_IMPOSSIBLE;
 }
 
-/** How long the sound is of which the header says `said`, and which could take up to `left`. */
+/** Length of the samples: `said` in the header, at most `left`. */
 export function soundBytes(said: number, left: number): number {
   return said === 0 || said > left ? left : said;
 }
@@ -63,12 +62,12 @@ export function isWav(start: Uint8Array): boolean {
   return nameAt(start, 0) === 'RIFF' && nameAt(start, 8) === 'WAVE';
 }
 
-/** The header of the chunk at this place; the bytes have to reach that far. */
+/** The header of the chunk at this position, which must be within the bytes. */
 export function chunkAt(bytes: Uint8Array, at: number): Chunk {
   return { name: nameAt(bytes, at), bytes: viewOf(bytes).getUint32(at + CHUNK_SIZE_AT, true) };
 }
 
-/** Chunks begin at even places. */
+/** Chunks begin at even positions. */
 export function chunkEnd(at: number, { bytes }: Chunk): number {
   return at + CHUNK_HEADER_BYTES + bytes + (bytes % 2);
 }

@@ -13,7 +13,7 @@ import type { WebhookTarget } from './webhook.js';
 export const MAX_BATCH_ITEMS = 256;
 const MAX_LABEL_CHARACTERS = 256;
 
-/** Where each endpoint that can run as a job is, as an item names it. */
+/** The paths of endpoints that can run as jobs, as in an item. */
 const BATCHABLE: ReadonlyMap<string, EndpointKey> = new Map(
   ENDPOINT_KEYS.filter((key) => ENDPOINTS[key].inferenceType !== null).map((key) => [
     `/v1${ENDPOINTS[key].path}`,
@@ -50,12 +50,12 @@ const itemSchema = z.looseObject(
   'it must be an object with endpoint and body',
 );
 const envelope = z.looseObject({ requests: z.unknown().optional() });
-/** What a batch consists of. */
+/** The items of a batch. */
 export const wellFormed = z.looseObject({ requests: listOf(itemSchema) });
-/** What it has beside its items. */
+/** Fields of a batch beside its items. */
 export const labelled = z.looseObject({ label: z.string().max(MAX_LABEL_CHARACTERS).nullish() });
 
-/** Checks every item before any is made a job; throws an `ApiError` that names the first fault. */
+/** Checks every item before any becomes a job; throws an `ApiError` for the first invalid one. */
 export function parseBatch(value: unknown, limits: RequestLimits): ParsedBatch {
   requireCount(envelope.safeParse(value).data?.requests ?? null);
   const { requests } = asItem(null, () => check(wellFormed, value));
@@ -67,8 +67,8 @@ export function parseBatch(value: unknown, limits: RequestLimits): ParsedBatch {
 }
 
 /**
- * What a direct call would have been told, as the fault of an item: it lies at `place`, and its
- * field is named from the batch's own body on: `requests[17].body.model`.
+ * The error of a direct call as the error of an item at `place`, whose field is named from the root
+ * of the batch's body: `requests[17].body.model`.
  */
 export function asItem<T>(place: string | null, act: () => T): T {
   try {
@@ -81,7 +81,7 @@ export function asItem<T>(place: string | null, act: () => T): T {
   }
 }
 
-/** Where the body of an item stands. */
+/** The path of an item's body. */
 export function bodyOf(index: number): string {
   return `requests[${index}].body`;
 }

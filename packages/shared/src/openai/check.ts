@@ -1,35 +1,35 @@
 /**
- * How a request body is checked, and how the first thing that is wrong is told in the words of the
- * caller's own body.
+ * Checks a request body, and describes the first error with the caller's own field names and
+ * values.
  */
 import * as z from 'zod';
 import { ApiError } from '../errors.js';
 
-/** Characters of a wrong value that are told back. */
+/** Characters of an invalid value that are repeated in the error. */
 const MAX_SHOWN = 80;
 
-/** The name that callers give to a model. */
+/** The schema of a model's name. */
 export const modelName = z.string().min(1).max(256);
 
-/** Every JSON endpoint takes it, those too that cannot run as jobs. */
+/** Every JSON endpoint accepts it, including those that cannot run as jobs. */
 export const asyncFlag = z.boolean().nullish();
 
-/** Where a caller writes the fields. */
+/** Where the fields are: in a JSON body or a form. */
 type Place = 'request body' | 'query';
 
-/** Throws an `ApiError` that names the field, its value and what is wrong with it. */
+/** Throws an `ApiError` with the field, its value and the reason. */
 export function check<T>(schema: z.ZodType<T>, value: unknown, place: Place = 'request body'): T {
   const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data;
   throw toApiError(parsed.error.issues[0], place);
 }
 
-/** What a schema that stands for another one means: for whoever describes it. */
+/** The schema that a replacement stands for, for the API description. */
 export const LIST_ITEMS = new WeakMap<z.core.$ZodType, z.ZodType>();
 
 /**
- * Looks no further than the first item that is wrong. zod's own lists note each, some 700 bytes a
- * time (measured), and 32 MiB hold 16 million of them.
+ * Stops at the first invalid item. zod's own arrays record each, about 700 bytes (measured), and
+ * 32 MiB may contain 16 million.
  */
 export function listOf(item: z.ZodType) {
   const anything = z.unknown();
@@ -54,7 +54,7 @@ function toApiError(issue: z.core.$ZodIssue | undefined, place: Place): ApiError
   return new ApiError(codeOf(issue), text, param === '' ? {} : { param });
 }
 
-/** A field, or a file of a form, that is not there. */
+/** The error for a missing field, or a missing file of a form. */
 export function missingParameter(param: string, place: Place = 'request body'): ApiError {
   const text = `Missing required parameter: '${param}'. Add it to the ${place}.`;
   return new ApiError('missing_required_parameter', text, { param });
@@ -78,7 +78,7 @@ function fieldName(path: readonly PropertyKey[]): string {
     .replace(/^\./, '');
 }
 
-/** Lists and objects by their kind alone: they may be megabytes long, or too deep to be written. */
+/** Arrays and objects only by their type: they may be megabytes long, or too deep to serialize. */
 function show(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'an object';

@@ -1,9 +1,9 @@
 /**
- * Names of fields that a check of ours reads, and that no request may hold in another case: a
- * server in Go would read `Model` where every check has read `model` (see `fold-name.ts`). Both
- * ends refuse them. Names that nothing here reads pass in any spelling.
+ * Names of fields that our checks read, and that requests must not contain in another case: a
+ * server in Go would read `Model` although every check has read `model` (see `fold-name.ts`). Both
+ * ends refuse them. Names that are not read here pass in any spelling.
  *
- * `test/shared/openai/field-names.test.ts` holds the list to the checks.
+ * `test/shared/openai/field-names.test.ts` compares the list with the checks.
  */
 import * as z from 'zod';
 import { ApiError } from '../errors.js';
@@ -14,8 +14,8 @@ import { TOKEN_FIELDS } from './tokens.js';
 import { webhookSchema } from './webhook.js';
 
 /**
- * Where a caller's own names begin, with whatever lies below. A list's item is a step of its own,
- * and no name is free at another place than these.
+ * Paths below which callers may use any names. An array's item is a step of its own, and names are
+ * free only there.
  */
 const FREE_PLACES = [
   'chat_template_kwargs',
@@ -43,16 +43,16 @@ const FREE_PLACES = [
 const TOOL_INPUT = 'messages[].content[].input';
 const TOOL_USE = 'tool_use';
 
-/** Beside the fields of the schemas and the names on the way to the free places. */
+/** Guarded names beside the fields of the schemas and the names on the free paths. */
 const READ_NAMES = [
   'async webhook type',
-  // Texts, and how an answer is wanted.
+  // Text, and options of the answer.
   'instructions logprobs output_compression output_format reasoning reasoning_content user',
-  // Media; names like these are seen as media in any spelling (`media-urls.ts`).
+  // Media; names like these are treated as media in any spelling (`media-urls.ts`).
   'audio audio_url file file_data file_url filename image_url images init_image init_images',
   'input_audio input_image input_reference mask path reference_audio reference_image speaker_wav',
   'partial_images src uri url video video_url',
-  // What a dialect drops, and what an adapter makes the fields of its server from.
+  // Fields that a dialect removes, or from which an adapter builds its server's fields.
   'adapters backend batch bootstrap_host bootstrap_port bootstrap_room cfg_scale character',
   'chat_template chat_template_str custom_logit_processor custom_system_message',
   'denoising_strength download_format draft_model id_slot instruction_template',
@@ -63,7 +63,7 @@ const READ_NAMES = [
   'vad_filter',
 ].flatMap((names) => names.split(' '));
 
-/** All of them, each by what it folds to: itself, as every one is written in lower case. */
+/** All guarded names by their folded form, which is the name itself in lower case. */
 export const GUARDED_NAMES: ReadonlySet<string> = new Set([
   ...READ_NAMES,
   ...TOKEN_FIELDS,
@@ -77,7 +77,7 @@ export interface MisspelledName {
   readonly right: string;
 }
 
-/** The first name in a body that stands for a guarded one without being it; null if none is. */
+/** The first name in a body that folds to a guarded one without being equal; null if none. */
 export function findMisspelledName(body: unknown): MisspelledName | null {
   const stack: Visit[] = [{ value: body, key: '', place: FREE, parent: null }];
   for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
@@ -115,7 +115,7 @@ export function refuseMisspelledNames(body: unknown): void {
 
 /**
  * The same for the fields of a form, of which a server may read `model[]` or `model[0]` as `model`.
- * A list may be written with `[]` or without, but not as both at once.
+ * An array may be written with or without `[]`, but not both.
  */
 export function findMisspelledField(names: Iterable<string>): MisspelledName | null {
   const seen = new Map<string, string>();
@@ -142,7 +142,7 @@ export function messageFor({ path, right }: MisspelledName): string {
   );
 }
 
-/** What begins at a place of the body. */
+/** A position in the body. */
 interface Place {
   readonly path: string;
   readonly isFree: boolean;
@@ -152,7 +152,7 @@ interface Place {
 interface Visit {
   readonly value: unknown;
   readonly key: string | number;
-  /** Null if nothing free can follow. */
+  /** Null if no free path can follow. */
   readonly place: Place | null;
   readonly parent: Visit | null;
 }
@@ -183,7 +183,7 @@ function mayBeFree({ path }: Place, holder: object): boolean {
   return 'type' in holder && typeof holder.type === 'string' && holder.type.endsWith(TOOL_USE);
 }
 
-/** Of such letters alone nothing folds to anything but itself. */
+/** Names of only these letters fold to themselves. */
 const PLAIN = /^[a-z0-9_.-]*$/;
 
 function guardedBy(key: string): string | null {
@@ -192,7 +192,7 @@ function guardedBy(key: string): string | null {
   return folded !== key && GUARDED_NAMES.has(folded) ? folded : null;
 }
 
-/** In reverse, so that the first is looked at first. */
+/** In reverse, so that the first is visited first. */
 function pushItems(stack: Visit[], parent: Visit, items: readonly unknown[]): void {
   const place = parent.place?.below.get(ITEM) ?? null;
   for (let key = items.length - 1; key >= 0; key--) {
@@ -201,9 +201,9 @@ function pushItems(stack: Visit[], parent: Visit, items: readonly unknown[]): vo
   }
 }
 
-/** Characters of a step of a path that are told back. */
+/** Characters of a step of a path that are shown in the error. */
 const MAX_STEP_CHARACTERS = 80;
-/** Steps of a path that are told back, the last ones. */
+/** The last steps of a path that are shown in the error. */
 const MAX_STEPS = 64;
 
 function pathOf(visit: Visit): string {
@@ -215,7 +215,7 @@ function pathOf(visit: Visit): string {
   return steps.toReversed().join('').replace(/^\./, '');
 }
 
-/** Every name that a schema reads, at any depth. */
+/** All names in a schema, at any depth. */
 function namesOf(schema: z.core.$ZodType, names = new Set<string>()): ReadonlySet<string> {
   const item = LIST_ITEMS.get(schema);
   if (item !== undefined) namesOf(item, names);

@@ -1,14 +1,13 @@
 /**
- * Names of fields as Go's `encoding/json` compares them: by Unicode's simple case folding, so that
+ * Compares field names like Go's `encoding/json`: by Unicode's simple case folding, so that
  * `Model`, `meſſages` and `to\u212aens` (the Kelvin sign) are `model`, `messages` and `tokens`.
- * Ollama, LocalAI and other servers are written in Go, and of two names that fold to one the last
- * wins there.
+ * Ollama, LocalAI and other servers are written in Go, where the last of two equally folded names
+ * wins.
  */
 
 /**
- * Two names of which one is ASCII fold to the same exactly where Go takes them for the same: the
- * long s and the Kelvin sign are the only other characters that fold to ASCII letters, and
- * `toLowerCase` knows the second.
+ * Two names of which one is ASCII fold to the same text exactly if Go treats them as equal: only
+ * the long s and the Kelvin sign fold to ASCII letters, too, and `toLowerCase` handles the second.
  */
 export function foldName(name: string): string {
   return name.replaceAll('\u017f', 's').toLowerCase();

@@ -1,6 +1,7 @@
 /**
- * What differs between the kinds of endpoints for both ends of the link: how a request is prepared,
- * how many answers it asks for, and what is counted of them. The store's thread loads it: no zod.
+ * The differences between the kinds of endpoints for both ends of the link: preparing a request,
+ * its number of answers, and what is metered. The store's thread loads it, so that it must not use
+ * zod.
  */
 import { ENDPOINTS } from '../endpoints.js';
 import type { EndpointKey, EndpointKind } from '../endpoints.js';
@@ -11,31 +12,31 @@ import { answersEach, listedPrompts, MAX_SEQUENCES } from './tokens.js';
 type Fields = Readonly<Record<string, unknown>>;
 type Body = Record<string, unknown>;
 
-/** What an operator sets. */
+/** Settings of the operator. */
 export interface RequestLimits {
   /** `n` of images is clamped to it. */
   readonly maxImages: number;
-  /** Characters of text to be spoken. */
+  /** Characters of text for speech. */
   readonly maxSpeechCharacters: number;
 }
 
 export interface RequestKind {
-  /** From what the endpoint's schema let through. Throws an `ApiError`. */
+  /** Prepares a request after its schema. Throws an `ApiError`. */
   readonly prepare: (request: Body, limits: RequestLimits) => Body;
-  /** Less the fields that say how the gateway is to answer. */
+  /** Removes the fields that are only for the gateway. */
   readonly withoutForm: (prepared: Body) => Body;
-  /** Where a request names what a model server would fetch inside a home network; null: nowhere. */
+  /** Fields that a model server would fetch inside a home network; null: none. */
   readonly findForeign: (body: Fields) => string | null;
-  /** Of kinds that a model answers with text: it may be streamed, and its tokens be capped. */
+  /** For kinds with text answers: they may be streamed, and their tokens capped. */
   readonly text: TextKind | null;
-  /** What of an answer is counted beside its files. */
+  /** What is metered of an answer beside its files. */
   readonly counts: 'tokens' | 'images' | null;
 }
 
 interface TextKind {
-  /** The field that may hold several prompts; null if a request is one. */
+  /** The field that may contain several prompts; null if a request has one. */
   readonly prompts: string | null;
-  /** A request may go on with an earlier one, whose beginning some provider has in its cache. */
+  /** Whether a request may continue an earlier one that a provider has in its prompt cache. */
   readonly isConversation: boolean;
 }
 
@@ -54,7 +55,7 @@ export const REQUEST_KINDS: Readonly<Record<EndpointKind, RequestKind>> = {
   completion: {
     prepare: (request) => prepareCompletion(request, listedPrompts(request['prompt'])),
     withoutForm: asItIs,
-    // Some servers take messages here as well, and fetch what they name.
+    // Some servers also accept messages here, and fetch URLs in them.
     findForeign: findForeignUrl,
     text: { prompts: 'prompt', isConversation: false },
     counts: 'tokens',
@@ -73,25 +74,25 @@ export function kindOf(endpoint: EndpointKey): RequestKind {
 
 const ONE_PROMPT = [null] as const;
 
-/** What is answered one by one: a request that is no list of prompts is one. */
+/** The prompts of a request: one, unless its field is an array of prompts. */
 export function promptsOf(endpoint: EndpointKey, fields: Fields): readonly unknown[] {
   const name = kindOf(endpoint).text?.prompts ?? null;
   return name === null ? ONE_PROMPT : listedPrompts(fields[name]);
 }
 
-/** The request of one of its prompts alone. */
+/** The request for only one of its prompts. */
 export function withPrompt(endpoint: EndpointKey, fields: Fields, prompt: unknown): Body {
   const name = kindOf(endpoint).text?.prompts ?? null;
   return name === null ? { ...fields } : { ...fields, [name]: prompt };
 }
 
-/** How many answers are computed; files are made one after the other, in one run. */
+/** The number of parallel answers; files are generated one after the other, in one run. */
 export function sequencesOf(endpoint: EndpointKey, fields: Fields): number {
   const { text } = kindOf(endpoint);
   return text === null ? 1 : promptsOf(endpoint, fields).length * answersEach(fields);
 }
 
-/** How many files an answer may have. */
+/** The largest number of files in an answer. */
 export function filesOf(endpoint: EndpointKey, fields: () => Fields): number {
   if (kindOf(endpoint).counts !== 'images') return 1;
   const { n } = fields();
@@ -103,21 +104,21 @@ function withoutForm(body: Body): Body {
   return kept['response_format'] === 'url' ? asBytes(kept) : kept;
 }
 
-/** Pictures and films are always asked for as bytes, whatever is made of them here. */
+/** Images and videos are always requested as bytes, whatever form the caller gets. */
 function asBytes(body: Body): Body {
   const { stream: _stream, stream_format: _streamFormat, response_format: _format, ...kept } = body;
   return kept;
 }
 
-// What is done to a request that its schema has let through.
+// Preparation of a valid request.
 
-/** The specification's default, injected where the caller names none. */
+/** The specification's default, added if the caller has none. */
 export const DEFAULT_TEMPERATURE = 0.7;
 
-/** LangChain and others write it where they want no limit. */
+/** LangChain and others send it for no limit. */
 export const NO_LIMIT = -1;
 
-/** `prompts` are those of the request. */
+/** `prompts`: the prompts of the request. */
 function prepareChat(request: Body, prompts: readonly unknown[]): Body {
   const prepared = prepareCompletion(request, prompts);
   return { ...prepared, temperature: prepared['temperature'] ?? DEFAULT_TEMPERATURE };
@@ -130,7 +131,7 @@ function prepareCompletion(request: Body, prompts: readonly unknown[]): Body {
 
 const LIMITS = ['max_tokens', 'max_completion_tokens'];
 
-/** Less those limits that are none. */
+/** Removes limits that mean no limit. */
 function withoutNoLimits(request: Body): Body {
   if (LIMITS.every((name) => request[name] !== NO_LIMIT)) return request;
   const kept = Object.entries(request).filter(
@@ -151,7 +152,7 @@ function requireFewAnswers(request: Body, prompts: number): void {
 
 /** `n` is clamped, never refused (specification, section 8). */
 function prepareImages(request: Body, { maxImages }: RequestLimits): Body {
-  // They are of a stream, so that there are none here.
+  // Only streams have them.
   const { partial_images: _partial, n, ...rest } = request;
   return { ...rest, n: Math.min(Math.max(typeof n === 'number' ? n : 1, 1), maxImages) };
 }

@@ -1,26 +1,25 @@
 /**
- * Media reach a home machine only as `data:` URLs. A model server would fetch any other URL
- * itself, from inside the home network (seen: llama-server asks loopback addresses), so both ends
- * refuse them. Keys are compared as a server in Go would (`fold-name.ts`).
+ * Media are sent to a home machine only as `data:` URLs. A model server would fetch any other URL
+ * from inside the home network (seen: llama-server requests loopback addresses), so both ends
+ * refuse them. Keys are compared like in Go (`fold-name.ts`).
  */
 import { foldName } from './fold-name.js';
 
 /**
- * One value still to be looked at, with the way back to the body; paths are only built for an
- * offender.
+ * A value that is still to be visited, with its parents; paths are built only for errors.
  */
 interface Visit {
   readonly value: unknown;
   readonly key: string | number;
-  /** Whether the value, or the list that holds it, lies under a key that names a URL. */
+  /** Whether the value, or its array, belongs to a key for URLs. */
   readonly isUrl: boolean;
   readonly parent: Visit | null;
 }
 
 /**
  * The first media URL in the messages that is not a `data:` URL, as the path of its field:
- * `messages[0].content[1].image_url.url`. Null if there is none. A message's own `image_url` is
- * looked at, too, which text-generation-webui fetches, and addresses where base64 is due.
+ * `messages[0].content[1].image_url.url`. Null if there is none. Also checks a message's own
+ * `image_url`, which text-generation-webui fetches, and URLs in fields for base64.
  */
 export function findForeignUrl(body: Readonly<Record<string, unknown>>): string | null {
   const { messages } = body;
@@ -37,22 +36,22 @@ export function findForeignUrl(body: Readonly<Record<string, unknown>>): string 
   return null;
 }
 
-/** Plain text is by far the commonest content and holds no parts. */
+/** Plain text is by far the most common content, and has no parts. */
 function foreignIn(field: Visit & { readonly key: string }): Visit | null {
   const isContent = field.key === 'content';
   if (isContent && typeof field.value !== 'object') return null;
   return isContent || field.isUrl ? firstForeign(field, URL_RULES) : null;
 }
 
-/** Beside the content: `image_url`, and not the `url` of whoever wrote the message. */
+/** Media beside the content: `image_url`, but not the `url` of the message's author. */
 function isMessageMedia(key: string): boolean {
   return foldName(key) !== 'url' && isUrlKey(key);
 }
 
 /**
- * The first field of a media request that names a picture or a sound otherwise than by a `data:`
- * URL, whatever the field is called, or that holds an address at all: a server would fetch it, and
- * a path would be read from the owner's disk. What people write may speak of addresses.
+ * The first field of a media request with media other than a `data:` URL, whatever its name, or
+ * with any URL: a server would fetch it, and would read a path from the owner's disk. Text fields
+ * may contain URLs.
  */
 export function findForeignMedia(body: Readonly<Record<string, unknown>>): string | null {
   for (const [key, value] of Object.entries(body)) {
@@ -64,11 +63,11 @@ export function findForeignMedia(body: Readonly<Record<string, unknown>>): strin
   return null;
 }
 
-/** Which strings offend, and which keys say that what lies below them is media. */
+/** Which strings are refused, and the keys whose values are media. */
 interface Rules {
   readonly isForeign: (text: string, visit: Visit) => boolean;
   readonly isKey: (key: string, isParent: boolean) => boolean;
-  /** What lies below such a key is told to the model at most, and fetched by no server. */
+  /** Values of these keys are at most shown to the model, and never fetched. */
   readonly isQuoted: (key: string) => boolean;
 }
 
@@ -79,11 +78,11 @@ const URL_RULES: Rules = {
   isQuoted: (key) => CITATIONS.has(key),
 };
 
-/** Where base64 is due, as in `input_audio.data`; mlx-vlm opens an address that stands there. */
+/** Fields for base64, such as `input_audio.data`; mlx-vlm opens a URL there. */
 const MEDIA_DATA = /^(data|file_data|image|audio|video)$/;
 const SCHEME = /^\s*(?:https?|ftp|file):/i;
 
-/** Where an answer says what it draws on; clients send it back with the conversation. */
+/** Sources of an answer, which clients send back with the conversation. */
 const CITATIONS: ReadonlySet<string> = new Set(['annotations', 'citations', 'url_citation']);
 
 const MEDIA_RULES: Rules = {
@@ -92,7 +91,7 @@ const MEDIA_RULES: Rules = {
   isQuoted: () => false,
 };
 
-/** What people write, and the model's name. */
+/** Text fields, and the model's name. */
 const TEXTS: ReadonlySet<string> = new Set([
   'input',
   'instructions',
@@ -105,7 +104,7 @@ const TEXTS: ReadonlySet<string> = new Set([
 ]);
 const ADDRESS = /^\s*(?:(?:https?|ftp|file):|\/\/|\\\\)/i;
 
-/** Depth first with its own stack: a body nested a million deep must not end the process. */
+/** Depth first with its own stack: deep nesting must not overflow the call stack. */
 function firstForeign(start: Visit, rules: Rules): Visit | null {
   const stack = [start];
   for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
@@ -116,7 +115,7 @@ function firstForeign(start: Visit, rules: Rules): Visit | null {
   return null;
 }
 
-/** In reverse, so that the first child is looked at first. */
+/** In reverse, so that the first child is visited first. */
 function pushChildren(
   stack: Visit[],
   parent: Visit,

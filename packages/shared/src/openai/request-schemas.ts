@@ -1,6 +1,6 @@
 /**
- * What each endpoint's request is checked against (specification, section 4; `videos`, `music` and
- * `voice` as decided). Known fields alone: all others pass unchanged.
+ * The schemas of the endpoints' requests (specification, section 4; `videos`, `music` and `voice`
+ * as decided). Only known fields are checked: all others pass unchanged.
  */
 import * as z from 'zod';
 import type { EndpointKey } from '../endpoints.js';
@@ -21,7 +21,7 @@ const maxTokens = z
   .refine((limit) => limit !== 0, `it must be at least 1, or ${NO_LIMIT} for no limit`)
   .meta({ description: `At least 1; ${NO_LIMIT} counts as absent.` })
   .nullish();
-/** Answers to each prompt. */
+/** Number of answers per prompt. */
 const answers = z.int().min(1).max(MAX_SEQUENCES).nullish();
 
 const chatMessage = z
@@ -55,7 +55,7 @@ const chatRequest = z.looseObject({
   async: asyncFlag,
 });
 
-/** Checked in one pass and without a schema an item: a prompt may be a million token ids long. */
+/** Checked in one pass without a schema per item: a prompt may have a million token ids. */
 const anyPrompt = z.unknown().check((checked) => {
   const fault = promptFault(checked.value);
   if (fault !== null) checked.issues.push(fault as z.core.$ZodRawIssue);
@@ -102,7 +102,7 @@ const speechFormat = z.enum(['wav', 'opus', 'mp3', 'aac', 'flac', 'pcm']).nullis
 const fileFormat = z.literal('url').nullish();
 const size = z
   .string()
-  // OpenAI's own word for "as the model likes", which is what no size means here.
+  // OpenAI's value for the model's default, which is the same as no size here.
   .transform((written) => (written === 'auto' ? null : written))
   .refine((written) => written === null || isSize(written), SIZE_RULE)
   .meta({ description: `${SIZE_RULE}, or auto`, pattern: String.raw`^(auto|\d{1,5}x\d{1,5})$` })
@@ -212,7 +212,7 @@ export const REQUEST_SCHEMAS = {
   voice: voiceForm,
 } as const satisfies Record<EndpointKey, z.ZodType>;
 
-/** What is wrong with a prompt, and where in it; null if nothing is. */
+/** The error of a prompt and its path; null if there is none. */
 function promptFault(value: unknown): object | null {
   if (typeof value === 'string') return null;
   if (!Array.isArray(value) || value.length === 0) return notA('string', value, []);
@@ -239,7 +239,7 @@ function notA(expected: string, input: unknown, path: readonly number[]): object
   return { code: 'invalid_type', expected, input, path, message: PROMPT_RULE };
 }
 
-/** What an assistant's turn may consist of alone, as OpenAI's own answers do. */
+/** Fields that an assistant message may have without content, as in OpenAI's own answers. */
 const INSTEAD_OF_CONTENT = ['function_call', 'refusal', 'audio'];
 
 function mayLackContent(value: Readonly<Record<string, unknown>> & { role: string }): boolean {
@@ -249,12 +249,12 @@ function mayLackContent(value: Readonly<Record<string, unknown>> & { role: strin
   return INSTEAD_OF_CONTENT.some((name) => (value[name] ?? null) !== null);
 }
 
-/** Form fields are texts: a number is read from one. */
+/** Form fields are strings: numbers are parsed. */
 function numeric(number: z.ZodNumber | z.ZodInt) {
   return z.preprocess(readNumber, number.nullish());
 }
 
-/** Python writes `True`, and others write 1. */
+/** Python sends `True`, others send 1. */
 function flag(boolean: z.ZodType<boolean | null | undefined>) {
   return z.preprocess(
     (written) =>

@@ -16,20 +16,20 @@ import type { WebhookTarget } from './webhook.js';
 
 export type { RequestLimits };
 
-/** A checked request: `async` and `webhook` are taken out of the body, whatever they were. */
+/** A checked request: `async` and `webhook` are removed from the body. */
 export interface ParsedRequest {
   readonly model: string;
   readonly stream: boolean;
   readonly async: boolean;
-  /** Who is told when the job has ended; it has no effect on a synchronous call. */
+  /** The webhook for the job's end; without effect on a synchronous call. */
   readonly webhook: WebhookTarget | null;
-  /** As the caller named it; null if they left the choice. */
+  /** The requested model; null if the caller leaves the choice. */
   readonly responseFormat: string | null;
-  /** What goes to the provider. */
+  /** The body for the provider. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** The fields of a form, each with its values in the order in which they came. */
+/** The fields of a form, each with its values in order of arrival. */
 export type FormFields = ReadonlyMap<string, readonly string[]>;
 
 const submitted = z.looseObject({ webhook: z.unknown().optional() });
@@ -41,7 +41,7 @@ export function parseRequest(
   limits: RequestLimits,
 ): ParsedRequest {
   refuseMisspelledNames(value);
-  // Taken out first: its address is no picture that a model server would fetch.
+  // Removed first, because its URL is not fetched by a model server.
   const { webhook: target, ...rest } = submitted.safeParse(value).data ?? {};
   const checked = checkFields(endpoint, target === undefined ? value : rest, limits);
   const webhook = parseWebhook(target);
@@ -62,7 +62,7 @@ export function parseForm(
 
 const SYNCHRONOUS = { async: false, webhook: null } as const;
 
-/** By the endpoint's schema, and as its kind says. */
+/** By the endpoint's schema and kind. */
 function checkFields(
   endpoint: EndpointKey,
   value: unknown,
@@ -84,7 +84,7 @@ function foreignUrl(param: string): ApiError {
   return new ApiError('unsupported_value', text, { param });
 }
 
-/** Form fields are texts: Python writes `True`, and others write 1. */
+/** Form fields are strings: Python sends `True`, others send 1. */
 function refuseAsync(written: string): void {
   const asked = written.toLowerCase();
   if (asked === '' || asked === 'false' || asked === '0') return;
@@ -112,7 +112,7 @@ function finish(
   };
 }
 
-/** `name[]` holds a list; of any other field the last value counts, and an empty one is none. */
+/** `name[]` is an array; of other fields the last value counts, and an empty one is absent. */
 function toObject(fields: FormFields): Record<string, unknown> {
   const entries = Array.from(fields, ([name, values]): [string, unknown] => {
     if (name.endsWith('[]')) return [name.slice(0, -2), values];
@@ -121,5 +121,5 @@ function toObject(fields: FormFields): Record<string, unknown> {
   return Object.fromEntries(entries);
 }
 
-/** Lists that some clients write without the brackets. */
+/** Arrays that some clients send without the brackets. */
 const LISTS: ReadonlySet<string> = new Set(['timestamp_granularities']);

@@ -1,13 +1,13 @@
-/** Who wants to be told when a job or a batch has ended: the `webhook` of a submission. */
+/** The `webhook` of a submission, which is called when the job or batch has ended. */
 import * as z from 'zod';
 import { check } from './check.js';
 
 const MAX_URL_CHARACTERS = 2_048;
-/** As Standard Webhooks has it: shorter ones can be guessed, and longer ones are no stronger. */
+/** By Standard Webhooks: shorter ones can be guessed, and longer ones are no stronger. */
 const MIN_SECRET_BYTES = 24;
 const MAX_SECRET_BYTES = 64;
 
-/** Standard alphabet and padding: what libraries of every language decode the same way. */
+/** Standard alphabet and padding, which all libraries decode in the same way. */
 const SECRET_PATTERN = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
 
 const SECRET_RULE =
@@ -15,7 +15,7 @@ const SECRET_RULE =
   'which `openssl rand -base64 32` prints';
 const ADDRESS_RULE = 'it must be a whole http or https address, such as https://example.org/hook';
 
-/** Stands in messages for what nobody is to read again, in an answer or in a log. */
+/** Replaces secrets in messages. */
 const HIDDEN = '…';
 
 const url = z
@@ -42,7 +42,7 @@ const secret = z
     pattern: SECRET_PATTERN.source,
   });
 
-/** An address or a secret that stands where the object belongs is not told back either. */
+/** A URL or a secret instead of the object is not repeated either. */
 export const webhookSchema = z.preprocess(
   (value) => (typeof value === 'string' ? HIDDEN : value),
   z.object(
@@ -80,7 +80,7 @@ function urlFault(written: string): string | null {
   return written.includes('#') ? 'it must hold no #fragment, which is never sent' : null;
 }
 
-/** Paths and queries may hold tokens, and what stands before an @ is a password. */
+/** Paths and queries may contain tokens, and the part before an @ a password. */
 function withoutSecrets(written: string): string {
   if (!URL.canParse(written)) return written.includes('@') ? HIDDEN : written;
   const { protocol, host } = new URL(written);

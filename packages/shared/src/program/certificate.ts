@@ -1,4 +1,4 @@
-/** What is to be seen of a server's certificate before anything is sent to it. */
+/** Examines a server's certificate before anything is sent to it. */
 import { connect } from 'node:tls';
 import type { PeerCertificate } from 'node:tls';
 import { isLoopback } from '../loopback.js';
@@ -9,20 +9,20 @@ const NAME = 'tls';
 
 const TIMEOUT_MS = 10_000;
 
-/** Certificates that renew themselves do so some 30 days before their end. */
+/** Automatic renewal happens about 30 days before the end. */
 const SOON_DAYS = 14;
 
 const DAY_MS = 86_400_000;
 
-/** Who mends what, and with which command: the advice of a failure ends with it. */
+/** The commands that fix a failure, shown at the end of its advice. */
 export interface CertificateRemedies {
-  /** It is over, or not yet good, or for another name. */
+  /** Expired, not yet valid, or for another name. */
   readonly renew: string;
-  /** Nobody whom this machine knows vouches for it. */
+  /** Not signed by an authority that this machine trusts. */
   readonly trust: string;
 }
 
-/** Whether this machine would trust the server at that address, and how long still. */
+/** Whether this machine trusts the server at that address, and for how long. */
 export async function checkCertificate(
   address: string,
   { renew, trust }: CertificateRemedies,
@@ -50,14 +50,14 @@ export async function checkCertificate(
   }
 }
 
-/** Faults of the certificate itself; all others are that nobody known vouches for it. */
+/** Errors of the certificate itself; all others mean an unknown authority. */
 const RENEWED: ReadonlySet<string> = new Set([
   'CERT_HAS_EXPIRED',
   'CERT_NOT_YET_VALID',
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
 
-/** Why no server was met at all, by the codes of Node. */
+/** Why no server answered, by Node's codes. */
 const UNREACHED: Readonly<Record<string, string>> = {
   ENOTFOUND: 'no DNS server knows its name',
   EAI_AGAIN: 'no DNS server answers',
@@ -71,7 +71,7 @@ function isNameFault(code: string): boolean {
   return code === 'ENOTFOUND' || code === 'EAI_AGAIN';
 }
 
-/** How long a certificate that is trusted holds still. */
+/** The remaining validity of a trusted certificate. */
 export function judgeEnd(
   { valid_to: validTo, issuer }: Pick<PeerCertificate, 'valid_to' | 'issuer'>,
   { renew, nowMs }: Pick<CertificateRemedies, 'renew'> & { readonly nowMs: number },
@@ -83,12 +83,12 @@ export function judgeEnd(
 }
 
 interface Seen {
-  /** Why it is not trusted; null if it is. */
+  /** Why it is not trusted; null if it is trusted. */
   readonly fault: string | null;
   readonly certificate: PeerCertificate;
 }
 
-/** Says nothing to the server, so that one which is not trusted may be looked at, too. */
+/** Sends nothing to the server, so that an untrusted one may be examined, too. */
 function see(url: URL): Promise<Seen> {
   return new Promise((resolve, reject) => {
     const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -112,7 +112,7 @@ function see(url: URL): Promise<Seen> {
   });
 }
 
-/** Node types it as an error and gives a code. */
+/** Node types it as an error, but passes a code. */
 function codeOf(fault: unknown): string {
   if (!(fault instanceof Error)) return String(fault);
   return (fault as NodeJS.ErrnoException).code ?? fault.message;
@@ -123,7 +123,7 @@ function authorityOf(issuer: PeerCertificate['issuer']): string {
   return names[0] ?? 'an authority without a name';
 }
 
-/** What is wrong with a server's certificate, by the code that Node or OpenSSL has for it. */
+/** The error of a server's certificate, by the code of Node or OpenSSL. */
 const FAULTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its certificate has expired',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet',
@@ -138,7 +138,7 @@ const FAULTS: Readonly<Record<string, string>> = {
   CERT_SIGNATURE_FAILURE: 'its certificate is not signed by whom it names',
 };
 
-/** Null for a code that is none of a certificate's. */
+/** Null for a code that is not about certificates. */
 export function certificateFault(code: string): string | null {
   return FAULTS[code] ?? null;
 }

@@ -1,24 +1,24 @@
-/** What a doctor says: checks in the order in which one leads to the next, and its exit code. */
+/** The checks of a doctor command, in order of their dependencies, and its exit code. */
 import { CommandError, EXIT } from './command-error.js';
 import type { Freeable } from './disk.js';
 import { bytesText, print, printRows, statusText, terminalWidth, wrap } from './print.js';
 
-/** WARN is worth reading and fails nothing; SKIP could not be looked at, or need not be. */
+/** WARN does not fail the command; SKIP could not be examined, or need not be. */
 export type CheckStatus = 'PASS' | 'WARN' | 'FAIL' | 'SKIP';
 
-/** What the doctor says of one thing. */
+/** The result of a check. */
 export interface Check {
   readonly id: string;
   readonly name: string;
   readonly status: CheckStatus;
   readonly found: string;
-  /** What to do; null if there is nothing to do. That of a failure ends with a command. */
+  /** The advice; null if there is nothing to do. That of a failure ends with a command. */
   readonly advice: string | null;
-  /** Where room is short: what can go, in the order in which it is best tried. */
+  /** If space is short: what can be deleted, the best first. */
   readonly freeable?: readonly Freeable[];
 }
 
-/** Names one check and gives the things that it can say. */
+/** Creates the possible results of a check. */
 export interface Checking {
   readonly pass: (found: string) => Check;
   readonly warn: (found: string, advice: string, freeable?: readonly Freeable[]) => Check;
@@ -48,19 +48,19 @@ export function checking(name: string): Checking {
   };
 }
 
-/** Whether what builds on this check can be looked at. */
+/** Whether checks that depend on this one can be run. */
 export function isFit({ status }: Check): boolean {
   return status === 'PASS' || status === 'WARN';
 }
 
-/** Why what builds on these checks is skipped; null if all of them are fit. */
+/** Why checks that depend on these are skipped; null if they can be run. */
 export function obstacle(...needed: readonly Check[]): string | null {
   const first = needed.find((check) => !isFit(check));
   if (first === undefined) return null;
   return first.status === 'FAIL' ? `needs "${first.name}", which failed` : first.found;
 }
 
-/** Prints all of them. Throws with exit code 9 where one has failed. */
+/** Prints all of them. Throws with exit code 9 if one has failed. */
 export function reportChecks(checks: readonly Check[], json: boolean): void {
   if (json || !process.stdout.isTTY) printRows(checks, COLUMNS, json);
   else print(linesOf(checks, terminalWidth()).join('\n'));
@@ -73,7 +73,7 @@ export function reportChecks(checks: readonly Check[], json: boolean): void {
   );
 }
 
-/** For a terminal: what was found and what to do about it whole, in as many lines as it takes. */
+/** For a terminal: the finding and the advice in full, in several lines if necessary. */
 function linesOf(checks: readonly Check[], maxWidth: number): string[] {
   const width = Math.max(...checks.map(({ name }) => name.length));
   const indent = ' '.repeat('PASS  '.length + width + 2);

@@ -27,7 +27,7 @@ export class CommandError extends Error {
   }
 }
 
-/** Refused for now, because of what the same user has tried before. */
+/** Refused for now, because of earlier attempts of the same user. */
 export class TooManyTries extends CommandError {
   readonly retryAfterS: number;
 

@@ -1,6 +1,6 @@
 /**
- * Completion in a shell: the script that a shell reads once, and the answers that it asks for at
- * each press of the key. What there is to complete is the library's work, out of the commands.
+ * Shell completion: the script that a shell reads once, and the answers at each press of the key.
+ * The library determines the completions from the commands.
  */
 import { CommandError, EXIT } from './command-error.js';
 import { print } from './print.js';
@@ -8,11 +8,11 @@ import { print } from './print.js';
 export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 type Shell = (typeof SHELLS)[number];
 
-/** The part of the library's tree of commands that is needed here. */
+/** What is needed here of the library's tree of commands. */
 interface CommandTree {
-  /** By their words, joined by spaces. */
+  /** By their words, separated by spaces. */
   readonly commands: ReadonlyMap<string, TreeCommand>;
-  /** Prints answers for the words before the cursor; the last is begun, or empty. */
+  /** Prints completions for the words before the cursor; the last is incomplete, or empty. */
   parse(words: string[]): void;
   setup(name: string, executable: string, shell: string): void;
 }
@@ -28,17 +28,17 @@ interface TreeCommand {
 export const COMPLETE_DESCRIPTION = 'print the script that completes commands in a shell';
 
 interface Completion {
-  /** As it is typed. */
+  /** The name of the program. */
   readonly program: string;
-  /** What follows `complete`. */
+  /** The arguments of `complete`. */
   readonly args: readonly string[];
-  /** Builds what other commands do without. */
+  /** Loads the library, which other commands do not need. */
   readonly loadTree: () => Promise<CommandTree>;
 }
 
 /**
- * `complete SHELL` prints the script, and `complete -- WORD…`, which the script calls, what fits.
- * Throws a `CommandError` with exit code 2 for another shell, or none.
+ * `complete SHELL` prints the script, and `complete -- WORD…`, which the script calls, the
+ * completions. Throws a `CommandError` with exit code 2 for another shell, or none.
  */
 export async function complete({ program, args, loadTree }: Completion): Promise<void> {
   const [first, ...words] = args;
@@ -48,7 +48,7 @@ export async function complete({ program, args, loadTree }: Completion): Promise
   (await loadTree()).setup(program, program, shell);
 }
 
-/** What the library adds of its own is called as here, and knows the shells. */
+/** The library's own command has the same name, and supports these shells. */
 function named(tree: CommandTree): CommandTree {
   const own = tree.commands.get('complete');
   if (own === undefined) return tree;
@@ -65,8 +65,8 @@ function shellOf(args: readonly string[]): Shell {
 }
 
 /**
- * The library's own script for bash wants another package's functions, runs what is half typed
- * through `eval`, completes no files, and cannot be read twice, or for two programs, in one shell.
+ * The library's own script for bash needs functions of another package, passes typed text to
+ * `eval`, completes no files, and cannot be read twice, or for two programs, in one shell.
  */
 function bashScript(program: string): string {
   const name = `_${program.replaceAll('-', '_')}`;

@@ -1,4 +1,4 @@
-/** What lies on a disk that its user can do without, and how it is removed. */
+/** Files on a disk that can be deleted, and the commands for that. */
 import { readdir, lstat, open } from 'node:fs/promises';
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,11 +6,11 @@ import { join } from 'node:path';
 export interface Freeable {
   readonly what: string;
   readonly bytes: number;
-  /** For a shell. */
+  /** A shell command. */
   readonly command: string;
 }
 
-/** Less is not worth a command. */
+/** Less is not suggested. */
 const MIN_LISTED_BYTES = 64 * 1024;
 
 const MAX_LISTED = 20;
@@ -20,7 +20,7 @@ export function freeBytesOf(folder: string): number {
   return bavail * bsize;
 }
 
-/** What is worth a command, the largest first. */
+/** The suggestions, the largest first. */
 export function worthFreeing(found: readonly Freeable[]): Freeable[] {
   return found
     .filter(({ bytes }) => bytes >= MIN_LISTED_BYTES)
@@ -28,7 +28,7 @@ export function worthFreeing(found: readonly Freeable[]): Freeable[] {
     .slice(0, MAX_LISTED);
 }
 
-/** Of a file, or of all files below a folder; 0 where it is not there or may not be looked at. */
+/** Bytes of a file, or of all files below a folder; 0 if it is missing or cannot be read. */
 export async function bytesBelow(path: string): Promise<number> {
   const found = await lstat(path).catch(() => null);
   if (found === null) return 0;
@@ -38,12 +38,12 @@ export async function bytesBelow(path: string): Promise<number> {
   return sum;
 }
 
-/** A path as a shell takes it. */
+/** A path, quoted for a shell. */
 export function inShell(path: string): string {
   return /^[\w./:-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Puts the names in a folder on the disk. Windows does it by itself and opens no folders. */
+/** Syncs the entries of a folder. Windows does so by itself, and cannot open folders. */
 export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');

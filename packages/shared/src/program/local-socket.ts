@@ -1,9 +1,9 @@
 /**
- * The socket through which a command line speaks to its running program on the same machine: HTTP
- * over a Unix socket that only its owner can open, or a named pipe on Windows. It lies in a folder
- * that only its owner can enter, and both ends look whose folder and socket those are before a word
- * is said: in a folder that all users share, somebody else could be first to listen at a path. A
- * pipe on Windows has a name that only who can read the folder knows.
+ * The socket between a command line and its running program on the same machine: HTTP over a Unix
+ * socket that only its owner can open, or a named pipe on Windows. It is in a folder that only its
+ * owner can enter, and both ends check the owner of folder and socket before they send anything: in
+ * a shared folder, another user could listen at the path first. The name of a Windows pipe is known
+ * only to those who can read the folder.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,13 +19,13 @@ import type { ExitCode } from './command-error.js';
 /** Node truncates longer socket paths silently, so that two programs could meet on one socket. */
 const MAX_SOCKET_PATH_BYTES = 100;
 const CALL_TIMEOUT_MS = 60_000;
-/** Work that takes longer is told to be under way: white space before JSON means nothing. */
+/** During longer work white space is sent, which is ignored before JSON. */
 const STILL_AT_IT_MS = 15_000;
 
 export interface LocalCall {
   readonly command: string;
   readonly args: unknown;
-  /** Who calls, for those who keep account of it. */
+  /** The caller, for the audit log. */
   readonly by?: string;
 }
 
@@ -37,8 +37,8 @@ const OTHERS = 0o077;
 const SHARED_FOLDER_PREFIX = 'inference-gateway-';
 
 /**
- * Where the socket of the program that owns this folder lies. `temporary` is where all users make
- * files, for paths that are too long.
+ * The path of the socket of the program that owns this folder. `temporary`: the shared temporary
+ * folder, used if the path is too long.
  */
 export function localSocketPath(folder: string, name: string, temporary = tmpdir()): string {
   const path = join(resolve(folder), `${name}.sock`);
@@ -48,12 +48,12 @@ export function localSocketPath(folder: string, name: string, temporary = tmpdir
   return join(runtimeFolder(temporary), `${hash}.sock`);
 }
 
-/** Of the one folder that this user has where all users make files. */
+/** This user's folder in the shared temporary folder. */
 function sharedFolderName(): string {
   return `${SHARED_FOLDER_PREFIX}${process.geteuid?.() ?? ''}`;
 }
 
-/** One of this user's own: in the folder for sockets that systemd gives each, where it does. */
+/** A folder of this user: in systemd's runtime folder, if there is one. */
 function runtimeFolder(temporary: string): string {
   const user = process.geteuid?.() ?? '';
   const folder = `/run/user/${user}`;
@@ -61,8 +61,8 @@ function runtimeFolder(temporary: string): string {
 }
 
 /**
- * Of Windows, where everybody may make a pipe of any name that nobody has yet. The name is drawn
- * once and kept in the folder.
+ * For Windows, where any user may create a pipe of any unused name: a random name, which is kept in
+ * the folder.
  */
 export function pipePath(folder: string, name: string): string {
   const file = join(folder, `${name}.pipe`);
@@ -77,9 +77,9 @@ export function pipePath(folder: string, name: string): string {
 }
 
 /**
- * Answers calls on the socket. The caller must hold the folder's lock: a socket left behind is
- * replaced. Throws a `CommandError` `notAuthorised` if the socket would lie in a folder that is
- * another user's, or open to others.
+ * Answers calls on the socket. The caller must hold the folder's lock: an existing socket is
+ * replaced. Throws a `CommandError` `notAuthorised` if the socket's folder belongs to another user,
+ * or is open to others.
  */
 export async function serveLocal(
   path: string,
@@ -112,14 +112,14 @@ async function makeFolderFor(path: string): Promise<void> {
   await requirePrivate(folder);
 }
 
-/** Whether others could have made it: it lies where everybody makes files. */
+/** Whether others could have created it: it is in the shared temporary folder. */
 function isShared(folder: string): boolean {
   return basename(folder) === sharedFolderName();
 }
 
-/** Throws if somebody else could put a socket into the folder, or could have. */
+/** Throws if another user could create a socket in the folder, or could have done so. */
 async function requirePrivate(folder: string): Promise<void> {
-  // A link that others could have made is looked at itself, one of the user's own choice is not.
+  // Does not follow a symbolic link that others could have created.
   const found = await (isShared(folder) ? lstat(folder) : stat(folder));
   const user = process.geteuid?.();
   const fault = !found.isDirectory()
@@ -139,7 +139,7 @@ async function requirePrivate(folder: string): Promise<void> {
   );
 }
 
-/** The same for a socket that is there; false if none is. */
+/** The same for an existing socket; false if there is none. */
 async function isOwnSocket(path: string): Promise<boolean> {
   try {
     const found = await lstat(path);
@@ -167,8 +167,8 @@ async function reply(
 }
 
 /**
- * Calls the running program. Returns null if none runs; throws what the program refused, and
- * `notAuthorised` if somebody else might listen.
+ * Calls the running program. Returns null if none runs; throws the program's error, and
+ * `notAuthorised` if another user might listen.
  */
 export async function callLocal(
   path: string,

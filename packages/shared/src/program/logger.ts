@@ -1,4 +1,4 @@
-/** Logs, on stderr: JSON lines for machines, one readable line a record on a terminal. */
+/** Logs on stderr: JSON lines for machines, one readable line per record on a terminal. */
 import { pino, stdTimeFunctions } from 'pino';
 import type { DestinationStream, Logger as PinoLogger } from 'pino';
 import { renameSync, statSync } from 'node:fs';
@@ -10,12 +10,12 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Lines are written together: a system call for each would cost a tenth of a request. */
+/** Lines are buffered: a system call for each would cost a tenth of a request. */
 const BATCH_BYTES = 12 * 1024;
 
 const FLUSH_MS = 250;
 
-/** On stderr, unless another destination is given. */
+/** To stderr, unless another destination is given. */
 export function createLogger(level: LogLevel, elsewhere: DestinationStream | null = null): Logger {
   const options = { level, base: null, timestamp: stdTimeFunctions.isoTime };
   if (elsewhere !== null) return pino(options, elsewhere);
@@ -34,12 +34,12 @@ const readableLines: DestinationStream = {
   },
 };
 
-// A log file of limited size, for where the operating system keeps no log.
+// A log file with rotation, for systems without a log service.
 
-/** Then it becomes `<file>.1`, in place of an earlier one, and a new one is begun. */
+/** At this size it becomes `<file>.1`, replacing an earlier one, and a new file is started. */
 const MAX_BYTES = 10 * 1024 * 1024;
 
-/** Appends to the file, which is created with mode 0600; so is its folder, where it is missing. */
+/** Appends to the file, which is created with mode 0600, and its folder if it is missing. */
 export function logFile(file: string, maxBytes = MAX_BYTES): DestinationStream {
   const destination = pino.destination({ dest: file, mkdir: true, mode: 0o600, sync: true });
   let bytes = sizeOf(file);

@@ -1,13 +1,13 @@
 /**
- * Whose the files of a program are. Everything in a folder belongs to the folder's owner, who may
- * be a service's user without a shell: root, who administers it, becomes that user first. A file
- * that root leaves there would be one that the service cannot write.
+ * The owner of a program's files. Everything in a folder belongs to the folder's owner, who may be
+ * a service user without a shell: root becomes that user first, because the service could not write
+ * a file of root.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { EXIT, CommandError } from './command-error.js';
 
-/** Of every file and folder that the programs make: readable to their owner alone. */
+/** For every file and folder of the programs: accessible only to their owner. */
 export const PRIVATE_UMASK = 0o077;
 
 const ROOT = 0;
@@ -18,9 +18,8 @@ interface Owner {
 }
 
 /**
- * For the rest of the process: root becomes whoever owns the path or, where nothing lies at it yet,
- * the folder that it is to be made in. Everybody else stays who they are, as does root where that
- * is root's.
+ * For the rest of the process: root becomes the owner of the path or, if it does not exist, of the
+ * folder in which it will be created. Other users do not change, nor does root if it is the owner.
  */
 export function becomeOwnerOf(path: string): void {
   const owner = ownerToBecome(path);
@@ -31,8 +30,8 @@ export function becomeOwnerOf(path: string): void {
 }
 
 /**
- * The same until the returned function is called, by which root is root again: for a command that
- * also writes or reads what only root may.
+ * The same until the returned function is called, which restores root: for a command that also
+ * needs root's permissions.
  */
 export function actAsOwnerOf(path: string): () => void {
   const owner = ownerToBecome(path);
@@ -54,7 +53,7 @@ export function isOwnerOf(path: string): boolean {
   return uid === undefined || process.geteuid === undefined || uid === process.geteuid();
 }
 
-/** Null if there is nobody else to become. */
+/** Null if there is no other user to become. */
 function ownerToBecome(path: string): Owner | null {
   if (process.geteuid?.() !== ROOT) return null;
   const { uid, gid } = nearest(resolve(path));
@@ -67,12 +66,12 @@ function nearest(path: string): Owner {
   return statSync(path, { throwIfNoEntry: false }) ?? nearest(parent);
 }
 
-/** The owner's in place of root's: a machine's cards may be for one group alone. */
+/** The owner's groups instead of root's: cards may be restricted to a group. */
 function takeGroups(owner: Owner): void {
   try {
     process.setgroups?.([...groupsOf(owner)]);
   } catch (cause) {
-    // A container may hold a root who is not allowed to.
+    // Root in a container may lack the permission.
     const message = `this root may not act as another user: ${(cause as Error).message}.`;
     throw new CommandError(EXIT.notAuthorised, `${message} Run this as that user.`, { cause });
   }
@@ -86,7 +85,7 @@ function groupsOf({ uid, gid }: Owner): ReadonlySet<number> {
   return new Set([gid, ...named.map(([, , id]) => Number(id))]);
 }
 
-/** None if the users of this machine are kept elsewhere. */
+/** Empty if the file cannot be read: users may be kept elsewhere. */
 function rowsOf(file: string): string[][] {
   try {
     const lines = readFileSync(file, 'utf8').split('\n');

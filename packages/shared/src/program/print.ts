@@ -1,22 +1,22 @@
 /**
- * What commands print. stdout is data: an aligned table on a terminal, TSV without headers in a
- * pipe, JSON when asked for. stderr is talk.
+ * Output of commands. stdout is data: an aligned table on a terminal, TSV without headers in a
+ * pipe, JSON with `--json`. stderr is for messages.
  */
 import { stripVTControlCharacters, styleText } from 'node:util';
 
 export type Cell = string | number | boolean | null | undefined;
 
-/** A column: its heading and how a row's cell reads. */
+/** A column: its heading and the text of a cell. */
 export type Columns<R> = Readonly<Record<string, (row: R) => Cell>>;
 
-/** Rows within a record, which are printed below its other fields. */
+/** Rows nested in a record, which are printed below its other fields. */
 interface Nested {
   readonly linesOf: (maxWidth: number) => readonly string[];
 }
 
 /**
- * What a record is printed of. An object has no text of its own: each command says how it reads, so
- * that nobody is shown raw JSON.
+ * Values of a printed record. Objects are excluded: each command formats them, so that no raw JSON
+ * is printed.
  */
 export type Fields = Readonly<Record<string, Cell | readonly Cell[] | Nested>>;
 
@@ -29,17 +29,17 @@ export function printRows<R>(rows: readonly R[], columns: Columns<R>, json: bool
 }
 
 const GAP = '  ';
-/** A column of text is not made narrower than this. */
+/** Minimum width of a text column. */
 const MIN_COLUMN_WIDTH = 12;
-/** Headings of what is copied into other commands or looked for: never shortened. */
+/** Headings of values that are copied or searched for: never shortened. */
 const KEPT: ReadonlySet<string> = new Set(['id', 'code', 'prefix', 'state', 'status', 'fault']);
-/** On a terminal the minute is told; a pipe, and a record, get all of it. */
+/** On a terminal times have minutes; in a pipe or a record they are complete. */
 const ISO_TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d):\d\d\.\d{3}Z$/;
 
 /**
- * The lines of a table, headings first; columns of numbers end at one edge. Where the table is
- * wider than `maxWidth`, columns in which no row has a value are left out and long texts are
- * shortened; where that is not enough, each row takes several lines, the headings likewise.
+ * The lines of a table, headings first; numbers are right-aligned. If the table is wider than
+ * `maxWidth`, empty columns are left out and long texts are shortened; if that is not enough, rows
+ * and headings take several lines.
  */
 export function tableOf<R>(
   rows: readonly R[],
@@ -72,7 +72,7 @@ function kindOf(cells: readonly Cell[]): TextColumn['kind'] {
   return texts.some((cell) => ISO_TIME.test(String(cell))) ? 'time' : 'text';
 }
 
-/** The columns of each line that a row takes: one line where they fit. */
+/** The columns of each line of a row: one line if they fit. */
 function linesOfColumns(
   columns: readonly TextColumn[],
   maxWidth: number,
@@ -96,7 +96,7 @@ function widthOfAll(columns: readonly TextColumn[]): number {
   return columns.reduce((sum, { width }) => sum + width, GAP.length * (columns.length - 1));
 }
 
-/** The widest texts are shortened first. A number never is: it would read as another one. */
+/** The widest texts are shortened first. Numbers are never shortened. */
 function shortenedTo(maxWidth: number, columns: readonly TextColumn[]): readonly TextColumn[] {
   const widths = columns.map(({ width }) => width);
   const able = (at: number): number => {
@@ -122,7 +122,7 @@ function lineOf(columns: readonly TextColumn[], row: number): string {
   return cells.join(GAP).trimEnd();
 }
 
-/** The end of an address of a server is what tells it from others. */
+/** URLs of servers are shortened at the start, because their ends differ. */
 function shortenCell(cell: string, maxWidth: number): string {
   if (!/^https?:/.test(cell) || cell.length <= maxWidth) return shorten(cell, maxWidth);
   return `…${cell.slice(1 - maxWidth)}`;
@@ -135,7 +135,7 @@ function tsvOf<R>(rows: readonly R[], columns: Columns<R>): string[] {
   );
 }
 
-/** Prints one record as `name  value` lines, and below them what is nested in it. */
+/** Prints one record as `name  value` lines, followed by its nested rows. */
 export function printRecord(record: Fields): void {
   const entries = Object.entries(record);
   const width = Math.max(...entries.map(([name, value]) => (isNested(value) ? 0 : name.length)));
@@ -161,7 +161,7 @@ function isNested(value: Fields[string]): value is Nested {
   return typeof value === 'object' && value !== null && 'linesOf' in value;
 }
 
-/** Fields that hold Unix milliseconds, and bytes, by their names. */
+/** Fields with Unix milliseconds, and with bytes, by their names. */
 const TIME_NAME = /(^|_)(at|before|until|since)$/;
 const BYTES_NAME = /(^|_)bytes$/;
 
@@ -177,16 +177,16 @@ export function fieldText(name: string, value: Cell | readonly Cell[]): string {
 const KIB = 1024;
 const MIB = KIB ** 2;
 
-/** As people read them: `512 bytes`, `3.2 MiB`. */
+/** For people: `512 bytes`, `3.2 MiB`. */
 export function bytesText(bytes: number): string {
   const unit = Math.min(4, Math.floor(Math.log(Math.max(bytes, 1)) / Math.log(KIB)));
   if (unit === 0) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
   return `${(bytes / KIB ** unit).toFixed(1)} ${['KiB', 'MiB', 'GiB', 'TiB'][unit - 1]}`;
 }
 
-/** Fields and columns whose words tell how something stands. */
+/** Fields and columns with states, which are coloured. */
 const COLORED: ReadonlySet<string> = new Set(['state', 'status', 'fault', 'connection', 'result']);
-/** One style a call: Node 20 colours a list of styles whether or not the stream takes it. */
+/** One style per call: Node 20 applies a list of styles even if the stream has no colours. */
 const COLORS: Readonly<Record<string, 'green' | 'yellow' | 'red' | 'dim'>> = {
   online: 'green',
   up: 'green',
@@ -214,19 +214,19 @@ const COLORS: Readonly<Record<string, 'green' | 'yellow' | 'red' | 'dim'>> = {
   used: 'dim',
 };
 
-/** Node asks stdout whether it is a terminal, and NO_COLOR and FORCE_COLOR what they say. */
+/** Node checks whether stdout is a terminal, NO_COLOR and FORCE_COLOR. */
 function colored(name: string, shown: string): string {
   if (!COLORED.has(name)) return shown;
   const color = COLORS[/^\w+/.exec(shown)?.[0] ?? ''];
   return color === undefined ? shown : styleText(color, shown);
 }
 
-/** How a check's status reads on a terminal. */
+/** A check's status on a terminal. */
 export function statusText(status: string): string {
   return colored('status', status);
 }
 
-/** In columns; what does not tell it takes any. */
+/** Width in columns; unlimited if it is unknown. */
 export function terminalWidth(): number {
   const { columns } = process.stdout;
   return columns > 0 ? columns : Number.POSITIVE_INFINITY;
@@ -236,7 +236,7 @@ export function printJson(value: unknown): void {
   print(harmlessJson(value, process.stdout.isTTY ? 2 : 0));
 }
 
-/** JSON.stringify escapes C0 alone: DEL, C1 and marks of direction steer terminals, too. */
+/** JSON.stringify escapes only C0: DEL, C1 and direction marks control terminals, too. */
 export function harmlessJson(value: unknown, indent = 0): string {
   return JSON.stringify(value, null, indent).replaceAll(/[\x7f-\x9f\p{Bidi_Control}]/gu, escaped);
 }
@@ -245,7 +245,7 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** For messages, which may repeat what others chose: only line feeds stay. */
+/** For messages, which may contain text of others: removes control characters but line feeds. */
 export function harmlessText(message: string): string {
   return message.replaceAll(/(?!\n)[\p{Cc}\p{Bidi_Control}]/gu, ' ');
 }
@@ -255,17 +255,17 @@ export function print(line: string): void {
   if (line !== '') process.stdout.write(`${line}\n`);
 }
 
-/** How a command says why it failed, on stderr. */
+/** The error line of a failed command, for stderr. */
 export function errorText(message: string): string {
   return `${styleText('red', 'error:', { stream: process.stderr })} ${harmlessText(message)}`;
 }
 
-/** Talk, on stderr. */
+/** Messages, on stderr. */
 export function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** A time as people read it; JSON has Unix milliseconds. */
+/** A time for people; JSON has Unix milliseconds. */
 export function isoTime(atMs: number): string {
   return new Date(atMs).toISOString();
 }
@@ -284,8 +284,8 @@ export function ago(atMs: number | null, nowMs: number): string {
 function text(cell: Cell): string {
   if (cell === null || cell === undefined || cell === '') return '-';
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
-  // A tab or line break in a value would break the table and whoever reads the TSV, and a name that
-  // somebody else chose must not steer the terminal, nor turn the order of what follows it.
+  // A tab or line break in a value would break the table and the TSV, and a name chosen by another
+  // user must not control the terminal or the text direction.
   return String(cell)
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .replaceAll(/\p{Bidi_Control}+/gu, '');
@@ -293,7 +293,7 @@ function text(cell: Cell): string {
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 const NARROW = /^[\x20-\x7e]*$/;
-/** Scripts whose characters are wide, but for their halfwidth forms, and what is shown as emoji. */
+/** Scripts with wide characters, without their halfwidth forms, and emoji. */
 const WIDE_SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Bopomofo', 'Yi'];
 const WIDE = new RegExp(
   `[${WIDE_SCRIPTS.map((name) => `\\p{Script=${name}}`).join('')}` +
@@ -301,10 +301,10 @@ const WIDE = new RegExp(
   'u',
 );
 const HALFWIDTH = /[\uff61-\uffdc]/u;
-/** Marks, joiners and the like, alone. */
+/** Only marks, joiners and the like. */
 const INVISIBLE = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
 
-/** In columns. Colours take none. */
+/** Width in columns, without colours. */
 export function widthOf(text: string): number {
   if (NARROW.test(text)) return text.length;
   let width = 0;
@@ -314,7 +314,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** The text within so many columns; what is longer ends in an ellipsis. */
+/** Shortens the text to this many columns, with an ellipsis. */
 export function shorten(text: string, maxWidth: number): string {
   if (widthOf(text) <= maxWidth) return text;
   let [shown, width] = ['', 0];
@@ -326,7 +326,7 @@ export function shorten(text: string, maxWidth: number): string {
   return `${shown.trimEnd()}…`;
 }
 
-/** Breaks a text between its words into lines of so many columns; a longer word has its own. */
+/** Wraps a text between words at this many columns; a longer word has its own line. */
 export function wrap(text: string, maxWidth: number): string[] {
   const lines = [''];
   for (const word of text.split(' ')) {

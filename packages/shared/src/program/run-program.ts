@@ -1,4 +1,4 @@
-/** From `argv` to an exit code: the one catch site of each program's command line. */
+/** From `argv` to an exit code: the only catch site of a program's command line. */
 import { setFlagsFromString } from 'node:v8';
 import type { CommandError } from './command-error.js';
 import { EXIT } from './command-error.js';
@@ -6,8 +6,8 @@ import { PRIVATE_UMASK } from './owner.js';
 import { errorText, say } from './print.js';
 
 /**
- * The part of a commander `Command` that is needed here. It must have been told `exitOverride`
- * before its own commands were added.
+ * What is needed here of a commander `Command`. `exitOverride` must be called before its commands
+ * are added.
  */
 interface Program extends CommandGroup {
   parseAsync(argv: string[]): Promise<unknown>;
@@ -36,7 +36,7 @@ export async function runProgram(program: Program, argv: string[]): Promise<void
   }
 }
 
-/** The program, or a noun of it, where nothing else is typed: that asks what there is. */
+/** The program, or a noun of it, if nothing else is typed: prints its help. */
 function bareGroup(program: CommandGroup, words: readonly string[]): CommandGroup | null {
   let group = program;
   for (const word of words) {
@@ -53,7 +53,7 @@ function report(error: unknown): number {
     say(errorText(error.message));
     return error.exitCode;
   }
-  // commander has printed its own message; help and version are no failure.
+  // commander has printed its own message; help and version are no failures.
   if ('code' in error && String(error.code).startsWith('commander.')) {
     return 'exitCode' in error && error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   }
@@ -65,26 +65,26 @@ function isCommandError(error: Error): error is CommandError {
   return error.name === 'CommandError';
 }
 
-/** A log that nobody reads any more must not keep a program from stopping in good order. */
+/** A closed stderr must not prevent a graceful shutdown. */
 function outliveLogReader(): void {
   process.stderr.on('error', () => {});
 }
 
-/** `… | head` closes stdout early: that is no error of ours. */
+/** `… | head` closes stdout early, which is no error. */
 function exitQuietlyWhenReaderLeaves(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failure);
   });
 }
 
-// How both programs use memory.
+// Memory use of both programs.
 
 /**
- * Lets V8's heap grow by so many percent before all of it is collected. Bytes that pass through are
- * buffers outside the heap, and V8 answers them by collecting: with a heap as small as these, that
- * was every 30 ms of an upload. Left alone, an upload took a third of the CPU and went two and a
- * half times as fast, and memory rose by 7 MiB in place of 30 (`npm run bench -- media`). More than
- * 200 makes the coordinator's memory rise over 100,000 small requests.
+ * Sets by how many percent V8's heap grows before a full collection. Forwarded bytes are buffers
+ * outside of the heap, which make V8 collect: with small heaps every 30 ms of an upload. With this
+ * setting an upload took a third of the CPU and was two and a half times as fast, and memory rose
+ * by 7 MiB instead of 30 (`npm run bench -- media`). More than 200 makes the coordinator's memory
+ * rise over 100,000 small requests.
  */
 export function tuneHeap(growingPercent: number): void {
   setFlagsFromString(`--heap-growing-percent=${growingPercent}`);

@@ -8,8 +8,7 @@ import { createHash } from 'node:crypto';
 import { CommandError, EXIT } from './command-error.js';
 
 /**
- * Reads a secret from a file, or from stdin where the name is `-`; surrounding white space is
- * dropped.
+ * Reads a secret from a file, or from stdin if the name is `-`; surrounding white space is removed.
  */
 export async function readSecret(file: string): Promise<string> {
   const content = file === '-' ? await text(process.stdin) : await readNamedFile(file);
@@ -34,7 +33,7 @@ export async function readNamedFile(file: string): Promise<string> {
   }
 }
 
-/** SHA-256 of a secret, hex: all that is stored of it. Its 256 random bits need no salt. */
+/** SHA-256 of a secret, hex: only this is stored. Its 256 random bits need no salt. */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }

@@ -1,4 +1,4 @@
-/** Ctrl-C and SIGTERM: the first drains and says so, the second stops. */
+/** Graceful shutdown: the first Ctrl-C or SIGTERM drains, the second stops at once. */
 import { EXIT, CommandError } from './command-error.js';
 import { say } from './print.js';
 
@@ -18,8 +18,8 @@ export function onShutdown(drain: () => Promise<void>, announcement: string): vo
 }
 
 /**
- * Aborted by the first Ctrl-C or SIGTERM, with a `CommandError` that says what that means; the
- * second one kills.
+ * Aborted by the first Ctrl-C or SIGTERM, with a `CommandError` as the reason; the second one ends
+ * the process.
  */
 export function interruption(whatItMeans = 'nothing is left of it.'): AbortSignal {
   const stop = new AbortController();

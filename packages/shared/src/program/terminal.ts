@@ -1,4 +1,4 @@
-/** Plain questions to whoever sits at a terminal. */
+/** Questions to the user at a terminal. */
 import { createInterface } from 'node:readline';
 import type { Interface } from 'node:readline';
 import { CommandError, EXIT } from './command-error.js';
@@ -15,15 +15,15 @@ export interface Streams {
 }
 
 /**
- * Null if nobody can be asked: in a pipe, a unit or a container. Questions are on stderr, as
- * everything that is no data.
+ * Null without a terminal: in a pipe, a unit or a container. Questions are printed on stderr, like
+ * everything that is not data.
  */
 export function terminalStreams(): Streams | null {
   const { stdin: input, stdout, stderr: output } = process;
   return input.isTTY && stdout.isTTY ? { input, output } : null;
 }
 
-/** Lets `talk` ask its questions. Ctrl-C at one of them exits 130. */
+/** Runs `talk` with a terminal. Ctrl-C at a question exits 130. */
 export async function withTerminal<T>(
   { input, output }: Streams,
   talk: (terminal: Terminal) => Promise<T>,
@@ -57,7 +57,7 @@ export async function withTerminal<T>(
   }
 }
 
-/** Lines that nobody has asked for yet; what comes after them is lost. */
+/** Lines read ahead of their questions; further ones are dropped. */
 const MAX_AHEAD = 64;
 
 /** The next line, or null after the last: a paste may bring lines before they are asked for. */

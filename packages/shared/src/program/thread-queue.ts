@@ -1,24 +1,24 @@
 /**
- * Large blocks of bytes that are worked on in a thread, one after the other: on the event loop,
- * every stream and every link would wait for it. Those who ask take turns, so that nobody's many
- * blocks keep another's waiting. A thread that runs out of memory or time is replaced.
+ * A queue of large blocks of bytes for a thread, one after the other: on the event loop, all
+ * streams and links would wait. Owners take turns, so that one owner's many blocks do not delay
+ * another's. A thread that runs out of memory or time is replaced.
  */
 import { parentPort, Worker } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 
-/** Blocks that wait for the thread; whoever asks counts their memory. */
+/** Most waiting blocks; their memory is counted by the caller. */
 const MAX_WAITING = 256;
-/** Of one asker: nobody's take all places. */
+/** Most waiting blocks per owner, so that none takes all places. */
 const MAX_WAITING_OF_ONE = MAX_WAITING / 4;
-/** A block that takes longer ends the thread. */
+/** A block that takes longer ends the thread. Ms. */
 const MAX_BLOCK_MS = 30_000;
 const MEMORY_MIB = 2_048;
-/** A thread without work keeps its memory so long. */
+/** A thread without work is ended after this time, to free its memory. */
 const IDLE_MS = 60_000;
 /** Smaller buffers may share their memory with others, and are copied. */
 const MIN_OWN_BYTES = 256 * 1024;
 
-/** What the thread is asked: the bytes are the first `length` of the block. */
+/** A task for the thread: the bytes are the first `length` of the block. */
 interface Asked<Question> {
   readonly question: Question;
   readonly buffer: ArrayBuffer;
@@ -35,7 +35,7 @@ interface Waiting<Question, Answer> {
 export class ThreadQueue<Question, Answer> {
   readonly #file: URL;
   readonly #unanswered: () => Error;
-  /** By asker; whose turn is next comes first. */
+  /** By owner; the next in turn is the first. */
   readonly #waiting = new Map<string, Waiting<Question, Answer>[]>();
   #count = 0;
   #underWay: Waiting<Question, Answer> | null = null;
@@ -43,19 +43,19 @@ export class ThreadQueue<Question, Answer> {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** Blocks that were worked on so far. */
+  /** Number of processed blocks. */
   done = 0;
 
   /**
-   * `file` calls `answerInThread`. `unanswered` is the error of whoever finds no place or whose
-   * block ended the thread.
+   * `file` calls `answerInThread`. `unanswered`: the error if the queue is full, or the block ended
+   * the thread.
    */
   constructor(file: URL, unanswered: () => Error) {
     this.#file = file;
     this.#unanswered = unanswered;
   }
 
-  /** Takes the memory of a large block over: who asks must not read it again. */
+  /** Transfers the memory of a large block: the caller must not read it again. */
   ask(asker: string, question: Question, bytes: Buffer): Promise<Answer> {
     const list = this.#waiting.get(asker) ?? [];
     const isFull = this.#count >= MAX_WAITING || list.length >= MAX_WAITING_OF_ONE;
@@ -113,7 +113,7 @@ export class ThreadQueue<Question, Answer> {
     return worker;
   }
 
-  /** The block under way is lost, and the next one has another thread. */
+  /** The current block is lost, and the next one gets another thread. */
   #lose(worker: Worker): void {
     if (worker !== this.#worker) return;
     this.#worker = null;
@@ -132,7 +132,7 @@ export class ThreadQueue<Question, Answer> {
     this.#next();
   }
 
-  /** Unless something else is said before. */
+  /** The default, unless set otherwise before. */
   #endAfter(ms: number): void {
     clearTimeout(this.#timer);
     const worker = this.#worker;
@@ -143,11 +143,11 @@ export class ThreadQueue<Question, Answer> {
 /** The thread's side of a `ThreadQueue` with the same two types. */
 export interface ThreadSide<Question, Answer> {
   readonly answerTo: (question: Question, bytes: Buffer) => Answer;
-  /** Blocks that are handed over and not copied, each of memory of its own (`ownBlock`). */
+  /** Blocks that are transferred instead of copied, each with its own memory (`ownBlock`). */
   readonly blocksOf: (answer: Answer) => readonly Uint8Array[];
 }
 
-// What is asked comes from the other thread, whose queue names the same types.
+// Tasks come from the other thread, whose queue has the same types.
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
 export function answerInThread<Question, Answer>(side: ThreadSide<Question, Answer>): void {
   const port = parentPort as MessagePort;
@@ -158,7 +158,7 @@ export function answerInThread<Question, Answer>(side: ThreadSide<Question, Answ
   });
 }
 
-/** A copy, of its own memory: small buffers share one. */
+/** A copy with its own memory, because small buffers share one. */
 export function ownBlock(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes);
 }

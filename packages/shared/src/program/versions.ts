@@ -1,4 +1,4 @@
-/** The version of a program, as its package.json has it. */
+/** The version of a program, from its package.json. */
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { PROTOCOL_VERSION } from '../protocol/version.js';
@@ -13,7 +13,7 @@ export function readPackageVersion(manifestUrl: URL): string {
   return manifest.parse(JSON.parse(readFileSync(manifestUrl, 'utf8'))).version;
 }
 
-/** What `version` prints: the version alone, or all that a bug report needs. */
+/** Output of `version`: only the version, or all that a bug report needs. */
 export function printVersion(version: string, json: boolean): void {
   if (!json) return print(version);
   printJson({ version, protocol: PROTOCOL_VERSION, node: process.versions.node });

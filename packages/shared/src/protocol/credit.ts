@@ -4,10 +4,10 @@
  * merely received, so that a slow reader holds up its own stream and no other.
  */
 
-/** No sender can be granted more than this, whatever the WINDOW frames add up to. */
+/** The largest credit of a sender, whatever the sum of WINDOW frames. */
 const MAX_CREDIT_BYTES = 0x7fffffff;
 
-/** The receiver's side: what the other end may still send. */
+/** The receiver's side: the credit of the other end. */
 export class ReceiveWindow {
   readonly #windowBytes: number;
   #allowedBytes: number;
@@ -35,7 +35,7 @@ export class ReceiveWindow {
   }
 }
 
-/** The sender's side: what it may still send. */
+/** The sender's side: its own credit. */
 export class SendWindow {
   #creditBytes: number;
 

@@ -5,14 +5,14 @@ import { CONNECT_PATH, SOCKET_OPTIONS, SUBPROTOCOL } from './version.js';
 /** After this long without an answer the coordinator counts as unreachable. */
 export const HANDSHAKE_TIMEOUT_MS = 10_000;
 
-/** Why there is no link. */
+/** Why a connection failed. */
 export type DialFault =
   | { readonly kind: 'unreachable'; readonly error: Error }
   /** The coordinator answered the upgrade with an error status. */
   | {
       readonly kind: 'refused';
       readonly status: number;
-      /** Where it redirects to, which is not followed. */
+      /** The target of a redirect, which is not followed. */
       readonly location: string | null;
       readonly retryAfterMs: number | null;
     };
@@ -20,9 +20,9 @@ export type DialFault =
 export type Dialed = ({ readonly kind: 'open' } & OpenSocket) | DialFault;
 
 interface Dial {
-  /** Never rejects: what went wrong is the result. */
+  /** Never rejects: the result has the error. */
   readonly dialed: Promise<Dialed>;
-  /** Gives it up, or cuts the link that has come of it. */
+  /** Gives up, or closes the link. */
   readonly cancel: () => void;
 }
 
@@ -47,7 +47,7 @@ interface Refusal {
   readonly headers: Readonly<Partial<Record<'location' | 'retry-after', string>>>;
 }
 
-/** Dials at once. `Socket` is the class `WebSocket` of `ws`. */
+/** Connects at once. `Socket`: the class `WebSocket` of `ws`. */
 export function dial(Socket: DialingSocket, { origin, token }: Place): Dial {
   const url = new URL(CONNECT_PATH, origin);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
@@ -59,7 +59,7 @@ export function dial(Socket: DialingSocket, { origin, token }: Place): Dial {
   });
   const dialed = new Promise<Dialed>((resolve) => {
     socket.once('upgrade', ({ socket: stream }: { socket: OpenSocket['stream'] }) => {
-      // In this turn: a listener attached later would miss the first frame.
+      // In this turn of the event loop: a later listener would miss the first frame.
       socket.once('open', () => resolve({ kind: 'open', socket, stream }));
     });
     socket.once('unexpected-response', (request: { destroy(): void }, response: Refusal) => {
@@ -68,7 +68,7 @@ export function dial(Socket: DialingSocket, { origin, token }: Place): Dial {
       resolve({ kind: 'refused', status, location: headers.location ?? null, retryAfterMs });
       request.destroy();
     });
-    // Stays for the life of the socket: an error event that nobody hears ends the process.
+    // Stays for the life of the socket: an error event without a listener ends the process.
     socket.on('error', (error: Error) => resolve({ kind: 'unreachable', error }));
   });
   return { dialed, cancel: () => socket.terminate() };

@@ -17,7 +17,7 @@ export type Frame =
 
 /** A DATA frame around a copy of the bytes, of which there are 1 to 65,536. */
 export function encodeData(stream: number, bytes: Uint8Array): Uint8Array {
-  // Of Node's pool where it is small: a block of its own for each frame keeps the collector busy.
+  // Small frames use Node's pool: a separate block for each would increase garbage collection.
   const frame = Buffer.allocUnsafe(HEADER_BYTES + bytes.length);
   writeHeader(frame, TYPE_DATA, stream);
   frame.set(bytes, HEADER_BYTES);
@@ -33,7 +33,7 @@ export function encodeWindow(stream: number, credit: number): Uint8Array {
 
 /**
  * Reads one frame; its bytes share memory with the message.
- * Returns null if the message is no frame of this protocol.
+ * Returns null if the message is not a frame of this protocol.
  */
 export function decodeFrame(message: Uint8Array): Frame | null {
   if (message.length < HEADER_BYTES) return null;

@@ -1,7 +1,7 @@
 /**
- * A link at both of its ends. In common they have the socket, the table of streams with the credit
- * of both directions, what is sent, and how each end notices that the other is gone. What a message
- * means is up to the role: that of an agent is below, the coordinator's in its `links`.
+ * A link at both ends: the socket, the table of streams with the credit of both directions,
+ * sending, and liveness. The meaning of messages depends on the role: the agent's is below, the
+ * coordinator's in its `links`.
  */
 import { ReceiveWindow } from './credit.js';
 import { decodeFrame, encodeWindow } from './frames.js';
@@ -15,22 +15,22 @@ import type { SendStream, Wire } from './writer.js';
 /** The other end broke the protocol; the link ends with close code 4000. */
 export class ProtocolViolation extends Error {}
 
-/** What one end makes of what it hears. */
+/** The handlers of one end. */
 export interface LinkRole<Inbound> {
-  /** No stream fills the socket above this many unsent bytes. */
+  /** Streams stop sending at this many unsent bytes of the socket. */
   readonly highWaterBytes: number;
   readonly timing: LinkTiming;
   decode(text: string): Decoded<Inbound>;
   message(message: Inbound): void;
-  /** Bytes or credit came for a stream that is not open. */
+  /** Bytes or credit arrived for a stream that is not open. */
   unknownStream(id: number): void;
   /** The other end broke the protocol; the link is closed next. */
   violated(reason: string): void;
-  /** A message could not be handled, through no fault of the other end. */
+  /** A message could not be handled, without a fault of the other end. */
   failed(error: unknown): void;
-  /** Nothing was heard for `deadMs`; the socket is cut next. */
+  /** Nothing was received for `deadMs`; the socket is terminated next. */
   silent(deadMs: number): void;
-  /** The socket has closed, and every stream knows. */
+  /** The socket has closed, and every stream was told. */
   closed(code: number): void;
 }
 
@@ -42,9 +42,9 @@ export interface LinkTiming {
 /** The work on one stream, as the link sees it. */
 export interface StreamWork {
   readonly stream: LinkStream<never>;
-  /** Takes bytes, which it counts itself: `LinkStream.hadCredit`. */
+  /** Receives bytes, which it counts itself: `LinkStream.hadCredit`. */
   receive(bytes: Uint8Array): void;
-  /** The link has ended, and the stream with it. Told once. */
+  /** The link has ended, and the stream with it. Called once. */
   abandon(): void;
 }
 
@@ -57,7 +57,7 @@ export class Link<Inbound, Outbound, Work extends StreamWork> {
   readonly #work = new Map<number, Work>();
   #liveness: Liveness;
 
-  /** The socket is open, and nothing was read from it yet, or its first message alone. */
+  /** The socket must be open, and nothing or only its first message was read from it. */
   constructor({ socket, stream }: OpenSocket, role: LinkRole<Inbound>) {
     this.#socket = socket;
     this.#role = role;
@@ -97,7 +97,7 @@ export class Link<Inbound, Outbound, Work extends StreamWork> {
       closed: () => this.#work.delete(id),
     });
     const work = start(stream);
-    // What was refused at once has closed its stream.
+    // Refused work has already closed its stream.
     if (stream.isOpen) this.#work.set(id, work);
     return work;
   }
@@ -106,27 +106,27 @@ export class Link<Inbound, Outbound, Work extends StreamWork> {
     this.control(JSON.stringify(message));
   }
 
-  /** Sends at once, ahead of what the streams still hold. */
+  /** Sends at once, before queued data of the streams. */
   control(frame: string | Uint8Array): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    // Streams stop at the high-water mark: past it gets whoever asks and never reads.
+    // Streams stop at the high-water mark: only a peer that never reads exceeds this.
     if (this.#socket.bufferedAmount > LINK.maxUnsentBytes) this.#socket.terminate();
     else this.#writer.control(frame);
   }
 
-  /** From now on with these times, which both ends have agreed on. */
+  /** Uses these times from now on, which both ends have agreed on. */
   watch(timing: LinkTiming): void {
     this.#liveness.stop();
     this.#liveness = this.#watch(timing);
   }
 
-  /** Ends the link. Its streams are told at once: the closing handshake may take seconds. */
+  /** Ends the link. Its streams end at once: the closing handshake may take seconds. */
   close(code: number, reason: string): void {
     this.#socket.close(code, closeReason(reason));
     this.#abandon();
   }
 
-  /** Without a word, as a pulled plug. */
+  /** Terminates the socket without a close frame. */
   terminate(): void {
     this.#socket.terminate();
   }
@@ -193,17 +193,17 @@ export class Link<Inbound, Outbound, Work extends StreamWork> {
   }
 }
 
-/** What a stream needs of its link. */
+/** The link, as a stream sees it. */
 interface StreamHost {
   control(frame: string | Uint8Array): void;
-  /** Nothing more is to be heard on it. */
+  /** No more messages are expected on it. */
   closed(): void;
 }
 
 /** One stream of a link: its id, its credit both ways, and whether it is open. */
 export class LinkStream<Outbound> {
   readonly id: number;
-  /** The way out. */
+  /** The sending side. */
   readonly out: SendStream;
   readonly #host: StreamHost;
   readonly #window = new ReceiveWindow(LINK.windowBytes);
@@ -219,28 +219,28 @@ export class LinkStream<Outbound> {
     return this.#isOpen;
   }
 
-  /** Counts bytes that came; false: the other end had no credit for them. */
+  /** Counts received bytes; false: the other end had no credit for them. */
   hadCredit(bytes: number): boolean {
     return this.#window.receive(bytes);
   }
 
-  /** Grants the other end new credit for bytes that have been passed on. */
+  /** Grants the other end new credit for bytes that were forwarded. */
   consumed(bytes: number): void {
     const credit = this.#window.consume(bytes);
     if (credit > 0 && this.#isOpen) this.#host.control(encodeWindow(this.id, credit));
   }
 
-  /** Sends at once, ahead of what is queued. */
+  /** Sends at once, before queued data. */
   say(message: Unaddressed<Outbound>): void {
     if (this.#isOpen) this.#host.control(JSON.stringify({ ...message, stream: this.id }));
   }
 
-  /** Sends behind the bytes that were put in before. */
+  /** Sends after the queued bytes. */
   sayInOrder(message: Unaddressed<Outbound>): void {
     if (this.#isOpen) this.out.text(JSON.stringify({ ...message, stream: this.id }));
   }
 
-  /** Nothing more goes out, and what still comes in is late. */
+  /** Sends nothing more; messages that still arrive are late. */
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -249,27 +249,27 @@ export class LinkStream<Outbound> {
   }
 }
 
-/** A message of a stream, less the stream's id. */
+/** A message of a stream, without the stream's id. */
 export type Unaddressed<M> = M extends { readonly stream: number } ? Omit<M, 'stream'> : never;
 
-// The end of an agent: the program's, and those of the demo's machines and the benches' homes.
+// The agent's end, for the program, the demo's machines and the benches.
 
-/** The agent behind its links, one after the other. */
+/** The agent, across consecutive links. */
 export interface LinkedAgent {
   readonly version: string;
   /** New for every process. */
   readonly instanceId: string;
-  /** What is served now, and on what hardware. */
+  /** The current services, and the hardware. */
   served(): Pick<Message<'HELLO'>, 'services' | 'host'>;
   /** Claims of earlier links. */
   offers(): Message<'HELLO'>['resume'];
   heartbeat(): Omit<Message<'HEARTBEAT'>, 't' | 'seq'>;
-  /** What the coordinator wants of the claims goes out through `AgentEnd.carry`. */
+  /** The coordinator's decisions about claims; results are sent by `AgentEnd.carry`. */
   welcomed(welcome: Message<'WELCOME'>, end: AgentEnd): void;
-  /** Takes or rejects the work. */
+  /** Accepts or rejects the work. */
   opened(open: Message<'OPEN'>, stream: AgentEndStream): AgentWork;
   acknowledged(claimId: string, verdict: Message<'RESULT_ACK'>['verdict']): void;
-  /** Of the claims that the last heartbeat listed. */
+  /** Claims of the last heartbeat that are no longer current. */
   lost(claimIds: readonly string[]): void;
   /** The coordinator broke the protocol; the link is closed next. */
   violated?(reason: string): void;
@@ -278,7 +278,7 @@ export interface LinkedAgent {
 export type AgentEndStream = LinkStream<AgentMessage>;
 
 export interface AgentWork extends StreamWork {
-  /** The coordinator stopped the work and waits for a word back. */
+  /** The coordinator stopped the work and waits for a confirmation. */
   cancel(): void;
 }
 
@@ -287,7 +287,7 @@ export interface ClosedLink {
   readonly kind: 'closed';
   readonly code: number;
   readonly reason: string;
-  /** From GOAWAY. */
+  /** The delay from GOAWAY. */
   readonly retryAfterMs: number | null;
 }
 
@@ -301,7 +301,7 @@ export class AgentEnd {
   #servicesRev = 1;
   #retryAfterMs: number | null = null;
 
-  /** Says HELLO at once. */
+  /** Sends HELLO at once. */
   constructor(opened: OpenSocket, agent: LinkedAgent) {
     this.#agent = agent;
     this.#link = new Link(opened, {
@@ -309,7 +309,7 @@ export class AgentEnd {
       timing: LINK,
       decode: decodeCoordinatorMessage,
       message: (message) => this.#message(message),
-      // Late, not wrong: the last words of the two ends can cross.
+      // Late, but no violation: final messages of the two ends can cross.
       unknownStream: () => {},
       violated: (reason) => agent.violated?.(reason),
       failed: (error) => {
@@ -326,14 +326,14 @@ export class AgentEnd {
     this.#hello();
   }
 
-  /** Sends the whole list again, and the hardware, which a slow probe may have found since. */
+  /** Sends the whole list again, and the hardware, which a slow probe may have found meanwhile. */
   announceServices(): void {
     this.#servicesRev += 1;
     const { services, host } = this.#agent.served();
     this.#link.send({ t: 'SERVICES', rev: this.#servicesRev, services, host });
   }
 
-  /** Tells whose work is let in, which claims are held, and what the cards do. After WELCOME. */
+  /** Sends accepted callers, held claims and telemetry of the cards. After WELCOME. */
   beat(): void {
     if (this.#heartbeat === null) return;
     this.#heartbeats += 1;
@@ -350,7 +350,7 @@ export class AgentEnd {
     this.#link.open(stream, start);
   }
 
-  /** Says that a claim that WELCOME names is not held any more. */
+  /** Reports that a claim in WELCOME is no longer held. */
   refuse(stream: number): void {
     const message = 'the claim is not held';
     this.#link.send({ t: 'RESET', stream, code: 'CANCELED', message });
@@ -360,7 +360,7 @@ export class AgentEnd {
     this.#link.close(code, reason);
   }
 
-  /** Without a word, as a pulled plug. */
+  /** Terminates the socket without a close frame. */
   terminate(): void {
     this.#link.terminate();
   }
@@ -418,11 +418,11 @@ export class AgentEnd {
 
 // The WebSocket, and the TCP stream under it.
 
-/** The part of a WebSocket that a link needs. */
+/** What a link needs of a WebSocket. */
 export interface LinkSocket {
   readonly readyState: number;
   readonly OPEN: number;
-  /** Bytes handed over and not yet taken by the system. */
+  /** Bytes that are not yet accepted by the system. */
   readonly bufferedAmount: number;
   send(frame: string | Uint8Array, sent: (error?: Error) => void): void;
   ping(): void;
@@ -439,7 +439,7 @@ export interface OpenSocket {
   readonly stream: { cork(): void; uncork(): void };
 }
 
-/** Calls `onSend` for every frame handed to the socket. */
+/** Calls `onSend` for every frame passed to the socket. */
 function socketWire(socket: LinkSocket, stream: OpenSocket['stream'], onSend: () => void): Wire {
   return {
     send(frame, sent) {

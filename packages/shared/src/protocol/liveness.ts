@@ -1,6 +1,6 @@
 /**
- * Tells a dead link from a silent one, at both ends: a ping after a while without having sent,
- * and the end after a while without having heard. Any inbound frame counts as life.
+ * Distinguishes a dead link from a silent one, at both ends: a ping after a time without sending,
+ * and the end after a time without receiving. Any inbound frame counts.
  */
 
 interface LivenessOptions {
@@ -44,9 +44,9 @@ export class Liveness {
 }
 
 /**
- * Calls back after a stretch of silence. `touch` is called for every byte of every stream, so it
- * only notes the time; the timer re-arms itself for what is left. Time is monotonic: a wall clock
- * set forward ends nothing.
+ * Calls back after a period of silence. `touch` is called for every piece of every stream, so it
+ * only records the time; the timer re-arms itself for the remaining time. Time is monotonic:
+ * setting the wall clock has no effect.
  */
 export class SilenceTimer {
   readonly #limitMs: number;
@@ -64,7 +64,7 @@ export class SilenceTimer {
     this.#heardAt = performance.now();
   }
 
-  /** Whether it neither ran out nor was stopped. */
+  /** Whether it has neither expired nor been stopped. */
   get running(): boolean {
     return this.#timer !== null;
   }

@@ -1,6 +1,6 @@
 /**
- * Text frames of `gw-agent.v1`: JSON with a tag `t`. `docs/protocol.md` tells when each is sent.
- * Unknown tags and unknown fields are ignored, so that an older end can talk to a newer one.
+ * Text frames of `gw-agent.v1`: JSON with a tag `t`. `docs/protocol.md` describes when each is
+ * sent. Unknown tags and fields are ignored, so that an older end can talk to a newer one.
  */
 import * as z from 'zod';
 import { jsonFault } from '../json/scan.js';
@@ -8,7 +8,7 @@ import type { JsonLimits } from '../json/scan.js';
 import { ENDPOINT_KEYS, SERVICE_TYPES } from '../endpoints.js';
 import { LINK } from './version.js';
 
-/** The names that a model's thinking text has; the first is sent where nothing else is asked. */
+/** The names of a model's reasoning text; the first is the default. */
 export const REASONING_FIELDS = ['reasoning_content', 'reasoning'] as const;
 
 export type ReasoningField = (typeof REASONING_FIELDS)[number];
@@ -23,30 +23,30 @@ const stream = z.int().min(1).max(0xffffffff);
 
 const names = z.array(name).max(64);
 
-/** Of a timer that comes again and again: with much less, or more than 24 days, without a pause. */
+/** Range of a repeating timer: much less, or more than 24 days, would fire continuously. */
 const seconds = z.number().min(0.01).max(86_400);
 
 const model = z.object({
   /** The id that callers use. */
   id: name,
-  /** What the local server calls it. */
+  /** Its name on the local server. */
   served_name: name,
   context_length: count.nullable(),
   input_modalities: names,
   /**
-   * True: it takes no other kinds of input. Absent: its server does not tell, and the list may lack
-   * some.
+   * True: it accepts no other kinds of input. Absent: its server does not report them, and the list
+   * may be incomplete.
    */
   inputs_known: z.boolean().optional(),
   output_modalities: names,
   supported_features: names,
   voices: z.array(name).max(1_000).optional(),
   /**
-   * The only formats that this provider surely handles: of the uploads of an `stt` model, of the
-   * answers of a `tts` model. Absent if it handles whatever is asked.
+   * The formats that this provider is known to handle: of uploads for an `stt` model, of answers of
+   * a `tts` model. Absent if it handles any.
    */
   formats: names.optional(),
-  /** Null if the local server does not tell. */
+  /** Null if the local server does not report it. */
   loaded: z.boolean().nullable(),
 });
 
@@ -55,11 +55,10 @@ const service = z.object({
   service_type: z.enum(SERVICE_TYPES),
   slots: z.int().min(1).max(LINK.maxStreams),
   /**
-   * Services of one group share one card: together they run at most the largest `slots` among
-   * them.
+   * Services of one group share a card: together they run at most the largest `slots` among them.
    */
   slot_group: name.optional(),
-  /** False: it serves its owner alone, whatever is shared. Absent: others too, where it is. */
+  /** False: it serves only its owner, whatever is shared. Absent: also others, if it is shared. */
   foreign: z.boolean().optional(),
   models: z.array(model).max(LINK.maxModels),
 });
@@ -122,7 +121,7 @@ const reset = z.object({
   stream,
   code: z.enum(RESET_CODES),
   message: shortText.optional(),
-  /** From an agent: of the part of an answer that it has sent. Absent: nothing was sent. */
+  /** From an agent: for the sent part of an answer. Absent: nothing was sent. */
   usage: usage.optional(),
 });
 
@@ -133,7 +132,7 @@ export const MAX_CARDS = 16;
 
 export const cardReading = z.object({
   use_percent: z.number().min(0).max(100).nullable(),
-  /** By all programs. 16 TiB are more than any card has. */
+  /** Used by all programs. 16 TiB is more than any card has. */
   memory_used_mib: z.number().min(0).max(16_777_216).nullable(),
   temperature_c: z.number().min(-100).max(200).nullable(),
   power_watts: z.number().min(0).max(10_000).nullable(),
@@ -145,12 +144,12 @@ const agentMessage = z.discriminatedUnion('t', [
     proto: z.literal(1),
     agent_version: name,
     features: names,
-    /** New for every process: tells a restart from a second copy. */
+    /** New for every process: distinguishes a restart from a second copy. */
     instance_id: name,
     host,
     services_rev: count,
     services,
-    /** Claims of earlier links whose result is still to come, or lies here. */
+    /** Claims of earlier links whose result is still computed, or is stored here. */
     resume: z
       .array(claim.extend({ job_id: name, bytes: count, sha256: z.string().length(64).optional() }))
       .max(LINK.maxStreams),
@@ -162,7 +161,7 @@ const agentMessage = z.discriminatedUnion('t', [
     slots: z.array(z.object({ service_id: name, busy: count, free: count })).max(64),
     claims: z.array(claim).max(LINK.maxStreams),
     accepts: z.enum(['all', 'own', 'none']),
-    /** In the order of the host's; absent if the machine does not tell. */
+    /** In the order of the host's cards; absent if the machine does not report it. */
     gpus: z.array(cardReading).max(MAX_CARDS).optional(),
   }),
   z.object({ t: z.literal('ACCEPT'), stream }),
@@ -197,7 +196,7 @@ const coordinatorMessage = z.discriminatedUnion('t', [
     t: z.literal('WELCOME'),
     session_id: name,
     provider_id: name,
-    /** The provider's public name, which the owner chose. */
+    /** The provider's public name, chosen by its owner. */
     name,
     ping_s: seconds,
     dead_s: seconds,
@@ -205,14 +204,14 @@ const coordinatorMessage = z.discriminatedUnion('t', [
     lease_s: seconds,
     limits: z.object({ window_bytes: count, max_streams: count }),
     server_time: count,
-    /** One for each that HELLO offered; what is not named is dropped. */
+    /** One for each claim of HELLO; the agent drops claims that are missing. */
     resume: z
       .array(
         z.object({
           claim_id: name,
           /**
-           * `continue`: it runs on; `upload`: its result is there. Either is sent on `stream`, from
-           * its first byte on.
+           * `continue`: it continues to run; `upload`: its result is complete. Both are sent on
+           * `stream`, from the first byte on.
            */
           action: z.enum(['continue', 'upload', 'discard']),
           stream: stream.optional(),
@@ -224,7 +223,7 @@ const coordinatorMessage = z.discriminatedUnion('t', [
   z.object({
     t: z.literal('HEARTBEAT_OK'),
     seq: count,
-    /** Of those listed: the job was canceled, or is somebody else's by now. */
+    /** Listed claims whose job was canceled, or claimed by another provider. */
     lost_claims: z.array(name).max(LINK.maxStreams),
   }),
   z.object({
@@ -237,8 +236,7 @@ const coordinatorMessage = z.discriminatedUnion('t', [
     caller: z.object({ name, own: z.boolean() }),
     body: z.object({ bytes: count }).optional(),
     /**
-     * Slots that are kept for it: of several answers that it asks for, so many may be made at once.
-     * Absent: 1.
+     * Slots reserved for it: this many of its answers may be computed in parallel. Absent: 1.
      */
     parallel: z.int().min(1).max(LINK.maxStreams).optional(),
     parts: z.array(upload).max(LINK.maxParts).optional(),
@@ -280,25 +278,24 @@ export type ResetCode = (typeof RESET_CODES)[number];
 
 export type RejectReason = (typeof REJECT_REASONS)[number];
 
-/** A text frame read at the edge: trusted inside only as `message`. */
+/** A parsed text frame: only `message` is trusted. */
 export type Decoded<M> =
   | { readonly kind: 'message'; readonly message: M }
   | { readonly kind: 'unknown'; readonly tag: string }
   | { readonly kind: 'malformed'; readonly reason: string };
 
-/** Decodes what an agent sent. */
+/** Decodes a message of an agent. */
 export function decodeAgentMessage(text: string): Decoded<AgentMessage> {
   return decode(text, agentMessage, AGENT_TAGS);
 }
 
-/** Decodes what a coordinator sent. */
+/** Decodes a message of a coordinator. */
 export function decodeCoordinatorMessage(text: string): Decoded<CoordinatorMessage> {
   return decode(text, coordinatorMessage, COORDINATOR_TAGS);
 }
 
 /**
- * Reads stored services again, for instance a provider's last snapshot; null if they do not
- * fit.
+ * Parses stored services, for instance a provider's last snapshot; null if they are invalid.
  */
 export function decodeServices(value: unknown): AdvertisedService[] | null {
   const parsed = services.safeParse(value);
@@ -309,14 +306,14 @@ const AGENT_TAGS = tagsOf(agentMessage);
 
 const COORDINATOR_TAGS = tagsOf(coordinatorMessage);
 
-/** HELLO and SERVICES carry whole model lists and may fill a message. */
+/** HELLO and SERVICES contain whole model lists, and may be as long as a message. */
 const LARGE_TAGS: ReadonlySet<string> = new Set(['HELLO', 'SERVICES']);
 
 function tagsOf(union: { options: readonly { shape: { t: z.ZodLiteral<string> } }[] }) {
   return new Set(union.options.map((option) => option.shape.t.value));
 }
 
-/** Of a message that is longer than most: lists of models, and nothing deep. */
+/** Limits of long messages: lists of models, without deep nesting. */
 const LARGE_LIMITS: JsonLimits = {
   maxObjectKeys: 1_000,
   maxValues: 60_000,
@@ -354,13 +351,13 @@ function tagOf(value: unknown): string | null {
   return typeof value.t === 'string' ? value.t : null;
 }
 
-// What a graphics card does, as HEARTBEAT tells it. It is of the card as a whole: which programs
-// use it stays on its machine.
+// Telemetry of a graphics card in HEARTBEAT, for the card as a whole: which programs use it is not
+// sent.
 
-/** Null if it is not known, never a guess. */
+/** Null if it is unknown, never an estimate. */
 export type CardReading = z.infer<typeof cardReading>;
 
-/** A figure that no card has is null: what a driver makes up must not end a link. */
+/** An impossible value is null: a driver's error must not end a link. */
 export function believableReading(reading: CardReading): CardReading {
   const { shape } = cardReading;
   return {

@@ -1,4 +1,4 @@
-/** The WebSocket subprotocol that both ends must name, and where an agent finds it. */
+/** The WebSocket subprotocol that both ends must use, and the agents' paths. */
 export const SUBPROTOCOL = 'gw-agent.v1';
 
 export const PROTOCOL_VERSION = 1;
@@ -7,12 +7,12 @@ export const CONNECT_PATH = '/agent/v1/connect';
 
 export const ENROLL_PATH = '/agent/v1/enroll';
 
-/** Where a machine without a join token asks to be let in, and where it hears the answer. */
+/** Device log-in: the path of the request, and that of polls. */
 export const DEVICE_PATH = '/agent/v1/device';
 
 export const DEVICE_TOKEN_PATH = '/agent/v1/device/token';
 
-/** What an agent asks with its own token: how it stands, and what of it is shared. */
+/** Requests with the agent's own token: its state, and its shares. */
 export const SELF_PATH = '/agent/v1/self';
 
 export const SHARES_PATH = '/agent/v1/shares';
@@ -37,7 +37,7 @@ export const CLOSE = {
 } as const;
 
 /**
- * Limits of the link that both ends keep; those that a coordinator can change travel in WELCOME.
+ * Limits of the link at both ends; those that a coordinator can change are sent in WELCOME.
  */
 export const LINK = {
   /** A control message other than HELLO and SERVICES. */
@@ -57,9 +57,9 @@ export const LINK = {
   flowControlStrikes: 3,
   helloTimeoutMs: 10_000,
   acceptTimeoutMs: 5_000,
-  /** How long a reset stream may wait for the agent's word that the work has stopped. */
+  /** How long a reset stream waits for the agent's confirmation that the work has stopped. */
   stopConfirmMs: 15_000,
-  /** Streams of a session that may owe this word at once. */
+  /** Streams of a link that may lack this confirmation at the same time. */
   maxUnconfirmedStops: 16,
   pingMs: 15_000,
   deadMs: 40_000,
@@ -68,25 +68,25 @@ export const LINK = {
 } as const;
 
 /**
- * How both ends open their WebSocket. Compression costs four to five times the throughput
+ * WebSocket options of both ends. Compression reduces the throughput to a fourth or fifth
  * (measured).
  */
 export const SOCKET_OPTIONS = {
   perMessageDeflate: false,
-  /** One message, text or binary. */
+  /** Bytes of a message, text or binary. */
   maxPayload: 256 * 1024,
   maxFragments: 16,
   closeTimeout: 3_000,
 };
 
-// Why a link is closed, in the words of its close frame.
+// The reason in a link's close frame.
 
-/** What a WebSocket close frame has room for; `ws` throws at more. */
+/** Bytes of the reason in a close frame; `ws` throws for more. */
 const MAX_REASON_BYTES = 123;
 
 /**
- * The reason cut to what fits, in bytes of UTF-8 and between characters: the other end may have
- * chosen part of it.
+ * Cuts the reason to this many bytes of UTF-8, between characters: the other end may have chosen
+ * part of it.
  */
 export function closeReason(reason: string): string {
   const { read } = new TextEncoder().encodeInto(reason, new Uint8Array(MAX_REASON_BYTES));
