@@ -15,9 +15,9 @@ import type { SchemaName } from './schemas.js';
 export interface DescribedKind {
   /** The successful answer. */
   readonly describe: (endpoint: Endpoint) => Answer;
-  /** Error codes beside those of every call. */
+  /** Parameters beside those of every call. */
   readonly parameters?: readonly ParameterName[];
-  /** Error codes beside those of every submission. */
+  /** Headers beside those of every submission. */
   readonly queuedHeaders?: readonly HeaderName[];
 }
 

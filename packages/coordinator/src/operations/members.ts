@@ -92,7 +92,7 @@ export const disableUser = adminChange(oneMember, async (context, args) => {
 /** Ended jobs deleted in one operation of the store: more would block its only writer. */
 const JOBS_AT_ONCE = 200;
 
-/** With `dry_run`, only reports what would be deleted. */
+/** With `dry_run`, only reports the consequences of the deletion. */
 export const deleteUser = adminChange(
   z.strictObject({ member: z.string(), dry_run: z.boolean() }),
   async (context, { member, dry_run }) => {
@@ -144,7 +144,7 @@ function presentHoldings(of: MemberHoldings) {
   };
 }
 
-/** What is deleted with the member, for people; zero counts are left out. */
+/** The consequences of the deletion, for people; zero counts are left out. */
 function consequences(of: MemberHoldings): string[] {
   const lines: readonly (readonly [count: number, line: string])[] = [
     [

@@ -66,7 +66,7 @@ const IDLE: ReadonlyMap<string, number> = new Map();
 
 type Speeds = (providerId: string, entry: Entry) => number | null;
 
-/** The usage of a model is read once, because hundreds of providers may serve it. */
+/** The speeds of a model are read once, because hundreds of providers may serve it. */
 function readSpeeds({ links }: AdminContext): Speeds {
   const byModel = new Map<string, ReadonlyMap<string, number | null>>();
   const speedsOf = ({ service, model }: Entry): ReadonlyMap<string, number | null> => {
@@ -106,7 +106,7 @@ interface Entry {
   readonly model: AdvertisedModel;
 }
 
-/** For an administrator: all models, whoever may use them. */
+/** For an administrator: all models, without regard to shares. */
 function allOf(stock: Stock) {
   const { services } = stock.serving;
   return services.flatMap((service) =>

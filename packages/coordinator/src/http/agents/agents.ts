@@ -75,7 +75,7 @@ async function share(provider: Provider, body: unknown, { store, links }: AgentP
   return { ...presentAgentShare(shared.value), warning };
 }
 
-/** Most shares of a provider, created by its agent: each is kept in memory. */
+/** Per provider: each share is kept in memory, and any member may run an agent. */
 const MAX_SHARES = 256;
 
 function tooMany(count: number): ApiError {

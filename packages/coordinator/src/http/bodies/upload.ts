@@ -246,7 +246,7 @@ function createParser(ctx: Context): busboy.Busboy {
     return busboy({
       headers: ctx.req.headers,
       defParamCharset: 'utf8',
-      // It refuses the part that reaches the limit, not the next one.
+      // busboy refuses the part that reaches the limit, and not the next one: hence one more.
       limits: { fieldSize: MAX_FIELDS_BYTES, parts: MAX_PARTS + 1 },
     });
   } catch (cause) {

@@ -74,7 +74,7 @@ function readKey(ctx: Context): string {
   throw new ApiError('missing_api_key', message);
 }
 
-/** Throws if the key or its member is disabled, expired or revoked. */
+/** Throws if the key or its member is disabled, or the key has expired or was rotated. */
 function refuseEnded({ key, isMemberDisabled, validUntil }: KeyHolder, secret: string): void {
   if (isMemberDisabled) {
     throw new ApiError('disabled_api_key', 'Your account is disabled. Ask the admin.');

@@ -55,7 +55,7 @@ export async function ownNetwork(mine: Mine, args: { readonly network: string })
   throw new CommandError(EXIT.notAuthorised, `${name} is ${ownerName}'s: ask them to do this.`);
 }
 
-/** Invites into networks that they own. */
+/** Invites with the role `member` into networks that they own. */
 export async function ownInvites({ context, member }: Mine): Promise<readonly Invite[]> {
   const networks = await context.store.listNetworks();
   const own = new Set(networks.filter(({ ownerId }) => ownerId === member.id).map(({ id }) => id));
