@@ -363,9 +363,9 @@ interface QueuedWorkParts {
   readonly library: AssetLibrary;
   readonly exposition: Exposition;
   readonly assetLinks: AssetLinks;
-  /** A job of the member was created or changed its state. */
   /** Memory budget for answers, shared with calls. */
   readonly budget: Budget;
+  /** A job of the member was created or changed its state. */
   readonly onMoved: (memberId: string | null) => void;
   readonly logger: Logger;
 }

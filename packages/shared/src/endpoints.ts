@@ -38,7 +38,7 @@ export interface UploadField {
   readonly family: MediaFamily;
   readonly formats: readonly MediaFormat[];
   readonly required: boolean;
-  /** The number of files with that name. */
+  /** The largest number of files with that name. */
   readonly most: number;
 }
 

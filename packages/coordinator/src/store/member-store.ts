@@ -53,7 +53,7 @@ export interface MemberHoldings {
   /** Names of their providers, and of the networks that they own. */
   readonly providers: readonly string[];
   readonly networks: readonly string[];
-  /** Names of others' networks that they are in. */
+  /** The number of others' networks that they are in. */
   readonly memberships: number;
   readonly sharesGiven: number;
   readonly sharesReceived: number;

@@ -14,7 +14,7 @@ export const modelName = z.string().min(1).max(256);
 /** Every JSON endpoint accepts it, including those that cannot run as jobs. */
 export const asyncFlag = z.boolean().nullish();
 
-/** Where the fields are: in a JSON body or a form. */
+/** Where the fields are. */
 type Place = 'request body' | 'query';
 
 /** Throws an `ApiError` with the field, its value and the reason. */

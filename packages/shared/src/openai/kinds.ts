@@ -25,7 +25,7 @@ export interface RequestKind {
   readonly prepare: (request: Body, limits: RequestLimits) => Body;
   /** Removes the fields that are only for the gateway. */
   readonly withoutForm: (prepared: Body) => Body;
-  /** Fields that a model server would fetch inside a home network; null: none. */
+  /** The first field that a model server would fetch in a home network; null: none. */
   readonly findForeign: (body: Fields) => string | null;
   /** For kinds with text answers: they may be streamed, and their tokens capped. */
   readonly text: TextKind | null;

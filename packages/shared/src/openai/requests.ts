@@ -23,7 +23,7 @@ export interface ParsedRequest {
   readonly async: boolean;
   /** The webhook for the job's end; without effect on a synchronous call. */
   readonly webhook: WebhookTarget | null;
-  /** The requested model; null if the caller leaves the choice. */
+  /** The requested form of the answer; null if the caller leaves the choice. */
   readonly responseFormat: string | null;
   /** The body for the provider. */
   readonly body: Readonly<Record<string, unknown>>;

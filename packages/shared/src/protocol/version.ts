@@ -85,7 +85,7 @@ export const SOCKET_OPTIONS = {
 const MAX_REASON_BYTES = 123;
 
 /**
- * Cuts the reason to this many bytes of UTF-8, between characters: the other end may have chosen
+ * The reason, cut between characters to the bytes of UTF-8 that fit: the other end may have chosen
  * part of it.
  */
 export function closeReason(reason: string): string {

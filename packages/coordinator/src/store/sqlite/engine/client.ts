@@ -14,7 +14,7 @@ interface SqliteStoreOptions {
   readonly onClosed?: () => void;
 }
 
-/** The store without an actor. */
+/** The parts of the store that all actors share. */
 interface Parts {
   readonly calls: StoreCalls;
   readonly keys: KeyCache;
