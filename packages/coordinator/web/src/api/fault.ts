@@ -1,4 +1,4 @@
-/** What the coordinator answers instead of what was asked for, and what stands in for no answer. */
+/** Errors of the coordinator, and of requests without an answer. */
 export class Fault extends Error {
   /** 0 where nothing answered. */
   readonly status: number;

@@ -2,7 +2,7 @@
 import { readFault, unreachable } from './fault.js';
 import { SESSION, sessionEnded } from './session.js';
 
-/** Where the same handlers as `/v1` stand behind the session. */
+/** The mount of `/v1` with the session as authentication. */
 export const CONSOLE = '/api/console/v1';
 
 /** Where 401 is about a password, and not about the session. */

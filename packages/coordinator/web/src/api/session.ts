@@ -20,7 +20,7 @@ export interface Session {
 
 export const SESSION = '/api/console/v1/session';
 
-/** Undefined until it is known, null if nobody is logged in. */
+/** Undefined until it is known, null without a session. */
 export const session = new Cell<Session | null | undefined>(undefined);
 
 /** Asks who is logged in. Throws a `Fault` if nothing answers. */
@@ -32,7 +32,7 @@ export async function loadSession(): Promise<void> {
   else throw await readFault(response);
 }
 
-/** Where it is another member, nothing of the one before is left, as after logging out. */
+/** For another member, all data of the former one is dropped, as after a log-out. */
 function follow(next: Session): void {
   if (session.value && session.value.member.id !== next.member.id) session.value = null;
   session.value = next;
@@ -53,7 +53,7 @@ export function tellTabs(): void {
   tabs?.postMessage(null);
 }
 
-/** Throws a `Fault` if whoever sits down here next would still be let in. */
+/** Throws a `Fault` if the session could not be ended. */
 export async function logOut(): Promise<void> {
   const response = await fetch(SESSION, { method: 'DELETE' }).catch(() => null);
   if (response === null) throw unreachable();

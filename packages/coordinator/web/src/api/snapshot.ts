@@ -13,9 +13,9 @@ import { request } from './request.js';
 import { session } from './session.js';
 
 const DEFAULT_EVERY_MS = 2_000;
-/** What is not answered by then never is, and must not end the asking. */
+/** Timeout of a poll, after which polling continues. */
 const ANSWER_MS = 20_000;
-/** What is hinted at is asked for this much less often besides, while hints and answers come. */
+/** With live signals, polling is slower by this factor, while signals and answers arrive. */
 const HINTED_FACTOR = 5;
 /** Data that is this many rounds old is marked. */
 const STALE_ROUNDS = 3;
@@ -35,7 +35,7 @@ export interface Snapshot<T> {
   readonly data: T | undefined;
   /** Why the last question had no answer; older data stays. */
   readonly fault: Fault | null;
-  /** Unix ms of the last answer, where that is too long ago; else null. */
+  /** Unix ms of the last answer, if that is too long ago; else null. */
   readonly staleSince: number | null;
   /** Asks again now, as after a change. Resolves when it is answered. */
   readonly refresh: () => Promise<void>;
@@ -96,7 +96,7 @@ function sourceOf(url: string): Source {
   return source;
 }
 
-// Whoever logs in next sees nothing of whoever was there before.
+// Another member who logs in must not see data of the former one.
 session.watch(() => {
   if (session.value === null) sources.clear();
 });
@@ -140,7 +140,7 @@ class Source {
 
   hint(): void {
     clearTimeout(this.#hint);
-    // A tab that nobody looks at asks when somebody does.
+    // A hidden tab polls when it becomes visible.
     if (!this.isWatched || document.visibilityState !== 'visible') return;
     this.#hint = setTimeout(() => void this.ask(), HINT_MS);
   }

@@ -8,7 +8,7 @@ import { followTabs, loadSession, session } from '../api/session.js';
 import { Toasts } from '../ui/dialog/toasts.js';
 import { Frame } from './frame.js';
 
-/** What the page answers itself; everything else is the coordinator's, such as files. */
+/** Routes of the page; other paths, such as files, belong to the coordinator. */
 const OWN_PAGES = /^\/(?!api\/|v1\/|agent\/|assets\/)/;
 
 const LogIn = lazy(() => import('../screens/account/log-in.js').then((one) => one.LogIn));
@@ -67,7 +67,7 @@ function Outside() {
   );
 }
 
-/** Where one comes in, whoever is in already goes on. */
+/** On log-in screens, a member with a session is forwarded. */
 const WAYS_IN = ['/login', '/join', '/setup'];
 
 function Inside() {

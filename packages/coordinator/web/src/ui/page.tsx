@@ -7,10 +7,10 @@ import './page.css';
 
 interface PageProps {
   readonly title: string;
-  /** One sentence below the title, where the title does not say it all. */
+  /** A sentence below the title, if the title is not enough. */
   readonly lead?: ComponentChildren;
   readonly actions?: ComponentChildren;
-  /** Unix ms of the last answer, where that is too long ago. */
+  /** Unix ms of the last answer, if that is too long ago. */
   readonly staleSince?: number | null;
   readonly children: ComponentChildren;
 }
@@ -18,7 +18,7 @@ interface PageProps {
 /** Of the first screen the browser says the title itself. */
 let isFirst = true;
 
-/** A screen: its title in the window and at the head, where the focus goes on arrival. */
+/** A screen: its title in the window and in the heading, which gets the focus. */
 export function Page({ title, lead, actions, staleSince = null, children }: PageProps) {
   const head = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

@@ -53,7 +53,7 @@ export function Device() {
   );
 }
 
-/** A code that came with the address is typed already, and still compared by whoever presses. */
+/** A code in the URL is filled in, but the member must still compare and confirm it. */
 function CodeForm({ onFound }: { readonly onFound: (login: DeviceLogin) => void }) {
   const { query } = useLocation();
   const [code, setCode] = useState(query['code'] ?? '');

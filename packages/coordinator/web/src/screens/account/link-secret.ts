@@ -7,7 +7,7 @@ import { useState } from 'preact/hooks';
 /** Whoever has to log out first comes back to the same page, and the address has it no more. */
 let taken = { path: '', secret: '' };
 
-/** Empty where the address has none. */
+/** Empty if the URL has none. */
 export function useLinkSecret(): string {
   const [secret] = useState(takeSecret);
   return secret;

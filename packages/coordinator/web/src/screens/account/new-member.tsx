@@ -11,7 +11,7 @@ export interface NewMember {
   /** The secret of the link, or the whole link. */
   readonly token: string;
   readonly name: string;
-  /** Empty where the link says it. */
+  /** Empty if the link contains it. */
   readonly email: string;
   readonly password: string;
 }
@@ -71,5 +71,5 @@ export function NewMemberForm(props: NewMemberFormProps) {
   );
 }
 
-/** Those that say themselves what is wrong with them. */
+/** Fields that show their own errors. */
 const FIELDS = ['name', 'email', 'password'];

@@ -10,7 +10,7 @@ interface WelcomeProps {
   readonly children: ComponentChildren;
 }
 
-/** A screen for whoever is not in yet. */
+/** A screen without a session. */
 export function Welcome({ title, lead, children }: WelcomeProps) {
   useEffect(() => {
     document.title = `${title} · Inference Gateway`;

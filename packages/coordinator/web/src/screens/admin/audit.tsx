@@ -47,7 +47,7 @@ export function Audit() {
   };
   const since = chosenOf(SINCE, query);
   const about = chosenOf(ABOUT, query);
-  // Asked with what the address has, before it is known who that is.
+  // Requested with the value in the URL, before its name is known.
   const actor = query['by'] ?? '';
   const pages = useAdminPages(
     'audit.list',
@@ -114,7 +114,7 @@ function Subject({ entry: { subject } }: EntryProps) {
   return <span title={subject.id}>{subject.name}</span>;
 }
 
-/** On what, by whom and when, and what it changed. */
+/** Subject, actor, time and changes. */
 function Below({ entry }: EntryProps) {
   return (
     <>
@@ -125,7 +125,7 @@ function Below({ entry }: EntryProps) {
   );
 }
 
-/** What is the same before and after is left out. */
+/** Unchanged fields are left out. */
 function Change({ entry: { before, after } }: EntryProps) {
   const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const changed = fields.filter((field) => told(before?.[field]) !== told(after?.[field]));

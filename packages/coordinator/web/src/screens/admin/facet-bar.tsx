@@ -12,7 +12,7 @@ export interface Facet {
   readonly options: readonly Option<string>[];
 }
 
-/** An address may have been typed by hand: what is no option is none. */
+/** The URL may have been typed by hand: an unknown option is ignored. */
 export function chosenOf(
   { name, options }: Facet,
   query: Readonly<Record<string, string>>,
@@ -22,7 +22,7 @@ export function chosenOf(
 
 interface FacetBarProps {
   readonly facets: readonly Facet[];
-  /** What a search by words looks through: `users`; none where there is no such search. */
+  /** Noun of a text search: `users`; absent without one. */
   readonly searches?: string;
   readonly action?: ComponentChildren;
 }

@@ -38,7 +38,7 @@ export function Jobs() {
     options: users.map(({ id, name }) => ({ value: id, label: name })),
   };
   const status = chosenOf(STATUS, query);
-  // Asked with what the address has, before it is known who that is.
+  // Requested with the value in the URL, before its name is known.
   const user = query['user'] ?? '';
   const pages = useAdminPages(
     'job.list',

@@ -15,16 +15,16 @@ import type { Facet } from './facet-bar.js';
 import { RowMenu } from './row-menu.js';
 import type { RowAction } from './row-menu.js';
 
-/** What a list has at least. */
+/** The minimum of a list. */
 export interface ListRow {
   readonly id: string;
 }
 
 export interface RowsProps<Row extends ListRow> {
-  /** What they are: `Users`. */
+  /** Its title: `Users`. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
-  /** What a row is called, for whoever cannot see where its menu stands. */
+  /** The name of a row, for the accessible name of its menu. */
   readonly nameOf: (row: Row) => string;
   readonly actionsOf?: (row: Row) => readonly RowAction[];
   readonly onDone: () => Promise<void>;
@@ -32,15 +32,15 @@ export interface RowsProps<Row extends ListRow> {
 
 interface ListingProps<Row extends ListRow> extends Omit<RowsProps<Row>, 'onDone'> {
   readonly list: Pick<Snapshot<readonly Row[]>, 'data' | 'fault' | 'refresh'>;
-  /** In the singular, with what several are called where that is not it with an s. */
+  /** Singular noun, and the plural if it does not end in s. */
   readonly what: string;
   readonly many?: string;
-  /** What a search looks through. */
+  /** The text that a search reads. */
   readonly wordsOf: (row: Row) => readonly (string | null)[];
   readonly facets?: readonly (Facet & { readonly fits: (row: Row, value: string) => boolean })[];
   /** The one thing to do here, beside the search. */
   readonly action?: ComponentChildren;
-  /** The next step where there are none. */
+  /** The next step if the list is empty. */
   readonly emptyText: string;
 }
 

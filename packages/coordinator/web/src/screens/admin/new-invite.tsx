@@ -40,7 +40,7 @@ interface Made {
   readonly link: string;
 }
 
-/** Asks whom, and shows the link this once. */
+/** Asks for the address, and shows the link once. */
 function NewInvite({ onClose }: NewInviteProps) {
   const [made, setMade] = useState<Made | null>(null);
   if (made === null) return <InviteForm onMade={setMade} onClose={onClose} />;

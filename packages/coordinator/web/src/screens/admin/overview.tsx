@@ -16,7 +16,7 @@ import { WaitingDevices } from './waiting-devices.js';
 import { nameOf } from './provider.js';
 import type { Provider } from './provider.js';
 
-/** What waits for an admin, then what is wrong, then how large it all is. */
+/** Waiting requests, then problems, then totals. */
 export function Overview() {
   return (
     <>
@@ -94,7 +94,7 @@ type Queue = AdminResult<'queue.summary'>;
 
 const SYSTEM = '/admin/system';
 
-/** What is wrong with the gateway itself, and where one sees more of it. */
+/** Problems of the gateway itself, with links to details. */
 function warningsOf(system: System, queue: Queue): readonly AttentionItem[] {
   const unserved = queue.by_model.filter((one) => one.queued > 0 && one.providers_online === 0);
   return [

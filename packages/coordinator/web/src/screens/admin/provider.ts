@@ -2,7 +2,7 @@ import type { AdminResult } from '../../api/commands.js';
 
 export type Provider = AdminResult<'provider.list'>[number];
 
-/** As everywhere where there are those of several owners. */
+/** `OWNER/NAME`, as in all lists with several owners. */
 export function nameOf({ owner, name }: Provider): string {
   return `${owner}/${name}`;
 }

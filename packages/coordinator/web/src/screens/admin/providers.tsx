@@ -80,7 +80,7 @@ function statesOf(provider: Provider): readonly (typeof STATES)[number][] {
   );
 }
 
-/** How busy it is, what it serves, and since when it is gone. */
+/** Its load, its models, and since when it is offline. */
 function Below({ provider }: { readonly provider: Provider }) {
   const { online, slots, busy, models, last_seen_at: at } = provider;
   return (

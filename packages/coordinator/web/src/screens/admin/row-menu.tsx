@@ -9,7 +9,7 @@ import { toast } from '../../ui/dialog/toasts.js';
 interface Acting {
   /** In the menu, and on the button that confirms it. */
   readonly text: string;
-  /** Resolves to what is told when it is done. */
+  /** Resolves to the message on success. */
   readonly run: () => Promise<string>;
 }
 

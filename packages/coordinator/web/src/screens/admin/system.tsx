@@ -136,7 +136,7 @@ function Backup({ lastAt }: { readonly lastAt: number | null }) {
   );
 }
 
-/** What they bound, in words; a name that is new is shown as it is. */
+/** Labels of the limits; an unknown name is shown unchanged. */
 const LIMITS: Readonly<Record<string, string>> = {
   rate_limit_requests: 'Requests a window',
   rate_limit_window_s: 'Window, in seconds',

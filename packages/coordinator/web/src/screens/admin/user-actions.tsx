@@ -14,7 +14,7 @@ import type { RowAction } from './row-menu.js';
 import type { User } from './user.js';
 import { LISTS } from './every.js';
 
-/** What one may do with somebody; whoever locks themselves out needs the command line. */
+/** Actions on a member; admins who lock themselves out need the command line. */
 export function userActions(user: User): readonly RowAction[] {
   const isSelf = user.id === currentSession().member.id;
   return [
@@ -106,7 +106,7 @@ interface SetPasswordProps {
   readonly onClose: () => void;
 }
 
-/** For whoever has forgotten theirs. */
+/** For members who have forgotten their password. */
 function SetPassword({ user: { id, name }, onClose }: SetPasswordProps) {
   const [password, setPassword] = useState('');
   const save = async (): Promise<void> => {
@@ -194,7 +194,7 @@ interface DeleteUserProps {
   readonly onClose: () => void;
 }
 
-/** Tells first what becomes of what is theirs, in the words of the command line. */
+/** First shows the consequences, with the texts of the command line. */
 function DeleteUser({ user: { id, name, email }, onClose }: DeleteUserProps) {
   const [consequences, setConsequences] = useState<readonly string[] | null>(null);
   const [typed, setTyped] = useState('');

@@ -24,7 +24,7 @@ const REQUESTS: readonly MyResult<'home.show'>['attention'][number]['kind'][] = 
   'network_invitation',
 ];
 
-/** What needs somebody, then how things are, then what is going on. */
+/** Notices, then figures, then current jobs. */
 export function Home() {
   const home = useMy('home.show', {}, { topics: ['jobs'] });
   const { data, fault } = home;
@@ -65,7 +65,7 @@ interface Step {
   readonly href: string;
 }
 
-/** For whoever is new; it goes when all is done. A GPU of one's own is not needed to call. */
+/** For new members; hidden when all steps are done. Calls do not need an own GPU. */
 function Checklist({ steps }: { readonly steps: Steps }) {
   const list = toList(steps);
   if (list.every(({ isDone }) => isDone)) return null;
@@ -168,7 +168,7 @@ function Errors({ count }: { readonly count: number }) {
 
 type ModelQueue = QueueSummary['by_model'][number];
 
-/** A glance: the Queue's own screen is told of every change. */
+/** A summary: the Queue screen gets every change. */
 const EVERY_MS = 5_000;
 
 /** The rest is on the Queue's own screen. */

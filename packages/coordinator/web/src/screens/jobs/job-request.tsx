@@ -53,7 +53,7 @@ function indented(json: string): string {
   }
 }
 
-/** The same job once more, from a shell; null if the body is not what a call has. */
+/** The job as a shell command; null if the body is no call. */
 function curlOf({ endpoint: path }: JobDetail, request: string): string | null {
   const endpoint = ENDPOINT_KEYS.find((key) => `/v1${ENDPOINTS[key].path}` === path);
   const body = readObject(request);

@@ -45,7 +45,7 @@ function Files({ job }: { readonly job: JobDetail }) {
   );
 }
 
-/** What the model wrote, and below it the whole answer. */
+/** The model's text, and below it the whole answer. */
 function TextResult({ result }: { readonly result: unknown }) {
   const answers = answersOf(result);
   const usage = usageOf(result);
@@ -88,7 +88,7 @@ interface Answer {
   readonly reasoning: string | null;
 }
 
-/** Of a chat or a legacy completion; none where it is neither. */
+/** Texts of a chat or a legacy completion; empty for others. */
 function answersOf(result: unknown): readonly Answer[] {
   const choices = fieldOf(result, 'choices');
   if (!Array.isArray(choices)) return [];

@@ -102,7 +102,7 @@ const TYPE_OPTIONS = [
   ...INFERENCE_TYPES.map((value) => ({ value, label: value })),
 ];
 
-/** What the coordinator looks for at most. */
+/** The coordinator's limit of a search text. */
 const MAX_MODEL_CHARACTERS = 256;
 
 function FilterBar({ filter }: { readonly filter: JobFilter }) {
@@ -143,7 +143,7 @@ interface JobFilter {
   readonly setType: (value: string) => void;
   readonly setModel: (value: string) => void;
   readonly clear: () => void;
-  /** What the coordinator is asked, to follow the limit; empty where every job is wanted. */
+  /** The query after the limit; empty without filters. */
   readonly asked: string;
 }
 

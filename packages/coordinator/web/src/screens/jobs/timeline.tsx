@@ -19,7 +19,7 @@ interface Moment {
   readonly note?: ComponentChildren;
 }
 
-/** What has happened to it, and what it waits for. */
+/** The events of a job, and what it waits for. */
 export function Timeline({ job, facts }: TimelineProps) {
   return (
     <ol class="timeline">

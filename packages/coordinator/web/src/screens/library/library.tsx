@@ -24,7 +24,7 @@ import './library.css';
 
 const PAGE_FILES = 60;
 
-/** New files come from jobs, which the page is told of; from plain calls it is not. */
+/** Live signals announce files of jobs, but not those of synchronous calls. */
 const EVERY_MS = 10_000;
 
 const KINDS = [
@@ -34,7 +34,7 @@ const KINDS = [
   { value: 'film', label: 'Films' },
 ] as const;
 
-/** What the member's calls have made, for as long as it is kept. */
+/** The member's generated files, until they expire. */
 export function Library() {
   const [written, setKind] = useQuery('kind');
   const kind = KINDS.find(({ value }) => value === written)?.value ?? '';

@@ -1,4 +1,4 @@
-/** A row a model and type: what it can do, where it runs, how free and how fast it is. */
+/** A row per model and type: features, providers, free slots and speed. */
 import type { ModelResource } from '../../../../src/http/inference/models.js';
 import type { MyResult } from '../../api/commands.js';
 import type { QueueSummary } from '../../api/jobs.js';
@@ -20,11 +20,11 @@ export interface ModelRow {
   /** Of the fastest provider; null if none was measured. */
   readonly tokensPerSecond: number | null;
   readonly isOwn: boolean;
-  /** The names of whoever else shares it, in the order of the alphabet. */
+  /** Names of other members who share it, in alphabetical order. */
   readonly sharedBy: readonly string[];
 }
 
-/** What the three answers tell of each. Offers and queues may lag behind by a moment. */
+/** Joins the three answers. Offers and queues may be out of date by a moment. */
 export function modelRows(
   models: readonly ModelResource[],
   offers: readonly Offer[],

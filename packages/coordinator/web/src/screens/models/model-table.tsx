@@ -50,7 +50,7 @@ const COLUMNS: readonly Column<ModelRow>[] = [
 
 const TOKENS_A_K = 1024;
 
-/** `128K`, as its makers call it, where it is a whole number of those. */
+/** `128K`, if it is a multiple of 1,024. */
 function Context({ tokens }: { readonly tokens: number | null }) {
   if (tokens === null) return <None />;
   const isWhole = tokens % TOKENS_A_K === 0;

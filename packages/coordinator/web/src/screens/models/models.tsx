@@ -18,7 +18,7 @@ import { modelRows } from './model-rows.js';
 import { ModelTable } from './model-table.js';
 import './models.css';
 
-/** Everything that the member may use now, whoever's GPU it runs on. */
+/** All models that the member may use now, on any provider. */
 export function Models() {
   const models = useModelRows();
   return (
@@ -63,7 +63,7 @@ function Found({ rows }: { readonly rows: readonly ModelRow[] }) {
     (row) => (type === '' || row.type === type) && row.id.toLowerCase().includes(wanted),
   );
   const types = [...new Set(rows.map((row) => row.type))].toSorted();
-  // A link may name a type that nobody serves any more.
+  // A link may contain a type that is no longer served.
   const named = type === '' || types.some((one) => one === type) ? types : [...types, type];
   const options = [
     { value: '', label: 'Any type' },

@@ -5,7 +5,7 @@ import { toast } from '../../ui/dialog/toasts.js';
 import { useBlocks } from './networks.js';
 import type { Network } from './networks.js';
 
-/** All whom one keeps from what is one's own: some are in none of these networks any more. */
+/** All blocked members, including those who are no longer in these networks. */
 export function Blocked({ networks }: { readonly networks: readonly Network[] }) {
   const { data, refresh } = useBlocks();
   const unblock = useToastedAct(async ({ id, name }: { id: string; name: string }) => {

@@ -11,7 +11,7 @@ import { useInvites } from './networks.js';
 
 type Invite = MyResult<'user.invites'>[number];
 
-/** Those that nobody has used yet. */
+/** Open invites. */
 export function Invites() {
   const invites = useInvites();
   const revoke = useToastedAct(async ({ id, email }: Invite) => {

@@ -11,7 +11,7 @@ interface NameDialogProps {
   readonly onClose: () => void;
 }
 
-/** Asks what a network is to be called; closes when the name is taken up. */
+/** Asks for the name of a network; closes when it is accepted. */
 export function NameDialog({ title, verb, name: before = '', onName, onClose }: NameDialogProps) {
   const [name, setName] = useState(before);
   return (

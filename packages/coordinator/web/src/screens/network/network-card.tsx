@@ -96,7 +96,7 @@ interface EndNetworkProps {
   readonly onClose: () => void;
 }
 
-/** For all, where it is one's own; else for oneself. */
+/** Deletes an own network, or leaves another's. */
 function EndNetwork({ network, onDone, onClose }: EndNetworkProps) {
   const { id, name, own } = network;
   const end = async (): Promise<void> => {

@@ -25,7 +25,7 @@ import type { Network as Row } from './networks.js';
 
 type Open = 'create' | 'invite' | null;
 
-/** With whom one shares: who is there, and what goes from whom to whom. */
+/** Networks, their members, and shares in both directions. */
 export function Network() {
   const [open, setOpen] = useState<Open>(null);
   const networks = useNetworks();
@@ -138,7 +138,7 @@ function CreateNetwork({ onDone, onClose }: CreateNetworkProps) {
 
 type Invitation = MyResult<'network.invitations'>[number];
 
-/** Networks that want one as a member: nobody is in one before they have said so. */
+/** Invitations to networks, which the member accepts or declines. */
 function Invitations({ onJoined }: { readonly onJoined: () => Promise<void> }) {
   const { data, refresh } = useInvitations();
   if (data === undefined || data.length === 0) return null;

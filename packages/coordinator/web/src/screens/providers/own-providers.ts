@@ -13,7 +13,7 @@ export function useOwnProviders() {
 export interface Standing {
   readonly word: string;
   readonly mood: Mood;
-  /** What it means, where the word does not say it all. */
+  /** An explanation, if the word is not enough. */
   readonly text?: string;
   /** Unix ms. */
   readonly since?: number | null;

@@ -21,7 +21,7 @@ import { enrollCommand } from './agent-commands.js';
 interface ProviderMenuProps {
   readonly provider: OwnProvider;
   readonly onChange: () => Promise<void>;
-  /** Where it is no more. */
+  /** Called after its removal. */
   readonly onRemoved?: () => void;
 }
 

@@ -90,7 +90,7 @@ function Known({ provider, staleSince, onChange }: KnownProps) {
   );
 }
 
-/** The machine, and what it does. */
+/** The machine, and its current work. */
 function ProviderFacts({ provider }: { readonly provider: OwnProvider }) {
   return (
     <div class="columns provider-facts">

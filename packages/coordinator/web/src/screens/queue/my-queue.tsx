@@ -98,7 +98,7 @@ function Waits({ job }: { readonly job: Job }) {
   );
 }
 
-/** Its state, its place, and what it waits for. */
+/** Its state, its position, and what it waits for. */
 function Below({ job }: { readonly job: Job }) {
   return (
     <>

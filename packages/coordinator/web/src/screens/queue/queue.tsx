@@ -75,7 +75,7 @@ const STALLED =
   'Jobs are queued, but the coordinator has not handed one out for a minute. An admin should ' +
   'look at its log and restart it; nothing is lost.';
 
-/** What is going on, in four figures. Without a summary yet their places are kept. */
+/** Four figures of the queue. Their space is reserved until the summary has loaded. */
 function QueueFigures({ summary }: { readonly summary: QueueSummary | undefined }) {
   const waitS = summary?.oldest_queued_seconds ?? null;
   return (
@@ -116,7 +116,7 @@ interface TypeQueue {
   readonly running: number;
 }
 
-/** What a type is called where people read. */
+/** The label of a type. */
 const NAMES: Readonly<Record<string, string>> = {
   llm: 'Text',
   stt: 'Transcription',

@@ -1,4 +1,4 @@
-/** What the head of the page shares with the part below it. */
+/** Props shared by the head of the page and the part below it. */
 export interface PartProps {
   readonly onNewKey: () => void;
 }

@@ -15,7 +15,7 @@ interface GroupTableProps {
   readonly fileName: string;
 }
 
-/** What the chart shows, in numbers. */
+/** The numbers of the chart. */
 export function GroupTable({ title, stats, fileName }: GroupTableProps) {
   const save = (): void => saveText(`${fileName}.csv`, 'text/csv', toCsv(csvRows(stats)));
   return (

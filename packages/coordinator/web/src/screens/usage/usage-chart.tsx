@@ -15,7 +15,7 @@ const COLOURS = ['--chart-1', '--chart-2', '--chart-3', '--chart-4', '--chart-5'
 
 interface UsageChartProps {
   readonly chart: Chart;
-  /** The same in words: a canvas says nothing to whoever cannot see it. */
+  /** Text alternative of the canvas. */
   readonly label: string;
 }
 

@@ -71,7 +71,7 @@ interface Line {
 export interface Chart {
   /** `2026-05-31`, in UTC, today's at the end. */
   readonly days: readonly string[];
-  /** The largest first; what is left is one line at the end. */
+  /** The largest first; the rest is one line at the end. */
   readonly lines: readonly Line[];
 }
 

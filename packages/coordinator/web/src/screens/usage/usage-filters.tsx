@@ -43,7 +43,7 @@ export interface UsageFilters {
   readonly measure: Measure;
 }
 
-/** From the address; what it does not name, or names wrongly, is the first of its kind. */
+/** From the URL; missing or invalid values are the first option. */
 export function useUsageFilters(): UsageFilters {
   const [period] = useQuery('period');
   const [side] = useQuery('side');

@@ -5,7 +5,7 @@ import { Icon } from './icon.js';
 
 interface IconButtonProps extends Omit<JSX.IntrinsicElements['button'], 'icon' | 'label'> {
   readonly icon: string;
-  /** What it does, for everybody who cannot see the icon, and as its title. */
+  /** Its accessible name and title. */
   readonly label: string;
   readonly tone?: Tone;
   readonly small?: boolean;

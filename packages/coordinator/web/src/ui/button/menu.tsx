@@ -14,7 +14,7 @@ interface MenuProps {
 /** Between the dots and their menu, and between it and the edge of the window. */
 const GAP_PX = 4;
 
-/** What is done less often, behind three dots. */
+/** Less frequent actions, behind three dots. */
 export function Menu({ label, children }: MenuProps) {
   const element = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
@@ -27,7 +27,7 @@ export function Menu({ label, children }: MenuProps) {
       details.open = false;
       if (isEscape) details.querySelector('summary')?.focus();
     };
-    // It stands where it was opened: what scrolls away below it closes it.
+    // Its position is fixed, so that scrolling closes it.
     const leave = (): void => {
       if (element.current !== null) element.current.open = false;
     };
@@ -44,7 +44,7 @@ export function Menu({ label, children }: MenuProps) {
     const details = element.current;
     if (details === null) return;
     details.open = false;
-    // A dialog that opens now gives the focus back to where it can be seen.
+    // A dialog that opens now returns the focus to a visible element.
     details.querySelector('summary')?.focus();
   };
   return (

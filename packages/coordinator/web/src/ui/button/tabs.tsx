@@ -11,7 +11,7 @@ interface TabsProps {
 export function Tabs({ label, tabs }: TabsProps) {
   const { path } = useLocation();
   const bar = useRef<HTMLElement>(null);
-  // Where they scroll, the one that is open is in sight.
+  // If they scroll, the open one is scrolled into view.
   useEffect(() => {
     const open = bar.current?.querySelector('[aria-current]');
     open?.scrollIntoView({ block: 'nearest', inline: 'center' });

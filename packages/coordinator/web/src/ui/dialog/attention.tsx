@@ -3,7 +3,7 @@ import './attention.css';
 
 export interface AttentionItem {
   readonly text: string;
-  /** Where one sees to it. */
+  /** The page on which it can be resolved. */
   readonly href: string;
   /** It waits for somebody's word; without this, something is wrong. */
   readonly asks?: boolean;
@@ -13,7 +13,7 @@ interface AttentionProps {
   /** Undefined while they load: a line is there in any case. */
   readonly items: readonly AttentionItem[] | undefined;
   readonly label: string;
-  /** Where there are none: "All is well." */
+  /** Shown without notices: "All is well." */
   readonly calm: string;
 }
 

@@ -51,7 +51,7 @@ interface ConfirmProps {
   readonly title: string;
   /** What happens, and what cannot be undone. */
   readonly text: string;
-  /** On the button: a verb and what it is done to. */
+  /** Label of the button: a verb and its object. */
   readonly verb: string;
   readonly action: () => Promise<unknown>;
   readonly onClose: () => void;
@@ -79,13 +79,13 @@ export function Confirm({ title, text, verb, action, onClose }: ConfirmProps) {
 
 interface OnceDialogProps {
   readonly title: string;
-  /** What is to be copied from it: "the key". */
+  /** What can be copied from it: "the key". */
   readonly what: string;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
-/** Shows what is never shown again. */
+/** Shows a secret, once. */
 export function OnceDialog({ title, what, onClose, children }: OnceDialogProps) {
   const [isWarned, setWarned] = useState(false);
   // Escape, or a click beside it, may be a slip, and what is gone here is gone.

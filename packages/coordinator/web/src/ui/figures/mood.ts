@@ -1,2 +1,2 @@
-/** What a badge says by its colour, beside its word. */
+/** The meaning of a badge's colour, beside its word. */
 export type Mood = 'plain' | 'good' | 'warn' | 'bad' | 'accent';

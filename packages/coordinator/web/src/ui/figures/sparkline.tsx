@@ -1,6 +1,6 @@
 interface SparklineProps {
   readonly values: readonly number[];
-  /** What it shows, in a sentence: it is a picture to whoever cannot see it. */
+  /** Text alternative, a sentence. */
   readonly label: string;
 }
 

@@ -12,7 +12,7 @@ export interface Act<Args extends readonly unknown[]> {
   readonly fault: Fault | null;
 }
 
-/** For forms, which show the fault where it belongs. */
+/** For forms, which show the error beside its field. */
 export function useAct<Args extends readonly unknown[]>(
   action: (...args: Args) => Promise<unknown>,
 ): Act<Args> {

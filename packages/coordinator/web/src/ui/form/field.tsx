@@ -5,7 +5,7 @@ import './field.css';
 interface FieldProps {
   readonly label: string;
   readonly hint?: string;
-  /** What is wrong with it; null if nothing is. */
+  /** Its error; null if there is none. */
   readonly wrong?: string | null;
   readonly children: (ids: FieldIds) => ComponentChildren;
 }
@@ -154,7 +154,7 @@ export function Check({ label, checked, disabled = false, onChecked }: CheckProp
 }
 
 interface SegmentsProps<T extends string> {
-  /** For whoever does not see that they belong together. */
+  /** The accessible name of the group. */
   readonly label: string;
   readonly value: T;
   readonly options: readonly Option<T>[];

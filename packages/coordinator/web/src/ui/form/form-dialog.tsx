@@ -8,13 +8,13 @@ interface FormDialogProps {
   readonly title: string;
   /** On its button. */
   readonly verb: string;
-  /** Closes it when it went well; where it resolves to false something else takes its place. */
+  /** Closes it on success, unless it resolves to false because something else replaces it. */
   readonly action: () => Promise<unknown>;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
-/** A few fields and a button; what is refused is told below them. */
+/** A few fields and a button; errors are shown below them. */
 export function FormDialog({ title, verb, action, onClose, children }: FormDialogProps) {
   const act = useAct(async () => {
     if ((await action()) !== false) onClose();

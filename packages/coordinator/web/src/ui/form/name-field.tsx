@@ -6,7 +6,7 @@ const MAX_CHARACTERS = 64;
 interface NameFieldProps {
   readonly hint?: string;
   readonly wrong?: string | null;
-  /** `nickname` where it is somebody's own. */
+  /** `nickname` for the user's own name. */
   readonly autocomplete?: 'off' | 'nickname';
   /** Unless it stands among others from the beginning. */
   readonly autofocus?: boolean;
@@ -14,7 +14,7 @@ interface NameFieldProps {
   readonly onValue: (value: string) => void;
 }
 
-/** What a member, a key, a provider or a network is called. */
+/** The name of a member, a key, a provider or a network. */
 export function NameField(props: NameFieldProps) {
   return (
     <TextField

@@ -1,14 +1,14 @@
 import type { Fault } from '../../api/fault.js';
 import { FaultText } from '../table/states.js';
 
-/** What is wrong with this field; null if the fault is about something else. */
+/** The error of this field; null if the error is about something else. */
 export function wrongIn(fault: Fault | null, field: string): string | null {
   return fault?.param === field ? fault.message : null;
 }
 
 interface OtherFaultProps {
   readonly fault: Fault | null;
-  /** Those that say themselves what is wrong with them. */
+  /** Fields that show their own errors. */
   readonly fields: readonly string[];
 }
 

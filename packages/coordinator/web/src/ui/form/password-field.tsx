@@ -13,7 +13,7 @@ interface PasswordFieldProps {
   readonly onValue: (value: string) => void;
 }
 
-/** Typed once, and shown to whoever wants to see it, instead of typed twice unseen. */
+/** Typed once, with a button to show it, instead of typed twice without. */
 export function PasswordField(props: PasswordFieldProps) {
   const { label, hint, wrong = null, autocomplete, value, onValue } = props;
   const [isShown, setShown] = useState(false);
@@ -49,5 +49,5 @@ function inputType(isShown: boolean): { readonly type: 'text' } {
   return { type: (isShown ? 'text' : 'password') as 'text' };
 }
 
-/** What the coordinator asks of a new one. */
+/** The coordinator's requirements of a new password. */
 export const PASSWORD_HINT = 'At least 12 characters. A few words in a row are good.';

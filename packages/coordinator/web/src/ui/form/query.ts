@@ -2,7 +2,7 @@
 import { useLocation } from 'preact-iso';
 import { useEffect, useState } from 'preact/hooks';
 
-/** One parameter and how to set it; what is empty is left out of the address. */
+/** A query parameter and its setter; empty values are removed from the URL. */
 export function useQuery(name: string): [string, (value: string) => void] {
   const { query, path, route } = useLocation();
   const set = (value: string): void => {

@@ -12,7 +12,7 @@ export type LexMarkdown = (text: string, links: Links) => readonly MarkedToken[]
 export interface MarkdownBlocks {
   /** The same objects as the last time where nothing has changed. */
   readonly blocks: readonly MarkedToken[];
-  /** What is too long to be parsed. */
+  /** The part beyond the limit of parsing. */
   readonly rest: string;
 }
 

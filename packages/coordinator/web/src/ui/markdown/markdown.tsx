@@ -12,7 +12,7 @@ interface MarkdownProps {
 /** Loaded once for all. */
 let loaded: LexMarkdown | null = null;
 
-/** What a model has written, with its headings, lists, tables and code. */
+/** Text of a model, with headings, lists, tables and code. */
 export function Markdown({ text }: MarkdownProps) {
   const lex = useLexer();
   const growing = useMemo(() => (lex === null ? null : new GrowingMarkdown(lex)), [lex]);

@@ -1,4 +1,4 @@
-/** Generated files, shown as what they are. */
+/** Generated files, shown by type. */
 import './media.css';
 
 export interface MediaFile {
@@ -21,7 +21,7 @@ export function kindOf({ content_type: type }: MediaFile): MediaKind {
 
 interface MediaProps {
   readonly file: MediaFile;
-  /** What it is, for whoever cannot see or hear it. */
+  /** Text alternative. */
   readonly label: string;
   /** Among many: nothing is loaded before it is seen or played. */
   readonly lazy?: boolean;

@@ -1,4 +1,4 @@
-/** Tokens of Markdown as elements. Nothing is put in as HTML: what the lexer calls so is text. */
+/** Markdown tokens as elements. No HTML is inserted: HTML tokens are shown as text. */
 import { Component, Fragment } from 'preact';
 import type { ComponentChildren } from 'preact';
 import type { MarkedToken, Token, Tokens } from 'marked';

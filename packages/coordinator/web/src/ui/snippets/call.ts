@@ -1,8 +1,8 @@
-/** What a snippet does, and what its writers have to know about it. */
+/** The call of a snippet, for the writers of all languages. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 
-/** The variable that holds the key, where the key itself is not to be seen. */
+/** The variable with the key, if the key itself is not shown. */
 export const KEY_VARIABLE = '$GATEWAY_KEY';
 
 export interface SnippetCall {
@@ -70,7 +70,7 @@ export function answerOf({ endpoint, body }: SnippetCall): Answer {
   return body['stream'] === true ? 'stream' : 'json';
 }
 
-/** Where a file that comes back is put. */
+/** The file name for a file in the answer. */
 export function fileNameOf({ endpoint, body }: SnippetCall): string {
   const isOpus = body['response_format'] === 'opus';
   if (ENDPOINTS[endpoint].media === 'video') return 'film.mp4';
@@ -82,12 +82,12 @@ export function urlOf({ baseUrl, endpoint }: SnippetCall): string {
   return `${baseUrl}${ENDPOINTS[endpoint].path}`;
 }
 
-/** What is undefined is not sent. */
+/** Undefined fields are not sent. */
 export function fieldsOf({ body }: SnippetCall): readonly (readonly [string, unknown])[] {
   return Object.entries(body).filter(([, value]) => value !== undefined);
 }
 
-/** The name of the variable, where the key is one. */
+/** The name of the variable, if the key is one. */
 export function variableOf(key: string): string | null {
   return /^\$([A-Z_][A-Z0-9_]*)$/.exec(key)?.[1] ?? null;
 }

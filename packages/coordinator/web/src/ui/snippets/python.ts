@@ -30,7 +30,7 @@ function byClient(call: SnippetCall, method: ClientMethod): string {
   );
 }
 
-/** What the method does not know goes beside it, and into the same body. */
+/** Fields that the method does not have are passed in `extra_body`. */
 function argumentsOf(
   call: SnippetCall,
   { fields }: ClientMethod,

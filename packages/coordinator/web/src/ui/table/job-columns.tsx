@@ -3,7 +3,7 @@ import type { Job } from '../../api/jobs.js';
 import { StatusBadge } from '../figures/badge.js';
 import type { Column } from './table.js';
 
-/** How every table of jobs begins; `below` stands under the model where the screen is narrow. */
+/** The first columns of every job table; `below` is under the model on narrow screens. */
 export function jobColumns(below: (job: Job) => ComponentChildren): readonly Column<Job>[] {
   return [
     { head: 'Status', ifWide: true, cell: ({ status }) => <StatusBadge status={status} /> },

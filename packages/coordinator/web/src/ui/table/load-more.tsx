@@ -3,14 +3,14 @@ import { Button } from '../button/button.js';
 import { formatCount, plural } from '../text/format.js';
 import './load-more.css';
 
-/** More rows at once make the page slow, and nobody reads them. */
+/** More rows at once would make the page slow. */
 export const MAX_ROWS = 900;
 
 interface LoadMoreProps {
   readonly pages: Pages<{ readonly id: string }>;
-  /** What they are, in the singular: "job". */
+  /** Noun of a row, singular: "job". */
   readonly what: string;
-  /** Where it is not that with an s. */
+  /** Plural, if it does not end in s. */
   readonly many?: string;
 }
 

@@ -16,7 +16,7 @@ interface LoadedProps<T> {
   readonly children: (data: T) => ComponentChildren;
 }
 
-/** What the coordinator has answered; until then that it is coming, or why it is not. */
+/** The coordinator's answer; until then a loading state or an error. */
 export function Loaded<T>({ of, rows = 5, loading, children }: LoadedProps<T>) {
   const { data, fault, refresh } = of;
   if (data !== undefined) return <>{children(data)}</>;

@@ -3,7 +3,7 @@ import { Button } from '../button/button.js';
 import './selection-bar.css';
 
 interface SelectionBarProps {
-  /** What is chosen, in the plural: "jobs". */
+  /** Noun of the selected rows, plural: "jobs". */
   readonly what: string;
   /** With how many of them: "3 jobs". */
   readonly count: string;

@@ -1,4 +1,4 @@
-/** What stands where a list would: still loading, nothing there, nothing found, no answer. */
+/** Shown instead of a list: loading, empty, nothing found, no answer. */
 import type { ComponentChildren } from 'preact';
 import type { Fault } from '../../api/fault.js';
 import { Button } from '../button/button.js';
@@ -75,7 +75,7 @@ export function FaultState({ fault, onRetry }: FaultStateProps) {
 interface UnansweredProps {
   readonly fault: Fault | null;
   readonly onRetry: () => void;
-  /** Where the coordinator says that there is none. */
+  /** If the coordinator answers that it does not exist. */
   readonly children: ComponentChildren;
 }
 

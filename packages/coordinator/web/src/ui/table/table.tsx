@@ -8,17 +8,17 @@ export interface Column<Row> {
   readonly unseenHead?: boolean;
   /** Numbers stand at the right. */
   readonly kind?: 'text' | 'number' | 'end' | 'grow';
-  /** Left out where the screen is narrow. */
+  /** Left out on narrow screens. */
   readonly ifWide?: boolean;
   /** What names the row; at most one column. */
   readonly isName?: boolean;
   readonly cell: (row: Row) => ComponentChildren;
-  /** Of the name, where the screen is narrow: what its left-out columns say, on a line below. */
+  /** On narrow screens: the values of left-out columns, on a line below the name. */
   readonly below?: (row: Row) => ComponentChildren;
 }
 
 interface TableProps<Row> {
-  /** What it lists, for whoever cannot see where it stands. */
+  /** Its accessible name. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
@@ -27,7 +27,7 @@ interface TableProps<Row> {
   readonly isWide?: boolean;
 }
 
-/** A real table, which scrolls by itself where it is too wide. */
+/** A table element, which scrolls horizontally if it is too wide. */
 export function Table<Row>(props: TableProps<Row>) {
   const { caption, columns: all, rows, rowKey, isWide = false } = props;
   const isNarrow = useNarrow();

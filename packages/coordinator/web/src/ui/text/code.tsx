@@ -9,7 +9,7 @@ interface CodeProps {
   readonly inline?: boolean;
 }
 
-/** Text that is pasted elsewhere as it stands. */
+/** Text to copy and paste. */
 export function Code({ text, label, inline = false }: CodeProps) {
   return (
     <div class={`code${inline ? ' inline' : ''}`}>

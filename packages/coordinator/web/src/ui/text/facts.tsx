@@ -2,7 +2,7 @@ import { Fragment } from 'preact';
 import type { ComponentChildren } from 'preact';
 import './facts.css';
 
-/** Names and what they are; what is null is left out. */
+/** Names and values; null values are left out. */
 export function Facts({
   rows,
 }: {

@@ -71,7 +71,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
-/** `active` as `Active`, where it begins a line. */
+/** `active` as `Active`, at the beginning of a line. */
 export function capitalized(word: string): string {
   return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 }

@@ -9,7 +9,7 @@ export function lastDays(count: number, now: number): readonly string[] {
   );
 }
 
-/** What the coordinator is asked for to answer for so many days. */
+/** The query for this many days. */
 export function sinceOf(days: number): number {
   return Math.max(1, (days - 1) * DAY_S);
 }

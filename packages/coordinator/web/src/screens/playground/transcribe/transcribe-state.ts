@@ -1,4 +1,4 @@
-/** What the transcription tab holds, and what its requests consist of. */
+/** The state of the transcription tab, and its requests. */
 import type { ApiRequest } from '../call.js';
 import { change, keptCell } from '../kept-cell.js';
 import type { RunFacts } from '../run-facts.js';

@@ -174,13 +174,13 @@ function Seconds() {
   return <span class="soft">{clock(useSeconds())}</span>;
 }
 
-// Recording in the browser, and what to do where it is not let.
+// Recording in the browser, and the message if it is not permitted.
 interface Recording {
   /** Ends it and resolves to what was recorded. */
   stop(): Promise<File>;
 }
 
-/** Whoever forgets it is not recorded all day, and nobody has to cut what is too long to send. */
+/** Ends a forgotten recording, before it becomes too long to be sent. */
 const MAX_RECORDING_MS = 30 * 60_000;
 
 /** Enough for speech: the longest recording has 14 MB, well below the largest upload. */
