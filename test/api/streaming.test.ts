@@ -61,6 +61,7 @@ describe('response headers go out', () => {
     const stream = await openStream(gateway);
     expect(stream.status).toBe(200);
     await stream.has(': keep-alive\n\n');
+    await held.asked();
     held.chunk('hello');
     held.finish();
     expect(await stream.all()).toMatch(/^: keep-alive\n\ndata: \{/);
@@ -88,6 +89,7 @@ describe('once headers are out', () => {
   it('errors become the error event, and then data: [DONE]', async () => {
     const { gateway, held } = await setUp({ earlyHeadersMs: 40 });
     const stream = await openStream(gateway);
+    await held.asked();
     held.cut();
     const { message, ...error } = await stream.failure();
     expect(error).toEqual({ type: 'upstream_error', code: 'provider_error', param: null });
