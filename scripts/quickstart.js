@@ -130,7 +130,7 @@ async function image(client, model) {
   const { data } = await client.images.generate({ model, prompt, size: '512x512' });
   const url = data?.[0]?.url;
   if (!url) throw new Error(`the answer holds no image: ${JSON.stringify(data)}`);
-  // The address opens with the key alone: nobody else sees the picture.
+  // The URL needs the key, so that no one else sees the picture.
   const answer = await fetch(url, { headers: { authorization: `Bearer ${client.apiKey}` } });
   if (!answer.ok) throw new Error(`GET ${url} answered ${answer.status}.`);
   await keep('lighthouse.png', model, Buffer.from(await answer.arrayBuffer()));

@@ -12,7 +12,7 @@ import { startProgram, stopPrograms } from './program.js';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const COORDINATOR = join(root, 'packages', 'coordinator', 'bin', 'gateway-coordinator.js');
 const README_FOLDER = join(root, 'docs', 'screenshots');
-/** What a clone has to carry for each. */
+/** The size limit of each picture in a clone. */
 const MAX_BYTES = 200 * 1024;
 /** Until the demo's first jobs have ended, and others wait. */
 const WARM_UP_MS = 12_000;

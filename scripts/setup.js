@@ -14,7 +14,7 @@ const web = join(root, 'packages', 'coordinator', 'web');
 /** It is built with the rules that both sides share. */
 const sources = [web, join(root, 'packages', 'shared', 'src')];
 const page = join(root, 'packages', 'coordinator', 'dist', 'web', 'index.html');
-/** What the build of the web writes itself. */
+/** Files that the build of the dashboard writes. */
 const GENERATED = 'generated';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

@@ -15,7 +15,7 @@ export async function choose(page: Page, name: string, action: string): Promise<
   await press(page, action);
 }
 
-/** The same where it asks first: its button says the same as the menu. */
+/** The same with a confirmation, whose button has the text of the menu. */
 export async function confirm(page: Page, name: string, action: string): Promise<void> {
   await choose(page, name, `${action}…`);
   await page.getByRole('dialog').getByRole('button', { name: action, exact: true }).click();

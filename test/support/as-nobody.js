@@ -1,9 +1,9 @@
-/** Runs a program, of the name in the first argument, as a user to whom nothing here belongs. */
+/** Runs a program, named by the first argument, as a user who owns nothing here. */
 import { runProgram } from '@inference-gateway/shared/program/run-program';
 
 const [name = ''] = process.argv.splice(2, 1);
 const { createProgram } = await import(`@inference-gateway/${name}/cli/program`);
-// Nor may that user read this folder, perhaps: what is needed is loaded before.
+// That user may be unable to read this folder: modules are loaded before.
 if (name === 'coordinator') await import('@inference-gateway/coordinator/coordinator');
 if (process.getuid?.() === 0) {
   process.setgid(65_534);

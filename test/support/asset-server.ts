@@ -15,7 +15,7 @@ export const PUBLIC_URL = 'https://gateway.example.org';
 export const PICTURE = Buffer.from(Array.from({ length: 1_000 }, (_, i) => i % 251));
 
 interface Options {
-  /** Kept one after another for Anna, or for Ben where they say so. Default: one picture. */
+  /** Stored in this order for Anna, or for Ben if set. Default: one picture. */
   readonly files?: readonly (Partial<AssetFacts> & {
     readonly bytes: Buffer;
     readonly owner?: 'ben';

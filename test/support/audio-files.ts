@@ -28,7 +28,7 @@ export function audioFile(kind: AudioKind): Promise<Buffer<ArrayBuffer>> {
   return known;
 }
 
-/** What the gateway takes it for. */
+/** The detected type. */
 export function audioType(kind: AudioKind): string {
   return KINDS[kind].type;
 }

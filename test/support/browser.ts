@@ -58,7 +58,7 @@ const DEFAULT_LOOK: Look = { width: 1440, theme: 'light' };
 const HEIGHTS = { 360: 780, 1440: 900 } as const;
 const TWO_FRAMES =
   'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
-/** It beeps once a second, and nobody is asked whether it may. */
+/** A fake microphone that beeps once a second, without a permission prompt. */
 const FAKE_MICROPHONE = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'];
 /**
  * For each page Chromium 156 also loads the two pages behind its address bar, which nobody sees

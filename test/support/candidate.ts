@@ -1,4 +1,4 @@
-/** Candidates for the pure rules: online, idle and private, except where a test says otherwise. */
+/** Candidates for the pure rules: by default online, idle and private. */
 import type { Candidate, Choice } from '@inference-gateway/coordinator/core/routing/match';
 import { UNMEASURED } from '@inference-gateway/coordinator/core/routing/pace';
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';

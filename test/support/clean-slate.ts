@@ -49,7 +49,7 @@ beforeAll(({}, { file }) => async () => {
   expect(surroundings(), 'a file of tests must leave its process as it was').toEqual(found);
 });
 
-/** What tests can change for all others, and what stands where something could be put in place. */
+/** Global state that tests can change, and functions that they can replace. */
 function surroundings() {
   const replaceable: unknown[] = REPLACEABLE.map(([owner, name]) => Reflect.get(owner, name));
   return {

@@ -1,4 +1,4 @@
-/** What a program's own tree of commands tells of them, so that tests leave none out. */
+/** The commands of a program, from its own tree, so that tests leave none out. */
 import * as agent from '@inference-gateway/agent/cli/program';
 import * as coordinator from '@inference-gateway/coordinator/cli/program';
 import type { ProgramName } from './program.js';
@@ -11,7 +11,7 @@ const CREATE = {
 type Command = ReturnType<typeof agent.createProgram>;
 
 export interface TreeCommand {
-  /** What is typed to reach it: `key create`. */
+  /** Its words: `key create`. */
   readonly name: string;
   readonly command: Command;
 }

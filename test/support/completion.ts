@@ -1,4 +1,4 @@
-/** What the completion of a program offers in a real bash. */
+/** The completions of a program in a real bash. */
 import { execFile } from 'node:child_process';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const run = promisify(execFile);
 /** A bash with both programs in its PATH. */
 export interface Bash {
   run(script: string): Promise<{ readonly stdout: string; readonly stderr: string }>;
-  /** What is offered for the last of the words; the first is the program. */
+  /** Completions of the last word; the first is the program. */
   offers(...words: readonly [ProgramName, ...string[]]): Promise<string[]>;
 }
 

@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Reporter, TestModule, Vitest } from 'vitest/node';
 
-/** What a file of tests tells the reporter. */
+/** The metadata of a test file, for the reporter. */
 export interface CpuMeta {
   cpuMs?: number;
 }

@@ -32,7 +32,7 @@ import { startTextGenWebUi } from './local-servers/text-generation-webui.js';
 import { startVllm } from './local-servers/vllm.js';
 import { startWhisperAsr } from './local-servers/whisper-asr.js';
 
-/** What a scan has to say of it. */
+/** The expected result of a scan. */
 interface Identity {
   readonly server: string;
   readonly backend: string | null;

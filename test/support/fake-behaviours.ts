@@ -1,4 +1,4 @@
-/** What a fake model server may do with a request; each call makes a `Behaviour`. */
+/** Behaviours of a fake model server; each call creates a `Behaviour`. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sendJson } from './fake-model-server.js';
@@ -7,7 +7,7 @@ import type { Behaviour, FakeRequest } from './fake-model-server.js';
 export interface AnswerOptions {
   readonly text?: string;
   /**
-   * What the server calls the model in its answers; the request's own name unless told otherwise.
+   * The model's name in the server's answers; by default that of the request.
    */
   readonly model?: string;
   readonly promptTokens?: number;
@@ -71,7 +71,7 @@ interface Computation {
   endedAt: number | null;
 }
 
-/** Of what it answers a server looks at the connection: of all, of streams alone, of nothing. */
+/** For which answers a server watches the connection: all, only streams, none. */
 export type Looks = 'always' | 'streams' | 'never';
 
 export interface Computing extends Behaviour {

@@ -29,7 +29,7 @@ export type Answering = (heard: Heard, response: ServerResponse) => void | Promi
 
 export const SEGMENT = { id: 0, start: 0, end: 1, text: 'Hello' };
 export const WORD = { word: 'Hello', start: 0, end: 1 };
-/** Its duration is wrong: nobody is to believe it. */
+/** Its duration is wrong, and must not be used. */
 const TRANSCRIPT = {
   text: 'Hello',
   language: 'en',

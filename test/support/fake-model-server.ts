@@ -12,7 +12,7 @@ import { text } from 'node:stream/consumers';
 export interface FakeRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** The body as text, and parsed where it is JSON (else an empty object). */
+  /** The body as text, and parsed if it is JSON (else an empty object). */
   readonly text: string;
   readonly body: Readonly<Record<string, unknown>>;
   /**
@@ -54,7 +54,7 @@ export interface FakeServerOptions {
   readonly apiKey?: string;
   /** Turns a request away before anything else; null lets it in. */
   readonly guard?: (request: IncomingMessage) => RawRoute | null;
-  /** For a server that comes back where it was. */
+  /** For a server that restarts on the same port. */
   readonly port?: number;
   readonly host?: string;
 }

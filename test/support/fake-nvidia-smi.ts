@@ -17,7 +17,7 @@ export interface FakeNvidiaSmi {
   /** For the PATH. */
   readonly folder: string;
   readonly command: string;
-  /** What it prints of its only card from now on. */
+  /** The values of its only card from now on. */
   load(usePercent: number): Promise<void>;
   /** And of the processes on it. */
   run(...processes: readonly FakeProcess[]): Promise<void>;
@@ -51,7 +51,7 @@ export async function fakeNvidiaSmi(): Promise<FakeNvidiaSmi> {
   const command = join(folder, 'nvidia-smi');
   await writeFile(command, SCRIPT);
   await chmod(command, 0o755);
-  // Replaced whole, so that nobody reads half of it.
+  // Replaced atomically, so that no reader sees half of it.
   const show = async (name: string, text: string): Promise<void> => {
     await writeFile(join(folder, `${name}.new`), text);
     await rename(join(folder, `${name}.new`), join(folder, name));

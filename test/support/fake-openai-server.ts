@@ -65,7 +65,7 @@ export function startFakeLlamaServer(options: FakeOpenAiOptions = {}): Promise<F
   });
 }
 
-/** What a real llama-server said, shortened. */
+/** The answer of a real llama-server, shortened. */
 export const LLAMA_PROPS = {
   default_generation_settings: { params: {}, n_ctx: 1_024 },
   total_slots: 2,

@@ -12,7 +12,7 @@ export interface FakeTools {
   calls(): Promise<string[]>;
 }
 
-/** Each is a shell script, which may look at its arguments; what it is called with is kept. */
+/** Each is a shell script; its calls are recorded. */
 export async function fakeTools(scripts: Readonly<Record<string, string>>): Promise<FakeTools> {
   const folder = await temporaryFolder();
   const log = join(folder, 'calls');
@@ -29,5 +29,5 @@ export async function fakeTools(scripts: Readonly<Record<string, string>>): Prom
   };
 }
 
-/** The scripts find what they need themselves, whatever the PATH of who calls them. */
+/** The scripts find their own tools, whatever the caller's PATH. */
 const HEAD = `#!/bin/sh\nPATH='${process.env['PATH']}'`;

@@ -23,7 +23,7 @@ export interface FakeWhisperOptions {
   readonly converts?: boolean;
 }
 
-/** What a real server said of half a second of tones, shortened. */
+/** A real server's answer to half a second of tones, shortened. */
 export const VERBOSE = {
   task: 'transcribe',
   language: 'english',
@@ -52,7 +52,7 @@ export const VERBOSE = {
 export class FakeWhisperServer {
   readonly server: RecordingServer;
   readonly calls: WhisperRequest[];
-  /** Says what it says while its model loads. */
+  /** Answers as during the loading of its model. */
   loading = false;
   behaviour: WhisperBehaviour | null = null;
 

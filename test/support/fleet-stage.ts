@@ -48,7 +48,7 @@ export function newFleet(homes: readonly EnrolledHome[], origin: string, seed = 
   return fleet;
 }
 
-/** Wakes whoever sleeps; resolves once everybody is there. */
+/** Wakes all sleeping homes; resolves when all are online. */
 export async function allOnline(fleet: Fleet): Promise<void> {
   fleet.wakeAll();
   const what = 'all homes online';

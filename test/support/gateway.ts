@@ -60,11 +60,11 @@ export interface TestGateway {
     owner?: TestMember;
     /** None, unless a test says otherwise. */
     ffmpeg?: AudioConverter | null;
-    /** Where it keeps finished answers; in memory, unless a test says otherwise. */
+    /** The folder of finished answers; by default they are in memory. */
     stateDir?: string;
     spoolMaxBytes?: number;
   }): Promise<TestAgent>;
-  /** Does what the coordinator's command line would do, through the running coordinator. */
+  /** Carries out an administrative operation in the running coordinator. */
   admin<Name extends AdminName>(command: Name, args: AdminArgs<Name>): Promise<AdminResult<Name>>;
   stop(): Promise<void>;
 }
@@ -101,7 +101,7 @@ export async function openGateway(given: GatewaySettings = {}): Promise<TestGate
   const dataDir = settings.dataDir ?? (await mkdtemp(join(tmpdir(), 'gateway-test-')));
   const seeded = await seed();
   const file = join(dataDir, DATABASE_FILE);
-  // A second gateway on the same folder goes on where the first one stopped.
+  // A second gateway on the same folder continues the first one's state.
   if (!existsSync(file)) await writeFile(file, seeded.database);
   const config: Config = {
     ...loadConfig({}, {}),

@@ -1,4 +1,4 @@
-/** How a coordinator bears what a test does to it, seen from outside. */
+/** Watches a coordinator's health from outside during a test. */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';

@@ -1,4 +1,4 @@
-/** Agents that are given jobs, spoken by hand: what they hold, bring back and are told of it. */
+/** Scripted agents that run jobs: claims that they hold, resume, and the coordinator's messages. */
 import type { AgentMessage, CoordinatorMessage } from '@inference-gateway/shared/protocol/messages';
 import type { TestGateway } from './gateway.js';
 import { connectRawAgent, DOCUMENT, HELLO } from './raw-agent.js';
@@ -16,7 +16,7 @@ interface JobAgentOptions {
   readonly owner?: TestGateway['anna'];
   /** Of an agent that is back: its own, in place of a new one. */
   readonly token?: string;
-  /** One is kept for synchronous calls where there are two or more. */
+  /** Of two or more, one is kept for synchronous calls. */
   readonly slots?: number;
   readonly resume?: readonly Offer[];
   /** Its process; the same one each time, unless told otherwise. */
@@ -67,7 +67,7 @@ export async function resumedStream(agent: RawAgent): Promise<number> {
   return one.stream;
 }
 
-/** What the agent was told became of this claim, in order. */
+/** The coordinator's messages about this claim, in order. */
 export function verdictsOf(agent: RawAgent, claimId: string): Verdict[] {
   return agent.messages.flatMap((one) =>
     one.t === 'RESULT_ACK' && one.claim_id === claimId ? [one.verdict] : [],

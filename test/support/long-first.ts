@@ -21,7 +21,7 @@ const LONG = [
 /** For vitest's own order of all others. */
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    // Vitest's own, which copies what it is given.
+    // Vitest's own, which copies its argument.
     // oxlint-disable-next-line unicorn/no-array-sort
     const inItsOrder = await super.sort(files);
     return inItsOrder.toSorted((a, b) => this.#place(a) - this.#place(b));

@@ -8,7 +8,7 @@ import { until } from './until.js';
 type Service = (typeof HELLO)['services'][number];
 type Model = Service['models'][number];
 
-/** What is told of a model, beyond what all have in common. */
+/** The advertised fields of a model, beyond the common ones. */
 type Facts = Partial<Omit<Model, 'voices' | 'formats'>> & {
   readonly voices?: readonly string[];
   readonly formats?: readonly string[];
@@ -19,7 +19,7 @@ interface MediaAgentOptions {
   readonly name?: string;
   readonly slots?: number;
   readonly owner?: TestGateway['anna'];
-  /** What is told of its only model, which is called `m` unless told otherwise. */
+  /** Fields of its only model, by default named `m`. */
   readonly model?: Facts;
 }
 

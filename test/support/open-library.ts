@@ -51,7 +51,7 @@ export async function openLibrary(options: LibraryOptions = {}): Promise<OpenLib
     retentionMs,
     logger,
   });
-  // The sweep of the start must not meet what a test puts there.
+  // The sweep at the start must not see the test's files.
   await library.sweep();
   let closed: Promise<void> | null = null;
   const close = (): Promise<void> => {

@@ -45,7 +45,7 @@ export async function expectDocumented(
   await expectBody(what, answer, copy);
 }
 
-/** Where a path that was called stands in the document; null if it does not. */
+/** The path of a request in the document; null if there is none. */
 export function findTemplate(pathname: string): string | null {
   const tidy = pathname.replace(/(?<=.)\/$/, '');
   const templates = Object.keys(DOCUMENT.paths);

@@ -1,4 +1,4 @@
-/** What every screen must keep to, whatever is on it; and its picture for whoever wants to look. */
+/** Checks for every screen, and its screenshot. */
 import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -33,7 +33,7 @@ async function expectStill(page: Page): Promise<void> {
   if (shifted > MAX_SHIFT) throw new Error(`${page.url()} moved by ${shifted} while it loaded`);
 }
 
-/** All of it once, where it is tightest. */
+/** All checks once, on the narrowest screen. */
 export async function expectSoundNarrow(page: Page, name: string): Promise<void> {
   await show(page, { width: 360, theme: 'light' });
   await shoot(page, name);

@@ -1,4 +1,4 @@
-/** What a page says went wrong on it, although it looked right. */
+/** Errors of a page that are not visible on it. */
 import type { ConsoleMessage, Page, Request } from 'playwright-core';
 
 interface Problems {
@@ -58,7 +58,7 @@ function describeMessage(message: ConsoleMessage): string {
   return `console: ${message.text()}${url === '' ? '' : ` (${url})`}`;
 }
 
-/** What a page no longer wants, because it was left or asked for something else, is no failure. */
+/** Requests that a page has aborted are no failures. */
 function describeFailure(request: Request): string[] {
   const reason = request.failure()?.errorText ?? 'failed';
   if (reason === 'net::ERR_ABORTED') return [];

@@ -4,12 +4,12 @@ import type { TestBrowser } from './browser.js';
 import { MEMBER_PASSWORD } from './gateway.js';
 import type { TestGateway } from './gateway.js';
 
-/** `gateway.anna` and `gateway.ben` are ones, and whoever was created with `MEMBER_PASSWORD`. */
+/** A member with `MEMBER_PASSWORD`, such as `gateway.anna` and `gateway.ben`. */
 export interface WithPassword {
   readonly email: string;
 }
 
-/** The page's browser is logged in from its next request on, whoever it was before. */
+/** Logs the page's browser in from its next request on, replacing any session. */
 export async function logIn(page: Page, gateway: TestGateway, who: WithPassword): Promise<void> {
   const response = await fetch(`${gateway.address}/api/console/v1/session`, {
     method: 'POST',

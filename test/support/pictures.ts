@@ -1,10 +1,10 @@
-/** Images and sounds made by a real ffmpeg, so that no code of ours has a say in what they are. */
+/** Images and sounds made by a real ffmpeg, independent of our code. */
 import ffmpeg from '@ffmpeg-installer/ffmpeg';
 import { spawn } from 'node:child_process';
 import { buffer } from 'node:stream/consumers';
 import { deflateSync, crc32 } from 'node:zlib';
 
-/** What ffmpeg writes; throws what it says where it fails. */
+/** The output of ffmpeg; throws its error. */
 export async function runFfmpeg(args: readonly string[], input?: Buffer): Promise<Buffer> {
   const child = spawn(ffmpeg.path, ['-hide_banner', '-loglevel', 'error', ...args, 'pipe:1']);
   child.stdin.on('error', () => undefined).end(input);

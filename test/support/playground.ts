@@ -72,7 +72,7 @@ export async function say(page: Page, text: string): Promise<void> {
   await box.press('Enter');
 }
 
-/** What a model has said on the page. */
+/** A model's text on the page. */
 export function answerOf(page: Page, model: string) {
   return page.getByRole('region', { name: `Answer of ${model}` });
 }

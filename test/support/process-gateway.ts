@@ -113,7 +113,7 @@ export function expectOk(finished: Finished): Finished {
   return finished;
 }
 
-/** Below those that systems give to whoever asks for any, or connects: between two starts, too. */
+/** Below the ephemeral ports of the system, which could be taken between two starts. */
 const PORTS = { from: 15_000, to: 32_000 };
 
 /** A port that was free a moment ago: a coordinator that restarts needs the same one again. */

@@ -27,7 +27,7 @@ export interface RunningProgram {
   printed(pattern: RegExp): Promise<string>;
 }
 
-/** One that ends no later than whoever started it says. */
+/** A program that its starter must end. */
 export interface OpenProgram extends RunningProgram {
   kill(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export interface RunOptions {
   readonly input?: string | null;
 }
 
-/** Starts a program in an environment that holds nothing but PATH and what is given. */
+/** Starts a program in an environment of only PATH and the given variables. */
 export function startProgram(
   name: ProgramName,
   args: readonly string[],
@@ -58,7 +58,7 @@ export function startProgram(
   return program;
 }
 
-/** The same for longer than a test: whoever starts it must see to its end. */
+/** The same for longer than a test: the caller must end it. */
 export function openProgram(
   name: ProgramName,
   args: readonly string[],

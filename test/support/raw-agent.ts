@@ -1,4 +1,4 @@
-/** An agent that says exactly what a test tells it to, well or badly, over a real WebSocket. */
+/** An agent that sends exactly what a test specifies, valid or not, over a real WebSocket. */
 import type { AgentMessage, CoordinatorMessage } from '@inference-gateway/shared/protocol/messages';
 import { decodeFrame, encodeData, encodeWindow } from '@inference-gateway/shared/protocol/frames';
 import { CONNECT_PATH, LINK, SUBPROTOCOL } from '@inference-gateway/shared/protocol/version';
@@ -47,7 +47,7 @@ export interface RawFile {
 
 interface RawAgentOptions {
   readonly perMessageDeflate?: boolean;
-  /** False: whoever opens it sees to its end. */
+  /** False: the caller closes it. */
   readonly endsWithTest?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Runs what the dashboard shows as people do: pasted into a shell, or saved to a file. */
+/** Runs the dashboard's snippets as people do: pasted into a shell, or saved to a file. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ interface Ran {
   readonly files: Readonly<Record<string, Buffer>>;
 }
 
-/** Rejects where it fails. `files` lie beside it, by name; `env` adds to the environment. */
+/** Rejects if it fails. `files` are beside it, by name; `env` is added to the environment. */
 export async function runSnippet(
   language: SnippetLanguage,
   text: string,

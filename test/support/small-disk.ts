@@ -1,4 +1,4 @@
-/** A file system of its own that can be filled to the last byte, where the tests may mount one. */
+/** A separate file system that can be filled to the last byte, if the tests may mount one. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

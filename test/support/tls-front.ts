@@ -13,7 +13,7 @@ import { onTestFinished } from 'vitest';
  */
 export type CertificateName = 'good' | 'exchanged' | 'elsewhere' | 'expired';
 
-/** For `NODE_EXTRA_CA_CERTS`: whoever reads it trusts this certificate. */
+/** For `NODE_EXTRA_CA_CERTS`, so that a program trusts this certificate. */
 export function certificateFile(name: CertificateName): string {
   return fileURLToPath(new URL(`certificates/${name}.pem`, import.meta.url));
 }

@@ -5,7 +5,7 @@ import type { TreeCommand } from './command-tree.js';
 
 export interface UsageError {
   readonly words: readonly string[];
-  /** What the program must say. */
+  /** The expected message. */
   readonly says: string;
 }
 

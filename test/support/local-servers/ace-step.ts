@@ -14,7 +14,7 @@ interface AceStepState {
   doneAtLook: number;
   /** Each fails, for this reason. */
   failure: string | null;
-  /** Where it says that its files are. */
+  /** The path of its files in its answers. */
   file: string;
   /** No more are taken. */
   full: boolean;

@@ -48,7 +48,7 @@ export class FakeComfyUi {
   /** Answers uploads and submissions instead. */
   behaviour: Handler | null = null;
   jobMs: number;
-  /** What the next jobs die of, in the words of Python. */
+  /** The Python error of the next jobs. */
   failure: string | null = null;
   /** So many questions for results from now on get no answer. */
   brokenLooks = 0;

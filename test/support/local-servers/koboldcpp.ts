@@ -25,7 +25,7 @@ export function startKoboldCpp(options: StandInOptions = {}): Promise<FakeModelS
   });
 }
 
-/** What a request costs while seven wait. */
+/** The answer to a request while seven wait. */
 export const KOBOLD_BUSY = {
   detail: { msg: 'Server is busy; please try again later.', type: 'service_unavailable' },
 };

@@ -1,4 +1,4 @@
-/** LM Studio: 200 to every path, with an error where there is no such path. */
+/** LM Studio: 200 for every path, with an error for unknown ones. */
 import type { FakeModelServer } from '../fake-model-server.js';
 import { raw } from '../fake-model-server.js';
 import { keyed, modelList, startStandIn } from './stand-in.js';

@@ -10,7 +10,7 @@ export function jsonOf(request: RecordedRequest | undefined): Record<string, unk
   return JSON.parse(String(request?.body)) as Record<string, unknown>;
 }
 
-/** A field that is a text; `otherwise` where it is none, or absent. */
+/** A string field; `otherwise` if it is absent or no string. */
 export function textIn(fields: Fields, name: string, otherwise: string): string {
   const value = fields[name];
   return typeof value === 'string' ? value : otherwise;
@@ -22,13 +22,13 @@ export function formOf(request: RecordedRequest | undefined): Promise<FormData> 
   return new Response(new Uint8Array(request.body), { headers }).formData();
 }
 
-/** As FastAPI refuses a field: 422, and where the mistake is. */
+/** FastAPI's error for a field: 422 with its location. */
 export function refuseField(response: ServerResponse, field: string, message: string): void {
   const detail = [{ type: 'value_error', loc: ['body', field], msg: message, input: null }];
   send(response, 422, { detail });
 }
 
-/** The JSON body where the fields are there; null if that was refused. */
+/** The JSON body if the fields are there; null if it was refused. */
 export function required(
   request: RecordedRequest,
   response: ServerResponse,

@@ -10,7 +10,7 @@ import type { Handler, RecordedRequest, RecordingServer } from '../recording-ser
 
 export const SD_MODEL = 'rig-sd15';
 
-/** What the server took for one image. */
+/** The parameters of an image. */
 export interface SdSettings {
   readonly prompt: string;
   readonly seed: number;
@@ -19,7 +19,7 @@ export interface SdSettings {
 
 export class FakeSdServer {
   readonly server: RecordingServer;
-  /** What it made, in the order in which it was asked. */
+  /** Generated images, in order of the requests. */
   readonly made: SdSettings[] = [];
   /** Answers requests for images instead. */
   behaviour: Handler | null = null;
@@ -27,7 +27,7 @@ export class FakeSdServer {
   hasWebUi = true;
   /** Since April 2026. */
   hasJobs = true;
-  /** How long the card computes for a request, whoever has left meanwhile. */
+  /** Ms of computing for a request, even if its client has left. */
   computesMs = 0;
   /** Requests that the card has computed to their end. */
   computed = 0;

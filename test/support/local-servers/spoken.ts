@@ -31,7 +31,7 @@ export async function speakAs(
 const HEADER_BYTES = 44;
 const UNKNOWN = 0xffff_ffff;
 
-/** As ffmpeg writes it where it cannot go back: with its own name, and lengths of all ones. */
+/** As ffmpeg writes it to a pipe: with its own name, and lengths of all ones. */
 export function unsizedWav(seconds: number): Buffer {
   const whole = tone(seconds);
   const info = Buffer.from('INFOISFT\x0e\0\0\0Lavf61.7.100\0\0', 'latin1');

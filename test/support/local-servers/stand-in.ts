@@ -1,4 +1,4 @@
-/** What the stand-ins of the local servers have in common. */
+/** Common parts of the stand-ins of local servers. */
 import type { IncomingMessage } from 'node:http';
 import { answer } from '../fake-behaviours.js';
 import { startFakeServer } from '../fake-model-server.js';
@@ -19,7 +19,7 @@ export interface StandInOptions {
   readonly behaviour?: Behaviour;
 }
 
-/** What the server itself is like. */
+/** The properties of the server itself. */
 export interface Nature extends Pick<FakeServerOptions, 'headers' | 'guard'> {
   readonly routes: Readonly<Record<string, Route>>;
   readonly behaviour?: Behaviour;
@@ -44,7 +44,7 @@ interface Door {
   readonly guards?: (path: string) => boolean;
 }
 
-/** Lets nobody in without the key as a bearer token; everybody where there is none. */
+/** Requires the key as a bearer token, if there is one. */
 export function keyed(
   apiKey: string | undefined,
   { refusal, guards = () => true }: Door,
