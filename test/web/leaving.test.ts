@@ -44,6 +44,8 @@ afterAll(async () => {
 });
 
 async function becomeBen(page: Page): Promise<void> {
+  // A poll that is in progress when the session ends is refused.
+  expectProblem(page, /401/);
   await page.getByRole('button', { name: 'Log out' }).click();
   await page.getByLabel('E-mail').fill(gateway.ben.email);
   await page.getByLabel('Password', { exact: true }).fill(MEMBER_PASSWORD);
