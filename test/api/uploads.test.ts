@@ -149,10 +149,10 @@ it.each(STOCK_CLIENTS)('$version raises NotFoundError for a model of another typ
   const file = await toFile(WAV, 'a.wav');
   const image = await toFile(picture(), 'a.png');
   for (const create of [
-    client.audio.transcriptions.create({ file, model: 'tiny' }),
-    client.images.edit({ model: 'tiny', prompt: 'x', image }),
+    () => client.audio.transcriptions.create({ file, model: 'tiny' }),
+    () => client.images.edit({ model: 'tiny', prompt: 'x', image }),
   ]) {
-    const failure = await create.catch((error: unknown) => error);
+    const failure = await create().catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(one.Sdk.NotFoundError);
     expect(failure).toMatchObject({ status: 404, type: 'no_provider', code: 'model_not_found' });
   }
