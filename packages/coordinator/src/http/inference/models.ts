@@ -48,11 +48,14 @@ function unknownModel(id: string, online: readonly string[]): ApiError {
 
 // Presenters: the resources of the specification, section 2.
 
-/** The type of the OpenAPI schema. */
-type Row = z.output<typeof model>;
-export type ModelResource = {
-  readonly [Field in keyof Row]: Row[Field] extends string[] ? readonly string[] : Row[Field];
+type Documented = z.output<typeof model>;
+/** A row that is being merged: the type of the OpenAPI schema. */
+type Row = {
+  [Field in keyof Documented]: Documented[Field] extends string[]
+    ? readonly string[]
+    : Documented[Field];
 };
+export type ModelResource = Readonly<Row>;
 
 /** The models online for this caller: one row per id and service type. */
 function presentModels(
@@ -96,9 +99,9 @@ function presentModel(
     created: Math.floor(provider.createdAt / 1000),
     owned_by: provider.ownerName,
     service_type: serviceType,
-    input_modalities: [...model.input_modalities],
-    output_modalities: [...model.output_modalities],
-    supported_features: [...model.supported_features],
+    input_modalities: model.input_modalities,
+    output_modalities: model.output_modalities,
+    supported_features: model.supported_features,
     context_length: model.context_length,
   };
 }
@@ -113,7 +116,7 @@ function merge(row: Row, model: AdvertisedModel): void {
   row.context_length = smallest(row.context_length, model.context_length);
 }
 
-function union(a: string[], b: readonly string[]): string[] {
+function union(a: readonly string[], b: readonly string[]): readonly string[] {
   return b.every((one) => a.includes(one)) ? a : [...new Set([...a, ...b])];
 }
 
