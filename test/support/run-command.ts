@@ -13,16 +13,16 @@ const idle: CommandProcess[] = [];
 
 /**
  * Runs a command to its end in a process that has run others before: most of what a command costs
- * is the start of its process. It sees no environment but this and PATH. A test of signals, stdin,
- * raw output or the user that a command runs as starts a process for it: `runProgram`. So does
- * this if a variable of Node's own is given, which Node reads at its start.
+ * is the start of its process. It gets one of its own for an input, a script or a variable of
+ * Node's own, which Node reads at its start. A test of signals, raw output or the user that a
+ * command runs as calls `runProgram`.
  */
 export async function runCommand(
   name: ProgramName,
   words: readonly string[],
-  env: RunOptions['env'] = {},
+  options: RunOptions = {},
 ): Promise<Finished> {
-  if (Object.keys(env).some(isOfNode)) return runProgram(name, words, { env, input: null });
+  if (needsOwnProcess(options)) return runProgram(name, words, options);
   const index = idle.findIndex((other) => other.name === name);
   const process = idle.splice(index, index < 0 ? 0 : 1)[0] ?? new CommandProcess(name);
   let isOver = false;
@@ -30,14 +30,15 @@ export async function runCommand(
   onTestFinished(async () => {
     if (!isOver) await process.program.kill();
   });
-  const finished = await process.run({ words, env });
+  const finished = await process.run({ words, env: options.env });
   isOver = true;
   idle.push(process);
   return finished;
 }
 
-function isOfNode(variable: string): boolean {
-  return variable.startsWith('NODE_');
+function needsOwnProcess({ input, script, env = {} }: RunOptions): boolean {
+  const isPlain = input === undefined && script === undefined;
+  return !isPlain || Object.keys(env).some((variable) => variable.startsWith('NODE_'));
 }
 
 /** Ends the processes of a file of tests, each of which must do so by itself. */

@@ -48,7 +48,7 @@ export async function agentHome(): Promise<Home> {
     },
     start,
     run: (args, environment) =>
-      runCommand('gateway-agent', args, { ...ownEnvironment, ...environment }),
+      runCommand('gateway-agent', args, { env: { ...ownEnvironment, ...environment } }),
   };
 }
 

@@ -1,6 +1,5 @@
 /** A home on a Linux whose tools for services are stand-ins that keep what they are asked. */
 import { fakeTools } from '../../support/fake-tools.js';
-import { runCommand } from '../../support/run-command.js';
 import { agentHome } from './agent-program.js';
 
 export const LLM = { type: 'llm', backend: 'openai', base_url: 'http://127.0.0.1:9/v1' };
@@ -12,7 +11,6 @@ export async function daemonStage(systemctl = RUNNING) {
   const tools = await fakeTools({ systemctl, loginctl: 'exit 0', journalctl: 'echo a line' });
   const env = { PATH: tools.path, XDG_CONFIG_HOME: home.folder };
   const args = ['--config', home.configFile];
-  const own = { HOME: home.folder, ...env };
-  const run = (...words: string[]) => runCommand('gateway-agent', [...words, ...args], own);
+  const run = (...words: string[]) => home.run([...words, ...args], env);
   return { home, tools, env, run };
 }

@@ -34,7 +34,7 @@ test('whatever is left out, unknown or too much exits 2, in every command', asyn
   expect(errors.length).toBeGreaterThan(LEAVES.length * 3);
   for (const { words, says } of errors) {
     const line = words.join(' ');
-    const { code, stdout, stderr } = await runCommand(PROGRAM, words, env);
+    const { code, stdout, stderr } = await runCommand(PROGRAM, words, { env });
     expect({ line, code, stdout }, stderr).toEqual({ line, code: 2, stdout: '' });
     expect(stderr, line).toContain(says);
   }

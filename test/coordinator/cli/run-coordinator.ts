@@ -7,11 +7,9 @@ import type { Finished, RunOptions } from '../../support/program.js';
 export type Run = Finished;
 export type { RunOptions };
 
-/** Runs a command to its end: in a process of its own if it has an input or a script. */
-export function runCoordinator(args: readonly string[], options: RunOptions = {}): Promise<Run> {
-  const isPlain = options.script === undefined && options.input === undefined;
-  if (isPlain) return runCommand('gateway-coordinator', args, options.env);
-  return runAlone(args, options);
+/** Runs a command to its end, as `runCommand` does. */
+export function runCoordinator(args: readonly string[], options?: RunOptions): Promise<Run> {
+  return runCommand('gateway-coordinator', args, options);
 }
 
 /** Runs a command to its end in a process of its own. */
