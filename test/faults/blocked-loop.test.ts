@@ -3,15 +3,15 @@ import { getJob, submitted } from '../api/job-calls.js';
 import { startGateway } from '../support/gateway.js';
 import { claimOf, connectJobAgent, verdictOf } from '../support/job-agent.js';
 import type { Open } from '../support/job-agent.js';
+import { FULL } from '../support/process-stage.js';
 import { DOCUMENT } from '../support/raw-agent.js';
 import type { RawAgent } from '../support/raw-agent.js';
 import { until } from '../support/until.js';
 import { query } from '../support/usage-rows.js';
 
-const isFull = process.env['FAULTS'] === 'full';
 /** Of the whole process: coordinator and agent. It is longer than a lease. */
-const BLOCKED_MS = isFull ? 20_000 : 3_500;
-const LEASE_MS = isFull ? 8_000 : 2_000;
+const BLOCKED_MS = FULL ? 20_000 : 3_500;
+const LEASE_MS = FULL ? 8_000 : 2_000;
 
 it('an event loop that stands still for longer than a lease costs no job', async () => {
   const gateway = await startGateway({ jobLeaseMs: LEASE_MS });

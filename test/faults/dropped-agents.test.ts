@@ -5,8 +5,9 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { accepted, BATCHES, chatItem, getJson, submitBatch } from '../api/job-calls.js';
 import type { BatchBody } from '../api/job-calls.js';
-import { HealthWatch, residentMiB } from '../support/health-watch.js';
+import { HealthWatch } from '../support/health-watch.js';
 import { answerJobs } from '../support/job-agent.js';
+import { MIB, rssOf } from '../support/memory.js';
 import { expectIdle, expectSound, FULL, newStage } from '../support/process-stage.js';
 import type { Stage } from '../support/process-stage.js';
 import { HELLO, RawAgent } from '../support/raw-agent.js';
@@ -18,7 +19,7 @@ const JOBS = 100;
 /** These agents and whoever asks share one process, and that has 2,000 sockets to serve, too. */
 const LONGEST_SILENCE_MS = FULL ? 5_000 : 2_000;
 /** Beyond what the first round left: what the heap keeps in reserve. */
-const MOST_GROWTH_MIB = 96;
+const MOST_GROWTH = 96 * MIB;
 
 test(
   `${AGENTS} agents that drop at once all come back, and the coordinator answers all the while`,
@@ -28,7 +29,7 @@ test(
     const { child } = await gateway.startCoordinator();
     let agents = await connectAll(gateway, tokens);
     const watch = new HealthWatch(gateway);
-    let firstMiB = 0;
+    let first = 0;
     for (let round = 0; round < ROUNDS; round++) {
       for (const { socket } of agents) socket.terminate();
       await until(async () => (await gateway.online()).length === 0, { timeoutMs: 60_000 });
@@ -39,12 +40,12 @@ test(
       const batch = () => getJson<BatchBody>(gateway, `${BATCHES}/${id}`);
       await until(async () => (await batch()).status === 'DONE', { timeoutMs: 60_000 });
       expect(await batch()).toMatchObject({ processed: JOBS });
-      if (round === 0) firstMiB = await residentMiB(child.pid);
+      if (round === 0) first = await rssOf(child.pid);
     }
     expect((await watch.stop()).longestMs).toBeLessThan(LONGEST_SILENCE_MS);
-    const most = firstMiB + MOST_GROWTH_MIB;
-    await until(async () => (await residentMiB(child.pid)) < most, {
-      what: `less than ${most} MiB`,
+    const most = first + MOST_GROWTH;
+    await until(async () => (await rssOf(child.pid)) < most, {
+      what: `less than ${most} bytes`,
     });
     await expectIdle(gateway, 'm');
     expectSound(gateway);

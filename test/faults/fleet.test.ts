@@ -6,7 +6,8 @@ import type { Neighbourhood } from '../../bench/fleet/home-plan.js';
 import { getJob } from '../api/job-calls.js';
 import { chat, post } from '../api/requests.js';
 import { allOnline, enrollOn, HOME, newFleet } from '../support/fleet-stage.js';
-import { HealthWatch, residentMiB } from '../support/health-watch.js';
+import { HealthWatch } from '../support/health-watch.js';
+import { MIB, rssOf } from '../support/memory.js';
 import { expectIdle, expectSound, FULL, newStage } from '../support/process-stage.js';
 import type { Stage } from '../support/process-stage.js';
 import { until } from '../support/until.js';
@@ -33,7 +34,7 @@ const WILD: Neighbourhood = {
 const CHAOS_MS = FULL ? 120_000 : 6_000;
 /** Of the time, so much passes before the memory is measured against which it may not grow. */
 const WARM_SHARE = 0.5;
-const MOST_GROWTH_MIB = 64;
+const MOST_GROWTH = 64 * MIB;
 
 test(
   `${WILD.homes} homes that drop, sleep, restart and fail at random cost no job and no answer`,
@@ -51,12 +52,12 @@ test(
     const watch = new HealthWatch(gateway);
     const callers = new FleetCallers(gateway, asked(), CALLERS);
     await pause(CHAOS_MS * WARM_SHARE);
-    const warmMiB = await residentMiB(child.pid);
+    const warm = await rssOf(child.pid);
     await pause(CHAOS_MS * (1 - WARM_SHARE));
     await callers.stop();
-    const mostMiB = warmMiB + MOST_GROWTH_MIB;
-    await until(async () => (await residentMiB(child.pid)) < mostMiB, {
-      what: `less than ${mostMiB} MiB`,
+    const most = warm + MOST_GROWTH;
+    await until(async () => (await rssOf(child.pid)) < most, {
+      what: `less than ${most} bytes`,
     });
     // Else nothing has been shown.
     const { links, ends, failed, answered } = fleet.counts;

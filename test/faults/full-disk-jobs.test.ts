@@ -19,6 +19,7 @@ import {
   verdictsOf,
 } from '../support/job-agent.js';
 import { DOCUMENT, HELLO, RawAgent } from '../support/raw-agent.js';
+import { FULL } from '../support/process-stage.js';
 import { mountSmallDisk } from '../support/small-disk.js';
 import type { SmallDisk } from '../support/small-disk.js';
 import { until } from '../support/until.js';
@@ -96,7 +97,7 @@ describe('a disk that is full under the database', () => {
   });
 });
 
-it.runIf(process.env['FAULTS'] === 'full')(
+it.runIf(FULL)(
   'a database that another program has locked keeps nobody’s result, and loses none',
   { timeout: 60_000 },
   async () => {

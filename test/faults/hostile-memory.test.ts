@@ -1,19 +1,12 @@
 import { newSecret } from '@inference-gateway/shared/ids';
-import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
+import { MIB, rssOf } from '../support/memory.js';
 import { expectOk, startProcessGateway } from '../support/process-gateway.js';
 import type { ProcessGateway } from '../support/process-gateway.js';
 import { HELLO, RawAgent } from '../support/raw-agent.js';
 
-const MIB = 1024 * 1024;
 const ROUNDS = 5;
-
-/** Resident memory of a process, in bytes. */
-async function rssOf(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
-}
 
 /** Enrolls without an agent program and returns the token. */
 async function rawToken(gateway: ProcessGateway, name: string): Promise<string> {

@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { accepted, ended, getJob, submitted } from '../api/job-calls.js';
 import type { JobBody } from '../api/job-calls.js';
@@ -17,14 +15,13 @@ import type { Behaviour, FakeModelServer } from '../support/fake-model-server.js
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
 import { startGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
+import { heldBytes, MIB } from '../support/memory.js';
 import { filesBelow } from '../support/open-library.js';
+import { FULL } from '../support/process-stage.js';
 import { SPEECH } from '../support/studio.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 import { query, usageRows } from '../support/usage-rows.js';
-
-const MIB = 1024 * 1024;
-const isFull = process.env['FAULTS'] === 'full';
 
 async function startFake(model: string, behaviour: Behaviour): Promise<FakeModelServer> {
   const fake = await startFakeOpenAi({ models: [model], behaviour });
@@ -146,7 +143,7 @@ describe('a local server that never stops sending', () => {
     const fake = await startFake('m', behaviour);
     const gateway = await startGateway({ jobMaxAttempts: 1 });
     const stateDir = await temporaryFolder();
-    const spoolMaxBytes = isFull ? 1024 * MIB : 64 * MIB;
+    const spoolMaxBytes = FULL ? 1024 * MIB : 64 * MIB;
     const services = [{ type: 'tts' as const, baseUrl: fake.baseUrl }];
     await gateway.startAgent({ services, stateDir, spoolMaxBytes });
     const { id } = await accepted<JobBody>(await speak(gateway, { model: 'm', async: true }));
@@ -195,12 +192,4 @@ function sendEndless(contentType: string, head: Buffer, { sent, piece }: Endless
     };
     send();
   };
-}
-
-/** What is in use, and not merely still to be collected. */
-function heldBytes(): number {
-  setFlagsFromString('--expose_gc');
-  (runInNewContext('gc') as () => void)();
-  const { arrayBuffers, heapUsed } = process.memoryUsage();
-  return arrayBuffers + heapUsed;
 }

@@ -1,18 +1,16 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bytesOf, draw, listAssets, speak } from '../api/media-calls.js';
 import { failureOf } from '../api/requests.js';
 import { startGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';
 import { connectMediaAgent } from '../support/media-agent.js';
+import { heldBytes, MIB } from '../support/memory.js';
 import { filesBelow } from '../support/open-library.js';
 import { picture } from '../support/pictures.js';
 import { SPEECH, startStudio } from '../support/studio.js';
 import { until } from '../support/until.js';
 import { usageOf } from '../support/usage-rows.js';
 
-const MIB = 1024 * 1024;
 const LARGE_PNG = Buffer.concat([picture(), Buffer.alloc(64 * MIB)]);
 
 async function expectNothingKept(gateway: TestGateway): Promise<void> {
@@ -46,14 +44,6 @@ describe('an image of 64 MiB', () => {
     expect(await listAssets(gateway)).toMatchObject([{ bytes: LARGE_PNG.length }]);
   });
 });
-
-/** What is in use, and not merely still to be collected. */
-function heldBytes(): number {
-  setFlagsFromString('--expose_gc');
-  (runInNewContext('gc') as () => void)();
-  const { arrayBuffers, heapUsed } = process.memoryUsage();
-  return arrayBuffers + heapUsed;
-}
 
 describe('storage', () => {
   /** A tenth is one member's: room for one answer. */

@@ -12,6 +12,7 @@ import {
   onEachOpen,
   resetsOf,
 } from '../support/job-agent.js';
+import { FULL } from '../support/process-stage.js';
 import type { RawAgent } from '../support/raw-agent.js';
 import { DOCUMENT } from '../support/raw-agent.js';
 import { until } from '../support/until.js';
@@ -150,7 +151,7 @@ describe('a job that is canceled while its agent ignores that', () => {
     expect((await ended(gateway, second.id)).status).toBe('PROCESSED');
   });
 
-  it.runIf(process.env['FAULTS'] === 'full')(
+  it.runIf(FULL)(
     'loses its slot after 15 s at the latest',
     async () => {
       const gateway = await startGateway();

@@ -1,15 +1,14 @@
 /** Uploads through real processes: what they cost in memory, and what chats feel of them. */
 import { spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { chunks } from '../support/fake-behaviours.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
+import { MIB, rssOf } from '../support/memory.js';
 import { startProcessGateway } from '../support/process-gateway.js';
 import type { ProcessGateway } from '../support/process-gateway.js';
 import { until } from '../support/until.js';
 
-const MIB = 1024 * 1024;
 const LOAD = fileURLToPath(new URL('../support/upload-load.js', import.meta.url));
 const SLOTS = 20;
 const LARGEST = 26_214_400;
@@ -61,12 +60,6 @@ interface Callers {
 async function upload(gateway: ProcessGateway, { count, bytes, times }: Callers): Promise<void> {
   const said = await startLoad('send', gateway.url, gateway.key, count, bytes, times).ended;
   expect(JSON.parse(said)).toEqual(Array.from({ length: count * times }, () => 200));
-}
-
-/** Resident memory of a process, in bytes. */
-async function rssOf(pid: number | undefined): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
 /** The most memory that each process held while this was done. */

@@ -1,5 +1,4 @@
 /** Watches a coordinator's health from outside during a test. */
-import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Stage } from './process-stage.js';
@@ -33,9 +32,4 @@ export class HealthWatch {
       await pause(EVERY_MS);
     }
   }
-}
-
-export async function residentMiB(pid = 0): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
 }
