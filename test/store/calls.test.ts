@@ -12,14 +12,15 @@ import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { NOW, newMember, usageRow } from './store-rows.js';
 
+const ACT = { actor: SYSTEM, at: NOW };
 const UNAVAILABLE = { code: 'storage_unavailable', status: 503 };
 
 test('when the thread dies, what is pending and what comes later is refused', async () => {
   const databaseFile = join(await temporaryFolder(), 'no such folder', 'gateway.db');
   const calls = new StoreCalls(runInThread({ databaseFile, nodeId: 'node' }));
-  const pending = [calls.call(SYSTEM, 'listMembers'), calls.call(SYSTEM, 'listProviders')];
+  const pending = [calls.call(ACT, 'listMembers'), calls.call(ACT, 'listProviders')];
   for (const call of pending) await expect(call).rejects.toMatchObject(UNAVAILABLE);
-  const later = calls.call(SYSTEM, 'listMembers');
+  const later = calls.call(ACT, 'listMembers');
   await expect(later).rejects.toMatchObject({ ...UNAVAILABLE, cause: { message: /thread/ } });
   await calls.close();
 });
@@ -31,11 +32,11 @@ test('calls beyond the limit are refused at once, and the others are answered', 
   database.close();
   const calls = new StoreCalls(runInThread({ databaseFile: file, nodeId: 'node' }));
   const pending = Array.from({ length: MAX_PENDING_CALLS }, () =>
-    calls.call(SYSTEM, 'findMember', 'anna'),
+    calls.call(ACT, 'findMember', 'anna'),
   );
-  await expect(calls.call(SYSTEM, 'findMember', 'anna')).rejects.toMatchObject(UNAVAILABLE);
+  await expect(calls.call(ACT, 'findMember', 'anna')).rejects.toMatchObject(UNAVAILABLE);
   expect(new Set(await Promise.all(pending))).toEqual(new Set([null]));
-  expect(await calls.call(SYSTEM, 'findMember', 'anna')).toBeNull();
+  expect(await calls.call(ACT, 'findMember', 'anna')).toBeNull();
   await calls.close();
 });
 

@@ -58,7 +58,7 @@ function statementsOf(database: Database): string[] {
       };
     },
   });
-  dispatchOperations(spy, new AuditTrail(database), 'node');
+  dispatchOperations(spy, new AuditTrail(), 'node');
   return statements;
 }
 

@@ -15,6 +15,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { NOW, newKey, newMember } from './store-rows.js';
 
+const HASH = '0'.repeat(64);
+
 test('calls that arrive together share one commit', async () => {
   const together = await openCommit();
   const before = together.walBytes();
@@ -62,6 +64,25 @@ test("each call is written down as its own actor's, and one that fails not at al
     { actor: 'cli:1', action: 'user.create' },
     { actor: SYSTEM, action: 'queue.pause' },
   ]);
+});
+
+test('what a call recorded before it failed is not written with the next', async () => {
+  const { commit, database } = await openCommit();
+  const invite = { hash: HASH, email: 'eve@example.org', role: 'member', networkId: null } as const;
+  commit([call('createInvite', { ...invite, expiresAt: NOW + 9, actor: SYSTEM }, NOW)]);
+  // The new member is recorded before the invite is marked as used.
+  database.exec(
+    "create trigger broken before update on invites begin select raise(abort, 'broken'); end",
+  );
+  const accepted = call(
+    'acceptInvite',
+    { hash: HASH, name: 'eve', passwordHash: '$scrypt$p' },
+    NOW,
+  );
+  const outcomes = commit([accepted, call('setQueuePaused', true)]);
+  expect(outcomes).toMatchObject([{ message: 'broken' }, { kind: 'done' }]);
+  const actions = database.prepare('select action from audit_log order by rowid').pluck().all();
+  expect(actions).toEqual(['invite.create', 'queue.pause']);
 });
 
 test('where the commit fails, nothing is written down and nobody is told of sharing', async () => {
@@ -128,7 +149,7 @@ async function openCommit() {
   const database = openDatabase(file);
   onTestFinished(() => void database.close());
   migrate(database);
-  const trail = new AuditTrail(database);
+  const trail = new AuditTrail();
   const commitGroup = groupCommit(database, createOperations(database, trail, 'node'), trail);
   const commit = (calls: Call[]) => commitGroup({ calls, watchesSharing: false }).outcomes;
   return {
@@ -147,7 +168,7 @@ function calls(from: number, to: number): Call[] {
 }
 
 function call<Name extends Call['name']>(name: Name, ...args: Parameters<Operations[Name]>): Call {
-  return { actor: SYSTEM, name, args };
+  return { actor: SYSTEM, at: NOW, name, args };
 }
 
 function valueOf(outcome: CallOutcome | undefined): unknown {

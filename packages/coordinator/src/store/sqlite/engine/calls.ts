@@ -2,6 +2,7 @@
 import { ApiError } from '@inference-gateway/shared/errors';
 import { Worker } from 'node:worker_threads';
 import type { SharingFacts } from '../../../core/access/sharing.js';
+import type { Act } from './audit-trail.js';
 import type { Engine, EngineOptions } from './engine.js';
 import type { Call, CallOutcome, Group, GroupOutcome, Operations } from './operations.js';
 
@@ -102,15 +103,15 @@ export class StoreCalls {
   }
 
   /**
-   * The actor is recorded in the audit log. Throws `storage_unavailable` if the database cannot
+   * Who calls and when are for the audit log. Throws `storage_unavailable` if the database cannot
    * carry it out, another error if it is a bug.
    */
   call<Name extends keyof Operations>(
-    actor: string,
+    { actor, at }: Act,
     name: Name,
     ...args: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {
-    return this.#enqueue({ actor, name, args }) as Promise<ReturnType<Operations[Name]>>;
+    return this.#enqueue({ actor, at, name, args }) as Promise<ReturnType<Operations[Name]>>;
   }
 
   /** Called after changes of keys or members, before the calls that made them are answered. */

@@ -1,17 +1,20 @@
 /** The store on SQLite: every operation is a call to the engine that owns the connection. */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/program/clock';
 import { KeyCache } from './key-cache.js';
 import type { Store, UsageRow } from '../../port.js';
 import { UsageBuffer } from './usage-buffer.js';
 import { SYSTEM } from './audit-trail.js';
 import { StoreCalls } from './calls.js';
 import type { StartRunner } from './calls.js';
-import type { Operations } from './operations.js';
+import type { OfActor, Operations } from './operations.js';
 
 interface SqliteStoreOptions {
   /** Called with the number of usage rows that are lost, and the reason. */
   readonly onUsageLost?: (rows: number, reason: string) => void;
   /** Called when the database is closed, or closing has failed. */
   readonly onClosed?: () => void;
+  /** Unix ms, for the audit log. */
+  readonly now?: () => number;
 }
 
 /** The parts of the store that all actors share. */
@@ -20,27 +23,29 @@ interface Parts {
   readonly keys: KeyCache;
   readonly usage: UsageBuffer;
   readonly onClosed: () => void;
+  readonly now: () => number;
 }
 
 /** Requires migrated tables, and the lock of the folder. */
 export function createSqliteStore(start: StartRunner, options: SqliteStoreOptions = {}): Store {
-  const { onUsageLost = () => {}, onClosed = () => {} } = options;
+  const { onUsageLost = () => {}, onClosed = () => {}, now = SYSTEM_CLOCK.now } = options;
   const calls = new StoreCalls(start);
   const usage = new UsageBuffer({
-    write: (rows: readonly UsageRow[]) => calls.call(SYSTEM, 'writeUsage', rows),
+    write: (rows: readonly UsageRow[]) =>
+      calls.call({ actor: SYSTEM, at: now() }, 'writeUsage', rows),
     onLost: onUsageLost,
   });
   const keys = new KeyCache();
   calls.watchKeys(() => keys.forget());
-  return storeOf({ calls, keys, usage, onClosed }, SYSTEM);
+  return storeOf({ calls, keys, usage, onClosed, now }, SYSTEM);
 }
 
 function storeOf(parts: Parts, actor: string): Store {
-  const { calls, keys, usage } = parts;
+  const { calls, keys, usage, now } = parts;
   const ask: Ask =
     (name) =>
     (...args) =>
-      calls.call(actor, name, ...args);
+      calls.call({ actor, at: now() }, name, ...args);
   const findKeyHolder = ask('findKeyHolder');
   const probeWrite = ask('probeWrite');
   // Rows recorded before are counted, whether they are written yet or not.
@@ -59,6 +64,11 @@ function storeOf(parts: Parts, actor: string): Store {
     usageSeries: askOfUsage('usageSeries'),
     recentUsage: askOfUsage('recentUsage'),
     memberActivity: askOfUsage('memberActivity'),
+
+    createInvite: (invite, at) => ask('createInvite')({ ...invite, actor }, at),
+    findDevice: (typed, at) => ask('findDevice')({ ...typed, actor }, at),
+    approveDevice: (approval, at) => ask('approveDevice')({ ...approval, actor }, at),
+    denyDevice: (typed, at) => ask('denyDevice')({ ...typed, actor }, at),
 
     isWritable: () =>
       probeWrite().then(
@@ -86,6 +96,7 @@ type Ask = <Name extends keyof Operations>(
 type OwnCalls = Pick<
   Store,
   | Exclude<keyof Store, keyof Operations>
+  | OfActor
   | 'findKeyHolder'
   | 'usageStats'
   | 'usageSeries'

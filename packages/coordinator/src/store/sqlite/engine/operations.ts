@@ -1,6 +1,7 @@
 /** The operations of the engine, each synchronous on its connection. */
 import type { SharingFacts } from '../../../core/access/sharing.js';
 import type { Store, UsageRow } from '../../port.js';
+import type { Act } from './audit-trail.js';
 
 /** The others are the client's own: it batches, probes, watches and closes. */
 interface Asked extends Omit<
@@ -11,16 +12,19 @@ interface Asked extends Omit<
   probeWrite(): Promise<void>;
 }
 
+/** Operations whose outcome depends on the actor, which the client adds to their argument. */
+export type OfActor = 'createInvite' | 'findDevice' | 'approveDevice' | 'denyDevice';
+
+type Arguments<Name extends keyof Asked> = Name extends OfActor
+  ? [subject: Parameters<Asked[Name]>[0] & Pick<Act, 'actor'>, now: number]
+  : Parameters<Asked[Name]>;
+
 export type Operations = {
-  readonly [Name in keyof Asked]: (
-    ...args: Parameters<Asked[Name]>
-  ) => Awaited<ReturnType<Asked[Name]>>;
+  readonly [Name in keyof Asked]: (...args: Arguments<Name>) => Awaited<ReturnType<Asked[Name]>>;
 };
 
-/** A call of an operation, as it is sent to the engine. */
-export interface Call {
-  /** For the audit log. */
-  readonly actor: string;
+/** A call of an operation, as it is sent to the engine. The actor is for the audit log. */
+export interface Call extends Act {
   readonly name: keyof Operations;
   readonly args: readonly unknown[];
 }

@@ -60,7 +60,7 @@ function creator(database: Database, trail: AuditTrail): Operations['createInvit
   const find = inviteFinder(database);
   const revoke = revoker(database, trail);
   const refusalOf = inviterLimits(database);
-  return ({ inviter = null, ...invite }, now) => {
+  return ({ inviter = null, actor, ...invite }, now) => {
     const { email, expiresAt } = invite;
     const refusal = inviter === null ? null : refusalOf(inviter, email, now);
     if (refusal !== null) return refusal;
@@ -68,7 +68,7 @@ function creator(database: Database, trail: AuditTrail): Operations['createInvit
     // One way in at a time: whoever makes the next one means it to be the one that counts.
     for (const earlier of openOnes.all({ email, now })) revoke(earlier, now);
     const id = ulid(now);
-    insert.run({ ...invite, id, now, actor: trail.actor });
+    insert.run({ ...invite, id, now, actor });
     const row = find('id', id);
     if (row === undefined) throw new Error(`the invite ${id} that was just made is not there`);
     const after = { role: row.role, network: row.network_name, expiresAt };

@@ -113,6 +113,10 @@ function finder(database: Database, trail: AuditTrail): Operations['findDevice']
   };
 }
 
+interface Guess extends TypedCode {
+  readonly actor: string;
+}
+
 interface Guesses {
   readonly wrong_tries: number;
   readonly last_at: number;
@@ -156,7 +160,7 @@ class WrongCodes {
     );
   }
 
-  lockOut(typed: TypedCode, now: number): LockedOut | null {
+  lockOut(typed: Guess, now: number): LockedOut | null {
     const waits = this.#guessersOf(typed).map(({ subject, maxWrongCodes }) => {
       const guesses = this.#find.get({ guesser: keyOf(subject), now });
       if (guesses === undefined || guesses.wrong_tries < maxWrongCodes) return 0;
@@ -166,7 +170,7 @@ class WrongCodes {
     return retryAfterMs > 0 ? { kind: 'locked', retryAfterMs } : null;
   }
 
-  count(typed: TypedCode, now: number): WrongCode {
+  count(typed: Guess, now: number): WrongCode {
     this.#forgetPast.run({ now });
     const left = this.#guessersOf(typed).map(({ subject, maxWrongCodes }) => {
       const wrongCodes = this.#count.get({ guesser: keyOf(subject), now })?.wrong_tries ?? 0;
@@ -180,8 +184,8 @@ class WrongCodes {
     return { kind: 'wrong', waiting, triesLeft: Math.min(...left) };
   }
 
-  #guessersOf({ address }: TypedCode): readonly Guesser[] {
-    const account = { subject: this.#actor(), maxWrongCodes: MAX_WRONG_CODES };
+  #guessersOf({ address, actor }: Guess): readonly Guesser[] {
+    const account = { subject: this.#subjectOf(actor), maxWrongCodes: MAX_WRONG_CODES };
     if (address === null) return [account];
     const id = addressGroup(address);
     if (address === '::1' || isLoopback(id)) return [account];
@@ -189,8 +193,7 @@ class WrongCodes {
     return [account, { subject, maxWrongCodes: MAX_WRONG_CODES_AN_ADDRESS }];
   }
 
-  #actor(): AuditSubject {
-    const { actor } = this.#trail;
+  #subjectOf(actor: string): AuditSubject {
     const [, memberId = ''] = /^member:(.*)$/.exec(actor) ?? [];
     const member = this.#findMember.get(memberId);
     if (member !== undefined) return { kind: 'user', id: memberId, name: member.name };
