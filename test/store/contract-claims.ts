@@ -1,4 +1,5 @@
 /** The part of the contract that is about giving jobs to providers. */
+import { ulid } from '@inference-gateway/shared/ids';
 import type { Member, NewJobItem, Store } from '@inference-gateway/coordinator/store/port';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LEASE_MS, claimed, heldBy, jobOf, newClaim, runningJob } from './dispatch-rows.js';
@@ -26,6 +27,13 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
 
     const submit = async (item: Partial<NewJobItem> = {}): Promise<string> =>
       (await submitJob(store(), anna.id, { item })).id;
+
+    const create = (on: Store, { idempotencyKey = null, limits = HUGE }: Attempt = {}) => {
+      const id = ulid(NOW);
+      const { jobId: _, ...claim } = newClaim(id);
+      const job = { ...newSubmission(anna.id), idempotencyKey, id, item: newItem(), claim };
+      return on.createJob(job, limits, NOW);
+    };
 
     describe('lanes', () => {
       test('jobs that the matcher cannot tell apart share a lane, and others do not', async () => {
@@ -93,6 +101,54 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
         expect(others.filter(({ id }) => !served.has(id))).toEqual([]);
         expect((await store().modelQueues(null))[0]?.queued).toBe(79 * 256 - 21);
       }, 60_000);
+    });
+
+    describe('a job that is created with its claim', () => {
+      test('is answered as it was created, and is claimed', async () => {
+        const body = Buffer.from(newItem().body).toString();
+        const created = await create(store());
+        if (created.kind !== 'created') throw new Error(created.kind);
+        const { value, position, claimed: taken } = created;
+        expect(value).toMatchObject({ status: 'QUEUED', attempts: 0 });
+        expect(position).toBeNull();
+        expect(taken?.[0].job).toMatchObject({ id: value.id, status: 'PROCESSING', attempts: 1 });
+        expect(Buffer.from(taken?.[1] ?? []).toString()).toBe(body);
+        expect(await jobOf(store(), value.id)).toEqual(taken?.[0].job);
+      });
+
+      test('of twelve with one key through two coordinators, one is created and claimed', async () => {
+        const stores = [store(), harness().peer('other')];
+        const outcomes = await Promise.all(
+          Array.from({ length: 12 }, (_, i) =>
+            create(stores[i % 2] ?? store(), { idempotencyKey: 'key' }),
+          ),
+        );
+        const [made, ...others] = outcomes.toSorted((one, other) =>
+          one.kind < other.kind ? -1 : 1,
+        );
+        expect(made).toMatchObject({ kind: 'created', claimed: [{ job: { attempts: 1 } }, {}] });
+        expect(others.map(({ kind }) => kind)).toEqual(others.map(() => 'replayed'));
+        expect(await store().laneHeads(10)).toEqual([]);
+      });
+
+      test('is neither created nor claimed if the queue is full', async () => {
+        expect(await create(store(), { limits: { jobs: 0, bytes: 0 } })).toMatchObject({
+          kind: 'queue_full',
+        });
+        expect(await store().modelQueues(null)).toEqual([]);
+      });
+
+      test('is created and has a position if the queue is paused', async () => {
+        const before = await submit();
+        await store().setQueuePaused(true);
+        const created = await create(store());
+        if (created.kind !== 'created') throw new Error(created.kind);
+        const ahead = [{ memberId: anna.id, jobs: 1 }];
+        expect(created.claimed).toBeNull();
+        expect(created.position).toEqual({ jobId: created.value.id, ahead });
+        const [head] = await store().laneHeads(10);
+        expect(head?.jobs.map(({ id }) => id)).toEqual([before, created.value.id]);
+      });
     });
 
     describe('claims', () => {
@@ -235,4 +291,9 @@ async function claimNext(store: Store): Promise<string> {
     .toSorted((a, b) => a.fairKey - b.fairKey || (a.id < b.id ? -1 : 1));
   if (first === undefined) throw new Error('the queue is empty');
   return (await claimed(store, first.id)).job.memberId;
+}
+
+interface Attempt {
+  readonly idempotencyKey?: string | null;
+  readonly limits?: typeof HUGE;
 }

@@ -56,7 +56,8 @@ export function describeJobs(adapter: string, store: () => Store): void {
         error: null,
         firstAssetId: null,
       };
-      expect(outcome).toEqual({ kind: 'created', value: job });
+      const position = { jobId: id, ahead: [] };
+      expect(outcome).toEqual({ kind: 'created', value: job, claimed: null, position });
       const [listed] = await store().listJobs({ ...NEWEST_JOBS, memberId: anna });
       expect(listed).toEqual(job);
       const found = await store().findJob(listed?.id ?? '', anna);

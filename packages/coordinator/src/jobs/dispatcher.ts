@@ -11,7 +11,7 @@ import type { Lane, LaneHead } from '../core/jobs/lane.js';
 import type { Candidate } from '../core/routing/match.js';
 import type { Budget } from '../core/usage/budget.js';
 import type { Reservation, Links } from '../core/routing/links.js';
-import type { DispatchStore, NewClaim } from '../store/port.js';
+import type { Claimed, DispatchStore, NewClaim } from '../store/port.js';
 import type { JobRuns } from './claims.js';
 import type { Upkeep } from './upkeep.js';
 
@@ -37,6 +37,14 @@ export interface DispatcherParts {
 interface Booked extends PlannedClaim {
   readonly reservation: Reservation;
   readonly claim: NewClaim;
+}
+
+/** A slot for a job that is about to be created. */
+interface Express {
+  /** What the job is to be created with. */
+  readonly claim: NewClaim;
+  /** Must be called once: starts the run, or releases the slot if the claim was not made. */
+  readonly settle: (claimed: Claimed | null) => void;
 }
 
 export class Dispatcher {
@@ -75,23 +83,17 @@ export class Dispatcher {
   };
 
   /**
-   * Takes a slot for a job that is about to be submitted, if no other work waits for it. The
-   * returned function claims the job: called in the turn in which the store is asked to create it,
-   * both share one commit, and a job that is not created cannot be claimed. Null: the job is queued
-   * as every other.
+   * Takes a slot for a job that is about to be created, if no other work waits for it. Null: the job
+   * is queued as every other.
    */
-  express(head: LaneHead): (() => void) | null {
+  express(head: LaneHead): Express | null {
     const { upkeep, claims } = this.#parts;
     if (!this.#isSettled || upkeep.isPaused || !claims) return null;
     const plan = planClaims([head], (lane) => this.#candidatesOf(lane), 1);
     const [planned] = this.#affordable(plan);
-    const booked = planned === undefined ? [] : this.#book(planned);
-    if (booked.length === 0) return null;
-    return () => {
-      this.#claim(booked).catch((err: unknown) => {
-        this.#parts.logger.warn({ err }, 'a new job cannot be claimed now');
-      });
-    };
+    const [booked] = planned === undefined ? [] : this.#book(planned);
+    if (booked === undefined) return null;
+    return { claim: booked.claim, settle: (claimed) => this.#settle(booked, claimed) };
   }
 
   /**
@@ -195,16 +197,17 @@ export class Dispatcher {
   }
 
   async #claim(booked: readonly Booked[]): Promise<void> {
-    const { store, runs } = this.#parts;
+    const { store } = this.#parts;
     const claims = booked.map(({ claim }) => claim);
     const claimed = await store.claimJobs(claims, Date.now()).catch((error: unknown) => {
       for (const { reservation } of booked) reservation.release();
       throw error;
     });
-    for (const [i, { reservation, choice }] of booked.entries()) {
-      const won = claimed[i] ?? null;
-      if (won === null) reservation.release();
-      else runs.start(...won, { choice, reservation });
-    }
+    for (const [i, one] of booked.entries()) this.#settle(one, claimed[i] ?? null);
+  }
+
+  #settle({ reservation, choice }: Booked, claimed: Claimed | null): void {
+    if (claimed === null) reservation.release();
+    else this.#parts.runs.start(...claimed, { choice, reservation });
   }
 }

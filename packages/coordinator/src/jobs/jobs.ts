@@ -103,24 +103,26 @@ export class Jobs implements JobActions, ClaimKeeper {
     const { store } = this.#parts;
     const now = Date.now();
     const id = ulid(now);
-    const claim = this.#dispatcher.express(headOf({ id, now, submitter, item }));
-    const submission = { ...this.#submission(submitter), id, item };
-    // All in one turn, and so in one commit: it is created, gets its position, and may be claimed.
-    const creating = store.createJob(submission, this.#limits, now);
-    const placing = store.queuePositions([id]);
-    if (claim !== null) claim();
-    const [created, places] = await Promise.all([creating, placing]);
-    if (claim === null) this.#dispatcher.wake();
+    const express = this.#dispatcher.express(headOf({ id, now, submitter, item }));
+    const claim = express?.claim ?? null;
+    const submission = { ...this.#submission(submitter), id, item, claim };
+    const created = await store.createJob(submission, this.#limits, now).catch((error: unknown) => {
+      express?.settle(null);
+      throw error;
+    });
+    const claimed = created.kind === 'created' ? created.claimed : null;
+    express?.settle(claimed);
+    if (claimed === null) this.#dispatcher.wake();
     if (created.kind === 'queue_full') return created;
     this.#parts.onMoved(submitter.memberId);
     const { kind, value: job } = created;
-    if (kind === 'created') {
-      // Its own slot is already taken: without this, it would seem to wait for a slot.
-      if (claim !== null) return { kind, value: { job, waiting: ABOUT_TO_START } };
-      const waiting = await this.#waitingOf(job, places[0] ?? null, new Reach(this.#parts));
-      return { kind, value: { job, waiting } };
+    if (kind === 'replayed') {
+      return { kind, value: { job, waiting: (await this.waiting([job])).get(job.id) ?? null } };
     }
-    return { kind, value: { job, waiting: (await this.waiting([job])).get(job.id) ?? null } };
+    // Its own slot is already taken: without this, it would seem to wait for a slot.
+    if (claimed !== null) return { kind, value: { job, waiting: ABOUT_TO_START } };
+    const waiting = await this.#waitingOf(job, created.position, new Reach(this.#parts));
+    return { kind, value: { job, waiting } };
   }
 
   async submitBatch(

@@ -7,7 +7,14 @@ import type { JobError } from '../core/jobs/job.js';
 import type { LaneHead } from '../core/jobs/lane.js';
 import type { RequestSize, UsageNumbers } from '../core/usage/usage-bounds.js';
 import type { Asset, AssetLimits } from './asset-store.js';
-import type { Job } from './job-store.js';
+import type {
+  Job,
+  NewJobItem,
+  QueueFull,
+  QueueLimits,
+  QueuePosition,
+  Submission,
+} from './job-store.js';
 import type { UsageRow } from './usage-store.js';
 
 export interface NewClaim {
@@ -46,6 +53,27 @@ export interface ClaimedJob extends HeldClaim {
   /** Limits of a resumed text job, whose request is not read again. */
   readonly request?: RequestSize;
 }
+
+/** A claimed job, and its request body. */
+export type Claimed = readonly [ClaimedJob, Uint8Array];
+
+export interface JobSubmission extends Submission {
+  readonly id: string;
+  readonly item: NewJobItem;
+  readonly claim?: Omit<NewClaim, 'jobId'> | null;
+}
+
+export type CreateOutcome =
+  | {
+      readonly kind: 'created';
+      /** As it was created, before its claim. */
+      readonly value: Job;
+      readonly claimed: Claimed | null;
+      /** Null if it is claimed. */
+      readonly position: QueuePosition | null;
+    }
+  | { readonly kind: 'replayed'; readonly value: Job }
+  | QueueFull;
 
 /** The usage of a run, without what the job's row has. */
 export type JobUsage = Omit<UsageNumbers, 'queueMs' | 'totalMs'>;
@@ -129,16 +157,19 @@ export interface ExpireRequest {
 }
 
 export interface DispatchStore {
+  /**
+   * Creates one QUEUED job with this id, a new ULID, and makes its claim, if one is given and the
+   * queue is not paused: both or neither. If the idempotency key has been used before, nothing is
+   * created or claimed, and the job of that submission is returned in its current state.
+   */
+  createJob(submission: JobSubmission, limits: QueueLimits, now: number): Promise<CreateOutcome>;
   /** The first jobs of every lane that may run now, at most `perLane` of each. */
   laneHeads(perLane: number): Promise<readonly LaneHead[]>;
   /**
    * One outcome per claim, in order: the claimed job with its request body, or null if it can no
    * longer be claimed.
    */
-  claimJobs(
-    claims: readonly NewClaim[],
-    now: number,
-  ): Promise<readonly (readonly [ClaimedJob, Uint8Array] | null)[]>;
+  claimJobs(claims: readonly NewClaim[], now: number): Promise<readonly (Claimed | null)[]>;
   /** False if the claim is not current, or a newer link holds it. */
   acceptJob(claim: HeldClaim, runDeadline: number, now: number): Promise<boolean>;
   /** Gives the job back; its attempt does not count. */

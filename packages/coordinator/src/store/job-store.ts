@@ -166,15 +166,6 @@ export type RetryOutcome =
   | QueueFull;
 
 export interface JobStore {
-  /**
-   * Creates one QUEUED job with this id, a new ULID. If the idempotency key has been used before,
-   * nothing is created, and the job of that submission is returned in its current state.
-   */
-  createJob(
-    submission: Submission & { readonly id: string; readonly item: NewJobItem },
-    limits: QueueLimits,
-    now: number,
-  ): Promise<SubmitOutcome<Job>>;
   /** Creates the batch and all its jobs, or nothing. */
   createBatch(
     submission: Submission & {

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { ClaimedJob, NewClaim } from '../../port.js';
+import type { Claimed, ClaimedJob, NewClaim } from '../../port.js';
 import { JOB_COLUMNS, toJob } from './job-rows.js';
 import type { JobRow } from './job-rows.js';
 import type { Operations } from '../engine/operations.js';
@@ -69,9 +69,7 @@ export function claimOperations(database: Database, nodeId: string): ClaimOperat
   };
 }
 
-type Claimed = readonly [ClaimedJob, Uint8Array] | null;
-
-function claimer(database: Database): (claim: NewClaim, now: number) => Claimed {
+export function claimer(database: Database): (claim: NewClaim, now: number) => Claimed | null {
   // A current exclusion is kept: a release by the next provider must not end it.
   const take = database.prepare<Omit<NewClaim, 'isOwn'> & { now: number }, ClaimedRow>(
     `update jobs set

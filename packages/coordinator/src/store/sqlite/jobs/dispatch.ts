@@ -8,6 +8,7 @@ import { lostClaimOperations } from './lost-claims.js';
 import type { Operations } from '../engine/operations.js';
 import { assetWriter } from '../assets/assets.js';
 import { queueOperations } from './queue.js';
+import { jobCreator } from './jobs.js';
 import { jobEnds } from './job-end.js';
 import type { JobRow, LaneColumns } from './job-rows.js';
 import { JOB_COLUMNS, laneHeadKey, parseLane } from './job-rows.js';
@@ -20,6 +21,7 @@ export function dispatchOperations(
   nodeId: string,
 ): Pick<Operations, keyof DispatchStore> {
   return {
+    createJob: jobCreator(database),
     laneHeads: laneReader(database),
     ...claimOperations(database, nodeId),
     ...finishOperations(database),

@@ -4,6 +4,7 @@ import type { FailedAttempt, JobStatus } from '../../../core/jobs/job.js';
 import type { Job, QueueLimits, JobQuery, ListOrder, PageQuery } from '../../port.js';
 import { ASSET_COLUMNS, toAsset } from '../assets/assets.js';
 import type { AssetRow } from '../assets/assets.js';
+import { claimer } from './claims.js';
 import { jobFinder, toJob, enqueueKeys, JOB_COLUMNS } from './job-rows.js';
 import type { JobRow } from './job-rows.js';
 import type { Operations } from '../engine/operations.js';
@@ -13,7 +14,6 @@ import { jobTransitions } from './transitions.js';
 
 type JobOperations = Pick<
   Operations,
-  | 'createJob'
   | 'findJob'
   | 'findJobBody'
   | 'listJobs'
@@ -26,7 +26,6 @@ type JobOperations = Pick<
 
 export function jobOperations(database: Database): JobOperations {
   return {
-    createJob: jobCreator(database),
     findSubmittedJob: submittedJobFinder(database),
     findJob: jobReader(database),
     findJobBody: bodyReader(database),
@@ -42,11 +41,13 @@ export function jobOperations(database: Database): JobOperations {
  * The idempotency key and the limits are read first. Only this connection writes, and an operation
  * runs without a pause: what was read still holds at the insert, which the unique index guards.
  */
-function jobCreator(database: Database): Operations['createJob'] {
+export function jobCreator(database: Database): Operations['createJob'] {
   const { replayed, writeJob, writeSubject } = submissionWriter(database);
+  const claimJob = claimer(database);
+  const positionsOf = queuePositions(database);
   const refusalOf = queueLimitReader(database);
   const find = jobFinder(database);
-  return (submission, limits, now) => {
+  return ({ claim = null, ...submission }, limits, now) => {
     const { id, memberId, item } = submission;
     const known = replayed('job', submission);
     if (known !== null) return { kind: 'replayed', value: written(known) };
@@ -54,7 +55,10 @@ function jobCreator(database: Database): Operations['createJob'] {
     if (refusal !== null) return refusal;
     writeJob({ id, submission, item, batch: null }, now);
     writeSubject({ kind: 'job', id }, submission);
-    return { kind: 'created', value: written(id) };
+    const value = written(id);
+    const claimed = claim && claimJob({ ...claim, jobId: id }, now);
+    const [position = null] = claimed === null ? positionsOf([id]) : [];
+    return { kind: 'created', value, claimed, position };
   };
 
   function written(id: string): Job {
