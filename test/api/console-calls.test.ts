@@ -112,6 +112,8 @@ describe('below /api/console a session is served as a key is below /v1', () => {
   it('with speech and pictures, whose files the page fetches by their mere address', async () => {
     const spoken = await post(anna, { model: 'kokoro', input: 'Hello' }, { path: SPEECH_PATH });
     expect(spoken.headers.get('content-type')).toBe('audio/wav');
+    // The file is there when the answer has ended.
+    await spoken.arrayBuffer();
     const drawn = await post(anna, { model: 'sd', prompt: 'a cat' }, { path: IMAGES_PATH });
     const { data } = (await drawn.json()) as ImageList;
     const files = [spoken.headers.get('x-asset-url'), data[0]?.url].map(

@@ -87,8 +87,14 @@ describe('without a session nothing is told', () => {
     const own = await startGateway({ assetsAccess: 'link' });
     const over = visitorWith(own, `gateway_session=${newSecret('gws')}`);
     const secret = await assetLinkSecret(own.dataDir);
-    const parts = { secret, access: 'link', lifetimeMs: 60_000, publicUrl: () => '' } as const;
-    const response = await over.fetch(new AssetLinks(parts).urlsFor(null)('nothing'));
+    const links = new AssetLinks({
+      secret,
+      access: 'link',
+      lifetimeMs: 60_000,
+      publicUrl: () => '',
+      now: Date.now,
+    });
+    const response = await over.fetch(links.urlsFor(null)('nothing'));
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(await failureOf(response)).toMatchObject({ status: 404, code: 'asset_not_found' });
     expect((await over.fetch(`${ASSETS}/nothing`)).status).toBe(401);

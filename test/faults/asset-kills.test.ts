@@ -27,7 +27,9 @@ test.each(['long', 'short'] as const)(
       const store = await openStore(dataDir);
       try {
         if (retention === 'long') await expectKept(store, answered);
-        const { faults } = await createAdminAssets(openByteStore(dataDir), store).verify();
+        const { faults } = await createAdminAssets(openByteStore(dataDir), store).verify(
+          Date.now(),
+        );
         expect(faults).toEqual([]);
         leftOver += await sweepAll(dataDir, store);
       } finally {

@@ -1,7 +1,7 @@
 import { Upkeep } from '@inference-gateway/coordinator/jobs/upkeep';
-import type { Clocks } from '@inference-gateway/coordinator/jobs/upkeep';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Job, Store } from '@inference-gateway/coordinator/store/port';
+import type { Clock } from '@inference-gateway/shared/clock';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { BROKEN, SESSION, submitJob } from '../store/job-rows.js';
@@ -13,18 +13,14 @@ const HOUR_MS = 3_600_000;
 const TICK_MS = 1_000;
 const SWEPT_WITHIN_MS = 5_000;
 
-/** Clocks that a test moves: both together, or the wall clock alone. */
-class MovedClocks implements Clocks {
+/** A clock that a test moves: both times together, or the wall clock alone. */
+class MovedClock implements Clock {
   #wall = NOW;
   #steady = 1_000_000;
 
-  wall(): number {
-    return this.#wall;
-  }
+  readonly now = (): number => this.#wall;
 
-  steady(): number {
-    return this.#steady;
-  }
+  readonly steady = (): number => this.#steady;
 
   pass(ms: number): void {
     this.#wall += ms;
@@ -38,7 +34,7 @@ class MovedClocks implements Clocks {
 
 let store: Store;
 let anna: string;
-let clocks: MovedClocks;
+let clock: MovedClock;
 let upkeep: Upkeep;
 let ended: Job[];
 
@@ -50,7 +46,7 @@ beforeEach(async () => {
   const { id: providerId } = await createProvider(store, { ownerId: anna });
   await serve(store, providerId);
   await store.endLink({ providerId, linkId: 'link' }, NOW);
-  clocks = new MovedClocks();
+  clock = new MovedClock();
   ended = [];
   upkeep = newUpkeep(LEASE_MS);
 });
@@ -59,7 +55,7 @@ function newUpkeep(leaseMs: number): Upkeep {
   return new Upkeep({
     store,
     links: { candidates: () => [], shared: () => ({ ownerId: anna, closed: false, shares: [] }) },
-    clocks,
+    clock,
     leaseMs,
     noProviderMs: HOUR_MS,
     retentionMs: 30 * 24 * HOUR_MS,
@@ -73,7 +69,7 @@ function newUpkeep(leaseMs: number): Upkeep {
 /** Lets time pass as a running coordinator sees it. */
 async function ticks(forMs: number, stepMs = TICK_MS): Promise<void> {
   for (let ms = 0; ms < forMs; ms += stepMs) {
-    clocks.pass(stepMs);
+    clock.pass(stepMs);
     await upkeep.tick();
   }
 }
@@ -85,7 +81,7 @@ const wait = (ms: number) => ticks(ms, 10 * TICK_MS);
 async function startRunning() {
   await upkeep.tick();
   const running = await runningJob(store, anna, {
-    claim: { leaseUntil: clocks.wall() + LEASE_MS },
+    claim: { leaseUntil: clock.now() + LEASE_MS },
   });
   await ticks(10_000);
   return running;
@@ -97,17 +93,17 @@ describe.each([
 ])('a wall clock that is set %s', (_, byMs) => {
   it('sweeps no job that runs', async () => {
     const { job, claimId } = await startRunning();
-    clocks.setWall(byMs);
+    clock.setWall(byMs);
     await ticks(LEASE_MS - SWEPT_WITHIN_MS);
     expect((await jobOf(store, job.id)).status).toBe('PROCESSING');
     expect(ended).toEqual([]);
-    const finished = await store.finishJob(newFinish(claimId), clocks.wall());
+    const finished = await store.finishJob(newFinish(claimId), clock.now());
     expect(finished.kind).toBe('stored');
   });
 
   it('leaves no job with an agent that is lost', async () => {
     const { job } = await startRunning();
-    clocks.setWall(byMs);
+    clock.setWall(byMs);
     await ticks(LEASE_MS + 2 * SWEPT_WITHIN_MS);
     expect(await jobOf(store, job.id)).toMatchObject({ status: 'QUEUED', attempts: 1 });
     expect(ended).toHaveLength(1);
@@ -115,11 +111,11 @@ describe.each([
 
   it('leaves no job with an agent that is lost after its next heartbeat', async () => {
     const { job, claimId } = await startRunning();
-    clocks.setWall(byMs);
+    clock.setWall(byMs);
     await ticks(TICK_MS);
-    const leaseUntil = clocks.wall() + LEASE_MS;
+    const leaseUntil = clock.now() + LEASE_MS;
     const renewal = { providerId: 'den', linkId: SESSION, claimIds: [claimId], leaseUntil };
-    expect(await store.renewClaims(renewal, clocks.wall())).toEqual([]);
+    expect(await store.renewClaims(renewal, clock.now())).toEqual([]);
     await ticks(LEASE_MS + 2 * SWEPT_WITHIN_MS);
     expect((await jobOf(store, job.id)).status).toBe('QUEUED');
   });
@@ -127,19 +123,19 @@ describe.each([
   it('keeps no job from being tried again', async () => {
     const { job, claimId } = await startRunning();
     const failure = { claimId, linkId: SESSION, retryable: true, error: BROKEN, random: 1 };
-    await store.failJob(failure, clocks.wall());
+    await store.failJob(failure, clock.now());
     expect((await jobOf(store, job.id)).notBefore).not.toBeNull();
-    clocks.setWall(byMs);
+    clock.setWall(byMs);
     await ticks(TICK_MS);
-    await claimed(store, job.id, { now: clocks.wall(), leaseUntil: clocks.wall() + LEASE_MS });
+    await claimed(store, job.id, { now: clock.now(), leaseUntil: clock.now() + LEASE_MS });
     expect((await jobOf(store, job.id)).status).toBe('PROCESSING');
   });
 
   it('gives up no job that waits for its provider', async () => {
     await upkeep.tick();
-    const { id } = await submitJob(store, anna, { now: clocks.wall() });
+    const { id } = await submitJob(store, anna, { now: clock.now() });
     await ticks(10_000);
-    clocks.setWall(byMs);
+    clock.setWall(byMs);
     await wait(10 * 60_000);
     expect((await jobOf(store, id)).status).toBe('QUEUED');
   });
@@ -148,7 +144,7 @@ describe.each([
 describe('a process that stood still', () => {
   it('longer than a lease sweeps nothing before agents could be heard', async () => {
     const { job } = await startRunning();
-    clocks.pass(2 * LEASE_MS);
+    clock.pass(2 * LEASE_MS);
     await upkeep.tick();
     expect((await jobOf(store, job.id)).status).toBe('PROCESSING');
     await ticks(LEASE_MS + 2 * SWEPT_WITHIN_MS);
@@ -160,10 +156,10 @@ describe('a process that stood still', () => {
     upkeep = newUpkeep(leaseMs);
     await upkeep.tick();
     const { job } = await runningJob(store, anna, {
-      claim: { leaseUntil: clocks.wall() + leaseMs },
+      claim: { leaseUntil: clock.now() + leaseMs },
     });
     await ticks(1_000);
-    clocks.pass(12_000);
+    clock.pass(12_000);
     await upkeep.tick();
     expect((await jobOf(store, job.id)).status).toBe('PROCESSING');
     await ticks(2 * leaseMs);
@@ -172,8 +168,8 @@ describe('a process that stood still', () => {
 
   it('over night gives up no job whose provider was seen before', async () => {
     await upkeep.tick();
-    const { id } = await submitJob(store, anna, { now: clocks.wall() });
-    clocks.pass(9 * HOUR_MS);
+    const { id } = await submitJob(store, anna, { now: clock.now() });
+    clock.pass(9 * HOUR_MS);
     await wait(10 * 60_000);
     expect((await jobOf(store, id)).status).toBe('QUEUED');
     await wait(HOUR_MS);

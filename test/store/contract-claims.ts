@@ -116,7 +116,7 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
         expect(await jobOf(store(), value.id)).toEqual(taken?.[0].job);
       });
 
-      test('of twelve with one key through two coordinators, one is created and claimed', async () => {
+      test('of twelve with one key by two coordinators, one is created and claimed', async () => {
         const stores = [store(), harness().peer('other')];
         const outcomes = await Promise.all(
           Array.from({ length: 12 }, (_, i) =>

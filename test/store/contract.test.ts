@@ -39,7 +39,9 @@ describeStore('SQLite', async () => {
     peer(nodeId) {
       const file = join(dataDir, DATABASE_FILE);
       // In a thread: the two are at work at the same time.
-      const peer = createSqliteStore(runInThread({ databaseFile: file, nodeId }));
+      const peer = createSqliteStore(runInThread({ databaseFile: file, nodeId }), {
+        now: Date.now,
+      });
       current.peers.push(peer);
       return peer;
     },

@@ -49,6 +49,7 @@ export async function openLibrary(options: LibraryOptions = {}): Promise<OpenLib
     durations,
     maxBytes,
     retentionMs,
+    now: Date.now,
     logger,
   });
   // The sweep at the start must not see the test's files.

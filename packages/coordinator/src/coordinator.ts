@@ -1,4 +1,6 @@
 /** Assembles the coordinator; `main` and the tests start the same object. */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
+import type { Clock } from '@inference-gateway/shared/clock';
 import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import type { Logger } from '@inference-gateway/shared/program/logger';
@@ -81,36 +83,47 @@ const RECONNECT_AFTER_MS = 1_000;
 interface StartOptions {
   /** False: a commit blocks the event loop. For tests, in which the thread is most of the start. */
   readonly storeInThread?: boolean;
+  readonly clock?: Clock;
 }
 
 /** Opens the data folder and listens. Throws a `CommandError` if either is in use. */
 export async function startCoordinator(
   config: Config,
-  { storeInThread = true }: StartOptions = {},
+  { storeInThread = true, clock = SYSTEM_CLOCK }: StartOptions = {},
 ): Promise<Coordinator> {
   const logger = createLogger(config.logLevel);
   const store = await openStore(config.dataDir, {
     inThread: storeInThread,
+    now: clock.now,
     onUsageLost: (rows, reason) => logger.error({ rows, reason }, 'usage rows lost'),
   });
   try {
-    return await assemble(config, store, logger);
+    return await assemble(config, { store, clock, logger });
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-async function assemble(config: Config, store: Store, logger: Logger): Promise<Coordinator> {
-  const registry = new Registry(await store.listProviders(), { ...config, store, logger });
+/** What every part is built on. */
+interface Base {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+async function assemble(config: Config, base: Base): Promise<Coordinator> {
+  const { store, clock, logger } = base;
+  const { now } = clock;
+  const registry = new Registry(await store.listProviders(), { ...config, store, now, logger });
   const relay = new Relay(registry, config);
-  const authentication = new Authentication(store);
+  const authentication = new Authentication(store, clock);
   const counted = countedOf(registry, relay);
   const exposition = await expose(config, counted, logger);
-  const stores = openByteStores(config, store, logger);
+  const stores = openByteStores(config, base);
   // Called with a request, when the server already listens.
   const publicUrl = (): string => config.publicUrl ?? address;
-  const sessions = new ConsoleSessions(store, new SessionCookie(publicUrl));
+  const sessions = new ConsoleSessions({ store, cookie: new SessionCookie(publicUrl), now });
   const ownOrigins = (): readonly string[] => [...new Set([publicUrl(), address])];
   const live = new LiveHints({ ...config, sessions, ownOrigins, logger });
   registry.onCapacity(live.capacityChanged);
@@ -123,16 +136,24 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
     access: config.assetsAccess,
     lifetimeMs: config.assetsLinkMs,
     publicUrl,
+    now,
   });
-  const shared = { config, store, logger, exposition, publicUrl, assetLinks, budget };
+  const shared = { ...base, config, exposition, publicUrl, assetLinks, budget };
   const onMoved = live.jobsMoved;
-  await store.startNode(Date.now());
+  await store.startNode(now());
   // Before the queue starts, which uses it to decide who may serve a job.
   await followSharing(store, registry);
   const queued = openQueuedWork({ ...shared, links: registry, library, onMoved });
   const { jobs } = queued;
   const findProvider = (token: string) => store.findProviderByToken(hashSecret(token));
-  const links = new LinkServer({ registry, timing: config, claims: jobs, logger, findProvider });
+  const links = new LinkServer({
+    registry,
+    timing: config,
+    claims: jobs,
+    now,
+    logger,
+    findProvider,
+  });
   const setup = new SetupLink(config.dataDir, (await store.listMembers()).length > 0);
   let draining = false;
   const isDraining = (): boolean => draining;
@@ -156,7 +177,7 @@ async function assemble(config: Config, store: Store, logger: Logger): Promise<C
   exposition.watch(server);
   const address = addressOf(server, config.host);
   const { files } = stores;
-  const adminParts = partsOfAdmin({ config, store, files, registry, jobs, setup, address });
+  const adminParts = partsOfAdmin({ config, store, files, registry, jobs, setup, address, now });
   const parts = { links, live, relay, queued, registry, server, drainMs: config.drainMs };
   const admin = await serveAdmin(config.dataDir, adminParts).catch(async (error: unknown) => {
     // Otherwise the process would continue to listen with its database closed.
@@ -195,12 +216,10 @@ async function followSharing(store: Store, registry: Registry): Promise<void> {
   registry.follow(await store.sharingFacts());
 }
 
-interface HandlerParts {
+interface HandlerParts extends Base {
   readonly config: Config;
   readonly budget: Budget;
   readonly large: LargeBodies;
-  readonly store: Store;
-  readonly logger: Logger;
   readonly registry: Registry;
   readonly relay: Relay;
   readonly jobs: Jobs;
@@ -219,12 +238,13 @@ interface HandlerParts {
 
 /** The HTTP server. */
 function handlerOf(parts: HandlerParts): RequestListener {
-  const { config, store, logger, registry, relay, exposition, stores } = parts;
+  const { config, store, clock, logger, registry, relay, exposition, stores } = parts;
   const { authentication, jobs, isDraining, publicUrl } = parts;
   const { uploads, library, durations } = stores;
   const bodies = new JsonBodies(config, parts);
-  const meter = meterInto(store, exposition);
+  const meter = meterInto(store, exposition, clock);
   const app = createApp({
+    clock,
     logger,
     authentication,
     rate: new RateLimit(config.rateLimitRequests, config.rateLimitWindowMs),
@@ -338,11 +358,12 @@ interface ByteStores {
 }
 
 /** Requires the lock of the data folder. */
-function openByteStores(config: Config, store: Store, logger: Logger): ByteStores {
+function openByteStores(config: Config, { store, clock, logger }: Base): ByteStores {
   const { dataDir, assetsMaxBytes: maxBytes, retentionMs } = config;
+  const limits = { maxBytes, retentionMs, now: clock.now, logger };
   const durations = new DurationMeter();
   const files = openByteStore(dataDir);
-  const library = new AssetLibrary({ files, store, durations, maxBytes, retentionMs, logger });
+  const library = new AssetLibrary({ files, store, durations, ...limits });
   return {
     uploads: new Uploads(new Spool(join(dataDir, 'uploads'))),
     files,
@@ -356,9 +377,8 @@ function openByteStores(config: Config, store: Store, logger: Logger): ByteStore
 }
 
 // Jobs, and the webhooks about their end.
-interface QueuedWorkParts {
+interface QueuedWorkParts extends Base {
   readonly config: Config;
-  readonly store: Store;
   readonly links: Links;
   readonly library: AssetLibrary;
   readonly exposition: Exposition;
@@ -367,7 +387,6 @@ interface QueuedWorkParts {
   readonly budget: Budget;
   /** A job of the member was created or changed its state. */
   readonly onMoved: (memberId: string | null) => void;
-  readonly logger: Logger;
 }
 
 interface QueuedWork {
@@ -379,9 +398,10 @@ interface QueuedWork {
 }
 
 function openQueuedWork(parts: QueuedWorkParts): QueuedWork {
-  const { config, store, links, library, budget, exposition, assetLinks, logger } = parts;
+  const { config, store, links, library, budget, exposition, assetLinks, clock, logger } = parts;
   const webhooks = openWebhooks({
     store,
+    now: clock.now,
     logger,
     config,
     present: {
@@ -399,6 +419,7 @@ function openQueuedWork(parts: QueuedWorkParts): QueuedWork {
     library,
     budget,
     settings: config,
+    clock,
     logger,
     onMoved: parts.onMoved,
     onEnded: (usage) => {
@@ -424,11 +445,12 @@ interface RunningParts {
   readonly jobs: Jobs;
   readonly setup: SetupLink;
   readonly address: string;
+  readonly now: () => number;
 }
 
 /** The context of the administrative operations of a running coordinator. */
 function partsOfAdmin(running: RunningParts): AdminParts {
-  const { config, store, files, registry, jobs, setup, address } = running;
+  const { config, store, files, registry, jobs, setup, address, now } = running;
   return {
     store,
     links: registry,
@@ -440,7 +462,7 @@ function partsOfAdmin(running: RunningParts): AdminParts {
     jobActions: jobs,
     retention: config,
     asyncEnabled: config.asyncEnabled,
-    now: Date.now,
+    now,
   };
 }
 

@@ -2,6 +2,7 @@
  * Connects the metrics to the coordinator: their sources, and where they are exposed. Nothing is
  * counted unless a setting enables them.
  */
+import type { Clock } from '@inference-gateway/shared/clock';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { readPackageVersion } from '@inference-gateway/shared/program/versions';
 import type { Server } from 'node:http';
@@ -92,10 +93,14 @@ export class Exposition {
 type Meter = (work: Call, outcome: Outcome, measures: Measures) => void;
 
 /** Row and metrics are updated at the same moment, so that they always agree. */
-export function meterInto(store: Pick<Store, 'recordUsage'>, exposition: Exposition): Meter {
+export function meterInto(
+  store: Pick<Store, 'recordUsage'>,
+  exposition: Exposition,
+  { now }: Clock,
+): Meter {
   return (work, outcome, measures) => {
     const write = (tokens: MeteredTokens): void => {
-      const row = toUsageRow(work, outcome, { ...measures, tokens });
+      const row = toUsageRow(work, outcome, { ...measures, tokens, at: now() });
       store.recordUsage([row]);
       exposition.observe(work, row);
     };
@@ -107,12 +112,12 @@ export function meterInto(store: Pick<Store, 'recordUsage'>, exposition: Exposit
 function toUsageRow(
   work: Call,
   outcome: Outcome,
-  { tokens, ...measures }: Measures & { readonly tokens: MeteredTokens },
+  { tokens, at, ...measures }: Measures & { readonly tokens: MeteredTokens; readonly at: number },
 ): UsageRow {
   const { queueMs, firstByteMs, totalMs } = outcome;
   return {
     requestId: work.requestId,
-    at: Date.now(),
+    at,
     memberId: work.caller.memberId,
     keyId: work.caller.keyId,
     providerId: outcome.providerId,

@@ -20,13 +20,13 @@ test('a folder in order has no faults', async () => {
   await keepBytes(open, factsOf(open.anna), 'one');
   await keepBytes(open, factsOf(open.ben), 'two');
   const admin = createAdminAssets(open.files, open.store);
-  expect(await admin.verify()).toEqual({ checked: 2, faults: [] });
+  expect(await admin.verify(Date.now())).toEqual({ checked: 2, faults: [] });
 });
 
 test('an empty folder, and none at all, have nothing to check', async () => {
   const open = await openLibrary();
   const admin = createAdminAssets(open.files, open.store);
-  expect(await admin.verify()).toEqual({ checked: 0, faults: [] });
+  expect(await admin.verify(Date.now())).toEqual({ checked: 0, faults: [] });
   expect(await admin.prune(Date.now(), false)).toEqual({ expired: 0, orphans: 0, bytes: 0 });
 });
 
@@ -41,7 +41,7 @@ test('what is missing, cut off, changed or without a row is told by its id', asy
   await appendFile(open.files.path(longer), '!');
   await writeFile(open.files.path(changed), 'CHANGED');
   const lost = await orphan(open, 5);
-  const { checked, faults } = await createAdminAssets(open.files, open.store).verify();
+  const { checked, faults } = await createAdminAssets(open.files, open.store).verify(Date.now());
   expect(checked).toBe(4);
   const told = new Map(faults.map(({ id, fault, detail }) => [id, `${fault}: ${detail}`]));
   expect(told.size).toBe(4);
@@ -57,7 +57,7 @@ test('more than one page of rows is checked', async () => {
     Promise.all(Array.from({ length: 10 }, () => keepBytes(open, factsOf(open.anna), 'x')));
   for (let i = 0; i < 51; i++) await makeTen();
   const admin = createAdminAssets(open.files, open.store);
-  expect(await admin.verify()).toEqual({ checked: 510, faults: [] });
+  expect(await admin.verify(Date.now())).toEqual({ checked: 510, faults: [] });
 });
 
 test('pruning counts what it would delete, deletes as much, and then finds nothing', async () => {

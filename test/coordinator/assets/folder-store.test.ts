@@ -189,7 +189,7 @@ describe('files', () => {
     await Promise.all([old.write(Buffer.from('x')), young.write(Buffer.from('x'))]);
     const then = (Date.now() - HOUR_MS) / 1000 - 1;
     await utimes(join(folder, 'drafts', old.id), then, then);
-    expect(await files.sweepDrafts(HOUR_MS)).toBe(1);
+    expect(await files.sweepDrafts(Date.now() - HOUR_MS)).toBe(1);
     expect(await readdir(join(folder, 'drafts'))).toEqual([young.id]);
     await Promise.all([old.discard(), young.discard()]);
   });

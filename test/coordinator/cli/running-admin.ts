@@ -2,6 +2,7 @@
  * The admin socket of a coordinator in this process, over a real store, with links, files and a
  * dispatcher that a test makes up.
  */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import type { ServerFacts } from '@inference-gateway/coordinator/operations/operation';
 import { serveAdmin } from '@inference-gateway/coordinator/operations/admin-socket';
 import type {
@@ -157,7 +158,7 @@ interface MadeUpActions extends JobActions {
 
 /** Does what an idle one does, and says of every queued job what a running dispatcher would. */
 function madeUpActions(store: Store): MadeUpActions {
-  const idle = createOfflineJobs(store, LIMITS);
+  const idle = createOfflineJobs(store, LIMITS, SYSTEM_CLOCK);
   const askedFor: (string | null)[] = [];
   const noted = (memberId: string | null): string | null => {
     askedFor.push(memberId);

@@ -39,6 +39,7 @@ beforeEach(async () => {
     budget,
     deadlines: { jobDeadlineMs: 60_000, jobImageDeadlineMs: 60_000, jobFilmDeadlineMs: 60_000 },
     logger: createLogger('silent'),
+    now: Date.now,
     onStart: () => {},
     onChange: () => {},
   });

@@ -3,9 +3,10 @@ import type { Links } from '@inference-gateway/coordinator/core/routing/links';
 import { Budget } from '@inference-gateway/coordinator/core/usage/budget';
 import { Dispatcher } from '@inference-gateway/coordinator/jobs/dispatcher';
 import type { JobRuns } from '@inference-gateway/coordinator/jobs/claims';
-import { SYSTEM_CLOCKS, Upkeep } from '@inference-gateway/coordinator/jobs/upkeep';
+import { Upkeep } from '@inference-gateway/coordinator/jobs/upkeep';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import { expect, it, onTestFinished } from 'vitest';
 import { storeWith } from '../../store/store-rows.js';
@@ -40,10 +41,10 @@ async function stage() {
   const retention = { retentionMs: HOUR_MS, usageRetentionMs: HOUR_MS, auditRetentionMs: HOUR_MS };
   const time = { leaseMs: 60_000, noProviderMs: HOUR_MS, ...retention };
   const onChange = nothing;
-  const upkeep = new Upkeep({ store, links, clocks: SYSTEM_CLOCKS, ...time, onChange, logger });
+  const upkeep = new Upkeep({ store, links, clock: SYSTEM_CLOCK, ...time, onChange, logger });
   const runs = { unsentBytes: 0 } as JobRuns;
   const budget = new Budget({ totalBytes: 1_000, memberBytes: 500 });
-  const parts = { store, links, runs, budget, upkeep, leaseMs: 60_000, logger };
+  const parts = { store, links, runs, budget, upkeep, leaseMs: 60_000, now: Date.now, logger };
   const dispatcher = new Dispatcher({ ...parts, claims: true });
   onTestFinished(async () => {
     await dispatcher.close();

@@ -1,3 +1,4 @@
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { createOfflineJobs } from '@inference-gateway/coordinator/jobs/offline-jobs';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import { expect, onTestFinished, test } from 'vitest';
@@ -8,7 +9,10 @@ import { fillWithJobs } from '../cli/jobs-in-store.js';
 async function idle() {
   const store = await openStore(await temporaryFolder());
   onTestFinished(() => store.close());
-  return { store, jobActions: createOfflineJobs(store, { jobs: 2, bytes: 1_000_000 }) };
+  return {
+    store,
+    jobActions: createOfflineJobs(store, { jobs: 2, bytes: 1_000_000 }, SYSTEM_CLOCK),
+  };
 }
 
 test('only queued jobs wait, each where the queue has it, because nothing runs', async () => {
@@ -37,7 +41,7 @@ test('a member cancels and retries only what is theirs', async () => {
 test('a retry beyond the limit of the queue is refused', async () => {
   const { store, jobActions } = await idle();
   const { canceled, failed } = await fillWithJobs(store);
-  const narrow = createOfflineJobs(store, { jobs: 1, bytes: 1_000_000 });
+  const narrow = createOfflineJobs(store, { jobs: 1, bytes: 1_000_000 }, SYSTEM_CLOCK);
   expect(await narrow.retry(failed.id, null)).toMatchObject({ kind: 'queue_full', limit: 'jobs' });
   // Ben's own queue is empty.
   expect(await narrow.retry(canceled.id, null)).toMatchObject({ kind: 'queued' });

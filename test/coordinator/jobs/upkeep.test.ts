@@ -62,7 +62,7 @@ function newUpkeep(overrides: Partial<Store> = {}): Upkeep {
   return new Upkeep({
     store: storeWith(store, { isQueuePaused, ...overrides }),
     links: LINKED_ELSEWHERE,
-    clocks: { wall: () => NOW + passedMs, steady: () => 1_000_000 + passedMs },
+    clock: { now: () => NOW + passedMs, steady: () => 1_000_000 + passedMs },
     leaseMs: LEASE_MS,
     noProviderMs: PATIENCE_MS,
     retentionMs: 3_600_000,
@@ -149,7 +149,7 @@ it('a job fails at once and says so, where its model turns out not to take it', 
 it('a job waits for a provider that is linked to another coordinator', async () => {
   const { id } = await submitJob(store, anna);
   const databaseFile = join(folder, DATABASE_FILE);
-  const peer = createSqliteStore(runInThread({ databaseFile, nodeId: 'peer' }));
+  const peer = createSqliteStore(runInThread({ databaseFile, nodeId: 'peer' }), { now: () => NOW });
   onTestFinished(() => peer.close());
   await peer.startNode(NOW);
   await serve(peer, den, { linkId: 'at the peer' });

@@ -33,6 +33,7 @@ test('a claim that was canceled meanwhile is stopped after WELCOME has named its
     hello: HELLO,
     provider,
     timing,
+    now: Date.now,
     logger: createLogger('silent'),
   });
   const handler = {

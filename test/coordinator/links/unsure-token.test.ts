@@ -17,9 +17,11 @@ test('a database that fails is no reason to refuse a token: 503, come back', asy
       store: { recordServed: async () => {}, endLink: async () => {} },
       logger,
       breakerOpenMs: 30_000,
+      now: Date.now,
     }),
     timing: { pingMs: 15_000, deadMs: 40_000, acceptMs: 5_000, jobLeaseMs: 60_000 },
     claims: { resume: async () => [], renew: async () => [] },
+    now: Date.now,
     logger,
     findProvider: () => Promise.reject(new Error('disk I/O error')),
   });

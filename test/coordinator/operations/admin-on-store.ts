@@ -6,6 +6,7 @@ import { openByteStore } from '@inference-gateway/coordinator/assets/folder-stor
 import { createOfflineJobs } from '@inference-gateway/coordinator/jobs/offline-jobs';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { CommandError } from '@inference-gateway/shared/program/command-error';
 import { onTestFinished } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -30,7 +31,7 @@ export async function adminOnStore(): Promise<AdminOnStore> {
     system: null,
     onMember: (): void => {},
     assets: createAdminAssets(openByteStore(folder), store),
-    jobActions: createOfflineJobs(store, { jobs: 100, bytes: 1_000_000 }),
+    jobActions: createOfflineJobs(store, { jobs: 100, bytes: 1_000_000 }, SYSTEM_CLOCK),
     retention: { retentionMs: DAY_MS, usageRetentionMs: DAY_MS, auditRetentionMs: DAY_MS },
     asyncEnabled: true,
     now: Date.now,

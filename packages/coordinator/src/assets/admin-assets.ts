@@ -11,7 +11,7 @@ const MAX_COUNTED = 1_000_000;
 
 export function createAdminAssets(files: ByteStore, store: Store): AdminAssets {
   return {
-    verify: () => verify(files, store),
+    verify: (now) => verify(files, store, now),
     removeFiles: async (ids) => {
       let bytes = 0;
       for (const id of ids) {
@@ -24,14 +24,18 @@ export function createAdminAssets(files: ByteStore, store: Store): AdminAssets {
       if (dryRun) return count(files, store, now);
       const expired = await removeExpired(files, store, now);
       const lost = await removeOrphans(files, store, now);
-      await files.sweepDrafts(ORPHAN_AGE_MS);
+      await files.sweepDrafts(now - ORPHAN_AGE_MS);
       const bytes = expired.bytes + lost.bytes;
       return { expired: expired.count, orphans: lost.count, bytes };
     },
   };
 }
 
-async function verify(files: ByteStore, store: Store): ReturnType<AdminAssets['verify']> {
+async function verify(
+  files: ByteStore,
+  store: Store,
+  now: number,
+): ReturnType<AdminAssets['verify']> {
   const faults: AssetFault[] = [];
   let checked = 0;
   for await (const asset of allAssets(store)) {
@@ -40,7 +44,7 @@ async function verify(files: ByteStore, store: Store): ReturnType<AdminAssets['v
     // The row may have been deleted meanwhile, together with its file.
     if (fault !== null && (await store.findAsset(asset.id)) !== null) faults.push(fault);
   }
-  for await (const { id, bytes } of orphans(files, store, Date.now())) {
+  for await (const { id, bytes } of orphans(files, store, now)) {
     faults.push({ id, fault: 'orphan', detail: `${bytes} bytes that no row names` });
   }
   return { checked, faults };

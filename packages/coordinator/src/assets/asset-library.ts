@@ -26,6 +26,7 @@ export interface AssetLibraryParts {
   readonly maxBytes: number;
   /** From the creation of an asset to its expiry. */
   readonly retentionMs: number;
+  readonly now: () => number;
   readonly logger: Logger;
 }
 
@@ -108,14 +109,14 @@ export class AssetLibrary {
    */
   async find(id: string, memberId: string | null): Promise<Asset | null> {
     const asset = isAssetId(id) ? await this.#parts.store.findAsset(id) : null;
-    if (asset === null || isOver(asset)) return null;
+    if (asset === null || this.#isOver(asset)) return null;
     return memberId === null || asset.memberId === memberId ? asset : null;
   }
 
   /** For a caller that has a link to the asset. */
   async findLinked(id: string): Promise<Asset | null> {
     const asset = isAssetId(id) ? await this.#parts.store.findLinkedAsset(id) : null;
-    return asset === null || isOver(asset) ? null : asset;
+    return asset === null || this.#isOver(asset) ? null : asset;
   }
 
   /** Newest first. Fewer than the limit means that there are no more. */
@@ -127,7 +128,7 @@ export class AssetLibrary {
     let last = after;
     for (;;) {
       const page = await this.#parts.store.listAssets({ memberId, limit, after: last });
-      found.push(...page.filter((asset) => !isOver(asset)));
+      found.push(...page.filter((asset) => !this.#isOver(asset)));
       if (found.length >= limit || page.length < limit) return found.slice(0, limit);
       last = page.at(-1)?.id ?? null;
     }
@@ -167,7 +168,7 @@ export class AssetLibrary {
   }
 
   async #place(draft: Draft, facts: AssetFacts): Promise<Asset> {
-    const { durations, retentionMs } = this.#parts;
+    const { durations, retentionMs, now } = this.#parts;
     const { contentType } = facts;
     let seconds: number | null = null;
     const measure = async (localFile: string): Promise<void> => {
@@ -178,9 +179,13 @@ export class AssetLibrary {
       await draft.discard();
       throw error;
     });
-    const createdAt = Date.now();
+    const createdAt = now();
     const expiresAt = createdAt + retentionMs;
     return { id: draft.id, ...facts, ...file, seconds, createdAt, expiresAt };
+  }
+
+  #isOver({ expiresAt }: Asset): boolean {
+    return expiresAt <= this.#parts.now();
   }
 
   /** If the file cannot be deleted, it becomes an orphan, and the sweep retries. */
@@ -189,10 +194,6 @@ export class AssetLibrary {
       this.#parts.logger.warn({ err: error, asset: id }, 'the file of an asset stays for now');
     });
   }
-}
-
-function isOver({ expiresAt }: Asset): boolean {
-  return expiresAt <= Date.now();
 }
 
 // The error if the member, or all members together, have no space left.

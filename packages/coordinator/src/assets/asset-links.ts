@@ -19,6 +19,8 @@ interface AssetLinkParts {
   readonly lifetimeMs: number;
   /** The origin for callers, without a trailing slash. Known after the server listens. */
   readonly publicUrl: () => string;
+  /** Unix ms. */
+  readonly now: () => number;
 }
 
 /** The result of checking a URL's query. */
@@ -40,9 +42,9 @@ export class AssetLinks {
 
   /** Makes the URLs for callers with this access; null: the operator's setting. */
   urlsFor(access: AssetsAccess | null): (assetId: string) => string {
-    const { publicUrl, lifetimeMs } = this.#parts;
+    const { publicUrl, lifetimeMs, now } = this.#parts;
     const isLink = (access ?? this.#parts.access) === 'link';
-    const until = isLink ? expiryOf(Date.now(), lifetimeMs) : 0;
+    const until = isLink ? expiryOf(now(), lifetimeMs) : 0;
     return (id) => {
       const url = `${publicUrl()}/api/inference/assets/${id}/`;
       return isLink ? `${url}?expires=${until}&signature=${this.#sign(id, until)}` : url;
@@ -57,7 +59,7 @@ export class AssetLinks {
     const until = /^\d{1,12}$/.test(expires) ? Number(expires) : null;
     if (until === null || !isSame(signature, this.#sign(id, until))) return { kind: 'wrong' };
     const untilMs = until * 1_000;
-    return untilMs > Date.now() ? { kind: 'good', untilMs } : { kind: 'expired' };
+    return untilMs > this.#parts.now() ? { kind: 'good', untilMs } : { kind: 'expired' };
   }
 
   #sign(id: string, until: number): string {

@@ -64,8 +64,8 @@ export interface ByteStore {
   remove(id: string): Promise<boolean>;
   /** All stored files in no particular order, without drafts. */
   list(): AsyncIterable<StoredFile>;
-  /** Deletes drafts without a write for this long, and returns how many. */
-  sweepDrafts(olderThanMs: number): Promise<number>;
+  /** Deletes drafts without a write since then (Unix ms), and returns how many. */
+  sweepDrafts(before: number): Promise<number>;
   /** The path of a file, which may not exist. Only for messages to administrators. */
   location(id: string): string;
 }

@@ -77,12 +77,12 @@ export class FolderStore implements ByteStore {
     }
   }
 
-  async sweepDrafts(olderThanMs: number): Promise<number> {
+  async sweepDrafts(before: number): Promise<number> {
     let removed = 0;
     for (const { name } of await entries(join(this.#folder, DRAFTS))) {
       const path = join(this.#folder, DRAFTS, name);
       const found = await statOf(path);
-      if (found === null || Date.now() - found.mtimeMs < olderThanMs) continue;
+      if (found === null || found.mtimeMs > before) continue;
       await rm(path, { recursive: true, force: true });
       removed += 1;
     }

@@ -9,16 +9,17 @@ export const EXPIRY_BATCH = 200;
 export interface SweepParts {
   readonly files: ByteStore;
   readonly store: AssetStore;
+  readonly now: () => number;
   readonly logger: Logger;
 }
 
 /** Never throws. Files that cannot be deleted now are retried in the next sweep. */
-export async function sweepAssets({ files, store, logger }: SweepParts): Promise<void> {
+export async function sweepAssets({ files, store, logger, ...parts }: SweepParts): Promise<void> {
   try {
-    const now = Date.now();
+    const now = parts.now();
     const expired = await removeExpired(files, store, now);
     const lost = await removeOrphans(files, store, now);
-    const drafts = await files.sweepDrafts(ORPHAN_AGE_MS);
+    const drafts = await files.sweepDrafts(now - ORPHAN_AGE_MS);
     if (expired.count + lost.count + drafts === 0) return;
     logger.info({ expired: expired.count, orphans: lost.count, drafts }, 'assets swept');
   } catch (error) {

@@ -3,6 +3,7 @@
  * before the files, so every file that the copy names existed at that moment. It is in the archive
  * unless it was deleted since.
  */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { actAsOwnerOf } from '@inference-gateway/shared/program/owner';
 import type { FileHandle } from 'node:fs/promises';
@@ -52,7 +53,7 @@ export async function createBackup(request: BackupRequest): Promise<ArchiveOutco
 
 async function writeTo(target: Target, request: BackupRequest): Promise<ArchiveOutcome> {
   const { dataDir, output, version, onAsset, signal } = request;
-  const createdAt = Date.now();
+  const createdAt = SYSTEM_CLOCK.now();
   const { copy, database } = await copyDatabase(dataDir, target.scratch);
   try {
     const files = openByteStore(dataDir);

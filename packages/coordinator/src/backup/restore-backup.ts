@@ -2,6 +2,7 @@
  * Restores a backup: extracts it into a fresh folder, examines it there, and moves it into place.
  * Existing data is moved aside and never deleted. All files belong to the owner of the data folder.
  */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { actAsOwnerOf } from '@inference-gateway/shared/program/owner';
 import { rm, readdir, mkdir, mkdtemp, realpath, rename, stat } from 'node:fs/promises';
 import { join, basename, dirname, resolve } from 'node:path';
@@ -165,7 +166,7 @@ async function isMountPoint(path: string): Promise<boolean> {
  */
 async function moveIn(fresh: string, folder: TakenFolder): Promise<string | null> {
   const { path, state } = folder;
-  const time = new Date().toISOString().replaceAll(/[:.]/g, '-');
+  const time = new Date(SYSTEM_CLOCK.now()).toISOString().replaceAll(/[:.]/g, '-');
   if (dirname(fresh) === path) {
     const aside = join(path, `${ASIDE_PREFIX}${time}`);
     await exchangeContents({ fresh, path, aside });

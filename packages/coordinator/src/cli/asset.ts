@@ -1,3 +1,4 @@
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import {
   ago,
@@ -81,7 +82,7 @@ const COLUMNS = {
   bytes: ({ bytes }: Row) => bytes,
   seconds: ({ seconds }: Row) => seconds,
   model: ({ model }: Row) => model,
-  made: ({ created_at: at }: Row) => ago(at, Date.now()),
+  made: ({ created_at: at }: Row) => ago(at, SYSTEM_CLOCK.now()),
   expires: ({ expires_at: at }: Row) => isoTime(at),
 };
 

@@ -1,3 +1,4 @@
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { ago, printJson, printRows, say } from '@inference-gateway/shared/program/print';
 import { Argument } from 'commander';
 import type { Command } from 'commander';
@@ -88,7 +89,7 @@ const COLUMNS = {
   processed: ({ processed }: Row) => processed,
   failed: ({ failed }: Row) => failed,
   canceled: ({ canceled }: Row) => canceled,
-  age: ({ created_at: at }: Row) => ago(at, Date.now()),
+  age: ({ created_at: at }: Row) => ago(at, SYSTEM_CLOCK.now()),
 };
 
 const JOB_COLUMNS = {

@@ -4,6 +4,7 @@
  */
 import { userInfo } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { callLocal } from '@inference-gateway/shared/program/local-socket';
 import { becomeOwnerOf } from '@inference-gateway/shared/program/owner';
@@ -108,9 +109,9 @@ export async function runHere<Name extends AdminName>(
   try {
     const assets = createAdminAssets(openByteStore(dataDir), store);
     const { queueLimits, ...settings } = offline();
-    const jobActions = createOfflineJobs(store, queueLimits);
+    const jobActions = createOfflineJobs(store, queueLimits, SYSTEM_CLOCK);
     const nobody = { links: null, server: null, system: null, onMember: (): void => {} };
-    const context = { store, assets, jobActions, now: Date.now, ...settings, ...nobody };
+    const context = { store, assets, jobActions, now: SYSTEM_CLOCK.now, ...settings, ...nobody };
     return (await runAdmin(context, { command, args, by: ACTOR })) as AdminResult<Name>;
   } finally {
     await store.close();

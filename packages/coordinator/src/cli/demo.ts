@@ -4,6 +4,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { newSecret, randomCharacters } from '@inference-gateway/shared/ids';
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { inShell } from '@inference-gateway/shared/program/disk';
 import { hashSecret } from '@inference-gateway/shared/program/secret';
@@ -51,7 +52,7 @@ export async function prepareDemo({ dataDir, retentionMs }: DemoFolder): Promise
   try {
     if ((await opened.listMembers()).length > 0) throw hasMembers(dataDir);
     const store = opened.by('cli:demo');
-    const now = Date.now();
+    const now = SYSTEM_CLOCK.now();
     const password = randomCharacters(PASSWORD_ALPHABET, PASSWORD_CHARACTERS);
     const scene = await foundDemo(store, { dataDir, retentionMs, password, now });
     const { id: ownerId, secret: key } = scene.members.Anna;

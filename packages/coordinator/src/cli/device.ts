@@ -1,3 +1,4 @@
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { ago, printRows, say } from '@inference-gateway/shared/program/print';
 import { Argument } from 'commander';
 import type { Command } from 'commander';
@@ -52,7 +53,7 @@ async function approve(typed: string, options: ApproveOptions): Promise<void> {
   const named = { code: typed, owner: options.owner };
   if (options.yes !== true) {
     const found = await admin(options, 'device.find', named);
-    const asked = `which asked ${ago(found.created_at, Date.now())} ago`;
+    const asked = `which asked ${ago(found.created_at, SYSTEM_CLOCK.now())} ago`;
     requireYes(options, `this makes ${machine(found)}, ${asked}, a provider of ${found.owner}`);
   }
   const approved = await admin(options, 'device.approve', named);
@@ -80,6 +81,6 @@ const COLUMNS = {
   name: ({ name }: Row) => name,
   host: ({ host }: Row) => host,
   address: ({ address }: Row) => address,
-  asked: ({ created_at: at }: Row) => `${ago(at, Date.now())} ago`,
+  asked: ({ created_at: at }: Row) => `${ago(at, SYSTEM_CLOCK.now())} ago`,
   expires: ({ expires_at: at }: Row) => isoTime(at),
 };

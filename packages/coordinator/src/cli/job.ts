@@ -1,3 +1,4 @@
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import {
   ago,
   nested,
@@ -113,7 +114,7 @@ const COLUMNS = {
   owner: ({ owner }: Row) => owner,
   type: ({ inference_type }: Row) => inference_type,
   model: ({ model }: Row) => model,
-  age: ({ created_at: at }: Row) => ago(at, Date.now()),
+  age: ({ created_at: at }: Row) => ago(at, SYSTEM_CLOCK.now()),
   attempts: ({ attempts, max_attempts }: Row) => `${attempts}/${max_attempts}`,
   provider: ({ provider }: Row) => provider,
   reason: ({ waiting_reason: reason, error }: Row) => reason ?? error?.code,

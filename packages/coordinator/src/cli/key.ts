@@ -1,3 +1,4 @@
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { ago, print, printRows, say } from '@inference-gateway/shared/program/print';
 import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
@@ -186,7 +187,7 @@ const COLUMNS = {
   state: ({ state }: Row) => state,
   scope: ({ scope }: Row) => scope,
   assets: ({ assets }: Row) => assets,
-  'last used': ({ last_used_at: at }: Row) => ago(at, Date.now()),
+  'last used': ({ last_used_at: at }: Row) => ago(at, SYSTEM_CLOCK.now()),
   expires: ({ expires_at: at }: Row) => (at === null ? 'never' : isoTime(at)),
   'previous until': ({ previous_until: at }: Row) => (at === null ? null : isoTime(at)),
 };

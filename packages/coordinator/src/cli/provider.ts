@@ -1,3 +1,4 @@
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import {
   ago,
   nested,
@@ -159,7 +160,8 @@ const COLUMNS = {
   state: stateOf,
   busy: ({ busy, slots }: Row) => `${busy}/${slots}`,
   models: ({ models }: Row) => models.join(', '),
-  'last seen': ({ online, last_seen_at: at }: Row) => (online ? 'now' : ago(at, Date.now())),
+  'last seen': ({ online, last_seen_at: at }: Row) =>
+    online ? 'now' : ago(at, SYSTEM_CLOCK.now()),
 };
 
 type Shown = AdminResult<'provider.show'>;

@@ -1,3 +1,4 @@
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { ago, print, printJson, printRows, say } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
 import type { AdminResult } from '../operations/operations.js';
@@ -41,7 +42,7 @@ async function summary(options: DataOption & JsonOption): Promise<void> {
   const found = await admin(options, 'queue.summary', {});
   if (options.json === true) return printJson(found);
   printRows(found.by_model, COLUMNS, false);
-  say(told(found, Date.now()));
+  say(told(found, SYSTEM_CLOCK.now()));
 }
 
 async function pause(options: DataOption): Promise<void> {
@@ -86,5 +87,5 @@ const COLUMNS = {
   running: ({ running }: Row) => running,
   slots: ({ slots }: Row) => slots,
   providers: ({ providers_online }: Row) => providers_online,
-  oldest: ({ oldest_queued_at: at }: Row) => (at === null ? null : ago(at, Date.now())),
+  oldest: ({ oldest_queued_at: at }: Row) => (at === null ? null : ago(at, SYSTEM_CLOCK.now())),
 };

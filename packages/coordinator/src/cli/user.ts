@@ -7,6 +7,7 @@ import {
   say,
   ago,
 } from '@inference-gateway/shared/program/print';
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { readSecret } from '@inference-gateway/shared/program/secret';
 import {
   askYesNo,
@@ -340,6 +341,6 @@ const SESSION_COLUMNS = {
   member: ({ member }: SessionRow) => member,
   address: ({ address }: SessionRow) => address,
   'user agent': ({ user_agent }: SessionRow) => user_agent,
-  'last used': ({ last_used_at: at }: SessionRow) => ago(at, Date.now()),
+  'last used': ({ last_used_at: at }: SessionRow) => ago(at, SYSTEM_CLOCK.now()),
   expires: ({ expires_at: at }: SessionRow) => isoTime(at),
 };

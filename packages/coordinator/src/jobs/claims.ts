@@ -39,6 +39,7 @@ export interface JobRunsParts {
   /** Memory budget for requests and answers, shared with synchronous calls. */
   readonly budget: Budget;
   readonly deadlines: JobDeadlines;
+  readonly now: () => number;
   readonly logger: Logger;
   /** A job has been claimed. */
   readonly onStart: (job: Job) => void;
@@ -220,7 +221,7 @@ export class JobRuns {
   #leftOf(claimed: ClaimedJob, action: 'continue' | 'upload'): number {
     const wholeMs = this.#deadlineOf(claimed);
     if (action === 'upload') return wholeMs;
-    const now = Date.now();
+    const now = this.#parts.now();
     // A claim that was lost meanwhile has no deadline any more, and does not get a second one.
     const deadline = claimed.runDeadline ?? (claimed.job.startedAt ?? now) + wholeMs;
     // The wall clock may have been set back.

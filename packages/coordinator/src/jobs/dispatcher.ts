@@ -31,6 +31,7 @@ export interface DispatcherParts {
   readonly leaseMs: number;
   /** False: jobs are kept, but none is assigned. */
   readonly claims: boolean;
+  readonly now: () => number;
   readonly logger: Logger;
 }
 
@@ -83,8 +84,8 @@ export class Dispatcher {
   };
 
   /**
-   * Takes a slot for a job that is about to be created, if no other work waits for it. Null: the job
-   * is queued as every other.
+   * Takes a slot for a job that is about to be created, if no other work waits for it. Null: the
+   * job is queued as every other.
    */
   express(head: LaneHead): Express | null {
     const { upkeep, claims } = this.#parts;
@@ -120,7 +121,7 @@ export class Dispatcher {
       await this.#parts.upkeep.tick();
       // Not awaited: under load one round follows the other without end.
       void this.#run();
-      this.lastTickAt = Date.now();
+      this.lastTickAt = this.#parts.now();
     } catch (err) {
       this.#parts.logger.warn({ err }, 'the dispatcher cannot use the database');
     }
@@ -181,7 +182,7 @@ export class Dispatcher {
     const reservation = this.#parts.links.reserve(choice);
     if (reservation === null || choice.linkId === null) return [];
     const { providerId, linkId, serviceId, grant } = choice;
-    const now = Date.now();
+    const now = this.#parts.now();
     const leaseUntil = now + this.#parts.leaseMs;
     const claim = {
       jobId: job.id,
@@ -197,9 +198,9 @@ export class Dispatcher {
   }
 
   async #claim(booked: readonly Booked[]): Promise<void> {
-    const { store } = this.#parts;
+    const { store, now } = this.#parts;
     const claims = booked.map(({ claim }) => claim);
-    const claimed = await store.claimJobs(claims, Date.now()).catch((error: unknown) => {
+    const claimed = await store.claimJobs(claims, now()).catch((error: unknown) => {
       for (const { reservation } of booked) reservation.release();
       throw error;
     });

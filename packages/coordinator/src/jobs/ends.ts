@@ -27,6 +27,7 @@ const MAX_TRIES = 240;
 interface RunEndsParts {
   readonly store: DispatchStore;
   readonly sinks: JobSinks;
+  readonly now: () => number;
   readonly logger: Logger;
   readonly onChange: (job: Job, usage: UsageRow | null) => void;
 }
@@ -46,7 +47,7 @@ export class RunEnds {
 
   /** Without waiting: later writes follow it in order. */
   accepted({ claimId, linkId }: HeldClaim, limitMs: number): void {
-    const now = Date.now();
+    const now = this.#parts.now();
     const accepting = this.#parts.store.acceptJob({ claimId, linkId }, now + limitMs, now);
     accepting.catch((err: unknown) => {
       this.#parts.logger.warn({ err, claim: claimId }, 'cannot note that a job was accepted');
@@ -67,13 +68,13 @@ export class RunEnds {
   async end({ claimId, linkId }: HeldClaim, verdict: JobVerdict): Promise<EndOutcome | null> {
     const { fate } = verdict;
     if (fate === 'leave') return null;
-    const { store } = this.#parts;
+    const { store, now } = this.#parts;
     const { error } = verdict.error.body;
     const outcome = await this.#write(() => {
       const ended = { claimId, linkId, error, random: Math.random() };
       return fate === 'fail' || fate === 'retry'
-        ? store.failJob({ ...ended, retryable: fate === 'retry' }, Date.now())
-        : store.releaseJob({ ...ended, counts: fate === 'count' }, Date.now());
+        ? store.failJob({ ...ended, retryable: fate === 'retry' }, now())
+        : store.releaseJob({ ...ended, counts: fate === 'count' }, now());
     });
     if (outcome !== null) this.#tell(outcome);
     return outcome;
@@ -109,12 +110,12 @@ export class RunEnds {
 
   /** Null if the database could not write it: the agent keeps the result. */
   async #store(run: JobRun, usage: JobUsage): Promise<FinishOutcome | null> {
-    const { store, sinks } = this.#parts;
+    const { store, sinks, now } = this.#parts;
     const { text, assets } = run.sink.result;
     const { claim } = run;
     const finish = { ...claim, result: text, assets, assetLimits: sinks.library.limits, usage };
     try {
-      return await this.#write(() => store.finishJob(finish, Date.now()));
+      return await this.#write(() => store.finishJob(finish, now()));
     } catch (error) {
       // The database refuses this result itself, and would do so again.
       this.#parts.logger.error({ err: error, claim: claim.claimId }, 'a result cannot be stored');

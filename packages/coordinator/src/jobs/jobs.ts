@@ -1,6 +1,7 @@
 /** Jobs of a running coordinator: the actions of callers, and the claims of links. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import { ulid } from '@inference-gateway/shared/ids';
+import type { Clock } from '@inference-gateway/shared/clock';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { AssetLibrary } from '../assets/asset-library.js';
 import type { Budget } from '../core/usage/budget.js';
@@ -30,7 +31,7 @@ import type {
   JobStore,
 } from '../store/port.js';
 import { Reach } from './reach.js';
-import { SYSTEM_CLOCKS, Upkeep } from './upkeep.js';
+import { Upkeep } from './upkeep.js';
 import { Dispatcher } from './dispatcher.js';
 import type { JobActions, Submitted, Submitter } from './job-actions.js';
 import { JobRuns } from './claims.js';
@@ -57,6 +58,7 @@ export interface JobsParts {
   /** Memory budget for requests and answers, shared with synchronous calls. */
   readonly budget: Budget;
   readonly settings: JobSettings;
+  readonly clock: Clock;
   readonly logger: Logger;
   /** A job has ended. `usage`: its metered numbers, if they are known here. */
   readonly onEnded: (usage: UsageRow | null) => void;
@@ -73,21 +75,21 @@ export class Jobs implements JobActions, ClaimKeeper {
 
   constructor(parts: JobsParts) {
     this.#parts = parts;
-    const { store, links, library, budget, settings, logger } = parts;
+    const { store, links, library, budget, settings, clock, logger } = parts;
+    const { now } = clock;
     const { jobLeaseMs: leaseMs, jobNoProviderMs: noProviderMs } = settings;
     const { retentionMs, usageRetentionMs, auditRetentionMs } = settings;
     const onChange = (job: Job, usage: UsageRow | null): void => this.#changed(job, usage);
     this.#endings = new Endings(store);
     const sinks = new JobSinks(library, settings, budget);
     const onStart = (job: Job): void => parts.onMoved(job.memberId);
-    const run = { store, links, sinks, budget, deadlines: settings, logger };
+    const run = { store, links, sinks, budget, deadlines: settings, now, logger };
     this.#runs = new JobRuns({ ...run, onStart, onChange });
     const time = { leaseMs, noProviderMs, retentionMs, usageRetentionMs, auditRetentionMs };
-    const clocks = SYSTEM_CLOCKS;
-    this.#upkeep = new Upkeep({ store, links, clocks, ...time, onChange, logger });
+    this.#upkeep = new Upkeep({ store, links, clock, ...time, onChange, logger });
     const { asyncEnabled } = settings;
     const [runs, upkeep] = [this.#runs, this.#upkeep];
-    const round = { store, links, runs, budget, upkeep, leaseMs, logger };
+    const round = { store, links, runs, budget, upkeep, leaseMs, now, logger };
     this.#dispatcher = new Dispatcher({ ...round, claims: asyncEnabled });
   }
 
@@ -101,7 +103,7 @@ export class Jobs implements JobActions, ClaimKeeper {
 
   async submit(submitter: Submitter, item: NewJobItem): Promise<SubmitOutcome<Submitted>> {
     const { store } = this.#parts;
-    const now = Date.now();
+    const now = this.#now();
     const id = ulid(now);
     const express = this.#dispatcher.express(headOf({ id, now, submitter, item }));
     const claim = express?.claim ?? null;
@@ -134,7 +136,7 @@ export class Jobs implements JobActions, ClaimKeeper {
     const created = await store.createBatch(
       { ...this.#submission(submitter), label, items },
       this.#limits,
-      Date.now(),
+      this.#now(),
     );
     this.#dispatcher.wake();
     this.#parts.onMoved(submitter.memberId);
@@ -142,13 +144,13 @@ export class Jobs implements JobActions, ClaimKeeper {
   }
 
   async cancel(jobId: string, memberId: string | null): Promise<CancelOutcome> {
-    const outcome = await this.#parts.store.cancelJob(jobId, memberId, Date.now());
+    const outcome = await this.#parts.store.cancelJob(jobId, memberId, this.#now());
     if (outcome.kind === 'canceled') this.#canceled(outcome);
     return outcome;
   }
 
   async cancelBatch(batchId: string, memberId: string | null): Promise<Batch | null> {
-    const outcome = await this.#parts.store.cancelBatch(batchId, memberId, Date.now());
+    const outcome = await this.#parts.store.cancelBatch(batchId, memberId, this.#now());
     if (outcome === null) return null;
     for (const canceled of outcome.canceled) this.#canceled(canceled);
     return outcome.batch;
@@ -156,7 +158,7 @@ export class Jobs implements JobActions, ClaimKeeper {
 
   async retry(jobId: string, memberId: string | null): Promise<RetryOutcome> {
     const { store } = this.#parts;
-    const outcome = await store.retryJob(jobId, memberId, this.#limits, Date.now());
+    const outcome = await store.retryJob(jobId, memberId, this.#limits, this.#now());
     this.#dispatcher.wake();
     if (outcome.kind === 'queued') this.#parts.onMoved(outcome.job.memberId);
     return outcome;
@@ -186,7 +188,7 @@ export class Jobs implements JobActions, ClaimKeeper {
   }
 
   async requeueStuck(): Promise<number> {
-    const moved = await this.#parts.store.requeueStuck(Date.now());
+    const moved = await this.#parts.store.requeueStuck(this.#now());
     this.#dispatcher.wake();
     return moved;
   }
@@ -201,7 +203,7 @@ export class Jobs implements JobActions, ClaimKeeper {
   ): Promise<readonly Resumption[]> {
     const { store, settings } = this.#parts;
     const { providerId, linkId } = linked;
-    const now = Date.now();
+    const now = this.#now();
     const leaseUntil = now + settings.jobLeaseMs;
     const claimIds = offers.map(({ claim_id: id }) => id);
     const random = Math.random();
@@ -225,7 +227,7 @@ export class Jobs implements JobActions, ClaimKeeper {
     const { providerId, linkId } = linked;
     const claimIds = held.filter((id) => this.#runs.has(id));
     const unknown = held.filter((id) => !this.#runs.has(id));
-    const now = Date.now();
+    const now = this.#now();
     const leaseUntil = now + this.#parts.settings.jobLeaseMs;
     try {
       const renewal = { providerId, linkId, claimIds, leaseUntil };
@@ -253,7 +255,7 @@ export class Jobs implements JobActions, ClaimKeeper {
   async #waitingOf(job: Job, position: QueuePosition | null, reach: Reach): Promise<Waiting> {
     const { serviceType } = ENDPOINTS[job.endpoint];
     const sought = { ...job, serviceType };
-    const now = Date.now();
+    const now = this.#now();
     const lastServedAt = await reach.lastServedAt(sought, now);
     const candidates = reach.candidates(sought);
     return waitingFor({
@@ -279,6 +281,10 @@ export class Jobs implements JobActions, ClaimKeeper {
     if (!isFinished(job.status)) return;
     this.#endings.ended(job.id);
     this.#parts.onEnded(usage);
+  }
+
+  #now(): number {
+    return this.#parts.clock.now();
   }
 
   get #limits() {

@@ -2,26 +2,27 @@
  * Job actions on a data folder whose coordinator is stopped: each is only an operation of the
  * store. An agent that still runs a canceled job is told when it reconnects.
  */
+import type { Clock } from '@inference-gateway/shared/clock';
 import type { Job, QueueLimits, QueuePosition, Store } from '../store/port.js';
 import type { JobActions, Waiting } from './job-actions.js';
 
-export function createOfflineJobs(store: Store, limits: QueueLimits): JobActions {
+export function createOfflineJobs(store: Store, limits: QueueLimits, { now }: Clock): JobActions {
   return {
     findSubmitted: (memberId, key) => store.findSubmittedJob(memberId, key),
     findSubmittedBatch: (memberId, key) => store.findSubmittedBatch(memberId, key),
     submit: takesNothing,
     submitBatch: takesNothing,
-    cancel: (jobId, memberId) => store.cancelJob(jobId, memberId, Date.now()),
+    cancel: (jobId, memberId) => store.cancelJob(jobId, memberId, now()),
     async cancelBatch(batchId, memberId) {
-      const canceled = await store.cancelBatch(batchId, memberId, Date.now());
+      const canceled = await store.cancelBatch(batchId, memberId, now());
       return canceled?.batch ?? null;
     },
-    retry: (jobId, memberId) => store.retryJob(jobId, memberId, limits, Date.now()),
+    retry: (jobId, memberId) => store.retryJob(jobId, memberId, limits, now()),
     waiting: (jobs) => waiting(store, jobs),
     // No job ends while the coordinator is stopped.
     whenEnded: () => Promise.resolve(),
     setPaused: (paused, by) => store.by(by).setQueuePaused(paused),
-    requeueStuck: () => store.requeueStuck(Date.now()),
+    requeueStuck: () => store.requeueStuck(now()),
     lastTickAt: null,
   };
 }

@@ -4,6 +4,7 @@
  * leases start again.
  */
 import { ApiError } from '@inference-gateway/shared/errors';
+import type { Clock } from '@inference-gateway/shared/clock';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { Lane, LaneHead } from '../core/jobs/lane.js';
 import { NODE_BEAT_MS, NODE_LOST_MS } from '../core/routing/presence.js';
@@ -37,22 +38,11 @@ const RETURN_MS = 90_000;
 /** Added to a lease after a restart. */
 const RESTART_GRACE_MS = 30_000;
 
-/** The wall clock in Unix ms, and a monotonic clock. */
-export interface Clocks {
-  wall(): number;
-  steady(): number;
-}
-
-export const SYSTEM_CLOCKS: Clocks = {
-  wall: () => Date.now(),
-  steady: () => performance.now(),
-};
-
 export interface UpkeepParts extends ReachParts {
   readonly store: DispatchStore &
     Pick<JobStore, 'deleteOldJobs'> &
     Pick<Store, 'deleteOldUsage' | 'deleteOldAudit' | 'releasePages' | 'servedModels' | 'beatNode'>;
-  readonly clocks: Clocks;
+  readonly clock: Clock;
   readonly leaseMs: number;
   readonly noProviderMs: number;
   readonly retentionMs: number;
@@ -79,7 +69,7 @@ export class Upkeep {
 
   constructor(parts: UpkeepParts) {
     this.#parts = parts;
-    this.#awakeSince = parts.clocks.wall();
+    this.#awakeSince = parts.clock.now();
   }
 
   /** Renewals could not be written: no lease ends before agents have had another chance. */
@@ -97,10 +87,10 @@ export class Upkeep {
 
   async #tick(): Promise<void> {
     await this.#watchClocks();
-    const { store, clocks } = this.#parts;
+    const { store, clock } = this.#parts;
     this.isPaused = await store.isQueuePaused();
-    await store.ripenJobs(clocks.wall());
-    const steady = clocks.steady();
+    await store.ripenJobs(clock.now());
+    const steady = clock.steady();
     if (this.#beatAt === 0 || steady - this.#beatAt >= NODE_BEAT_MS) await this.#beat();
     await this.#expire('never served');
     if (steady - this.#sweptAt >= Math.min(SWEEP_MS, this.#parts.leaseMs / 4)) {
@@ -116,8 +106,8 @@ export class Upkeep {
   }
 
   async #watchClocks(): Promise<void> {
-    const { store, clocks, leaseMs, logger } = this.#parts;
-    const now = { wall: clocks.wall(), steady: clocks.steady() };
+    const { store, clock, leaseMs, logger } = this.#parts;
+    const now = { wall: clock.now(), steady: clock.steady() };
     const last = this.#last;
     const othersSince = now.wall - NODE_LOST_MS;
     if (last === null) {
@@ -138,7 +128,7 @@ export class Upkeep {
   /** Other coordinators treat the links of a silent one as lost. */
   async #beat(): Promise<void> {
     await this.#parts.store.beatNode(this.#now);
-    this.#beatAt = this.#parts.clocks.steady();
+    this.#beatAt = this.#parts.clock.steady();
   }
 
   async #sweep(): Promise<void> {
@@ -213,7 +203,7 @@ export class Upkeep {
   }
 
   get #now(): number {
-    return this.#parts.clocks.wall();
+    return this.#parts.clock.now();
   }
 
   #tell(outcomes: readonly EndOutcome[]): void {

@@ -25,6 +25,8 @@ interface AgentLinkOptions extends OpenSocket {
   readonly hello: Message<'HELLO'>;
   readonly provider: { readonly id: string; readonly name: string };
   readonly timing: AgentLinkTiming;
+  /** Unix ms. */
+  readonly now: () => number;
   readonly logger: Logger;
 }
 
@@ -35,7 +37,7 @@ interface Resumed {
 
 export class AgentLink {
   readonly id = randomId();
-  readonly connectedAt = Date.now();
+  readonly connectedAt: number;
   readonly hello: Message<'HELLO'>;
   /** From HELLO or the last SERVICES: the result of a slow hardware probe arrives with SERVICES. */
   host: AgentHost;
@@ -45,6 +47,7 @@ export class AgentLink {
   /** From the last heartbeat; not stored. */
   cards: readonly CardReading[] = [];
   readonly #link: Link<AgentMessage, CoordinatorMessage, AgentStream>;
+  readonly #now: () => number;
   #events: LinkEvents | null = null;
   readonly #servicesRate = new RateLimit(LINK.maxServicesPerMinute, 60_000);
   #lastStream = 0;
@@ -54,6 +57,8 @@ export class AgentLink {
 
   constructor(options: AgentLinkOptions) {
     const { hello, provider, timing } = options;
+    this.#now = options.now;
+    this.connectedAt = options.now();
     this.hello = hello;
     this.host = hello.host;
     this.services = hello.services;
@@ -86,7 +91,7 @@ export class AgentLink {
     this.#events = events;
     const resumed = resumptions.map((one) => this.#resume(one));
     const resume = resumed.map(({ told }) => told);
-    const welcome = { linkId: this.id, provider, timing, resume };
+    const welcome = { linkId: this.id, provider, timing, resume, now: this.#now() };
     this.#link.send(welcomeMessage(welcome));
     for (const one of resumed) one.begin();
   }
@@ -253,9 +258,10 @@ interface Welcomed {
   readonly provider: { readonly id: string; readonly name: string };
   readonly timing: AgentLinkTiming;
   readonly resume: Message<'WELCOME'>['resume'];
+  readonly now: number;
 }
 
-function welcomeMessage({ linkId, provider, timing, resume }: Welcomed): Message<'WELCOME'> {
+function welcomeMessage({ linkId, provider, timing, resume, now }: Welcomed): Message<'WELCOME'> {
   return {
     t: 'WELCOME',
     session_id: linkId,
@@ -266,7 +272,7 @@ function welcomeMessage({ linkId, provider, timing, resume }: Welcomed): Message
     heartbeat_s: Math.min(LINK.heartbeatMs, timing.jobLeaseMs / 4) / 1000,
     lease_s: timing.jobLeaseMs / 1000,
     limits: { window_bytes: LINK.windowBytes, max_streams: LINK.maxStreams },
-    server_time: Date.now(),
+    server_time: now,
     resume,
   };
 }

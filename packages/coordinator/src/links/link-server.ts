@@ -29,6 +29,8 @@ interface LinkServerOptions {
   readonly registry: Registry;
   readonly timing: AgentLinkTiming;
   readonly claims: ClaimKeeper;
+  /** Unix ms. */
+  readonly now: () => number;
   readonly logger: Logger;
   /** The provider that an agent's token belongs to. */
   readonly findProvider: (token: string) => Promise<Provider | null>;
@@ -145,9 +147,9 @@ export class LinkServer {
   }
 
   async #attach(opened: OpenLink, admitted: Admitted, hello: Message<'HELLO'>): Promise<void> {
-    const { registry, timing, claims, logger } = this.#options;
+    const { registry, timing, claims, now, logger } = this.#options;
     const { provider, at: admittedAt } = admitted;
-    const link = new AgentLink({ ...opened, hello, provider, timing, logger });
+    const link = new AgentLink({ ...opened, hello, provider, timing, now, logger });
     const outcome = await registry
       .attach(link, provider, { timing, claims, admittedAt })
       .catch((err: unknown) => {

@@ -18,6 +18,11 @@ import { TrackRecords } from './track-records.js';
 /** A provider that refused work as busy gets none for this long. */
 export const BUSY_PAUSE_MS = 500;
 
+interface RecordParts {
+  readonly breakerOpenMs: number;
+  readonly now: () => number;
+}
+
 export class ProviderRecord {
   readonly id: string;
   readonly ownerId: string;
@@ -35,9 +40,11 @@ export class ProviderRecord {
   offlineSince: number | null = null;
   readonly slots = new SlotCounts();
   readonly #tracks: TrackRecords;
+  readonly #now: () => number;
   #busyUntil = 0;
 
-  constructor(provider: Provider, breakerOpenMs: number) {
+  constructor(provider: Provider, { breakerOpenMs, now }: RecordParts) {
+    this.#now = now;
     this.#tracks = new TrackRecords(breakerOpenMs);
     this.id = provider.id;
     this.ownerId = provider.ownerId;
@@ -75,7 +82,7 @@ export class ProviderRecord {
         busy: link.busy,
         busyByService: this.slots.busyByService,
       },
-      offlineSince: this.offlineSince && Date.now() - (performance.now() - this.offlineSince),
+      offlineSince: this.offlineSince && this.#now() - (performance.now() - this.offlineSince),
       draining: this.draining,
       paused: this.paused,
       services: this.services,
@@ -171,7 +178,7 @@ export class ProviderRecord {
   #shareStates(): readonly ShareState[] {
     const { shares } = this.sharing;
     if (shares.length === 0) return NOT_SHARED;
-    const now = Date.now();
+    const now = this.#now();
     const busy = this.slots.busyByShare;
     return shares.map((share) => shareState(share, busy.get(share.id) ?? 0, now));
   }

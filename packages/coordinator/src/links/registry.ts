@@ -40,6 +40,7 @@ interface RegistryParts {
   readonly store: PresenceRecorder;
   readonly logger: Logger;
   readonly breakerOpenMs: number;
+  readonly now: () => number;
 }
 
 export class Registry implements Links, AdminLinks {
@@ -69,7 +70,7 @@ export class Registry implements Links, AdminLinks {
     const sharing = this.#sharing.get(providerId);
     if (sharing === undefined) return null;
     const { ownerId, closed, shares } = sharing;
-    const now = Date.now();
+    const now = this.#parts.now();
     return { ownerId, closed, shares: shares.map((share) => shareState(share, 0, now)) };
   }
 
@@ -251,14 +252,17 @@ export class Registry implements Links, AdminLinks {
   #detach(record: ProviderRecord, { id: linkId }: AgentLink): void {
     record.unlinked();
     const { store } = this.#parts;
-    this.#write(record, store.endLink({ providerId: record.id, linkId }, Date.now()));
+    this.#write(record, store.endLink({ providerId: record.id, linkId }, this.#parts.now()));
     this.#announce();
   }
 
   #servesNow(record: ProviderRecord, { id: linkId, services, host }: AgentLink): void {
     this.#index.serve(record, services);
     const newest = { providerId: record.id, linkId };
-    this.#write(record, this.#parts.store.recordServed(newest, { services, host }, Date.now()));
+    this.#write(
+      record,
+      this.#parts.store.recordServed(newest, { services, host }, this.#parts.now()),
+    );
     this.#announce();
   }
 
@@ -278,7 +282,7 @@ export class Registry implements Links, AdminLinks {
   }
 
   #add(provider: Provider): ProviderRecord {
-    const record = new ProviderRecord(provider, this.#parts.breakerOpenMs);
+    const record = new ProviderRecord(provider, this.#parts);
     this.#records.set(record.id, record);
     record.sharing = this.#sharing.get(record.id) ?? record.sharing;
     this.#index.serve(record, record.services);

@@ -20,7 +20,9 @@ export const listAssets = adminRead(listing, async ({ store }, { user, limit }) 
   return assets.map((asset) => present(asset, names.get(asset.memberId) ?? null));
 });
 
-export const verifyAssets = adminChange(z.strictObject({}), ({ assets }) => assets.verify());
+export const verifyAssets = adminChange(z.strictObject({}), ({ assets, now }) =>
+  assets.verify(now()),
+);
 
 /** Rows deleted, or pages freed, in one operation of the store. */
 const AT_ONCE = 500;

@@ -1,4 +1,5 @@
 /** Opens the store: the only file that knows which adapter is used. */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,6 +27,8 @@ const THE_ONLY_NODE = 'local';
 interface StoreOptions {
   /** True for a process that serves, whose event loop must not wait for the disk. */
   readonly inThread?: boolean;
+  /** Unix ms, for the audit log; default: the system's clock. */
+  readonly now?: () => number;
   /** Called with the number of usage rows that are lost, and the reason. */
   readonly onUsageLost?: (rows: number, reason: string) => void;
 }
@@ -35,14 +38,14 @@ interface StoreOptions {
  * `CommandError`: `conflict` if another process has it, `schemaNewer` if a newer program wrote it.
  */
 export async function openStore(dataDir: string, options: StoreOptions = {}): Promise<Store> {
-  const { inThread = false, ...told } = options;
+  const { inThread = false, now = SYSTEM_CLOCK.now, ...told } = options;
   const lock = lockFolder(dataDir);
   try {
     const file = join(dataDir, DATABASE_FILE);
     bringUpToDate(file);
     const engine = { databaseFile: file, nodeId: THE_ONLY_NODE };
     const runner = inThread ? runInThread(engine) : runHere(await openHere(engine));
-    return createSqliteStore(runner, { onClosed: () => lock.release(), ...told });
+    return createSqliteStore(runner, { now, onClosed: () => lock.release(), ...told });
   } catch (error) {
     lock.release();
     throw asCommandError(error, dataDir);

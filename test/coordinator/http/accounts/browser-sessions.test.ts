@@ -34,7 +34,14 @@ async function openSessions(unusedMs: number) {
     },
     now,
   );
-  return { memberId, sessions: new ConsoleSessions(store, new SessionCookie(() => 'http://x')) };
+  return {
+    memberId,
+    sessions: new ConsoleSessions({
+      store,
+      cookie: new SessionCookie(() => 'http://x'),
+      now: Date.now,
+    }),
+  };
 }
 
 /** Identifies whoever asks; returns how to ask with the cookie. */

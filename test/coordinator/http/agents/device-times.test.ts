@@ -7,6 +7,7 @@ import type { RequestState } from '@inference-gateway/coordinator/http/edge/cont
 import type { DeviceTimes } from '@inference-gateway/coordinator/http/agents/devices';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import Koa from 'koa';
 import type { AddressInfo } from 'node:net';
@@ -40,7 +41,7 @@ async function serve(times: DeviceTimes): Promise<Served> {
   const own: Readonly<Record<string, unknown>> = { store, enrollment, publicUrl, small };
   const parts = new Proxy(own, { get: (_, name) => own[String(name)] ?? anything });
   const router = createRouter(parts as unknown as AppParts);
-  app.use(identify(logger)).use(errorBoundary(logger)).use(router.routes());
+  app.use(identify(logger, SYSTEM_CLOCK)).use(errorBoundary(logger)).use(router.routes());
   const server = app.listen(0, '127.0.0.1');
   onTestFinished(async () => {
     server.closeAllConnections();

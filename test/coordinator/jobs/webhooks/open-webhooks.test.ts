@@ -31,6 +31,7 @@ async function openStage(): Promise<Stage> {
 function open(store: Store) {
   const sender = openWebhooks({
     store,
+    now: Date.now,
     logger: listeningLogger().logger,
     config: { webhookPrivate: true, publicUrl: null },
     present: {

@@ -89,6 +89,7 @@ export function createSender(
 ): WebhookSender {
   const sender = new WebhookSender({
     store,
+    now: Date.now,
     logger: listeningLogger().logger,
     describe: async ({ subjectId }) => JSON.stringify({ id: subjectId }),
     userAgent: 'inference-gateway/0.0.0',

@@ -1,4 +1,5 @@
 /** The database file: its schema, its integrity, and the clock that wrote it. */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
 import { inspectStore } from '../../store/open.js';
@@ -24,7 +25,7 @@ export function checkDatabase(dataDir: string, isFull: boolean): Check[] {
     checking('database').pass('it can be read'),
     checkSchema(inspection),
     checkIntegrity(inspection),
-    checkClock(inspection.newestTimeMs, Date.now()),
+    checkClock(inspection.newestTimeMs, SYSTEM_CLOCK.now()),
   ];
 }
 

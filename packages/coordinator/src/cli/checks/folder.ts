@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
 import {
@@ -134,12 +135,12 @@ function leftoverOf(name: string): Leftover | null {
 async function canGo(path: string, dataDir: string, { isYoung }: Leftover): Promise<boolean> {
   const found = await lstat(path).catch(() => null);
   if (found === null || found.dev !== statSync(dataDir).dev) return false;
-  return isYoung !== true || Date.now() - found.mtimeMs > STOPPED_AFTER_MS;
+  return isYoung !== true || SYSTEM_CLOCK.now() - found.mtimeMs > STOPPED_AFTER_MS;
 }
 
 /** What `prune` gives back, and the files that are still kept. Empty where no look is possible. */
 async function prunable({ dataDir, retention }: SpacePatient): Promise<Freeable[]> {
-  const now = Date.now();
+  const now = SYSTEM_CLOCK.now();
   const before = {
     jobs: now - (retention?.retentionMs ?? now),
     usage: now - (retention?.usageRetentionMs ?? now),
@@ -177,6 +178,6 @@ async function orphanBytes(dataDir: string): Promise<number> {
   const files = openByteStore(dataDir);
   const knownAssets = async (ids: readonly string[]) => assetsAmong(dataDir, ids);
   let sum = 0;
-  for await (const { bytes } of orphans(files, { knownAssets }, Date.now())) sum += bytes;
+  for await (const { bytes } of orphans(files, { knownAssets }, SYSTEM_CLOCK.now())) sum += bytes;
   return sum;
 }

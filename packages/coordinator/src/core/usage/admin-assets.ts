@@ -16,7 +16,9 @@ export interface PruneReport {
 
 export interface AdminAssets {
   /** Reads every file completely and compares it with its row. */
-  verify(): Promise<{ readonly checked: number; readonly faults: readonly AssetFault[] }>;
+  verify(
+    now: number,
+  ): Promise<{ readonly checked: number; readonly faults: readonly AssetFault[] }>;
   /** Deletes files whose rows are gone; returns the freed bytes. */
   removeFiles(ids: readonly string[]): Promise<number>;
   /** Deletes what expired by `now`, and orphans; with `dryRun` it only counts them. */

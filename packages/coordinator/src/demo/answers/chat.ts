@@ -1,4 +1,5 @@
 /** Answers for chats and completions: a fixed text, word by word. */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { randomId } from '@inference-gateway/shared/ids';
 import { kindOf } from '@inference-gateway/shared/openai/kinds';
 import type { TokenUsage } from '@inference-gateway/shared/protocol/messages';
@@ -126,7 +127,7 @@ function spokenPart(call: Call, text: string, delta: object): object {
 }
 
 function envelope(call: Call, form: '' | '.chunk'): object {
-  const created = Math.floor(Date.now() / 1000);
+  const created = Math.floor(SYSTEM_CLOCK.now() / 1000);
   const { model } = call;
   if (isChat(call)) {
     return { id: `chatcmpl-${randomId()}`, object: `chat.completion${form}`, created, model };

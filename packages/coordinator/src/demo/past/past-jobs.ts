@@ -1,4 +1,5 @@
 /** Creates finished jobs of the last days: some with answers, pictures or speech, some failed. */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { randomId, requestId, ulid } from '@inference-gateway/shared/ids';
 import type { ByteStore } from '../../assets/byte-store.js';
 import type { Asset, HeldClaim, Store, Submission } from '../../store/port.js';
@@ -207,7 +208,7 @@ function answerTo(asked: string, model: string): object {
   return {
     id: `chatcmpl-${seedOf(asked)}`,
     object: 'chat.completion',
-    created: Math.floor(Date.now() / 1000),
+    created: Math.floor(SYSTEM_CLOCK.now() / 1000),
     model,
     choices: [{ index: 0, message, finish_reason: 'stop' }],
     usage: { prompt_tokens: 24, completion_tokens: 140, total_tokens: 164 },

@@ -29,13 +29,22 @@ export interface Visit {
   readonly address: string;
 }
 
-export class ConsoleSessions {
-  readonly #store: Pick<Store, 'by' | 'createSession' | 'useSession'>;
-  readonly #cookie: SessionCookie;
+interface SessionParts {
+  readonly store: Pick<Store, 'by' | 'createSession' | 'useSession'>;
+  readonly cookie: SessionCookie;
+  /** Unix ms. */
+  readonly now: () => number;
+}
 
-  constructor(store: Pick<Store, 'by' | 'createSession' | 'useSession'>, cookie: SessionCookie) {
+export class ConsoleSessions {
+  readonly #store: SessionParts['store'];
+  readonly #cookie: SessionCookie;
+  readonly #now: () => number;
+
+  constructor({ store, cookie, now }: SessionParts) {
     this.#store = store;
     this.#cookie = cookie;
+    this.#now = now;
   }
 
   /**
@@ -45,7 +54,7 @@ export class ConsoleSessions {
   async start(ctx: Context, { memberId, passwordHash }: Proven): Promise<boolean> {
     await this.#endRow(ctx);
     const secret = newSecret('gws');
-    const now = Date.now();
+    const now = this.#now();
     const session = await this.#store.createSession(
       {
         hash: hashSecret(secret),
@@ -72,7 +81,7 @@ export class ConsoleSessions {
    * otherwise delete the new cookie.
    */
   async identify(ctx: Context): Promise<LoggedIn> {
-    const now = Date.now();
+    const now = this.#now();
     const found = await this.#find(visitOf(ctx), now);
     if (found === null) {
       throw new ApiError('not_logged_in', 'You are not logged in, or no more. Log in again.');
@@ -84,7 +93,7 @@ export class ConsoleSessions {
 
   /** The member of a WebSocket upgrade, which cannot set a cookie. Null if there is none. */
   async find(visit: Visit): Promise<LoggedIn | null> {
-    return (await this.#find(visit, Date.now()))?.loggedIn ?? null;
+    return (await this.#find(visit, this.#now()))?.loggedIn ?? null;
   }
 
   /** Logs the browser out, if it is logged in. */
@@ -94,10 +103,10 @@ export class ConsoleSessions {
   }
 
   async #endRow(ctx: Context): Promise<void> {
-    const found = await this.#find(visitOf(ctx), Date.now());
+    const found = await this.#find(visitOf(ctx), this.#now());
     if (found === null) return;
     const { session, member } = found.loggedIn;
-    await this.#store.by(`member:${member.id}`).endSessions({ id: session.id }, Date.now());
+    await this.#store.by(`member:${member.id}`).endSessions({ id: session.id }, this.#now());
   }
 
   async #find({ cookie, address }: Visit, now: number): Promise<Found | null> {

@@ -46,11 +46,15 @@ export function joinRoutes(router: Router<RequestState>, parts: JoinParts): void
     const hash = hashInvite(wanted.token);
     const passwordHash = await passwords.hash(wanted.password);
     const acceptance = { hash, name: wanted.name, passwordHash };
-    const outcome = await store.by('invite').acceptInvite(acceptance, Date.now());
+    const outcome = await store.by('invite').acceptInvite(acceptance, ctx.state.now());
     if (outcome.kind === 'refused') throw refused();
     const member = memberOf(outcome, wanted);
     await setup.close();
-    const key = await firstKey(store, member.id, wanted.key_name ?? null);
+    const key = await firstKey(store.by(`member:${member.id}`), {
+      memberId: member.id,
+      name: wanted.key_name ?? null,
+      now: ctx.state.now(),
+    });
     ctx.status = 201;
     ctx.set('Cache-Control', 'no-store');
     ctx.body = { id: member.id, name: member.name, email: member.email, ...key };
@@ -84,13 +88,12 @@ function memberOf(outcome: Created<Member>, wanted: Joining): Member {
 
 /** Shown only this once. */
 async function firstKey(
-  store: Pick<Store, 'by'>,
-  memberId: string,
-  name: string | null,
+  store: Pick<Store, 'createKey'>,
+  { memberId, name, now }: { memberId: string; name: string | null; now: number },
 ): Promise<{ readonly key?: string }> {
   if (name === null) return {};
   const { secret, kept } = newKeySecret();
   const row = { memberId, name, ...kept, scope: 'any', expiresAt: null } as const;
-  const created = await store.by(`member:${memberId}`).createKey(row, Date.now());
+  const created = await store.createKey(row, now);
   return created.kind === 'created' ? { key: secret } : {};
 }

@@ -34,7 +34,11 @@ export function passwordRoutes(router: Router<RequestState>, parts: PasswordRout
     const proven = await logIn.attempt(credentials);
     if (proven === null) throw wrongCurrent();
     const passwordHash = await passwords.hash(password);
-    await replace(store, proven, passwordHash);
+    await replace(store.by(`member:${member.id}`), {
+      ...proven,
+      to: passwordHash,
+      now: ctx.state.now(),
+    });
     // The change has ended every session, including this browser's.
     if (!(await sessions.start(ctx, { ...proven, passwordHash }))) throw wrongCurrent();
     ctx.status = 204;
@@ -43,13 +47,11 @@ export function passwordRoutes(router: Router<RequestState>, parts: PasswordRout
 
 /** A change made meanwhile, for instance by an administrator after a theft, is not overwritten. */
 async function replace(
-  store: Pick<Store, 'by'>,
-  { memberId, passwordHash: formerPasswordHash }: Proven,
-  passwordHash: string,
+  store: Pick<Store, 'changeMember'>,
+  { memberId, passwordHash: formerPasswordHash, to, now }: Proven & { to: string; now: number },
 ): Promise<void> {
-  const own = store.by(`member:${memberId}`);
-  const change = { passwordHash, formerPasswordHash };
-  const changed = await own.changeMember(memberId, change, Date.now());
+  const change = { passwordHash: to, formerPasswordHash };
+  const changed = await store.changeMember(memberId, change, now);
   if (changed.kind !== 'changed') throw wrongCurrent();
 }
 

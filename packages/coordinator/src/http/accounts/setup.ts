@@ -52,7 +52,7 @@ export function setupRoutes(router: Router<RequestState>, parts: SetupParts): vo
     requirePassword(password);
     const passwordHash = await passwords.hash(password);
     const first = { ...wanted, passwordHash };
-    const member = await store.by('setup').createFirstMember(first, Date.now());
+    const member = await store.by('setup').createFirstMember(first, ctx.state.now());
     await parts.setup.close();
     if (member === null) throw isSetUp();
     await sessions.start(ctx, { memberId: member.id, passwordHash });

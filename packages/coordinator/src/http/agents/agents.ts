@@ -29,6 +29,8 @@ export interface AgentParts {
   readonly links: Pick<Links, 'providers'>;
   /** Version of this coordinator. */
   readonly version: string;
+  /** Unix ms. */
+  readonly now: () => number;
 }
 
 export function agentRoutes(router: Router<RequestState>, parts: AgentParts): void {
@@ -53,14 +55,15 @@ export function agentRoutes(router: Router<RequestState>, parts: AgentParts): vo
   });
 }
 
-async function tellSelf(provider: Provider, { store, version }: AgentParts) {
+async function tellSelf(provider: Provider, { store, version, now }: AgentParts) {
   const networks = await networksOf(provider, store);
   const shares = await store.listShares(provider.id);
-  const gateway = { version, protocols: [SUBPROTOCOL], now: Date.now() };
+  const gateway = { version, protocols: [SUBPROTOCOL], now: now() };
   return presentSelf({ provider, networks, shares, gateway });
 }
 
-async function share(provider: Provider, body: unknown, { store, links }: AgentParts) {
+async function share(provider: Provider, body: unknown, parts: AgentParts) {
+  const { store, links, now } = parts;
   const wanted = check(newShare, body);
   refuseTwoSubjects(wanted);
   const caps = readCaps(wanted);
@@ -68,7 +71,7 @@ async function share(provider: Provider, body: unknown, { store, links }: AgentP
   const subject = { serviceId: wanted.service_id ?? null, model: wanted.model ?? null };
   const audience = { kind: 'network', id: network.id } as const;
   const row = { providerId: provider.id, subject, audience, caps, cap: MAX_SHARES };
-  const shared = await store.by(actorOf(provider)).putShare(row, Date.now());
+  const shared = await store.by(actorOf(provider)).putShare(row, now());
   if (shared.kind === 'full') throw tooMany(shared.count);
   const name = `${provider.ownerName}/${provider.name}`;
   const warning = warningOf({ name, services: servicesOf(provider, links) }, subject);

@@ -64,7 +64,7 @@ function askRoute(router: Router<RequestState>, parts: DeviceParts): void {
     const { name = null, host = null } = check(asking, await bodies.read(ctx));
     const deviceCode = newSecret('gwd');
     const userCode = newUserCode();
-    const now = Date.now();
+    const now = ctx.state.now();
     const expiresAt = now + times.expiresInS * 1_000;
     const login = { deviceHash: hashSecret(deviceCode), userCode, name, host, address, expiresAt };
     if ((await store.by('agent').createDevice(login, now)) === null) throw full();
@@ -92,7 +92,7 @@ function pollRoute(router: Router<RequestState>, parts: DeviceParts): void {
     if (pace.isTooEarly(deviceHash, performance.now())) throw tooEarly();
     const token = newSecret('gwa');
     const provider = { deviceHash, tokenHash: hashSecret(token), approved: !providerApproval };
-    const outcome = await store.by('agent').collectDevice(provider, Date.now());
+    const outcome = await store.by('agent').collectDevice(provider, ctx.state.now());
     if (outcome.kind === 'waiting') {
       pace.note(deviceHash, performance.now());
       throw stillWaiting();

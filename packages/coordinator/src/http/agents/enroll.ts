@@ -37,7 +37,7 @@ export function enrollRoutes(router: Router<RequestState>, parts: EnrollParts): 
     const agentToken = newSecret('gwa');
     const name = body.data.name ?? null;
     const hashes = { joinTokenHash: hashSecret(token), tokenHash: hashSecret(agentToken) };
-    const now = Date.now();
+    const now = ctx.state.now();
     const outcome = await store
       .by('agent')
       .enroll({ ...hashes, name, approved: !providerApproval }, now);

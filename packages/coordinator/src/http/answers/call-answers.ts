@@ -105,5 +105,5 @@ function mediaParts({ ctx, work, fitted, spaceBytes }: Answered, parts: AnswerPa
     maxBytes: spaceBytes,
     most: filesOf(endpoint, () => fitted.body),
   });
-  return { response: ctx.res, timing, files, library, urlOf };
+  return { response: ctx.res, timing, files, library, urlOf, now: ctx.state.now };
 }

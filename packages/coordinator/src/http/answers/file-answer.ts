@@ -114,4 +114,6 @@ export interface MediaParts {
   readonly library: AssetLibrary;
   /** The URL of an asset. */
   readonly urlOf: (assetId: string) => string;
+  /** Unix ms. */
+  readonly now: () => number;
 }

@@ -61,7 +61,7 @@ export class FileListAnswer implements HttpAnswer {
   }
 
   #document(kept: readonly KeptFile[]): Piece[] {
-    const created = Math.floor(Date.now() / 1000);
+    const created = Math.floor(this.#parts.now() / 1000);
     const items = kept.flatMap((file, i): Piece[] => [i === 0 ? '' : ',', ...this.#item(file)]);
     return [`{"created":${created},"data":[`, ...items, ']}'];
   }

@@ -132,7 +132,7 @@ function assetNotFound(id: string): ApiError {
 function setHeaders(ctx: Context, { asset, untilMs }: Sent): void {
   const { id, contentType, createdAt, expiresAt } = asset;
   const endMs = Math.min(untilMs, expiresAt);
-  const leftS = Math.max(0, Math.floor((endMs - Date.now()) / 1000));
+  const leftS = Math.max(0, Math.floor((endMs - ctx.state.now()) / 1000));
   ctx.set({
     'Accept-Ranges': 'bytes',
     'Content-Type': contentType,

@@ -1,4 +1,5 @@
 /** The HTTP application, in the order in which a request passes through it. */
+import type { Clock } from '@inference-gateway/shared/clock';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { Router } from '@koa/router';
 import Koa from 'koa';
@@ -60,6 +61,7 @@ type JobReads = JobRouteParts['store'] & BatchRouteParts['store'] & QueueParts['
 type Enrollment = Omit<EnrollParts, 'store' | 'bodies'> & { readonly deviceTimes: DeviceTimes };
 
 export interface AppParts {
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly authentication: Authentication;
   readonly rate: RateLimit;
@@ -99,7 +101,7 @@ export function createApp(parts: AppParts): Koa<RequestState> {
   });
   // Only a reset by the caller in the middle of an answer passes the error boundary.
   app.on('error', (error: Error) => parts.logger.debug({ reason: error.message }, 'answer broke'));
-  app.use(identify(parts.logger));
+  app.use(identify(parts.logger, parts.clock));
   if (parts.trustProxy === 0) app.use(hintAtProxy(parts.logger));
   app.use(tidyPath);
   app.use(cors);
@@ -139,7 +141,8 @@ export function createRouter(parts: AppParts): Router<RequestState> {
   enrollRoutes(router, { ...parts.enrollment, store, bodies });
   const { providerApproval, deviceTimes: times } = parts.enrollment;
   deviceRoutes(router, { store, bodies, providerApproval, times, publicUrl: parts.publicUrl });
-  agentRoutes(router, { store, version, links: inference.links, bodies: small.known });
+  const { now } = parts.clock;
+  agentRoutes(router, { store, version, links: inference.links, bodies: small.known, now });
   accountRoutes(router, parts);
   const { sessions, console: commands, reads } = parts;
   consoleRoutes(router, { bodies: small.known, sessions, commands, reads });

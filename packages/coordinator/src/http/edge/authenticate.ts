@@ -3,6 +3,7 @@
  * specification, section 5.
  */
 import { readBearer } from '@inference-gateway/shared/bearer';
+import type { Clock } from '@inference-gateway/shared/clock';
 import { hashSecret } from '@inference-gateway/shared/program/secret';
 import { ApiError } from '@inference-gateway/shared/errors';
 import { isSecret } from '@inference-gateway/shared/ids';
@@ -21,11 +22,13 @@ const TOUCH_INTERVAL_MS = 10_000;
 
 export class Authentication {
   readonly #store: KeyStore;
+  readonly #now: () => number;
   readonly #used = new Set<string>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(store: KeyStore) {
+  constructor(store: KeyStore, { now }: Clock) {
     this.#store = store;
+    this.#now = now;
     this.#timer = setInterval(() => void this.#flush(), TOUCH_INTERVAL_MS).unref();
   }
 
@@ -44,7 +47,7 @@ export class Authentication {
     const secret = readKey(ctx);
     const holder = isSecret('gwk', secret) ? await this.#find(secret) : null;
     if (holder === null || holder.key.revokedAt !== null) throw invalidKey(secret);
-    refuseEnded(holder, secret);
+    refuseEnded(holder, secret, this.#now());
     const { key, memberName, limits } = holder;
     this.#used.add(key.id);
     const { id: keyId, memberId, scope, assets } = key;
@@ -59,7 +62,7 @@ export class Authentication {
     const ids = [...this.#used];
     this.#used.clear();
     // A failed write of "last used" does not fail the request: the next use writes it again.
-    if (ids.length > 0) await this.#store.touchKeys(ids, Date.now()).catch(() => {});
+    if (ids.length > 0) await this.#store.touchKeys(ids, this.#now()).catch(() => {});
   }
 }
 
@@ -75,7 +78,8 @@ function readKey(ctx: Context): string {
 }
 
 /** Throws if the key or its member is disabled, or the key has expired or was rotated. */
-function refuseEnded({ key, isMemberDisabled, validUntil }: KeyHolder, secret: string): void {
+function refuseEnded(holder: KeyHolder, secret: string, now: number): void {
+  const { key, isMemberDisabled, validUntil } = holder;
   if (isMemberDisabled) {
     throw new ApiError('disabled_api_key', 'Your account is disabled. Ask the admin.');
   }
@@ -83,7 +87,6 @@ function refuseEnded({ key, isMemberDisabled, validUntil }: KeyHolder, secret: s
   if (key.disabledAt !== null) {
     throw new ApiError('disabled_api_key', `${shown} is disabled. Use another.`);
   }
-  const now = Date.now();
   if (validUntil === null || validUntil > now) return;
   const hasEnded = key.expiresAt !== null && key.expiresAt <= now;
   const why = hasEnded ? 'has expired. Create another.' : 'has been rotated. Use the new one.';

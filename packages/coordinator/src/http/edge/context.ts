@@ -8,6 +8,8 @@ export interface RequestState {
   requestId: string;
   /** Monotonic ms. */
   receivedAt: number;
+  /** The coordinator's wall clock, in Unix ms. */
+  now: () => number;
   /** The caller's address, according to trusted proxies. */
   ip: string;
   /** Set once the key or the session is authenticated. */

@@ -1,5 +1,6 @@
 /** Middleware before routing: request id, path, CORS, log line. */
 import { requestId } from '@inference-gateway/shared/ids';
+import type { Clock } from '@inference-gateway/shared/clock';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { Context, Middleware } from './context.js';
 
@@ -35,11 +36,12 @@ const ANY_ORIGIN = 'http://gateway';
 
 const METHODS = 'GET, HEAD, POST, DELETE, OPTIONS';
 
-/** Sets the request id, and writes a log line when its answer has ended. */
-export function identify(logger: Logger): Middleware {
+/** Sets the request's id and clock, and writes a log line when its answer has ended. */
+export function identify(logger: Logger, { now }: Clock): Middleware {
   return (ctx, next) => {
     ctx.state.requestId = requestId();
     ctx.state.receivedAt = performance.now();
+    ctx.state.now = now;
     // Read now, because a closed socket has no address.
     ctx.state.ip = ctx.ip;
     ctx.set('x-request-id', ctx.state.requestId);

@@ -1,5 +1,6 @@
 /** The metrics' own port: `GET /metrics` and nothing else. */
 import { ApiError } from '@inference-gateway/shared/errors';
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { Router } from '@koa/router';
 import Koa from 'koa';
@@ -51,7 +52,7 @@ function createMetricsApp(access: MetricsAccess, logger: Logger): Koa<RequestSta
   const router = new Router<RequestState>();
   metricsRoutes(router, access);
   app.on('error', (error: Error) => logger.debug({ reason: error.message }, 'answer broke'));
-  app.use(identify(logger));
+  app.use(identify(logger, SYSTEM_CLOCK));
   app.use(tidyPath);
   app.use(errorBoundary(logger));
   app.use(router.routes());

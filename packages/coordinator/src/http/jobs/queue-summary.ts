@@ -175,6 +175,6 @@ function unitOf(services: readonly AdvertisedService[], { link }: ProviderView):
 /** `GET /api/inference/queue/summary`. */
 export function queueRoutes(router: Router<RequestState>, parts: QueueParts): void {
   router.get('/api/inference/queue/summary', async (ctx) => {
-    ctx.body = await summarizeQueue(parts, callerOf(ctx), Date.now());
+    ctx.body = await summarizeQueue(parts, callerOf(ctx), ctx.state.now());
   });
 }

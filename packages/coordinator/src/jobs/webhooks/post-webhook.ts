@@ -15,6 +15,7 @@ export interface Message {
   readonly url: string;
   readonly secret: string;
   readonly body: string;
+  readonly sentAt: Date;
 }
 
 export interface Route {
@@ -44,8 +45,8 @@ export function postWebhook(message: Message, route: Route, signal: AbortSignal)
   });
 }
 
-function open({ id, url, secret, body }: Message, route: Route, signal: AbortSignal) {
-  const sentAt = new Date();
+function open(message: Message, route: Route, signal: AbortSignal) {
+  const { id, url, secret, body, sentAt } = message;
   const send: typeof requestHttp = url.startsWith('https:') ? requestHttps : requestHttp;
   const options = {
     method: 'POST',

@@ -81,7 +81,8 @@ export interface WebhookSenderParts extends AddressRule {
   readonly resolve?: Resolve;
   /** Certificates that are trusted instead of Node's own. */
   readonly ca?: string;
-  readonly now?: () => number;
+  /** Unix ms. */
+  readonly now: () => number;
   readonly timings?: Partial<WebhookTimings>;
 }
 
@@ -96,7 +97,7 @@ interface UnderWay {
 type Verdict = 'over' | { readonly failed: string } | null;
 
 export class WebhookSender {
-  readonly #parts: WebhookSenderParts & { readonly resolve: Resolve; readonly now: () => number };
+  readonly #parts: WebhookSenderParts & { readonly resolve: Resolve };
   readonly #timings: WebhookTimings;
   readonly #underWay = new Map<string, UnderWay>();
   #timer: NodeJS.Timeout | null = null;
@@ -107,7 +108,7 @@ export class WebhookSender {
 
   /** Nothing is sent before the first `wake`. */
   constructor(parts: WebhookSenderParts) {
-    this.#parts = { resolve: resolveByDns, now: Date.now, ...parts };
+    this.#parts = { resolve: resolveByDns, ...parts };
     this.#timings = { ...TIMINGS, ...parts.timings };
   }
 
@@ -234,7 +235,7 @@ export class WebhookSender {
 
   /** The status of the answer; null if there is nothing to send. */
   async #send(delivery: WebhookDelivery, signal: AbortSignal): Promise<number | null> {
-    const { describe, userAgent, ca } = this.#parts;
+    const { describe, userAgent, ca, now } = this.#parts;
     const data = await unlessAborted(describe(delivery), signal);
     if (data === null) return null;
     const { id, url, secret } = delivery;
@@ -244,7 +245,8 @@ export class WebhookSender {
     });
     const body = `${head.slice(0, -1)},"data":${data}}`;
     const addresses = await unlessAborted(resolveReceiver(url, this.#parts), signal);
-    return postWebhook({ id, url, secret, body }, { addresses, userAgent, ca }, signal);
+    const message = { id, url, secret, body, sentAt: new Date(now()) };
+    return postWebhook(message, { addresses, userAgent, ca }, signal);
   }
 
   async #settle(delivery: WebhookDelivery, verdict: Verdict): Promise<void> {
@@ -310,16 +312,18 @@ export function nextTryAt(
 
 interface WebhookParts {
   readonly store: Store;
+  readonly now: () => number;
   readonly logger: Logger;
   readonly config: Pick<Config, 'webhookPrivate' | 'publicUrl'>;
   readonly present: SubjectPresentation;
 }
 
 /** The sender of a coordinator; `wake` starts it. */
-export function openWebhooks({ store, logger, config, present }: WebhookParts): WebhookSender {
+export function openWebhooks({ store, now, logger, config, present }: WebhookParts): WebhookSender {
   const version = readPackageVersion(new URL('../../../package.json', import.meta.url));
   return new WebhookSender({
     store,
+    now,
     logger,
     describe: describeSubject(store, present),
     userAgent: `inference-gateway/${version}`,

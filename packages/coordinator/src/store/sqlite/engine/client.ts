@@ -1,5 +1,4 @@
 /** The store on SQLite: every operation is a call to the engine that owns the connection. */
-import { SYSTEM_CLOCK } from '@inference-gateway/shared/program/clock';
 import { KeyCache } from './key-cache.js';
 import type { Store, UsageRow } from '../../port.js';
 import { UsageBuffer } from './usage-buffer.js';
@@ -14,7 +13,7 @@ interface SqliteStoreOptions {
   /** Called when the database is closed, or closing has failed. */
   readonly onClosed?: () => void;
   /** Unix ms, for the audit log. */
-  readonly now?: () => number;
+  readonly now: () => number;
 }
 
 /** The parts of the store that all actors share. */
@@ -27,8 +26,8 @@ interface Parts {
 }
 
 /** Requires migrated tables, and the lock of the folder. */
-export function createSqliteStore(start: StartRunner, options: SqliteStoreOptions = {}): Store {
-  const { onUsageLost = () => {}, onClosed = () => {}, now = SYSTEM_CLOCK.now } = options;
+export function createSqliteStore(start: StartRunner, options: SqliteStoreOptions): Store {
+  const { onUsageLost = () => {}, onClosed = () => {}, now } = options;
   const calls = new StoreCalls(start);
   const usage = new UsageBuffer({
     write: (rows: readonly UsageRow[]) =>

@@ -8,7 +8,6 @@ import { lostClaimOperations } from './lost-claims.js';
 import type { Operations } from '../engine/operations.js';
 import { assetWriter } from '../assets/assets.js';
 import { queueOperations } from './queue.js';
-import { jobCreator } from './jobs.js';
 import { jobEnds } from './job-end.js';
 import type { JobRow, LaneColumns } from './job-rows.js';
 import { JOB_COLUMNS, laneHeadKey, parseLane } from './job-rows.js';
@@ -19,9 +18,8 @@ export function dispatchOperations(
   database: Database,
   trail: AuditTrail,
   nodeId: string,
-): Pick<Operations, keyof DispatchStore> {
+): Pick<Operations, Exclude<keyof DispatchStore, 'createJob'>> {
   return {
-    createJob: jobCreator(database),
     laneHeads: laneReader(database),
     ...claimOperations(database, nodeId),
     ...finishOperations(database),

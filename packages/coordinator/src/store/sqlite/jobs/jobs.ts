@@ -14,6 +14,7 @@ import { jobTransitions } from './transitions.js';
 
 type JobOperations = Pick<
   Operations,
+  | 'createJob'
   | 'findJob'
   | 'findJobBody'
   | 'listJobs'
@@ -26,6 +27,7 @@ type JobOperations = Pick<
 
 export function jobOperations(database: Database): JobOperations {
   return {
+    createJob: jobCreator(database),
     findSubmittedJob: submittedJobFinder(database),
     findJob: jobReader(database),
     findJobBody: bodyReader(database),
@@ -41,7 +43,7 @@ export function jobOperations(database: Database): JobOperations {
  * The idempotency key and the limits are read first. Only this connection writes, and an operation
  * runs without a pause: what was read still holds at the insert, which the unique index guards.
  */
-export function jobCreator(database: Database): Operations['createJob'] {
+function jobCreator(database: Database): Operations['createJob'] {
   const { replayed, writeJob, writeSubject } = submissionWriter(database);
   const claimJob = claimer(database);
   const positionsOf = queuePositions(database);
