@@ -1,4 +1,4 @@
-/** Admin in the browser: how its lists are worked. */
+/** Works the lists of Admin in the browser. */
 import type { Page } from 'playwright-core';
 
 export function rowOf(page: Page, text: RegExp) {
@@ -9,13 +9,13 @@ export function press(page: Page, name: string): Promise<void> {
   return page.getByRole('button', { name, exact: true }).click();
 }
 
-/** From the menu of one row. */
+/** Selects an action in the menu of one row. */
 export async function choose(page: Page, name: string, action: string): Promise<void> {
   await page.getByLabel(`Actions for ${name}`, { exact: true }).click();
   await press(page, action);
 }
 
-/** The same with a confirmation, whose button has the text of the menu. */
+/** Like `choose`, but the action asks for confirmation; its button has the menu's text. */
 export async function confirm(page: Page, name: string, action: string): Promise<void> {
   await choose(page, name, `${action}…`);
   await page.getByRole('dialog').getByRole('button', { name: action, exact: true }).click();

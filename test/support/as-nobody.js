@@ -1,9 +1,9 @@
-/** Runs a program, named by the first argument, as a user who owns nothing here. */
+/** Runs a program, named by the first argument, as a user who owns no files here. */
 import { runProgram } from '@inference-gateway/shared/program/run-program';
 
 const [name = ''] = process.argv.splice(2, 1);
 const { createProgram } = await import(`@inference-gateway/${name}/cli/program`);
-// That user may be unable to read this folder: modules are loaded before.
+// That user may be unable to read this folder, so the modules are loaded first.
 if (name === 'coordinator') await import('@inference-gateway/coordinator/coordinator');
 if (process.getuid?.() === 0) {
   process.setgid(65_534);

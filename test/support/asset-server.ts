@@ -1,4 +1,4 @@
-/** A coordinator whose members have assets already. */
+/** A coordinator whose members already have assets. */
 import { openByteStore } from '@inference-gateway/coordinator/assets/folder-store';
 import type { FolderStore } from '@inference-gateway/coordinator/assets/folder-store';
 import type { AssetFacts } from '@inference-gateway/coordinator/assets/answer-files';
@@ -27,14 +27,14 @@ interface Options {
 export interface AssetServer {
   readonly address: string;
   readonly assets: readonly Asset[];
-  /** The address of the first asset, below the server's. */
+  /** The path of the first asset's URL. */
   readonly path: string;
   readonly files: FolderStore;
   readonly annaKey: string;
   readonly benKey: string;
-  /** Sends Anna's key, or another, or none. */
+  /** Sends Anna's key by default; `key` replaces it, null sends none. */
   fetch(path: string, init?: RequestInit & { key?: string | null }): Promise<Response>;
-  /** Ends it and starts another on the same data. */
+  /** Stops it and starts another on the same data. */
   restart(): Promise<AssetServer>;
 }
 

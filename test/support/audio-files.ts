@@ -1,4 +1,4 @@
-/** One tone in every kind of file that callers upload, each made once by a real ffmpeg. */
+/** One tone in every audio format that callers upload; a real ffmpeg makes each once. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

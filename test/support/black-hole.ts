@@ -1,7 +1,7 @@
 /**
- * A TCP proxy that can go dark in either direction, or in both, as a line does whose router has
- * died: nothing arrives and nobody is told, not even that the other end has hung up. What was sent
- * meanwhile arrives when the line is back, as TCP would send it again.
+ * A TCP proxy that can go dark in one direction or in both, like a line whose router has died:
+ * nothing arrives, and neither end is told, not even that the other end has hung up. Bytes that
+ * were sent meanwhile arrive when the line is back, as TCP would send them again.
  */
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
@@ -15,7 +15,7 @@ export class BlackHole {
   port = 0;
   readonly #sockets = new Set<Socket>();
   readonly #dark = new Set<Direction>();
-  /** What happens when the line is back, in order. */
+  /** Actions to carry out, in order, when the line is back. */
   readonly #held: (() => void)[] = [];
 
   async listen(targetPort: number): Promise<this> {
@@ -47,14 +47,14 @@ export class BlackHole {
     for (const act of this.#held.splice(0)) act();
   }
 
-  /** Resets every connection: what was sent in the dark never arrives. */
+  /** Resets every connection; bytes that were sent in the dark are lost. */
   cut(): void {
     this.#held.splice(0);
     for (const socket of this.#sockets) socket.on('error', () => {}).resetAndDestroy();
     this.#sockets.clear();
   }
 
-  /** For a connection that comes while the line is dark the other end is not there yet. */
+  /** Connects to the target. A connection made while the line is dark waits for this. */
   #join(near: Socket, targetPort: number): void {
     if (near.destroyed) return;
     const far = connect({ port: targetPort, host: '127.0.0.1', allowHalfOpen: true });
@@ -74,7 +74,7 @@ export class BlackHole {
     );
   }
 
-  /** Null stands for both directions: a connection needs them. */
+  /** Null means both directions: to open a connection takes both. */
   #pass(direction: Direction | null, act: () => void): void {
     const isDark = direction === null ? this.#dark.size > 0 : this.#dark.has(direction);
     if (isDark) this.#held.push(act);

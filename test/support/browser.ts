@@ -1,6 +1,6 @@
 /**
- * The dashboard in a real browser: one for a file of tests, a page of its own for each test. A page
- * that reports an error nobody expected fails its test.
+ * The dashboard in a real browser: one browser for a file of tests, a new page for each test. A
+ * page that reports an unexpected error fails its test.
  */
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
@@ -22,12 +22,16 @@ const EVERY_LOOK: readonly Look[] = [
 ];
 
 export interface TestBrowser {
-  /** Wide and light, unless told otherwise; it is closed, and judged, when the test has ended. */
+  /**
+   * Wide and light by default. When the test ends, the page is closed and its problems are judged.
+   */
   newPage(look?: Partial<Look>): Promise<Page>;
   close(): Promise<void>;
 }
 
-/** For `beforeAll`; the file closes it in `afterAll`. Paths of its pages are the gateway's. */
+/**
+ * For `beforeAll`; the file closes it in `afterAll`. Its pages resolve paths against the gateway.
+ */
 export async function openBrowser(gateway: { readonly address: string }): Promise<TestBrowser> {
   const executablePath = findChromium();
   if (executablePath === null) throw new Error(NO_BROWSER);
@@ -38,7 +42,7 @@ export async function openBrowser(gateway: { readonly address: string }): Promis
   };
 }
 
-/** The same page, narrow and wide, in dark and light, without loading it anew; then as it began. */
+/** Checks the page in every look without reloading it, then restores the default look. */
 export async function onEveryLook(page: Page, check: (look: Look) => Promise<void>): Promise<void> {
   for (const look of EVERY_LOOK) {
     await show(page, look);
@@ -47,7 +51,7 @@ export async function onEveryLook(page: Page, check: (look: Look) => Promise<voi
   await show(page, DEFAULT_LOOK);
 }
 
-/** And waits until the page has followed. */
+/** Sets the look, and waits until the page has drawn it. */
 export async function show(page: Page, { width, theme }: Look): Promise<void> {
   await page.setViewportSize({ width, height: HEIGHTS[width] });
   await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
@@ -61,11 +65,11 @@ const TWO_FRAMES =
 /** A fake microphone that beeps once a second, without a permission prompt. */
 const FAKE_MICROPHONE = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'];
 /**
- * For each page Chromium 156 also loads the two pages behind its address bar, which nobody sees
- * here, and a process to spare: without them a page takes 0.3 s of CPU time instead of 0.6.
+ * For each page Chromium 156 also loads the two pages behind its address bar, which no test needs,
+ * and a spare process: without them a page takes 0.3 s of CPU time instead of 0.6.
  */
 const UNSEEN = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'SpareRendererForSitePerProcess'];
-/** Of its switches of this name Chromium takes the last: these are what Playwright turns off. */
+/** Chromium obeys only the last `--disable-features`, so this repeats what Playwright disables. */
 const UNWANTED = [
   'AimEnabled',
   'AvoidCorsURLLoaderRestartOnRedirect',
@@ -92,7 +96,7 @@ async function newPage(browser: Browser, baseURL: string, { width, theme }: Look
     baseURL,
     viewport: { width, height: HEIGHTS[width] },
     colorScheme: theme,
-    // What moves is at its end at once: nothing to wait for, and colours are what they are.
+    // Animations end at once: tests need not wait for them, and colours are final.
     reducedMotion: 'reduce',
     locale: 'en-GB',
     timezoneId: 'UTC',

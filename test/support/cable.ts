@@ -1,4 +1,4 @@
-/** A TCP proxy that can be cut or, worse, swallow everything without a word. */
+/** A TCP proxy that can be cut, or can silently discard all bytes. */
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -8,7 +8,7 @@ export class Cable {
   port = 0;
   #swallows = false;
 
-  /** From now on no byte arrives at either end, and no connection is told so. */
+  /** From now on no byte arrives at either end, and neither end is told. */
   swallow(): void {
     this.#swallows = true;
     for (const [near, far] of this.#pairs) {
@@ -22,7 +22,7 @@ export class Cable {
     for (const socket of this.#pairs.splice(0).flat()) socket.resetAndDestroy();
   }
 
-  /** New connections get through again; those that were swallowed stay so. */
+  /** New connections get through again; swallowed connections stay dead. */
   mend(): void {
     this.#swallows = false;
   }

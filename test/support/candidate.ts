@@ -47,7 +47,7 @@ export function makeCandidate(change: Partial<Candidate> = {}): Candidate {
   };
 }
 
-/** As its owner may use it. */
+/** The candidate as its owner may use it. */
 export function makeChoice(change: Partial<Candidate> = {}): Choice {
   const candidate = makeCandidate(change);
   const grant = { shareId: null, isOpen: true, slotsLeft: null, maxTokens: null };

@@ -1,7 +1,8 @@
 /**
- * What every file of tests leaves as it found it. Files share a process, one after the other, which
- * spares each the second that it takes to load the programs: a file that left something behind
- * could change what the next one sees, so it fails here, with the name of what is left.
+ * Checks that every test file leaves its process as it found it. Files share a process, one after
+ * the other, which saves each the second that it takes to load the programs. A file that left
+ * something behind could change the results of the next one, so it fails here, with the name of
+ * what it left.
  */
 import { beforeAll, expect } from 'vitest';
 import { cpuMs } from './cpu-time.js';
@@ -9,10 +10,10 @@ import type { CpuMeta } from './cpu-time.js';
 import { endCommands } from './run-command.js';
 import { until } from './until.js';
 
-/** A server or a process ends a moment after it was told to. */
+/** A server or a process ends a moment after it is told to. */
 const END_TIMEOUT_MS = 5_000;
 
-/** What must not stay open; sockets that clients keep for their next request may. */
+/** Handles that must not stay open. Sockets that clients keep for their next request may. */
 const OPEN = ['TCPServerWrap', 'PipeServerWrap', 'PipeWrap', 'ProcessWrap'];
 
 const REPLACEABLE: readonly (readonly [object, string])[] = [
@@ -38,8 +39,8 @@ const startedAt = cpuMs();
 const found = surroundings();
 const openBefore = openOnes();
 
-// What the first of all hooks returns runs after all others, and after what they return.
-// Vitest allows no other form of the first argument where the second is used.
+// The function that the first hook returns runs after all other hooks and their teardowns. Vitest
+// requires a destructured first argument if the second is used.
 // oxlint-disable-next-line no-empty-pattern
 beforeAll(({}, { file }) => async () => {
   await endCommands();

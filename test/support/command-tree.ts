@@ -1,4 +1,4 @@
-/** The commands of a program, from its own tree, so that tests leave none out. */
+/** The commands of a program, read from its own command tree, so that tests leave none out. */
 import * as agent from '@inference-gateway/agent/cli/program';
 import * as coordinator from '@inference-gateway/coordinator/cli/program';
 import type { ProgramName } from './program.js';
@@ -11,12 +11,12 @@ const CREATE = {
 type Command = ReturnType<typeof agent.createProgram>;
 
 export interface TreeCommand {
-  /** Its words: `key create`. */
+  /** The words of the command: `key create`. */
   readonly name: string;
   readonly command: Command;
 }
 
-/** The commands that do something; nouns alone do nothing. */
+/** The commands that do something; a noun alone does nothing. */
 export function leafCommands(name: ProgramName): TreeCommand[] {
   return below(CREATE[name]()).filter(({ command }) => command.commands.length === 0);
 }
@@ -33,7 +33,7 @@ function below(command: Command, words: readonly string[] = []): TreeCommand[] {
   });
 }
 
-/** The command line that its help gives as an example, without the program's name. */
+/** The example command line of its help, without the program's name. */
 export function exampleOf({ command }: TreeCommand): string {
   let help = '';
   command.configureOutput({ writeOut: (text) => (help += text) });

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 /** A bash with both programs in its PATH. */
 export interface Bash {
   run(script: string): Promise<{ readonly stdout: string; readonly stderr: string }>;
-  /** Completions of the last word; the first is the program. */
+  /** Completions of the last word; the first word is the program. */
   offers(...words: readonly [ProgramName, ...string[]]): Promise<string[]>;
 }
 

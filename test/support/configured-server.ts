@@ -1,7 +1,6 @@
-/** A service as the configuration would give it. */
 import type { ServiceConfig } from '@inference-gateway/agent/backends/backend';
 
-/** The service of a local server at `baseUrl`, an `openai` one unless told otherwise. */
+/** A service as the configuration would give it: by default an `openai` server at `baseUrl`. */
 export function configuredServer(
   baseUrl: string,
   changes: Partial<ServiceConfig> = {},

@@ -1,7 +1,6 @@
 /**
- * A local server for text, sound and images that keeps count of what it made. What a request says
- * decides what comes of it: `say 7` is answered in seven words, `hang` never, `fail` by an error
- * and `page` by HTML.
+ * A local server for text, sound and images that counts what it made. The request's text decides
+ * the answer: `say 7` gets seven words, `hang` no answer, `fail` an error and `page` HTML.
  */
 import { startFakeOpenAi } from './fake-openai-server.js';
 import { answer, html500, reply } from './fake-behaviours.js';
@@ -41,7 +40,9 @@ export async function startCountingServer(): Promise<CountingServer> {
   return { fake, made, hung };
 }
 
-/** Everything that a request may ask of one: an amount of it. */
+/**
+ * Makes what the path asks for, and counts it. `amount` is words, or tenths of a second of sound.
+ */
 function make(made: Made, amount: number): Behaviour {
   return (request, response) => {
     const { path } = request;

@@ -1,6 +1,6 @@
 /**
- * The CPU time of each file of tests, its child processes included. `clean-slate.ts` measures it,
- * the reporter prints the total and the files that cost most, and writes all to a table.
+ * The CPU time of each test file, child processes included. `clean-slate.ts` measures it; the
+ * reporter prints the total and the most expensive files, and writes all to a table.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,12 +12,12 @@ export interface CpuMeta {
 }
 
 const PRINTED = 15;
-/** Below the checkout. */
+/** Relative to the checkout. */
 const TABLE = join('build', 'test-cpu.txt');
-/** Of one clock tick in `/proc`, on every Linux that Node runs on. */
+/** One clock tick in `/proc`, on every Linux that Node runs on. */
 const TICK_MS = 10;
 
-/** Of this process so far, and on Linux of its children that have ended and theirs. Unit: ms. */
+/** CPU time of this process so far and, on Linux, of its ended children and theirs. Unit: ms. */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000 + childrenMs();
@@ -26,8 +26,8 @@ export function cpuMs(): number {
 function childrenMs(): number {
   if (process.platform !== 'linux') return 0;
   const stat = readFileSync('/proc/self/stat', 'utf8');
-  // The second field, the command's name in parentheses, may hold spaces. After it: cutime and
-  // cstime are the 14th and 15th, proc_pid_stat(5).
+  // The second field, the command's name in parentheses, may contain spaces. After it, cutime and
+  // cstime are the 14th and 15th fields, proc_pid_stat(5).
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[13]) + Number(fields[14])) * TICK_MS;
 }

@@ -1,4 +1,4 @@
-/** One of every local server that the agent knows, as far as anybody can tell by asking. */
+/** One of every local server that the agent can recognise from its HTTP answers. */
 import { onTestFinished } from 'vitest';
 import { startFakeWebUi } from './fake-automatic1111.js';
 import { startFakeOllama, startFakeOpenAi } from './fake-openai-server.js';
@@ -32,20 +32,20 @@ import { startTextGenWebUi } from './local-servers/text-generation-webui.js';
 import { startVllm } from './local-servers/vllm.js';
 import { startWhisperAsr } from './local-servers/whisper-asr.js';
 
-/** The expected result of a scan. */
+/** What a scan is expected to find. */
 interface Identity {
   readonly server: string;
   readonly backend: string | null;
-  /** Of the base URL, behind the origin. */
+  /** The path of the base URL. */
   readonly path: string;
   readonly types: readonly string[];
   readonly needsKey: boolean;
-  /** Without the port. */
+  /** The slot group without the port. */
   readonly slotGroup: string | null;
 }
 
 export interface RunningServer {
-  /** Of the case; several may be the same server. */
+  /** The name of the case; several cases may be the same server. */
   readonly name: string;
   readonly port: number;
   readonly is: Identity;
@@ -58,7 +58,7 @@ interface Closable {
 
 type Start = () => Promise<Closable | { readonly server: Closable } | { readonly routed: object }>;
 
-/** They end with the test. */
+/** Starts all of them; they stop when the test ends. */
 export async function startEveryServer(): Promise<readonly RunningServer[]> {
   const running: RunningServer[] = [];
   for (const [name, start, is] of SERVERS) {
@@ -69,7 +69,7 @@ export async function startEveryServer(): Promise<readonly RunningServer[]> {
   return running;
 }
 
-/** The stand-ins have the server that listens at different depths. */
+/** Finds the listening server, which each stand-in holds at a different depth. */
 function listener(started: object): { origin: string; close: () => Promise<void> } {
   if ('routed' in started) return listener(started.routed as object);
   if ('server' in started) return listener(started.server as object);
@@ -77,7 +77,7 @@ function listener(started: object): { origin: string; close: () => Promise<void>
   return { origin: server.origin, close: () => server.close() };
 }
 
-/** An LLM behind OpenAI's paths, unless told otherwise. */
+/** By default an LLM behind OpenAI's paths. */
 function identity(name: string, changes: Partial<Identity>): Identity {
   const plain = { backend: 'openai', path: '/v1', types: ['llm'], needsKey: false };
   return { server: name, ...plain, slotGroup: null, ...changes };
@@ -202,7 +202,7 @@ const SERVERS: readonly (readonly [string, Start, Partial<Identity>])[] = [
 
 const INVOKE = { version: '6.3.0', highlights: null };
 
-/** Every MLX model of the Hugging Face cache, whatever it does. */
+/** Lists every MLX model of the Hugging Face cache, of whatever type. */
 function startMlxOmni() {
   const ids = ['Qwen3-4B-4bit', 'whisper-large-v3-mlx', 'Kokoro-82M-bf16', 'FLUX.1-schnell-4bit'];
   const data = ids.map((id) => ({ id: `mlx-community/${id}`, object: 'model', created: 1 }));

@@ -1,6 +1,6 @@
 /**
- * Stable Diffusion's web UI: one job at a time behind a lock, which goes on when its caller leaves,
- * and an interruption that stops whatever runs.
+ * Stable Diffusion's web UI: it runs one job at a time behind a lock. A job goes on when its caller
+ * leaves, and an interruption stops the running job, whichever it is.
  */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -13,9 +13,9 @@ export interface FakeWebUiOptions {
   readonly auth?: string;
   /** How long a job takes unless it is interrupted. */
   readonly jobMs?: number;
-  /** Which jobs it tells apart: all by their ids, or, like older ones and SD.Next, none. */
+  /** True: it knows jobs by their ids. False: it does not, as older versions and SD.Next. */
   readonly namesJobs?: boolean;
-  /** Puts a grid before several images, as some forks do in spite of everything. */
+  /** Puts a grid before several images, as some forks do even if told not to. */
   readonly grid?: boolean;
 }
 
@@ -39,7 +39,7 @@ export class FakeWebUi {
   /** The ids of jobs that were interrupted. */
   readonly interrupted: string[] = [];
   readonly ended: string[] = [];
-  /** Answers jobs instead. */
+  /** Answers jobs in place of the default. */
   behaviour: Handler | null = null;
   running: RunningJob | null = null;
   jobMs: number;
@@ -52,7 +52,7 @@ export class FakeWebUi {
     this.jobMs = options.jobMs ?? 0;
   }
 
-  /** The owner's own picture, from the page. */
+  /** A picture that the owner makes on the web UI's page. */
   startOwnersJob(ms: number): Promise<void> {
     return this.#run('task(owner)', ms);
   }
@@ -60,7 +60,7 @@ export class FakeWebUi {
   handle(request: RecordedRequest, response: ServerResponse): void | Promise<void> {
     const { auth } = this.#options;
     const wanted = auth === undefined ? undefined : `Basic ${btoa(auth)}`;
-    // A dependency of each of the API's paths: others know no password.
+    // Only the API's paths check the password.
     const isGuarded = wanted !== undefined && request.path.startsWith('/sdapi/');
     if (isGuarded && request.headers.authorization !== wanted) {
       return send(response, 401, { detail: 'Incorrect username or password' });
@@ -109,7 +109,7 @@ export class FakeWebUi {
     return this.#lock;
   }
 
-  /** Nothing here looks at the connection: a job goes on without its caller. */
+  /** Ignores the connection: a job goes on after its caller has left. */
   async #work(id: string, ms: number, begun: () => void): Promise<void> {
     const job: RunningJob = { id, endsAt: performance.now() + ms, interrupted: false };
     this.running = job;
@@ -125,7 +125,7 @@ export class FakeWebUi {
     this.interrupted.push(this.running.id);
   }
 
-  /** In the original, `current_task` is null for ever. */
+  /** The original's `current_task` is always null. */
   #progress(): object {
     const eta = this.running === null ? 0 : this.#leftSeconds(this.running);
     return { progress: 0.5, eta_relative: eta, state: { job_count: 1 }, current_task: null };

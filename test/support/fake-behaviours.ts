@@ -6,14 +6,12 @@ import type { Behaviour, FakeRequest } from './fake-model-server.js';
 
 export interface AnswerOptions {
   readonly text?: string;
-  /**
-   * The model's name in the server's answers; by default that of the request.
-   */
+  /** The model's name in the server's answers; by default the request's. */
   readonly model?: string;
   readonly promptTokens?: number;
 }
 
-/** A well-behaved server that answers at once: JSON, or a stream with one chunk a word. */
+/** Answers at once, as a correct server does: JSON, or a stream with one chunk a word. */
 export function answer(options: AnswerOptions = {}): Behaviour {
   return async (request, response) => {
     if (request.body['stream'] !== true) return document(options)(request, response);
@@ -27,9 +25,7 @@ export function chunks({ count, delayMs = 0 }: { count: number; delayMs?: number
   return stream(texts, { delayMs });
 }
 
-/**
- * A whole JSON answer after a pause, whatever was asked: with `stream: true`, JSON for a stream.
- */
+/** A whole JSON answer after a pause, even if the request has `stream: true`. */
 export function document(options: AnswerOptions & { delayMs?: number } = {}): Behaviour {
   return async (request, response) => {
     if (options.delayMs !== undefined) await pause(options.delayMs);
@@ -47,7 +43,7 @@ export function document(options: AnswerOptions & { delayMs?: number } = {}): Be
   };
 }
 
-/** A whole event stream, whatever was asked: without `stream: true`, SSE for a plain request. */
+/** A whole event stream, even if the request does not have `stream: true`. */
 export function stream(
   texts: readonly string[],
   options: AnswerOptions & { readonly delayMs?: number } = {},
@@ -67,11 +63,11 @@ export function stream(
 /** A generation of a `computing` server. */
 interface Computation {
   readonly streamed: boolean;
-  /** `performance.now()` at which the card was free again; null while it computes. */
+  /** `performance.now()` when the card was free again; null while it computes. */
   endedAt: number | null;
 }
 
-/** For which answers a server watches the connection: all, only streams, none. */
+/** During which answers a server watches the connection: all, only streams, none. */
 export type Looks = 'always' | 'streams' | 'never';
 
 export interface Computing extends Behaviour {
@@ -79,9 +75,9 @@ export interface Computing extends Behaviour {
 }
 
 /**
- * A card that computes for `ms`. Like most servers it looks at the connection only where it writes
- * to it, unless told otherwise: a stream ends with the token after its caller has left, and a plain
- * call is computed to its end.
+ * A card that computes for `ms`. By default it behaves like most servers and notices a closed
+ * connection only when it writes: a stream ends with the token after its caller has left, and a
+ * plain call is computed to its end.
  */
 export function computing(ms: number, looks: Looks = 'streams'): Computing {
   const computations: Computation[] = [];
@@ -116,7 +112,7 @@ export function hangBeforeHeaders(): Behaviour {
   return () => undefined;
 }
 
-/** Sends headers, and some chunks where asked, and then nothing. */
+/** Sends headers, then `after` chunks, and then nothing. */
 export function hangAfterHeaders({ after = 0 }: { after?: number } = {}): Behaviour {
   return async (request, response) => {
     const texts = Array.from({ length: after }, (_, i) => `c${i} `);
@@ -129,13 +125,13 @@ export function dieMidStream({ after = 2 }: { after?: number } = {}): Behaviour 
   return async (request, response) => {
     const texts = Array.from({ length: after }, (_, i) => `c${i} `);
     await sendChunks(request, response, { texts });
-    // A moment, so that the chunks are on their way before the connection goes.
+    // A moment, so that the chunks are sent before the connection is cut.
     await pause(20);
     response.destroy();
   };
 }
 
-/** Ends the stream in good order, but without a finish_reason or [DONE]. */
+/** Ends the stream properly, but without a finish_reason or [DONE]. */
 export function noFinish({ after = 2 }: { after?: number } = {}): Behaviour {
   return async (request, response) => {
     const texts = Array.from({ length: after }, (_, i) => `c${i} `);
@@ -185,7 +181,7 @@ export function reply(
   };
 }
 
-/** The error page of a web server in front of the model. */
+/** The error page of a web server in front of the model server. */
 export function html500(): Behaviour {
   const page = '<!doctype html><head><title>Oops</title></head><h1>Internal <b>Error</b></h1>';
   return reply(500, page, 'text/html');
@@ -248,7 +244,7 @@ function usage(prompt: number, completion: number): object {
   };
 }
 
-/** A word and the space behind it. */
+/** Each word with the space after it. */
 function wordsOf(text: string): string[] {
   return text.match(/\S+\s*/g) ?? [];
 }

@@ -1,5 +1,5 @@
 /**
- * A local server for transcriptions, edited images and copied voices, which keeps what it was sent:
+ * A local server for transcriptions, edited images and copied voices that records what it receives:
  * a small real HTTP program that reads each form whole.
  */
 import type { ConfiguredModel, ServiceConfig } from '@inference-gateway/agent/backends/backend';
@@ -11,7 +11,7 @@ import type { RecordedRequest, RecordingServer } from './recording-server.js';
 import { tone } from './sound.js';
 
 interface HeardFile {
-  /** Of the field. */
+  /** The name of the form field. */
   readonly name: string;
   readonly fileName: string;
   readonly type: string;
@@ -29,7 +29,7 @@ export type Answering = (heard: Heard, response: ServerResponse) => void | Promi
 
 export const SEGMENT = { id: 0, start: 0, end: 1, text: 'Hello' };
 export const WORD = { word: 'Hello', start: 0, end: 1 };
-/** Its duration is wrong, and must not be used. */
+/** Its duration is wrong on purpose: the gateway must not use it. */
 const TRANSCRIPT = {
   text: 'Hello',
   language: 'en',
@@ -38,11 +38,11 @@ const TRANSCRIPT = {
   words: [WORD],
 };
 
-/** Seconds that a copied voice speaks. */
+/** Length of the speech in a copied voice. Unit: seconds. */
 export const SPOKEN_SECONDS = 0.5;
 
 export class FakeMediaServer {
-  /** Every form so far. */
+  /** Every form received so far. */
   readonly heard: Heard[] = [];
   readonly #server: RecordingServer;
   #answering: Answering = answerWell;
@@ -66,7 +66,7 @@ export class FakeMediaServer {
     this.#answering = answering;
   }
 
-  /** A service of this type that serves these models; a list of features stands behind each. */
+  /** A service of this type with these models, each with the list of its features. */
   service(
     type: ServiceConfig['type'],
     models: Readonly<Record<string, readonly string[]>>,
@@ -75,7 +75,7 @@ export class FakeMediaServer {
     return { id: `${type}-0`, type, baseUrl: `${this.#server.origin}/v1`, models: configured };
   }
 
-  /** Well again from now on, and with nothing heard. */
+  /** Answers normally again, and forgets all forms. */
   reset(): void {
     this.heard.splice(0);
     this.#answering = answerWell;

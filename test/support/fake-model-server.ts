@@ -1,32 +1,29 @@
 /**
- * A small real HTTP program that stands in for a local model server. GET paths answer from a
- * table; a POST is recorded and answered by the behaviour that the test has set, which it may
- * change at any time.
+ * A small real HTTP program that stands in for a local model server. GET paths answer from a table.
+ * A POST is recorded and answered by the behaviour that the test has set; the test may change it at
+ * any time.
  */
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** One POST as it came in. */
+/** One POST as received. */
 export interface FakeRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   /** The body as text, and parsed if it is JSON (else an empty object). */
   readonly text: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /**
-   * `performance.now()` of the request, and of the moment when the client left before the answer
-   * ended.
-   */
+  /** `performance.now()` of the request, and of the client's leaving before the answer ended. */
   readonly at: number;
   abortedAt: number | null;
 }
 
-/** Answers one POST; a behaviour that never ends its response hangs. */
+/** Answers one POST; the request hangs if a behaviour never ends its response. */
 export type Behaviour = (request: FakeRequest, response: ServerResponse) => void | Promise<void>;
 
-/** The answer to a GET: a JSON value, or everything by hand. */
+/** The answer to a GET: a JSON value, or a `RawRoute` from `raw`. */
 export type Route = unknown;
 
 export interface RawRoute {
@@ -35,7 +32,7 @@ export interface RawRoute {
   readonly body?: unknown;
 }
 
-/** Marks a route that is more than a JSON body. */
+/** Marks a route that sets more than a JSON body. */
 export function raw(route: RawRoute): RawRoute {
   RAW.add(route);
   return route;
@@ -43,16 +40,16 @@ export function raw(route: RawRoute): RawRoute {
 
 export interface FakeServerOptions {
   /**
-   * By path with its query, then by path alone; unknown paths are 404. A function is called each
-   * time.
+   * Looked up by path with query, then by path alone; unknown paths are 404. A function is called
+   * for each request.
    */
   readonly routes: Readonly<Record<string, Route>>;
   readonly behaviour: Behaviour;
   /** Sent with every answer, for instance `Server`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Answers 401 without it. */
+  /** Requests without it are answered 401. */
   readonly apiKey?: string;
-  /** Turns a request away before anything else; null lets it in. */
+  /** Runs after the check of the key: refuses a request with this answer; null accepts it. */
   readonly guard?: (request: IncomingMessage) => RawRoute | null;
   /** For a server that restarts on the same port. */
   readonly port?: number;
@@ -66,9 +63,9 @@ export class FakeModelServer {
   readonly requests: FakeRequest[] = [];
   /** The paths of every GET so far. */
   readonly gets: string[] = [];
-  /** The POSTs whose client left early, in the order in which they left. */
+  /** The POSTs whose client left early, in the order of leaving. */
   readonly aborts: FakeRequest[] = [];
-  /** POSTs that are not answered to the end yet, and the most there ever were at once. */
+  /** POSTs whose answers have not ended, and the highest number of them at the same time. */
   inFlight = 0;
   maxInFlight = 0;
   routes: Record<string, Route>;
@@ -87,7 +84,7 @@ export class FakeModelServer {
     server.on('request', (request, response) => void this.#serve(request, response));
   }
 
-  /** With `/v1`, as OpenAI-compatible servers are configured. */
+  /** Includes `/v1`, as OpenAI-compatible servers are configured. */
   get baseUrl(): string {
     return `${this.origin}/v1`;
   }
@@ -98,12 +95,12 @@ export class FakeModelServer {
     return last;
   }
 
-  /** Answers so from now on. */
+  /** Answers all later requests like this. */
   behave(behaviour: Behaviour): void {
     this.#behaviour = behaviour;
   }
 
-  /** Answers the next requests so, one each, before the lasting behaviour applies again. */
+  /** Answers the next requests like this, one each; then the lasting behaviour applies again. */
   once(...behaviours: Behaviour[]): void {
     this.#once.push(...behaviours);
   }
@@ -169,7 +166,7 @@ export class FakeModelServer {
   }
 }
 
-/** Listens on a free port of 127.0.0.1, unless told otherwise. */
+/** Listens on a free port of 127.0.0.1 by default. */
 export async function startFakeServer(options: FakeServerOptions): Promise<FakeModelServer> {
   const server = createServer();
   const { port = 0, host = '127.0.0.1' } = options;

@@ -1,6 +1,6 @@
 /**
- * An `nvidia-smi` that stands in a folder of its own, for the PATH, and prints what the test says,
- * again and again where it is asked to.
+ * An `nvidia-smi` in its own folder, for the PATH. It prints the values that the test sets,
+ * repeatedly if asked to.
  */
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,9 +17,9 @@ export interface FakeNvidiaSmi {
   /** For the PATH. */
   readonly folder: string;
   readonly command: string;
-  /** The values of its only card from now on. */
+  /** Sets the values of its only card. */
   load(usePercent: number): Promise<void>;
-  /** And of the processes on it. */
+  /** Sets the processes on the card. */
   run(...processes: readonly FakeProcess[]): Promise<void>;
 }
 
@@ -28,9 +28,9 @@ const HEADER = `# gpu         pid   type     fb   ccpm     sm    mem    enc    d
 `;
 
 /**
- * Asked for the fields of HELLO it knows a card; asked to repeat itself, it does. It starts as few
- * processes as it can: on a busy machine it is to keep its time, as the true one does. It ends with
- * its folder, should a test that was cut off leave it behind.
+ * If asked for the fields of HELLO, it reports one card; if asked to repeat itself, it does. It
+ * starts few processes, to keep its interval on a busy machine as the real program does. It ends
+ * when its folder is gone, in case an aborted test leaves it behind.
  */
 const SCRIPT = `#!/bin/sh
 here="\${0%/*}"
@@ -45,7 +45,7 @@ while :; do
 done
 `;
 
-/** Its card is idle at first, and nothing runs on it. */
+/** Its card starts idle, without processes. */
 export async function fakeNvidiaSmi(): Promise<FakeNvidiaSmi> {
   const folder = await temporaryFolder();
   const command = join(folder, 'nvidia-smi');

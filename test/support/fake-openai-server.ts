@@ -1,16 +1,16 @@
 /**
- * Fake local servers of the kinds that the agent knows, each listing the models that a test names.
+ * Fake local servers of the kinds that the agent knows; each lists the models that a test names.
  */
 import { answer } from './fake-behaviours.js';
 import { startFakeServer } from './fake-model-server.js';
 import type { Behaviour, FakeModelServer, FakeServerOptions, Route } from './fake-model-server.js';
 
-/** A model's id, or its whole row in the list. */
+/** A model's id, or its whole entry in the list. */
 type FakeModel = string | ({ readonly id: string } & Readonly<Record<string, unknown>>);
 
 export interface FakeOpenAiOptions extends Partial<Omit<FakeServerOptions, 'routes'>> {
   readonly models?: readonly FakeModel[];
-  /** Beside or instead of the usual paths. */
+  /** Added to the usual paths, or in place of them. */
   readonly routes?: Readonly<Record<string, Route>>;
   readonly behaviour?: Behaviour;
 }
@@ -27,7 +27,7 @@ export function startFakeOpenAi(options: FakeOpenAiOptions = {}): Promise<FakeMo
   });
 }
 
-/** Ollama; a model's row may add `capabilities`, `remote_host` and so on. */
+/** Ollama; a model's entry may add `capabilities`, `remote_host` and so on. */
 export function startFakeOllama(options: FakeOpenAiOptions = {}): Promise<FakeModelServer> {
   const { models = ['tiny:latest'], routes, ...rest } = options;
   const told = { capabilities: ['completion', 'tools'] };

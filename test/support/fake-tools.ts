@@ -1,18 +1,18 @@
-/** Programs of the operating system that stand in for the real ones: found first on a PATH. */
+/** Stand-ins for programs of the operating system, found first on a PATH. */
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryFolder } from './temporary-folder.js';
 
 export interface FakeTools {
-  /** For a PATH on which there is nothing else. */
+  /** The folder of the stand-ins alone, for a PATH without anything else. */
   readonly folder: string;
-  /** With the stand-ins first. */
+  /** A PATH with the stand-ins first. */
   readonly path: string;
-  /** Every call so far, as it was typed. */
+  /** Every call so far, as typed. */
   calls(): Promise<string[]>;
 }
 
-/** Each is a shell script; its calls are recorded. */
+/** `scripts` are shell scripts by name; every call is recorded. */
 export async function fakeTools(scripts: Readonly<Record<string, string>>): Promise<FakeTools> {
   const folder = await temporaryFolder();
   const log = join(folder, 'calls');
@@ -29,5 +29,5 @@ export async function fakeTools(scripts: Readonly<Record<string, string>>): Prom
   };
 }
 
-/** The scripts find their own tools, whatever the caller's PATH. */
+/** The scripts find their own tools on any PATH of the caller. */
 const HEAD = `#!/bin/sh\nPATH='${process.env['PATH']}'`;

@@ -1,4 +1,4 @@
-/** whisper.cpp's server as it was seen to behave, flattened errors and all. */
+/** whisper.cpp's server as observed, with its flattened errors. */
 import type { ServerResponse } from 'node:http';
 import { send, startRecordingServer } from './recording-server.js';
 import type { RecordedRequest, RecordingServer } from './recording-server.js';
@@ -19,7 +19,7 @@ export type WhisperBehaviour = (
 export interface FakeWhisperOptions {
   /** `--inference-path`. */
   readonly inferencePath?: string;
-  /** `--convert`: it reads whatever ffmpeg reads. */
+  /** `--convert`: it reads every format that ffmpeg reads. */
   readonly converts?: boolean;
 }
 
@@ -52,7 +52,7 @@ export const VERBOSE = {
 export class FakeWhisperServer {
   readonly server: RecordingServer;
   readonly calls: WhisperRequest[];
-  /** Answers as during the loading of its model. */
+  /** Answers as it does while it loads its model. */
   loading = false;
   behaviour: WhisperBehaviour | null = null;
 
@@ -115,7 +115,7 @@ async function readForm(recorded: RecordedRequest): Promise<WhisperRequest> {
   return { fields, file: bytes, fileName: file.name, fileType: file.type, recorded };
 }
 
-/** What miniaudio decodes: no MP4, no WebM, and of Ogg only Vorbis. */
+/** Formats that miniaudio decodes: no MP4, no WebM, and of Ogg only Vorbis. */
 function isReadable(file: Buffer): boolean {
   const start = file.toString('latin1', 0, 64);
   if (start.startsWith('OggS')) return !start.includes('OpusHead');

@@ -9,7 +9,7 @@ import type { TestGateway } from './gateway.js';
 import type { Stage } from './process-stage.js';
 import { until } from './until.js';
 
-/** One that answers at once, and has no faults. */
+/** A home that answers at once and has no faults. */
 export const HOME: HomePlan = {
   name: 'home-0',
   models: ['m'],
@@ -19,7 +19,7 @@ export const HOME: HomePlan = {
   leaves: null,
 };
 
-/** Homes of Anna's on a gateway that runs, all online; they sleep when the test is over. */
+/** Anna's homes on a running gateway, all online; they go to sleep when the test ends. */
 export async function startFleet(gateway: TestGateway, plans: readonly HomePlan[]): Promise<Fleet> {
   const homes = plans.map(async (plan) => {
     return { plan, providerId: plan.name, token: await gateway.anna.enroll(plan.name) };
@@ -29,7 +29,7 @@ export async function startFleet(gateway: TestGateway, plans: readonly HomePlan[
   return fleet;
 }
 
-/** Homes of Anna's on a stage whose coordinator does not run yet. */
+/** Enrolls homes of the first member on a stage whose coordinator does not run yet. */
 export async function enrollOn(
   { dataDir }: Stage,
   plans: readonly HomePlan[],
@@ -41,7 +41,7 @@ export async function enrollOn(
   return homes;
 }
 
-/** Homes that sleep, until they are woken and again when the test is over. */
+/** Homes that sleep until they are woken; they go back to sleep when the test ends. */
 export function newFleet(homes: readonly EnrolledHome[], origin: string, seed = 1): Fleet {
   const fleet = new Fleet(homes, { origin, seed });
   onTestFinished(() => fleet.sleepAll());

@@ -1,7 +1,4 @@
-/**
- * A real coordinator on port 0 with a member and a key, and real agents beside it, all in this
- * process.
- */
+/** A real coordinator on port 0 with members and keys, and real agents, all in this process. */
 import { Agent } from '@inference-gateway/agent/agent';
 import type { ServiceConfig } from '@inference-gateway/agent/backends/backend';
 import type { AudioConverter } from '@inference-gateway/agent/media/audio-converter';
@@ -39,11 +36,11 @@ interface TestMember {
 export interface TestGateway {
   readonly dataDir: string;
   readonly address: string;
-  /** The metrics' own port; null if they have none. */
+  /** The address of the separate metrics port; null if there is none. */
   readonly metricsAddress: string | null;
-  /** With `/v1`. */
+  /** Includes `/v1`. */
   readonly baseUrl: string;
-  /** Two members that know nothing of each other. */
+  /** Two members with nothing shared between them. */
   readonly anna: TestMember;
   readonly ben: TestMember;
   /** A stock client with Anna's key, which does not retry. */
@@ -51,16 +48,15 @@ export interface TestGateway {
   /** Sends a raw request with Anna's key. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /**
-   * Starts an agent of Anna's (or of another member) with these services, and waits until it is
-   * online.
+   * Starts an agent of Anna's (or of `owner`) with these services, and waits until it is online.
    */
   startAgent(options: {
     services: readonly Partial<ServiceConfig>[];
     name?: string;
     owner?: TestMember;
-    /** None, unless a test says otherwise. */
+    /** None by default. */
     ffmpeg?: AudioConverter | null;
-    /** The folder of finished answers; by default they are in memory. */
+    /** The folder of finished answers; by default they are kept in memory. */
     stateDir?: string;
     spoolMaxBytes?: number;
   }): Promise<TestAgent>;
@@ -79,23 +75,20 @@ const silent = createLogger('silent');
 
 interface GatewaySettings extends Partial<Config> {
   /**
-   * As in production. Without it a gateway starts in 25 instead of 140 ms of CPU time; what a slow
-   * or full disk does to it is tested with processes of their own.
+   * True in production. Without the thread a gateway starts in 25 instead of 140 ms of CPU time;
+   * tests of a slow or full disk start separate processes.
    */
   readonly storeInThread?: boolean;
 }
 
-/**
- * Starts a gateway whose settings differ from the defaults as given; it ends with the current
- * test.
- */
+/** Starts a gateway; `settings` replace the defaults. It stops when the current test ends. */
 export async function startGateway(settings: GatewaySettings = {}): Promise<TestGateway> {
   const gateway = await openGateway(settings);
   onTestFinished(() => gateway.stop());
   return gateway;
 }
 
-/** The same for a whole file of tests, which stops it in `afterAll`. */
+/** Like `startGateway`, for a whole test file: the file stops it in `afterAll`. */
 export async function openGateway(given: GatewaySettings = {}): Promise<TestGateway> {
   const { storeInThread = false, ...settings } = given;
   const dataDir = settings.dataDir ?? (await mkdtemp(join(tmpdir(), 'gateway-test-')));
@@ -134,12 +127,12 @@ interface Seeded {
 }
 
 const JOIN_TOKENS = 16;
-/** For the dashboard; everybody's here. */
+/** The dashboard password of every member here. */
 export const MEMBER_PASSWORD = 'correct horse battery staple';
 
 let template: Promise<Members & { readonly database: Buffer }> | null = null;
 
-/** Makes the members once a process: each gateway starts from a copy of their database. */
+/** Makes the members once per process; each gateway starts from a copy of their database. */
 function seed(): Promise<Members & { readonly database: Buffer }> {
   template ??= (async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'gateway-test-'));
@@ -286,7 +279,7 @@ function toService(service: Partial<ServiceConfig>, index = 0): ServiceConfig {
   };
 }
 
-/** Costs nothing to make or to check: how strong passwords are kept is another test's. */
+/** Cheap to make and to check: the password tests cover how strong hashes are kept. */
 function cheapHash(): string {
   const salt = Buffer.from('a salt for all of them');
   const hash = scryptSync(MEMBER_PASSWORD, salt, 32, { cost: 2, blockSize: 1, parallelization: 1 });

@@ -1,4 +1,4 @@
-/** A machine with cards and two services, as its agent would tell of it. */
+/** A machine with two cards and two services, as its agent reports it. */
 import { connectRawAgent, HELLO } from './raw-agent.js';
 import type { RawAgent } from './raw-agent.js';
 
@@ -14,10 +14,7 @@ const READING = {
   power_watts: 310.4,
 };
 
-/**
- * Serves `llama3.2:3b` and `qwen3:8b` by `llm-0`, and `sdxl` by `image-0`, which does the work of
- * its owner alone.
- */
+/** Serves `llama3.2:3b` and `qwen3:8b` by `llm-0`, and by `image-0`, for its owner only, `sdxl`. */
 export async function connectGpuMachine(address: string, token: string): Promise<RawAgent> {
   const agent = await connectRawAgent(address, token, {
     agent_version: '0.9.1',

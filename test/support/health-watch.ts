@@ -1,11 +1,11 @@
-/** Watches a coordinator's health from outside during a test. */
+/** Polls a coordinator's health from outside during a test. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Stage } from './process-stage.js';
 
 const EVERY_MS = 20;
 
-/** Asks again and again how the coordinator is, and notes how long the answers took. */
+/** Polls the health check and records how long each answer took. */
 export class HealthWatch {
   readonly #gateway: Stage;
   readonly #asking: Promise<void>;

@@ -1,4 +1,4 @@
-/** A model server's behaviour that waits until the test lets it go on. */
+/** A model server whose answers wait until the test releases them. */
 import type { ServerResponse } from 'node:http';
 import { answer } from './fake-behaviours.js';
 import { sendJson } from './fake-model-server.js';
@@ -9,9 +9,9 @@ import { onTestFinished } from 'vitest';
 
 export interface HeldModel {
   readonly server: FakeModelServer;
-  /** Answers what waits, and from now on everything at once. */
+  /** Answers the waiting requests, and from now on every request at once. */
   release(): void;
-  /** What comes from now on waits again. */
+  /** From now on new requests wait again. */
   hold(): void;
 }
 

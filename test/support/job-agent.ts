@@ -1,4 +1,6 @@
-/** Scripted agents that run jobs: claims that they hold, resume, and the coordinator's messages. */
+/**
+ * Scripted agents that run jobs: claims that they hold and resume, and the coordinator's messages.
+ */
 import type { AgentMessage, CoordinatorMessage } from '@inference-gateway/shared/protocol/messages';
 import type { TestGateway } from './gateway.js';
 import { connectRawAgent, DOCUMENT, HELLO } from './raw-agent.js';
@@ -14,12 +16,12 @@ type Verdict = Extract<CoordinatorMessage, { t: 'RESULT_ACK' }>['verdict'];
 interface JobAgentOptions {
   readonly name?: string;
   readonly owner?: TestGateway['anna'];
-  /** Of an agent that is back: its own, in place of a new one. */
+  /** The token of an agent that reconnects; by default a new provider is enrolled. */
   readonly token?: string;
-  /** Of two or more, one is kept for synchronous calls. */
+  /** If there are two or more, one is kept for synchronous calls. */
   readonly slots?: number;
   readonly resume?: readonly Offer[];
-  /** Its process; the same one each time, unless told otherwise. */
+  /** The id of its process; by default the same each time. */
   readonly instance?: string;
 }
 
@@ -28,7 +30,7 @@ export interface JobAgent {
   readonly token: string;
 }
 
-/** An agent that serves the model `m`, and is online. */
+/** An online agent that serves the model `m`. */
 export async function connectJobAgent(
   gateway: TestGateway,
   options: JobAgentOptions = {},
@@ -40,7 +42,7 @@ export async function connectJobAgent(
   return { agent: await connectRawAgent(gateway.address, token, hello), token };
 }
 
-/** What HELLO says of a claim that an agent still has. */
+/** HELLO's entry for a claim that an agent still has. */
 export function offerOf(open: Open, phase: Phase = 'spooled'): Offer {
   return offerFor(claimOf(open), phase);
 }
@@ -55,7 +57,7 @@ export function claimOf({ claim_id: claimId }: Open): string {
   return claimId;
 }
 
-/** What WELCOME says of the claims that were brought. */
+/** WELCOME's answers for the claims that HELLO offered. */
 export async function resumptionsOf(agent: RawAgent): Promise<readonly Resumption[]> {
   return (await agent.first('WELCOME')).resume;
 }
@@ -74,7 +76,7 @@ export function verdictsOf(agent: RawAgent, claimId: string): Verdict[] {
   );
 }
 
-/** The first of them, once there is one. */
+/** The first verdict on the claim; waits for it. */
 export function verdictOf(agent: RawAgent, open: Open): Promise<Verdict> {
   const claimId = claimOf(open);
   return until(() => verdictsOf(agent, claimId)[0], { what: 'a RESULT_ACK' });
@@ -86,7 +88,7 @@ export function resetsOf(agent: RawAgent, stream: number): string[] {
   );
 }
 
-/** Says that these claims are held; resolves with those that the agent is told it has lost. */
+/** Reports these claims as held; resolves with those that the coordinator says are lost. */
 export async function heartbeat(
   agent: RawAgent,
   claimIds: readonly string[],
@@ -102,7 +104,7 @@ export async function heartbeat(
 
 let nextSeq = 1;
 
-/** Calls back with every OPEN, those that are here already included. */
+/** Calls back for every OPEN, including those already received. */
 export function onEachOpen(agent: RawAgent, take: (open: Open) => void): void {
   for (const message of agent.messages) if (message.t === 'OPEN') take(message);
   agent.socket.on('message', (data: Buffer, isBinary: boolean) => {

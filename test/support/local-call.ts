@@ -1,4 +1,4 @@
-/** A request as a backend is handed it, and its answer read to the end. */
+/** A request as a backend receives it, and its answer read to the end. */
 import { checkBody } from '@inference-gateway/agent/openai-wire/checked-body';
 import type {
   Backend,
@@ -33,7 +33,7 @@ export function localCall(options: CallOptions): LocalCall {
   return { endpoint, model, body: { model: id, ...body }, uploads, requestId: 'req_test', signal };
 }
 
-/** As a run does it: no backend is asked with a body that was not checked. */
+/** Checks the body first, as a run does: no backend gets an unchecked body. */
 export async function callChecked(backend: Backend, call: LocalCall): Promise<LocalAnswer> {
   const { endpoint } = call;
   const checked = checkBody(call.body, { endpoint, messages: backend.messages });
@@ -41,7 +41,7 @@ export async function callChecked(backend: Backend, call: LocalCall): Promise<Lo
   return backend.call({ ...call, body: checked.body });
 }
 
-/** A file that comes in pieces, and only once. */
+/** A file that arrives in pieces and can be read only once. */
 export function upload(name: string, contentType: string, bytes: Buffer): LocalUpload {
   let wasRead = false;
   return {
@@ -61,7 +61,6 @@ export interface DrainedFile {
   readonly bytes: Buffer;
 }
 
-/** The files of an answer. */
 export async function drain(answer: LocalAnswer): Promise<DrainedFile[]> {
   if (answer.kind !== 'media') throw new Error(`not media but ${JSON.stringify(answer)}`);
   const files: DrainedFile[] = [];

@@ -1,12 +1,12 @@
 /**
- * The order of the files: vitest knows of a fresh clone their sizes alone, and begins with the
- * largest. A small one that takes long would begin last, and all workers but its own would idle.
+ * The order of the test files. In a fresh clone vitest knows only their sizes, and begins with the
+ * largest. A small but slow file would start last, and the other workers would be idle meanwhile.
  */
 import { relative } from 'node:path';
 import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 
-/** Those that take longest of the small ones, the longest first. */
+/** The slowest of the small files, the slowest first. */
 const LONG = [
   'store/contract.test.ts',
   'e2e/kills.test.ts',
@@ -18,10 +18,10 @@ const LONG = [
   'faults/coordinator-kills.test.ts',
 ].map((file) => `test/${file}`);
 
-/** For vitest's own order of all others. */
+/** Puts them before vitest's own order of the others. */
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    // Vitest's own, which copies its argument.
+    // This is vitest's own `sort`, which copies its argument.
     // oxlint-disable-next-line unicorn/no-array-sort
     const inItsOrder = await super.sort(files);
     return inItsOrder.toSorted((a, b) => this.#place(a) - this.#place(b));

@@ -1,7 +1,4 @@
-/**
- * The rows of the Markdown table whose first heading is this one; a cell's text without its
- * padding.
- */
+/** The rows of the first Markdown table with this first heading; each cell is trimmed. */
 export function tableRows(markdown: string, firstHeading: string): string[][] {
   const lines = markdown.split('\n');
   const heading = lines.findIndex(
@@ -13,7 +10,7 @@ export function tableRows(markdown: string, firstHeading: string): string[][] {
   return below.slice(0, end === -1 ? below.length : end).map(cells);
 }
 
-/** Every table of a text, each with its headings as the first row. */
+/** Every table of a text; the first row has the headings. */
 export function allTables(markdown: string): string[][][] {
   const blocks = markdown.split('\n\n').filter((block) => block.startsWith('|'));
   return blocks.map((block) => {

@@ -1,4 +1,4 @@
-/** Agents without a local server behind them that serve models which answer with files. */
+/** Agents without a local server that serve models whose answers are files. */
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { TestGateway } from './gateway.js';
 import { connectRawAgent, HELLO } from './raw-agent.js';
@@ -19,7 +19,7 @@ interface MediaAgentOptions {
   readonly name?: string;
   readonly slots?: number;
   readonly owner?: TestGateway['anna'];
-  /** Fields of its only model, by default named `m`. */
+  /** Fields of its only model, named `m` by default. */
   readonly model?: Facts;
 }
 
@@ -32,7 +32,7 @@ export async function connectMediaAgent(
   return connectRawAgent(gateway.address, await owner.enroll(name), told);
 }
 
-/** Answers every request like this until it is told otherwise. */
+/** Answers every request with `answer` until the link closes. */
 export function answerAll(
   agent: RawAgent,
   answer: (open: Awaited<ReturnType<RawAgent['nextOpen']>>) => Promise<void>,
@@ -42,7 +42,7 @@ export function answerAll(
       await until(() => agent.hasOpen || agent.closeCode !== null, { timeoutMs: 60_000 });
       if (agent.closeCode !== null) return;
       const open = await agent.nextOpen();
-      // Whoever left in the middle is not waited for.
+      // Not awaited: an answer whose caller left may never end.
       void answer(open).catch(() => {});
     }
   };

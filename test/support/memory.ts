@@ -1,4 +1,4 @@
-/** What a process holds in memory, in bytes. */
+/** The memory that a process uses. Unit: bytes. */
 import { readFile } from 'node:fs/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -11,7 +11,7 @@ export async function rssOf(pid: number | undefined): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
 }
 
-/** What this process has in use after a garbage collection. */
+/** Memory in use by this process after a garbage collection. */
 export function heldBytes(): number {
   setFlagsFromString('--expose_gc');
   (runInNewContext('gc') as () => void)();

@@ -1,4 +1,4 @@
-/** A library of assets on a real store and a real folder, with two members. */
+/** An asset library with a real store, a real folder and two members. */
 import { assetsFolder, openByteStore } from '@inference-gateway/coordinator/assets/folder-store';
 import type { FolderStore } from '@inference-gateway/coordinator/assets/folder-store';
 import { AssetLibrary } from '@inference-gateway/coordinator/assets/asset-library';
@@ -22,14 +22,14 @@ export interface OpenLibrary {
   readonly library: AssetLibrary;
   readonly anna: string;
   readonly ben: string;
-  /** Before the test ends. */
+  /** Closes it before the test ends; otherwise the end of the test does. */
   close(): Promise<void>;
 }
 
 interface LibraryOptions {
   readonly maxBytes?: number;
   readonly retentionMs?: number;
-  /** Operations of the store that do something else. */
+  /** Replaces operations of the store. */
   readonly store?: Partial<Store>;
 }
 
@@ -52,7 +52,7 @@ export async function openLibrary(options: LibraryOptions = {}): Promise<OpenLib
     now: Date.now,
     logger,
   });
-  // The sweep at the start must not see the test's files.
+  // The library's first sweep must not see the test's files.
   await library.sweep();
   let closed: Promise<void> | null = null;
   const close = (): Promise<void> => {
@@ -79,7 +79,7 @@ export function factsOf(memberId: string, facts: Partial<AssetFacts> = {}): Asse
   };
 }
 
-/** Keeps these bytes as an asset of the member's. */
+/** Stores these bytes as an asset of the member in `facts`. */
 export async function keepBytes(
   { library }: Pick<OpenLibrary, 'library'>,
   facts: AssetFacts,

@@ -1,4 +1,4 @@
-/** Holds real answers to what `GET /openapi.json` says of them. */
+/** Checks real answers against `GET /openapi.json`. */
 import { CALL_KINDS } from '@inference-gateway/coordinator/http/inference/kinds';
 import { createDocument } from '@inference-gateway/coordinator/openapi/document';
 import type {
@@ -20,12 +20,12 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 formats.default(ajv);
 ajv.addSchema(DOCUMENT, ROOT);
 
-/** Ours, as against what any server sends. */
+/** The gateway's own headers, not those that any server sends. */
 const OUR_HEADER = /^(x-(?!accel-buffering|content-type-options)|retry-|idempotency-)/;
 
 /**
- * Fails unless the document has this path, method, status, content type, body and headers. The path
- * is the one that was called; the answer can still be read afterwards.
+ * Fails unless the document has this path, method, status, content type, body and headers. `path`
+ * is the called one; the caller can still read the answer afterwards.
  */
 export async function expectDocumented(
   path: string,
@@ -45,13 +45,13 @@ export async function expectDocumented(
   await expectBody(what, answer, copy);
 }
 
-/** The path of a request in the document; null if there is none. */
+/** The document's path for a request; null if there is none. */
 export function findTemplate(pathname: string): string | null {
   const tidy = pathname.replace(/(?<=.)\/$/, '');
   const templates = Object.keys(DOCUMENT.paths);
   const fits = (parameter: string) => (template: string) =>
     toPattern(template, parameter).test(tidy);
-  // The ids of models hold slashes.
+  // Ids of models may contain slashes.
   return templates.find(fits('[^/]+')) ?? templates.find(fits('.+')) ?? null;
 }
 
@@ -72,7 +72,7 @@ function toPattern(template: string, parameter: string): RegExp {
   return new RegExp(`^${escaped.replaceAll(/\{[a-z_]+\}/g, parameter)}$`);
 }
 
-/** No operation can tell of what none of them serves: the document's introduction does. */
+/** Answers outside all operations: only the document's introduction describes them. */
 async function expectUnrouted(what: string, pathname: string, response: Response): Promise<void> {
   const { error } = (await response.json()) as { error: { code: string } };
   const isKnown = findTemplate(pathname) !== null;
@@ -121,7 +121,7 @@ function expectEvents(what: string, pointer: string, text: string): void {
   for (const payload of payloads.slice(0, -1)) expectValid(what, pointer, JSON.parse(payload));
 }
 
-/** Also for values that came in another way, for instance as the body of a webhook. */
+/** Also for values from elsewhere, for instance the body of a webhook. */
 export function expectSchema(name: string, value: unknown): void {
   expectValid(name, `${ROOT}#/components/schemas/${name}`, value);
 }

@@ -8,15 +8,15 @@ import { onEveryLook, show } from './browser.js';
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const ALL_RULES = { type: 'tag', values: TAGS } as const;
-/** All that differs between light and dark is colours: the others hold in both or in neither. */
+/** Light and dark differ only in colours; the other rules have the same result in both. */
 const COLOUR_RULES = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } as const;
 
-/** Up to here a page is good (web.dev, Cumulative Layout Shift). */
+/** The limit for a good page (web.dev, Cumulative Layout Shift). */
 const MAX_SHIFT = 0.1;
 
 type Rules = typeof ALL_RULES | typeof COLOUR_RULES;
 
-/** All of it, wide and narrow, in light and dark. */
+/** All checks, at both widths, in light and dark. */
 export async function expectSound(page: Page, name: string): Promise<void> {
   await expectStill(page);
   await onEveryLook(page, async ({ width, theme }) => {
@@ -27,13 +27,13 @@ export async function expectSound(page: Page, name: string): Promise<void> {
   });
 }
 
-/** What loads takes the place that was kept for it: less than what counts as moving at all. */
+/** Content that loads must fit the space reserved for it, so that the layout hardly shifts. */
 async function expectStill(page: Page): Promise<void> {
   const shifted = await page.evaluate<number>('window.shifted');
   if (shifted > MAX_SHIFT) throw new Error(`${page.url()} moved by ${shifted} while it loaded`);
 }
 
-/** All checks once, on the narrowest screen. */
+/** The checks once, at the narrow width, without the one for layout shifts. */
 export async function expectSoundNarrow(page: Page, name: string): Promise<void> {
   await show(page, { width: 360, theme: 'light' });
   await shoot(page, name);
@@ -43,7 +43,7 @@ export async function expectSoundNarrow(page: Page, name: string): Promise<void>
   await show(page, { width: 1440, theme: 'light' });
 }
 
-/** Says of each rule that is broken which elements break it, and how to mend them. */
+/** Reports, for each broken rule, the elements that break it and how to fix them. */
 export async function expectAccessible(page: Page, rules: Rules = ALL_RULES): Promise<void> {
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(await axeSource());
   const violations = await page.evaluate<readonly string[]>(`
@@ -56,8 +56,8 @@ export async function expectAccessible(page: Page, rules: Rules = ALL_RULES): Pr
 }
 
 /**
- * Nothing sticks out at the right, so that nobody has to scroll two ways to read; neither of the
- * page nor of a dialog, whose overflow the page does not show.
+ * Nothing overflows at the right, so readers need not scroll sideways. Dialogs are checked too,
+ * because their overflow does not show in the page's width.
  */
 export async function expectNoSideways(page: Page): Promise<void> {
   const wide = await page.evaluate<readonly string[]>(`(() => {
@@ -77,7 +77,7 @@ export async function expectNoSideways(page: Page): Promise<void> {
   if (wide.length > 0) throw new Error(`${page.url()} is too wide\n${wide.join('\n')}`);
 }
 
-/** No table hides a column behind its edge, but for those that say that they may. */
+/** No table hides a column behind its edge, except tables marked `wide`. */
 async function expectWholeTables(page: Page): Promise<void> {
   const cut = await page.evaluate<readonly string[]>(`
     [...document.querySelectorAll('.table-scroll:not(.wide)')]
@@ -86,7 +86,7 @@ async function expectWholeTables(page: Page): Promise<void> {
   if (cut.length > 0) throw new Error(`${page.url()} cuts tables\n${cut.join('\n')}`);
 }
 
-/** Of the whole page, into the folder that GATEWAY_SHOTS names; without one, nothing. */
+/** Saves a screenshot of the whole page in the folder GATEWAY_SHOTS, if that is set. */
 export async function shoot(page: Page, name: string): Promise<void> {
   const folder = process.env['GATEWAY_SHOTS'] ?? '';
   if (folder === '') return;
@@ -97,7 +97,7 @@ export async function shoot(page: Page, name: string): Promise<void> {
 const require = createRequire(import.meta.url);
 let source: Promise<string> | null = null;
 
-/** The smaller of its two builds. It goes in past the page's policy, as a debugger does. */
+/** The minified build. `evaluate` runs it despite the page's content security policy. */
 function axeSource(): Promise<string> {
   source ??= readFile(require.resolve('axe-core/axe.min.js'), 'utf8');
   return source;

@@ -1,19 +1,19 @@
-/** Errors of a page that are not visible on it. */
+/** Errors of a page that are not visible in its content. */
 import type { ConsoleMessage, Page, Request } from 'playwright-core';
 
 interface Problems {
-  /** Throws if there was one that no test expected. */
+  /** Throws if there was a problem that no test expected. */
   judge(): void;
 }
 
 const expected = new WeakMap<Page, RegExp[]>();
 
-/** Tells that a page is going to report such a problem, as a refused log-in does. */
+/** Allows the page problems that match, for instance those of a refused log-in. */
 export function expectProblem(page: Page, pattern: RegExp): void {
   expected.get(page)?.push(pattern);
 }
 
-/** Before the page is loaded. */
+/** Call it before the page loads. */
 export async function watchPage(page: Page): Promise<Problems> {
   const found: string[] = [];
   const patterns = expected.get(page) ?? [];
@@ -34,14 +34,14 @@ export async function watchPage(page: Page): Promise<Problems> {
   };
 }
 
-/** The browser's own message does not come in every case. */
+/** Chromium does not log every violation itself. */
 const REPORT_VIOLATIONS =
   `addEventListener('securitypolicyviolation', (event) => ` +
   `console.error('CSP violation', event.violatedDirective, event.blockedURI));`;
 
 /**
- * What has moved by itself since the page was opened, as the browser scores it. After the first
- * key, click or other width, things move because somebody wants them to.
+ * Layout shifts since the page was opened, as the browser scores them. It stops at the first key,
+ * click, input or resize, because changes after these are intended.
  */
 const COUNT_SHIFTS = `
   window.shifted = 0;
@@ -58,7 +58,7 @@ function describeMessage(message: ConsoleMessage): string {
   return `console: ${message.text()}${url === '' ? '' : ` (${url})`}`;
 }
 
-/** Requests that a page has aborted are no failures. */
+/** Requests that the page itself aborted are not failures. */
 function describeFailure(request: Request): string[] {
   const reason = request.failure()?.errorText ?? 'failed';
   if (reason === 'net::ERR_ABORTED') return [];

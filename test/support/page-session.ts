@@ -1,4 +1,4 @@
-/** Members at the dashboard, without the log-in page in between. */
+/** Logs members in to the dashboard without the log-in page. */
 import type { Page } from 'playwright-core';
 import type { TestBrowser } from './browser.js';
 import { MEMBER_PASSWORD } from './gateway.js';
@@ -9,7 +9,7 @@ export interface WithPassword {
   readonly email: string;
 }
 
-/** Logs the page's browser in from its next request on, replacing any session. */
+/** Logs the page's browser in from its next request on, and replaces any earlier session. */
 export async function logIn(page: Page, gateway: TestGateway, who: WithPassword): Promise<void> {
   const response = await fetch(`${gateway.address}/api/console/v1/session`, {
     method: 'POST',
@@ -28,7 +28,7 @@ interface Stage {
   readonly browser: TestBrowser;
 }
 
-/** A page of theirs, as soon as the screen at the path has its heading. */
+/** A new page of this member's, once the screen at the path shows its heading. */
 export async function openPage(stage: Stage, who: WithPassword, path: string): Promise<Page> {
   const page = await stage.browser.newPage();
   await logIn(page, stage.gateway, who);
@@ -37,7 +37,7 @@ export async function openPage(stage: Stage, who: WithPassword, path: string): P
   return page;
 }
 
-/** One more member, who may do everything. */
+/** Creates another member, with the admin role. */
 export async function addAdmin(gateway: TestGateway, name = 'root'): Promise<WithPassword> {
   const email = `${name}@example.org`;
   const user = { email, name, admin: true, password: MEMBER_PASSWORD };

@@ -1,10 +1,10 @@
-/** Images and sounds made by a real ffmpeg, independent of our code. */
+/** Images made here and ffmpeg's output, independent of the gateway's code. */
 import ffmpeg from '@ffmpeg-installer/ffmpeg';
 import { spawn } from 'node:child_process';
 import { buffer } from 'node:stream/consumers';
 import { deflateSync, crc32 } from 'node:zlib';
 
-/** The output of ffmpeg; throws its error. */
+/** Runs ffmpeg and returns its output; throws its error message. */
 export async function runFfmpeg(args: readonly string[], input?: Buffer): Promise<Buffer> {
   const child = spawn(ffmpeg.path, ['-hide_banner', '-loglevel', 'error', ...args, 'pipe:1']);
   child.stdin.on('error', () => undefined).end(input);
@@ -27,7 +27,7 @@ export function picture({ seed = 0 }: { seed?: number } = {}): Buffer {
   ]);
 }
 
-/** PNG from chunks that are framed already. */
+/** Makes a PNG of framed chunks. */
 export function png(chunks: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), ...chunks]);
 }

@@ -1,4 +1,4 @@
-/** What the playground is tried with: a machine with a model of each kind. */
+/** The stage for the playground's tests: a machine with a model of each kind. */
 import type { ConfiguredModel, ServiceConfig } from '@inference-gateway/agent/backends/backend';
 import type { ServerResponse } from 'node:http';
 import type { Page } from 'playwright-core';
@@ -17,13 +17,13 @@ import { tone } from './sound.js';
 export interface Playground {
   readonly gateway: TestGateway;
   readonly browser: TestBrowser;
-  /** Of the models `tiny` and `sees`, which reads pictures. */
+  /** Serves `tiny` and `sees`, which reads pictures. */
   readonly llm: FakeModelServer;
-  /** Of `painter`, `kokoro`, `whisper` (which tells times) and `plain-whisper`. */
+  /** Serves `painter`, `kokoro`, `whisper` (with timestamps) and `plain-whisper`. */
   readonly media: RecordingServer;
-  /** Anna's page at one of the kinds. */
+  /** Opens the playground of this kind as Anna. */
   open(kind: string): Promise<Page>;
-  /** A member who has no model. */
+  /** Opens it as Ben, who has no model. */
   openEmpty(kind: string): Promise<Page>;
   close(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export async function openPlayground(): Promise<Playground> {
   };
 }
 
-/** What does not come within this does not come. */
+/** Time limit for anything to appear on the page. */
 const PATIENCE_MS = 5_000;
 
 export const WORDS = [
@@ -65,19 +65,19 @@ export const WORDS = [
   { word: 'there', start: 0.8, end: 1.2 },
 ];
 
-/** Types it and sends it by the keyboard, as people do. */
+/** Types the text and sends it by keyboard. */
 export async function say(page: Page, text: string): Promise<void> {
   const box = page.getByRole('textbox', { name: 'Message' });
   await box.fill(text);
   await box.press('Enter');
 }
 
-/** A model's text on the page. */
+/** The answers of a model on the page. */
 export function answerOf(page: Page, model: string) {
   return page.getByRole('region', { name: `Answer of ${model}` });
 }
 
-/** Waits until the answer is whole. */
+/** Sends the text, and waits until the answer is complete. */
 export async function sent(page: Page, text: string, model = 'tiny'): Promise<void> {
   await say(page, text);
   await answerOf(page, model).last().getByText('Request').waitFor();

@@ -1,6 +1,5 @@
 /**
- * The gateway as its users run it: coordinator and agent as processes, set up by their command
- * lines.
+ * The gateway as users run it: coordinator and agent as processes, set up by their command lines.
  */
 import { randomInt } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -34,7 +33,7 @@ export class ProcessGateway {
     return new OpenAI({ baseURL: `${this.url}/v1`, apiKey: this.key, maxRetries: 0 });
   }
 
-  /** Starts the coordinator on its port, the same one every time, and waits until it listens. */
+  /** Starts the coordinator, on the same port every time, and waits until it listens. */
   async startCoordinator(script?: Script): Promise<RunningProgram> {
     const { env, port } = this;
     const args = ['start', '--data', this.dataDir, '--port', String(port)];
@@ -54,7 +53,7 @@ export class ProcessGateway {
     return fetch(`${this.url}${path}`, { ...init, headers });
   }
 
-  /** Makes a member with a key, and enrolls an agent that serves these services. */
+  /** Creates a member with a key, and enrolls an agent that serves these services. */
   async setUp(services: readonly object[], url = this.url): Promise<void> {
     expectOk(await this.admin('user', 'create', '--email', OWNER, '--name', 'Anna'));
     const key = await this.admin('key', 'create', '--user', OWNER, '--name', 'test');
@@ -62,7 +61,7 @@ export class ProcessGateway {
     await this.enroll('den-pc', services, url);
   }
 
-  /** Enrolls one more agent of the member's. */
+  /** Enrolls another agent of the member's. */
   async enroll(name: string, services: readonly object[], url = this.url): Promise<void> {
     const token = expectOk(await this.admin('token', 'create', '--owner', OWNER)).stdout;
     const config = this.configOf(name);
@@ -73,7 +72,7 @@ export class ProcessGateway {
     await writeFile(config, JSON.stringify({ url, name, services }));
   }
 
-  /** Starts the agent; `online` resolves when it says so. */
+  /** Starts the agent; `online` resolves when the agent reports that it is online. */
   startAgent(
     name = 'den-pc',
     script?: Script,
@@ -97,7 +96,7 @@ export class ProcessGateway {
   }
 }
 
-/** A gateway with a coordinator that runs and one enrolled agent that does not run yet. */
+/** A gateway with a running coordinator and one enrolled agent that does not run yet. */
 export async function startProcessGateway(
   services: readonly object[],
   env: Readonly<Record<string, string>> = {},
@@ -113,10 +112,10 @@ export function expectOk(finished: Finished): Finished {
   return finished;
 }
 
-/** Below the ephemeral ports of the system, which could be taken between two starts. */
+/** Below the system's ephemeral ports, which another program could get between two starts. */
 const PORTS = { from: 15_000, to: 32_000 };
 
-/** A port that was free a moment ago: a coordinator that restarts needs the same one again. */
+/** A port that was free just now; a fixed one, because a restarted coordinator needs it again. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const port = randomInt(PORTS.from, PORTS.to);

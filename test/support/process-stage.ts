@@ -1,6 +1,6 @@
 /**
- * A process gateway that is ready in the time of one start: its member, key and agents are written
- * where the command lines would have written them.
+ * A process gateway that needs only the time of one start: its member, key and agents are written
+ * directly to the places where the command lines would write them.
  */
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import { hashSecret } from '@inference-gateway/shared/program/secret';
@@ -16,7 +16,7 @@ import { temporaryFolder } from './temporary-folder.js';
 import { until } from './until.js';
 import { query } from './usage-rows.js';
 
-/** Whether the true times and numbers are wanted, which take minutes. */
+/** Whether to use the full durations and counts, which take minutes. */
 export const FULL = process.env['FAULTS'] === 'full';
 
 const HOUR_MS = 3_600_000;
@@ -51,7 +51,7 @@ export class Stage extends ProcessGateway {
     await writeFile(config, JSON.stringify({ url, name, services }));
   }
 
-  /** Registers a provider, and returns its agent's token. */
+  /** Enrolls a provider and returns its agent's token. */
   async agentToken(name: string): Promise<string> {
     const response = await fetch(`${this.url}/agent/v1/enroll`, {
       method: 'POST',
@@ -74,33 +74,33 @@ export class Stage extends ProcessGateway {
     return agent;
   }
 
-  /** The names of the agents that are connected now. */
+  /** The names of the agents that are online now. */
   async online(): Promise<string[]> {
     const found: unknown = await administer(this, 'provider.list', {});
     const providers = found as readonly { name: string; online: boolean }[];
     return providers.flatMap(({ name, online }) => (online ? [name] : []));
   }
 
-  /** Lets jobs that wait for their next attempt run now. */
+  /** Makes jobs that wait for their next attempt runnable now. */
   async requeue(): Promise<void> {
     await administer(this, 'queue.requeue-stuck', {});
   }
 
-  /** Whether all are done; those that wait for their next attempt begin it now. */
+  /** Whether all are done; lets those that wait for their next attempt run now. */
   async areDone(jobIds: readonly string[]): Promise<boolean> {
     const jobs = await Promise.all(jobIds.map((id) => getJob(this, id)));
     if (jobs.some(({ status }) => status === 'QUEUED')) await this.requeue();
     return jobs.every(({ status }) => status === 'PROCESSED');
   }
 
-  /** Answers that an agent has on disk, whole ones: `<stem>.data` and `<stem>.json`. */
+  /** The `.json` files of complete answers that an agent has on disk; each has a `.data` file. */
   async spooled(name: string): Promise<string[]> {
     const folder = join(`${this.configOf(name)}.state`, 'spool');
     return (await readdir(folder)).filter((file) => file.endsWith('.json'));
   }
 }
 
-/** A coordinator that runs, without agents. */
+/** A stage with a running coordinator and no agents. */
 export async function startStage(
   env: Readonly<Record<string, string>> = {},
 ): Promise<{ gateway: Stage; coordinator: RunningProgram }> {
@@ -108,14 +108,14 @@ export async function startStage(
   return { gateway, coordinator: await gateway.startCoordinator() };
 }
 
-/** The same before its coordinator is started. */
+/** A stage whose coordinator is not started yet. */
 export async function newStage(env: Readonly<Record<string, string>> = {}): Promise<Stage> {
   const gateway = new Stage(await temporaryFolder(), await freePort(), env);
   await gateway.seed();
   return gateway;
 }
 
-/** How an agent's configuration names a fake server. */
+/** A fake server's entry in an agent's configuration. */
 export function serviceOf(
   { baseUrl }: FakeModelServer,
   models: readonly string[],
@@ -125,7 +125,7 @@ export function serviceOf(
   return { type, backend: 'openai', base_url: baseUrl, slots, models: listed };
 }
 
-/** Nothing of the files on disk or of the database is damaged or left over. */
+/** Fails if the database is damaged, or has orphaned rows or wrong sums. */
 export function expectSound(gateway: Stage): void {
   const faults = [
     ...query<object>(gateway, `select * from pragma_integrity_check where integrity_check <> 'ok'`),
@@ -135,7 +135,7 @@ export function expectSound(gateway: Stage): void {
   if (faults.length > 0) throw new Error(JSON.stringify(faults));
 }
 
-/** Rows that no job, or no longer one, stands for; sums that do not fit their rows. */
+/** Rows without the job that they belong to; counts that differ from their rows. */
 const ORPHANS = `
   select 'result' as kind, job_id as id from job_results
     where job_id not in (select id from jobs where status = 'PROCESSED')
@@ -155,7 +155,7 @@ const ORPHANS = `
       and jobs.member_id = queue_counts.member_id and jobs.model = queue_counts.model
       and jobs.service_type = queue_counts.service_type)`;
 
-/** Nothing waits or runs, and a synchronous call finds a free slot at once. */
+/** Fails unless the queue becomes empty and a synchronous call gets a slot. */
 export async function expectIdle(gateway: Stage, model: string): Promise<void> {
   const idle = async () => {
     const response = await gateway.fetch('/api/inference/queue/summary');

@@ -1,13 +1,11 @@
-/**
- * Runs the real programs as processes of their own; whatever still runs is killed after the test.
- */
+/** Runs the real programs in separate processes; those still running after the test are killed. */
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { until } from './until.js';
 
-/** Starting takes a second; on a machine that runs many tests at once, several. */
+/** A start takes a second, or several on a machine that runs many tests at once. */
 const START_TIMEOUT_MS = 30_000;
 
 export type ProgramName = 'gateway-agent' | 'gateway-coordinator';
@@ -27,27 +25,27 @@ export interface RunningProgram {
   printed(pattern: RegExp): Promise<string>;
 }
 
-/** A program that its starter must end. */
+/** A program that its caller must end. */
 export interface OpenProgram extends RunningProgram {
   kill(): Promise<void>;
 }
 
-/** A script of the tests that runs a program after having changed something about it. */
+/** A test script that changes something and then runs a program. */
 export interface Script {
   readonly file: URL;
-  /** For the script; the program's own come behind them. */
+  /** Arguments of the script; the program's follow. */
   readonly args: readonly string[];
 }
 
 export interface RunOptions {
-  /** Runs it in place of the program's own file. */
+  /** Runs instead of the program's own file. */
   readonly script?: Script | undefined;
   readonly env?: Readonly<Record<string, string>>;
-  /** For stdin, which is closed behind it; null leaves it open for the test to write. */
+  /** Written to stdin, which is then closed; null leaves stdin open for the test to write. */
   readonly input?: string | null;
 }
 
-/** Starts a program in an environment of only PATH and the given variables. */
+/** Starts a program whose environment is only PATH and `env`. */
 export function startProgram(
   name: ProgramName,
   args: readonly string[],
@@ -58,7 +56,7 @@ export function startProgram(
   return program;
 }
 
-/** The same for longer than a test: the caller must end it. */
+/** The same beyond one test: the caller must end it. */
 export function openProgram(
   name: ProgramName,
   args: readonly string[],

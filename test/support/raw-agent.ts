@@ -47,7 +47,7 @@ export interface RawFile {
 
 interface RawAgentOptions {
   readonly perMessageDeflate?: boolean;
-  /** False: the caller closes it. */
+  /** False: the test must close it. */
   readonly endsWithTest?: boolean;
 }
 
@@ -86,7 +86,7 @@ export class RawAgent {
     this.socket.send(JSON.stringify(message));
   }
 
-  /** Anything at all, as a text frame. */
+  /** Sends any text as a text frame. */
   sendText(text: string): void {
     this.socket.send(text);
   }
@@ -99,19 +99,19 @@ export class RawAgent {
     this.socket.send(encodeWindow(stream, credit));
   }
 
-  /** The first message of this kind that arrived, once there is one. */
+  /** The first message of this kind; waits for it. */
   async first<T extends Tag>(tag: T): Promise<Received<T>> {
     const find = () => this.messages.find((one): one is Received<T> => one.t === tag);
     await until(() => find() !== undefined);
     return find() as Received<T>;
   }
 
-  /** Whether there is an OPEN that was not taken yet. */
+  /** Whether there is an OPEN that `nextOpen` has not returned yet. */
   get hasOpen(): boolean {
     return this.messages.filter(({ t }) => t === 'OPEN').length > this.#opensTaken;
   }
 
-  /** The next OPEN that was not taken yet, accepted where `accept` is not false. */
+  /** The next OPEN that was not returned yet; accepts it unless `accept` is false. */
   async nextOpen(accept = true): Promise<Received<'OPEN'>> {
     const opens = () => this.messages.filter((one): one is Received<'OPEN'> => one.t === 'OPEN');
     await until(() => opens().length > this.#opensTaken);
@@ -127,7 +127,7 @@ export class RawAgent {
     this.send({ t: 'END', stream, ok: true });
   }
 
-  /** Answers a stream with files, as fast as their bytes are taken. */
+  /** Answers a stream with files, as fast as the coordinator grants credit. */
   async media(stream: number, files: readonly RawFile[]): Promise<void> {
     this.mediaHead(stream);
     for (const [index, file] of files.entries()) {
@@ -141,14 +141,14 @@ export class RawAgent {
     this.send({ t: 'HEAD', stream, status: 200, content_type: 'multipart/mixed' });
   }
 
-  /** The next file begins. */
+  /** Begins the next file. */
   part(stream: number, file: Partial<Omit<RawFile, 'bytes'>> & { index?: number } = {}): void {
     const { index = 0, contentType = 'application/octet-stream', revisedPrompt } = file;
     const told = revisedPrompt === undefined ? {} : { revised_prompt: revisedPrompt };
     this.send({ t: 'PART', stream, index, content_type: contentType, ...told });
   }
 
-  /** Sends bytes of a file; resolves once there was credit for the last of them. */
+  /** Sends bytes of a file; resolves when there was credit for all of them. */
   async bytes(stream: number, bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length; at += LINK.maxDataBytes) {
       const piece = bytes.subarray(at, at + LINK.maxDataBytes);
@@ -161,7 +161,7 @@ export class RawAgent {
     }
   }
 
-  /** The JSON of a request, once it is whole. */
+  /** The JSON body of a request, once complete. */
   async requestOf({ stream, body }: Received<'OPEN'>): Promise<Record<string, unknown>> {
     const bytes = body?.bytes ?? 0;
     await until(() => (this.bodies.get(stream)?.length ?? 0) >= bytes);
@@ -189,7 +189,7 @@ export class RawAgent {
   }
 }
 
-/** Connects and is welcomed. */
+/** Connects, sends HELLO, and waits for WELCOME. */
 export async function connectRawAgent(
   address: string,
   token: string,

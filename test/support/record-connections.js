@@ -1,6 +1,6 @@
 /**
- * Runs the agent and writes down, a line each in the file of the first argument, every address that
- * it connects to, every name that it looks up, and every program that it starts.
+ * Runs the agent and appends to the file in the first argument, one a line, every address that the
+ * agent connects to, every name that it looks up, and every program that it starts.
  */
 import childProcess from 'node:child_process';
 import dgram from 'node:dgram';
@@ -15,7 +15,7 @@ const record = (/** @type {string} */ line) => appendFileSync(file, `${line}\n`)
 // eslint-disable-next-line typescript/unbound-method -- It is called with its own `this` below.
 const { connect } = net.Socket.prototype;
 net.Socket.prototype.connect = function recorded(...args) {
-  // Node's own callers hand the arguments over in a list.
+  // Node's own callers pass the arguments in a list.
   const [first, host] = Array.isArray(args[0]) ? args[0] : args;
   const { path, host: named, port } = typeof first === 'object' ? first : { port: first, host };
   record(

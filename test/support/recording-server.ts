@@ -1,6 +1,6 @@
 /**
- * A small HTTP program that keeps every request with its bytes, uploads and all, and notes who left
- * before the answer ended.
+ * A small HTTP program that records every request with its bytes, uploads included, and notes which
+ * clients left before the answer ended.
  */
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -9,12 +9,12 @@ import { buffer } from 'node:stream/consumers';
 
 export interface RecordedRequest {
   readonly method: string;
-  /** Without its query. */
+  /** Without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** `performance.now()` of the moment when the client left early. */
+  /** `performance.now()` when the client left early; null if it did not. */
   abortedAt: number | null;
 }
 
@@ -35,17 +35,17 @@ export class RecordingServer {
     server.on('request', (request, response) => void this.#serve(request, response));
   }
 
-  /** The requests to one path, the oldest first. */
+  /** The requests to one path, oldest first. */
   to(path: string): RecordedRequest[] {
     return this.requests.filter((request) => request.path === path);
   }
 
-  /** Whether a POST to the path has begun, and so maybe not ended yet. */
+  /** Whether a POST to the path has begun; it may not have ended yet. */
   opened(path: string): boolean {
     return this.#opened.has(path);
   }
 
-  /** Cuts every connection; the next one is refused. */
+  /** Cuts every connection; new ones are refused. */
   async close(): Promise<void> {
     if (!this.#server.listening) return;
     const closed = new Promise<void>((done) => this.#server.close(() => done()));
@@ -80,7 +80,7 @@ export async function startRecordingServer(handler: Handler): Promise<RecordingS
   return new RecordingServer(server, handler);
 }
 
-/** A text as it is, and anything else as JSON. */
+/** Sends a string as plain text, anything else as JSON. */
 export function send(response: ServerResponse, status: number, body: unknown): void {
   const isText = typeof body === 'string';
   response.writeHead(status, { 'content-type': isText ? 'text/plain' : 'application/json' });

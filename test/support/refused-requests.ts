@@ -1,10 +1,10 @@
-/** A page whose coordinator does not answer for a while. */
+/** A page whose requests the coordinator refuses for a while. */
 import type { Page } from 'playwright-core';
 import { expectProblem } from './page-problems.js';
 
 /**
- * Requests for the address are answered 503 with this message, until somebody presses "Try again"
- * on the page: what it asks by itself meanwhile does not bring the answer sooner.
+ * Answers requests for `url` with 503 and this message until the test presses "Try again" on the
+ * page; the page's own retries before that are refused too.
  */
 export async function refuseUntilRetry(
   page: Page,
@@ -12,7 +12,7 @@ export async function refuseUntilRetry(
   message: string,
 ): Promise<void> {
   expectProblem(page, /503/);
-  // For the page that is open, and for those to come.
+  // For the current page and for later ones.
   await page.evaluate(WATCH_BUTTON);
   await page.addInitScript(WATCH_BUTTON);
   const error = { message, type: 'server_error', code: 'storage_unavailable', param: null };

@@ -1,6 +1,7 @@
 /**
- * Runs command lines of a program, one after another, in this process, which starts once for all:
- * stdin has a JSON object with words and environment a line, stdout one with exit code and output.
+ * Runs command lines of a program, one after another, in this process, which starts only once. Each
+ * line of stdin is a JSON object with words and environment; each line of stdout is one with exit
+ * code and output.
  */
 import { createInterface } from 'node:readline';
 import { runProgram } from '@inference-gateway/shared/program/run-program';
@@ -9,7 +10,8 @@ const [, script = '', name] = process.argv;
 const { PATH } = process.env;
 const { createProgram } = await import(`@inference-gateway/${name}/cli/program`);
 const write = process.stdout.write.bind(process.stdout);
-// Each run adds its own, and a warning about that would be taken for what a command says.
+// Each run adds listeners, and Node's warning about many of them would look like a command's
+// output.
 for (const emitter of [process, process.stdout, process.stderr]) emitter.setMaxListeners(0);
 
 for await (const line of createInterface({ input: process.stdin })) {
@@ -31,7 +33,7 @@ async function run({ words, env }) {
   return { code: process.exitCode, ...output };
 }
 
-/** What a process that was started for this command would have. */
+/** Sets the environment that a new process for this command would have. */
 function setEnvironment(env) {
   const own = { PATH, ...env };
   for (const name of Object.keys(process.env)) if (!(name in own)) delete process.env[name];

@@ -1,21 +1,21 @@
-/** Command lines of a real program, for tests to which only their outcomes matter. */
+/** Command lines of a real program, for tests that look only at their outcome. */
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 import { hasEnded, openProgram, runProgram } from './program.js';
 import type { Finished, OpenProgram, ProgramName, RunOptions } from './program.js';
 import { until } from './until.js';
 
-/** A command that leaves something open would keep its own process from ending, too. */
+/** A command that leaves something open keeps this process from ending, as it would its own. */
 const END_TIMEOUT_MS = 10_000;
 
-/** Each is used by one command at a time, and by the later tests of the file. */
+/** One command uses a process at a time; later tests of the file reuse it. */
 const idle: CommandProcess[] = [];
 
 /**
- * Runs a command to its end in a process that has run others before: most of what a command costs
- * is the start of its process. It gets one of its own for an input, a script or a variable of
- * Node's own, which Node reads at its start. A test of signals, raw output or the user that a
- * command runs as calls `runProgram`.
+ * Runs a command to its end in a reused process, because the start of a process is most of a
+ * command's cost. A command with an input, a script or a `NODE_` variable, which Node reads at its
+ * start, gets its own process. Tests of signals, raw output or the user that a command runs as call
+ * `runProgram`.
  */
 export async function runCommand(
   name: ProgramName,
@@ -26,7 +26,7 @@ export async function runCommand(
   const index = idle.findIndex((other) => other.name === name);
   const process = idle.splice(index, index < 0 ? 0 : 1)[0] ?? new CommandProcess(name);
   let isOver = false;
-  // A test that has ended with a command under way has no use for its process.
+  // If the test ends while a command runs, its process is killed.
   onTestFinished(async () => {
     if (!isOver) await process.program.kill();
   });
@@ -41,14 +41,14 @@ function needsOwnProcess({ input, script, env = {} }: RunOptions): boolean {
   return !isPlain || Object.keys(env).some((variable) => variable.startsWith('NODE_'));
 }
 
-/** Ends the processes of a file of tests, each of which must do so by itself. */
+/** Ends the processes of a test file; each must exit by itself. */
 export async function endCommands(): Promise<void> {
   await Promise.all(idle.splice(0).map((process) => process.end()));
 }
 
 interface Line {
   readonly words: readonly string[];
-  /** All that the command sees, and PATH if it is not in there. */
+  /** The whole environment of the command; PATH is added if it is missing. */
   readonly env: RunOptions['env'];
 }
 

@@ -1,4 +1,4 @@
-/** Runs the dashboard's snippets as people do: pasted into a shell, or saved to a file. */
+/** Runs the dashboard's snippets as users do: pasted into a shell, or saved to a file. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,11 +13,14 @@ type SnippetLanguage = 'curl' | 'python' | 'node';
 
 interface Ran {
   readonly stdout: string;
-  /** What lies beside it after it has run, by name. */
+  /** The files in its folder after it has run, by name. */
   readonly files: Readonly<Record<string, Buffer>>;
 }
 
-/** Rejects if it fails. `files` are beside it, by name; `env` is added to the environment. */
+/**
+ * Rejects if the snippet fails. `files` are put into its folder, by name; `env` is added to the
+ * environment.
+ */
 export async function runSnippet(
   language: SnippetLanguage,
   text: string,
@@ -59,7 +62,7 @@ interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Whether this machine has a Python with this module. */
+/** Whether this machine has Python with this module. */
 export async function hasPython(module: string): Promise<boolean> {
   const told = run('python3', ['-c', `import ${module}`]);
   return told.then(

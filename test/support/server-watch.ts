@@ -1,6 +1,6 @@
 /**
- * What every HTTP server of this process is asked, and how much of it at once: measured where the
- * requests arrive. Each answer takes a moment, or overlapping requests would pass unseen.
+ * Records the requests that every HTTP server of this process receives, and how many at the same
+ * time. Each answer is delayed a little, so that overlapping requests are seen.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -16,7 +16,7 @@ interface SeenRequest {
 
 export interface ServerWatch {
   readonly requests: readonly SeenRequest[];
-  /** By port: the most requests that were under way at one time. */
+  /** By port: the most requests that were in progress at one time. */
   readonly mostAtOnce: ReadonlyMap<number, number>;
 }
 
@@ -28,7 +28,7 @@ interface Started {
   readonly server: Server;
 }
 
-/** Until the test ends. */
+/** Watches until the test ends. */
 export function watchServers(): ServerWatch {
   const requests: SeenRequest[] = [];
   const underWay = new Map<number, number>();

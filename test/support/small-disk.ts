@@ -1,4 +1,4 @@
-/** A separate file system that can be filled to the last byte, if the tests may mount one. */
+/** A separate file system that a test can fill completely, if it may mount one. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,13 +9,13 @@ const PIECE = Buffer.alloc(4_096, 1);
 
 export interface SmallDisk {
   readonly folder: string;
-  /** Leaves no room for another byte. */
+  /** Fills it to the last byte. */
   fill(): Promise<void>;
-  /** Gives back what `fill` took. */
+  /** Frees the space that `fill` used. */
   empty(): Promise<void>;
 }
 
-/** Null if it cannot be mounted: that takes Linux and its superuser. */
+/** Null if it cannot be mounted: this needs Linux and root. */
 export async function mountSmallDisk(sizeMiB: number): Promise<SmallDisk | null> {
   const folder = join(await temporaryFolder(), 'disk');
   await mkdir(folder);
@@ -30,7 +30,7 @@ export async function mountSmallDisk(sizeMiB: number): Promise<SmallDisk | null>
   return {
     folder,
     async fill() {
-      // It ends with ENOSPC.
+      // Ends with ENOSPC.
       for (let full = false; !full;) {
         full = await writeFile(ballast, PIECE, { flag: 'a' }).then(
           () => false,

@@ -1,4 +1,4 @@
-/** Sounds and films for tests, made by hand or by a real ffmpeg. */
+/** Sounds and films for tests, made here or by a real ffmpeg. */
 import ffmpeg from '@ffmpeg-installer/ffmpeg';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -16,12 +16,12 @@ export function filmSource(seconds: number): string[] {
   return ['-f', 'lavfi', '-i', `testsrc=duration=${seconds}:size=64x64:rate=25`];
 }
 
-/** ffmpeg writes the file itself: it can go back and fill in its header. */
+/** ffmpeg writes the file itself, so it can go back and complete the header. */
 export async function encodeFile(path: string, args: readonly string[]): Promise<void> {
   await promisify(execFile)(ffmpeg.path, ['-v', 'error', '-y', ...args, path]);
 }
 
-/** As a server does that sends while it makes: nothing can be filled in. */
+/** As a server that sends while it encodes: the header cannot be completed later. */
 export async function encodeStreamed(
   path: string,
   args: readonly string[],
@@ -51,7 +51,7 @@ interface SaidLengths {
   readonly dataBytes?: number;
 }
 
-/** A WAV of silence: 16 bits, mono. What its header says of its length can be chosen. */
+/** A WAV of silence: 16 bits, mono. `said` sets the lengths in its header. */
 export function silentWav(seconds: number, said: SaidLengths = {}): Buffer {
   return wav(Buffer.alloc(seconds * SILENCE_RATE * 2), SILENCE_RATE, said);
 }
@@ -73,7 +73,7 @@ function wav(samples: Buffer, rate: number, said: SaidLengths = {}): Buffer {
   return Buffer.concat([header, samples]);
 }
 
-/** Any sound as a WAV of 16 bits, by a real ffmpeg. */
+/** Decodes any sound to a WAV of 16 bits with a real ffmpeg. */
 export async function decoded(sound: Buffer): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-sound-'));
   try {
@@ -85,7 +85,7 @@ export async function decoded(sound: Buffer): Promise<Buffer> {
   }
 }
 
-/** What a WAV of 16 bits holds: its facts, its samples channel by channel, and a tone's pitch. */
+/** Reads a WAV of 16 bits: its facts, its samples by channel, and a tone's pitch. */
 export function heard(bytes: Buffer) {
   const data = bytes.indexOf('data');
   const channels = bytes.readUInt16LE(22);
@@ -97,7 +97,7 @@ export function heard(bytes: Buffer) {
     ),
   );
   const [first = new Float32Array(0)] = samples;
-  // The middle half: codecs fade in and out.
+  // Only the middle half, because codecs fade in and out.
   const middle = first.subarray(frames / 4, (frames * 3) / 4);
   const seconds = frames / sampleRate;
   const hertz = (crossings(middle) / 2 / (middle.length || 1)) * sampleRate;
@@ -112,7 +112,7 @@ function crossings(samples: Float32Array): number {
   return count;
 }
 
-/** The root of the mean square, full scale being 1. */
+/** The root mean square; 1 is full scale. */
 function loudness(samples: Float32Array): number {
   const sum = samples.reduce((total, sample) => total + (sample / 0x8000) ** 2, 0);
   return Math.sqrt(sum / Math.max(1, samples.length));

@@ -1,6 +1,6 @@
 /**
- * A home machine that speaks, draws, films and plays: a fake local server with a model for each,
- * and a real agent before it.
+ * A home machine for speech, images, films and music: a fake local server with a model for each,
+ * and a real agent.
  */
 import type { ConfiguredModel, ServiceConfig } from '@inference-gateway/agent/backends/backend';
 import type { AudioConverter } from '@inference-gateway/agent/media/audio-converter';
@@ -15,12 +15,12 @@ import { tone } from './sound.js';
 /** The model of each type. */
 export const MODELS = { tts: 'kokoro', image: 'sd', video: 'wan', music: 'ace' } as const;
 
-/** Beside the model of images, under names that some callers treat in their own way. */
+/** Additional image models, with names that some callers treat specially. */
 const GPT_IMAGES = ['gpt-image-1', 'my-gpt-image-1'];
 
 export const SPEECH = tone(0.5);
 export const SONG = tone(1.25);
-/** As far as anybody looks at it. */
+/** Only the parts of a film that the gateway looks at. */
 export const FILM = Buffer.concat([Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0'), Buffer.alloc(5_000)]);
 
 export interface Studio {
@@ -37,7 +37,7 @@ interface StudioOptions {
   readonly ffmpeg?: AudioConverter | null;
 }
 
-/** The server ends with the gateway's agents; who starts it closes it. */
+/** Stopping the gateway stops the agent; the test closes the fake server. */
 export async function startStudio(
   gateway: TestGateway,
   options: StudioOptions = {},
@@ -56,7 +56,7 @@ export async function startStudio(
   return { fake, agent };
 }
 
-/** Answers each path as a good server does. */
+/** Answers each path as a correct server does. */
 export const make: Behaviour = (request, response) => {
   if (request.path.endsWith('/speech')) return sendFile('audio/wav', SPEECH)(request, response);
   if (request.path.endsWith('/music/generations')) {
@@ -68,7 +68,7 @@ export const make: Behaviour = (request, response) => {
   return sendImages(imagesOf(request))(request, response);
 };
 
-/** The bytes of a file, whatever it is said to be. */
+/** Sends these bytes with this content type, even if it is wrong. */
 export function sendFile(contentType: string, bytes: Uint8Array | string): Behaviour {
   return (_request, response) => {
     response.writeHead(200, { 'content-type': contentType });
@@ -76,7 +76,7 @@ export function sendFile(contentType: string, bytes: Uint8Array | string): Behav
   };
 }
 
-/** Sends this much and cuts the connection, as a crashed server does. */
+/** Sends these bytes and cuts the connection, as a crashed server does. */
 export function dieAfter(bytes: Uint8Array): Behaviour {
   return (_request, response) => {
     response.writeHead(200, { 'content-type': 'audio/wav', 'content-length': 1_000_000 });
@@ -98,7 +98,7 @@ export function sendImages(
   };
 }
 
-/** As many images as the request asked for, each another one. */
+/** As many images as the request asks for, all different. */
 function imagesOf({ body }: FakeRequest): Buffer[] {
   return Array.from({ length: Number(body['n'] ?? 1) }, (_, seed) => picture({ seed }));
 }

@@ -1,4 +1,4 @@
-/** A folder of its own for one test, removed after it. */
+/** A new folder for one test, removed after it. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Terminates TLS before a server, as a proxy does, with a certificate that a test can exchange. */
+/** Terminates TLS before a server, as a proxy does; a test can replace its certificate. */
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
@@ -13,7 +13,7 @@ import { onTestFinished } from 'vitest';
  */
 export type CertificateName = 'good' | 'exchanged' | 'elsewhere' | 'expired';
 
-/** For `NODE_EXTRA_CA_CERTS`, so that a program trusts this certificate. */
+/** For `NODE_EXTRA_CA_CERTS`, to make a program trust this certificate. */
 export function certificateFile(name: CertificateName): string {
   return fileURLToPath(new URL(`certificates/${name}.pem`, import.meta.url));
 }
@@ -44,7 +44,7 @@ export class TlsFront {
     return this;
   }
 
-  /** New connections are shown this one; those that are open end. */
+  /** New connections get this certificate; open ones are cut. */
   exchange(name: CertificateName): void {
     this.#server.setSecureContext(certificatePair(name));
     this.cut();
@@ -62,7 +62,7 @@ export class TlsFront {
   }
 }
 
-/** For a server that shows it. */
+/** For a server that presents it. */
 export function certificatePair(name: CertificateName): {
   readonly key: Buffer;
   readonly cert: Buffer;

@@ -1,4 +1,4 @@
-/** Waiting in tests without sleeping a fixed time. */
+/** Waits for conditions in tests without fixed sleeps. */
 import { setTimeout as pause } from 'node:timers/promises';
 
 interface UntilOptions {
@@ -7,7 +7,7 @@ interface UntilOptions {
   readonly what?: string;
 }
 
-/** Resolves with the condition's first truthy value; fails when there is none in time (10 s). */
+/** Resolves with the condition's first truthy value; throws if there is none in time (10 s). */
 export async function until<T>(
   condition: () => T | Promise<T>,
   { timeoutMs = 10_000, what = condition.toString() }: UntilOptions = {},

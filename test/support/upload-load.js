@@ -1,8 +1,8 @@
 /**
- * Load that is not to disturb who measures it, in a process of its own: `listen <ms>` is a local
- * server that reads what it is sent with this pause after each piece; `send <url> <key> <count>
- * <bytes> <times>` are callers, all at once, who upload a file this often each, and print what they
- * were answered.
+ * Load from a separate process, so that it does not disturb measurements. `listen <ms>` is a local
+ * server that pauses this long after each piece that it reads. `send <url> <key> <count> <bytes>
+ * <times>` is `count` concurrent callers that each upload a file `times` times; it prints the
+ * statuses of their answers.
  */
 import { createServer, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -75,7 +75,7 @@ async function writeForm(call, pieces) {
   call.end();
 }
 
-/** A WAV whose header is true, in pieces that share their memory. */
+/** A WAV with a correct header, in pieces that share memory. */
 function filePieces(bytes) {
   const wave = Buffer.alloc(44);
   wave.write('RIFF', 0);

@@ -1,4 +1,4 @@
-/** Every way in which the command lines of a program can be wrong, out of its own commands. */
+/** Every kind of wrong command line of a program, derived from its commands. */
 import type { ProgramName } from './program.js';
 import { leafCommands, nounCommands } from './command-tree.js';
 import type { TreeCommand } from './command-tree.js';
@@ -62,7 +62,7 @@ function missingOptions(leaf: TreeCommand): UsageError[] {
   }));
 }
 
-/** A value that is missing, is none of the choices, or is no number or duration. */
+/** A missing value, or one that is not among the choices, not a number or not a duration. */
 function badOptions(leaf: TreeCommand): UsageError[] {
   return leaf.command.options.flatMap(({ long, required, optional, parseArg }) => {
     if (!required && !optional) return [];

@@ -1,4 +1,4 @@
-/** What was metered, read from the database file as an operator could. */
+/** Metered usage, read from the database file as an operator could. */
 import {
   DATABASE_FILE,
   openForReading,
@@ -25,7 +25,6 @@ export interface MeteredRow {
   readonly errorCode: string | null;
 }
 
-/** Whoever has a data folder. */
 type WithData = Pick<TestGateway, 'dataDir'>;
 
 export function usageRows(gateway: WithData): MeteredRow[] {
@@ -40,7 +39,7 @@ export function usageRows(gateway: WithData): MeteredRow[] {
   );
 }
 
-/** The row of one answer, once it is written. */
+/** The row of one answer; waits until it is written. */
 export function usageOf(gateway: TestGateway, { headers }: Response): Promise<MeteredRow> {
   const id = headers.get('x-request-id');
   const find = () => usageRows(gateway).find(({ requestId }) => requestId === id);

@@ -1,4 +1,4 @@
-/** ACE-Step 1.5: one piece at a time behind a queue; nothing can be taken back. */
+/** ACE-Step 1.5: one task at a time behind a queue; tasks cannot be canceled. */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { audioFile } from '../audio-files.js';
@@ -8,17 +8,17 @@ import { jsonOf } from './posted.js';
 import { startRoutedServer } from './routed-server.js';
 import type { RoutedServer } from './routed-server.js';
 
-/** What becomes of each task that is handed in from now on. */
+/** The outcome of tasks submitted from now on. */
 interface AceStepState {
-  /** Which question about a task finds it done. */
+  /** The number of the poll that finds a task done. */
   doneAtLook: number;
-  /** Each fails, for this reason. */
+  /** The reason for which each task fails; null if they succeed. */
   failure: string | null;
-  /** The path of its files in its answers. */
+  /** The path of the audio file in its answers. */
   file: string;
-  /** No more are taken. */
+  /** Whether the queue is full: new tasks are refused. */
   full: boolean;
-  /** `performance.now()` of the last request about a task. */
+  /** `performance.now()` of the last submission or poll. */
   askedAt: number;
 }
 
@@ -60,7 +60,7 @@ const MODELS = [
 
 interface Desk {
   readonly state: AceStepState;
-  /** Questions so far, by task. */
+  /** Polls so far, by task. */
   readonly looks: Map<string, number>;
 }
 
@@ -82,7 +82,7 @@ function query(request: RecordedRequest, response: ServerResponse, jobActions: D
   send(response, 200, wrapped(ids.map((id) => look(id, jobActions))));
 }
 
-/** A task that it does not know looks like one that waits, but for an empty result. */
+/** An unknown task looks like a waiting one, except for its empty result. */
 function look(id: string, { state, looks }: Desk): object {
   const before = looks.get(id);
   if (before === undefined) return { task_id: id, result: '[]', status: 0 };

@@ -1,4 +1,7 @@
-/** travisvn's chatterbox-tts-api: always WAV, and a list whose one model it does not take. */
+/**
+ * travisvn's chatterbox-tts-api: always answers WAV, and does not accept the only model that it
+ * lists.
+ */
 import type { ServerResponse } from 'node:http';
 import { send } from '../recording-server.js';
 import type { RecordedRequest } from '../recording-server.js';
@@ -9,7 +12,7 @@ import { speak } from './spoken.js';
 
 const MODEL = 'chatterbox-tts-1';
 const MAX_CHARACTERS = 3_000;
-/** What its newer versions take as `model`; none is an id of its list. */
+/** What newer versions accept as `model`; the id in its list is not among them. */
 const TAKEN = ['chatterbox-v1', 'chatterbox-multilingual-v2', 'tts-1', 'tts-1-hd'];
 
 export function startChatterboxTtsApi(): Promise<RoutedServer> {

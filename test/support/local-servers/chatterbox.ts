@@ -1,4 +1,4 @@
-/** devnen's Chatterbox-TTS-Server: no list of models, and voices that are names of files. */
+/** devnen's Chatterbox-TTS-Server: no list of models, and voices that are file names. */
 import type { ServerResponse } from 'node:http';
 import { send } from '../recording-server.js';
 import type { RecordedRequest } from '../recording-server.js';
@@ -9,7 +9,7 @@ import { speakAs } from './spoken.js';
 
 export interface ChatterboxOptions {
   readonly loaded?: boolean;
-  /** False: an older one, which has no list of voices in OpenAI's style. */
+  /** False: an older version, without a list of voices in OpenAI's style. */
   readonly listsVoices?: boolean;
 }
 

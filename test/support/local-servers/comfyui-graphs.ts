@@ -1,4 +1,4 @@
-/** Workflows with places to fill, as an owner saves them; only so long as a test needs. */
+/** Workflows with placeholders, as an owner saves them; only as long as a test needs. */
 import { COMFY_CHECKPOINTS } from './comfyui.js';
 
 const CHECKPOINT = {

@@ -1,4 +1,4 @@
-/** What ComfyUI's own nodes ask of a graph before it runs, in its own words. */
+/** The checks that ComfyUI's own nodes make before a graph runs, with its own messages. */
 
 export type Graph = Readonly<Record<string, GraphNode>>;
 
@@ -9,7 +9,7 @@ export interface GraphNode {
 
 export interface Files {
   readonly checkpoints: readonly string[];
-  /** Uploads by the names that a graph has for them. */
+  /** Uploads by the names that graphs use for them. */
   readonly uploads: ReadonlyMap<string, Buffer>;
 }
 

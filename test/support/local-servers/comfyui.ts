@@ -1,6 +1,6 @@
 /**
- * ComfyUI: graphs checked and queued, one running at a time, nothing in its history until a job has
- * ended, and a job that goes on when its caller leaves.
+ * ComfyUI: it checks and queues graphs and runs one at a time. Its history shows a job only after
+ * the job has ended, and a job goes on when its caller leaves.
  */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -15,12 +15,15 @@ import type { Graph } from './comfyui-nodes.js';
 export interface FakeComfyUiOptions {
   /** How long a job takes unless it is interrupted. */
   readonly jobMs?: number;
-  /** Older ones give jobs names of their own, and interrupt whatever runs. */
+  /**
+   * Older versions choose the ids of jobs themselves, and interrupt the running job, whichever it
+   * is.
+   */
   readonly isOld?: boolean;
 }
 
 export const COMFY_CHECKPOINTS = ['v1-5-pruned.safetensors', 'xl/juggernaut.safetensors'];
-/** With the workflow beside the film, as ComfyUI writes it. */
+/** The workflow is in the file, beside the film, as ComfyUI writes it. */
 const MP4 = Buffer.from(
   ['\0\0\0\x10ftypmp42\0\0\0\0', '\0\0\0\x17udtasecret-workflow', '\0\0\0\x0cmdatfilm'].join(''),
   'latin1',
@@ -40,21 +43,21 @@ export class FakeComfyUi {
   readonly jobs: ComfyJob[] = [];
   readonly interrupted: string[] = [];
   readonly deleted: string[] = [];
-  /** By the names that a graph has for them. */
+  /** By the names that graphs use for them. */
   readonly uploads = new Map<string, Buffer>();
   readonly history = new Map<string, object>();
   readonly pending: ComfyJob[] = [];
   running: ComfyJob | null = null;
-  /** Answers uploads and submissions instead. */
+  /** Answers uploads and submissions in place of the default. */
   behaviour: Handler | null = null;
   jobMs: number;
-  /** The Python error of the next jobs. */
+  /** The Python error with which the next jobs fail. */
   failure: string | null = null;
-  /** So many questions for results from now on get no answer. */
+  /** Number of polls for results that get no answer from now on. */
   brokenLooks = 0;
-  /** Jobs are queued, and the connection is lost before the answer. */
+  /** Whether jobs are queued but the connection is cut before the answer. */
   losesAnswers = false;
-  /** Answers everything instead. */
+  /** Answers every request in place of the default. */
   override: Handler | null = null;
   readonly #isOld: boolean;
   readonly #files = new Map<string, Buffer>();
@@ -67,19 +70,19 @@ export class FakeComfyUi {
     this.#isOld = isOld;
   }
 
-  /** The owner's own job, from the page. */
+  /** A job that the owner starts on ComfyUI's page. */
   startOwnersJob(): string {
     const id = `owner-${randomUUID()}`;
     this.#enqueue({ id, clientId: 'page', graph: {} });
     return id;
   }
 
-  /** The owner's own click. */
+  /** The owner's click on interrupt. */
   interruptFromPage(): void {
     this.#interrupt({});
   }
 
-  /** The running job has its result. */
+  /** Makes the running job end with its result. */
   endNow(): void {
     this.#end = true;
   }
@@ -87,7 +90,7 @@ export class FakeComfyUi {
   handle(request: RecordedRequest, response: ServerResponse): void | Promise<void> {
     if (this.override !== null) return this.override(request, response);
     const { origin, host } = request.headers;
-    // A page of any site could otherwise send graphs to 127.0.0.1.
+    // Without this check, a page of any site could send graphs to 127.0.0.1.
     if (origin !== undefined && new URL(origin).host !== host) {
       return void response.writeHead(403).end();
     }
@@ -217,7 +220,7 @@ export class FakeComfyUi {
     }
   }
 
-  /** One for each of the batch; the same graph makes the same picture again. */
+  /** One picture for each of the batch; the same graph always makes the same pictures. */
   #draw(graph: Graph): Buffer[] {
     const inputs = Object.assign({}, ...Object.values(graph).map((node) => node.inputs)) as Inputs;
     const length = Number(inputs.batch_size ?? 1);

@@ -1,10 +1,10 @@
-/** Docker Model Runner: OpenAI's API below a path of its own. */
+/** Docker Model Runner: OpenAI's API under its own path. */
 import type { FakeModelServer } from '../fake-model-server.js';
 import { raw } from '../fake-model-server.js';
 import { modelList, startStandIn } from './stand-in.js';
 import type { StandInOptions } from './stand-in.js';
 
-/** It knows no keys. */
+/** It has no API keys. */
 export function startDockerModelRunner(options: StandInOptions = {}): Promise<FakeModelServer> {
   return startStandIn(options, {
     routes: {

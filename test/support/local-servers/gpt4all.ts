@@ -1,10 +1,10 @@
-/** GPT4All refuses to stream and to stop, and every field that it does not know. */
+/** GPT4All refuses streaming, stop sequences, and every field that it does not know. */
 import { answer, reply } from '../fake-behaviours.js';
 import type { Behaviour, FakeModelServer } from '../fake-model-server.js';
 import { modelList, startStandIn } from './stand-in.js';
 import type { StandInOptions } from './stand-in.js';
 
-/** It knows no keys. */
+/** It has no API keys. */
 export function startGpt4All(options: StandInOptions = {}): Promise<FakeModelServer> {
   const { behaviour = answer() } = options;
   return startStandIn(

@@ -1,4 +1,6 @@
-/** Jan: a key always, the hosts that its owner trusts, and cloud models beside its own. */
+/**
+ * Jan: always requires a key, accepts only hosts that its owner trusts, and lists cloud models too.
+ */
 import type { FakeModelServer } from '../fake-model-server.js';
 import { keyed, modelList, startStandIn } from './stand-in.js';
 import type { StandInOptions } from './stand-in.js';

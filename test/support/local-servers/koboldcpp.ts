@@ -4,7 +4,7 @@ import { raw } from '../fake-model-server.js';
 import { modelList, ollamaTags, startStandIn } from './stand-in.js';
 import type { StandInOptions } from './stand-in.js';
 
-/** A text model, pictures, a voice and a transcriber, all in one process. */
+/** A text model, pictures, a voice and transcriptions, all in one process. */
 export function startKoboldCpp(options: StandInOptions = {}): Promise<FakeModelServer> {
   const { apiKey } = options;
   return startStandIn(options, {
@@ -17,7 +17,7 @@ export function startKoboldCpp(options: StandInOptions = {}): Promise<FakeModelS
       ...OWN,
       ...GUISES,
       '/api/extra/version': { ...VERSION, protected: apiKey !== undefined },
-      // Behind a password, which only requests for work need, the name is hidden.
+      // With a password, which only requests for work need, the model's name is hidden.
       '/api/v1/model': {
         result: apiKey === undefined ? 'koboldcpp/tiny' : 'koboldcpp/protected-model',
       },
@@ -25,7 +25,7 @@ export function startKoboldCpp(options: StandInOptions = {}): Promise<FakeModelS
   });
 }
 
-/** The answer to a request while seven wait. */
+/** The answer to a request while seven others wait. */
 export const KOBOLD_BUSY = {
   detail: { msg: 'Server is busy; please try again later.', type: 'service_unavailable' },
 };

@@ -1,4 +1,4 @@
-/** Kokoro-FastAPI: one model under four names, and WAVs whose headers do not know their length. */
+/** Kokoro-FastAPI: one model under four names, and WAVs without lengths in their headers. */
 import type { ServerResponse } from 'node:http';
 import { send } from '../recording-server.js';
 import type { RecordedRequest } from '../recording-server.js';
@@ -49,7 +49,7 @@ async function speech(request: RecordedRequest, response: ServerResponse): Promi
     return refuse(response, 'validation_error', message);
   }
   const format = textIn(fields, 'response_format', 'mp3');
-  // Whole answers have a length, of all but the sound.
+  // Answers that are not streamed have a Content-Length, though the WAV header has no length.
   if (fields['stream'] !== false) response.setHeader('transfer-encoding', 'chunked');
   const wav = unsizedWav(SPOKEN_SECONDS);
   return speakAs(response, format, { contentType: TYPES[format] ?? `audio/${format}`, wav });

@@ -1,4 +1,4 @@
-/** Lemonade: models of all kinds with labels, cloud models among them, and Ollama's paths. */
+/** Lemonade: labelled models of all kinds, some of them cloud models, and Ollama's paths. */
 import type { FakeModelServer } from '../fake-model-server.js';
 import { keyed, modelList, ollamaTags, startStandIn } from './stand-in.js';
 import type { StandInOptions } from './stand-in.js';
@@ -47,7 +47,7 @@ const MODELS = modelList(
       max_context_window: 40_960,
       labels: ['chat', 'reasoning', 'tool-calling', 'vision'],
     },
-    // Without a label for its work, a recipe has a usual one.
+    // A model without a label for its kind of work has the recipe's usual kind.
     { id: 'plain', recipe: 'llamacpp', max_context_window: 4_096, labels: ['hot'] },
     { id: 'painter', recipe: 'sd-cpp', labels: ['image'] },
     { id: 'bigger', recipe: 'sd-cpp', labels: ['image', 'upscaling'] },

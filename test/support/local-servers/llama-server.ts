@@ -56,7 +56,7 @@ const ROUTER_PROPS = {
   build_info: 'b1-de3ff81',
 };
 
-/** It carries a list of Ollama's kind, too. */
+/** The answer also has a list in Ollama's form. */
 function list(rows: Parameters<typeof modelList>[0]): object {
   const models = rows.map(({ id }) => ({ name: id, model: id, capabilities: ['completion'] }));
   return { models, ...modelList(rows, { owned_by: 'llamacpp' }) };

@@ -1,4 +1,4 @@
-/** llama-swap: one door to many servers, whose work only its owner's file tells. */
+/** llama-swap: a proxy for many servers; only its owner's configuration says what each one does. */
 import type { FakeModelServer } from '../fake-model-server.js';
 import { raw } from '../fake-model-server.js';
 import { keyed, modelList, startStandIn } from './stand-in.js';

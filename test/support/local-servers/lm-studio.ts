@@ -1,15 +1,15 @@
-/** LM Studio: 200 for every path, with an error for unknown ones. */
+/** LM Studio answers 200 for every path; unknown ones get an error in the body. */
 import type { FakeModelServer } from '../fake-model-server.js';
 import { raw } from '../fake-model-server.js';
 import { keyed, modelList, startStandIn } from './stand-in.js';
 import type { StandInOptions } from './stand-in.js';
 
-/** Of version 0.4 and later. */
+/** Version 0.4 and later. */
 export function startLmStudio(options: StandInOptions = {}): Promise<FakeModelServer> {
   return start(options, { '/api/v1/models': { models: V1_MODELS }, '/api/v0/models': V0_MODELS });
 }
 
-/** Of versions 0.3.6 to 0.3.39. */
+/** Versions 0.3.6 to 0.3.39. */
 export function startLmStudioV0(options: StandInOptions = {}): Promise<FakeModelServer> {
   return start(options, { '/api/v0/models': V0_MODELS });
 }

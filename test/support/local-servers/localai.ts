@@ -1,4 +1,4 @@
-/** LocalAI says that it is Ollama, and answers its paths. */
+/** LocalAI identifies itself as Ollama and answers Ollama's paths. */
 import type { FakeModelServer } from '../fake-model-server.js';
 import { raw } from '../fake-model-server.js';
 import { keyed, modelList, ollamaTags, startStandIn } from './stand-in.js';

@@ -1,4 +1,4 @@
-/** mlx-audio: it loads whatever it is asked for, even to tell its voices. */
+/** mlx-audio loads any model that a request names, even a request for its voices. */
 import type { ServerResponse } from 'node:http';
 import { send } from '../recording-server.js';
 import type { RecordedRequest } from '../recording-server.js';
@@ -9,7 +9,7 @@ import { speak } from './spoken.js';
 
 export interface MlxAudio {
   readonly routed: RoutedServer;
-  /** The models that it was made to download. */
+  /** The models that requests made it download. */
   readonly downloads: readonly string[];
 }
 

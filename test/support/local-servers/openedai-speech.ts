@@ -1,4 +1,4 @@
-/** openedai-speech: piper and XTTS behind OpenAI's own names, without a list of voices. */
+/** openedai-speech: piper and XTTS under OpenAI's own model names, without a list of voices. */
 import type { ServerResponse } from 'node:http';
 import { send } from '../recording-server.js';
 import type { RecordedRequest } from '../recording-server.js';
@@ -49,7 +49,7 @@ async function speech(request: RecordedRequest, response: ServerResponse): Promi
   return speakAs(response, format, { contentType, wav: unsizedWav(SPOKEN_SECONDS) });
 }
 
-/** Not in OpenAI's envelope. */
+/** The error is not in OpenAI's envelope. */
 function refuse(response: ServerResponse, message: string, param: string): void {
   send(response, 400, { message, code: 400, type: 'BadRequestError', param });
 }

@@ -27,7 +27,7 @@ export function startOrpheus(): Promise<RoutedServer> {
   });
 }
 
-/** It knows no format and no speed, and takes any voice for a part of a file's name. */
+/** Ignores format and speed, and uses any voice as part of a file name. */
 function speech(request: RecordedRequest, response: ServerResponse): void {
   const fields = required(request, response, ['input']);
   if (fields === null) return;

@@ -1,4 +1,4 @@
-/** piper's own HTTP server, of today (`piper1-gpl`) and of before (`rhasspy/piper`). */
+/** piper's own HTTP server: the current `piper1-gpl` and the older `rhasspy/piper`. */
 import type { ServerResponse } from 'node:http';
 import type { Handler, RecordedRequest } from '../recording-server.js';
 import { jsonOf } from './posted.js';
@@ -27,7 +27,7 @@ export function startPiper(): Promise<RoutedServer> {
   });
 }
 
-/** It speaks whatever is asked of `/`, with GET too, and has no list of anything. */
+/** The older one speaks the text sent to `/`, by GET too, and lists nothing. */
 export function startOlderPiper(): Promise<RoutedServer> {
   return startRoutedServer({
     software: SOFTWARE,
@@ -37,7 +37,7 @@ export function startOlderPiper(): Promise<RoutedServer> {
   });
 }
 
-/** An unknown voice is answered with the default one. */
+/** Uses the default voice if the voice is unknown. */
 function synthesize(request: RecordedRequest, response: ServerResponse): void | Promise<void> {
   const { text, length_scale: scale = 1 } = jsonOf(request);
   if (typeof text !== 'string' || text.trim() === '' || Number.isNaN(Number(scale))) {

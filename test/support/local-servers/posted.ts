@@ -1,16 +1,16 @@
-/** What was posted to a stand-in, read as the real servers read it. */
+/** Reads what was posted to a stand-in as the real servers do. */
 import type { ServerResponse } from 'node:http';
 import { send } from '../recording-server.js';
 import type { RecordedRequest } from '../recording-server.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Throws if the body is no JSON object, and the connection is cut. */
+/** Throws if the body is not JSON; the stand-in then cuts the connection. */
 export function jsonOf(request: RecordedRequest | undefined): Record<string, unknown> {
   return JSON.parse(String(request?.body)) as Record<string, unknown>;
 }
 
-/** A string field; `otherwise` if it is absent or no string. */
+/** A string field; `otherwise` if it is absent or not a string. */
 export function textIn(fields: Fields, name: string, otherwise: string): string {
   const value = fields[name];
   return typeof value === 'string' ? value : otherwise;
@@ -28,7 +28,7 @@ export function refuseField(response: ServerResponse, field: string, message: st
   send(response, 422, { detail });
 }
 
-/** The JSON body if the fields are there; null if it was refused. */
+/** The JSON body if the fields are there; null if the request was refused. */
 export function required(
   request: RecordedRequest,
   response: ServerResponse,

@@ -1,33 +1,34 @@
 /**
- * The frame of a stand-in: fixed answers to GET, work for POST, and for everything else what the
- * real server's framework answers.
+ * The common part of stand-ins: fixed answers to GET, handlers for POST, and for all other requests
+ * the answers of the real server's framework.
  */
 import type { ServerResponse } from 'node:http';
 import { send, startRecordingServer } from '../recording-server.js';
 import type { Handler, RecordedRequest, RecordingServer } from '../recording-server.js';
 
 export interface Routes {
-  /** What the `Server` header says. */
+  /** The `Server` header. */
   readonly software: string;
-  /** By path: a document, a text, or a function that answers by itself. */
+  /** By path: a JSON document, a text, or a handler. */
   readonly get: Readonly<Record<string, unknown>>;
   readonly post?: Readonly<Record<string, Handler>>;
-  /** Of the OpenAPI document, which FastAPI serves by itself; absent: there is none. */
+  /**
+   * Title of the OpenAPI document, which FastAPI serves by default; without a title there is none.
+   */
   readonly title?: string;
-  /** Answers whatever has no route. */
+  /** Answers requests without a route. */
   readonly missing?: Handler;
 }
 
 export class RoutedServer {
   readonly server: RecordingServer;
-  /** Answers POSTs instead. */
+  /** Answers POSTs in place of their handlers. */
   behaviour: Handler | null = null;
 
   constructor(server: RecordingServer) {
     this.server = server;
   }
 
-  /** The POSTs to a path. */
   posts(path: string): RecordedRequest[] {
     return this.server.to(path).filter(({ method }) => method === 'POST');
   }
@@ -43,7 +44,7 @@ export async function startRoutedServer(routes: Routes): Promise<RoutedServer> {
   return routed;
 }
 
-/** A page, as model servers with a face of their own serve it at `/`. */
+/** An HTML page, as model servers with a web interface serve it at `/`. */
 export function page(title: string): Handler {
   return (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
@@ -65,7 +66,7 @@ function answering(answer: unknown): Handler {
   return (_request, response) => send(response, 200, answer);
 }
 
-/** As FastAPI writes it, as far as anybody looks. */
+/** FastAPI's OpenAPI document, with the parts that the agent reads. */
 function openApi({ title, get, post = {} }: Routes): object {
   const reads = Object.keys(get).map((path) => [path, { get: {} }] as const);
   const writes = Object.keys(post).map((path) => [path, { post: {} }] as const);

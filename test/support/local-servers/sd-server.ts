@@ -1,6 +1,6 @@
 /**
  * stable-diffusion.cpp's sd-server: OpenAI's and the web UI's paths over one model, which the first
- * calls `sd-cpp-local` and the second by its name. Whoever says nothing of a seed gets 42.
+ * calls `sd-cpp-local` and the second by its name. A request without a seed gets 42.
  */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -21,19 +21,19 @@ export class FakeSdServer {
   readonly server: RecordingServer;
   /** Generated images, in order of the requests. */
   readonly made: SdSettings[] = [];
-  /** Answers requests for images instead. */
+  /** Answers requests for images in place of the default. */
   behaviour: Handler | null = null;
-  /** Old ones know OpenAI's paths alone. */
+  /** False: an old version, with OpenAI's paths only. */
   hasWebUi = true;
-  /** Since April 2026. */
+  /** False: a version from before April 2026. */
   hasJobs = true;
-  /** Ms of computing for a request, even if its client has left. */
+  /** Time that a request computes, even if its client has left. Unit: ms. */
   computesMs = 0;
   /** Requests that the card has computed to their end. */
   computed = 0;
-  /** So many questions about jobs are cut off next, without an answer. */
+  /** Number of the next polls for jobs that are cut off without an answer. */
   cutsOff = 0;
-  /** By method and path: status and body, instead. */
+  /** Fixed answers, status and body, by method and path. */
   readonly answers = new Map<string, readonly [number, object]>();
   readonly jobs = new Map<string, SdJob>();
   #lock: Promise<void> = Promise.resolve();
@@ -70,7 +70,10 @@ export class FakeSdServer {
     }
   }
 
-  /** The jobs, which wait for the same card as all else. A job that is computed goes on. */
+  /**
+   * The jobs; they wait for the same card as all other requests. A job that computes is not
+   * stopped.
+   */
   #job({ method, path, body }: RecordedRequest, response: ServerResponse): void {
     if (method === 'POST' && path === '/sdcpp/v1/img_gen') {
       const id = `job_${this.jobs.size}`;
@@ -98,7 +101,7 @@ export class FakeSdServer {
     return send(response, 200, stateOf(job));
   }
 
-  /** False if it has been taken back. */
+  /** False if the job has been canceled. */
   #begin(job: SdJob): boolean {
     if (job.status !== 'queued') return false;
     job.status = 'generating';
@@ -110,7 +113,7 @@ export class FakeSdServer {
     return true;
   }
 
-  /** The owner's own picture, or whatever keeps the card busy. */
+  /** Keeps the card busy, for instance with the owner's own picture. */
   occupy(): Promise<void> {
     return this.#compute(() => true);
   }
@@ -161,7 +164,7 @@ export interface SdJob {
   readonly id: string;
   readonly fields: Readonly<Record<string, unknown>>;
   status: 'queued' | 'generating' | 'completed' | 'cancelled';
-  /** `performance.now()` at which somebody asked for it. */
+  /** `performance.now()` of the request to cancel it. */
   canceledAt: number | null;
 }
 

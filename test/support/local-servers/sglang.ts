@@ -1,4 +1,4 @@
-/** SGLang: its `/health` runs the model, which nobody may ask for. */
+/** SGLang: its `/health` runs the model, so the agent must not request it. */
 import type { FakeModelServer } from '../fake-model-server.js';
 import { raw } from '../fake-model-server.js';
 import { keyed, modelList, startStandIn } from './stand-in.js';

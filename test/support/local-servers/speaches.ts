@@ -1,4 +1,6 @@
-/** speaches, once faster-whisper-server: one server for both directions, told apart by `task`. */
+/**
+ * speaches, formerly faster-whisper-server: transcribes and speaks; a model's `task` says which.
+ */
 import type { ServerResponse } from 'node:http';
 import { send } from '../recording-server.js';
 import type { RecordedRequest } from '../recording-server.js';
@@ -12,7 +14,7 @@ export const KOKORO = 'speaches-ai/Kokoro-82M-v1.0-ONNX';
 export const PIPER = 'speaches-ai/piper-en_GB-alba-low';
 
 export interface SpeachesOptions {
-  /** What `/api/ps` tells. */
+  /** The models that `/api/ps` lists. */
   readonly loaded?: readonly string[];
 }
 

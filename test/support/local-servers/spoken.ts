@@ -1,4 +1,4 @@
-/** What speech servers answer: one second of a tone, in their format and with their header. */
+/** Answers of speech servers: one second of a tone, in their format and with their header. */
 import type { ServerResponse } from 'node:http';
 import { audioFile } from '../audio-files.js';
 import type { AudioKind } from '../audio-files.js';
@@ -6,7 +6,7 @@ import { tone } from '../sound.js';
 
 export const SPOKEN_SECONDS = 1;
 
-/** A WAV with true lengths. */
+/** A WAV with correct lengths. */
 export function speak(response: ServerResponse, contentType = 'audio/wav'): void {
   response.writeHead(200, { 'content-type': contentType }).end(tone(SPOKEN_SECONDS));
 }
@@ -17,7 +17,7 @@ const KINDS: Readonly<Record<string, AudioKind>> = {
   flac: 'flac',
 };
 
-/** Any other format as ffmpeg makes it, which is 2.5 seconds long. */
+/** Other formats come from ffmpeg and are 2.5 seconds long. */
 export async function speakAs(
   response: ServerResponse,
   format: string,
@@ -31,7 +31,7 @@ export async function speakAs(
 const HEADER_BYTES = 44;
 const UNKNOWN = 0xffff_ffff;
 
-/** As ffmpeg writes it to a pipe: with its own name, and lengths of all ones. */
+/** As ffmpeg writes it to a pipe: with its own name, and lengths with all bits set. */
 export function unsizedWav(seconds: number): Buffer {
   const whole = tone(seconds);
   const info = Buffer.from('INFOISFT\x0e\0\0\0Lavf61.7.100\0\0', 'latin1');

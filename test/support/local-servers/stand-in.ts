@@ -12,9 +12,9 @@ import type {
 
 export interface StandInOptions {
   readonly port?: number;
-  /** Asked for in the way of the server that is stood in for. */
+  /** The key that it requires, in the way of the real server. */
   readonly apiKey?: string;
-  /** Beside or instead of the server's own paths. */
+  /** Added to the server's own paths, or in place of them. */
   readonly routes?: Readonly<Record<string, Route>>;
   readonly behaviour?: Behaviour;
 }
@@ -25,7 +25,7 @@ export interface Nature extends Pick<FakeServerOptions, 'headers' | 'guard'> {
   readonly behaviour?: Behaviour;
 }
 
-/** Chats are answered at once, unless told otherwise. */
+/** Answers chats at once by default. */
 export function startStandIn(
   { port, routes, behaviour }: StandInOptions,
   nature: Nature,
@@ -40,11 +40,11 @@ export function startStandIn(
 
 interface Door {
   readonly refusal: RawRoute;
-  /** The paths that want a key; all, unless told otherwise. */
+  /** Whether a path requires the key; by default all do. */
   readonly guards?: (path: string) => boolean;
 }
 
-/** Requires the key as a bearer token, if there is one. */
+/** Requires `apiKey`, if set, as a bearer token. */
 export function keyed(
   apiKey: string | undefined,
   { refusal, guards = () => true }: Door,
@@ -55,7 +55,7 @@ export function keyed(
   };
 }
 
-/** OpenAI's list, each row with the same facts unless it says otherwise. */
+/** OpenAI's list; `facts` are the defaults of each entry. */
 export function modelList(
   rows: readonly ({ readonly id: string } & Readonly<Record<string, unknown>>)[],
   facts: Readonly<Record<string, unknown>>,
@@ -64,7 +64,7 @@ export function modelList(
   return { object: 'list', data };
 }
 
-/** Ollama's list, as servers that answer its paths make it. */
+/** Ollama's list, as other servers that answer its paths make it. */
 export function ollamaTags(...names: readonly string[]): object {
   const models = names.map((name) => ({
     name,

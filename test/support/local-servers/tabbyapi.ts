@@ -1,11 +1,14 @@
-/** TabbyAPI wants a key unless its owner turned that off, and may list a model that is none. */
+/**
+ * TabbyAPI requires a key unless its owner turned keys off, and may list a model that does not
+ * exist.
+ */
 import type { FakeModelServer } from '../fake-model-server.js';
 import { keyed, modelList, startStandIn } from './stand-in.js';
 import type { StandInOptions } from './stand-in.js';
 
 export const TABBY_KEY = 'tabby-user-key';
 
-/** `apiKey: ''` is a server whose owner turned keys off. */
+/** `apiKey: ''`: a server whose owner turned keys off. */
 export function startTabbyApi(options: StandInOptions = {}): Promise<FakeModelServer> {
   const { apiKey = TABBY_KEY } = options;
   return startStandIn(options, {
@@ -27,7 +30,7 @@ export function startTabbyApi(options: StandInOptions = {}): Promise<FakeModelSe
         default_generation_settings: { n_ctx: 4_096 },
       },
       '/v1/model': { ...TINY, parameters: PARAMETERS },
-      // `use_dummy_models` puts the first one there for the sake of clients that look for it.
+      // With `use_dummy_models` the first entry is there only for clients that look for it.
       '/v1/models': modelList([{ id: 'gpt-3.5-turbo' }, TINY], { owned_by: 'tabbyAPI' }),
     },
   });

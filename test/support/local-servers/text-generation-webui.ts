@@ -1,4 +1,4 @@
-/** text-generation-webui: lists what is loaded, and refuses names of other hosts. */
+/** text-generation-webui: lists the loaded model, and refuses requests for other host names. */
 import type { FakeModelServer } from '../fake-model-server.js';
 import { keyed, modelList, startStandIn } from './stand-in.js';
 import type { StandInOptions } from './stand-in.js';

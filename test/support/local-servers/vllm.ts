@@ -1,4 +1,4 @@
-/** vLLM: one model for good, and adapters of it under names of their own. */
+/** vLLM: one fixed model, and adapters of it under their own names. */
 import type { FakeModelServer } from '../fake-model-server.js';
 import { raw } from '../fake-model-server.js';
 import { keyed, modelList, startStandIn } from './stand-in.js';

@@ -1,4 +1,4 @@
-/** whisper-asr-webservice: its options are in the query, and whatever it answers is a text. */
+/** whisper-asr-webservice: its options are in the query, and every answer is declared as text. */
 import type { ServerResponse } from 'node:http';
 import type { RecordedRequest } from '../recording-server.js';
 import { formOf, refuseField } from './posted.js';
