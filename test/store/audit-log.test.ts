@@ -8,7 +8,7 @@ import { NOW, created } from './store-rows.js';
 
 const LATER = NOW + 1_000;
 const CAPS = { slots: 1, hours: null, maxTokens: 9 };
-/** In every hash that an operation is given. */
+/** Part of every hash that an operation receives. */
 const MARK = 'dead0beef';
 
 test('the database lets nobody change or take away an entry', async () => {
@@ -80,7 +80,7 @@ test('no entry holds a secret or its hash', async () => {
   const { database } = await used();
   const kept = (table: string, column: string): unknown =>
     database.prepare(`select ${column} from ${table} where ${column} like '%${MARK}%'`).get();
-  // What is looked for is in the database, only not where it would be read.
+  // The mark is in the database, but not in the audit log.
   expect(kept('api_keys', 'hash')).toBeDefined();
   expect(kept('members', 'password_hash')).toBeDefined();
   const columns = database.pragma('table_info(audit_log)') as { name: string }[];
@@ -88,7 +88,7 @@ test('no entry holds a secret or its hash', async () => {
     expect([name, kept('audit_log', name)]).toEqual([name, undefined]);
 });
 
-/** The database of a store that has been asked for every change that there is. */
+/** The database of a store in which every audited kind of change was made. */
 async function used() {
   const folder = await temporaryFolder();
   const opened = await openStore(folder);

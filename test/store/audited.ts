@@ -1,6 +1,8 @@
 import type { AuditEntry, Store } from '@inference-gateway/coordinator/store/port';
 
-/** All that the audit log has of an action, or of a noun, without what no test can know. */
+/**
+ * The audit log's entries for an action or a noun, without id and time, which tests cannot predict.
+ */
 export async function audited(
   store: Store,
   action: string,

@@ -1,4 +1,4 @@
-/** A script of this folder as a process of its own, for tests in which a process has to die. */
+/** Runs a script of this folder in its own process, for tests that kill a process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -6,11 +6,11 @@ import { onTestFinished } from 'vitest';
 import { until } from '../support/until.js';
 
 export interface ChildScript {
-  /** Whole lines of its stdout so far. */
+  /** Complete lines of its stdout so far. */
   lines(): string[];
   /** Waits for a line. */
   line(text: string): Promise<void>;
-  /** SIGKILL: it can do nothing about it. */
+  /** Sends SIGKILL, which the script cannot handle. */
   kill(): Promise<void>;
 }
 

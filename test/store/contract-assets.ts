@@ -42,7 +42,7 @@ export function describeAssets(adapter: string, store: () => Store): void {
 
     test('pages miss nothing and repeat nothing while new assets come in', async () => {
       const anna = await createMember(store(), 'anna');
-      // Several of one millisecond: the id decides between them.
+      // Several have the same millisecond: then the id decides their order.
       const made = await Promise.all(
         Array.from({ length: 10 }, (_, i) => keep(anna.id, { createdAt: NOW + Math.floor(i / 4) })),
       );

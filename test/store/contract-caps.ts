@@ -1,4 +1,4 @@
-/** The part of the contract that is about how many of a thing a member may make by themselves. */
+/** The part of the contract that is about how many keys, shares and so on a member may create. */
 import type { NewInvite, NewJoinToken, Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
 import type { StoreHarness } from './store-harness.js';
@@ -83,7 +83,7 @@ export function describeCaps(adapter: string, harness: () => StoreHarness): void
       const first = created(await invite(anna.id, annas));
       expect(await invite(ben.id, bens)).toEqual({ kind: 'invited' });
       expect((await store().listInvites())[0]).toEqual(first);
-      // Her own counts, though the new one would end it.
+      // Her own invite counts, although the new one would end it.
       for (let index = 1; index < CAP; index += 1) {
         const row = newInvite(`guest-${index}@example.org`, annas, anna.id);
         expect(await store().createInvite(row, NOW)).toMatchObject(made());
@@ -92,7 +92,7 @@ export function describeCaps(adapter: string, harness: () => StoreHarness): void
       await store().revokeInvite(first.id, NOW);
       expect(await invite(ben.id, bens)).toMatchObject(made());
       expect(await invite(anna.id, annas)).toEqual({ kind: 'invited' });
-      // An administrator's ends every other.
+      // An administrator's invite ends all others.
       const byAdmin = { ...newInvite('cleo@example.org', null, ''), inviter: null };
       expect(await store().createInvite({ ...byAdmin, role: 'admin' }, NOW)).toMatchObject(made());
       expect(await invite(ben.id, bens)).toEqual({ kind: 'invited' });
@@ -100,7 +100,7 @@ export function describeCaps(adapter: string, harness: () => StoreHarness): void
   });
 }
 
-/** Each makes one more, of members who have none of it. */
+/** Each function creates one more, for members who have none yet. */
 async function makers(store: Store): Promise<Readonly<Record<string, Make>>> {
   const { ownerId, id: providerId } = await createProvider(store);
   const guests = await Promise.all(

@@ -70,7 +70,7 @@ export function describeClaimEnds(adapter: string, store: () => Store): void {
         await release(second.claimId, {}, NOW + 4);
         expect((await laneOf(store(), job.id))?.lane.excluded).toEqual(['attic', 'den']);
         const third = await claimed(store(), job.id, { providerId: 'cellar', now: NOW + 5 });
-        // By then the exclusions are over, though nobody has looked since.
+        // By then the exclusions have ended, but nothing has removed them yet.
         await release(third.claimId, {}, NOW + 5 + 2 * RELEASE_EXCLUSION_MS);
         expect((await laneOf(store(), job.id))?.lane.excluded).toEqual(['cellar']);
       });
@@ -115,7 +115,7 @@ export function describeClaimEnds(adapter: string, store: () => Store): void {
       test('waits before it runs again, preferably elsewhere, and says why', async () => {
         const { claimId, job } = await runningJob(store(), anna.id);
         const outcome = await fail(claimId);
-        // 2^1 seconds, at the middle of the spread.
+        // 2^1 seconds, in the middle of the random spread.
         const notBefore = NOW + 2 + 2_000;
         expect(outcome).toMatchObject({
           kind: 'requeued',

@@ -236,7 +236,7 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
         const lost = await renew(asked, NOW + 2 * LEASE_MS);
         expect(lost).toEqual(['unknown', canceled.claimId, others.claimId]);
         expect(await renew([], NOW)).toEqual([]);
-        // Another provider's claim was not renewed in passing.
+        // The claim of another provider was not renewed as well.
         expect(await sweep(NOW + LEASE_MS + 1)).toEqual(['requeued']);
       });
 
@@ -283,7 +283,7 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
   });
 }
 
-/** Claims the job that comes first; returns whose it is. */
+/** Claims the first job of the queue and returns its member's id. */
 async function claimNext(store: Store): Promise<string> {
   const heads = await store.laneHeads(1);
   const [first] = heads

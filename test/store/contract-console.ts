@@ -1,4 +1,4 @@
-/** The part of the contract that the pages of the console ask for. */
+/** The part of the contract that the console's pages use. */
 import type { Store, UsageRow } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
 import { audited } from './audited.js';
@@ -82,7 +82,7 @@ export function describeConsole(adapter: string, store: () => Store): void {
         { providerId: 'attic', at: MIDNIGHT - 9, requestId: 'd', ...failed },
         { providerId: null, at: MIDNIGHT + 9, requestId: 'e', ...failed },
       );
-      // Whatever was recorded before is written by the next read of usage.
+      // The next read of usage writes everything recorded before it.
       await store().usageStats({ since: null, by: 'day', memberId: null });
       const ids = ['attic', 'den', 'nobody'];
       const error = { code: 'provider_error', model: 'big' };

@@ -22,12 +22,12 @@ const END = NOW + LIFETIME_MS;
 const WRONG = { kind: 'wrong' };
 const WAITING: CollectedDevice = { kind: 'waiting' };
 
-/** One of many networks. */
+/** An address in one of many networks. */
 function addressOf(n: number): string {
   return `198.18.${n >> 8}.${n & 255}`;
 }
 
-/** Drawn once in 26 thousand million times. */
+/** A random code is this one once in 26 thousand million draws. */
 const NOBODYS = 'ZZZZ-ZZZZ';
 
 interface Asked {
@@ -204,7 +204,7 @@ export function describeDevices(adapter: string, store: () => Store): void {
       ];
       expect(tries).toEqual([4, 3, 2, 1, 0].map(wrongOfOne));
       const locked = { kind: 'locked', retryAfterMs: CODE_LOCK_OUT_MS - 1 };
-      // Nor is a code that is right looked at: else the guessing would go on.
+      // Correct codes are refused too; otherwise guessing could go on.
       expect(await guesser.findDevice(typed(asked.code), NOW + 2)).toEqual(locked);
       expect(await guesser.denyDevice(typed(asked.code), NOW + 2)).toEqual(locked);
       expect(await guesser.approveDevice({ ...guess, ...typed(asked.code) }, NOW + 2)).toEqual(
@@ -236,7 +236,7 @@ export function describeDevices(adapter: string, store: () => Store): void {
       expect(await at(last + CODE_LOCK_OUT_MS)).toMatchObject({ kind: 'pending' });
       const again = await store().findDevice(typed(NOBODYS), last + CODE_LOCK_OUT_MS);
       expect(again).toEqual(wrongOfOne(4));
-      // A clock that is set back locks nobody out for longer.
+      // If the clock is set back, the lock-out does not last longer.
       expect(await at(NOW - 1)).toMatchObject({ kind: 'pending' });
     });
 

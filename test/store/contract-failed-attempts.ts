@@ -1,4 +1,4 @@
-/** The part of the contract that is about the attempts of a job that others came after. */
+/** The part of the contract that is about failed attempts that are followed by others. */
 import { MAX_FAILED_ATTEMPTS } from '@inference-gateway/coordinator/core/jobs/job';
 import type { ClaimedJob, EndOutcome, Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';

@@ -197,7 +197,7 @@ export function describeJobs(adapter: string, store: () => Store): void {
       expect(await list({ model: 'wen3', endpoints: ['chat'] })).toEqual(['qwen']);
       expect(await list({ model: 'wen3', statuses: ['QUEUED', 'PROCESSING'] })).toEqual(['qwen']);
       expect(await list({ model: 'wen3', statuses: ['FAILED'], memberId: null })).toEqual(['text']);
-      // What is a wildcard elsewhere is itself here, and so is what has no case in ASCII.
+      // SQL's wildcards have no special meaning here, and letters outside ASCII match themselves.
       expect(await list({ model: '_' })).toEqual(['flux']);
       expect(await list({ model: '%' })).toEqual(['odd']);
       expect(await list({ model: "' or 1" })).toEqual([]);
@@ -206,13 +206,13 @@ export function describeJobs(adapter: string, store: () => Store): void {
       expect(await list(page)).toEqual(['text']);
       expect(await list({ ...page, after: made.get('text') ?? '' })).toEqual(['qwen']);
       expect(await list({ ...page, order: 'asc' })).toEqual(['qwen']);
-      // The last one seen may be one that the filter leaves out.
+      // `after` may name a job that the filter excludes.
       expect(await list({ ...page, after: made.get('flux') ?? '' })).toEqual(['qwen']);
     });
 
     test('pages miss nothing and repeat nothing while new jobs come in', async () => {
       const anna = await memberId('anna');
-      // Several of one millisecond: the id decides between them.
+      // Several have the same millisecond: then the id decides their order.
       const made = await Promise.all(
         Array.from({ length: 10 }, (_, i) => submit(anna, { now: NOW + Math.floor(i / 4) })),
       );

@@ -209,7 +209,7 @@ export function describeJoinTokens(adapter: string, store: () => Store): void {
       await store().removeProvider(replaces, NOW);
       expect(await enroll(joinTokenHash)).toEqual({ kind: 'refused', reason: 'unknown' });
       expect(await store().findProviderByToken(sha256(randomHex()))).toBeNull();
-      // The one that made it is history, and stays.
+      // The token that enrolled the removed provider stays, as history.
       expect(await onlyToken()).toMatchObject({ usedAt: NOW, providerId: null });
     });
   });

@@ -1,4 +1,4 @@
-/** The part of the contract that is about members who are asked into a network. */
+/** The part of the contract that is about inviting members into a network. */
 import type { Member, Network, Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
 import { audited } from './audited.js';

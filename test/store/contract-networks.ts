@@ -1,4 +1,4 @@
-/** The part of the contract that is about networks and who is in them. */
+/** The part of the contract that is about networks and their members. */
 import type { Network, Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
 import { audited } from './audited.js';

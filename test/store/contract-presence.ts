@@ -1,4 +1,7 @@
-/** The part of the contract that is about where providers are linked, and what they serve. */
+/**
+ * The part of the contract that is about which coordinator holds a provider's link, and what the
+ * provider serves.
+ */
 import type { ServedModel } from '@inference-gateway/coordinator/core/routing/presence';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import type { AdvertisedService } from '@inference-gateway/shared/protocol/messages';

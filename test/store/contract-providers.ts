@@ -1,4 +1,4 @@
-/** The part of the contract that is about providers, however they came. */
+/** The part of the contract that is about providers, however they were enrolled. */
 import type { Provider, Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
 import { audited } from './audited.js';

@@ -1,4 +1,4 @@
-/** The part of the contract that tells each queued job its place. */
+/** The part of the contract that is about the place of each queued job. */
 import type { Job, QueuePosition, Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
 import {
@@ -111,7 +111,7 @@ export function describeQueuePlaces(adapter: string, store: () => Store): void {
         }
       };
       await isEach();
-      // Of another model: it waits, and has no place.
+      // A job for another model: it waits for its retry, and has no place.
       const held = await submit(anna, { item: { model: 'other' } });
       const claimId = await claimJob(store(), held.id);
       const failure = { claimId, linkId: SESSION, retryable: true, error: BROKEN, random: 0.5 };
@@ -135,7 +135,7 @@ export function describeQueuePlaces(adapter: string, store: () => Store): void {
   });
 }
 
-/** All jobs that come before, and this member's own among them; null if there is no place. */
+/** Number of jobs ahead, and of this member's among them; null if the job has no place. */
 function countsAhead(
   member: string,
   ahead: QueuePosition['ahead'] | undefined,

@@ -83,7 +83,7 @@ export function describeResults(adapter: string, harness: () => StoreHarness): v
         expect(await finish(failed.claimId)).toMatchObject({ kind: 'stored', job });
         expect(await finish(failed.claimId)).toEqual({ kind: 'duplicate' });
 
-        // It had been given back as if it had not run; it has.
+        // Its claim was released as if the job had not run, but it had.
         const released = await runningJob(store(), anna.id);
         const release = {
           claimId: released.claimId,
@@ -232,7 +232,7 @@ export function describeResults(adapter: string, harness: () => StoreHarness): v
   });
 }
 
-/** Both are sent at once; what is told must agree. */
+/** Sends both at the same time; their outcomes must agree. */
 async function race(store: Store, jobId: string, cancelFirst: boolean): Promise<void> {
   const { claimId } = await claimed(store, jobId);
   const cancel = () => store.cancelJob(jobId, null, NOW + 3);

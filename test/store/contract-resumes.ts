@@ -1,4 +1,4 @@
-/** The part of the contract that is about agents that are back after their link was lost. */
+/** The part of the contract that is about agents that reconnect after their link was lost. */
 import type {
   EndOutcome,
   FinishOutcome,

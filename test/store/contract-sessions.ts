@@ -1,4 +1,4 @@
-/** The part of the contract that is about browsers that are logged in. */
+/** The part of the contract that is about sessions of browsers. */
 import type {
   MemberSession,
   NewMemberSession,
@@ -10,7 +10,7 @@ import { NOW, createMember, randomHex, sha256 } from './store-rows.js';
 
 const MINUTE_MS = 60_000;
 const EXPIRES_AT = NOW + 1_000 * MINUTE_MS;
-/** Of one member, as the adapters keep them. */
+/** The adapters' limit for one member. */
 const MAX_SESSIONS = 100;
 
 export function describeSessions(adapter: string, store: () => Store): void {

@@ -1,4 +1,4 @@
-/** The part of the contract that is about what owners share, and from whom they keep it. */
+/** The part of the contract that is about what owners share, and whom they block. */
 import { resolveSharing } from '@inference-gateway/coordinator/core/access/sharing';
 import type {
   ProviderSharing,

@@ -1,4 +1,4 @@
-/** The part of the contract that is about submitting twice, and about submitting too much. */
+/** The part of the contract that is about repeated submissions and the limits of the queue. */
 import { ulid } from '@inference-gateway/shared/ids';
 import type { Job, SubmitOutcome, Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';

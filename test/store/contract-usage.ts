@@ -110,7 +110,9 @@ export function describeUsage(adapter: string, harness: () => StoreHarness): voi
 
 const OUTCOMES = ['ok', 'ok', 'failed', 'canceled', 'ok'] as const;
 
-/** Of three days, two members, three keys, two providers or none, two models and endpoints. */
+/**
+ * Rows of three days, two members, three keys, two providers or none, and two models and endpoints.
+ */
 function mixedRows(count: number): UsageRow[] {
   return Array.from({ length: count }, (_, i) => ({
     ...usageRow(i),

@@ -1,4 +1,4 @@
-/** The part of the contract that is about who is told that something is shared, and when. */
+/** The part of the contract that is about notifying watchers when sharing changes. */
 import type { SharingFacts } from '@inference-gateway/coordinator/core/access/sharing';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ export function describeWatching(adapter: string, open: () => StoreHarness): voi
       const provider = await createProvider(store(), { approved: false });
       const ben = await createMember(store(), 'ben');
       const told = watch();
-      /** Whether the change was answered, and what was known then. */
+      /** Whether the change succeeded, and the facts that watchers had received by then. */
       const after = async (change: Promise<unknown>): Promise<[boolean, SharingFacts[]]> => {
         const outcome = await change;
         return [outcome !== false, told.splice(0)];
@@ -54,7 +54,7 @@ export function describeWatching(adapter: string, open: () => StoreHarness): voi
         () => by.leaveNetwork(network.id, ownerId),
         async () => {
           const pair = { networkId: network.id, memberId: ownerId };
-          // To be asked is to get nothing yet.
+          // An invitation alone shares nothing yet.
           await by.inviteToNetwork({ ...pair, invitedBy: ben.id }, NOW);
           return by.answerNetworkInvitation({ ...pair, accepted: true }, NOW);
         },

@@ -1,4 +1,4 @@
-/** The part of the contract that is about webhooks on their way. */
+/** The part of the contract that is about webhooks that are not delivered yet. */
 import type { Store, WebhookDelivery } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
 import {

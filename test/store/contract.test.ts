@@ -38,7 +38,7 @@ describeStore('SQLite', async () => {
     },
     peer(nodeId) {
       const file = join(dataDir, DATABASE_FILE);
-      // In a thread: the two are at work at the same time.
+      // In a thread, so that both work at the same time.
       const peer = createSqliteStore(runInThread({ databaseFile: file, nodeId }), {
         now: Date.now,
       });

@@ -1,4 +1,6 @@
-/** What every adapter of the store does; `contract.test.ts` runs it against each that there is. */
+/**
+ * The behaviour of every adapter of the store; `contract.test.ts` runs this against each adapter.
+ */
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { describeAssets } from './contract-assets.js';

@@ -1,4 +1,4 @@
-/** How SQLite runs what the dispatcher asks for: never by reading the whole table. */
+/** How SQLite runs the dispatcher's statements: none may read the whole table. */
 import { AuditTrail } from '@inference-gateway/coordinator/store/sqlite/engine/audit-trail';
 import {
   dispatchOperations,
@@ -33,7 +33,9 @@ test('no operation reads all jobs, all of a status, or sorts what it reads', asy
   expect(slow).toEqual([]);
 });
 
-/** The index of held jobs has few rows, and whoever scans it wants them all. */
+/**
+ * A scan of the index of held jobs is allowed: it has few rows, and its readers need all of them.
+ */
 function isSlow(step: string): boolean {
   if (step === 'SCAN jobs USING INDEX jobs_held') return false;
   return /^SCAN (jobs|j)\b|jobs_status|FOR ORDER BY/.test(step);
@@ -46,7 +48,7 @@ async function openTables(): Promise<Database> {
   return database;
 }
 
-/** What the operations prepare. */
+/** The statements that the operations prepare. */
 function statementsOf(database: Database): string[] {
   const statements: string[] = [];
   const spy = new Proxy(database, {

@@ -1,4 +1,4 @@
-/** Claims and their ends for tests of the store, with what a test does not care about filled in. */
+/** Claims and their ends for tests of the store, with defaults for fields that a test does not set. */
 import type {
   ClaimedJob,
   Finish,
@@ -53,7 +53,7 @@ export function newFinish(claimId: string, finish: Partial<Finish> = {}): Finish
   };
 }
 
-/** Claims the job, which must be there to be claimed. */
+/** Claims the job; throws if it cannot be claimed. */
 export async function claimed(
   store: Store,
   jobId: string,
@@ -64,7 +64,7 @@ export async function claimed(
   return taken[0];
 }
 
-/** A new job in a provider's hands. */
+/** A new job that a provider has claimed. */
 export async function runningJob(
   store: Store,
   memberId: string,

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-// better-sqlite3 12 aborts Node 24.19 and later here.
+// better-sqlite3 12 makes Node 24.19 and later abort here.
 test('connections and statements that nobody needs any more are collected', async () => {
   const script = `
     import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';

@@ -1,5 +1,5 @@
-// Creates members as fast as the store takes them, and prints the id of each one that it has
-// answered.
+// Creates members as fast as the store accepts them, and prints the id of each one whose creation
+// the store has confirmed.
 import { openStore } from '@inference-gateway/coordinator/store/open';
 
 const WRITERS = 20;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-/** Columns of which nothing is kept in memory. */
+/** Columns that no cache holds. */
 const NOT_KEPT = {
   keys: {
     api_keys: ['id', 'last_used_at'],

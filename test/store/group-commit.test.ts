@@ -26,7 +26,7 @@ test('calls that arrive together share one commit', async () => {
   const alone = await openCommit();
   const start = alone.walBytes();
   for (const one of calls(0, 100)) alone.commit([one]);
-  // Each commit writes the pages that it changed: a hundred write the same ones over again.
+  // Each commit writes the pages that it changed, so a hundred commits write the same pages again.
   expect(oneCommit).toBeGreaterThan(0);
   expect(alone.walBytes() - start).toBeGreaterThan(10 * oneCommit);
 });
@@ -93,7 +93,7 @@ test('where the commit fails, nothing is written down and nobody is told of shar
     calls: [call('changeMember', id, { disabled: true }, NOW)],
     watchesSharing: true,
   };
-  // Nothing fails before the commit.
+  // The deferred foreign key fails only at the commit.
   database.exec(
     `create table children (id text references members (id) deferrable initially deferred);
      create trigger orphan after insert on audit_log begin

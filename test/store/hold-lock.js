@@ -1,5 +1,4 @@
-// Takes the lock of the folder that it is given and keeps it until it is killed, whatever the
-// garbage collector takes meanwhile.
+// Locks the folder and keeps the lock until it is killed, even when the garbage collector runs.
 import { lockFolder } from '@inference-gateway/coordinator/store/sqlite/engine/lock';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

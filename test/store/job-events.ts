@@ -1,4 +1,4 @@
-/** Does to a job in a store what an event of the chart stands for. */
+/** Applies an event of the job chart to a job in a store. */
 import type { JobEvent } from '@inference-gateway/coordinator/core/jobs/job';
 import type { JobChange } from '@inference-gateway/coordinator/core/jobs/transition';
 import type { Store } from '@inference-gateway/coordinator/store/port';
@@ -7,7 +7,7 @@ import { BROKEN, ROOMY, SESSION } from './job-rows.js';
 
 export interface EventTarget {
   readonly jobId: string;
-  /** The claim that the event names; the new one of a `claim`. */
+  /** The claim that the event names; for `claim`, the new one. */
   readonly claimId: string;
   readonly providerId: string;
   readonly now: number;
@@ -51,7 +51,7 @@ export const EFFECTS: Readonly<Record<JobEvent, Effect>> = {
   retry: (store, { jobId, now }) => store.retryJob(jobId, null, ROOMY, now),
 };
 
-/** The same event, as `transition` takes it. */
+/** The same event in the form that `transition` takes. */
 export function changeOf(event: JobEvent, { claimId, providerId, now }: EventTarget): JobChange {
   const lease = { linkId: SESSION, leaseUntil: now + LEASE_MS };
   switch (event) {

@@ -1,6 +1,6 @@
 /**
- * Jobs in a store beside a model of them that knows no SQL: each step is taken by both, and
- * `check` compares all that can be seen of the store with the model.
+ * Jobs in a store and a model of them without SQL: both take each step, and `check` compares
+ * everything visible in the store with the model.
  */
 import type { JobEvent, JobStatus } from '@inference-gateway/coordinator/core/jobs/job';
 import { MAX_RELEASES } from '@inference-gateway/coordinator/core/jobs/job';
@@ -19,7 +19,7 @@ export interface Step {
   readonly job: number;
   /** Which claim an event names: 0 the last one, 1 the one before, … */
   readonly claimsBack: number;
-  /** Of a release. */
+  /** Whether a release counts as one. */
   readonly counts: boolean;
 }
 
@@ -28,7 +28,7 @@ const PROVIDERS = ['den', 'attic'] as const;
 interface Submitted {
   readonly members: readonly string[];
   readonly batchId: string;
-  /** Those of the batch first. */
+  /** The jobs of the batch come first. */
   readonly jobIds: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export class JobHistory {
     this.#jobs = submitted.jobIds.map(queued);
   }
 
-  /** A batch of three of one member, and two jobs of another. */
+  /** A batch of three jobs of one member, and two jobs of another. */
   static async begin(store: Store): Promise<JobHistory> {
     const anna = await createMember(store, `anna-${randomHex()}`);
     const ben = await createMember(store, `ben-${randomHex()}`);
@@ -91,7 +91,7 @@ export class JobHistory {
     job.attempts += 1;
   }
 
-  /** All that is runnable in the lane goes. */
+  /** Expires all runnable jobs of the lane. */
   async #expire(job: Modelled): Promise<void> {
     const lane = await laneOf(this.#store, job.id);
     await EFFECTS.expire(this.#store, this.#target(job, ''));
@@ -124,7 +124,7 @@ export class JobHistory {
     if (moved && event === 'accept') job.accepted = true;
   }
 
-  /** Whatever else the provider had is lost. */
+  /** The provider loses its other claims. */
   #resumed(job: Modelled, claimId: string): void {
     const { providerId } = job;
     if (claimId === job.claimId && move(job, 'resume')) {
@@ -157,14 +157,14 @@ export class JobHistory {
     for (const job of this.#jobs) job.backsOff = false;
   }
 
-  /** Long after every lease. */
+  /** At a time long after every lease has ended. */
   async #sweep(): Promise<void> {
     this.#now += 2 * LEASE_MS;
     await this.#store.sweepLeases({ error: BROKEN, random: 0, limit: 1_000 }, this.#now);
     for (const job of this.#jobs) if (job.status === 'PROCESSING') failed(job);
   }
 
-  /** Throws if anything that the store tells is not as the model has it. */
+  /** Throws if the store differs from the model. */
   async check(): Promise<void> {
     await Promise.all([
       this.#checkJobs(),
@@ -206,7 +206,7 @@ export class JobHistory {
     expect(Object.values(counts ?? {}).reduce((a, b) => a + b, 0)).toBe(3);
   }
 
-  /** One row for each time that a job ended, whatever was sent how often. */
+  /** One row for each end of a job, however often the end was sent. */
   async #checkMetering(): Promise<void> {
     const query = { since: null, by: 'member' } as const;
     const stats = (
@@ -220,7 +220,7 @@ export class JobHistory {
     expect(sum('ok')).toBe(this.#count('PROCESSED'));
   }
 
-  /** Each job that may run is shown, once, in its lane's order. */
+  /** Each runnable job appears once, in its lane's order. */
   async #checkLanes(): Promise<void> {
     const all = await this.#store.laneHeads(100);
     const heads = all.filter(({ lane }) => this.#members.includes(lane.memberId));
@@ -234,7 +234,7 @@ export class JobHistory {
     expect(shown).toEqual(runnable.map(({ id }) => id).toSorted());
   }
 
-  /** Of all claims that there ever were, those of running jobs are current. */
+  /** Of all claims ever made, only those of running jobs are current. */
   async #checkClaims(providerId: string): Promise<void> {
     const claimIds = this.#jobs.flatMap(({ claims }) => claims);
     const lost = await this.#store.renewClaims(
@@ -248,7 +248,7 @@ export class JobHistory {
     expect(kept).toEqual(new Set(current));
   }
 
-  /** Leaves nothing queued for the next history. */
+  /** Cancels all jobs, so that the next history starts with an empty queue. */
   async end(): Promise<void> {
     for (const { id } of this.#jobs) await this.#store.cancelJob(id, null, this.#now);
   }

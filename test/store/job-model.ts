@@ -1,4 +1,7 @@
-/** A job as the chart of `core/jobs/job.ts` has it, with what the chart leaves to the store. */
+/**
+ * A model of a job: the chart of `core/jobs/job.ts`, and the facts that the chart leaves to the
+ * store.
+ */
 import { nextStatus } from '@inference-gateway/coordinator/core/jobs/job';
 import type { JobEvent, JobStatus } from '@inference-gateway/coordinator/core/jobs/job';
 
@@ -8,7 +11,7 @@ export interface Modelled {
   readonly id: string;
   readonly claims: string[];
   status: JobStatus;
-  /** Of the last claim; null if there is none since the last retry. */
+  /** The last claim; null if the job was not claimed since it was created or last retried. */
   claimId: string | null;
   providerId: string;
   accepted: boolean;
@@ -37,7 +40,7 @@ export function queued(id: string): Modelled {
   };
 }
 
-/** Follows the chart; false if the event changes nothing. */
+/** Applies an event of the chart; false if it changes nothing. */
 export function move(job: Modelled, event: JobEvent): boolean {
   const next = nextStatus(job.status, event);
   if (next === null) return false;
@@ -59,7 +62,7 @@ export function failed(job: Modelled): void {
   if (move(job, lastOne ? 'give_up' : 'fail')) job.backsOff = !lastOne;
 }
 
-/** A claim that had been given back, and was worked on all the same. */
+/** Counts an attempt that was given back, but whose result the store accepted later. */
 export function counted(job: Modelled): void {
   if (!job.counted) job.attempts += 1;
   job.counted = true;

@@ -1,6 +1,6 @@
 /**
- * A queue of 200,000 jobs and a table of a million must not slow anybody down, so that no statement
- * may walk through them. Its plan says so on an empty table already, and never depends on the day.
+ * A queue of 200,000 jobs and a table of a million must not slow any call, so no statement may scan
+ * them. Query plans on empty tables already show that, and do not depend on the data.
  */
 import { batchOperations } from '@inference-gateway/coordinator/store/sqlite/jobs/batches';
 import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
@@ -129,7 +129,7 @@ test('every statement is prepared once: operations themselves prepare none', asy
   expect([prepared, before > 30]).toEqual([before, true]);
 });
 
-/** Along an index in both orders, behind columns that are fixed. */
+/** A search along an index in both orders, after columns with fixed values. */
 function along(index: string, fixed: string): string[] {
   return ['<', '>'].map((behind) => `SEARCH jobs USING INDEX ${index} (${fixed}id${behind}?)`);
 }
@@ -147,7 +147,7 @@ function statementsOf(database: Database, operations: (database: Database) => un
   return statements;
 }
 
-/** The same connection; each statement that is prepared on it is told. */
+/** The same connection; `onPrepare` gets each statement that is prepared on it. */
 function watched(database: Database, onPrepare: (sql: string) => void): Database {
   return new Proxy(database, {
     get: (target, name) => {

@@ -1,4 +1,4 @@
-/** Jobs and batches for tests of the store, each made with what a test does not care about. */
+/** Jobs and batches for tests of the store, with defaults for fields that a test does not set. */
 import type {
   Asset,
   Batch,
@@ -13,10 +13,10 @@ import { NOW } from './store-rows.js';
 
 export const ROOMY = { jobs: 1_000, bytes: 1_000_000 };
 export const NO_NEEDS = { features: [], voices: [], format: null };
-/** No job and no batch has it: a ULID never begins so. */
+/** The id of no job and no batch: a ULID never begins like this. */
 export const NO_ID = 'Z'.repeat(26);
 
-/** The newest of everybody's. */
+/** The newest jobs of all members. */
 export const NEWEST_JOBS = {
   memberId: null,
   statuses: null,
@@ -91,7 +91,7 @@ export async function submitBatch(
   return accepted(await store.createBatch(batch, ROOMY, now));
 }
 
-/** Of a batch, in their order. */
+/** The ids of a batch's jobs, in the batch's order. */
 export async function jobIdsOf(store: Store, batchId: string): Promise<string[]> {
   const found = await store.findBatch(batchId, null);
   return (found?.jobs ?? []).map(({ id }) => id);
@@ -100,7 +100,7 @@ export async function jobIdsOf(store: Store, batchId: string): Promise<string[]>
 /** The link that holds the claims of tests. */
 export const SESSION = 'session';
 
-/** A provider has the job; returns the claim. */
+/** Claims the job for a provider; returns the claim's id. */
 export async function claimJob(store: Store, jobId: string, now = NOW + 1): Promise<string> {
   const claimId = randomId();
   const [claimed] = await store.claimJobs(
@@ -121,7 +121,7 @@ export async function claimJob(store: Store, jobId: string, now = NOW + 1): Prom
   return claimId;
 }
 
-/** PROCESSED, with files as its result, or with the JSON `{"choices":[]}` where there are none. */
+/** Ends the job as PROCESSED with these files, or, without files, with JSON `{"choices":[]}`. */
 export async function finishJob(
   store: Store,
   jobId: string,

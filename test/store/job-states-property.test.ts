@@ -1,4 +1,7 @@
-/** The store against the chart of `core/jobs/job.ts`: every state × every event, long histories. */
+/**
+ * Compares the store with the chart of `core/jobs/job.ts`: every state × every event, and long
+ * histories.
+ */
 import { JOB_EVENTS, JOB_STATUSES, nextStatus } from '@inference-gateway/coordinator/core/jobs/job';
 import type { JobEvent, JobStatus } from '@inference-gateway/coordinator/core/jobs/job';
 import { transition } from '@inference-gateway/coordinator/core/jobs/transition';
@@ -46,7 +49,7 @@ function stateOf(jobId: string): JobState {
   }
 }
 
-/** How a job gets into each state, with a claim behind it. */
+/** The events that bring a job into each state; each path includes a claim. */
 const PATHS: Readonly<Record<JobStatus, readonly JobEvent[]>> = {
   QUEUED: ['claim', 'fail'],
   PROCESSING: ['claim'],
@@ -76,14 +79,14 @@ describe.each(JOB_STATUSES)('a job that is %s', (status) => {
 
 const step: fc.Arbitrary<Step> = fc.record({
   event: fc.oneof(
-    // Weighted towards what keeps a history going.
+    // More weight on the events that keep a history going.
     { weight: 5, arbitrary: fc.constant('claim' as const) },
     { weight: 2, arbitrary: fc.constant('retry' as const) },
     { weight: 10, arbitrary: fc.constantFrom(...JOB_EVENTS) },
     { weight: 3, arbitrary: fc.constantFrom('ripen', 'sweep', 'lose', 'unstick') },
   ),
   job: fc.nat({ max: 4 }),
-  // Mostly the last claim of the job, sometimes an earlier one.
+  // Mostly the job's last claim, sometimes an earlier one.
   claimsBack: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.nat({ max: 2 })),
   counts: fc.boolean(),
 });

@@ -1,4 +1,4 @@
-/** What the tables hold by themselves, whatever an operation may do. */
+/** What the tables themselves guarantee, whatever an operation does. */
 import { heldBy } from './dispatch-rows.js';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';

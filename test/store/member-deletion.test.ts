@@ -1,4 +1,6 @@
-/** What is left of a member who is deleted: sums under an id, and nothing by which to know them. */
+/**
+ * What remains of a deleted member: usage sums under an id, and nothing that identifies the member.
+ */
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { openForReading } from '@inference-gateway/coordinator/store/sqlite/engine/database';
@@ -19,7 +21,7 @@ beforeEach(async () => {
   return () => store.close();
 });
 
-/** Every value of every table, as text; what belongs to indexes is left out. */
+/** Every value of every table as text, without indexes. */
 function everyRow(): { table: string; text: string }[] {
   const database = openForReading(join(folder, 'gateway.db'));
   onTestFinished(() => void database.close());
@@ -74,7 +76,7 @@ describe('deleting a member who has something of everything', () => {
     const before = await store.usageStats({ ...STATS, by: 'day' });
     const ofTheirs = await store.usageStats({ since: null, memberId: id, by: 'model' });
     expect(ofTheirs.length).toBeGreaterThan(0);
-    // What has not ended is canceled, and counted as such.
+    // Unfinished jobs are canceled, and metered as canceled.
     for (const job of await unfinishedOf(id)) await store.cancelJob(job, id, Date.now());
     const counted = await store.usageStats({ ...STATS, by: 'day' });
     await store.deleteMember(id, Date.now());

@@ -46,7 +46,7 @@ function tokens(requests: number) {
   return { promptTokens: 3 * requests, completionTokens: 4 * requests };
 }
 
-/** The data folder of a coordinator that knew no more than the first migration. */
+/** The data folder of a coordinator that had only the first migration. */
 async function firstSchema(): Promise<string> {
   const folder = join(await temporaryFolder(), 'data');
   const first = join(await temporaryFolder(), 'migrations');

@@ -19,7 +19,7 @@ import { startScript } from './child-script.js';
 
 const FIRST = 'create table notes (text text not null) strict; insert into notes values (1);';
 const SECOND = 'alter table notes add column at integer not null default 0;';
-/** Writes about 2 GB in its transaction: far more than a test lets it. */
+/** Writes about 2 GB in its transaction; no test waits for its end. */
 const ENDLESS = `create table blobs (data blob not null) strict;
   insert into blobs
   with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000)

@@ -1,4 +1,4 @@
-/** Rows that are over go, sums stay, and the space of what went is the disk's again. */
+/** Expired rows are deleted, sums stay, and the freed space goes back to the disk. */
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import { USAGE_GROUPS } from '@inference-gateway/coordinator/store/port';
 import type { Store, UsageRow } from '@inference-gateway/coordinator/store/port';
@@ -25,7 +25,7 @@ beforeEach(async () => {
   return () => store.close();
 });
 
-/** A thousand requests of two hundred days, with every outcome. */
+/** A thousand requests over two hundred days, with every outcome. */
 function rows(memberId: string): UsageRow[] {
   return Array.from({ length: 1_000 }, (_, i) => ({
     ...usageRow(i),
@@ -42,7 +42,7 @@ function rows(memberId: string): UsageRow[] {
   }));
 }
 
-/** What is still to be written is written before it is added up. */
+/** Each read of usage first writes the pending rows. */
 async function everySum(): Promise<unknown> {
   const asked = USAGE_GROUPS.flatMap((by) => [
     store.usageStats({ by, since: null, memberId: null }),
@@ -142,7 +142,7 @@ test('a database that was made without it is rewritten once, and nothing is lost
   expect(await store.findMember('anna')).toMatchObject({ name: 'anna' });
 });
 
-/** Some megabytes of rows that are over. */
+/** Writes some megabytes of expired rows and deletes them. */
 async function fillAndEmpty(): Promise<void> {
   for (let i = 0; i < 10; i++) {
     store.recordUsage(

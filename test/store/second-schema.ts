@@ -1,4 +1,4 @@
-/** The data folder of a coordinator that knew no jobs, with a member, a file and what was used. */
+/** The data folder of a coordinator from before jobs, with a member, a file and usage. */
 import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
 import { migrate } from '@inference-gateway/coordinator/store/sqlite/engine/migrations';
 import { copyFile, mkdir } from 'node:fs/promises';

@@ -30,7 +30,7 @@ test('a database of the third schema keeps its members, keys, providers and toke
     isMemberDisabled: false,
     validUntil: NOW + 9,
   });
-  // Nobody has to approve what served before.
+  // Providers from before the migration need no approval.
   expect(await store.listProviders()).toMatchObject([
     { id: DEN, name: 'den-pc', approvedAt: NOW, lastSeenAt: NOW + 5, host: { os: 'linux' } },
   ]);
@@ -72,7 +72,7 @@ test('a token of the third schema is still good once, and shares nothing', async
   expect(facts.providers.map(({ approved }) => approved)).toEqual([true, true]);
 });
 
-/** The data folder of a coordinator that shared nothing, with a machine and two join tokens. */
+/** The data folder of a coordinator from before sharing, with a provider and two join tokens. */
 async function thirdSchema(): Promise<string> {
   const folder = join(await temporaryFolder(), 'data');
   const known = join(await temporaryFolder(), 'migrations');

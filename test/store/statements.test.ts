@@ -4,7 +4,10 @@ import { expect, test } from 'vitest';
 
 const ADAPTER = join(import.meta.dirname, '../../packages/coordinator/src/store/sqlite');
 
-/** All columns of a table; `points` is a table of the statement itself, which names them. */
+/**
+ * All columns of a table. `points` is allowed: the statement itself defines it and names its
+ * columns.
+ */
 const EVERY_COLUMN = /(?:select|returning|,)\s+(?:\w+\.)?\*(?!\s+from points\b)(?=[\s,`])/;
 const BY_POSITION = /insert into \w+\s+(?:values|select)\b/;
 

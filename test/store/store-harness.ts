@@ -1,4 +1,4 @@
-/** What an adapter's tests need beside the store itself. */
+/** What an adapter's tests need in addition to the store. */
 import type { Store, UsageRow } from '@inference-gateway/coordinator/store/port';
 
 export type WrittenUsage = Pick<
@@ -10,8 +10,8 @@ export interface StoreHarness {
   readonly store: Store;
   /** Closes the store and opens another on the same data. */
   reopen(): Promise<Store>;
-  /** The same data as another coordinator uses it at the same time; the harness closes it. */
+  /** Another coordinator's view of the same data at the same time; the harness closes it. */
   peer(nodeId: string): Store;
-  /** Closes the store and reads the usage rows around it. */
+  /** Closes the store, then reads the usage rows directly from the database. */
   usage(): Promise<WrittenUsage[]>;
 }

@@ -1,4 +1,4 @@
-/** Rows for tests of the store, each made with what a test does not care about filled in. */
+/** Rows for tests of the store, with defaults for fields that a test does not set. */
 import type {
   ApiKey,
   Asset,
@@ -38,7 +38,7 @@ export const SERVICE: AdvertisedService = {
 
 export const HOST = { os: 'linux', arch: 'x64', gpus: [] };
 
-/** Links the provider, which serves this from now on. */
+/** Links the provider and records what it serves from now on. */
 export async function serve(
   store: Store,
   providerId: string,
@@ -145,7 +145,7 @@ interface ProviderOverrides extends Partial<NewProvider> {
   readonly ownerId?: string;
 }
 
-/** `anna/den-pc`, of a new member, unless told otherwise. */
+/** By default `den-pc` of a new member. */
 export async function createProvider(
   store: Store,
   { ownerId, ...provider }: ProviderOverrides = {},
@@ -161,7 +161,7 @@ export function created<T>(outcome: { kind: 'created'; value: T } | { kind: stri
   throw new Error(`not created: ${JSON.stringify(outcome)}`);
 }
 
-/** The store, of which some operations do something else. */
+/** The store with some operations replaced. */
 export function storeWith(store: Store, operations: Partial<Store>): Store {
   return Object.assign(Object.create(store) as Store, operations);
 }

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-// Each start of a coordinator, and each test with a store, pays for what the thread loads: zod
-// alone took half of it.
+// Each start of a coordinator, and each test with a store, pays for the modules that the thread
+// loads: zod alone took half of that time.
 test('the store’s thread loads no package beside better-sqlite3', async () => {
   const code = "await import('@inference-gateway/coordinator/store/sqlite/engine/adapter')";
   const env = { ...process.env, NODE_DEBUG: 'esm' };
