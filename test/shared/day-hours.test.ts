@@ -76,7 +76,7 @@ describe('a time of the day', () => {
   });
 
   test.each([
-    // The same moment, 12:30 UTC in summer, is another time of the day elsewhere.
+    // 12:30 UTC in summer is a different time of day in each zone.
     ['12:00-13:00', 'UTC', true],
     ['14:00-15:00', BERLIN, true],
     ['12:00-13:00', BERLIN, false],
@@ -93,18 +93,18 @@ describe('the days on which clocks change in Berlin', () => {
   const AUTUMN = '2026-10-25';
 
   test.each([
-    // From 02:00 they go to 03:00, at 01:00 UTC.
+    // Clocks go forward from 02:00 to 03:00, at 01:00 UTC.
     ['02:00-03:00', SPRING, 0],
     ['01:30-03:30', SPRING, 60],
     ['22:00-07:00', SPRING, 8 * 60],
-    // From 03:00 they go back to 02:00, at 01:00 UTC.
+    // Clocks go back from 03:00 to 02:00, at 01:00 UTC.
     ['02:00-03:00', AUTUMN, 120],
     ['01:30-03:30', AUTUMN, 180],
     ['22:00-07:00', AUTUMN, 10 * 60],
     ['02:00-03:00', '2026-06-01', 60],
   ])('%s on %s are %i minutes', (text, day, expected) => {
     const share = hours(text, BERLIN);
-    // The night that ends on the day: from noon of the day before to its noon, in UTC.
+    // The night that ends on this day: from noon UTC of the day before to noon UTC.
     const noon = Date.parse(`${day}T12:00:00Z`);
     const minutes = Array.from({ length: 1_440 }, (_, index) => noon - (index + 1) * MINUTE_MS);
     expect(minutes.filter((at) => isOpenAt(share, at))).toHaveLength(expected);

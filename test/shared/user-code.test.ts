@@ -7,7 +7,7 @@ test('a code is eight consonants in two halves, and no two are alike', () => {
     expect(code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
   }
   expect(new Set(codes).size).toBe(500);
-  // Each letter is drawn: 4,000 draws miss one of twenty in 10^-88 of all cases.
+  // Every letter occurs: 4,000 draws miss one of the twenty with a probability of 10^-88.
   expect(new Set(codes.join('').replaceAll('-', '')).size).toBe(20);
 });
 

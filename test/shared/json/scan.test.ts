@@ -13,7 +13,7 @@ const many = (count: number, item: (i: number) => string): string =>
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 const keys = (count: number): string => `{${many(count, (i) => `"k${i}":""`)}}`;
 
-// The outermost list is one of the values itself.
+// The outermost list is itself one of the values.
 test.each([
   ['texts', `[${many(MAX_VALUES - 1, () => '""')}]`],
   ['objects', `[${many(MAX_VALUES - 1, () => '{}')}]`],
@@ -74,7 +74,7 @@ test('every value is counted as often as the parser has it, however the bytes ar
   );
 });
 
-/** A number that has a name counts as a value, too. */
+/** A number that is a member of an object also counts as a value. */
 function countOf(value: unknown): { values: number; numbers: number } {
   if (typeof value === 'number') return { values: 0, numbers: 1 };
   const count = { values: 1, numbers: 0 };

@@ -29,7 +29,7 @@ test('names fold as Unicode’s simple case folding has it, for every character 
     for (let code = 0; code <= 0x1_ff_ff; code++) {
       if (code >= 0xd8_00 && code <= 0xdf_ff) continue;
       const character = String.fromCodePoint(code);
-      // Asserted only where they differ: 3.6 million assertions take a minute.
+      // Asserts only on differences: 3.6 million assertions take a minute.
       if ((foldName(character) === letter) === same.test(character)) continue;
       expect.fail(`U+${code.toString(16)} and ${letter}`);
     }
@@ -54,7 +54,7 @@ test.each<[string, string, unknown]>([
   ['Webhook', 'webhook', { Webhook: { url: 'https://example.org' } }],
   ['x.y[0][0].Model', 'model', { x: { y: [[{ Model: 1 }]] } }],
   ['__proto__.Model', 'model', JSON.parse('{"__proto__": {"Model": 1}}')],
-  // Free names are free at their own place alone.
+  // Free names are allowed only in their own place.
   ['messages[0].metadata.Content', 'content', { messages: [{ metadata: { Content: 1 } }] }],
   ['arguments.Content', 'content', { arguments: { Content: 1 } }],
   [
@@ -158,7 +158,7 @@ describe('a server in Go reads no other value than the checks have read', () => 
   });
 });
 
-/** With its names in their order, and as often as they come. */
+/** Keeps the order of names, and repeated names. */
 function textOf(entries: readonly (readonly [string, unknown])[]): string {
   const members = entries.map(
     ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`,
@@ -172,8 +172,8 @@ const isFolded = (name: string, field: string): boolean => {
 };
 
 /**
- * What a program in Go has of a text of JSON: the fields that it knows, here all that are guarded,
- * by names that fold to them, the last one of each. What it takes as a map keeps its own names.
+ * How a Go program reads JSON: it takes the fields that it knows, here all guarded ones, by any
+ * name that folds to them, and the last of each. A field that it reads as a map keeps its names.
  */
 function asGoReads(text: string, matches = isFolded): unknown {
   return readAt(JSON.parse(text), '', matches);
@@ -203,7 +203,7 @@ function readAt(value: unknown, path: string, matches: typeof isFolded): unknown
   return Object.fromEntries(read);
 }
 
-/** The names that a destructuring takes, less those of camel case, which are no wire's. */
+/** The names in a destructuring, without camel case names, which are never on the wire. */
 function namesIn(pattern: string): string[] {
   const names = pattern.split(',').map((one) => one.trim().replace(/\s*[:=].*$/s, ''));
   return names.filter((name) => /^[a-z\d_]+$/.test(name));
@@ -216,7 +216,7 @@ describe('every name that a check reads is guarded', () => {
       .filter((file) => file.endsWith('.ts'))
       .map((file) => `packages/${name}/src/${file}`);
   });
-  /** Where a request's fields are read; elsewhere a body is an answer. */
+  /** Modules that read a request's fields; in all others, a body is an answer. */
   const OF_REQUESTS = new RegExp(
     [
       String.raw`token-cap|openai/tokens|http/(?:answers|inference|jobs)/|backends/`,
@@ -225,7 +225,7 @@ describe('every name that a check reads is guarded', () => {
       String.raw`-(?:request|query)\.ts$`,
     ].join('|'),
   );
-  /** They know the body of a request as bytes. */
+  /** These modules handle a request's body as bytes. */
   const WRITERS = /backends\/(forward|multipart)\.ts$/;
   const READS = [
     /\b(?:body|fields|request|checked|given|options)(?:\?\.)?\['(\w+)'\]/g,

@@ -6,7 +6,7 @@ const data = 'data:image/png;base64,iVBORw0KGgo=';
 
 const MP3 = { data: '//uQxAAA', format: 'mp3' };
 
-/** As OpenAI's Chat Completions and Responses write it. */
+/** Annotations as OpenAI's Chat Completions and Responses write them. */
 const CITED = [
   { type: 'url_citation', url_citation: { url: 'https://example.org', title: 'x' } },
   { type: 'url_citation', url_citation: null },
@@ -49,10 +49,10 @@ test.each([
   ],
   ['messages[0].content[0].citation.url', [{ content: [{ citation: { url: 'http://a' } }] }]],
   ['messages[0].content[0].IMAGE_URL', [{ content: [{ IMAGE_URL: 'http://a' }] }]],
-  // text-generation-webui fetches what a message itself names.
+  // text-generation-webui fetches URLs from fields of the message itself.
   ['messages[1].image_url', [{ role: 'user' }, { role: 'user', image_url: 'http://127.0.0.1/x' }]],
   ['messages[0].image_url.url', [{ content: 'hi', image_url: { url: 'http://a' } }]],
-  // An address where base64 is due.
+  // A URL in place of base64.
   [
     'messages[0].content[0].input_audio.data',
     [{ content: [{ type: 'input_audio', input_audio: { data: 'http://10.0.0.1/x.wav' } }] }],
@@ -80,7 +80,7 @@ test.each([
   [{ extra_body: { image: '/etc/passwd' } }, 'extra_body.image'],
   [{ image: { path: '/etc/passwd' } }, 'image.path'],
   [{ control_image: { anything: 'x' } }, 'control_image.anything'],
-  // As a server in Go would read them.
+  // Names that a server in Go folds to the real ones.
   [{ '\u017frc': '/etc/passwd' }, '\u017frc'],
   [{ iMage: '/etc/passwd' }, 'iMage'],
   [{ 'ma\u017f\u212a': '/etc/passwd' }, 'ma\u017f\u212a'],

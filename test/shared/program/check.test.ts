@@ -87,7 +87,7 @@ test.each([
   expect(judgeEnd({ valid_to: end, issuer }, { renew, nowMs })).toMatchObject({ status, found });
 });
 
-/** What goes to stdout meanwhile. */
+/** What `act` prints to stdout. */
 function printed(act: () => void): string {
   const write: unknown = Reflect.get(process.stdout, 'write');
   let text = '';

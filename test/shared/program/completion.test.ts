@@ -20,7 +20,7 @@ describe.each(PROGRAMS)('%s', (program) => {
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toContain(part);
       expect(stdout).toMatch(/ complete ['`]?--/);
-      // Where the shell is there, it says whether it can read it.
+      // If the shell is installed, it checks the syntax.
       if (hasShell(shell)) execFileSync(shell, ['-n'], { input: stdout });
     }
     expect(hasShell('bash')).toBe(true);
@@ -56,7 +56,7 @@ test('a real bash completes commands, options and what they may be', async () =>
   expect(await bash.offers(coordinator, 'stats', '--by', 'm')).toEqual(['member', 'model']);
   expect(await bash.offers('gateway-agent', 'services', 'sc')).toEqual(['scan']);
   expect(await bash.offers('gateway-agent', 'pause', '--u')).toEqual(['--until']);
-  // Files are for bash to find.
+  // Bash itself completes file names.
   expect(await bash.offers(coordinator, 'start', '--config', '')).toEqual([]);
 });
 

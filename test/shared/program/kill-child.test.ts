@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 const MODULE = import.meta.resolve('@inference-gateway/shared/program/kill-child');
 
-/** Of a process in a group of its own, which a signal to 0 would end. */
+/** The exit of a process in its own group; a signal to process 0 would end the whole group. */
 async function outcomeOf(command: string): Promise<unknown> {
   const script = `
     import { spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** Who may listen where a command line asks, and who is asked. */
+/** Which listener a command line trusts, and which callers a listener answers. */
 import {
   callLocal,
   localSocketPath,
@@ -17,14 +17,17 @@ const CALL = { command: 'secret.tell', args: 'for the owner alone' };
 const STRANGER = 65_534;
 const isRoot = process.getuid?.() === 0;
 
-/** A folder whose path is too long for a socket, whose sockets lie where all users make files. */
+/**
+ * A folder with a path too long for a socket, so the socket goes to a folder where all users can
+ * create files.
+ */
 async function deepFolder(): Promise<string> {
   const folder = join(await temporaryFolder(), 'a'.repeat(100));
   await mkdir(folder, { mode: 0o700 });
   return folder;
 }
 
-/** Null if systemd gives this user a folder for sockets, which nobody else enters. */
+/** Null if systemd gives this user a private folder for sockets. */
 async function pathIn(shared: string): Promise<string | null> {
   const path = localSocketPath(await deepFolder(), 'control', shared);
   return path.startsWith(shared) ? path : null;
@@ -37,7 +40,7 @@ async function serve(path: string): Promise<void> {
   });
 }
 
-/** Listens as whoever was there first, and keeps what it is told. */
+/** Listens on the path before the real server does, and records what callers send. */
 async function squat(path: string): Promise<string[]> {
   const heard: string[] = [];
   const server: Server = createServer((socket) => {
@@ -94,7 +97,7 @@ describe.runIf(process.platform !== 'win32')('a socket', () => {
     let shared: string;
 
     beforeEach(async () => {
-      // Short, and with the mode of a real one.
+      // A short path, with the mode of a real shared folder.
       shared = join('/tmp', `gw-${process.pid}`);
       await mkdir(shared);
       await chmod(shared, 0o1777);

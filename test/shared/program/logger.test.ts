@@ -21,7 +21,7 @@ test('a full file makes way for a new one, and only the last of them stays', asy
   const log = logFile(file, 1_000);
   for (let line = 0; line < 35; line++) {
     log.write(LINE);
-    // Each file is open before the next line comes.
+    // Waits until each file is open before it writes the next line.
     await until(async () => (await textOf(file)).length === ((line % 10) + 1) * 100);
   }
   expect(await textOf(file)).toBe(LINE.repeat(5));

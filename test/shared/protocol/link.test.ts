@@ -1,4 +1,4 @@
-/** Both ends of a link over a real socket: what they have in common, and the agent's own end. */
+/** Both ends of a link over a real socket: their common part, and the agent's end. */
 import { encodeData, encodeWindow } from '@inference-gateway/shared/protocol/frames';
 import { dial } from '@inference-gateway/shared/protocol/dial';
 import { AgentEnd, Link, ProtocolViolation } from '@inference-gateway/shared/protocol/link';
@@ -25,7 +25,7 @@ import { welcome } from '../../agent/link/scripted-coordinator.js';
 
 const TIMING = { pingMs: 15_000, deadMs: 40_000 };
 
-/** Keeps what comes on its stream. */
+/** Counts the bytes of its stream. */
 class KeptWork implements StreamWork {
   readonly stream: LinkStream<never>;
   received = 0;
@@ -48,7 +48,7 @@ class KeptWork implements StreamWork {
   }
 }
 
-/** The coordinator's end, and what it is told. */
+/** The coordinator's end, and the events that it reports. */
 function coordinatorEnd(socket: WebSocket, stream: Duplex) {
   const told: string[] = [];
   const messages: AgentMessage[] = [];
@@ -75,7 +75,7 @@ function coordinatorEnd(socket: WebSocket, stream: Duplex) {
   return { link, told, messages, open };
 }
 
-/** An agent that takes all work, and forgets it. */
+/** An agent that accepts all work and does nothing with it. */
 class TakingAgent implements LinkedAgent {
   readonly version = '0';
   readonly instanceId = 'instance';
@@ -119,7 +119,7 @@ class TakingAgent implements LinkedAgent {
   }
 }
 
-/** A link between two ends; `raw` is the socket of the agent's. */
+/** A link between two ends; `raw` is the agent's socket. */
 async function linked() {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   onTestFinished(() => {

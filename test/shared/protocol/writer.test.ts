@@ -3,7 +3,7 @@ import { LinkWriter } from '@inference-gateway/shared/protocol/writer';
 import type { Wire } from '@inference-gateway/shared/protocol/writer';
 import { describe, expect, it } from 'vitest';
 
-/** A socket that notes what it is given and empties when told to. */
+/** A socket that logs its frames and empties when the test says so. */
 class RecordingWire implements Wire {
   readonly log: string[] = [];
   corks = 0;
@@ -26,7 +26,7 @@ class RecordingWire implements Wire {
 
   uncork(): void {}
 
-  /** The system has taken everything. */
+  /** The system has sent everything. */
   flush(): void {
     this.#buffered = 0;
     for (const sent of this.#sent.splice(0)) sent();
@@ -56,7 +56,7 @@ describe('the writer of a link', () => {
     first.data(new Uint8Array(192 * KIB));
     second.data(new Uint8Array(192 * KIB));
     for (let i = 0; i < 6; i++) wire.flush();
-    // The first stream was alone at its first frame; from then on they alternate.
+    // The first stream was alone at its first frame; after that they alternate.
     expect(wire.log.map((frame) => frame[0]).join('')).toBe('112122');
   });
 
