@@ -1,4 +1,4 @@
-/** Claims and their ends for tests of the store, with defaults for fields that a test does not set. */
+/** Claims and their ends for store tests, with defaults for fields that a test does not set. */
 import type {
   ClaimedJob,
   Finish,
