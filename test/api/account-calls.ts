@@ -1,4 +1,4 @@
-/** Joining and logging in, as a browser or curl would send it. */
+/** Requests to join and to log in, as a browser or curl sends them. */
 import type { TestGateway } from '../support/gateway.js';
 
 export const SESSION_PATH = '/api/console/v1/session';
@@ -12,7 +12,7 @@ export interface Sent extends Omit<RequestInit, 'headers'> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What a page of the gateway itself sends along. */
+/** The header that the gateway's own pages send with each request. */
 export const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' } as const;
 
 interface InviteOptions {
@@ -24,7 +24,7 @@ interface InviteOptions {
 
 let invited = 0;
 
-/** Returns the secret of a new invite, for an address that nobody has. */
+/** Invites a new address, and returns the invite's secret. */
 export async function invite(gateway: TestGateway, options: InviteOptions = {}): Promise<string> {
   const email = `friend-${(invited += 1)}@example.org`;
   const rest = { admin: false, network: null, expires_in_s: 60, ...options };
@@ -48,7 +48,7 @@ function json(body: object | string) {
   };
 }
 
-/** The cookie of an answer, as the browser sends it back; empty where it was taken away. */
+/** The cookie of an answer as the browser sends it back; empty if the answer deletes it. */
 export function cookieOf(response: Response): string {
   const [cookie = ''] = response.headers.getSetCookie();
   const [pair = ''] = cookie.split(';');
@@ -56,8 +56,8 @@ export function cookieOf(response: Response): string {
 }
 
 /**
- * The first admin sets the gateway up, and uses the console's own operations, each way; each answer
- * is the caller's to judge.
+ * The first admin sets the gateway up, then calls member and admin operations, reads and changes;
+ * returns the statuses.
  */
 export async function setUpAndLookAround(
   token: string,
@@ -83,7 +83,7 @@ export async function setUpAndLookAround(
   return answers.map(({ status }) => status);
 }
 
-/** From joining to logging out; each answer is the caller's to judge. */
+/** A member joins, logs in, changes the password and logs out; returns the statuses. */
 export async function joinAndLogOut(
   gateway: TestGateway,
   call: (sent: Sent) => Promise<Response>,

@@ -1,11 +1,14 @@
-/** What an agent asks with its own token, beside its link. */
+/** Requests that an agent sends with its own token, outside its link. */
 import type { TestGateway } from '../support/gateway.js';
 import type { Sent } from './account-calls.js';
 
 export const SELF = '/agent/v1/self';
 export const SHARES = '/agent/v1/shares';
 
-/** Asks how it stands, shares with a network of its owner's, and ends that twice. */
+/**
+ * Reads the agent's own state, shares with a network of its owner's, and ends the share twice;
+ * returns the statuses.
+ */
 export async function shareAsAgent(
   gateway: TestGateway,
   call: (sent: Sent) => Promise<Response>,

@@ -16,7 +16,7 @@ beforeEach(async () => {
   await circle.found(circle.ben);
 });
 
-/** Sends it with an agent's token, by default the den's. */
+/** Sends a request with an agent's token, by default the den's. */
 async function ask(
   method: string,
   path: string,

@@ -11,9 +11,9 @@ import { connect, STOCK_CLIENTS } from './stock-clients.js';
 
 const LINK = /\/api\/inference\/assets\/\w{22}\/\?expires=\d{10}&signature=[\w-]{43}$/;
 
-/** A gateway whose files are open to whoever holds a link. */
+/** A gateway on which anyone with a link can read the file. */
 let gateway: TestGateway;
-/** Keys of Anna's. */
+/** A key of Anna's. */
 let privateKey: string;
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ describe('the addresses in answers open without a key', () => {
     const response = await speak(gateway);
     const url = response.headers.get('x-asset-url') ?? '';
     expect(url).toMatch(LINK);
-    // It is kept once it is whole.
+    // The file is stored when the answer is complete.
     expect(await bytesOf(response)).toEqual(SPEECH);
     expect(await bytesOf(await fetch(url))).toEqual(SPEECH);
   });

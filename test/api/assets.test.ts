@@ -181,7 +181,7 @@ describe('without a key', () => {
   });
 });
 
-/** The link to the newest file, below the server's address. */
+/** The path and query of the newest file's link. */
 async function linkOf(server: AssetServer): Promise<string> {
   const { data } = (await (await server.fetch(LIST)).json()) as { data: { url: string }[] };
   const { pathname, search } = new URL(data[0]?.url ?? '');
@@ -235,7 +235,7 @@ describe('whoever holds a link', () => {
       return response.status === 401 ? response : null;
     });
     expect(await errorOf(over)).toMatchObject({ code: 'expired_asset_link' });
-    // It is no longer needed where there is a key.
+    // With a key the link is not needed.
     for (const path of [link, changed]) expect((await server.fetch(path)).status).toBe(200);
     expect((await server.fetch(link, { key: server.benKey })).status).toBe(404);
   });
@@ -341,7 +341,7 @@ async function errorOf(response: Response): Promise<{ code: string; message: str
   return ((await response.json()) as { error: { code: string; message: string } }).error;
 }
 
-/** A request as it stands, with a path that no client would send. */
+/** Sends a request with exactly this path, which no HTTP client would send. */
 function send(server: AssetServer, path: string): Socket {
   const { port, hostname } = new URL(server.address);
   const socket = connect(Number(port), hostname).on('error', () => {});
@@ -350,7 +350,7 @@ function send(server: AssetServer, path: string): Socket {
   return socket;
 }
 
-/** Whether this process, and so the coordinator in it, has the file open. */
+/** Whether this process, which includes the coordinator, has the file open. */
 async function isOpen(path: string): Promise<boolean> {
   const folder = '/proc/self/fd';
   const open = await Promise.allSettled(

@@ -265,7 +265,7 @@ describe('POST /batches/{id}/cancel', () => {
     expect(batch).not.toHaveProperty('jobs');
     const { jobs = [] } = await getBatch(id);
     expect(jobs.map(({ status }) => status)).toEqual(['CANCELED', 'CANCELED', 'CANCELED']);
-    // Nobody else's, and nothing that had ended.
+    // Jobs outside the batch stay as they are, whether they have ended or still run.
     expect((await ended(gateway, finished.id)).status).toBe('PROCESSED');
     expect((await getJson<{ status: string }>(gateway, `${JOBS}/${runs}`)).status).toBe(
       'PROCESSING',

@@ -48,7 +48,7 @@ const ENCODERS = {
 type Encoding = keyof typeof ENCODERS;
 const ENCODINGS = Object.keys(ENCODERS) as Encoding[];
 
-/** Posts these bytes as a body that is said to be encoded so. */
+/** Posts these bytes with this content encoding in the header, whether or not it is true. */
 function postEncoded(bytes: Uint8Array, encoding: string, at = gateway): Promise<Response> {
   const headers = { 'content-encoding': encoding };
   return post(at, '', { body: new Uint8Array(bytes), headers });
@@ -78,7 +78,7 @@ describe('a compressed body', () => {
   );
 
   it('that grows without end is stopped early', async () => {
-    // Decoded it has 2 GiB, which takes a second and more.
+    // Decoded it has 2 GiB; decoding takes more than a second.
     const bomb = Buffer.concat(Array<Buffer>(256).fill(gzipSync(Buffer.alloc(8 * 1024 * 1024))));
     const headers = { 'content-encoding': 'gzip' };
     const before = process.cpuUsage();
@@ -206,7 +206,7 @@ describe('the memory for bodies', () => {
       caller.post(gateway.anna.key, { 'transfer-encoding': 'chunked' });
       caller.chunk('x'.repeat(LIMIT - 100));
     }
-    // Two of the three fit, and which ones is up to the network.
+    // Two of the three fit; the network decides which.
     const refused = await until(() => callers.find(({ received }) => received !== ''));
     expect(await refused.status()).toBe(503);
     expect(callers.filter(({ received }) => received === '')).toHaveLength(2);

@@ -20,7 +20,7 @@ beforeAll(async () => {
   return served.stop;
 });
 
-/** Two chunks and then bytes that no stream should hold. */
+/** Two chunks and then bytes that do not belong in a stream. */
 const then = (bytes: string): Behaviour => {
   return (_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -71,7 +71,7 @@ describe.each(BREAKS)('a broken stream: %s', (_, behaviour, message) => {
 
 type Client = ReturnType<typeof connect>;
 
-/** Reads a stream to its end, and returns what it raised. */
+/** Reads a stream to its end; returns the error that it raised, or null. */
 async function read(client: Client, texts: string[], model = 'tiny'): Promise<unknown> {
   try {
     const request = chat({ stream: true as const, model });
@@ -107,7 +107,7 @@ describe.each(STOCK_CLIENTS)('$version raises a typed error', ({ Sdk }) => {
     expect(failure).toBeInstanceOf(Sdk.APIError);
     expect(failure).toMatchObject({ type: 'upstream_error', code: 'provider_disconnected' });
     await until(() => held.abortedAt !== null);
-    // The agent comes back by itself.
+    // The agent reconnects by itself.
     await until(async () => (await gateway.client.models.list()).data.length === 1);
   });
 

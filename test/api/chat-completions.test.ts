@@ -162,7 +162,7 @@ describe.each(STOCK_CLIENTS)('$version', ({ Sdk }) => {
   });
 });
 
-/** The chunks of a stream that tell of usage. */
+/** The chunks of a stream that contain usage. */
 async function usageChunks(completions: OpenAI.Chat.Completions, fields: object) {
   const found = [];
   const request = { ...chat({ stream: true as const }), ...fields };
@@ -307,7 +307,7 @@ async function readAll(body: object) {
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-/** A local server's stream of these choices, without the index that some servers leave out. */
+/** A local server's stream of these choices; like some real servers it leaves out the index. */
 function events(...choices: readonly object[]) {
   const lines = choices.map((choice) => `data: ${JSON.stringify({ choices: [choice] })}\n\n`);
   return reply(200, `${lines.join('')}data: [DONE]\n\n`, 'text/event-stream');

@@ -30,14 +30,14 @@ afterAll(async () => {
   await Promise.all([fake, llama, vllm].map((server) => server.close()));
 });
 
-/** What the local server is sent for a chat with these fields. */
+/** The body that the local server receives for a chat with these fields. */
 async function sent(fields: object, server = fake): Promise<Readonly<Record<string, unknown>>> {
   const response = await post(gateway, chat(fields));
   expect(await response.json()).toMatchObject({ object: 'chat.completion' });
   return server.lastRequest.body;
 }
 
-/** How a request with these fields is refused, without reaching the local server. */
+/** The error for a request with these fields; it must not reach the local server. */
 async function refusal(fields: object) {
   const before = fake.requests.length;
   const failure = await failureOf(await post(gateway, chat(fields)));

@@ -14,7 +14,7 @@ import { connect, STOCK_CLIENTS } from './stock-clients.js';
 const STREAMS = 100;
 const CHUNKS = 20;
 
-/** Answers with chunks that name the request's own seed, one a turn of the event loop. */
+/** Answers with chunks that contain the request's seed, one per turn of the event loop. */
 const counting: Behaviour = async ({ body }, response) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (let i = 0; i < CHUNKS; i++) {
@@ -31,7 +31,7 @@ it.each(STOCK_CLIENTS)(
     const fake = await startFakeOpenAi();
     onTestFinished(() => fake.close());
     await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl, slots: STREAMS }] });
-    // Nobody is answered before all are there, so that all run at once.
+    // No stream is answered before all have arrived, so that all run at the same time.
     fake.behave(async (request, response) => {
       await until(() => fake.requests.length === STREAMS);
       await counting(request, response);
@@ -54,7 +54,7 @@ it.each(STOCK_CLIENTS)(
   },
 );
 
-/** Streams without end, as fast as the agent takes it, and counts the bytes that it took. */
+/** Streams without end, as fast as the agent reads, and counts the bytes. */
 function endless(taken: { bytes: number }): Behaviour {
   const text = chunkOf('x'.repeat(4_000));
   function* pieces(): Generator<string> {
@@ -70,7 +70,7 @@ function endless(taken: { bytes: number }): Behaviour {
   };
 }
 
-/** Resolves with the bytes taken, once no more are taken for a while. */
+/** Resolves with the number of bytes once it has not grown for 300 ms. */
 async function heldUp(taken: { readonly bytes: number }): Promise<number> {
   let last = 0;
   let changedAt = performance.now();
@@ -97,8 +97,8 @@ it('one caller that stops reading slows nobody and costs at most its window', as
 
   silentCaller(gateway, { model: 'greedy', stream: true });
   const bytes = await heldUp(taken);
-  // Its windows hold a quarter of a mebibyte each; the rest lies in the sockets' own buffers, whose
-  // limits on both ways are 10 MiB each. Without a brake, it would be hundreds of megabytes by now.
+  // Each of its windows holds 256 KiB. The rest is in the sockets' own buffers, which hold up to 10
+  // MiB in each direction. Without backpressure it would be hundreds of megabytes by now.
   expect(bytes).toBeLessThan(24 * 1024 * 1024);
 
   const startedAt = performance.now();
@@ -135,7 +135,7 @@ it('a caller that is merely slow loses nothing', async () => {
   await held.asked();
   held.chunk('one ');
   const stream = await opening;
-  // Silence of the local server is no stall of the caller.
+  // Silence of the local server does not count as a stall of the caller.
   const silentAt = performance.now();
   await until(() => performance.now() - silentAt > 450);
   held.chunk('two');

@@ -1,4 +1,4 @@
-/** What somebody asks for who means harm, and what a browser must not keep. */
+/** Requests of an attacker, and answers that browsers must not store. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openGateway } from '../support/gateway.js';
 import type { TestGateway } from '../support/gateway.js';

@@ -51,7 +51,7 @@ afterAll(async () => {
   await Promise.all([texts.close(), studio.fake.close(), forms.close()]);
 });
 
-/** The names of our own headers, but for those that tell who may read the answer. */
+/** The names of the gateway's own headers. */
 function ourHeaders({ headers }: Response): string[] {
   return [...headers.keys()].filter((name) => name.startsWith('x-')).toSorted();
 }

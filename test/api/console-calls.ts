@@ -1,4 +1,4 @@
-/** Commands as a page of the console sends them. */
+/** Commands as the console's pages send them. */
 import type {
   AdminArgs,
   AdminName,
@@ -61,7 +61,7 @@ export async function readAdmin<Name extends AdminName>(
   return resultOf(await ask(visitor, ['admin', name], args)) as Promise<AdminResult<Name>>;
 }
 
-/** Of a change that must be refused. */
+/** The error of a change that must be refused. */
 export async function refusal(visitor: Visitor, name: MyName, args: object) {
   const { status, code, message, param } = await failureOf(await act(visitor, ['my', name], args));
   return { status, code, message, param };

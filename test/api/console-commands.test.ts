@@ -16,7 +16,7 @@ let gateway: TestGateway;
 let anna: Visitor;
 let ben: Visitor;
 type Field = 'key' | 'token' | 'provider' | 'network' | 'invite' | 'session' | 'job';
-/** Ids of what is Ben's. */
+/** Ids of things that belong to Ben. */
 let bens: Readonly<Record<Field, string>>;
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ async function stockUp(visitor: Visitor): Promise<typeof bens> {
   };
 }
 
-/** Items of batches are taken, whoever serves them. */
+/** Batches accept items that no provider serves. */
 async function firstJob(visitor: Visitor): Promise<string> {
   const { id } = await accepted<BatchBody>(await submitBatch(visitor, [chatItem()]));
   const { jobs } = (await (await visitor.fetch(`${BATCHES}/${id}`)).json()) as {
@@ -62,7 +62,7 @@ const NEW_SHARE = { ...NO_SHARE, slots: null, hours: null, time_zone: null, max_
 const SHARE = { ...NEW_SHARE, user: 'Z'.repeat(26) };
 const NEW_TOKEN = { name: null, expires_in_s: 60 };
 
-/** Every command that names a thing, with what else it takes. */
+/** Every command that names a thing, with its other arguments. */
 const NAMING: readonly (readonly [MyName, keyof typeof bens, object])[] = [
   ['key.rename', 'key', { name: 'other' }],
   ['key.rotate', 'key', { overlap_s: 0 }],
@@ -92,7 +92,7 @@ const NAMING: readonly (readonly [MyName, keyof typeof bens, object])[] = [
   ['user.logout', 'session', {}],
   ['job.facts', 'job', {}],
 ];
-/** Those that can name nothing of another's, or are told apart below. */
+/** Commands that cannot name another member's things, or that are tested below. */
 const OTHERS: readonly MyName[] = [
   'home.show',
   'key.list',

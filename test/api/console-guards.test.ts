@@ -43,7 +43,7 @@ afterAll(async () => {
   await Promise.all([texts.close(), studio.fake.close()]);
 });
 
-/** Stands for every part: routes are only registered here, never called. */
+/** A placeholder for all parts: the routes are only registered here, never called. */
 const anything: object = new Proxy(() => anything, { get: () => anything });
 
 interface Layer {
@@ -51,7 +51,7 @@ interface Layer {
   readonly path: string | RegExp;
 }
 
-/** Anybody may try to log in, and logging out twice is no error. */
+/** Everyone may try to log in, and logging out twice is not an error. */
 const OPEN = [`POST ${SESSION_PATH}`, `DELETE ${SESSION_PATH}`];
 
 const behindSession = (createRouter(anything as AppParts).stack as readonly Layer[])
@@ -75,7 +75,7 @@ describe('without a session nothing is told', () => {
     const url = `${gateway.address}${path}`;
     const key = { authorization: `Bearer ${gateway.anna.key}` };
     const over = { cookie: `gateway_session=${newSecret('gws')}` };
-    // A key opens nothing of the console's.
+    // An API key gives no access to the console's paths.
     const tried = path.startsWith('/api/console/') ? [{}, over, key] : [{}, over];
     for (const headers of tried) {
       const response = await fetch(url, { method, headers: { ...SAME_ORIGIN, ...headers } });

@@ -30,7 +30,7 @@ describe('what a page tells of a job beside the API', () => {
     expect(facts).toMatchObject(told);
     const request = JSON.parse(facts.request ?? '') as object;
     expect(request).toMatchObject({ model: 'tiny', messages: [{ content: 'hello' }] });
-    // It is as a provider gets it.
+    // The request as a provider receives it.
     expect(request).not.toHaveProperty('async');
     expect(facts.request_bytes).toBe(facts.request?.length);
 

@@ -33,7 +33,7 @@ afterAll(async () => {
   await texts.close();
 });
 
-/** What the audit log says of the last change of this kind. */
+/** The newest entry of the audit log for this action. */
 async function lastly(action: string) {
   const all = { since_s: null, actor: null, subject: null, limit: 1 };
   const [entry] = await gateway.admin('audit.list', { ...all, action });
@@ -160,7 +160,7 @@ describe('networks', () => {
   });
 });
 
-/** All of Anna's provider, with her network. */
+/** Shares all of Anna's provider with her network. */
 const share = () => ({
   provider,
   service: null,

@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway.stop());
 
-/** What the network's own page tells one of its members of what is shared with it. */
+/** The number and models of a network's shares, as the network's pages show them to a member. */
 async function sharedWith(visitor: Visitor) {
   const [listed] = await readMy(visitor, 'network.list', {});
   const { shares } = await readMy(visitor, 'network.show', { network });
@@ -82,7 +82,7 @@ it('what is asked of the console names no e-mail address of another member', asy
       answers.push((await (await asked)?.text()) ?? '');
     }
   }
-  // What is not known is told without what is: an address is nobody's to try.
+  // The error for an unknown member does not help to guess e-mail addresses.
   for (const member of ['anna', 'anna@example.or', 'Ann']) {
     const { message } = await refusal(owner, 'network.add', { network: id, member });
     answers.push(message.replace(member, ''));

@@ -1,4 +1,4 @@
-/** The turns of one conversation go to the provider that has read the ones before. */
+/** The turns of a conversation go to the provider that answered the earlier turns. */
 import { expect, it, onTestFinished } from 'vitest';
 import { answer } from '../support/fake-behaviours.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
@@ -14,7 +14,7 @@ interface Message {
   readonly content: string;
 }
 
-/** Two providers of one slot each, by name. */
+/** A gateway with two providers of one slot each, and their servers by name. */
 async function twoProviders() {
   const gateway = await startGateway();
   const fakes = new Map<string, FakeModelServer>();
@@ -27,7 +27,7 @@ async function twoProviders() {
   return { gateway, fakes };
 }
 
-/** Says something more, and returns who answered and all that was said. */
+/** Sends one more message; returns the provider that answered, and all messages so far. */
 async function turn(gateway: TestGateway, before: readonly Message[], said: string) {
   const messages = [...before, { role: 'user', content: said }];
   const response = await post(gateway, chat({ messages }));

@@ -1,4 +1,4 @@
-/** Coming in as machines do, with a code or a token, and approving it as administrators do. */
+/** Enrolls machines with a code or a join token, and approves codes as administrators do. */
 import type { TestGateway } from '../support/gateway.js';
 import type { Sent } from './account-calls.js';
 
@@ -30,7 +30,9 @@ export function approve(gateway: TestGateway, code: string, owner = 'Anna') {
   return gateway.admin('device.approve', { code, owner });
 }
 
-/** Asks, polls, is approved and collects; each answer is the caller's to judge. */
+/**
+ * Requests a code, has it approved and collects the token, then tries again; returns the statuses.
+ */
 export async function logInAsDevice(
   gateway: TestGateway,
   call: (sent: Sent) => Promise<Response>,
@@ -44,7 +46,7 @@ export async function logInAsDevice(
   return [asked, collected, used].map(({ status }) => status);
 }
 
-/** Enrols with a join token, and tries it once more. */
+/** Enrolls with a join token, then tries the token again; returns the statuses. */
 export async function enrolTwice(
   gateway: TestGateway,
   call: (sent: Sent) => Promise<Response>,

@@ -12,7 +12,7 @@ import { failureOf } from './requests.js';
 import { visit } from './visitor.js';
 
 let gateway: TestGateway;
-/** Each machine has an address of its own, or they would share its ten tries a minute. */
+/** Each machine has its own address; otherwise all would share ten tries a minute. */
 let machines = 0;
 
 beforeAll(async () => {
@@ -111,7 +111,7 @@ describe('the token', () => {
 
   it('makes the machine a provider of its owner, once', async () => {
     const told = await ask({ name: 'cellar-pc' });
-    // As people type it: in any case, and without its hyphen.
+    // As people type it: in lower case and without the hyphen.
     const typed = told.user_code.toLowerCase().replace('-', '');
     const approved = await approve(gateway, typed, 'Ben');
     expect(approved).toMatchObject({ code: told.user_code, name: 'cellar-pc', owner: 'Ben' });

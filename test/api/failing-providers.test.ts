@@ -1,4 +1,4 @@
-/** A provider that fails again and again is left alone, and found again when it works. */
+/** A provider that keeps failing gets no more calls, until a probe shows that it works again. */
 import { expect, it, onTestFinished } from 'vitest';
 import { answer, reply } from '../support/fake-behaviours.js';
 import { startFakeOpenAi } from '../support/fake-openai-server.js';
@@ -11,7 +11,7 @@ import { openStream } from './open-stream.js';
 import { chat, failureOf, post } from './requests.js';
 
 const SLOTS = 4;
-/** Failures in a row that open a breaker. */
+/** Failures in a row that open a circuit breaker. */
 const ALLOWED = 5;
 
 async function provider(
@@ -42,7 +42,7 @@ it('beside a good one, all callers are answered and it gets no more than its tri
   };
   await Promise.all(Array.from({ length: SLOTS }, caller));
   expect(statuses).toEqual(Array.from({ length: 200 }, () => 200));
-  // Its other slots may be taken when it fails for the fifth time.
+  // Calls may be running in its other slots when it fails for the fifth time.
   expect(failing.requests.length).toBeLessThan(ALLOWED + SLOTS);
 });
 
@@ -83,7 +83,7 @@ it('one call at a time tries it again, and the first answer lets all others in',
   held.chunk('I am ');
   const probe = await opening;
   fake.behave(answer());
-  // The answer has only begun.
+  // The probe's answer has only begun.
   expect((await post(gateway, chat())).status).toBe(200);
   held.finish();
   expect(await probe.text()).toContain('[DONE]');

@@ -33,7 +33,7 @@ afterAll(async () => {
   await Promise.all(fakes.map((fake) => fake.close()));
 });
 
-/** Whoever is asked, the first `times` calls go wrong like this and the others are answered. */
+/** The first `times` calls fail like this, whichever server gets them; later ones are answered. */
 function fail(times: number, behaviour: Behaviour): void {
   let calls = 0;
   const either: Behaviour = (request, response) => {
@@ -46,7 +46,7 @@ function fail(times: number, behaviour: Behaviour): void {
 const asked = () => fakes.map(({ requests }) => requests.length);
 const askedInAll = () => asked().reduce((sum, count) => sum + count, 0);
 
-/** Reads the head and cuts the connection in the middle of the JSON. */
+/** Sends the head, then cuts the connection in the middle of the JSON. */
 const halfDocument: Behaviour = (_, response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': 500 });
   response.write('{"choices": [{"message": {"content": "hal', () => response.destroy());
@@ -149,7 +149,7 @@ it('a local server that is gone is replaced, and its models leave the list at on
   const own = await startGateway();
   const [gone, there] = [await startFakeOpenAi(), await startFakeOpenAi({ models: ['tiny', 'b'] })];
   onTestFinished(() => there.close());
-  // The larger one is chosen first.
+  // The gateway prefers the one with more slots.
   await own.startAgent({ name: 'gone', services: [{ baseUrl: gone.baseUrl, slots: 9 }] });
   await own.startAgent({ name: 'there', services: [{ baseUrl: there.baseUrl, slots: 1 }] });
   await gone.close();
@@ -205,7 +205,7 @@ describe('an agent', () => {
     ],
   ])('%s is replaced', async (_, act) => {
     const own = await startGateway({ acceptMs: 100 });
-    // The one with more slots is asked first.
+    // The gateway asks the one with more slots first.
     const services = HELLO.services.map((service) => ({ ...service, slots: 9 }));
     const bad = await connectRawAgent(own.address, await own.anna.enroll('bad'), { services });
     const good = await connectRawAgent(own.address, await own.anna.enroll('good'));

@@ -16,7 +16,7 @@ beforeAll(async () => {
   return stage.stop;
 });
 
-/** How it is refused, without a word to a local server and without a job. */
+/** The error of a request that must reach no local server and create no job. */
 async function refused(send: () => Promise<Response>) {
   const before = fake.requests.length;
   const { status, code, param, message } = await failureOf(await send());

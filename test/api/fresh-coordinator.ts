@@ -9,11 +9,11 @@ export interface Fresh {
   readonly coordinator: Coordinator;
   readonly dataDir: string;
   readonly file: string;
-  /** The secret of its link. */
+  /** The secret of the setup link. */
   readonly token: string;
 }
 
-/** A coordinator on a folder in which nobody is a member yet. */
+/** A coordinator that has no members yet, on an empty folder by default. */
 export async function startFresh(dataDir?: string): Promise<Fresh> {
   const folder = dataDir ?? (await temporaryFolder());
   const config = { ...loadConfig({}, {}), port: 0, dataDir: folder, logLevel: 'silent' } as const;

@@ -1,4 +1,4 @@
-/** A local server's answer that goes exactly as far as the test has told it. */
+/** A local server's answer that advances only when the test says so. */
 import type { ServerResponse } from 'node:http';
 import type { Behaviour, FakeRequest } from '../support/fake-model-server.js';
 import { until } from '../support/until.js';
@@ -19,7 +19,7 @@ export class HeldAnswer {
     this.#response = response;
   };
 
-  /** Resolves once the request is here. */
+  /** Resolves once the local server has received the request. */
   async asked(): Promise<FakeRequest> {
     return until(() => this.request, { what: 'a request at the local server' });
   }
@@ -28,7 +28,7 @@ export class HeldAnswer {
     return this.request?.abortedAt ?? null;
   }
 
-  /** Sends one chunk of a stream, and the headers before the first. */
+  /** Sends one chunk of a stream; the first one sends the headers too. */
   chunk(text: string, finish: string | null = null): void {
     this.bytes(chunkOf(text, finish));
   }

@@ -27,7 +27,7 @@ function imageAt(url: string) {
   return [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
 }
 
-/** Headers with a key that no other test has used. */
+/** Headers with an idempotency key that no other test has used. */
 function fresh(): { 'Idempotency-Key': string } {
   keys += 1;
   return { 'Idempotency-Key': `key ${keys}` };

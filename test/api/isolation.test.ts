@@ -27,7 +27,7 @@ afterAll(async () => {
   await Promise.all([annas.close(), bens.close()]);
 });
 
-/** What Ben is told of this model, with its name left out. */
+/** The error that Ben gets for this model, without the model's name. */
 async function refusalOf(model: string) {
   const sent = await post(gateway, chat({ model }), { headers: asBen() });
   const { message, ...failure } = await failureOf(sent);

@@ -1,4 +1,4 @@
-/** Jobs and batches as any HTTP client would hand them in and read them. */
+/** Submits and reads jobs and batches as any HTTP client would. */
 import type { TestGateway } from '../support/gateway.js';
 import { administer, CHAT, chat, post } from './requests.js';
 import type { Caller } from './requests.js';
@@ -6,7 +6,7 @@ import type { Caller } from './requests.js';
 export const JOBS = '/v1/jobs';
 export const BATCHES = '/v1/batches';
 
-/** A job as the API shows it; the last four are there at times. */
+/** A job as the API shows it; the last four fields are optional. */
 export interface JobBody {
   readonly id: string;
   readonly object: string;
@@ -52,7 +52,7 @@ export interface ListBody<Row> {
 
 type Options = Parameters<typeof post>[2];
 
-/** Hands in a chat for the model `tiny` as a job. */
+/** Submits a chat for the model `tiny` as a job. */
 export function submit(gateway: Caller, fields: object = {}, options: Options = {}) {
   return post(gateway, chat({ async: true, ...fields }), options);
 }
@@ -95,7 +95,7 @@ export function listJobs(gateway: Caller, query = ''): Promise<ListBody<JobBody>
   return getJson(gateway, `${JOBS}${query}`);
 }
 
-/** A POST without a body: cancel or retry. */
+/** Sends a POST without a body: cancel or retry. */
 export function act(gateway: Caller, path: string, headers: Record<string, string> = {}) {
   return gateway.fetch(path, { method: 'POST', headers });
 }
@@ -105,7 +105,7 @@ export function chatItem(fields: object = {}) {
   return { endpoint: CHAT, body: chat(fields) };
 }
 
-/** Hands in a batch; `fields` stand beside its requests. */
+/** Submits a batch; `fields` are added beside its requests. */
 export function submitBatch(
   gateway: Caller,
   requests: readonly unknown[],
@@ -114,7 +114,7 @@ export function submitBatch(
   return post(gateway, { requests, ...fields }, { path: BATCHES, headers });
 }
 
-/** While it is paused, every job stays QUEUED. */
+/** While the queue is paused, every job stays QUEUED. */
 export async function pauseQueue(gateway: TestGateway): Promise<void> {
   await administer(gateway, 'queue.pause', {});
 }

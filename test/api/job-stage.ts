@@ -14,11 +14,11 @@ export interface JobStage {
   readonly gateway: TestGateway;
   /** Serves the model `tiny`. */
   readonly fake: FakeModelServer;
-  /** For `beforeAll` to return: it runs after the file's last test. */
+  /** For `beforeAll` to return: vitest calls it after the file's last test. */
   readonly stop: () => Promise<void>;
-  /** Until the test ends, every job stays QUEUED. */
+  /** Pauses the queue until the test ends, so that every job stays QUEUED. */
   holdQueue(): Promise<void>;
-  /** A job that was refused by its local server for good. */
+  /** A job that the local server has refused permanently. */
   failed(): Promise<JobBody>;
   /** A job that a provider computes until the test ends. */
   running(): Promise<JobBody>;

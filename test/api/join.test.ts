@@ -9,7 +9,7 @@ import { failureOf } from './requests.js';
 import { until } from '../support/until.js';
 
 let gateway: TestGateway;
-/** Each test has an address of its own, or they would share its ten tries a minute. */
+/** Each test has its own address; otherwise all would share ten tries a minute. */
 let visitors = 0;
 
 beforeAll(async () => {

@@ -14,7 +14,7 @@ let gateway: TestGateway;
 let fake: FakeModelServer;
 let held: HeldAnswer;
 
-/** One slot: whoever comes next shows that it is free again. */
+/** There is one slot, so the next call shows whether it is free again. */
 beforeAll(async () => {
   gateway = await openGateway();
   fake = await startFakeOpenAi();

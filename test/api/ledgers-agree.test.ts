@@ -1,7 +1,7 @@
 /**
- * A thousand calls of every kind, good, bad and left: what the coordinator metered, what its
- * statistics say, and what each agent's owner sees add up to the same tokens. It costs some 10 s of
- * CPU, most of it the calls.
+ * A thousand calls of every kind: successful, failed and abandoned. The coordinator's metering, its
+ * statistics and each agent's ledger must have the same token sums. It costs some 10 s of CPU, most
+ * of it for the calls.
  */
 import { expect, it, onTestFinished } from 'vitest';
 import { chunks, document, html500, noDone, reply, stream } from '../support/fake-behaviours.js';
@@ -18,7 +18,7 @@ type Agent = TestAgent['agent'];
 
 const CALLS = 1_000;
 const AT_ONCE = 16;
-/** Enough of each for a provider to fail, and another to take over. */
+/** Enough for providers to fail and others to take over. */
 const PROVIDERS = 3;
 
 /** mulberry32: the same calls in every run. */
@@ -32,7 +32,7 @@ function seeded(seed: number): (below: number) => number {
   };
 }
 
-/** What a request asks of the local server, in its only text: `say 7 12` is seven words. */
+/** The request's text is an order to the local server: `say 7 12` means seven words. */
 function orderOf({ body }: FakeRequest): { order: string; amount: number; id: string } {
   const { messages, prompt } = body as { messages?: { content: string }[]; prompt?: string };
   const [order = '', amount = '', id = ''] = (messages?.[0]?.content ?? prompt ?? '').split(' ');
@@ -41,7 +41,7 @@ function orderOf({ body }: FakeRequest): { order: string; amount: number; id: st
 
 const wordsOf = (amount: number): string[] => Array.from({ length: amount }, (_, i) => `w${i} `);
 
-/** Every server fails the first asking of what is to be taken over; the next one answers. */
+/** Orders `over` that have failed once already; the next server answers them. */
 const failedOnce = new Set<string>();
 
 const serve: Behaviour = (request, response) => {
@@ -75,7 +75,7 @@ const serve: Behaviour = (request, response) => {
   }
 };
 
-/** Some chunks, and then a broken connection. */
+/** Some chunks, then the connection is cut. */
 function dies(after: number): Behaviour {
   return (request, response) =>
     void (async () => {
@@ -124,7 +124,7 @@ class Run {
       ...(random(5) === 0 && { n: 1 + random(3) }),
       ...(random(6) === 0 && { max_tokens: 4_000 }),
     };
-    // A job that fails is tried again for seconds: few of them are enough.
+    // A failing job is retried for seconds, so only some of them become jobs.
     const mayBeJob = order !== 'slow' && (!['fail', 'die'].includes(order) || i % 40 === 0);
     if (mayBeJob && random(4) === 0) return this.#job(path, fields, random(4) === 0);
     const isStream = random(2) === 0;
@@ -134,7 +134,10 @@ class Run {
     });
   }
 
-  /** Its caller leaves after so many pieces of the answer, or at once where it is none. */
+  /**
+   * The caller leaves after this many pieces of a stream, or after a short time if it is a plain
+   * call.
+   */
   async #call(
     path: string,
     fields: object,
@@ -143,7 +146,7 @@ class Run {
     const leaving = new AbortController();
     const { signal } = leaving;
     const call = this.#post(path, fields, signal);
-    // Some leave while the request is read, some while it runs, and some come too late.
+    // Some leave while the request is read, some while it runs, and some too late.
     const isPlain = leavesAfter !== null && !('stream' in fields);
     const timer = isPlain ? setTimeout(() => leaving.abort(), leavesAfter * 2) : undefined;
     try {
@@ -156,7 +159,7 @@ class Run {
         break;
       }
     } catch {
-      // It left, or the answer broke: both are metered.
+      // The caller left, or the answer broke: both are metered.
     } finally {
       clearTimeout(timer);
     }
@@ -195,7 +198,7 @@ interface Named extends Tokens {
   readonly name: string;
 }
 
-/** By provider, as the statistics tell it. */
+/** Tokens by provider, from the coordinator's statistics. */
 async function meteredBy(gateway: TestGateway): Promise<Named[]> {
   const asked = { by: 'provider', since_s: null, user: null, owner: null } as const;
   const stats = await gateway.admin('stats.show', asked);
@@ -205,7 +208,7 @@ async function meteredBy(gateway: TestGateway): Promise<Named[]> {
   return told.toSorted((a, b) => a.name.localeCompare(b.name));
 }
 
-/** As each owner sees it. */
+/** Tokens by provider, as each owner sees them. */
 function ledgersOf(agents: ReadonlyMap<string, Agent>): Named[] {
   return [...agents].map(([name, { ledger }]) => {
     const { promptTokens: prompt, completionTokens: completion } = ledger.today.total;
@@ -235,7 +238,7 @@ it('rows, statistics and every owner’s ledger agree to the last token', async 
   };
   await until(jobsEnded, { what: 'a row for each job', timeoutMs: 60_000 });
   await until(() => [...agents.values()].every((agent) => agent.uses().length === 0));
-  // Whoever has just left is metered once the agent has said what was sent.
+  // A call whose caller has just left is metered after the agent reports what it sent.
   const settled = async () => same(await meteredBy(gateway), ledgersOf(agents));
   await until(settled, { timeoutMs: 10_000 }).catch(() => undefined);
 

@@ -20,7 +20,7 @@ let gateway: TestGateway;
 beforeAll(async () => {
   served = await openServedGateway();
   ({ gateway } = served);
-  // Jobs stay where they are put, until a test says otherwise.
+  // Jobs stay queued until a test resumes the queue.
   await gateway.admin('queue.pause', {});
 });
 
@@ -33,7 +33,7 @@ async function logIn(email: string, to = gateway): Promise<string> {
 
 interface Tab {
   readonly socket: WebSocket;
-  /** What it has been told, less what it has forgotten. */
+  /** The topics of its messages so far; tests may clear them. */
   topics: string[];
 }
 
@@ -49,7 +49,7 @@ async function openTab(cookie: string, to = gateway): Promise<Tab> {
   return tab;
 }
 
-/** Asks for an upgrade by hand: the status, with what was refused. */
+/** Requests an upgrade by hand; returns the status, and the error if it was refused. */
 async function ask(headers: OutgoingHttpHeaders): Promise<object> {
   const upgrade = {
     connection: 'Upgrade',
@@ -128,7 +128,7 @@ describe('a tab hears', () => {
       await gateway.fetch(`/v1/jobs/${job.id}/${verb}`, { method: 'POST' });
       await until(() => tab.topics.includes('jobs'));
     }
-    // A second each.
+    // At most a second for each of the three.
     expect(performance.now() - start).toBeLessThan(3_000);
   });
 
@@ -153,7 +153,7 @@ describe('a tab hears', () => {
     const tab = await openTab(await logIn(gateway.anna.email));
     const agent = await gateway.startAgent({ owner: gateway.ben, services: [{}] });
     await until(() => tab.topics.includes('providers'));
-    // What came with the arrival has been told by then.
+    // Wait for the messages about the arrival first.
     await until(() => tab.topics.filter((topic) => topic === 'queue').length > 0);
     tab.topics = [];
     await agent.stop();
@@ -167,7 +167,7 @@ describe('a tab hears', () => {
     ];
     await submit();
     await until(() => anna.topics.includes('jobs') && ben.topics.includes('queue'));
-    // A second time round, what was on its way at the first has come.
+    // Once a second job has been reported, no message about the first can still be on its way.
     anna.topics = [];
     await submit();
     await until(() => anna.topics.includes('jobs') && anna.topics.includes('queue'));

@@ -1,4 +1,4 @@
-/** Calls that are answered with files, as any HTTP client would make them. */
+/** Calls whose answers are files, as any HTTP client would make them. */
 import type { TestGateway } from '../support/gateway.js';
 import { MODELS } from '../support/studio.js';
 import { post } from './requests.js';
@@ -51,7 +51,7 @@ export async function bytesOf(response: Response): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer());
 }
 
-/** Anna's files, or of whoever holds this key, the newest first. */
+/** Anna's files, or those of another key's member, newest first. */
 export async function listAssets(
   gateway: TestGateway,
   key = gateway.anna.key,
@@ -61,7 +61,7 @@ export async function listAssets(
   return ((await response.json()) as { data: ListedAsset[] }).data;
 }
 
-/** Fetches an asset by its whole address, with Anna's key, another one, or none. */
+/** Fetches an asset by its full URL with this key, or without one. */
 export function fetchAsset(url: string | null | undefined, key: string | null): Promise<Response> {
   return fetch(url ?? '', key === null ? {} : { headers: { authorization: `Bearer ${key}` } });
 }

@@ -13,7 +13,7 @@ import { bytesOf, draw, listAssets, speak } from './media-calls.js';
 import { failureOf } from './requests.js';
 import { connect, STOCK_CLIENTS } from './stock-clients.js';
 
-/** Whichever is asked first; the other comes after it. */
+/** `asked` resolves with the agent that gets the work first; later, with the other one. */
 async function twoAgents(gateway: TestGateway, type: 'tts' | 'image') {
   const agents = [
     await connectMediaAgent(gateway, { type, name: 'a-pc' }),
@@ -35,7 +35,7 @@ async function twoStudios(gateway: TestGateway): Promise<Studio[]> {
   return studios;
 }
 
-/** One asset and one file, and no draft: nothing is left of whoever failed. */
+/** One asset, one file and no draft: nothing is left of the provider that failed. */
 async function expectOneKept(gateway: TestGateway): Promise<void> {
   expect(await listAssets(gateway)).toHaveLength(1);
   await until(async () => (await filesBelow(gateway.dataDir)).length === 1);
@@ -134,7 +134,7 @@ describe('until the first byte has been forwarded, a failed provider is replaced
   });
 });
 
-/** Of the first 8,000 bytes of speech: a header of 44, then 32 bytes a ms. */
+/** Duration of the first 8,000 bytes of speech: 44 bytes of header, then 32 bytes a ms. */
 const SENT_MS = Math.round((8_000 - 44) / 32);
 
 describe('after bytes went out', () => {

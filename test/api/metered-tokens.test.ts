@@ -1,4 +1,4 @@
-/** Tokens as they are metered: bounded, estimated where nobody counts, and of what was sent. */
+/** Metered tokens: bounded, estimated if the server does not count, and of what was sent. */
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ async function open(behaviour: Behaviour) {
   return served;
 }
 
-/** A whole answer with this text, and with what its server says of tokens. */
+/** A whole answer with this text and this usage. */
 function saying(content: string, usage?: object): Behaviour {
   const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }];
   return reply(200, { id: 'x', created: 1, choices, ...(usage && { usage }) });
@@ -40,7 +40,7 @@ it('what a provider tells is held to the bytes that were sent, and said to be', 
   expect(response.headers.get('x-usage')).toBe('estimated');
   const row = await usageOf(gateway, response);
   expect(row.estimated).toBe(1);
-  // A short question and a short answer, with their templates.
+  // A short question and a short answer, including the server's chat template.
   expect(row.promptTokens).toBeLessThan(3_000);
   expect(row.completionTokens).toBeLessThan(1_500);
 });
@@ -122,7 +122,8 @@ it('a server that counts nothing has its tokens estimated, and the answer says s
   const response = await post(gateway, chat({ messages }));
   expect(response.headers.get('x-usage')).toBe('estimated');
   const { usage } = (await response.json()) as { usage: Record<string, number | boolean> };
-  // 30 and 4 characters in fours, and three that count one by one; 20 of text and 4 of role.
+  // Four characters are one token: 30 and 4 characters here; each of three others is one. The
+  // prompt has 20 characters of text and 4 of role.
   expect(usage).toEqual({
     prompt_tokens: 4 + 6,
     completion_tokens: 8 + 3,
@@ -141,7 +142,7 @@ it('zeros are no count either', async () => {
   expect(row.promptTokens).toBeGreaterThan(0);
 });
 
-/** A stream that tells its usage with its last chunk, unasked, as llama-server's completions do. */
+/** A stream whose last chunk has usage unasked, as with llama-server's completions. */
 const tellingOnTheLast: Behaviour = (_request, response) => {
   const usage = {
     prompt_tokens: 5,
@@ -205,7 +206,7 @@ it('a stream whose caller leaves is metered by what was sent of it', async () =>
   const row = await usageOf(gateway, response);
   expect(row).toMatchObject({ outcome: 'canceled', estimated: 1 });
   expect(row.promptTokens).toBeGreaterThan(0);
-  // `c0 ` to `c5 ` are 18 characters; some more were on their way.
+  // `c0 ` to `c5 ` are 18 characters; some more had been sent already.
   expect(row.completionTokens).toBeGreaterThanOrEqual(5);
   expect(row.completionTokens).toBeLessThan(100);
 });

@@ -1,4 +1,4 @@
-/** A run of requests of every kind, good and bad, by several members with several keys. */
+/** A run of requests of every kind, valid and invalid, by several members with several keys. */
 import { expect } from 'vitest';
 import type { CountingServer } from '../support/counting-server.js';
 import type { TestGateway } from '../support/gateway.js';
@@ -14,11 +14,11 @@ export const OUTCOMES = ['ok', 'failed', 'canceled'] as const;
 
 type Outcome = (typeof OUTCOMES)[number];
 
-/** One request of the run, and what its caller makes of it. */
+/** One kind of request, and the outcome that its caller must see. */
 interface Kind {
   readonly path: string;
   readonly body: (i: number) => object | FormData;
-  /** Null: refused before anybody works on it, and so not metered. */
+  /** Null: refused before any work on it, and so not metered. */
   readonly outcome: Outcome | null;
 }
 
@@ -44,7 +44,7 @@ const imagesOf = (fields: object, outcome: Outcome = 'ok'): Kind => ({
 });
 
 const say = (i: number): string => `say ${1 + (i % 20)}`;
-/** Of each recording that is transcribed. */
+/** Length of each transcribed recording. Unit: seconds. */
 export const HEARD_SECONDS = 1.5;
 
 const KINDS: readonly Kind[] = [
@@ -71,7 +71,7 @@ const KINDS: readonly Kind[] = [
   { path: IMAGES_PATH, body: () => ({ model: 'sd' }), outcome: null },
 ];
 
-/** How many of the requests are refused before anybody works on them. */
+/** Number of requests that are refused before any work on them. */
 export const REFUSED = KINDS.reduce((sum, { outcome }, at) => {
   const count = Math.floor((REQUESTS - 1 - at) / KINDS.length) + 1;
   return outcome === null ? sum + count : sum;
@@ -90,7 +90,7 @@ interface Run {
   readonly servers: readonly CountingServer[];
 }
 
-/** Returns what callers saw: how many answers, by the key's id and the outcome. */
+/** Returns the number of answers that callers saw, by key id and outcome. */
 export async function runMixed(run: Run): Promise<ReadonlyMap<string, number>> {
   const seen = new Map<string, number>();
   let next = 0;

@@ -1,4 +1,4 @@
-/** What a request holds beside text, and the models that take it. */
+/** Input other than text, and the models that accept it. */
 import { expect, it, onTestFinished } from 'vitest';
 import { reply } from '../support/fake-behaviours.js';
 import type { FakeModelServer } from '../support/fake-model-server.js';
@@ -20,7 +20,7 @@ const holding = (...parts: object[]) => ({
   ],
 });
 
-/** llama-server, which tells what its model takes. */
+/** llama-server, which reports the modalities of its model. */
 async function llama(
   gateway: TestGateway,
   name: string,
@@ -34,7 +34,7 @@ async function llama(
   return fake;
 }
 
-/** A server that does not tell it. */
+/** A server that does not report modalities. */
 async function untold(gateway: TestGateway): Promise<FakeModelServer> {
   const fake = await startFakeOpenAi();
   onTestFinished(() => fake.close());

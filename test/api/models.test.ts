@@ -93,7 +93,7 @@ it('the list carries the rate-limit headers', async () => {
 it('the list is answered from memory, never by asking agents', async () => {
   const asked = first.gets.length;
   for (let i = 0; i < 10; i++) await list();
-  // The agent itself asks every 10 s, which may fall into this moment.
+  // The agent polls the server every 10 s, which may happen just now.
   expect(first.gets.length - asked).toBeLessThanOrEqual(1);
 });
 

@@ -1,4 +1,7 @@
-/** Nobody is put into a network by another member: their calls would run on that one's machines. */
+/**
+ * No member can put another into a network, because the other's calls would run on the machines
+ * that the network shares.
+ */
 import { CAPS } from '@inference-gateway/coordinator/operations/caps';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { FakeModelServer } from '../support/fake-model-server.js';
@@ -11,7 +14,7 @@ import { visit } from './visitor.js';
 import type { Visitor } from './visitor.js';
 
 let gateway: TestGateway;
-/** On a machine of Ben's, who would like to read what others ask. */
+/** The server on Ben's machine; Ben wants to read other members' requests. */
 let bens: FakeModelServer;
 let anna: Visitor;
 let ben: Visitor;
@@ -54,7 +57,7 @@ it('a call of somebody who was added runs on no machine of whoever added them', 
   const answer = await invite();
   expect(answer).toEqual({ id: network, name: 'friends', member: 'Anna' });
   await expectOutside();
-  // Whoever asks again learns nothing by it.
+  // A second invitation gives the same answer, so it reveals nothing.
   expect(await invite()).toEqual(answer);
   expect(await toAnna()).toMatchObject([{ id: network, name: 'friends', invited_by: 'Ben' }]);
   expect(await invited()).toMatchObject([{ id: gateway.anna.id, name: 'Anna' }]);

@@ -1,4 +1,4 @@
-/** A streamed answer as its bytes arrive, for tests that look at it while it is under way. */
+/** A streamed answer as its bytes arrive, for tests that check it before it ends. */
 import type { ErrorBody } from '@inference-gateway/shared/errors';
 import type { TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
@@ -9,7 +9,7 @@ export class OpenStream {
   readonly headers: Headers;
   text = '';
   ended = false;
-  /** The connection broke before the answer ended. */
+  /** Whether the connection broke before the answer ended. */
   broken = false;
 
   constructor(response: Response) {
@@ -20,19 +20,19 @@ export class OpenStream {
     });
   }
 
-  /** Resolves once the text holds this. */
+  /** Resolves once the text contains `part`. */
   async has(part: string): Promise<void> {
     await until(() => this.text.includes(part), { what: `'${part}' in the stream` });
   }
 
-  /** The whole text, once the answer has ended. */
+  /** The complete text; waits for the end of the answer. */
   async all(): Promise<string> {
     await until(() => this.ended || this.broken, { what: 'the end of the stream' });
     if (this.broken) throw new Error(`the connection broke after: ${this.text}`);
     return this.text;
   }
 
-  /** The error event with which the stream ended; it must be the last one before [DONE]. */
+  /** The error event at the end of the stream; it must be the last event before [DONE]. */
   async failure(): Promise<ErrorBody['error']> {
     const events = eventsOf(await this.all());
     if (events.at(-1) !== '[DONE]') throw new Error(`no [DONE] at the end of: ${this.text}`);
@@ -50,7 +50,7 @@ export class OpenStream {
   }
 }
 
-/** Resolves once the headers of the answer are here. */
+/** Resolves once the headers of the answer have arrived. */
 export async function openStream(gateway: TestGateway, fields: object = {}): Promise<OpenStream> {
   return new OpenStream(await post(gateway, chat({ stream: true, ...fields })));
 }

@@ -63,10 +63,10 @@ interface BatchAnswer {
   readonly jobs: readonly { readonly id: string }[];
 }
 
-/** The operations that have answered well. */
+/** The operations that have given a successful answer. */
 const called = new Set<string>();
 
-/** Sends it, and holds the answer to the document. */
+/** Sends a request and checks the answer against the document. */
 async function call(
   { path, ...init }: Sent,
   to: Pick<TestGateway, 'fetch'> = gateway,
@@ -89,7 +89,7 @@ const words = { 'timestamp_granularities[]': 'word', response_format: 'verbose_j
 const edit = { image: picture(), model: 'painter', prompt: 'a hat' };
 const cloned = { file: sound, model: 'chatterbox', input: 'Good morning' };
 
-/** One call of each endpoint and each form of its answer, and the type that comes. */
+/** A call of each endpoint and each form of its answer, with the expected content type. */
 const CALLS: readonly (readonly [string, string, Sent])[] = [
   ['a chat', 'application/json', json(CHAT, chat())],
   ['a streamed chat', 'text/event-stream', json(CHAT, chat({ stream: true }))],
@@ -291,7 +291,7 @@ describe('real errors match the document', () => {
   });
 });
 
-/** The last one: it looks back at all the others. */
+/** Must be the last test: it checks what all the others have called. */
 it('every operation of the document has answered here', () => {
   const documented = Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
     Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),

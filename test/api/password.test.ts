@@ -17,14 +17,14 @@ beforeAll(async () => {
 
 afterAll(() => gateway.stop());
 
-/** A member of their own, who is logged in. */
+/** A new member who is logged in. */
 async function arrive(): Promise<{ readonly email: string; readonly visitor: Visitor }> {
   const email = `member-${(members += 1)}@example.org`;
   await gateway.admin('user.create', { email, name: null, admin: false, password: null });
   return { email, visitor: await visit(gateway, email) };
 }
 
-/** Each from an address of its own. */
+/** Each member sends from a different address. */
 function change(visitor: Visitor, body: object): Promise<Response> {
   const headers = { 'x-forwarded-for': `192.0.2.${members}` };
   return post(visitor, body, { path: PASSWORD_PATH, headers });
@@ -75,7 +75,7 @@ describe('POST /api/console/v1/password', () => {
     const refused = await change(visitor, body);
     expect(refused.headers.getSetCookie()).toEqual([]);
     expect(await failureOf(refused)).toMatchObject(failure);
-    // With another password it would have ended.
+    // A changed password would have ended the session.
     expect((await visitor.fetch(SESSION_PATH)).status).toBe(200);
   });
 

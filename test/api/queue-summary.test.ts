@@ -25,7 +25,7 @@ interface Summary {
 
 const summaryOf = (gateway: TestGateway) => getJson<Summary>(gateway, SUMMARY);
 
-/** A gateway whose only model is `tiny`, with two slots, and whose answers never come. */
+/** A gateway whose only model is `tiny`, with two slots; its calls are never answered. */
 async function startBusy(): Promise<TestGateway> {
   const gateway = await startGateway();
   const fake = await startFakeOpenAi({ behaviour: hangBeforeHeaders() });

@@ -34,7 +34,7 @@ describe('every authenticated /v1 answer carries the standing', () => {
       standings.push([headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]);
       const resetS = Number(headers.get('x-ratelimit-reset'));
       expect(resetS).toBeGreaterThan(WINDOW_MS / 1000 - 2);
-      // The window is counted in sixty slices, so a request may count for one slice longer.
+      // The window is counted in sixty slices, so a request may count for up to one slice longer.
       expect(resetS).toBeLessThanOrEqual((WINDOW_MS / 1000) * (61 / 60));
     }
     expect(standings).toEqual([
@@ -92,7 +92,7 @@ describe('does not count', () => {
     const brief = await startGateway({ rateLimitRequests: 1, rateLimitWindowMs: 600 });
     expect((await brief.fetch('/v1/models')).status).toBe(200);
     const until429 = performance.now();
-    // Were these counted, the window would never empty.
+    // If refused requests counted, the window would never empty.
     await until(async () => (await brief.fetch('/v1/models')).status === 200);
     expect(performance.now() - until429).toBeLessThan(2_000);
   });
@@ -221,7 +221,10 @@ function standingOf({ status, headers }: Response) {
   return [status, headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')];
 }
 
-/** LangChain retries only where Retry-After is whole seconds up to 60, and not at two words. */
+/**
+ * LangChain retries only if Retry-After is whole seconds up to 60, and never if the message says
+ * "quota" or "billing".
+ */
 async function expectWorthRetrying(response: Response): Promise<void> {
   const seconds = Number(response.headers.get('retry-after'));
   expect(Number.isInteger(seconds)).toBe(true);

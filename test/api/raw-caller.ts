@@ -1,11 +1,11 @@
-/** A caller that writes its own HTTP/1.1, for what no well-behaved client would send. */
+/** A caller that writes its own HTTP/1.1, for requests that no correct client sends. */
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
 
-/** Where to call, and with whose key. */
+/** The gateway's address, and the key to call it with. */
 export interface CalledGateway {
   readonly address: string;
   readonly anna: Pick<TestGateway['anna'], 'key'>;
@@ -36,7 +36,7 @@ export class RawCaller {
     onTestFinished(() => void this.socket.destroy());
   }
 
-  /** Sends the head of a request; the body is up to the test. */
+  /** Sends the head of a request; the test sends the body. */
   head(line: string, headers: Readonly<Record<string, string | number>>): this {
     const lines = Object.entries({ host: 'gateway', ...headers });
     const text = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
@@ -44,7 +44,7 @@ export class RawCaller {
     return this;
   }
 
-  /** A POST of JSON with this key. */
+  /** Sends the head of a JSON POST with this key. */
   post(key: string, headers: Readonly<Record<string, string | number>>): this {
     return this.head('POST /v1/chat/completions', {
       authorization: `Bearer ${key}`,
@@ -53,7 +53,7 @@ export class RawCaller {
     });
   }
 
-  /** A whole request of Anna's. */
+  /** Sends a complete request with Anna's key. */
   send(body: object): this {
     const text = JSON.stringify(body);
     this.post(this.#gateway.anna.key, { 'content-length': Buffer.byteLength(text) });
@@ -61,18 +61,18 @@ export class RawCaller {
     return this;
   }
 
-  /** One piece of a chunked body. */
+  /** Sends one chunk of a chunked body. */
   chunk(text: string): void {
     this.socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
   }
 
-  /** Resolves with the status once the head of the answer is there. */
+  /** Resolves with the status once the head of the answer has arrived. */
   async status(): Promise<number> {
     await until(() => this.received.includes('\r\n\r\n'), { what: 'the head of an answer' });
     return Number(this.received.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
   }
 
-  /** The status of a second request on the same connection. */
+  /** Sends a second request on the same connection; resolves with its status. */
   listsModels(): Promise<number> {
     this.received = '';
     const authorization = `Bearer ${this.#gateway.anna.key}`;

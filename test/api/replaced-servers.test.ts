@@ -1,4 +1,4 @@
-/** Another model server takes the place of one, on the same port, between two looks at it. */
+/** Another model server replaces one on the same port between two polls of the agent. */
 import { expect, it, onTestFinished } from 'vitest';
 import { answer, stream } from '../support/fake-behaviours.js';
 import { startFakeLlamaServer, startFakeOpenAi } from '../support/fake-openai-server.js';
@@ -16,7 +16,10 @@ async function llama(gateway: TestGateway, name: string): Promise<FakeModelServe
   return fake;
 }
 
-/** It takes any name, lists its own model, and names that one in its answers. */
+/**
+ * Replaces the server: the new one accepts any name, and lists its own model and names it in its
+ * answers.
+ */
 function replace(fake: FakeModelServer, model: string): void {
   const props = fake.routes['/props'] as object;
   fake.routes['/props'] = { ...props, model_alias: model };
@@ -39,7 +42,7 @@ it.each([false, true])(
     const refused = await failureOf(await post(gateway, chat({ stream: streamed })));
     expect(refused).toMatchObject({ status: 502, code: 'provider_error' });
     expect(refused.message).toContain("has another model now, 'other'");
-    // Far sooner than the next look of its own accord, which is 10 s away.
+    // Much sooner than the next regular poll, which is 10 s away.
     await until(async () => (await idsOf(gateway)).join() === 'other', { timeoutMs: 5_000 });
     const later = await post(gateway, chat({ model: 'other' }));
     expect(await later.json()).toMatchObject({

@@ -1,4 +1,4 @@
-/** Requests as any HTTP client would write them, and their answers read without an SDK. */
+/** Requests as any HTTP client writes them, and their answers read without an SDK. */
 import { callLocal } from '@inference-gateway/shared/program/local-socket';
 import { adminSocketPath } from '@inference-gateway/coordinator/operations/admin-socket';
 import type { ErrorBody } from '@inference-gateway/shared/errors';
@@ -7,7 +7,7 @@ import { until } from '../support/until.js';
 
 export const CHAT = '/v1/chat/completions';
 
-/** Whoever can send requests with a member's key. */
+/** Sends requests with a member's key. */
 export type Caller = Pick<TestGateway, 'fetch'>;
 
 /** A short chat for the model `tiny`, with fields added or replaced. */
@@ -21,7 +21,7 @@ interface PostOptions extends Omit<RequestInit, 'headers'> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Posts JSON with Anna's key, unless the headers name another. */
+/** Posts JSON with Anna's key, unless the headers have another key. */
 export function post(
   gateway: Caller,
   body: unknown,
@@ -35,7 +35,7 @@ export function post(
   });
 }
 
-/** Status, error object and the header that tells clients whether to try again. */
+/** The status, the error object, and the header that tells clients whether to retry. */
 export async function failureOf(response: Response) {
   const { error } = (await response.json()) as ErrorBody;
   return { status: response.status, retry: response.headers.get('x-should-retry'), ...error };
@@ -49,7 +49,7 @@ export function eventsOf(text: string): string[] {
     .map((event) => event.slice('data: '.length));
 }
 
-/** The text that the chunks of a stream add up to. */
+/** The text of all chunks of a stream, joined. */
 export function textOf(text: string): string {
   const chunks = eventsOf(text).filter((event) => event !== '[DONE]');
   return chunks
@@ -58,13 +58,13 @@ export function textOf(text: string): string {
     .join('');
 }
 
-/** How many requests the caller has left in the window; to look is free. */
+/** The number of requests that the caller has left in the window; asking does not count as one. */
 export async function remaining(gateway: Caller): Promise<number> {
   const { headers } = await gateway.fetch('/v1/jobs');
   return Number(headers.get('x-ratelimit-remaining'));
 }
 
-/** Sends a request, and resolves once it has come in, while its answer is still to come. */
+/** Sends a request; resolves once the gateway has received it, before its answer. */
 export async function sent<Answer>(
   gateway: Caller,
   send: () => Answer,
@@ -75,7 +75,7 @@ export async function sent<Answer>(
   return { answer };
 }
 
-/** Does what the coordinator's command line would do, through the same socket. */
+/** Runs an operation as the coordinator's command line does, through the same socket. */
 export async function administer(
   gateway: Pick<TestGateway, 'dataDir'>,
   command: string,

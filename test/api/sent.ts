@@ -1,4 +1,4 @@
-/** Requests with a body, as they are sent. */
+/** Builds requests with a body. */
 import type { Sent } from './account-calls.js';
 
 export function json(path: string, body: unknown): Sent {

@@ -1,4 +1,6 @@
-/** Requests of several answers: `n`, lists of prompts, and both, however the local server is. */
+/**
+ * Requests for several answers: `n`, lists of prompts, and both, with every kind of local server.
+ */
 import { expect, it, onTestFinished } from 'vitest';
 import { OpenAI as LangChainCompletion } from '@langchain/openai';
 import { document, errorEvent, reply, stream } from '../support/fake-behaviours.js';
@@ -19,7 +21,7 @@ interface Completion {
   readonly usage?: Record<string, unknown> | null;
 }
 
-/** Says its prompt and its number, and counts a token a word. */
+/** Answers with its prompt and seed; counts one token a word. */
 const repeating: Behaviour = (request, response) => {
   const { prompt, seed, stream: isStream } = request.body;
   const text = `${JSON.stringify(prompt)} seed ${String(seed)}`;
@@ -45,7 +47,7 @@ it('each prompt and each answer is one request of the local server, and one choi
     [2, '"b" seed 7'],
     [3, '"b" seed 8'],
   ]);
-  // Each prompt is counted once, and every answer.
+  // The tokens of each prompt count once, those of each answer every time.
   expect(usage).toEqual({ prompt_tokens: 14, completion_tokens: 12, total_tokens: 26 });
   for (const { body } of fake.requests) {
     expect(body).toMatchObject({ model: 'tiny', echo: true });

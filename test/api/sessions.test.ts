@@ -22,12 +22,12 @@ beforeAll(async () => {
 
 afterAll(() => gateway.stop());
 
-/** One who can log in; the name is made from the address. */
+/** An admin with a password; the name is derived from the address. */
 async function addMember(email: string, to = gateway): Promise<{ readonly id: string }> {
   return to.admin('user.create', { email, name: null, admin: true, password: PASSWORD });
 }
 
-/** Each from an address of its own, unless told otherwise. */
+/** Each request comes from a different address by default. */
 async function send({ path, headers, ...init }: Sent, to = gateway): Promise<Response> {
   const from = { 'x-forwarded-for': `192.0.2.${(visitors = (visitors % 250) + 1)}` };
   const url = `${to.address}${path}`;
@@ -235,7 +235,7 @@ describe('logging in', () => {
   });
 });
 
-/** The statuses of so many wrong log-ins, one after the other. */
+/** The statuses of this many wrong log-ins, one after another. */
 async function guess(count: number, make: (n: number) => Sent): Promise<number[]> {
   const statuses: number[] = [];
   for (let n = 0; n < count; n++) statuses.push((await send(make(n))).status);
@@ -284,7 +284,7 @@ describe('guessing is slowed down', () => {
     const tried = statuses.filter((status) => status === 401).length;
     expect(statuses.filter((status) => status === 429)).toHaveLength(12 - tried);
     expect(tried).toBeGreaterThanOrEqual(5);
-    // A sixth may begin after 1 s, a seventh after 3, where the machine is that slow.
+    // On a slow machine a sixth attempt may begin after 1 s, and a seventh after 3 s.
     const seconds = (performance.now() - start) / 1_000;
     expect(tried).toBeLessThanOrEqual(5 + Math.floor(Math.log2(seconds + 1)));
   });

@@ -53,7 +53,7 @@ describe('the setup link', () => {
 
   it('of twenty who use it at once, one becomes a member', async () => {
     const fresh = await startFresh();
-    // Ten a minute from one address are looked at.
+    // Only ten a minute from one address are processed.
     const tries = Array.from({ length: 20 }, (_, n) => setUp(fresh, first(fresh.token, `N${n}`)));
     const statuses = (await Promise.all(tries)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 201)).toHaveLength(1);
@@ -89,7 +89,7 @@ describe('the setup link', () => {
     expect(second.token).not.toBe(fresh.token);
     expect((await setUp(second, first(second.token))).status).toBe(201);
     await second.coordinator.drain();
-    // As a crash would leave it.
+    // The file that a crash would leave.
     writeFileSync(fresh.file, 'http://old');
     const third = await startFresh(fresh.dataDir);
     expect(third.coordinator.setupLink).toBeNull();

@@ -7,7 +7,7 @@ import { chat, eventsOf, failureOf, post, sent } from './requests.js';
 import { modelsOf, openCircle, openClub } from './sharing-stage.js';
 import type { Circle, Friend, Home } from './sharing-stage.js';
 
-/** Four slots, of which the club may have some. */
+/** Four slots, of which the network may use this many. */
 async function openSlots(slots: number): Promise<{ circle: Circle; held: HeldModel }> {
   const held = await startHeldModel();
   const circle = await openCircle();
@@ -68,7 +68,7 @@ describe('slots', () => {
 
 const HOUR_MS = 3_600_000;
 
-/** Hours in UTC that begin and end this far from now. */
+/** Hours in UTC; `begin` and `end` are hours from now. */
 function hoursFromNow(begin: number, end: number): { hours: string; time_zone: string } {
   return { hours: `${clockIn(begin)}-${clockIn(end)}`, time_zone: 'UTC' };
 }
@@ -126,14 +126,14 @@ describe('hours', () => {
   });
 });
 
-/** The club may have answers of 50 tokens. */
+/** The network may get answers of at most 50 tokens. */
 async function openCapped(): Promise<{ circle: Circle; den: Home }> {
   const opened = await openClub();
   await opened.circle.share({ max_tokens: 50 });
   return opened;
 }
 
-/** What the local server is asked, and what the caller is told of it. */
+/** The `max_tokens` that the local server receives, and the one in the caller's answer header. */
 async function limitsOf(friend: Friend, { fake }: Home, fields: object) {
   const { status, headers } = await post(friend, chat(fields));
   expect(status).toBe(200);

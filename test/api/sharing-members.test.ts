@@ -99,7 +99,7 @@ describe('a member who is disabled', () => {
   });
 });
 
-/** The status with which a link is refused. */
+/** The HTTP status of a refused link. */
 async function refusalOf(address: string, token: string): Promise<number | undefined> {
   const { socket } = new RawAgent(address, token);
   return new Promise((done) => {

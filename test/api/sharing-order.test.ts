@@ -7,15 +7,15 @@ import { chat, post, sent } from './requests.js';
 import { openClub } from './sharing-stage.js';
 import type { Circle, Friend } from './sharing-stage.js';
 
-/** A chat whose request names who asked for it. */
+/** A chat whose text is its caller's name. */
 const by = ({ name }: Friend) => ({ messages: [{ role: 'user', content: name }] });
 
-/** Who asked for what the local server has seen, in its order. */
+/** The callers of the requests that the local server has received, in its order. */
 function askers({ server }: HeldModel): string[] {
   return server.requests.map(({ text }) => (text.includes('"Anna"') ? 'Anna' : 'Ben'));
 }
 
-/** Anna's only slot, which Ben may use, is taken by a call of Anna's until it is released. */
+/** A call of Anna's takes her only slot, which Ben may use too, until the test releases it. */
 async function openBusy(): Promise<{ circle: Circle; held: HeldModel; call: Promise<Response> }> {
   const held = await startHeldModel();
   const { circle } = await openClub({ services: [{ baseUrl: held.server.baseUrl, slots: 1 }] });

@@ -6,7 +6,7 @@ import { View } from './sharing-views.js';
 import { actions, beginnings, MEMBERS, OPENING } from './sharing-world.js';
 import type { Action } from './sharing-world.js';
 
-/** After each of them, every member looks at everything. */
+/** After each stage, every member checks everything. */
 const stage = array(actions, { minLength: 8, maxLength: 8 });
 
 const history = record({
@@ -20,7 +20,7 @@ async function live(stages: readonly (readonly Action[])[]): Promise<void> {
   try {
     for (const stage of stages) await pass(town, stage);
   } catch (error) {
-    // What was so at that moment is told beside what somebody was told, or got, of it.
+    // The facts of that moment are added to the report of what a member saw or got.
     const { message } = error as Error;
     throw new Error(`${message}\n\n${town.world.toString()}`, { cause: error });
   } finally {
@@ -34,13 +34,13 @@ async function pass(town: Town, stage: readonly Action[]): Promise<void> {
   expect(town.trespasses).toEqual([]);
 }
 
-/** The report of a failure has the seed; `{ seed, path }` beside `numRuns` runs it again. */
+/** The report of a failure contains the seed; to repeat it, add `{ seed, path }` to `numRuns`. */
 it('whatever members share, nobody sees or gets what the rule forbids', { timeout: 60_000 }, () =>
   assert(
     asyncProperty(history, ({ beginning, first, second }) =>
       live([[...OPENING, ...beginning, ...first], second]),
     ),
-    // Each run is a whole gateway: a failure is told as it is, and not made smaller.
+    // Each run needs a whole gateway, so failures are reported without shrinking.
     { numRuns: 3, endOnFailure: true, unbiased: true },
   ),
 );

@@ -1,4 +1,4 @@
-/** Members of one gateway, their machines, and what they let each other use. */
+/** Members of one gateway, their machines, and what they share with each other. */
 import type { ServiceConfig } from '@inference-gateway/agent/backends/backend';
 import type { AdminArgs } from '@inference-gateway/coordinator/operations/operations';
 import type { Config } from '@inference-gateway/coordinator/config/config';
@@ -10,9 +10,9 @@ import { startGateway } from '../support/gateway.js';
 import type { TestAgent, TestGateway } from '../support/gateway.js';
 import type { Caller } from './requests.js';
 
-/** A member who calls with a key of their own. */
+/** A member who calls with their own key. */
 export interface Friend extends Caller {
-  /** Public. */
+  /** The public name. */
   readonly name: string;
   readonly key: string;
   readonly enroll: (name: string) => Promise<string>;
@@ -24,20 +24,20 @@ export interface Home {
 }
 
 interface HomeOptions {
-  /** `den-pc` unless told otherwise. */
+  /** `den-pc` by default. */
   readonly name?: string;
-  /** Of the only service; `['tiny']` unless told otherwise. */
+  /** Of the only service; `['tiny']` by default. */
   readonly models?: readonly string[];
-  /** In place of one service of type `llm`; each speaks to the fake server. */
+  /** In place of one `llm` service; each uses the fake server. */
   readonly services?: readonly Partial<ServiceConfig>[];
-  /** Of the only service. */
+  /** Slots of the only service. */
   readonly slots?: number;
   readonly foreign?: boolean;
   readonly behaviour?: Behaviour;
   readonly routes?: Readonly<Record<string, unknown>>;
 }
 
-/** The name of the network in which everything happens. */
+/** The name of Anna's network. */
 export const CLUB = 'club';
 
 export class Circle {
@@ -51,7 +51,7 @@ export class Circle {
     this.ben = friendOf(gateway, 'Ben', gateway.ben);
   }
 
-  /** One more member, who is nobody's friend yet. */
+  /** A new member, without networks. */
   async newcomer(name: string): Promise<Friend> {
     const email = `${name.toLowerCase()}@example.org`;
     await this.gateway.admin('user.create', { email, name, admin: false, password: null });
@@ -59,13 +59,13 @@ export class Circle {
     return friendOf(this.gateway, name, { key, enroll: (pc) => this.#enroll(name, pc) });
   }
 
-  /** Another key of the member's. */
+  /** Creates another key of the member's. */
   async keyOf(member: string, scope: 'own' | 'any'): Promise<{ readonly key: string }> {
     const args = { user: member, name: `key-${scope}`, scope, expires_in_s: null };
     return this.gateway.admin('key.create', args);
   }
 
-  /** A machine with a local server behind it, online. */
+  /** An online machine with a local server. */
   async home(owner: Friend, options: HomeOptions = {}): Promise<Home> {
     const { name = 'den-pc', models = ['tiny'], slots = 4, foreign = true } = options;
     const { behaviour = answer({ text: `Hello from ${name}.` }), routes = {} } = options;
@@ -79,7 +79,7 @@ export class Circle {
     return { fake, agent: await this.gateway.startAgent({ name, owner: member, services }) };
   }
 
-  /** Anna's network, with these members beside her. */
+  /** Creates Anna's network with these members. */
   async found(...members: readonly Friend[]): Promise<void> {
     await this.gateway.admin('network.create', { name: CLUB, owner: 'Anna' });
     for (const member of members) await this.add(member);
@@ -93,7 +93,7 @@ export class Circle {
     await this.gateway.admin('network.remove', { network: CLUB, member: name });
   }
 
-  /** Shares all of Anna's `den-pc` with her network, except where a test says otherwise. */
+  /** Shares all of Anna's `den-pc` with her network; `change` replaces fields. */
   async share(change: Partial<AdminArgs<'provider.share'>> = {}): Promise<void> {
     await this.gateway.admin('provider.share', {
       provider: 'den-pc',
@@ -109,7 +109,7 @@ export class Circle {
     });
   }
 
-  /** Whatever is shared of the provider. */
+  /** Ends all shares of the provider. */
   async unshare(provider = 'den-pc'): Promise<void> {
     const unnamed = { service: null, model: null, network: null, user: null, share: null };
     await this.gateway.admin('provider.unshare', { provider, ...unnamed, all: true });
@@ -126,12 +126,12 @@ export class Circle {
   }
 }
 
-/** A provider that is not online is given up at once, unless a test says otherwise. */
+/** By default the gateway does not wait for a provider to reconnect. */
 export async function openCircle(settings: Partial<Config> = {}): Promise<Circle> {
   return new Circle(await startGateway({ reconnectWaitMs: 1, ...settings }));
 }
 
-/** Ben is in Anna's network, with which all of her `den-pc` is shared. */
+/** Ben is in Anna's network, and all of her `den-pc` is shared with it. */
 export async function openClub(
   home: HomeOptions = {},
   settings: Partial<Config> = {},
@@ -143,7 +143,7 @@ export async function openClub(
   return { circle, den };
 }
 
-/** The ids of the models that are online for the member. */
+/** The ids of the models that are online for this member. */
 export async function modelsOf(friend: Caller): Promise<string[]> {
   const response = await friend.fetch('/v1/models');
   const { data } = (await response.json()) as { data: { id: string }[] };

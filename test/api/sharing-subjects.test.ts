@@ -11,7 +11,7 @@ import { chat, failureOf, post } from './requests.js';
 import { modelsOf, openCircle, openClub } from './sharing-stage.js';
 import type { Circle, Friend } from './sharing-stage.js';
 
-/** What the member is told who asks for a model. */
+/** The error message for a member who asks for this model. */
 async function refusalOf(friend: Friend, model: string): Promise<string> {
   const refused = await failureOf(await post(friend, chat({ model })));
   expect(refused).toMatchObject({ status: 404, type: 'no_provider' });
@@ -113,7 +113,7 @@ describe('a service whose owner configured "foreign": false', () => {
 
 const asBen = ({ ben }: Circle) => ({ headers: { authorization: `Bearer ${ben.key}` } });
 
-/** Anna's machine speaks and draws, and the club may use it. */
+/** Anna's machine makes speech and images, and the network may use it. */
 async function openStudio(): Promise<Circle> {
   const circle = await openCircle();
   const voices = ['af_sky'];
@@ -125,7 +125,7 @@ async function openStudio(): Promise<Circle> {
   return circle;
 }
 
-/** The file is Ben's, and nobody else's. */
+/** The file belongs to Ben alone. */
 async function expectBens({ gateway, anna, ben }: Circle, url: string | null | undefined) {
   expect((await fetchAsset(url, ben.key)).status).toBe(200);
   expect((await fetchAsset(url, anna.key)).status).toBe(404);

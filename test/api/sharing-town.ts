@@ -21,7 +21,7 @@ import type { Action, Member, ProviderName, TownModel } from './sharing-world.js
 
 type Service = (typeof HELLO)['services'][number];
 
-/** More than all members can take at once: nobody waits for anybody. */
+/** More than all members can use at the same time, so no call waits. */
 const SLOTS = 256;
 export const VOICE = 'opal-singer';
 const SPEECH = tone(0.1);
@@ -30,7 +30,7 @@ const PICTURE = picture();
 export class Town {
   readonly world = new World();
   readonly friends = new Map<Member, Friend>();
-  /** Work that reached an agent and should not have. */
+  /** Work that reached an agent although it must not. */
   readonly trespasses: string[] = [];
   readonly #circle: Circle;
   readonly #tokens = new Map<ProviderName, string>();
@@ -62,13 +62,13 @@ export class Town {
     return friend;
   }
 
-  /** Carries out the action where it changes anything, in the world and live. */
+  /** Applies the action to the world and to the gateway, if it changes anything. */
   async act(action: Action): Promise<void> {
     if (!this.world.apply(action)) return;
     await this.#administer(action);
     if (action.kind !== 'disable' && action.kind !== 'enable') return;
     for (const provider of PROVIDERS.filter((one) => OWNERS[one] === action.member)) {
-      // The agent of a member who is enabled again comes back in its own time.
+      // The agent of a re-enabled member reconnects.
       if (action.kind === 'enable') await this.#connect(provider);
       else await this.#agents.get(provider)?.closed();
     }
@@ -118,7 +118,7 @@ export class Town {
     onEachOpen(agent, (open) => this.#serve(provider, agent, open));
   }
 
-  /** Nothing changes while work is under way: the world says at this moment what is right. */
+  /** Nothing changes while work is in progress, so the world's current state decides. */
   #serve(provider: ProviderName, agent: RawAgent, open: Open): void {
     const { name, own } = open.caller;
     const caller = MEMBERS.find((member) => member === name);
@@ -133,9 +133,9 @@ export class Town {
   }
 }
 
-/** A town in which every provider waits for its approval. */
+/** A town in which every provider waits for approval. */
 export async function openTown(): Promise<Town> {
-  // The shorter the leases, the more often the queue is looked through.
+  // With shorter leases the coordinator checks the queue more often.
   return new Town(await openCircle({ providerApproval: true, jobLeaseMs: 3_000 })).open();
 }
 

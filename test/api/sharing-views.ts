@@ -1,4 +1,4 @@
-/** What one member is shown and served at one moment, held against the world of the test. */
+/** Checks what one member sees and gets at one moment against the test's world. */
 import { expect } from 'vitest';
 import { silentWav } from '../support/sound.js';
 import { act, BATCHES, JOBS } from './job-calls.js';
@@ -53,7 +53,7 @@ export class View {
     }
   }
 
-  /** Lists hold exactly what is served to the member now. */
+  /** Lists contain exactly what the member can use now. */
   async #checkLists(): Promise<void> {
     const served = this.#served(() => true);
     const { data: rows } = listsOf(await this.#ask('/v1/models'));
@@ -91,13 +91,13 @@ export class View {
       expect(voices.status, `${this.#member} asks for voices`).toBe(isServed ? 200 : 404);
       if (isServed) expect(listsOf(voices).voices).toEqual([VOICE]);
     }
-    // Hints name what is near: a wrong letter asks for them.
+    // Error messages suggest similar names, so one wrong letter provokes a suggestion.
     const near = { ...model, id: `${id.slice(0, -1)}_` };
     this.#expectFailure(await this.#call(near), 404, 'model_not_found');
     if (type !== 'stt') await this.#checkJob(model);
   }
 
-  /** An answer's file is its caller's, and not the machine's owner's. */
+  /** The file of an answer belongs to the caller, not to the machine's owner. */
   async #checkAsset({ text }: Answer): Promise<void> {
     const url = (JSON.parse(text) as ImageList).data[0]?.url ?? '';
     const path = new URL(url).pathname;
@@ -134,7 +134,7 @@ export class View {
     expect((await act(this.#friend, `${path}/cancel`)).status).toBe(200);
   }
 
-  /** A job that may run does so; one that may not says why, and no more than that. */
+  /** A job that may run does; one that may not says why, and nothing more. */
   async #checkQueued(id: string, model: TownModel): Promise<void> {
     const path = `${JOBS}/${id}`;
     const { world } = this.#town;
@@ -170,7 +170,10 @@ export class View {
     expect(error.code).toMatch(code);
   }
 
-  /** Whatever is answered names nothing that the member may not know; `asked` is their own word. */
+  /**
+   * Fails if the answer names anything that the member may not know; `asked` are the member's own
+   * words.
+   */
   async #ask(path: string, init?: RequestInit, asked: readonly string[] = []): Promise<Answer> {
     const response = await this.#friend.fetch(path, init);
     const { status, headers } = response;
@@ -208,7 +211,7 @@ function toPost(body: object): RequestInit {
   return { method: 'POST', headers, body: JSON.stringify(body) };
 }
 
-/** What the tests look at in the lists. */
+/** The fields of the lists that the tests check. */
 interface Lists {
   readonly data: readonly { readonly id: string; readonly owned_by: string }[];
   readonly by_model: readonly { readonly model: string }[];

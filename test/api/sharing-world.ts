@@ -1,6 +1,6 @@
 /**
- * Who may use what, told naively: plain lists, and one question over them that is written without a
- * look at the gateway's own rule. What the gateway shows and routes is held against it.
+ * A naive model of who may use what: plain lists and one rule, written without looking at the
+ * gateway's own rule. Tests compare what the gateway shows and routes with it.
  */
 import { constantFrom, oneof, record, constant } from 'fast-check';
 import type { Arbitrary } from 'fast-check';
@@ -23,7 +23,7 @@ export interface TownModel {
   readonly provider: ProviderName;
   readonly service: string;
   readonly type: 'llm' | 'tts' | 'image' | 'stt';
-  /** False: its owner's machine takes no work of others. */
+  /** False: its owner's machine accepts no work of others. */
   readonly foreign: boolean;
 }
 
@@ -41,10 +41,10 @@ export const TOWN_MODELS: readonly TownModel[] = [
 export interface WorldShare {
   readonly kind: 'share';
   readonly provider: ProviderName;
-  /** Both null: all that it serves. */
+  /** If both are null: all that the provider serves. */
   readonly service: string | null;
   readonly model: string | null;
-  /** One of the two is null. */
+  /** Exactly one of the two is null. */
   readonly network: NetworkName | null;
   readonly user: Member | null;
 }
@@ -58,12 +58,12 @@ export type Action =
 
 export class World {
   readonly #shares = new Map<string, WorldShare>();
-  /** What is so now: `Ben in harbour`, `Anna blocks Ben`, `Ben is disabled`, `heron drains`. */
+  /** What is true now: `Ben in harbour`, `Anna blocks Ben`, `Ben is disabled`, `heron drains`. */
   readonly #facts = new Set<string>(
     NETWORKS.map((network) => `${FOUNDERS[network]} in ${network}`),
   );
 
-  /** Whether the member may know of the model, and have it once somebody is there to serve it. */
+  /** Whether the member may know the model, and use it while a provider is available. */
   mayUse(member: Member, { id, provider, service, foreign }: TownModel): boolean {
     const owner = OWNERS[provider];
     const isServed = this.is(`${provider} is approved`) && !this.is(`${owner} is disabled`);
@@ -79,7 +79,7 @@ export class World {
     });
   }
 
-  /** Whether it is served to the member now. */
+  /** Whether the member can use the model now. */
   serves(member: Member, model: TownModel): boolean {
     return this.mayUse(member, model) && !this.is(`${model.provider} drains`);
   }
@@ -88,7 +88,7 @@ export class World {
     return this.is(`${member} is disabled`);
   }
 
-  /** False if the action would change nothing, or is not allowed: it is not carried out. */
+  /** Applies the action; false if it would change nothing or is not allowed. */
   apply(action: Action): boolean {
     switch (action.kind) {
       case 'share':
@@ -122,7 +122,7 @@ export class World {
     return this.#facts.has(fact);
   }
 
-  /** All that is so, for whoever looks into a failure. */
+  /** All facts and shares, for the report of a failure. */
   toString(): string {
     const shares = [...this.#shares.values()].map((share) => JSON.stringify(share));
     return [...this.#facts, ...shares].join('\n');
@@ -154,7 +154,7 @@ const provider = constantFrom(...PROVIDERS);
 const network = constantFrom(...NETWORKS);
 const member = constantFrom(...MEMBERS);
 
-/** What of a provider is shared: all, one of its services, or one of its models. */
+/** What is shared: the whole provider, one of its services, or one of its models. */
 const subject = constantFrom(...TOWN_MODELS).chain(({ provider, service, id: model }) =>
   constantFrom(
     { provider, service: null, model: null },
@@ -175,12 +175,12 @@ const share = record({ subject, audience }).map(({ subject, audience }): WorldSh
 }));
 const join = record({ kind: constant('join' as const), network, member });
 
-/** With whom a town begins; the fourth provider waits for whoever approves it. */
+/** The providers that are approved at the beginning; the fourth waits for approval. */
 export const OPENING: readonly Action[] = (['willow', 'heron', 'falcon'] as const).map(
   (provider) => ({ kind: 'approve', provider }),
 );
 
-/** What makes a town in which there is something to see. */
+/** Actions that give a town enough shares and memberships to check. */
 export const beginnings: Arbitrary<Action> = oneof(share, join);
 
 export const actions: Arbitrary<Action> = oneof(

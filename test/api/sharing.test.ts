@@ -20,14 +20,16 @@ import { CLUB, modelsOf, openCircle, openClub } from './sharing-stage.js';
 import type { Circle, Friend } from './sharing-stage.js';
 import { connect, STOCK_CLIENTS } from './stock-clients.js';
 
-/** What a queued job is told that nobody may run any more. */
+/** The reason on a queued job that no provider may run any more. */
 const NO_MORE = 'No provider that you may use serves';
 
 async function statusOf(friend: Friend): Promise<number> {
   return (await post(friend, chat())).status;
 }
 
-/** What the member is told who asks for `tiny`, as a call and as a job. */
+/**
+ * The errors for a member who asks for `tiny`: as a call, as a job and as a look-up of the model.
+ */
 async function refusalsOf(friend: Friend) {
   const calls = [post(friend, chat()), submit(friend), friend.fetch('/v1/models/tiny')];
   return Promise.all(calls.map(async (call) => failureOf(await call)));
@@ -108,7 +110,7 @@ describe('a member who is added to a network', () => {
   });
 });
 
-/** Each of these ends what Ben may use of Anna's, and gives it back where it can. */
+/** Each of these ends Ben's use of Anna's provider; `undo` restores it if possible. */
 const ENDINGS: Readonly<
   Record<
     string,
@@ -195,7 +197,7 @@ describe('while a member’s work is under way', () => {
   });
 
   it('a retry of a job that failed for it fails again, until it is shared again', async () => {
-    // The shorter the leases, the more often queued jobs are looked after.
+    // With shorter leases the coordinator checks queued jobs more often.
     const { circle } = await openClub({}, { jobLeaseMs: 3_000 });
     await circle.gateway.admin('queue.pause', {});
     const { id } = await submitted(circle.ben);

@@ -1,4 +1,4 @@
-/** A machine without ffmpeg, whose whisper.cpp reads four formats: callers send all six. */
+/** A machine without ffmpeg, whose whisper.cpp reads four formats; callers send all six. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

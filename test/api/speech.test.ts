@@ -35,7 +35,7 @@ afterEach(() => {
   fake.requests.length = 0;
 });
 
-/** Sends the first half, and the rest when it is told to. */
+/** The local server sends the first half, and the rest when the test says so. */
 async function halfway(bytes: Buffer) {
   const half = bytes.length / 2;
   let local: ServerResponse | null = null;
@@ -84,7 +84,7 @@ describe('Response 200 is raw audio bytes', () => {
 
   it('and only the language and what else is asked of the model reaches it', async () => {
     const asked = { language: 'en-GB', speed: 1.5, async: false, response_format: null };
-    // To its end: its copy must not be stored after that of a later test.
+    // Reads to the end, so that its copy is not stored after one of a later test.
     await bytesOf(await speak(gateway, asked));
     expect(fake.lastRequest.body).toMatchObject({ language: 'en-GB', speed: 1.5 });
     expect(fake.lastRequest.body).not.toHaveProperty('async');
@@ -148,7 +148,7 @@ describe('bytes flow while they come', () => {
   });
 });
 
-/** An agent that passes on what its local server made, header and all. */
+/** An agent that forwards what its local server made without correcting the header. */
 async function connectCareless(own: TestGateway, bytes: Buffer): Promise<void> {
   const agent = await connectMediaAgent(own, { type: 'tts', name: 'den-pc' });
   answerAll(agent, ({ stream }) => agent.media(stream, [{ bytes }]));

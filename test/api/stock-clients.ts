@@ -1,20 +1,20 @@
-/** The versions of the stock client that must work unchanged: only base URL and key are set. */
+/** The versions of the stock client that must work unchanged; only base URL and key are set. */
 import OpenAI from 'openai';
 import OpenAI7 from 'openai-7';
 import type { TestGateway } from '../support/gateway.js';
 
 export type Sdk = typeof OpenAI;
 
-/** What these tests touch is the same in both; only the names of its types are not. */
+/** The parts that these tests use are the same in both; only names of types differ. */
 export const STOCK_CLIENTS: readonly { readonly version: string; readonly Sdk: Sdk }[] = [
   { version: 'openai 6.49.0', Sdk: OpenAI },
   { version: 'openai 7.55.0', Sdk: OpenAI7 as unknown as Sdk },
 ];
 
 interface ClientOptions {
-  /** Anna's, unless told otherwise. */
+  /** Anna's key by default. */
   readonly apiKey?: string;
-  /** Stock clients retry twice; these do not, unless told otherwise. */
+  /** Stock clients retry twice; these do not by default. */
   readonly maxRetries?: number;
   readonly baseURL?: string;
 }

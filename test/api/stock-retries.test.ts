@@ -14,7 +14,7 @@ const WINDOW_MS = 1_500;
 let gateway: TestGateway;
 let fake: FakeModelServer;
 
-/** Two requests in a second and a half, of which a test may use up both. */
+/** Two requests in 1.5 s; a test may use both up. */
 beforeEach(async () => {
   gateway = await startGateway({ rateLimitRequests: 2, rateLimitWindowMs: WINDOW_MS });
   fake = await startFakeOpenAi();
@@ -94,7 +94,7 @@ describe('what the clients go by', () => {
     const failure = await failureOf(response);
     expect(failure).toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
     expect(failure.message).toContain(`Try again in ${seconds} seconds.`);
-    // At these words LangChain gives up.
+    // LangChain does not retry if the message has one of these words.
     expect(failure.message).not.toMatch(/quota|billing/i);
   });
 

@@ -1,4 +1,4 @@
-/** Whole turns of a stock program: a tool is called, its result goes back, and the answer comes. */
+/** Whole turns of a stock program: the model calls a tool, gets its result, and answers. */
 import { createOpenAI } from '@ai-sdk/openai';
 import { HumanMessage, ToolMessage } from '@langchain/core/messages';
 import type { AIMessageChunk, BaseMessage } from '@langchain/core/messages';
@@ -23,7 +23,7 @@ interface City {
 const CITIES: readonly City[] = [{ city: 'Bern' }, { city: 'Zürich' }];
 const forecast = ({ city }: City): string => `sunny in ${city}`;
 const ANSWER = 'It is sunny in Bern and sunny in Zürich.';
-/** Of each request. */
+/** The usage of each request. */
 const USAGE = { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25 };
 
 const PARAMETERS = {
@@ -33,7 +33,7 @@ const PARAMETERS = {
 };
 const TOOL = { type: 'function', function: { name: 'weather', parameters: PARAMETERS } } as const;
 
-/** How a server writes its calls: whole, and as the pieces of a stream. */
+/** How a server writes tool calls: whole, and in the pieces of a stream. */
 interface Dialect {
   readonly whole: (args: City, index: number) => object;
   readonly pieces: (args: City, index: number) => object[];
@@ -58,14 +58,14 @@ const TIDY: Dialect = {
   ending: 'tool_calls',
 };
 
-/** Without index, id and type, with objects for arguments. */
+/** Without index, id and type, and with objects as arguments. */
 const LOOSE: Dialect = {
   whole: (args) => ({ function: { name: 'weather', arguments: args } }),
   pieces: (args) => [{ function: { name: 'weather', arguments: args } }],
   ending: 'stop',
 };
 
-/** Calls the tool for each city, and tells the weather once it has heard of it. */
+/** Calls the tool for each city; once it has the results, answers with the weather. */
 function weatherServer(dialect: Dialect, streams?: boolean): Behaviour {
   return (request, response) => {
     const results = resultsIn(request);
@@ -98,7 +98,7 @@ function resultsIn({ body }: FakeRequest): string[] {
 
 let gateway: TestGateway;
 let openai: FakeModelServer;
-/** Its plain calls are asked for as streams, and folded. */
+/** The agent sends its plain calls as streams and joins the chunks. */
 let ollama: FakeModelServer;
 
 beforeAll(async () => {
@@ -254,7 +254,7 @@ describe('the GPU stops where a program leaves:', () => {
   });
 });
 
-/** The tool, which notes what it is asked. */
+/** The tool; it records its arguments. */
 function weatherOf(asked: unknown[]): RunnableToolFunctionWithParse<City> {
   return {
     type: 'function',

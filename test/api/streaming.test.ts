@@ -31,7 +31,7 @@ async function setUpRaw(settings: Settings): Promise<{ gateway: TestGateway; age
   return { gateway, agent: await connectRawAgent(gateway.address, token) };
 }
 
-/** Accepts the next work and begins to answer it as a stream. */
+/** Accepts the next request and begins to answer it as a stream. */
 async function answering(agent: RawAgent): Promise<number> {
   const { stream } = await agent.nextOpen();
   agent.send({ t: 'HEAD', stream, status: 200, content_type: 'text/event-stream' });
@@ -205,7 +205,7 @@ describe('the coordinator forwards whole events only', () => {
     const open = await opening;
     const [half, rest] = [chunkOf('two').slice(0, 30), chunkOf('two').slice(30)];
     agent.data(stream, half);
-    // Two comments later the half event would have arrived long ago.
+    // After two keep-alive comments the half event would have arrived if it were forwarded.
     await until(() => open.text.split(': keep-alive').length > 2);
     expect(eventsOf(open.text)).toHaveLength(1);
     agent.data(stream, rest);

@@ -20,7 +20,7 @@ const PATH = '/v1/audio/transcriptions';
 
 let gateway: TestGateway;
 let fake: FakeMediaServer;
-/** A second machine, whose model has timestamps. */
+/** A second machine, whose model supports timestamps. */
 let timed: FakeMediaServer;
 let wav: Buffer<ArrayBuffer>;
 
@@ -45,7 +45,7 @@ beforeEach(() => {
 
 type Entry = readonly [string, string | Buffer<ArrayBuffer>];
 
-/** A form with its entries in this order; files are named and typed as nobody would. */
+/** A form with its entries in this order; files have unusual names and types. */
 function send(...entries: readonly Entry[]): Promise<Response> {
   const body = new FormData();
   for (const [name, value] of entries) {
@@ -58,7 +58,7 @@ function send(...entries: readonly Entry[]): Promise<Response> {
 const plain = (...fields: readonly Entry[]): Promise<Response> =>
   send(['model', 'plain'], ['file', wav], ...fields);
 
-/** A tenth of a second to either side, in the unit of `closeTo`. */
+/** A tolerance of 0.1 s in each direction, in the unit of `closeTo`. */
 const TENTH = -Math.log10(2 * 0.1);
 const duration = expect.closeTo(AUDIO_SECONDS, TENTH) as number;
 const usage = { type: 'duration', seconds: duration };

@@ -15,7 +15,7 @@ beforeAll(async () => {
   return served.stop;
 });
 
-/** Bodies with all that an endpoint requires but the model. */
+/** Bodies with everything that an endpoint requires except the model. */
 const JSON_ENDPOINTS = [
   ['/v1/audio/speech', 'tts', { input: 'x' }],
   ['/v1/images/generations', 'image', { prompt: 'x' }],

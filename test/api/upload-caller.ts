@@ -1,4 +1,4 @@
-/** Uploads written by hand over a raw socket, and what the gateway keeps of them on disk. */
+/** Uploads written by hand over a raw socket, and the number of files that the gateway spools. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RawCaller } from './raw-caller.js';
@@ -11,7 +11,7 @@ const HEAD =
 const TAIL = `\r\n--${BOUNDARY}--\r\n`;
 export const TRANSCRIPTIONS = '/v1/audio/transcriptions';
 
-/** Begins a transcription whose body is chunked, or of the announced length. */
+/** Begins a transcription; its body is chunked unless `bodyBytes` announces its length. */
 export function beginUpload(gateway: CalledGateway, bodyBytes?: number): RawCaller {
   return new RawCaller(gateway).head(`POST ${TRANSCRIPTIONS}`, {
     authorization: `Bearer ${gateway.anna.key}`,
@@ -22,23 +22,23 @@ export function beginUpload(gateway: CalledGateway, bodyBytes?: number): RawCall
   });
 }
 
-/** The whole body of a transcription with this file. */
+/** The complete body of a transcription with this file. */
 export function uploadBody(file: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(HEAD), file, Buffer.from(TAIL)]);
 }
 
-/** The body up to somewhere in the file. */
+/** The body up to the middle of the file. */
 export function halfBody(file: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(HEAD), file.subarray(0, file.length / 2)]);
 }
 
-/** One piece of a chunked body, in bytes. */
+/** One chunk of a chunked body, in bytes. */
 export function chunkOf(bytes: Uint8Array): Buffer {
   const size = Buffer.from(`${bytes.length.toString(16)}\r\n`);
   return Buffer.concat([size, bytes, Buffer.from('\r\n')]);
 }
 
-/** Files of uploads that lie on disk. */
+/** Number of uploaded files on disk. */
 export async function spooled(dataDir: string): Promise<number> {
   return (await readdir(join(dataDir, 'uploads'))).length;
 }

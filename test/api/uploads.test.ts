@@ -36,7 +36,7 @@ const TOO_LARGE = {
 
 let gateway: TestGateway;
 let fake: FakeMediaServer;
-/** Serves `tiny`, to chats alone. */
+/** Serves `tiny` for chats only. */
 let chat: FakeModelServer;
 
 beforeAll(async () => {
@@ -63,7 +63,7 @@ function transcribe(file: Buffer, init: RequestInit = {}, at = gateway): Promise
 const removed = (at = gateway) =>
   until(async () => (await spooled(at.dataDir)) === 0, { what: 'no file on disk' });
 
-/** The form of a transcription, as it is before it is compressed. */
+/** The form of a transcription before compression. */
 async function formOf(file: Buffer) {
   const body = new FormData();
   body.append('model', 'plain');
@@ -178,7 +178,7 @@ describe('up to 25 MB', () => {
   ])('one byte more, %s, is 413 within a second, and the connection ends', async (_, announced) => {
     const caller = beginUpload(gateway, announced);
     const whole = uploadBody(tooLarge);
-    // All but the end of the form: nobody may wait for it.
+    // All but the end of the form: the gateway must not wait for the end.
     const most = whole.subarray(0, whole.length - 20);
     caller.socket.write(announced === undefined ? chunkOf(most) : most);
     await until(() => caller.socket.writableLength === 0, { what: 'all to be sent' });
@@ -240,7 +240,7 @@ describe('a file lies on disk for as long as its call runs, and no longer:', () 
       services: services as typeof HELLO.services,
     });
     const body = Buffer.from(uploadBody(WAV).toString('latin1').replace('plain', 'm'), 'latin1');
-    // This agent never says that it stopped: after four calls no slot is free.
+    // This agent never reports that it stopped, so after four calls no slot is free.
     for (let i = 0; i < 20; i++) {
       const caller = beginUpload(own, body.length);
       await until(() => caller.socket.readyState === 'open');

@@ -22,7 +22,7 @@ beforeEach(() => fake.behave(answer()));
 const refusing = (status: number, message: string, fields: object = {}): Behaviour =>
   reply(status, { error: { message, ...fields } });
 
-/** What a local server may do to a request, and what the caller is told. */
+/** What a local server does with a request, and the error that the caller gets. */
 const UPSTREAM: readonly [string, Behaviour, object][] = [
   [
     'its 400 keeps its message',

@@ -17,11 +17,11 @@ let gateway: TestGateway;
 let keys: RunKey[];
 let servers: CountingServer[];
 let rows: MeteredRow[];
-/** What callers saw, by key and outcome. */
+/** Number of answers that callers saw, by key and outcome. */
 let seen: ReadonlyMap<string, number>;
 
 beforeAll(async () => {
-  // Many of its calls fail on purpose, and each is to be metered.
+  // Many calls fail on purpose, and each must be metered, so no circuit breaker may stay open.
   gateway = await openGateway({ breakerOpenMs: 0 });
   servers = await Promise.all(Array.from({ length: 4 }, () => startCountingServer()));
   const { anna, ben } = gateway;

@@ -25,7 +25,7 @@ afterEach(() => {
   fake.requests.length = 0;
 });
 
-/** The types of what is listed for Anna. */
+/** The service types in Anna's list of models. */
 async function typesOf(one: TestGateway): Promise<string[]> {
   const { data } = (await (await one.fetch('/v1/models')).json()) as {
     data: { service_type: string }[];

@@ -1,4 +1,6 @@
-/** A member at the dashboard: what a page of the gateway sends, with the cookie of its browser. */
+/**
+ * A member at the dashboard: sends requests as the gateway's pages do, with the browser's cookie.
+ */
 import type { TestGateway } from '../support/gateway.js';
 import { cookieOf, loggingIn, PASSWORD, SAME_ORIGIN } from './account-calls.js';
 import type { Caller } from './requests.js';
@@ -7,13 +9,13 @@ export interface Visitor extends Caller {
   readonly cookie: string;
 }
 
-/** Gives the member a password, and logs a browser in. */
+/** Sets the member's password and logs a browser in. */
 export async function visit(gateway: TestGateway, email: string): Promise<Visitor> {
   await gateway.admin('user.password', { member: email, password: PASSWORD });
   return visitAgain(gateway, email);
 }
 
-/** Another browser of a member who has been here. */
+/** Logs in another browser of a member who already has a password. */
 export async function visitAgain(
   gateway: TestGateway,
   email: string,
@@ -25,7 +27,7 @@ export async function visitAgain(
   return visitorWith(gateway, cookieOf(response));
 }
 
-/** Whoever holds this cookie. Paths of the API are those that a page calls for them. */
+/** A visitor with this cookie; `/v1/` paths become the console's paths, as on its pages. */
 export function visitorWith(gateway: Pick<TestGateway, 'address'>, cookie: string): Visitor {
   const fetchAs: Caller['fetch'] = (path, init = {}) => {
     const headers = new Headers(init.headers);

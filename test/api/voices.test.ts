@@ -9,7 +9,7 @@ import { failureOf, remaining } from './requests.js';
 
 const PATH = '/v1/audio/voices';
 
-/** The voices of the model `m`, for Anna or for whoever holds this key. */
+/** The voices of the model `m`, for Anna or for another key's member. */
 async function voicesOf(own: TestGateway, key = own.anna.key): Promise<unknown> {
   const headers = { authorization: `Bearer ${key}` };
   const response = await own.fetch(`${PATH}?model=m`, { headers });

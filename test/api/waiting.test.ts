@@ -16,7 +16,7 @@ async function setUp(settings: Settings, service: Partial<ServiceConfig> = {}) {
   const fake = await startFakeOpenAi();
   onTestFinished(() => fake.close());
   await gateway.startAgent({ services: [{ baseUrl: fake.baseUrl, slots: 1, ...service }] });
-  /** Takes a slot until the returned answer is finished. */
+  /** Takes a slot until the test finishes the returned answer. */
   const occupy = async () => {
     const held = new HeldAnswer();
     fake.once(held.behaviour);

@@ -158,7 +158,7 @@ describe('what is built', () => {
   });
 });
 
-/** How a file of such a type gets others from elsewhere. */
+/** How files of each type can load others from elsewhere. */
 const LOADS = [
   { type: 'text/css', how: /(?:@import|url\()\s*["']?(?:https?:)?\/\/[^)"']+/g },
   {
@@ -169,7 +169,7 @@ const LOADS = [
   { type: 'image/svg+xml', how: /(?:href|src)="(?:https?:)?\/\/[^"]+/g },
 ];
 
-/** What a browser needs before the page can draw anything: scripts and styles, less the icon. */
+/** The files that a browser needs before it can draw: scripts and styles, without the icon. */
 function shellOf(html: string): string[] {
   const tags = [...html.matchAll(/<(?:script|link)[^>]*>/g)].map(([tag]) => tag);
   const needed = tags.filter((tag) => /<script|rel="(?:stylesheet|modulepreload)"/.test(tag));

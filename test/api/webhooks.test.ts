@@ -1,4 +1,7 @@
-/** Webhooks: who hands in a job is told of its end, by a message that only the gateway can sign. */
+/**
+ * Webhooks: the gateway reports the end of a job to its submitter, in a message that only the
+ * gateway can sign.
+ */
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answer, reply } from '../support/fake-behaviours.js';
@@ -43,7 +46,7 @@ afterAll(async () => {
 
 const webhookTo = (path: string) => ({ url: `${receiver.origin}${path}`, secret: SECRET });
 
-/** The messages that came to this path, once there are so many, each checked by its signature. */
+/** The messages to this path, once there are `count`; checks the signature of each. */
 async function messages<Data>(path: string, count = 1): Promise<Told<Data>[]> {
   await until(() => receiver.to(path).length >= count);
   return receiver.to(path).map((request) => verified<Data>(request));
