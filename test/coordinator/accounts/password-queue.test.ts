@@ -7,7 +7,7 @@ import { ApiError } from '@inference-gateway/shared/errors';
 import { scryptSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 
-/** A hash that costs next to nothing: what is tested here is the line. */
+/** A cheap hash: this file tests the queue, not the hash. */
 function cheapHash(password: string): string {
   const salt = Buffer.from('0123456789abcdef');
   const hash = scryptSync(password, salt, 32, { cost: 2, blockSize: 1, parallelization: 1 });

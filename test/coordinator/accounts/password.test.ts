@@ -38,7 +38,7 @@ test('the parameters are those of the stored hash, whatever is used for new ones
   expect(await isPassword('another password', older)).toBe(false);
 });
 
-/** How long it takes to find a wrong password wrong. */
+/** The time to reject a wrong password. Unit: ms. */
 async function timed(hash: string | null): Promise<number> {
   const start = performance.now();
   expect(await isPassword('a wrong password', hash)).toBe(false);
@@ -47,7 +47,7 @@ async function timed(hash: string | null): Promise<number> {
 
 test('nobody’s password is wrong, and takes as long to find so', async () => {
   const [members, nobodys] = [await timed(stored), await timed(null)];
-  // Without the hash it would be less than a hundredth.
+  // Without hashing it would take less than a hundredth of the time.
   expect(nobodys).toBeGreaterThan(members / 4);
 });
 

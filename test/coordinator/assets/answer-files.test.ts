@@ -18,7 +18,7 @@ interface Setting extends Partial<AnswerFilesOptions> {
   readonly store?: Partial<Store>;
 }
 
-/** The files of one answer of Anna's, which are images unless told otherwise. */
+/** The files of one answer of Anna's, by default images. */
 async function answer({ store = {}, ...options }: Setting = {}) {
   const open = await openLibrary({ store });
   const files = new AnswerFiles({
@@ -194,7 +194,8 @@ describe('nothing is kept', () => {
     const end = open.files.end();
     if (kind === 'fault') expect(await end).toEqual({ fault: error });
     else await expect(end).rejects.toBe(error);
-    // The first may have its row all the same: it is left to the sweep. The others are drafts.
+    // The first file may have got its row before the error, so the sweep decides about it. The
+    // others are only drafts.
     await until(async () => (await filesBelow(open.dataDir)).length <= 1);
   });
 });

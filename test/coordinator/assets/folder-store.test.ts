@@ -30,7 +30,7 @@ describe('a draft', () => {
     const { files, folder } = await openFiles();
     const draft = files.draft();
     const pieces = Array.from({ length: 20 }, () => randomBytes(10_000));
-    // Nobody waits for the single pieces.
+    // The writes are not awaited one by one.
     for (const piece of pieces) void draft.write(piece);
     const whole = Buffer.concat(pieces);
     const sha256 = createHash('sha256').update(whole).digest('hex');

@@ -1,4 +1,4 @@
-/** Backups of a folder with assets, and archives that a test makes up or takes apart. */
+/** Backups of a folder with assets, and functions that build or change archives for tests. */
 import { createBackup } from '@inference-gateway/coordinator/backup/create-backup';
 import type { BackupRequest } from '@inference-gateway/coordinator/backup/create-backup';
 import type { ArchiveOutcome } from '@inference-gateway/coordinator/backup/write-archive';
@@ -12,7 +12,7 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const BLOCK = 512;
 const TYPES = { File: '0', Link: '1', SymbolicLink: '2', Directory: '5', FIFO: '6' } as const;
-/** Beyond it, eleven octal digits do not do. */
+/** The largest size that fits in eleven octal digits. */
 const MOST_OCTAL = 0o77777777777;
 
 export const NEVER: AbortSignal = new AbortController().signal;
@@ -22,7 +22,7 @@ export interface Entry {
   readonly bytes?: Buffer;
   readonly type?: keyof typeof TYPES;
   readonly linkpath?: string;
-  /** What the header says, where it lies. */
+  /** The size in the header, if it differs from the real one. */
   readonly size?: number;
 }
 
@@ -30,11 +30,11 @@ export interface Sample extends OpenLibrary {
   readonly assets: readonly Asset[];
   /** A folder for archives. */
   readonly folder: string;
-  /** Backs it up to `<folder>/<name>`, and returns the path. */
+  /** Backs the data folder up to `<folder>/<name>`, and returns the path. */
   readonly backUp: (name?: string) => Promise<string>;
 }
 
-/** A data folder in use, with three assets. */
+/** The data folder of an open library with three assets. */
 export async function sample(): Promise<Sample> {
   const open = await openLibrary();
   const assets: Asset[] = [];
@@ -56,7 +56,7 @@ export function back(
   return createBackup({ version: '1.2.3', onAsset: () => {}, signal: NEVER, ...request });
 }
 
-/** The entries of an archive in their order. */
+/** The entries of an archive, in order. */
 export async function entriesOf(file: string): Promise<Entry[]> {
   const raw = await readFile(file);
   const bytes = raw[0] === 0x1f ? gunzipSync(raw) : raw;
@@ -81,7 +81,7 @@ export async function archiveOf(file: string, entries: readonly Entry[]): Promis
   return file;
 }
 
-/** The same archive with other entries. */
+/** Writes a changed copy of the archive, and returns its path. */
 export async function change(
   file: string,
   edit: (entries: Entry[]) => readonly Entry[],
@@ -89,7 +89,7 @@ export async function change(
   return archiveOf(`${file}.changed.tar`, edit(await entriesOf(file)));
 }
 
-/** Its manifest, with these fields in place of its own. */
+/** Replaces these fields of the manifest. */
 export function withManifest(fields: object): (entries: Entry[]) => Entry[] {
   return (entries) =>
     entries.map((entry) => {
@@ -99,7 +99,7 @@ export function withManifest(fields: object): (entries: Entry[]) => Entry[] {
     });
 }
 
-/** As POSIX describes it, and GNU the sizes that POSIX has no room for. */
+/** POSIX's header; sizes that do not fit in it are written as GNU tar writes them. */
 function headerOf({ path, bytes, type = 'File', linkpath = '', size }: Entry): Buffer {
   const header = Buffer.alloc(BLOCK);
   const length = size ?? bytes?.length ?? 0;

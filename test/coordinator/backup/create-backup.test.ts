@@ -86,7 +86,7 @@ test('an asset that is deleted during the backup is told apart from a lost one',
   const outcome = await back({
     dataDir,
     output,
-    // The first asset has been archived; the deletion ends long before the next folder is listed.
+    // The first asset is archived by now; the deletion ends long before the next folder is listed.
     onAsset: () => {
       asset += 1;
       if (asset === 1) removeNow(deleted);
@@ -184,7 +184,7 @@ test('a folder that is missing, or that is named as the file, is told', async ()
   });
 });
 
-/** The assets in the order in which a backup meets them. */
+/** The assets in the order in which a backup reads them. */
 async function archiveOrder(files: FolderStore): Promise<[string, string, string]> {
   const ids: string[] = [];
   for await (const { id } of files.list()) ids.push(id);

@@ -31,7 +31,7 @@ test.each(['gateway.tar', 'gateway.tgz'])('%s is refused wherever it was cut off
   const { backUp } = await sample();
   const file = await backUp(name);
   const { length } = await readFile(file);
-  // The last 1,024 bytes of a tar are empty: without them nothing is lost.
+  // The last 1,024 bytes of a tar are empty, so each cut removes more than these.
   const cuts = [0.97, 0.7, 0.4, 0.1, 0.001, 0].map((part) => Math.floor(length * part));
   for (const cut of cuts) {
     await truncate(file, cut);
@@ -219,7 +219,7 @@ async function flip(file: string, start: string): Promise<string> {
   );
 }
 
-/** Another database, and a manifest that believes in it. */
+/** Replaces the database, and its size and hash in the manifest. */
 async function withDatabase(file: string, bytes: Buffer): Promise<string> {
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   return change(file, (entries) =>

@@ -18,7 +18,7 @@ function restore(file: string, dataDir: string, options: Options = {}) {
   return restoreBackup({ file, dataDir, ...usual, ...options });
 }
 
-/** A backup, and a place for a data folder in a folder of its own. */
+/** A backup, and a path for a new data folder inside an empty folder. */
 async function prepared(): Promise<Sample & { file: string; parent: string; place: string }> {
   const made = await sample();
   const parent = join(made.folder, 'restored');

@@ -101,7 +101,7 @@ test('prune counts with --dry-run, deletes with --yes, and asks for one of them'
     database_bytes: expect.any(Number),
     dry_run: false,
   });
-  // Whoever asks for both has not decided yet.
+  // If both are given, --dry-run wins.
   expect(await folder.json('prune --yes --dry-run')).toMatchObject({ dry_run: true });
   expect(assets.asked.map(({ dryRun }) => dryRun)).toEqual([true, false, true]);
   for (const { now } of assets.asked) expect(now).toBeGreaterThanOrEqual(before);

@@ -33,7 +33,7 @@ test.each([
       const file = join(folder, `${i}.tar`);
       const args = ['backup', '-o', file, '--data', dataDir, '--json'];
       const { code, stdout, stderr } = await runCoordinator(args);
-      // The keeper has the folder's lock, and no socket.
+      // The keeper holds the folder's lock, but has no admin socket.
       expect({ code, stderr }).toEqual({
         code: 0,
         stderr: expect.stringMatching(/^The backup is whole, .*\n$/),
@@ -122,7 +122,7 @@ function run(...args: string[]) {
 
 interface Prepared {
   readonly dataDir: string;
-  /** For archives, and empty. */
+  /** An empty folder for archives. */
   readonly folder: string;
   readonly memberId: string;
 }
@@ -135,7 +135,7 @@ async function prepared(): Promise<Prepared> {
   return { dataDir, folder: await temporaryFolder(), memberId };
 }
 
-/** A backup of half a gigabyte of nothing, which has begun. */
+/** A running backup of half a gigabyte, most of it zeros. */
 async function longBackup() {
   const { dataDir, folder } = await prepared();
   await mkdir(join(largeFile(dataDir), '..'), { recursive: true });

@@ -3,7 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { dataFolder } from './data-folder.js';
 import { PROMPT, WHERE, claim, fail, fillWithJobs, finish, submitBatch } from './jobs-in-store.js';
 
-/** Anna's batch of four, of which one has succeeded, one has failed and one runs; Ben's of one. */
+/**
+ * Anna's batch of four jobs: one processed, one failed, one running, one queued. Ben's batch has
+ * one job.
+ */
 async function fill(store: Store) {
   const { anna, ben, provider } = await fillWithJobs(store);
   const annas = await submitBatch(store, anna, { label: 'evening', count: 4 });
@@ -87,7 +90,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
   test('what is no batch is neither shown nor canceled', async () => {
     const folder = await dataFolder();
     const { annas } = await prepare(folder, fill);
-    // A job's id is none of a batch.
+    // A job's id is not a batch's id.
     for (const verb of ['show', 'cancel']) {
       const run = await folder.alone(`batch ${verb} ${annas.jobs[0]}`);
       expect(run).toMatchObject({ code: 3, stdout: '' });

@@ -1,4 +1,4 @@
-/** The commands that scripts rely on are there, explain themselves, and are each run by a test. */
+/** The commands that scripts rely on exist, explain themselves, and are each run by a test. */
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ import { dataFolder } from './data-folder.js';
 
 const LEAVES = leafCommands('gateway-coordinator');
 
-/** Called exactly so by others: a name that is here never changes. */
+/** Scripts call these names, so a name in this list never changes. */
 const FIXED = Object.entries({
   start: '',
   user: 'create list show disable enable',
@@ -89,7 +89,7 @@ function optionsOf(name: string): string[] {
   return leaf?.command.options.flatMap(({ long }) => long ?? []) ?? [];
 }
 
-/** Where each command is but listed, nothing shows that it does what it says. */
+/** Files that only list commands do not test what a command does. */
 const LISTS = ['refusals.ts', 'exit-codes.test.ts', 'commands.test.ts', 'command-tree.ts'];
 
 async function commandLinesOfTests(): Promise<string> {
@@ -99,7 +99,7 @@ async function commandLinesOfTests(): Promise<string> {
     (name) => name.endsWith('.ts') && !LISTS.some((one) => name.endsWith(one)),
   );
   const text = files.map((name) => readFileSync(`${root}/${name}`, 'utf8')).join('\n');
-  // What a test is called runs nothing.
+  // The title of a test runs nothing.
   return text.replaceAll(/^ *(test|describe)\(.*/gm, '');
 }
 

@@ -1,4 +1,4 @@
-/** A data folder for the commands of one test, with what they have in common. */
+/** A data folder, and functions that run commands on it, for one test. */
 import { join } from 'node:path';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { runAlone, runCoordinator } from './run-coordinator.js';
@@ -6,16 +6,13 @@ import type { Run, RunOptions } from './run-coordinator.js';
 
 export interface DataFolder {
   readonly path: string;
-  /**
-   * Runs a command, given as it is typed, on this folder, in a process of its own if it has an
-   * input or a script.
-   */
+  /** Runs a command line on this folder, in its own process if it has an input or a script. */
   run(command: string, options?: RunOptions): Promise<Run>;
-  /** Runs a command in a process of its own, for tests of what that does. */
+  /** Runs a command in its own process, for tests of the process itself. */
   alone(command: string, options?: RunOptions): Promise<Run>;
   /** Runs a command that must succeed, and returns what it printed. */
   output(command: string, options?: RunOptions): Promise<string>;
-  /** The same for a command that prints JSON. */
+  /** Runs a command that must succeed, with `--json`, and returns what it printed, parsed. */
   json(command: string): Promise<unknown>;
 }
 

@@ -10,7 +10,7 @@ import { dataFolder } from './data-folder.js';
 import { runAlone, startCoordinatorProcess } from './run-coordinator.js';
 import type { StartedCoordinator } from './run-coordinator.js';
 
-/** What is to be pasted, as it stands on stderr. */
+/** The commands that the demo prints on stderr for users to paste. */
 interface Told {
   readonly agent: string;
   readonly curl: string;
@@ -28,7 +28,7 @@ async function told(started: StartedCoordinator): Promise<Told> {
   return { agent, curl, keyFile: /\$\(cat (\S+)\)/.exec(curl)?.[1] ?? '' };
 }
 
-/** With the address and the password that are printed. */
+/** Logs in with the printed address and password; returns the session's member. */
 async function whoLogsIn({ address, stderr }: StartedCoordinator): Promise<unknown> {
   const said = (name: string): string | undefined =>
     new RegExp(`^  ${name} +(\\S+)$`, 'm').exec(stderr())?.[1];
@@ -51,7 +51,7 @@ async function programFolder(): Promise<string> {
   return folder;
 }
 
-/** Pastes it into a shell; whatever it starts ends with the test. */
+/** Pastes a command into a shell; its processes end with the test. */
 function paste(command: string, path: string): { readonly output: () => string } {
   const env = { PATH: `${path}:${process.env['PATH'] ?? ''}` };
   const shell = spawn('sh', ['-c', command], { env, detached: true });

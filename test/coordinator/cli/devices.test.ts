@@ -11,7 +11,7 @@ import { fillWithPeople } from './people-in-store.js';
 const CODE = 'BCDF-GHJK';
 const MINUTE_MS = 60_000;
 
-/** Anna and Ben, and two machines that wait: one of many words, and one of few. */
+/** Anna and Ben, and two waiting machines: one with a name and a host, one without. */
 async function fillWithDevices(store: Store): Promise<void> {
   await fillWithPeople(store);
   await ask(store, { userCode: CODE, name: 'attic-pc', host: 'tower' });
@@ -92,7 +92,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
       ['device approve ZZZZ-ZZZZ --owner anna --yes', 3, left(4)],
       ['device approve ZZZZ-ZZZZ --owner anna', 3, left(3)],
       ['device deny ZZZZ-ZZZZ', 3, left(2)],
-      // What can be no code is no guess.
+      // A text that cannot be a code does not count as a wrong code.
       ['device deny ABCD-EFGH', 2, "'ABCD-EFGH' can be no code"],
       ['device deny ZZZZ-ZZZZ', 3, left(1)],
       ['device deny ZZZZ-ZZZZ', 3, 'wait 15 minutes before the next one'],

@@ -155,7 +155,7 @@ test.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
     };
     const stopped = await looked();
     expect(stopped.find(({ id }) => id === 'free_space')).toMatchObject(expected);
-    // SQLite cannot read its log now, which is no reason to restore a backup.
+    // SQLite cannot read its log on a full disk; that is no reason to restore a backup.
     const database = stopped.find(({ id }) => id === 'database');
     expect(database?.advice ?? 'read').toMatch(/^read$|Free space first/);
     await disk.empty();
@@ -164,7 +164,7 @@ test.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
     const running = await looked();
     expect(running.find(({ id }) => id === 'free_space')).toMatchObject(expected);
     execFileSync('/bin/sh', ['-c', expected.freeable[0]?.command ?? '']);
-    // The whole disk is small; but the coordinator can write again.
+    // The disk is too small to pass, but the coordinator can write again.
     expect(failed(await looked())).toEqual(['free_space']);
   },
 );
@@ -312,7 +312,7 @@ interface Check {
   readonly advice: string | null;
 }
 
-/** Serves until the test ends. Returns its origin. */
+/** Serves until the test ends; returns the server's origin. */
 async function startServer(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));

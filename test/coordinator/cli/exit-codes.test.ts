@@ -1,7 +1,7 @@
 /**
- * Every exit code of every command. What needs more than one command is told elsewhere: 1 by
- * doctor.test.ts and backup.test.ts, 9 by doctor, assets, restore and migrate.test.ts, and 130 by
- * backup.test.ts and test/e2e.
+ * Every exit code of every command. Codes that take more than one command are tested elsewhere: 1
+ * in doctor.test.ts and backup.test.ts, 9 in doctor, assets, restore and migrate.test.ts, and 130
+ * in backup.test.ts and test/e2e.
  */
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import { openDatabase } from '@inference-gateway/coordinator/store/sqlite/engine/database';
@@ -22,9 +22,9 @@ import { serveAdminOn } from './running-admin.js';
 const PROGRAM = 'gateway-coordinator';
 const LEAVES = leafCommands(PROGRAM);
 
-/** They need no data, or make it. */
+/** Commands that need no data, or create it. */
 const NEED_NO_DATA = ['start', 'user create', 'restore', 'doctor', 'version', 'complete'];
-/** Of these, those to which the version of the tables matters all the same. */
+/** Those of them to which the version of the tables matters all the same. */
 const READ_TABLES = ['start', 'user create'];
 
 test('whatever is left out, unknown or too much exits 2, in every command', async () => {
@@ -88,7 +88,7 @@ test('a folder without data exits 3, and a newer database 10, whatever the comma
       });
     }
     if (!READ_TABLES.includes(leaf.name) && !needsData) continue;
-    // It copies them, and who restores the copy is told.
+    // A backup copies the newer tables; restore reports their version.
     if (leaf.name === 'backup') continue;
     const { code, stderr } = await on(newer);
     expect({ name: leaf.name, code }, stderr).toEqual({ name: leaf.name, code: 10 });
@@ -125,7 +125,7 @@ test.each([
 ])("another user's %s exits 4, whatever is asked of it", async (_, prepare) => {
   const folder = await dataFolder();
   await prepare(folder);
-  // Root may open everything: its test gives that up first.
+  // Root may open everything, so a test that runs as root changes to another user first.
   await chmod(folder.path, process.getuid?.() === 0 ? 0o700 : 0o000);
   onTestFinished(() => chmod(folder.path, 0o700));
   const file = new URL('../../support/as-nobody.js', import.meta.url);
@@ -144,7 +144,7 @@ test.each([
 test('a coordinator that does not answer exits 8', async () => {
   const folder = await dataFolder();
   await mkdir(folder.path, { mode: 0o700 });
-  // It reads, so that it notices the end of whoever asked, and says nothing.
+  // It reads, so that it notices when the caller hangs up, but never answers.
   const silent = createServer((socket) => void socket.resume());
   await new Promise<void>((done) => silent.listen(join(folder.path, 'admin.sock'), done));
   onTestFinished(() => void silent.close());
@@ -154,7 +154,7 @@ test('a coordinator that does not answer exits 8', async () => {
   expect(stderr).toContain('no answer on');
 });
 
-/** As it stands in the help, but for the folder that it names. */
+/** The words of the help's example, without its data folder. */
 function exampleWords(line: string): string[] {
   return line.replace(/ --data \S+/, '').split(' ');
 }
@@ -170,7 +170,7 @@ async function makeNewer(folder: DataFolder): Promise<void> {
   database.close();
 }
 
-/** All of them in one process; PASSWORD and SHORT stand for files. */
+/** Runs all of them in one process; PASSWORD and SHORT are names of files. */
 async function expectExits(folder: DataFolder, failures: readonly Failure[]): Promise<void> {
   const files = { PASSWORD: 'correct horse battery', SHORT: 'eleven-char' };
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder.path, name), text);

@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
 import type { DataFolder } from './data-folder.js';
 
-/** A command, its exit code, and a part of what it says. */
+/** A command, its exit code, and a part of its message. */
 export type Failure = readonly [command: string, code: number, reason: string];
 
-/** Each command fails as told, and prints no data. */
+/** Each command fails with the given code and message, and prints no data. */
 export async function expectFailures(
   folder: DataFolder,
   failures: readonly Failure[],

@@ -1,4 +1,4 @@
-/** A store with jobs in every state, for the commands of an administrator. */
+/** A store with jobs in every state, for an administrator's commands. */
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type {
   Asset,
@@ -15,9 +15,9 @@ import { createMember, createProvider, newAsset } from '../../store/store-rows.j
 import type { DataFolder } from './data-folder.js';
 import { serveAdminOn } from './running-admin.js';
 
-/** What no command may ever print. */
+/** No command may ever print this. */
 export const PROMPT = 'a prompt that is nobody else’s business';
-/** It holds every claim. */
+/** The link that holds every claim. */
 export const LINK = 'session';
 export const ANSWER = 'an answer that is nobody else’s business';
 
@@ -31,13 +31,13 @@ const USAGE = {
   firstByteMs: null,
 };
 
-/** Anna's, but for the canceled one; the oldest first. */
+/** All jobs are Anna's except the canceled one; oldest first. */
 export interface Jobs {
   readonly anna: Member;
   readonly ben: Member;
-  /** Ben's. */
+  /** Ben's provider. */
   readonly provider: Provider;
-  /** A spoken text, with one file. */
+  /** A speech job with one file. */
   readonly processed: Job;
   readonly asset: Asset;
   readonly failed: Job;
@@ -62,7 +62,7 @@ export async function fillWithJobs(store: Store): Promise<Jobs> {
   return { anna, ben, provider, processed, asset, failed, canceled, running, queued };
 }
 
-/** The member's job; a later one than all before it. */
+/** Submits a job of the member's, later than all earlier ones. */
 export async function submit(
   store: Store,
   { id }: Member,
@@ -76,7 +76,7 @@ export async function submit(
   return outcome.value;
 }
 
-/** A batch of the member's chats; returns its id and those of its jobs. */
+/** Submits a batch of chats; returns its id and those of its jobs. */
 export async function submitBatch(
   store: Store,
   { id }: Member,
@@ -91,7 +91,7 @@ export async function submitBatch(
   return { id: outcome.value.id, jobs: detail?.jobs.map((job) => job.id) ?? [] };
 }
 
-/** The provider takes the job; returns the claim. */
+/** Claims the job for the provider; returns the claim's id. */
 export async function claim(
   store: Store,
   { id: jobId }: Pick<Job, 'id'>,
@@ -113,7 +113,7 @@ export async function claim(
   return claimId;
 }
 
-/** Ends a run well: with files, or with an answer. */
+/** Ends a run successfully: with files, or with an answer. */
 export async function finish(
   store: Store,
   claimId: string,
@@ -128,7 +128,7 @@ export async function finish(
   if (outcome.kind !== 'stored') throw new Error(`not stored: ${outcome.kind}`);
 }
 
-/** Ends a run badly; a job that may be tried again waits out its back-off. */
+/** Ends a run with a failure; a retryable job waits out its back-off. */
 export async function fail(store: Store, claimId: string, retryable: boolean): Promise<void> {
   const message = 'The model server of den-pc failed.';
   const error = { message, type: 'upstream_error', code: 'provider_error', param: null } as const;
@@ -153,14 +153,14 @@ function newItem(item: Partial<NewJobItem> = {}): NewJobItem {
   return { endpoint: 'chat', model: 'llama-3.1-8b', needs: NO_NEEDS, body, ...item };
 }
 
-/** Ids sort by their millisecond: within one, the order would be by chance. */
+/** Ids sort by millisecond; within one millisecond their order is random. */
 async function laterThan(at: number): Promise<void> {
   while (Date.now() <= at) await new Promise(setImmediate);
 }
 
 type Prepare = <T>(folder: DataFolder, fill: (store: Store) => Promise<T>) => Promise<T>;
 
-/** Fills the folder, and leaves it to the commands to open it. */
+/** Fills the folder and closes it, so that commands open it themselves. */
 export async function prepareStopped<T>(
   { path }: DataFolder,
   fill: (store: Store) => Promise<T>,
@@ -171,7 +171,7 @@ export async function prepareStopped<T>(
   return filled;
 }
 
-/** The two ways in which a command is carried out; both must tell and do the same. */
+/** The two ways to run a command; both must print and do the same. */
 export const WHERE: readonly (readonly [string, Prepare])[] = [
   ['without a coordinator', prepareStopped],
   ['beside a running one', async ({ path }, fill) => fill((await serveAdminOn(path)).store)],

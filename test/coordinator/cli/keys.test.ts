@@ -186,7 +186,7 @@ async function filesThatHold(folder: string, text: string): Promise<string[]> {
   return found;
 }
 
-/** A key with a prefix of zeros that has expired long ago. */
+/** A key with a prefix of zeros that expired long ago. */
 async function addExpiredKey(dataDir: string, name = 'old'): Promise<void> {
   const store = await openStore(dataDir);
   const anna = await store.findMember('anna');

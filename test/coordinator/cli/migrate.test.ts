@@ -88,7 +88,7 @@ test('a folder without data, and a file that is no database, are told', async ()
   expect(stderr).toMatch(/^error: cannot read the database in .*\n$/);
 });
 
-/** A data folder of the program before the last migration. */
+/** A data folder without the last migration. */
 async function olderFolder(): Promise<DataFolder> {
   const [folder, older] = [await dataFolder(), await temporaryFolder()];
   for (const name of migrationNames().slice(0, -1)) {

@@ -8,9 +8,9 @@ import { addProvider, online } from './providers-in-store.js';
 import { serveAdminOn } from './running-admin.js';
 
 interface Machines {
-  /** Anna's; Ben may use its one model, a little and always. */
+  /** Anna's; Ben may use its one model at all hours, with at most 500 tokens an answer. */
   readonly den: Provider;
-  /** Ben's own. */
+  /** Ben's own provider. */
   readonly attic: Provider;
 }
 

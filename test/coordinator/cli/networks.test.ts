@@ -8,14 +8,14 @@ import { WHERE } from './jobs-in-store.js';
 import { addProvider } from './providers-in-store.js';
 
 interface Work {
-  /** Anna's, shared with the network. */
+  /** Anna's provider, shared with the network. */
   readonly provider: Provider;
   readonly ben: Member;
   readonly networkId: string;
   readonly shareId: string;
 }
 
-/** Anna has the network `work`, with Ben in it. */
+/** Anna owns the network `work`, and Ben is in it. */
 async function fill(store: Store): Promise<Work> {
   const provider = await addProvider(store, 'anna', { name: 'den-pc' });
   const ben = await createMember(store, 'ben');

@@ -1,4 +1,4 @@
-/** A store with two members and what is theirs, for the commands of an administrator. */
+/** A store with two members and their belongings, for an administrator's commands. */
 import type {
   Member,
   MemberSession,
@@ -21,7 +21,7 @@ export interface People {
   readonly ben: Member;
   /** Anna's `den-pc`. */
   readonly provider: Provider;
-  /** Two of Anna's, and one of Ben's; the oldest first. */
+  /** Two of Anna's and one of Ben's; oldest first. */
   readonly sessions: readonly MemberSession[];
 }
 

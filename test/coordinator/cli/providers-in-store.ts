@@ -1,4 +1,4 @@
-/** A store with providers, for the commands of an administrator. */
+/** A store with providers, for an administrator's commands. */
 import type { ProviderView } from '@inference-gateway/coordinator/core/routing/links';
 import type { Provider, Store } from '@inference-gateway/coordinator/store/port';
 import {
@@ -12,7 +12,7 @@ import {
   serve,
 } from '../../store/store-rows.js';
 
-/** A machine of a member, who is made where there is none of that name. */
+/** Enrolls a machine; creates the owner if there is no such member. */
 export async function addProvider(
   store: Store,
   owner: string,
@@ -29,7 +29,7 @@ export async function addProvider(
   return enrolled;
 }
 
-/** As links see it while its agent is connected. */
+/** The provider as the links show it while its agent is connected. */
 export function online(provider: Provider, accepts: 'all' | 'own' = 'all'): ProviderView {
   return {
     providerId: provider.id,

@@ -37,9 +37,9 @@ test('a join token lasts an hour where nobody says otherwise', async () => {
 });
 
 interface Machines {
-  /** Anna's, which drains. */
+  /** Anna's, draining. */
   readonly den: Provider;
-  /** Of Ben, who is disabled, and approved by nobody. */
+  /** Ben's; Ben is disabled, and the provider is not approved. */
   readonly attic: Provider;
 }
 

@@ -8,7 +8,7 @@ import { WHERE, claim, fail, fillWithJobs, prepareStopped } from './jobs-in-stor
 import { startCoordinatorProcess } from './run-coordinator.js';
 import { serveAdminOn } from './running-admin.js';
 
-/** One job of Anna's waits out a back-off, and one runs. */
+/** One job of Anna's waits for its retry, and one runs. */
 async function fillWithStuck(store: Store) {
   const jobs = await fillWithJobs(store);
   await fail(store, await claim(store, jobs.queued, jobs.provider), true);
@@ -26,7 +26,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
       processing: 1,
       oldest_queued_at: queued.queuedAt,
       last_tick_at: null,
-      // Jobs wait, and no dispatcher has ever ticked here.
+      // A job waits, and no dispatcher has ever ticked on this folder.
       worker_stalled: true,
       by_model: [
         {

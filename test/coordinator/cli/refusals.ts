@@ -1,4 +1,4 @@
-/** What commands refuse for what there is, or is not: a folder, and a row for each refusal. */
+/** What commands refuse depending on the data: a folder, and a row for each refusal. */
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import {
   createJoinToken,
@@ -13,11 +13,14 @@ import { addProvider } from './providers-in-store.js';
 
 export interface Refused {
   readonly ids: Readonly<Record<'canceled' | 'queued' | 'used' | 'revoked', string>>;
-  /** Which two keys have. */
+  /** Two keys have this prefix. */
   readonly prefix: string;
 }
 
-/** Anna has two machines, keys, `friends` with Ben in it, and blocks Carl; Ben has a machine. */
+/**
+ * Anna has two machines, keys and the network `friends` with Ben in it, and blocks Carl. Ben has a
+ * machine and the network `work`.
+ */
 export async function fillForRefusals(store: Store): Promise<Refused> {
   const { anna, ben, canceled, queued } = await fillWithJobs(store);
   const carl = await createMember(store, 'carl');
@@ -48,7 +51,7 @@ export async function fillForRefusals(store: Store): Promise<Refused> {
   };
 }
 
-/** Exit 3, for each thing that each command names. */
+/** Exit code 3, for each thing that each command names. */
 export const UNKNOWN: readonly Failure[] = [
   ...[
     'user show nobody',
@@ -123,7 +126,7 @@ export const UNKNOWN: readonly Failure[] = [
   ['user password anna --password-file /nowhere', 3, 'cannot read /nowhere'],
 ];
 
-/** Exit 7: what is taken, ambiguous, over, or so already. */
+/** Exit code 7: already taken, ambiguous, ended, or nothing to change. */
 export function conflicts({ ids, prefix }: Refused): readonly Failure[] {
   return [
     ['user create --email ANNA@example.org', 7, 'exists already'],
@@ -177,7 +180,7 @@ export function conflicts({ ids, prefix }: Refused): readonly Failure[] {
   ];
 }
 
-/** Exit 2, beside what the command line itself finds wrong. */
+/** Exit code 2, for what the operation finds wrong, not the parser of the command line. */
 export const WRONG: readonly Failure[] = [
   ...[
     'key revoke anna/laptop',

@@ -135,7 +135,7 @@ function withoutAsset(backUp: Sample['backUp'], id: string): Promise<string> {
   );
 }
 
-/** What a command that must succeed prints. */
+/** The output of a command that must succeed. */
 async function output(args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await runCoordinator(args);
   if (code !== 0) throw new Error(`"${args.join(' ')}" exited ${code}: ${stderr}`);

@@ -1,4 +1,4 @@
-/** The real `gateway-coordinator` as a process of its own. */
+/** Runs the real `gateway-coordinator`. */
 import type { ChildProcess } from 'node:child_process';
 import { runProgram, startProgram } from '../../support/program.js';
 import { runCommand } from '../../support/run-command.js';
@@ -12,7 +12,7 @@ export function runCoordinator(args: readonly string[], options?: RunOptions): P
   return runCommand('gateway-coordinator', args, options);
 }
 
-/** Runs a command to its end in a process of its own. */
+/** Runs a command to its end in its own process. */
 export function runAlone(args: readonly string[], options?: RunOptions): Promise<Run> {
   return runProgram('gateway-coordinator', args, options);
 }
@@ -22,11 +22,11 @@ export interface StartedCoordinator {
   readonly address: string;
   readonly stdout: () => string;
   readonly stderr: () => string;
-  /** Waits for its end and returns its exit code. */
+  /** Waits for the end of the process and returns its exit code. */
   readonly ended: () => Promise<number | null>;
 }
 
-/** Runs `start` on a free port and waits until it is ready; it is killed with the test. */
+/** Runs `start` on a free port and waits until it is ready; the test's end kills it. */
 export async function startCoordinatorProcess(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},

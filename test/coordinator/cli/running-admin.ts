@@ -1,6 +1,6 @@
 /**
- * The admin socket of a coordinator in this process, over a real store, with links, files and a
- * dispatcher that a test makes up.
+ * The admin socket of a coordinator in this process, with a real store, and with links, files and
+ * job actions that a test controls.
  */
 import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import type { ServerFacts } from '@inference-gateway/coordinator/operations/operation';
@@ -52,10 +52,10 @@ export async function serveAdminOn(
   return { store, links, assets, jobActions };
 }
 
-/** Providers are online when a test says so; what was asked of their links is recorded. */
+/** Providers are online if the test says so; requests to their links are recorded. */
 class MadeUpLinks implements Links, AdminLinks {
   readonly online = new Map<string, ProviderView>();
-  /** Whoever serves any model. */
+  /** The candidates for every model. */
   served: readonly Candidate[] = [];
   readonly asked: string[] = [];
 
@@ -100,7 +100,7 @@ class MadeUpLinks implements Links, AdminLinks {
   }
 }
 
-/** As a provider's link shows it while it serves `SERVICE`, with a call under way. */
+/** A provider as its link shows it while it serves `SERVICE` and has a call in progress. */
 export function onlineView({ id: providerId, ...provider }: Provider): ProviderView {
   const { ownerId, ownerName, name, createdAt } = provider;
   return {
@@ -128,7 +128,7 @@ export function onlineView({ id: providerId, ...provider }: Provider): ProviderV
   };
 }
 
-/** Files are as a test says; what was asked to be deleted is recorded. */
+/** Faults are as the test says; deletions are recorded. */
 class MadeUpAssets implements AdminAssets {
   checked = 0;
   faults: AssetFault[] = [];
@@ -152,11 +152,11 @@ class MadeUpAssets implements AdminAssets {
 
 interface MadeUpActions extends JobActions {
   lastTickAt: number | null;
-  /** Members in whose name something was asked; an administrator acts in nobody's. */
+  /** The members in whose name actions were requested; null for an administrator. */
   readonly askedFor: (string | null)[];
 }
 
-/** Does what an idle one does, and says of every queued job what a running dispatcher would. */
+/** Acts as without a coordinator, but explains queued jobs as a running dispatcher does. */
 function madeUpActions(store: Store): MadeUpActions {
   const idle = createOfflineJobs(store, LIMITS, SYSTEM_CLOCK);
   const askedFor: (string | null)[] = [];

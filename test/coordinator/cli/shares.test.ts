@@ -8,11 +8,11 @@ import { addProvider } from './providers-in-store.js';
 
 interface Machine {
   readonly provider: Provider;
-  /** All of it, with Anna's friends. */
+  /** The share of the whole provider with Anna's friends. */
   readonly shareId: string;
 }
 
-/** Anna has a machine and friends, and Carl knows nobody. */
+/** Anna has a machine and the network `friends`; Carl is in no network. */
 async function fill(store: Store): Promise<Machine> {
   const provider = await addProvider(store, 'anna', { name: 'den-pc' });
   await createMember(store, 'carl');
@@ -44,7 +44,7 @@ describe.each(WHERE)('%s', (_, prepare) => {
         'Shared: model llama-3.1-8b of anna/den-pc with the network friends ' +
         '(2 slots, 500 tokens, 22:00-07:00 Europe/Berlin).\n',
     });
-    // The same again takes the new caps, and stays the share that it was.
+    // Sharing again changes the caps of the existing share.
     const again = 'provider share anna/den-pc --model llama-3.1-8b --network friends --slots 3';
     expect(await folder.output(again)).toBe(model);
     const service = await folder.output('provider share den-pc --service llm-1 --user carl');

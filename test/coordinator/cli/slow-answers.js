@@ -1,4 +1,4 @@
-/** The program with a second of patience, in place of a minute, for a running coordinator. */
+/** The program with a timeout of 1 s instead of a minute for a running coordinator. */
 import http from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 

@@ -8,7 +8,7 @@ import { serveAdminOn } from './running-admin.js';
 
 const DAY_MS = 86_400_000;
 
-/** With 5 calls of Anna's, 2 of them today, and one of Ben's that no provider took. */
+/** A store with 5 calls of Anna's, 2 of them today, and one of Ben's that no provider took. */
 interface Used {
   readonly anna: Member;
   readonly keyId: string;

@@ -1,6 +1,6 @@
 /**
- * Two users on one machine: the service's, to whom the data folder belongs, and root, who
- * administers it. Only root can play both, so where the tests run as another user they are skipped.
+ * Two users on one machine: the service's user, who owns the data folder, and root, who administers
+ * it. Only root can run as both, so other users skip these tests.
  */
 import {
   chmod,
@@ -24,9 +24,9 @@ const AS_SERVICE = {
 };
 
 interface Stage {
-  /** Of the service's user, in a folder that is root's. */
+  /** Owned by the service's user, inside a folder of root's. */
   readonly data: string;
-  /** Only root looks into it. */
+  /** Only root can read it. */
   readonly vault: string;
   readonly asRoot: (command: string) => Promise<Run>;
   readonly asService: (command: string) => Promise<Run>;
@@ -54,7 +54,7 @@ async function succeed(running: Promise<Run>): Promise<string> {
   return stdout.trimEnd();
 }
 
-/** What is in the folder, and is not the service's alone. */
+/** The files in the folder that others than the service's user own or can read. */
 async function strangeFiles(folder: string): Promise<string[]> {
   const names = ['.', ...(await readdir(folder, { recursive: true }))];
   const described = names.map(async (name) => {
@@ -65,7 +65,7 @@ async function strangeFiles(folder: string): Promise<string[]> {
   return (await Promise.all(described)).flat();
 }
 
-/** A write-ahead log that SQLite removes between two looks. */
+/** SQLite may remove its write-ahead log between `readdir` and `lstat`. */
 const GONE = { uid: SERVICE, gid: SERVICE, mode: 0o600 };
 
 describe.runIf(process.getuid?.() === 0)('root and the user of the service', () => {
@@ -88,7 +88,7 @@ describe.runIf(process.getuid?.() === 0)('root and the user of the service', () 
       expect(await strangeFiles(data), command).toEqual([]);
     }
     expect(await lstat(join(vault, 'gateway.tar'))).toMatchObject({ uid: 0, mode: 0o100_600 });
-    // Who typed is written down as who they are.
+    // The audit log names the user who typed the command.
     expect(await succeed(asRoot('audit list --action key'))).toContain('cli:root');
     await succeed(asService('queue resume'));
 
@@ -148,7 +148,7 @@ describe.runIf(process.getuid?.() === 0)('root and the user of the service', () 
       expect((await run(`restore ${file} --yes`)).code).toBe(7);
       running.process.kill('SIGTERM');
       await running.ended();
-      // Elsewhere than in the folder, whose contents are exchanged.
+      // A copy outside the data folder, because the restore replaces the folder's contents.
       const kept = join(archives, 'before-restore-kept.tar');
       await writeFile(kept, await readFile(file), { mode: 0o600 });
       if (who === 'asService') await chown(kept, SERVICE, SERVICE);
@@ -156,14 +156,14 @@ describe.runIf(process.getuid?.() === 0)('root and the user of the service', () 
       expect((await run(`restore ${kept}`)).code).toBe(2);
       const restored = await run(`restore ${kept} --yes`);
       expect(restored.code, restored.stderr).toBe(0);
-      // The folder above is root's: what lay there is in the data folder itself.
+      // The folder above is root's, so the old contents are moved into the data folder itself.
       const [, aside = ''] = /What lay in .* is in (.*) now\./.exec(restored.stderr) ?? [];
       expect(aside).toMatch(new RegExp(`^${data}/before-restore-\\d{4}-`));
       expect(await readdir(aside)).toContain('gateway.db');
       expect(await strangeFiles(data)).toEqual([]);
       const users = await succeed(stage.asService('user list'));
       expect([users.includes('anna'), users.includes('ben')]).toEqual([true, false]);
-      // Again, over what the first one has left; and it serves.
+      // A second restore over the result of the first works too, and the coordinator starts.
       expect((await run(`restore ${kept} --yes`)).code).toBe(0);
       const again = await startCoordinatorProcess(['--data', data]);
       await succeed(stage.asService('user list'));

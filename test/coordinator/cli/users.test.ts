@@ -270,7 +270,7 @@ function passwordHashes({ path }: DataFolder): (string | null)[] {
   }
 }
 
-/** An independent reading of the form in which passwords are kept. */
+/** Checks a stored password hash independently of the gateway's code. */
 function verifies(password: string, stored: string | null | undefined): boolean {
   const match = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/.exec(stored ?? '');
   const [, ln = '', r = '', p = '', salt = '', hash = ''] = match ?? [];

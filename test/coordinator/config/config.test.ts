@@ -171,7 +171,7 @@ describe('what is wrong', () => {
     ['GATEWAY_ASYNC_ENABLED', '1'],
     ['GATEWAY_WEBHOOK_PRIVATE', '0'],
     ['GATEWAY_JOB_MAX_ATTEMPTS', '0'],
-    // A timer that is set to more than 24 days fires at once.
+    // Node's timers fire at once if they are set to more than 24 days.
     ['GATEWAY_JOB_FILM_DEADLINE_S', '2592000'],
     ['GATEWAY_MAX_QUEUED', '0'],
   ])('is %s=%s', (name, value) => {

@@ -1,4 +1,4 @@
-/** What the demo draws and hums: of a seed alone, in files that other programs can read. */
+/** The demo's pictures and sounds: they depend only on a seed, and other programs can read them. */
 import { drawLandscape, encodePng } from '@inference-gateway/coordinator/demo/answers/landscape';
 import { chords, hum, wordSeconds } from '@inference-gateway/coordinator/demo/answers/sound';
 import { Random, seedOf } from '@inference-gateway/coordinator/demo/random';

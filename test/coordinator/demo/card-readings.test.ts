@@ -16,7 +16,7 @@ test.each(MACHINES)('the cards of $name tell what such cards can, busy or not', 
     const [rest, work] = [cardReading.parse(idle[index]), cardReading.parse(busy[index])];
     expect(work.use_percent).toBeGreaterThan(rest.use_percent ?? 100);
     expect(work.memory_used_mib).toBeLessThan(gpu.vram_mib ?? Infinity);
-    // Apple tells neither.
+    // Apple's cards report neither.
     expect(work.temperature_c === null).toBe(gpu.vendor === 'Apple');
     expect(work.power_watts === null).toBe(gpu.vendor === 'Apple');
   }

@@ -1,4 +1,4 @@
-/** One demo, alive for the whole file: what its dashboard would show, asked as a caller asks. */
+/** One demo for the whole file: what its dashboard shows, read as a caller. */
 import { startCoordinator } from '@inference-gateway/coordinator/coordinator';
 import type { Coordinator } from '@inference-gateway/coordinator/coordinator';
 import { loadConfig } from '@inference-gateway/coordinator/config/config';
@@ -68,7 +68,7 @@ async function models(): Promise<readonly ListedModel[]> {
   return (await get<{ data: readonly ListedModel[] }>('/v1/models')).data;
 }
 
-/** The machines that are there have dialed in. */
+/** Waits until the online machines have connected. */
 async function machinesOnline(): Promise<readonly ListedModel[]> {
   return until(async () => {
     const listed = await models();
@@ -85,7 +85,7 @@ describe('a demo', () => {
     const ids = (await machinesOnline()).map(({ id }) => id);
     expect(ids).toContain('llama-3.1-8b-instruct');
     expect(ids).toContain('whisper-large-v3-turbo');
-    // Of the machine that is offline.
+    // A model of the offline machine.
     expect(ids).not.toContain('mistral-small-24b-instruct');
   });
 

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 
 const WORD = { word: 'Hi', start: 0, end: 0.4 };
 const SEGMENT = { id: 0, start: 0, end: 0.4, text: 'Hi', avg_logprob: -0.2 };
-/** With what OpenAI's own segments hold beside it. */
+/** With the other fields of OpenAI's segments. */
 const FILLED = {
   ...SEGMENT,
   seek: 0,

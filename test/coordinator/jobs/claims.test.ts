@@ -1,4 +1,4 @@
-/** Claims on their way to a run, and what may overtake them. */
+/** Claims on their way to a run, and the events that may overtake them. */
 import {
   bodyBudget,
   MAX_ANSWER_BYTES,
@@ -124,7 +124,7 @@ it('a run that was lost and found again has no second deadline', async () => {
   const stopped: string[] = [];
   const found = await runs.resume({ ...claimed, runDeadline: null }, DEN, 'continue');
   if (found.action === 'discard') throw new Error('discarded');
-  // It began long ago.
+  // It started more than a minute ago.
   expect(Date.now() - (claimed.job.startedAt ?? 0)).toBeGreaterThan(60_000);
   found.begin({ ...EXCHANGE, cancel: (code) => void stopped.push(code) });
   await until(() => stopped.length > 0);

@@ -1,4 +1,7 @@
-/** Freed slots are offered to jobs where there may be any, and the store is not asked in vain. */
+/**
+ * The dispatcher offers freed slots to jobs if there may be any, and otherwise does not ask the
+ * store.
+ */
 import type { Links } from '@inference-gateway/coordinator/core/routing/links';
 import { Budget } from '@inference-gateway/coordinator/core/usage/budget';
 import { Dispatcher } from '@inference-gateway/coordinator/jobs/dispatcher';
@@ -18,12 +21,12 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 const logger = createLogger('silent');
 const HOUR_MS = 3_600_000;
 
-/** A dispatcher over an empty queue, and how often its rounds have asked the store. */
+/** A dispatcher with an empty queue, and a count of its rounds that asked the store. */
 async function stage() {
   const opened = await openStore(await temporaryFolder());
   let asked = 0;
   const laneHeads: Store['laneHeads'] = (perLane) => {
-    // Upkeep looks at one of each lane; a round at as many as there are slots.
+    // Upkeep asks for one job of each lane, a round for as many as there are free slots.
     if (perLane === FREE) asked += 1;
     return opened.laneHeads(perLane);
   };
@@ -64,7 +67,7 @@ it('slots that synchronous calls free are offered to nobody while nothing is que
     free();
     await turn();
   }
-  // The tick of each second looks all the same.
+  // The tick of each second asks all the same.
   expect(asked() - before).toBeLessThanOrEqual(1);
   dispatcher.wake();
   await until(() => asked() > before);

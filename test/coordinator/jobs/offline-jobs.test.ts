@@ -43,7 +43,7 @@ test('a retry beyond the limit of the queue is refused', async () => {
   const { canceled, failed } = await fillWithJobs(store);
   const narrow = createOfflineJobs(store, { jobs: 1, bytes: 1_000_000 }, SYSTEM_CLOCK);
   expect(await narrow.retry(failed.id, null)).toMatchObject({ kind: 'queue_full', limit: 'jobs' });
-  // Ben's own queue is empty.
+  // Ben has nothing queued.
   expect(await narrow.retry(canceled.id, null)).toMatchObject({ kind: 'queued' });
   expect(jobActions.lastTickAt).toBeNull();
 });

@@ -1,4 +1,4 @@
-/** What the upkeep of the queue does while the database is slow, or takes nothing. */
+/** The queue's upkeep while the database is slow, or refuses to write. */
 import { Upkeep } from '@inference-gateway/coordinator/jobs/upkeep';
 import type { UpkeepParts } from '@inference-gateway/coordinator/jobs/upkeep';
 import { DATABASE_FILE, openStore } from '@inference-gateway/coordinator/store/open';
@@ -30,9 +30,9 @@ let folder: string;
 let store: Store;
 let anna: string;
 let den: string;
-/** What has passed since the start, by either clock. */
+/** Time since the start on both clocks. Unit: ms. */
 let passedMs: number;
-/** What happens while the store is asked whether the queue is paused. */
+/** Runs while upkeep asks the store whether the queue is paused. */
 let onAsked: () => Promise<void>;
 
 beforeEach(async () => {
@@ -42,13 +42,13 @@ beforeEach(async () => {
   anna = (await createMember(store, 'anna')).id;
   await store.startNode(NOW);
   den = (await createProvider(store, { ownerId: anna })).id;
-  // Her machine is there, so that no job ends for want of one.
+  // Anna's machine is online, so no job expires for lack of a provider.
   await serve(store, den);
   passedMs = 0;
   onAsked = NOTHING;
 });
 
-/** What this process knows itself: no link of the machine. */
+/** What this process knows: the machine's owner, but no link of the machine. */
 const LINKED_ELSEWHERE: UpkeepParts['links'] = {
   candidates: () => [],
   shared: (id) => (id === den ? { ownerId: anna, closed: false, shares: [] } : null),
@@ -80,7 +80,7 @@ async function ticks(upkeep: Upkeep, forMs: number, stepMs = TICK_MS): Promise<v
   }
 }
 
-/** A claim whose lease begins now. */
+/** A claimed job whose lease begins now. */
 async function startRunning(upkeep: Upkeep) {
   await upkeep.tick();
   return runningJob(store, anna, { claim: { leaseUntil: NOW + passedMs + LEASE_MS } });
@@ -122,7 +122,7 @@ it('a database that stood still in a tick has let nobody renew: nothing is swept
   onAsked = async () => void (await stalled);
   passedMs += SWEPT_WITHIN_MS;
   const tick = upkeep.tick();
-  // The ticker goes on meanwhile.
+  // The ticker continues during the stall.
   for (let ms = 0; ms < 2 * LEASE_MS; ms += TICK_MS) {
     passedMs += TICK_MS;
     void upkeep.tick();
@@ -187,7 +187,7 @@ it('old jobs are deleted some at a time, and the queue is looked after between',
 
 it('single requests and audit entries go by their own retention, some at a time', async () => {
   const HOUR_MS = 3_600_000;
-  // The audit log has the machine's own clock.
+  // The audit log uses the machine's real clock.
   const startMs = Date.now() - NOW;
   const old = Array.from({ length: 2_500 }, (_, i) => ({ ...usageRow(i), at: NOW + startMs }));
   const young = { ...usageRow(9_999), at: NOW + startMs + HOUR_MS };
@@ -197,7 +197,7 @@ it('single requests and audit entries go by their own retention, some at a time'
   await Promise.all(Array.from({ length: 2_297 }, () => store.recordAudit(entry)));
   const usageRows = async () =>
     (await store.recentUsage({ memberId: anna, limit: 10_000, after: null })).length;
-  // With those of the member, of the join token and of the provider.
+  // Including the entries of the member, the join token and the provider.
   const everything = { since: null, action: null, actor: null, subjectId: null, limit: 10_000 };
   const auditRows = async () => (await store.listAudit(everything)).length;
   const sums = () => store.usageStats({ by: 'day', since: null, memberId: null });

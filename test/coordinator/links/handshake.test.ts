@@ -10,7 +10,7 @@ import type { TestGateway } from '../../support/gateway.js';
 import { connectRawAgent, DOCUMENT, HELLO, RawAgent } from '../../support/raw-agent.js';
 import { until } from '../../support/until.js';
 
-/** Asks for an upgrade by hand and returns the refusal. */
+/** Requests an upgrade by hand, and returns the refusal. */
 function askUpgrade(
   gateway: TestGateway,
   headers: Record<string, string>,

@@ -10,7 +10,7 @@ let gateway: TestGateway;
 let hostile: RawAgent;
 let honest: RawAgent;
 
-/** The hostile agent serves `bad`, the honest one serves `m`; both have one owner. */
+/** The hostile agent serves `bad`, the honest one `m`; both have the same owner. */
 beforeEach(async () => {
   gateway = await startGateway();
   const services = structuredClone(HELLO.services);
@@ -25,7 +25,7 @@ const ask = (model: string) =>
     messages: [{ role: 'user', content: 'hello' }],
   });
 
-/** The session of the hostile agent has ended with this code, and everybody else is served. */
+/** The hostile agent's link closed with this code, and the honest agent still serves. */
 async function expectOnlyItsOwnEnd(code: number): Promise<void> {
   expect(await hostile.closed()).toBe(code);
   const call = ask('m');
@@ -105,14 +105,14 @@ describe('only the session of an agent ends that sends', () => {
   });
 });
 
-/** A whole event that fills a frame. */
+/** An event that fills a whole frame. */
 const EVENT = `data: {"x":"${'y'.repeat(65_000)}"}\n\n`;
 
 function sendLongControl(agent: RawAgent): void {
   agent.sendText(JSON.stringify({ t: 'ACCEPT', stream: 1, padding: 'x'.repeat(70_000) }));
 }
 
-/** The name is part of the reason, which a close frame has room for up to 123 bytes. */
+/** The name is part of the close reason, which has room for at most 123 bytes. */
 function sendLongName(agent: RawAgent): void {
   const headers = { ['€'.repeat(200)]: 5 };
   agent.sendText(JSON.stringify({ t: 'HEAD', stream: 1, status: 200, content_type: 'x', headers }));

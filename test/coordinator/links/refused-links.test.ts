@@ -1,4 +1,4 @@
-/** A token is looked up before HELLO: what happens to its provider in between holds, too. */
+/** The token is looked up before HELLO: changes to its provider in between must count too. */
 import { expect, it } from 'vitest';
 import { modelsOf } from '../../api/sharing-stage.js';
 import { startGateway } from '../../support/gateway.js';
@@ -8,13 +8,13 @@ import { until } from '../../support/until.js';
 
 const NAME = 'den-pc';
 
-/** Admitted by its token, and silent so far. */
+/** Accepted by its token; has not sent HELLO yet. */
 async function admitted(gateway: TestGateway): Promise<RawAgent> {
   const token = await gateway.anna.enroll(NAME);
   return new RawAgent(gateway.address, token).opened();
 }
 
-/** Has another machine take the provider's place; returns the token of that one. */
+/** Enrolls another machine in the provider's place; returns its token. */
 async function replace(gateway: TestGateway): Promise<string> {
   const asked = { owner: 'Anna', name: null, expires_in_s: 60, replace: NAME };
   const { token } = await gateway.admin('token.create', asked);
@@ -63,11 +63,11 @@ it('nor is one that is removed while an earlier link is asked whether it still l
   const gateway = await startGateway({ reconnectWaitMs: 1 });
   const token = await gateway.anna.enroll(NAME);
   const first = await connectRawAgent(gateway.address, token, { instance_id: 'first' });
-  // It reads nothing, and so answers no ping.
+  // It reads nothing, so it answers no ping.
   first.socket.pause();
   const second = await new RawAgent(gateway.address, token).opened();
   second.send({ ...HELLO, instance_id: 'second' });
-  // Its SERVICES are read after its HELLO: a link that is not welcomed yet is told that they came.
+  // Its SERVICES are processed after its HELLO: SERVICES_OK is sent even before WELCOME.
   second.send({ t: 'SERVICES', rev: 2, services: HELLO.services });
   await second.first('SERVICES_OK');
   await gateway.admin('provider.remove', { provider: NAME });

@@ -1,4 +1,4 @@
-/** What an agent hears of the claims that it brought, in which order. */
+/** The messages that an agent gets about the claims that it resumes, and their order. */
 import { AgentLink } from '@inference-gateway/coordinator/links/agent-link';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import type { CoordinatorMessage } from '@inference-gateway/shared/protocol/messages';
@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { WebSocket } from 'ws';
 import { HELLO } from '../../support/raw-agent.js';
 
-/** Keeps what is sent to it. */
+/** Keeps the messages sent to it. */
 class OpenSocket extends EventEmitter {
   readonly OPEN = 1;
   readonly readyState = 1;

@@ -12,7 +12,7 @@ function useOf(serviceId: string, kind: 'sync' | 'job', shareId: string | null =
   return { serviceId, kind, shareId, slots: 1 };
 }
 
-/** Slots left of the first service, with these taken. */
+/** Free slots of the first service while these are taken. */
 function left(
   services: readonly AdvertisedService[],
   taken: readonly (readonly [string, 'sync' | 'job'])[],

@@ -20,7 +20,7 @@ function serviceOf(...ids: string[]): AdvertisedService {
   return { service_id: 'llm-1', service_type: 'llm', slots: 4, models };
 }
 
-/** The candidate as it stands. */
+/** The candidate with its current track record. */
 function at(now: number, id = 'm'): Choice {
   const service = serviceOf(id);
   const model = advertisedModel({ id, loaded: false });
@@ -111,10 +111,10 @@ describe('what was measured', () => {
   });
 
   it('takes into account what else the card did, and whether the model was loaded', () => {
-    // The agent says that it is not loaded: what it takes is its loading.
+    // The agent reports that the model is not loaded, so the time counts as loading time.
     answered(0, 2_000);
     expect(at(1).pace).toMatchObject({ loadMs: 2_000, firstByteMs: null });
-    // It has just answered, whatever the last list says; one other call took half the card.
+    // It has just answered, so it counts as loaded; one other call used half the card.
     answered(1_000, 500);
     expect(at(1_001).pace).toMatchObject({ loadMs: 2_000, firstByteMs: 250, tokensPerSecond: 100 });
   });

@@ -1,4 +1,4 @@
-/** What an agent is told while the coordinator cannot look up its token. */
+/** The answer to an agent while the coordinator cannot look up its token. */
 import { LinkServer } from '@inference-gateway/coordinator/links/link-server';
 import { Registry } from '@inference-gateway/coordinator/links/registry';
 import { newSecret } from '@inference-gateway/shared/ids';

@@ -17,7 +17,7 @@ const SECONDS = 3.37;
 const TONE = toneSource(SECONDS);
 const NO_INDEX = ['-write_xing', '0', '-id3v2_version', '0'];
 
-/** Looks like frames of MP3 and stands within a tag, whose length is 3 × 128² + 13 × 128 + 64. */
+/** Looks like MP3 frames but is inside a tag, whose length is 3 × 128² + 13 × 128 + 64. */
 const FRAMES = Buffer.alloc(50_880, Buffer.from([0xff, 0xfb, 0x90, 0x00]));
 
 function startMeter(limitMs?: number): DurationMeter {
@@ -117,7 +117,7 @@ describe('nothing is told of', () => {
 
   test.each(types.filter((type) => type !== 'pcm'))('garbage called audio/%s', async (type) => {
     const path = join(await temporaryFolder(), 'garbage');
-    // The same noise every time: some noise is, by chance, the beginning of a sound.
+    // The same noise every time: some noise is by chance the beginning of a sound.
     const noise = createHash('shake256', { outputLength: 100_000 }).update('noise').digest();
     await writeFile(path, noise);
     expect(await startMeter().seconds(path, `audio/${type}`)).toBeNull();
@@ -191,7 +191,7 @@ function expectClose(measured: number | null, seconds: number): void {
   expect(Math.abs((measured ?? 0) - seconds)).toBeLessThanOrEqual(0.1);
 }
 
-/** Zeros that take no space on the disk, and minutes to look through for a frame. */
+/** Zeros that take no space on disk, and minutes to search for a frame. */
 async function endlessFile(): Promise<string> {
   const path = join(await temporaryFolder(), 'endless');
   const handle = await open(path, 'w');

@@ -9,14 +9,14 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, test } from 'vitest';
 import { DOCUMENT } from '../../support/openapi.js';
 
-/** What monitors, browsers and tools ask for takes nothing that could be wrong. */
+/** Requests of monitors, browsers and tools; they have nothing that could be wrong. */
 const CANNOT_BE_WRONG = ['/', '/healthz', '/readyz', '/openapi.json'];
 
 async function lint(document: object): Promise<string[]> {
   const config = await createConfig({
     extends: ['recommended'],
     rules: {
-      // The specification's own address of an asset ends in one.
+      // The specification's own path of an asset ends in a slash.
       'no-path-trailing-slash': 'off',
     },
   });
@@ -116,7 +116,7 @@ describe('the schemas of requests', () => {
 });
 
 describe('the errors', () => {
-  /** No operation can answer them: they are said of paths and methods, or of jobs. */
+  /** No operation answers these: they are about paths and methods, or about jobs. */
   const ELSEWHERE = ['method_not_allowed', 'no_provider', 'max_retries_exhausted'];
   const names = Object.keys(ERROR_ANSWERS) as ErrorAnswerName[];
   const OWN_STATUS = ['ConditionFailed', 'RangeOutside'];

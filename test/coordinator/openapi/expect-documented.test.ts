@@ -12,7 +12,7 @@ interface Told {
   readonly headers?: object;
 }
 
-/** An answer to `GET /v1/models`, right unless told otherwise. */
+/** An answer to `GET /v1/models`, correct by default. */
 function models({ body = LIST, status = 200, headers = {} }: Told = {}): Response {
   return Response.json(body, { status, headers: { ...HEADERS, ...headers } });
 }

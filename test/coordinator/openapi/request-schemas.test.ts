@@ -11,7 +11,7 @@ const chat = { model: 'm', messages };
 const image = { model: 'm', prompt: 'a cat' };
 const webhook = { url: 'https://example.org/hook', secret: `whsec_${'A'.repeat(32)}` };
 
-/** Bodies that the gateway takes, and such that it refuses. */
+/** Bodies that the gateway accepts (true) or refuses (false). */
 const BODIES: readonly (readonly [boolean, EndpointKey, object])[] = [
   [true, 'chat', chat],
   [true, 'chat', { ...chat, temperature: null, more: { any: 'thing' } }],

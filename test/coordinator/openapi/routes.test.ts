@@ -3,7 +3,7 @@ import type { AppParts } from '@inference-gateway/coordinator/http/edge/app';
 import { describe, expect, test } from 'vitest';
 import { DOCUMENT, findTemplate } from '../../support/openapi.js';
 
-/** Stands for every part: routes are only registered here, never called. */
+/** A placeholder for all parts: the routes are only registered here, never called. */
 const anything: object = new Proxy(() => anything, { get: () => anything });
 
 interface Layer {

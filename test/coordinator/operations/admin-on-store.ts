@@ -1,4 +1,4 @@
-/** Administrative operations on a real store, without a process and without a coordinator. */
+/** Administrative operations on a real store, without a process or a coordinator. */
 import { runAdmin } from '@inference-gateway/coordinator/operations/operations';
 import type { AdminName, AdminResult } from '@inference-gateway/coordinator/operations/operations';
 import { createAdminAssets } from '@inference-gateway/coordinator/assets/admin-assets';
@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 export interface AdminOnStore {
   readonly store: Store;
   readonly run: <Name extends AdminName>(command: Name, args: object) => Promise<AdminResult<Name>>;
-  /** Of an operation that must be refused: the exit code, then what it says. */
+  /** Runs an operation that must be refused; returns the exit code and the message. */
   readonly refusal: (command: AdminName, args: object) => Promise<string>;
 }
 

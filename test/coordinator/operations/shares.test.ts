@@ -10,7 +10,7 @@ const NO_CAPS = { slots: null, hours: null, time_zone: null, max_tokens: null };
 const SHARE = { provider: 'den-pc', ...NOTHING, ...NO_CAPS };
 const UNSHARE = { provider: 'den-pc', ...NOTHING, share: null, all: false };
 
-/** Anna has a machine and friends; Ben is there. */
+/** Anna has a machine and the network `friends`; Ben is a member. */
 async function annasMachine(): Promise<AdminOnStore> {
   const admin = await adminOnStore();
   await fill(admin.store);
@@ -74,7 +74,7 @@ test('a share is made, with a warning where nobody gets anything yet', async () 
   }
 });
 
-/** Four shares, by what they bind and with whom. */
+/** Four shares with different subjects and audiences. */
 async function manyShares(): Promise<AdminOnStore & { readonly ids: readonly string[] }> {
   const admin = await annasMachine();
   const ids: string[] = [];

@@ -11,7 +11,7 @@ function turnstile(limit: number, waitMs = 10_000) {
   return { closing, gate: new Admission(limit, waitMs, closing.signal) };
 }
 
-/** Enters and notes it. */
+/** Enters the gate, then adds the name to the log. */
 function entering(gate: Admission, name: string, log: string[]): Promise<void> {
   const member = name[0] ?? '';
   return gate.enter(member, never).then(() => void log.push(name));

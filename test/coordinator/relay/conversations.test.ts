@@ -28,7 +28,7 @@ function said(...texts: string[]): { role: string; content: string }[] {
   return texts.map((content, i) => ({ role: i % 2 === 0 ? 'user' : 'assistant', content }));
 }
 
-/** A call that had a choice of providers, and was answered. */
+/** A call that could choose between providers, and was answered. */
 function answered(conversations: Conversations, work: Call, providerId: string): void {
   conversations.preferred(work);
   conversations.served(work, providerId);

@@ -1,4 +1,4 @@
-/** A job that finds a slot free is claimed with the commit that creates it. */
+/** A job that finds a free slot is claimed in the commit that creates it. */
 import type { Config } from '@inference-gateway/coordinator/config/config';
 import { expect, test } from 'vitest';
 import { startGateway } from '../../support/gateway.js';
@@ -13,7 +13,7 @@ interface Stage {
   readonly agent: RawAgent;
 }
 
-/** One agent, with so many slots. */
+/** A gateway with one agent that has this many slots. */
 async function stage(slots: number, settings: Partial<Config> = {}): Promise<Stage> {
   const gateway = await startGateway(settings);
   const { agent } = await connectJobAgent(gateway, { slots });
@@ -63,7 +63,7 @@ test('many at once take the slots there are, and each runs once', async () => {
   const opened: string[] = [];
   while (opened.length < jobs.length) {
     const open = await on.agent.nextOpen();
-    // Two of three slots: one is kept for calls.
+    // Two of three slots, because one is kept for synchronous calls.
     expect(on.agent.messages.filter(({ t }) => t === 'OPEN').length - opened.length).toBeLessThan(
       3,
     );

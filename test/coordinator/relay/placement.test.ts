@@ -33,7 +33,7 @@ function workOf(memberId: string, signal: AbortSignal): Call {
   };
 }
 
-/** One machine of Anna's that all of these may use, with as many free slots as a test gives it. */
+/** One machine of Anna's that all these members may use; `state.free` is its free slots. */
 function openHome() {
   const state = { free: 0, looks: 0 };
   const share = { id: 's', serviceId: null, model: null, isOpen: true, slotsLeft: null };
@@ -73,7 +73,7 @@ test('all who wait for a model look at the same providers, until one of them sta
   const before = state.looks;
   line.wake();
   await turn();
-  // Eight looks were due: each of four on machines of their own, and on any.
+  // Without this it would be eight: each of four looks at own machines, then at all.
   expect(state.looks - before).toBe(1);
   state.free = 2;
   line.wake();

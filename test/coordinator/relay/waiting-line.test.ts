@@ -1,7 +1,7 @@
 import { WaitingLine } from '@inference-gateway/coordinator/relay/waiting-line';
 import { expect, it } from 'vitest';
 
-/** A line before a number of free slots, of which each started call takes one. */
+/** A waiting line with this many free slots; each started call takes one. */
 function setUp(free: number) {
   const line = new WaitingLine();
   const started: string[] = [];
@@ -11,7 +11,7 @@ function setUp(free: number) {
       memberId,
       key,
       tryStart: (where: 'own' | 'any') => {
-        // Nobody here has a machine of their own.
+        // No member here has an own machine.
         if (where === 'own') return false;
         state.looks += 1;
         if (state.free === 0) return false;

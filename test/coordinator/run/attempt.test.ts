@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 const HEAD = { status: 200, contentType: 'multipart/mixed' };
 const TIMING = { deadlineMs: 10_000, isCallers: false, stream: null };
 
-/** A call for an image whose sink ends as a test says. */
+/** An image call whose sink ends as the test says. */
 function start(end: () => SinkFault | Promise<SinkFault>) {
   const departure = new AbortController();
   const canceled: ResetCode[] = [];
@@ -34,7 +34,7 @@ function sinkThatEnds(end: Sink['end']): Sink {
   return { committed: false, begin: () => {}, part: () => null, data: () => null, end };
 }
 
-/** An end that takes until the test says what came of it. */
+/** An end that takes until the test settles it. */
 function keeping() {
   const settled = new EventEmitter();
   const kept = once(settled, 'kept').then(([fault]) => fault as SinkFault);

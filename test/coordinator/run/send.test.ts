@@ -1,4 +1,4 @@
-/** What is sent of a call and of a job, and what their answers' tokens are held to. */
+/** The request that is sent for a call or a job, and the bounds on its answer's tokens. */
 import type { OpenRequest } from '@inference-gateway/coordinator/core/routing/links';
 import { NO_TOKENS } from '@inference-gateway/coordinator/core/usage/usage-bounds';
 import { resume, send } from '@inference-gateway/coordinator/run/send';
@@ -32,7 +32,7 @@ function chat(fields: object = {}): Work {
   };
 }
 
-/** `most`: the tokens that the share gives for one answer; null if its owner calls. */
+/** `most`: the share's limit of tokens for one answer; null if the owner calls. */
 function sendTo(most: number | null, change: Partial<Sending> = {}) {
   const opened: OpenRequest[] = [];
   const choice = makeChoice();

@@ -1,4 +1,4 @@
-/** Whatever the facts are, the rule says what a plain reading of them says. */
+/** For all facts, the rule agrees with a plain reading of them. */
 import { grantOf } from '@inference-gateway/coordinator/core/access/access';
 import type { Asking, Subject } from '@inference-gateway/coordinator/core/access/access';
 import { resolveSharing, shareState } from '@inference-gateway/coordinator/core/access/sharing';
@@ -64,7 +64,7 @@ const subject: fc.Arbitrary<Subject> = fc.record({
   model,
 });
 
-/** The ids of all shares by which they may use it; `own` stands for their own provider. */
+/** The ids of all shares that allow the use; `own` for the member's own provider. */
 function plainly(told: SharingFacts, who: Asking, what: Subject & { providerId: string }) {
   const { ownerId, approved } = told.providers.find(({ id }) => id === what.providerId) ?? {};
   if (approved !== true) return [];
@@ -103,6 +103,6 @@ test('who may use what is what the facts say, read one by one', () => {
     }),
     { numRuns: 5_000 },
   );
-  // A property of cases that never come up would say nothing.
+  // If such cases never came up, the property would prove nothing.
   expect(Math.min(own, shared)).toBeGreaterThan(50);
 });

@@ -1,4 +1,4 @@
-/** Specification 1.3: own providers' models, and what is shared; written out, case by case. */
+/** Specification 1.3: the models of own providers, and shared ones; written out case by case. */
 import {
   grantOf,
   servedModels,
@@ -41,7 +41,9 @@ const MEMBERS: Readonly<Record<string, string>> = {
   stranger: 'gus',
 };
 
-/** What is shared, each with Anna's friends, and with Fay by name. Asked for: `m` of `llm-1`. */
+/**
+ * What is shared, each with Anna's friends and with Fay by name. The request is for `m` of `llm-1`.
+ */
 const SHARED: readonly (Partial<ShareFact> | null)[] = [
   null,
   {},
@@ -67,7 +69,10 @@ const CIRCUMSTANCES: Readonly<Record<string, Circumstances>> = {
   'with the owner disabled': { people: { disabledMembers: ['emil', 'anna'] } },
 };
 
-/** Columns as `SHARED`; `o` it is their own, `s` it is shared with them, `-` nothing is there. */
+/**
+ * Columns as in `SHARED`; `o`: it is their own, `s`: it is shared with them, `-`: they may not use
+ * it.
+ */
 const EXPECTED: readonly (readonly [string, string, string])[] = [
   //                                             nothing, all, service, model, other model, service
   ['at any time', 'owner', /*                 */ 'o o o o o o'],
@@ -191,7 +196,7 @@ describe('what a provider serves', () => {
   }
 
   test.each<[string, Serving, readonly [string, string]]>([
-    // What it serves Anna, whose it is, and Ben.
+    // What it serves to Anna, its owner, and to Ben.
     ['online', provider(), ['m n p', 'm']],
     ['paused for others', provider({ link: { accepts: 'own' } }), ['m n p', '']],
     ['paused', provider({ link: { accepts: 'none' } }), ['', '']],
@@ -201,7 +206,7 @@ describe('what a provider serves', () => {
     ['within the hours', provider({}, { hours: hoursOf('07:00-22:00') }), ['m n p', 'm']],
   ])('%s', (_, one, expected) => {
     expect([served(one, anna), served(one, ben)]).toEqual(expected);
-    // Whoever may use it at another time may know of it at any.
+    // Members who may use a model at some other time may know of it at any time.
     expect([visible(one, anna), visible(one, ben)]).toEqual(['m n p', 'm']);
   });
 

@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 const FREE_TRIES = FIRM.freeTries;
 const KEY = 'anna@example.org';
 
-/** Wrong attempts, each as soon as it may be made; returns the waits before each. */
+/** Wrong attempts, each as early as allowed; returns the wait before each. */
 function guess(throttle: LogInThrottle, count: number, key = KEY): number[] {
   let now = 0;
   return Array.from({ length: count }, () => {

@@ -106,7 +106,7 @@ it('Retry-After counts what a lowered limit is behind', () => {
   limit.take('anna', 0);
   limit.take('anna', 20_000);
   limit.take('anna', 40_000);
-  // With a limit of one, all three must have passed.
+  // With a limit of one, all three requests must have left the window.
   const refused = limit.take('anna', 50_000, 1);
   expect(refused.retryAfterS).toBe(51);
   expect(limit.take('anna', 50_000 + 50_000, 1).allowed).toBe(false);

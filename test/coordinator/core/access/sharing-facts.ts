@@ -1,4 +1,4 @@
-/** Facts of sharing, each with what a test does not care about filled in. */
+/** Facts about sharing, with defaults for fields that a test does not set. */
 import { parseDayHours } from '@inference-gateway/shared/day-hours';
 import type { DayHours } from '@inference-gateway/shared/day-hours';
 import type {
@@ -10,7 +10,7 @@ export type ShareFact = SharingFacts['shares'][number];
 
 const NO_CAPS = { slots: null, hours: null, maxTokens: null };
 
-/** Anna's den-pc, and nothing else. */
+/** By default Anna's den-pc and nothing else. */
 export function facts(told: Partial<SharingFacts>): SharingFacts {
   return {
     providers: [providerFact()],
@@ -35,7 +35,7 @@ export function providerFact(told: Partial<ProviderFacts> = {}): ProviderFacts {
   };
 }
 
-/** All of den-pc with the friends. */
+/** By default all of den-pc, shared with the friends. */
 export function share(told: Partial<ShareFact> = {}): ShareFact {
   return {
     id: 'share',
@@ -49,7 +49,7 @@ export function share(told: Partial<ShareFact> = {}): ShareFact {
   };
 }
 
-/** In UTC. */
+/** Hours in UTC. */
 export function hoursOf(text: string): DayHours {
   const hours = parseDayHours(text, 'UTC');
   if (hours === null) throw new Error(`${text} are no hours`);

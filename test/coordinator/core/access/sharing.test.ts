@@ -7,7 +7,7 @@ import {
 import type { SharingFacts } from '@inference-gateway/coordinator/core/access/sharing';
 import { describe, expect, test } from 'vitest';
 
-/** Whom the first share of the provider reaches. */
+/** The members whom the provider's first share reaches. */
 function reached(told: Partial<SharingFacts>, providerId = 'den-pc'): string[] | 'closed' {
   const resolved = resolveSharing(facts(told)).get(providerId);
   if (resolved === undefined || resolved.closed) return 'closed';

@@ -24,7 +24,7 @@ const MEMBERS = ['anna', 'ben', 'cleo'] as const;
 const MODELS = ['m', 'n'] as const;
 const PROVIDERS = ['p0', 'p1', 'p2'] as const;
 
-/** What is rarely so would leave little to look at. */
+/** Mostly true: with rarer values few jobs could be planned. */
 const MOSTLY = constantFrom(true, true, true, false);
 
 const heads = uniqueArray(
@@ -61,7 +61,7 @@ const shares = array(
   { minLength: 1, maxLength: 2 },
 );
 
-/** One service a model, and all share what is shared of their provider. */
+/** One service for each model; both have the shares of their provider. */
 const provider = record({
   ownerId: constantFrom(...MEMBERS),
   accepts: constantFrom('all' as const, 'all' as const, 'own' as const),
@@ -105,14 +105,14 @@ function everywhere(check: (planned: Planned) => void): void {
   );
 }
 
-/** Lanes of which not all jobs were given out. */
+/** Lanes with jobs that were not planned. */
 function waiting({ heads, claims }: Planned): readonly Lane[] {
   return heads
     .filter(({ lane, jobs }) => claims.filter((one) => one.lane === lane).length < jobs.length)
     .map(({ lane }) => lane);
 }
 
-/** Whether one of these could take another job of the lane. */
+/** Whether one of these candidates could take another job of the lane. */
 function couldRun(lane: Lane, among: readonly Candidate[]): boolean {
   const { memberId, scope, needs, excluded, avoided } = lane;
   const able = among.filter(({ model }) => model.id === lane.model);

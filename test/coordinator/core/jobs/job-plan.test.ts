@@ -169,7 +169,7 @@ const candidatesArbitrary = array(
   { maxLength: 6 },
 );
 
-/** One row a provider and service, as the registry tells them. */
+/** One row for each provider and service, as in the registry. */
 function distinct(candidates: readonly Candidate[]): Candidate[] {
   const rows = new Map(candidates.map((one) => [`${one.providerId} ${one.serviceId}`, one]));
   return [...rows.values()];

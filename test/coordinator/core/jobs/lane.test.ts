@@ -9,14 +9,14 @@ const AHEAD = [
   { memberId: 'cleo', jobs: 7 },
 ];
 
-/** Anna's machine, shared with these. */
+/** Anna's machine, shared with these members. */
 function sharedWith(...members: string[]) {
   const share = { id: 's', serviceId: null, model: null, members: new Set(members) };
   const open = { isOpen: true, slotsLeft: null, maxTokens: null };
   return makeCandidate({ ownerId: 'anna', shares: [{ ...share, ...open }] });
 }
 
-/** Where Ben's job stands, who may use these. */
+/** The place of Ben's job, if he may use these candidates. */
 function placeOfBens(...candidates: ReturnType<typeof makeCandidate>[]) {
   const caller = { memberId: 'ben', scope: 'any' as const };
   return placeAmong('ben', AHEAD, capableCandidates(candidates, { caller, needs: NO_NEEDS }));

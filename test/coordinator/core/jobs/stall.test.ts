@@ -8,7 +8,7 @@ test.each([
   { queued: 1, lastTickAt: NOW - 60_000, stalled: false },
   { queued: 10_000, lastTickAt: NOW, stalled: false },
   { queued: 0, lastTickAt: NOW - 3_600_000, stalled: false },
-  // Nobody has ever ticked.
+  // No dispatcher has ever ticked.
   { queued: 1, lastTickAt: null, stalled: true },
   { queued: 0, lastTickAt: null, stalled: false },
 ])('$queued queued and the last tick at $lastTickAt: $stalled', (row) => {

@@ -21,12 +21,12 @@ const ERROR = {
 
 const BUSY = { freeSlots: 0, freeJobSlots: 0, slots: 4 };
 const FREE = { freeSlots: 2, freeJobSlots: 1, slots: 4 };
-/** What is free is kept for synchronous calls. */
+/** The free slot is kept for synchronous calls. */
 const KEPT = { freeSlots: 1, freeJobSlots: 0, slots: 4 };
 const AWAY = { ...BUSY, online: false, linkId: null };
 const FOREIGN = { ownerId: 'ben' };
 const CALLER = { memberId: 'anna', scope: 'any' as const };
-/** What Ben shares with her. */
+/** What Ben shares with Anna. */
 const SHARED = {
   id: 'share',
   serviceId: null,

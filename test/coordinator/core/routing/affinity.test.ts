@@ -2,7 +2,7 @@ import { MAX_PREFIXES, prefixDigests } from '@inference-gateway/coordinator/core
 import type { Conversation } from '@inference-gateway/coordinator/core/routing/affinity';
 import { expect, it, test } from 'vitest';
 
-/** A digest that hides nothing. */
+/** A digest that returns its whole input, so that tests can read it. */
 function digests(changed: Partial<Conversation>): readonly string[] {
   let all = '';
   const conversation = { memberId: 'anna', model: 'm', messages: [], ...changed };

@@ -16,7 +16,7 @@ import { describe, expect, it, test } from 'vitest';
 
 const NOW = 1_000;
 
-/** `o` is an answer, `x` a failure; small letters are Anna's calls, capital ones Ben's. */
+/** `o` is an answer, `x` a failure; lower case for Anna's calls, upper case for Ben's. */
 function after(outcomes: string, from: BreakerState = CLOSED_BREAKER, now = NOW): BreakerState {
   let state = from;
   for (const one of outcomes) {

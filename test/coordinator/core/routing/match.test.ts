@@ -24,7 +24,7 @@ function candidate(providerId: string, trait: Trait = {}): Candidate {
   return makeCandidate({ ...named, linkId, model, ...rest });
 }
 
-/** Shared with Anna, with no limits. */
+/** A share with Anna, without limits. */
 const OPEN_SHARE = {
   id: 's',
   serviceId: null,
@@ -48,7 +48,7 @@ function chosenFor(needs: Partial<Needs>, candidates: Candidate[]): string {
   return found.kind === 'chosen' ? found.choice.providerId : found.kind;
 }
 
-/** A candidate whose model says more of itself. */
+/** A candidate whose model has additional fields. */
 function speaking(providerId: string, told: Partial<Candidate['model']>, trait: Trait = {}) {
   const plain = candidate(providerId, trait);
   return { ...plain, model: { ...plain.model, ...told } };

@@ -120,7 +120,7 @@ it('no job is claimed for whose request calls have left no memory', async () => 
     const { status } = await post(gateway, chat({ model: 'unknown', padding }));
     refusedInARow = status === 503 ? refusedInARow + 1 : 0;
     if (slow.received === '') return refusedInARow === 2;
-    // The slow body came second, and was refused because of this one.
+    // The slow body arrived second, and was refused because of this one.
     slow = sendSlowly();
     refusedInARow = 0;
     return false;

@@ -9,7 +9,7 @@ function isObject(text: string, size = 1_000): boolean {
   return grammar.fault === null;
 }
 
-/** As the parser has it. */
+/** Whether `JSON.parse` reads an object. */
 function isParsedObject(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);

@@ -15,7 +15,7 @@ function bytesOf(request: object): Uint8Array {
   return new TextEncoder().encode(JSON.stringify({ model: 'm', ...request }));
 }
 
-/** What the provider is asked, less the model. */
+/** The request that the provider gets, without the model. */
 function capped(request: object) {
   const endpoint = 'prompt' in request ? 'completions' : 'chat';
   const { body, maxTokens } = capTokens(bytesOf(request), endpoint, CAP);
@@ -151,7 +151,7 @@ describe('nothing is changed', () => {
   });
 
   test.each(['speech', 'images', 'transcriptions', 'music'] as const)('for %s', (endpoint) => {
-    // The fields of a form are no request of tokens, and its files are elsewhere.
+    // A form's fields do not ask for tokens, and its files are sent separately.
     const body = bytesOf({ prompt: 'a cat' });
     expect(capTokens(body, endpoint, CAP)).toEqual({ body, asked: null, maxTokens: null });
   });

@@ -24,7 +24,7 @@ test('a picture of many megabytes is passed over, and what follows it is seen', 
 test('behind a megabyte of text nothing is searched for', () => {
   const quotes = { type: 'text', text: '"'.repeat(1024 * 1024) };
   expect(sizeOfContent(IMAGE, quotes, SOUND, IMAGE)).toMatchObject({ media: 1 });
-  // Nor after thousands of them, each of which takes a search of its own.
+  // Nor after thousands of data URLs, each of which needs a search of its own.
   expect(sizeOfContent(...Array.from({ length: 10_000 }, () => 'data:')).media).toBe(4_096);
 });
 

@@ -17,7 +17,7 @@ const SECRET = newSecret('gws');
 const COOKIE = `theme=dark; gateway_session=${SECRET}`;
 const ADDRESS = '192.0.2.1';
 
-/** Knows one session, which was last used so long ago. */
+/** Has one session, last used `unusedMs` ago. */
 async function openSessions(unusedMs: number) {
   const store = await openStore(await temporaryFolder());
   onTestFinished(() => store.close());
@@ -44,7 +44,9 @@ async function openSessions(unusedMs: number) {
   };
 }
 
-/** Identifies whoever asks; returns how to ask with the cookie. */
+/**
+ * Serves the member of each request's session; returns a function that sends one with the cookie.
+ */
 async function serve(sessions: ConsoleSessions): Promise<() => Promise<Response>> {
   const app = new Koa<RequestState>();
   app.use(async (ctx) => {

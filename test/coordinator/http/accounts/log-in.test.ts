@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 const OWNER = 'dora@example.org';
 const RIGHT = 'right';
 
-/** Passwords that are looked at without the work that it takes. */
+/** Compares passwords without hashing. */
 function createLogIn(): LogIn {
   const limits = { requests: null, concurrent: null };
   const member = { id: 'dora', email: OWNER, name: 'dora', role: 'member', limits } as const;
@@ -19,7 +19,9 @@ function check(password: string, stored: string | null): Promise<boolean> {
   return Promise.resolve(password === stored);
 }
 
-/** What comes of it: who it was, null if it was wrong, or that it was too soon. */
+/**
+ * The id of the logged-in member, null for a wrong password, or the error code if it came too soon.
+ */
 async function attempt(logIn: LogIn, address: string, password: string): Promise<unknown> {
   try {
     const proven = await logIn.attempt({ email: OWNER, password, address });
@@ -29,7 +31,7 @@ async function attempt(logIn: LogIn, address: string, password: string): Promise
   }
 }
 
-/** So many strangers, each with as many wrong passwords as cost nothing. */
+/** From each stranger's address, as many wrong passwords as are free of a wait. */
 async function guessFrom(strangers: number, logIn: LogIn): Promise<unknown[]> {
   const outcomes: unknown[] = [];
   for (let n = 0; n < strangers * 5; n++) {

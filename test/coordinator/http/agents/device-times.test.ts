@@ -19,19 +19,19 @@ import { createMember } from '../../../store/store-rows.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 import { until } from '../../../support/until.js';
 
-/** Stands for the parts of all other routes, which are registered here and never called. */
+/** A placeholder for the parts of all other routes, which are registered here and never called. */
 const anything: object = new Proxy(() => anything, { get: () => anything });
 
 interface Served {
   readonly store: Store;
-  /** Sends it, and returns what came: the token, or the code of the error. */
+  /** Polls; returns the token, or the code of the error. */
   readonly poll: (code: string) => Promise<string>;
   readonly ask: () => Promise<DeviceLogIn>;
 }
 
 const publicUrl = (): string => 'http://gateway.example.org';
 
-/** The routes alone, on a real store, with times that a test can wait for. */
+/** Only the routes, with a real store and with times that a test can wait for. */
 async function serve(times: DeviceTimes): Promise<Served> {
   const store = await openStore(await temporaryFolder());
   const app = new Koa<RequestState>();

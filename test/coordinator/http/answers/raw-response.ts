@@ -1,4 +1,4 @@
-/** A response of a real server, whose caller reads as a test tells it to. */
+/** A real server's response, whose caller reads only when the test says so. */
 import { createServer, get } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 
 export interface OpenResponse {
   readonly response: ServerResponse;
-  /** Resolves once the head of the answer is there; nothing of its body is read by then. */
+  /** Resolves once the head of the answer has arrived; by then nothing of its body is read. */
   readonly answer: Promise<IncomingMessage>;
 }
 

@@ -1,7 +1,7 @@
 import { mapInTurns } from '@inference-gateway/coordinator/http/bodies/map-in-turns';
 import { expect, test } from 'vitest';
 
-/** Longer than a turn. */
+/** Longer than one turn may take. */
 const WORK_MS = 6;
 
 function work(item: number): number {

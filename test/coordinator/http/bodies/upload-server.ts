@@ -1,4 +1,4 @@
-/** An HTTP server that reads one form a request and tells what was in it. */
+/** An HTTP server that reads one form per request and answers with its contents. */
 import type { Context } from '@inference-gateway/coordinator/http/edge/context';
 import { errorBoundary } from '@inference-gateway/coordinator/http/edge/errors';
 import { Spool } from '@inference-gateway/coordinator/http/bodies/spool';
@@ -16,23 +16,25 @@ import { temporaryFolder } from '../../../support/temporary-folder.js';
 interface ReadForm {
   readonly fields: Record<string, string[]>;
   readonly files: { name: string; contentType: string; bytes: number; sha256: string }[];
-  /** How many files lay on disk while the form was held. */
+  /** Number of files on disk while the form was held. */
   readonly spooled: number;
 }
 
 export interface UploadServer {
   readonly port: number;
-  /** Where the files lie. */
+  /** The folder of the uploaded files. */
   readonly folder: string;
-  /** Files on disk now. */
+  /** Number of files on disk now. */
   left(): Promise<number>;
-  /** The codes of the forms that were refused. */
+  /** The error codes of refused forms. */
   readonly refused: string[];
   send(form: FormData | RequestInit): Promise<Response>;
   read(form: FormData): Promise<ReadForm>;
 }
 
-/** `before` is awaited ahead of the reading, as the key and the rate are looked up in life. */
+/**
+ * `before` is awaited before the form is read, as the gateway looks up the key and the rate limit.
+ */
 export async function startUploadServer(
   endpoint: EndpointKey,
   before: (ctx: Context) => Promise<void> = () => Promise.resolve(),
@@ -69,7 +71,7 @@ export async function startUploadServer(
 
 async function listen(handle: (ctx: Context) => Promise<void>): Promise<number> {
   const app = new Koa();
-  // A caller who leaves cannot be answered.
+  // A caller who has left gets no answer; Koa would print that error.
   app.on('error', () => {});
   app.use((ctx, next) => {
     ctx.state['requestId'] = 'req_test';

@@ -30,7 +30,7 @@ function form(entries: readonly (readonly [string, string | Buffer])[]): FormDat
   return made;
 }
 
-/** The head of a request, written by hand, and a socket to write its body to. */
+/** Sends the head of a request, written by hand; the test writes the body to the socket. */
 async function post(server: UploadServer, length: string): Promise<Socket> {
   const socket = connect(server.port, '127.0.0.1').on('error', () => {});
   onTestFinished(() => void socket.destroy());
@@ -44,7 +44,7 @@ const part = (head: string, body: string): string =>
   `--b\r\ncontent-disposition: form-data; ${head}\r\n\r\n${body}\r\n`;
 const FILE = part('name="file"; filename="a.wav"', WAV.toString('latin1'));
 
-/** Sends a whole body, written by hand, and reads the failure. */
+/** Sends a complete body, written by hand. */
 function sendText(server: UploadServer, body: string) {
   const headers = { 'content-type': 'multipart/form-data; boundary=b' };
   return server.send({ body: Buffer.from(body, 'latin1'), headers });
@@ -155,7 +155,7 @@ describe('a form is refused, and nothing is left of it,', () => {
     const server = await startUploadServer('transcriptions');
     const socket = await post(server, 'transfer-encoding: chunked');
     const body = `${part('name="x"', 'y'.repeat(MIB))}${FILE.slice(0, -100)}`;
-    // One chunk of 64 KiB holds the end of the field and the beginning of the file.
+    // A piece of 64 KiB contains the end of the field and the beginning of the file.
     socket.write(`${body.length.toString(16)}\r\n${body}\r\n`, 'latin1');
     const [answer] = (await once(socket, 'data')) as [Buffer];
     expect(answer.toString()).toContain('413 Payload Too Large');

@@ -17,15 +17,15 @@ type Limits = Partial<typeof LIVE_LIMITS>;
 
 interface Stage {
   readonly live: LiveHints;
-  /** The cookies that are sessions; each names its member. */
+  /** The cookies of valid sessions; each is its member's name. */
   readonly sessions: Set<string>;
   readonly visits: Visit[];
-  /** Rejects with the status where it is refused. */
+  /** Rejects with the status if the upgrade is refused. */
   readonly open: (cookie: string, options?: ClientOptions) => Promise<WebSocket>;
   isFailing: boolean;
 }
 
-/** Live hints alone, on an HTTP server of their own, whose sessions are these cookies. */
+/** Live hints on their own HTTP server, whose sessions are these cookies. */
 async function stage(limits: Limits = {}, trustProxy = 0): Promise<Stage> {
   const sessions = new Set(['anna', 'ben']);
   const visits: Visit[] = [];
@@ -76,7 +76,7 @@ function loggedIn(id: string) {
   };
 }
 
-/** Counts what the tab is told. */
+/** Collects the messages to the tab. */
 function listen(socket: WebSocket): string[] {
   const heard: string[] = [];
   socket.on('message', (data) => heard.push((data as Buffer).toString()));

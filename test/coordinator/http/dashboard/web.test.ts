@@ -54,7 +54,7 @@ async function fill(files: Readonly<Record<string, string | Uint8Array>>, into =
 
 const ownOrigins = (): readonly string[] => ['https://gateway.example.net', 'http://[::1]:7070'];
 
-/** Nothing but these files; what they are not is 404. */
+/** Serves only these files; all other paths are 404. */
 async function serve(from: string): Promise<{ server: Server; port: number }> {
   const app = new Koa<RequestState>();
   app.use(web({ files: await readWebFiles(from), ownOrigins }));
@@ -64,7 +64,7 @@ async function serve(from: string): Promise<{ server: Server; port: number }> {
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-/** As it is written: no client tidies the path, adds headers or unpacks the answer. */
+/** Sends the path as written: no client normalises it, adds headers or decodes the answer. */
 async function get(path: string, headers: OutgoingHttpHeaders = {}, method = 'GET') {
   const sent = request({ port, host: '127.0.0.1', path, headers, method, agent: false }).end();
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];

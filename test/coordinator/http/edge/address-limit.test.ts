@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 
 const TRIES = 5;
 
-/** How many of so many tries are let through. */
+/** How many of these tries are allowed. */
 function allowed(limit: AddressLimit, tries: number, addressOf: (index: number) => string): number {
   let count = 0;
   for (let i = 0; i < tries; i++) {

@@ -14,7 +14,7 @@ beforeAll(async () => {
   app.use((ctx) => {
     ctx.body = body;
   });
-  // Koa's handler answers its errors itself.
+  // Koa's handler catches its errors itself.
   const handle = app.callback();
   server = createServer((request, response) => void handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-/** Answers every request with what the function throws, through the real boundary. */
+/** Answers every request with the error that `fail` throws, through the real error boundary. */
 async function serverThrowing(fail: () => never): Promise<string> {
   const app = new Koa();
   app.use((ctx, next) => {

@@ -6,7 +6,7 @@ import { openGateway } from '../../../support/gateway.js';
 import type { TestGateway } from '../../../support/gateway.js';
 import { until } from '../../../support/until.js';
 
-/** Reads that end when a test says so. */
+/** Reads that end when the test says so. */
 function slowReads(reads: MemberReads) {
   const ends: (() => void)[] = [];
   const take = (memberId: string): Promise<void> =>
@@ -72,7 +72,7 @@ test.each<[string, (gateway: TestGateway) => Promise<Readonly<Record<string, str
   ['/api/console/v1/my/home.show', withSession],
 ])('600 requests at once for %s are such reads', async (path, asWhom) => {
   const headers = await asWhom(gateway);
-  // The key, or the session, is in memory then: all that come in one piece begin in one turn.
+  // Now the key or the session is cached, so requests that arrive in one piece start in one turn.
   expect((await fetch(`${gateway.address}${path}`, { headers })).status).toBeLessThan(405);
   const caller = new RawCaller(gateway);
   for (let i = 0; i < 600; i++) caller.head(`GET ${path}`, headers);

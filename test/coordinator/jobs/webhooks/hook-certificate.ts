@@ -1,6 +1,6 @@
 /**
- * A certificate of `hook.example`, signed by itself and valid from 2020 to 2120. Its key opens
- * nothing but receivers in tests.
+ * A self-signed certificate of `hook.example`, valid from 2020 to 2120. Only receivers in tests use
+ * its key.
  */
 export const HOOK_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg7thgKC/Kfz9dwHxg

@@ -1,4 +1,4 @@
-/** Webhooks of jobs and batches that really ended, on a real store. */
+/** Webhooks of jobs and batches that have really ended in a real store. */
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { openWebhooks } from '@inference-gateway/coordinator/jobs/webhooks/sender';

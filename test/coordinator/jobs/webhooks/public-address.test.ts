@@ -70,7 +70,7 @@ describe('public is', () => {
 
 describe('a submission is refused whose URL names', () => {
   const hosts = PRIVATE.map(([, address]) => address)
-    // A zone has no place in a URL.
+    // A URL cannot contain a zone.
     .filter((address) => !address.includes('%'))
     .map((address) => (address.includes(':') ? `[${address}]` : address));
 

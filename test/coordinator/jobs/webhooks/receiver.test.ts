@@ -1,4 +1,4 @@
-/** Which addresses connections are really made to. */
+/** The addresses to which webhooks really connect. */
 import {
   interfaceAddresses,
   pinnedTo,
@@ -21,7 +21,7 @@ const STRICT = { allowPrivate: false, publicUrl: null };
 const allOf = (addresses: readonly LookupAddress[]): Resolve => {
   return () => Promise.resolve(addresses);
 };
-/** A name that is not among them does not exist. */
+/** Other names do not exist. */
 const byName = (addresses: Readonly<Record<string, readonly LookupAddress[]>>): Resolve => {
   return async (host) => {
     const found = addresses[host];
@@ -29,7 +29,7 @@ const byName = (addresses: Readonly<Record<string, readonly LookupAddress[]>>): 
     return found;
   };
 };
-/** A name with one address too many, and literal ones. */
+/** A name with a public and a private address; all other hosts are private. */
 const resolveTwice: Resolve = async (host) => (host === 'hook.example' ? [PUBLIC, HERE] : [HERE]);
 
 describe('a name is refused that stands for', () => {
@@ -133,7 +133,7 @@ test('a name that changes its address after it was checked is not asked again', 
   createSender(store, { resolve }).wake();
   await until(() => store.rows.size === 0);
   expect(asked).toBe(1);
-  // No resolver of this machine knows the name: the connection went to the address that was given.
+  // No resolver of this machine knows the name, so the connection used the checked address.
   expect(receiver.requests[0]?.headers.host).toMatch(/^hook\.example:/);
 });
 

@@ -1,14 +1,14 @@
-/** How much is sent at once, and how sending ends. */
+/** How many webhooks are sent at the same time, and how sending stops. */
 import type { Resolve } from '@inference-gateway/coordinator/jobs/webhooks/receiver';
 import { expect, test } from 'vitest';
 import { send } from '../../../support/recording-server.js';
 import { until } from '../../../support/until.js';
 import { MemoryWebhooks, createSender, idsOf, startReceiver } from './webhook-stage.js';
 
-/** Every name is this machine. */
+/** Every name resolves to this machine. */
 const resolve: Resolve = async () => [{ address: '127.0.0.1', family: 4 }];
 
-/** Holds every answer back until it is let go, and counts how many wait. */
+/** Holds each answer until the test releases it, and records the most held per host. */
 async function startHoldingReceiver() {
   const held: (() => void)[] = [];
   const hosts: string[] = [];

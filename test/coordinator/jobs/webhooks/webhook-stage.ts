@@ -1,4 +1,4 @@
-/** A sender of webhooks with a store in memory, and receivers that are real servers. */
+/** A webhook sender with a store in memory, and receivers that are real servers. */
 import type { WebhookDelivery, WebhookStore } from '@inference-gateway/coordinator/store/port';
 import { WebhookSender } from '@inference-gateway/coordinator/jobs/webhooks/sender';
 import type { WebhookSenderParts } from '@inference-gateway/coordinator/jobs/webhooks/sender';
@@ -73,7 +73,7 @@ export class MemoryWebhooks implements WebhookStore {
   }
 }
 
-/** Keeps every line that is logged, as JSON, down to the least severe. */
+/** Keeps every log line as JSON, including those of level debug. */
 export function listeningLogger(): { readonly logger: Logger; readonly lines: string[] } {
   const lines: string[] = [];
   const keep = (fields: object, msg: string): void =>
@@ -82,7 +82,7 @@ export function listeningLogger(): { readonly logger: Logger; readonly lines: st
   return { logger, lines };
 }
 
-/** Tells of an object with the subject's id, allows every address, and retries within moments. */
+/** Sends an object with the subject's id, allows every address, and retries after 10 ms. */
 export function createSender(
   store: WebhookStore,
   { timings, ...parts }: Partial<WebhookSenderParts> = {},
@@ -114,7 +114,7 @@ export async function startReceiver(handler: Handler): Promise<RecordingServer> 
   return server;
 }
 
-/** What it says; throws if its signature is wrong. */
+/** The message; throws if its signature is wrong. */
 export function verify({ body, headers }: RecordedRequest): unknown {
   return new Webhook(SECRET).verify(body.toString(), headers as Record<string, string>);
 }
