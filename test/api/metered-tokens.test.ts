@@ -122,8 +122,8 @@ it('a server that counts nothing has its tokens estimated, and the answer says s
   const response = await post(gateway, chat({ messages }));
   expect(response.headers.get('x-usage')).toBe('estimated');
   const { usage } = (await response.json()) as { usage: Record<string, number | boolean> };
-  // Four characters are one token: 30 and 4 characters here; each of three others is one. The
-  // prompt has 20 characters of text and 4 of role.
+  // The prompt: 4 tokens for the message, and one for each four of its 24 characters (20 of text, 4
+  // of role). The answer: one for each four of 31 characters, and one for each of three CJK ones.
   expect(usage).toEqual({
     prompt_tokens: 4 + 6,
     completion_tokens: 8 + 3,

@@ -62,7 +62,7 @@ export function failed(job: Modelled): void {
   if (move(job, lastOne ? 'give_up' : 'fail')) job.backsOff = !lastOne;
 }
 
-/** Counts an attempt that was given back, but whose result the store accepted later. */
+/** Counts an attempt that was given back although its agent went on with it. */
 export function counted(job: Modelled): void {
   if (!job.counted) job.attempts += 1;
   job.counted = true;

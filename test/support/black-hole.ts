@@ -54,7 +54,7 @@ export class BlackHole {
     this.#sockets.clear();
   }
 
-  /** Connects to the target. A connection made while the line is dark waits for this. */
+  /** Connects to the target: for a connection made in the dark, once the line is back. */
   #join(near: Socket, targetPort: number): void {
     if (near.destroyed) return;
     const far = connect({ port: targetPort, host: '127.0.0.1', allowHalfOpen: true });

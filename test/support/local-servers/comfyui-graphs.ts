@@ -1,4 +1,4 @@
-/** Workflows with placeholders, as an owner saves them; only as long as a test needs. */
+/** Workflows with placeholders, as an owner saves them; no larger than tests need. */
 import { COMFY_CHECKPOINTS } from './comfyui.js';
 
 const CHECKPOINT = {
