@@ -1,5 +1,7 @@
 /** Joins the parts of the agent; the command line and the tests start the same object. */
 import { join } from 'node:path';
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
+import type { Clock } from '@inference-gateway/shared/clock';
 import type { DayHours } from '@inference-gateway/shared/day-hours';
 import { randomId } from '@inference-gateway/shared/ids';
 import type { CommandError } from '@inference-gateway/shared/program/command-error';
@@ -61,6 +63,7 @@ export interface AgentOptions {
   readonly spoolMaxBytes?: number;
   /** How long a stopping agent lets work finish. */
   readonly drainMs?: number;
+  readonly clock?: Clock;
 }
 
 export interface AgentStatus {
@@ -102,6 +105,7 @@ export class Agent {
   readonly #claims: HeldClaims;
   readonly #runner: WorkRunner;
   readonly #card: CardGuard | null;
+  readonly #now: () => number;
   #connection: Connection | null = null;
   #state: Pick<AgentStatus, 'connection' | 'since' | 'reason'>;
   #name: string | null;
@@ -110,25 +114,29 @@ export class Agent {
   constructor(options: AgentOptions) {
     this.#options = options;
     this.#name = options.name;
-    this.#state = { connection: 'connecting', since: Date.now(), reason: null };
+    const { clock = SYSTEM_CLOCK } = options;
+    const { now } = clock;
+    this.#now = now;
+    this.#state = { connection: 'connecting', since: now(), reason: null };
     const { services, logger, ffmpeg = null, stateDir = null } = options;
     const proving = {
       file: stateDir === null ? null : new ProofFile(stateDir),
       reserve: (serviceId: string) => this.#runner.reserve(serviceId),
     };
-    this.#catalog = new Catalog(services, { logger, tools: { ffmpeg }, proving });
-    this.#claims = new HeldClaims(newSpool(options), logger);
+    this.#catalog = new Catalog(services, { now, logger, tools: { ffmpeg }, proving });
+    this.#claims = new HeldClaims({ spool: newSpool(options, clock), now, logger });
     const claims = this.#claims;
-    this.ledger = newLedger(options);
+    this.ledger = newLedger(options, clock);
     claims.onUnused = (claimId) => this.ledger.unused(claimId);
-    const runner = new WorkRunner({ catalog: this.#catalog, claims, ledger: this.ledger, logger });
+    const catalog = this.#catalog;
+    const runner = new WorkRunner({ catalog, claims, ledger: this.ledger, now, logger });
     this.#runner = runner;
     const file = stateDir === null ? null : new PauseFile(stateDir);
     this.#card = this.#newGuard();
     const card = { intruder: () => this.#card?.intruder ?? null, running: whatRuns(options) };
     const { hours = null } = options;
     const changed = (): void => this.#beat();
-    this.owner = new OwnerControl({ runner, claims, file, hours, card, changed });
+    this.owner = new OwnerControl({ runner, claims, file, hours, card, changed, now });
     this.closed = new Promise((resolve) => {
       this.#close = resolve;
     });
@@ -153,6 +161,7 @@ export class Agent {
         url,
         token,
         host,
+        now: this.#now,
         logger,
         once,
         instanceId: randomId(),
@@ -260,7 +269,7 @@ export class Agent {
 
   #enter(connection: AgentStatus['connection'], reason: string | null): void {
     if (this.#state.connection === 'stopping') return;
-    this.#state = { connection, since: Date.now(), reason };
+    this.#state = { connection, since: this.#now(), reason };
   }
 }
 
@@ -274,19 +283,20 @@ function whatRuns({ gameMode = null }: AgentOptions): GameModeSettings['running'
   return gameMode?.running ?? 'yield';
 }
 
-function newLedger({ stateDir = null, logger, gpu = null }: AgentOptions): Ledger {
+function newLedger({ stateDir = null, logger, gpu = null }: AgentOptions, clock: Clock): Ledger {
   const file = stateDir === null ? null : new TodayFile(stateDir);
-  const ledger = new Ledger({ file, logger });
+  const ledger = new Ledger({ file, clock, logger });
   const latest = gpu?.latest ?? null;
   if (latest !== null) ledger.sampled(latest);
   gpu?.onSample((sample) => ledger.sampled(sample));
   return ledger;
 }
 
-function newSpool({ stateDir = null, spoolMaxBytes, logger }: AgentOptions): Spool {
+function newSpool({ stateDir = null, spoolMaxBytes, logger }: AgentOptions, { now }: Clock): Spool {
   const folder = stateDir === null ? null : join(stateDir, 'spool');
   return new Spool({
     folder,
+    now,
     logger,
     ...(spoolMaxBytes !== undefined && { maxBytes: spoolMaxBytes }),
   });

@@ -1,4 +1,5 @@
 /** Daily hours of a share, or in which an owner lets others use a service. */
+import { SYSTEM_CLOCK } from './clock.js';
 
 const MINUTES_A_DAY = 24 * 60;
 
@@ -38,7 +39,7 @@ export function formatDayHours({ from, until, timeZone }: DayHours): string {
 export function ownTimeZone(): string {
   const timeZone: string | undefined = new Intl.DateTimeFormat().resolvedOptions().timeZone;
   if (timeZone !== undefined && isTimeZone(timeZone)) return timeZone;
-  const hours = Math.round(new Date().getTimezoneOffset() / 60);
+  const hours = Math.round(new Date(SYSTEM_CLOCK.now()).getTimezoneOffset() / 60);
   // `Etc/GMT` names count westwards, as the offset does.
   return hours === 0 ? 'UTC' : `Etc/GMT${hours > 0 ? '+' : ''}${hours}`;
 }

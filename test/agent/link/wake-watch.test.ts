@@ -10,7 +10,13 @@ function sleep(ms: number): void {
 }
 
 function watched() {
-  const seen = { wakeUps: 0, stop: onWakeUp(() => seen.wakeUps++) };
+  const seen = {
+    wakeUps: 0,
+    stop: onWakeUp(
+      () => seen.wakeUps++,
+      () => Date.now(),
+    ),
+  };
   return seen;
 }
 

@@ -16,8 +16,8 @@ const DATA_HEADER_BYTES = 8;
 
 /** A job with a body of two bytes that has been let in. */
 function acceptedJob() {
-  const logger = createLogger('silent');
-  const claims = new HeldClaims(new Spool({ folder: null, logger }), logger);
+  const [logger, now] = [createLogger('silent'), Date.now];
+  const claims = new HeldClaims({ spool: new Spool({ folder: null, now, logger }), now, logger });
   const ids = { kind: 'job', job_id: 'job-1', claim_id: 'claim-1' } as const;
   const { open } = openWork([], { ...ids, endpoint: 'chat' }).work;
   const { job, run } = claims.open(open);

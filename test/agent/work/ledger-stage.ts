@@ -18,8 +18,7 @@ export class LedgerStage {
     this.ledger = new Ledger({
       file: stateDir === null ? null : new TodayFile(stateDir),
       logger: createLogger('silent'),
-      clock: () => this.nowMs,
-      wallClock: () => this.wallMs,
+      clock: { now: () => this.wallMs, steady: () => this.nowMs },
       ...options,
     });
   }

@@ -6,6 +6,7 @@ import { Ledger } from '@inference-gateway/agent/work/ledger';
 import { OwnerControl } from '@inference-gateway/agent/work/owner-control';
 import { WorkRunner } from '@inference-gateway/agent/work/runner';
 import { Spool } from '@inference-gateway/agent/work/spool';
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -30,9 +31,10 @@ type Settings = Pick<ConstructorParameters<typeof OwnerControl>[0], 'hours'> & {
 
 async function newOwner({ hours = null, running = 'yield' }: Settings = {}) {
   const logger = createLogger('silent');
-  const claims = new HeldClaims(new Spool({ folder: null, logger }), logger);
-  const ledger = new Ledger({ file: null, logger });
-  const runner = new WorkRunner({ catalog: new Catalog([]), claims, ledger, logger });
+  const { now } = SYSTEM_CLOCK;
+  const claims = new HeldClaims({ spool: new Spool({ folder: null, now, logger }), now, logger });
+  const ledger = new Ledger({ file: null, clock: SYSTEM_CLOCK, logger });
+  const runner = new WorkRunner({ catalog: new Catalog([]), claims, ledger, now, logger });
   const file = new PauseFile(await temporaryFolder());
   const world: World = { now: NOON, intruder: null };
   const told: string[] = [];

@@ -5,6 +5,7 @@ import { HeldClaims } from '@inference-gateway/agent/work/held-claims';
 import { Ledger } from '@inference-gateway/agent/work/ledger';
 import { MAX_HELD_BODY_BYTES, WorkRunner } from '@inference-gateway/agent/work/runner';
 import { Spool } from '@inference-gateway/agent/work/spool';
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import type { DayHours } from '@inference-gateway/shared/day-hours';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import { expect, onTestFinished, test } from 'vitest';
@@ -35,9 +36,10 @@ async function startStage(
   });
   await catalog.start();
   const logger = createLogger('silent');
-  const claims = new HeldClaims(new Spool({ folder: null, logger }), logger);
-  const ledger = new Ledger({ file: null, logger });
-  return { ledger, runner: new WorkRunner({ catalog, claims, ledger, logger }) };
+  const { now } = SYSTEM_CLOCK;
+  const claims = new HeldClaims({ spool: new Spool({ folder: null, now, logger }), now, logger });
+  const ledger = new Ledger({ file: null, clock: SYSTEM_CLOCK, logger });
+  return { ledger, runner: new WorkRunner({ catalog, claims, ledger, now, logger }) };
 }
 
 const IMAGE = { name: 'image', content_type: 'image/png', bytes: 1 };

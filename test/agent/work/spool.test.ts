@@ -22,13 +22,20 @@ const FACTS = {
 const KIB = 1024;
 const logger = createLogger('silent');
 
+const metaOf = (log: AnswerLog): string => spoolMeta(FACTS, log, Date.now());
+
 async function newSpool(maxBytes?: number) {
   const folder = join(await temporaryFolder(), 'spool');
   return { folder, spool: await openSpool(folder, maxBytes) };
 }
 
 async function openSpool(folder: string | null, maxBytes?: number): Promise<Spool> {
-  const spool = new Spool({ folder, logger, ...(maxBytes !== undefined && { maxBytes }) });
+  const spool = new Spool({
+    folder,
+    now: Date.now,
+    logger,
+    ...(maxBytes !== undefined && { maxBytes }),
+  });
   await spool.restore();
   return spool;
 }
@@ -45,21 +52,21 @@ async function wholeAnswer(spool: Spool, text: string): Promise<AnswerLog> {
 async function keptAnswer(text = 'the answer') {
   const { folder, spool } = await newSpool();
   const log = await wholeAnswer(spool, text);
-  expect(await log.keep(spoolMeta(FACTS, log))).toBe(true);
+  expect(await log.keep(metaOf(log))).toBe(true);
   await log.close();
   const [stem = ''] = (await readdir(folder)).map((name) => name.split('.')[0]);
   return { folder, meta: join(folder, `${stem}.json`), data: join(folder, `${stem}.data`) };
 }
 
 async function restored(folder: string) {
-  return new Spool({ folder, logger }).restore();
+  return new Spool({ folder, now: Date.now, logger }).restore();
 }
 
 test('a small answer stays in memory until it is kept', async () => {
   const { folder, spool } = await newSpool();
   const log = await wholeAnswer(spool, 'x'.repeat(256 * KIB));
   expect(await readdir(folder)).toEqual([]);
-  await log.keep(spoolMeta(FACTS, log));
+  await log.keep(metaOf(log));
   expect(await readdir(folder)).toHaveLength(2);
   await log.remove();
   expect(await readdir(folder)).toEqual([]);
@@ -115,7 +122,7 @@ describe('the next process', () => {
     const log = spool.newLog();
     await log.data(Buffer.from('half'));
     log.fail('LOCAL_ERROR', 'it broke off');
-    await log.keep(spoolMeta(FACTS, log));
+    await log.keep(metaOf(log));
     await log.close();
     const [answer] = await restored(folder);
     expect(answer?.log.failure).toMatchObject({ code: 'LOCAL_ERROR', message: 'it broke off' });
@@ -154,7 +161,7 @@ describe('the next process', () => {
 test('an answer is kept once, however often its link ends', async () => {
   const { folder, spool } = await newSpool();
   const log = await wholeAnswer(spool, 'the answer');
-  const kept = [log.keep(spoolMeta(FACTS, log)), log.keep(spoolMeta(FACTS, log))];
+  const kept = [log.keep(metaOf(log)), log.keep(metaOf(log))];
   expect(await Promise.all(kept)).toEqual([true, true]);
   const [answer] = await restored(folder);
   const meta = join(folder, (await readdir(folder)).find((name) => name.endsWith('.json')) ?? '');
@@ -211,13 +218,13 @@ describe('a full disk', () => {
     })();
     await expect(filled).rejects.toThrow('the spool is full');
     const small = await wholeAnswer(spool, 'x'.repeat(100 * KIB));
-    await expect(small.keep(spoolMeta(FACTS, small))).rejects.toThrow('ENOSPC');
+    await expect(small.keep(metaOf(small))).rejects.toThrow('ENOSPC');
     expect((await readdir(join(folder, 'spool'))).filter((name) => name.endsWith('.tmp'))).toEqual(
       [],
     );
     expect((await small.read(0, 100 * KIB)).length).toBe(100 * KIB);
     large.fail('INTERNAL', 'the spool is full');
-    await expect.poll(() => small.keep(spoolMeta(FACTS, small)).catch(() => false)).toBe(true);
+    await expect.poll(() => small.keep(metaOf(small)).catch(() => false)).toBe(true);
     await small.close();
     expect(await restored(join(folder, 'spool'))).toHaveLength(1);
     return undefined;
@@ -227,7 +234,7 @@ describe('a full disk', () => {
     const file = join(await temporaryFolder(), 'file');
     await writeFile(file, '');
     const log = await wholeAnswer(await openSpool(join(file, 'spool')), 'in memory');
-    expect(await log.keep(spoolMeta(FACTS, log))).toBe(false);
+    expect(await log.keep(metaOf(log))).toBe(false);
     expect(String(await log.read(0, 9))).toBe('in memory');
   });
 

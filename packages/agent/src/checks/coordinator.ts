@@ -1,4 +1,5 @@
 /** Checks the coordinator: whether it answers, accepts link and token, and what time it has. */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
 import { CLOSE } from '@inference-gateway/shared/protocol/version';
@@ -23,7 +24,7 @@ export interface Reached {
 export async function checkReachable(url: string, timeoutMs = TIMEOUT_MS): Promise<Reached> {
   const { pass, fail } = checking('coordinator');
   const advice = `Another address is set with: gateway-agent login --force --url <coordinator>`;
-  const askedAt = Date.now();
+  const askedAt = SYSTEM_CLOCK.now();
   try {
     const answer = await fetch(`${url}/healthz`, {
       redirect: 'manual',
@@ -31,7 +32,7 @@ export async function checkReachable(url: string, timeoutMs = TIMEOUT_MS): Promi
       size: MAX_ANSWER_BYTES,
     });
     const text = await answer.text();
-    const clockLeadMs = leadOf(answer.headers.get('date'), (askedAt + Date.now()) / 2);
+    const clockLeadMs = leadOf(answer.headers.get('date'), (askedAt + SYSTEM_CLOCK.now()) / 2);
     if (answer.ok && text.includes('"ok"')) return { check: pass(`${url} answers`), clockLeadMs };
     const elsewhere = answer.headers.get('location');
     const found = elsewhere === null ? `HTTP ${answer.status}` : `it redirects to ${elsewhere}`;

@@ -1,4 +1,5 @@
 /** Options shared by several commands. */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { becomeOwnerOf } from '@inference-gateway/shared/program/owner';
 import { InvalidArgumentError, Option } from 'commander';
 import { locateConfig } from '../config/config.js';
@@ -70,8 +71,9 @@ export function parseDuration(written: string): number {
 export function parseTimeOfDay(written: string): number {
   const match = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(written);
   if (match === null) throw new InvalidArgumentError('Write a time of day, like 22:00.');
-  const at = new Date();
+  const now = SYSTEM_CLOCK.now();
+  const at = new Date(now);
   at.setHours(Number(match[1]), Number(match[2]), 0, 0);
-  if (at.getTime() <= Date.now()) at.setDate(at.getDate() + 1);
+  if (at.getTime() <= now) at.setDate(at.getDate() + 1);
   return at.getTime();
 }

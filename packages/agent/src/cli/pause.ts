@@ -1,4 +1,5 @@
 /** `gateway-agent pause`, `resume` and `drain`: whose work the running agent accepts. */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { isoTime, say } from '@inference-gateway/shared/program/print';
 import { Option } from 'commander';
@@ -76,6 +77,6 @@ async function drain({ config, timeout }: DrainOptions): Promise<void> {
 
 function endOf({ for: forMs, until }: PauseOptions): number | null {
   if (forMs === undefined) return until ?? null;
-  if (until === undefined) return Date.now() + forMs;
+  if (until === undefined) return SYSTEM_CLOCK.now() + forMs;
   throw new CommandError(EXIT.usage, '--for and --until are two ends of one pause: give one.');
 }

@@ -1,4 +1,5 @@
 /** What a start shares: according to its flags, or to its owner's answers at a first start. */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { say } from '@inference-gateway/shared/program/print';
 import { existsSync } from 'node:fs';
@@ -99,7 +100,7 @@ async function askAndShare(sharing: Sharing, own: OwnProvider, asked: Streams): 
   const choice = await withTerminal(asked, (one) => askWhatToShare(offer, one));
   const chosen = sharing.services.filter(({ id }) => choice?.services.includes(id) === true);
   if (choice !== null) await shareEach(sharing, chosen, choice.network);
-  await noteShareAnswer(sharing.stateDir, Date.now());
+  await noteShareAnswer(sharing.stateDir, SYSTEM_CLOCK.now());
   if (choice === null) say('Everything stays private. Later: gateway-agent services share.');
 }
 

@@ -6,6 +6,7 @@ import {
   printRecord,
   printRows,
 } from '@inference-gateway/shared/program/print';
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import type { Columns } from '@inference-gateway/shared/program/print';
 import type { Command } from 'commander';
 import { readConfigFile } from '../config/file.js';
@@ -35,7 +36,7 @@ async function showStatus({ config, json }: StatusOptions): Promise<void> {
   if (answer === null) return reportStopped(location, json === true);
   const report = decodeStatusReport(answer.result);
   if (json === true) printJson(report);
-  else showReport(report, Date.now());
+  else showReport(report, SYSTEM_CLOCK.now());
 }
 
 /** A broken configuration must not prevent a report: only a named file must exist. */

@@ -1,6 +1,7 @@
 /** `POST /v1/chat/completions` and `POST /v1/completions` of the demo, whole and streamed. */
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { randomId } from '@inference-gateway/shared/ids';
 import { asObject, asObjects, asText } from '../openai-wire/json.js';
 import type { JsonObject } from '../openai-wire/json.js';
@@ -47,7 +48,7 @@ async function reply(request: IncomingMessage, form: Form): Promise<DemoReply> {
   const body = await readJson(request);
   const model = requireModel(body['model'], 'llm');
   const said = form.answer(model, body);
-  const created = Math.floor(Date.now() / 1000);
+  const created = Math.floor(SYSTEM_CLOCK.now() / 1000);
   const envelope = { id: `${form.idPrefix}-${randomId()}`, created, model };
   if (body['stream'] !== true) return jsonReply(form.document(said, envelope));
   const usage = { ...envelope, choices: [], usage: said.usage };

@@ -2,6 +2,7 @@
  * `POST /v1/images/generations` and `POST /v1/images/edits` of the demo. A picture depends only on
  * the prompt, its index in the answer and the uploaded pictures.
  */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
@@ -60,7 +61,7 @@ async function paint(order: Order): Promise<DemoReply> {
     const png = await encodePng(drawPattern(seed, size));
     data.push({ b64_json: png.toString('base64') });
   }
-  return jsonReply({ created: Math.floor(Date.now() / 1000), data });
+  return jsonReply({ created: Math.floor(SYSTEM_CLOCK.now() / 1000), data });
 }
 
 /** Includes lengths, so that the boundaries between parts also count. */

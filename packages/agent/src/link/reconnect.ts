@@ -40,6 +40,8 @@ interface ConnectionOptions extends LinkParts {
   readonly token: string;
   /** Do not dial again after a link has ended. */
   readonly once: boolean;
+  /** Unix ms. */
+  readonly now: () => number;
   readonly logger: Logger;
   /** The link has ended, or could not be opened. */
   readonly onLost: (reason: string) => void;
@@ -62,7 +64,7 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#agent = new ServingAgent(options);
-    this.#stopWatching = onWakeUp(() => this.#wokeUp());
+    this.#stopWatching = onWakeUp(() => this.#wokeUp(), options.now);
     this.ended = this.#keepOpen().finally(this.#stopWatching);
   }
 
@@ -280,11 +282,11 @@ const TICK_MS = 5_000;
 const SLEPT_MS = 15_000;
 
 /** Calls `wokeUp` after a wake-up. Returns a function that stops this. */
-export function onWakeUp(wokeUp: () => void): () => void {
-  let tickAt = Date.now();
+export function onWakeUp(wokeUp: () => void, now: () => number): () => void {
+  let tickAt = now();
   const timer = setInterval(() => {
-    const lateMs = Date.now() - tickAt - TICK_MS;
-    tickAt = Date.now();
+    const lateMs = now() - tickAt - TICK_MS;
+    tickAt = now();
     if (lateMs > SLEPT_MS) wokeUp();
   }, TICK_MS);
   timer.unref();

@@ -2,6 +2,7 @@
  * A folder that only this user can enter, for programs that need a seekable file. Folders of killed
  * processes are removed by a later one.
  */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,7 +47,7 @@ export async function sweepScratchFolders(): Promise<void> {
 
 async function isAbandoned(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => null);
-  return found !== null && Date.now() - found.mtimeMs > ABANDONED_AFTER_MS;
+  return found !== null && SYSTEM_CLOCK.now() - found.mtimeMs > ABANDONED_AFTER_MS;
 }
 
 const TRIES = 3;

@@ -1,4 +1,5 @@
 /** The parts of a caller's request that decide the answer's form. */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { randomId } from '@inference-gateway/shared/ids';
 import { LocalFailure } from '../backends/backend.js';
 import type { ReasoningField } from '@inference-gateway/shared/protocol/messages';
@@ -75,6 +76,6 @@ export function frameOf(first: JsonObject, { wire }: AnswerForm): Frame {
   const hasTime = typeof created === 'number' && Number.isSafeInteger(created);
   return {
     id: hasId ? id : `${wire.idPrefix}-${randomId()}`,
-    created: hasTime ? created : Math.floor(Date.now() / 1000),
+    created: hasTime ? created : Math.floor(SYSTEM_CLOCK.now() / 1000),
   };
 }

@@ -39,17 +39,26 @@ export interface Resumer {
   refuse(stream: number): void;
 }
 
+interface HeldClaimsParts {
+  readonly spool: Spool;
+  /** Unix ms. */
+  readonly now: () => number;
+  readonly logger: Logger;
+}
+
 export class HeldClaims {
   /** Called if the answer of a claim turns out to be unused. */
   onUnused: (claimId: string) => void = () => {};
   readonly #spool: Spool;
+  readonly #now: () => number;
   readonly #logger: Logger;
   readonly #jobs = new Map<string, HeldJob>();
   readonly #emptied: (() => void)[] = [];
   #sweeper: NodeJS.Timeout | undefined;
 
-  constructor(spool: Spool, logger: Logger) {
+  constructor({ spool, now, logger }: HeldClaimsParts) {
     this.#spool = spool;
+    this.#now = now;
     this.#logger = logger;
   }
 
@@ -73,7 +82,7 @@ export class HeldClaims {
 
   /** A job that the coordinator opened; its claim is held once its run is accepted. */
   open(open: Message<'OPEN'>): { readonly job: HeldJob; readonly run: JobRun } {
-    const job = new HeldJob(factsOf(open), this.#spool.newLog(), this.#host());
+    const job = new HeldJob(factsOf(open, this.#now()), this.#spool.newLog(), this.#host());
     const run = new JobRun(open, job, () => this.#jobs.set(job.facts.claimId, job));
     return { job, run };
   }
@@ -141,6 +150,7 @@ export class HeldClaims {
 
   #host() {
     return {
+      now: this.#now,
       logger: this.#logger,
       forget: (job: HeldJob) => this.#forget(job),
       unused: ({ facts }: HeldJob) => this.onUnused(facts.claimId),
@@ -156,13 +166,16 @@ export class HeldClaims {
 
   #dropOld(): void {
     for (const job of this.#jobs.values()) {
-      if (job.log.isWhole && Date.now() - job.facts.since > KEPT_MS) job.drop('canceled');
+      if (job.log.isWhole && this.#now() - job.facts.since > KEPT_MS) job.drop('canceled');
     }
   }
 }
 
 /** Work without these ids is refused before its claim is held. */
-function factsOf({ job_id: jobId = '', claim_id: claimId = '', ...open }: Message<'OPEN'>) {
+function factsOf(
+  { job_id: jobId = '', claim_id: claimId = '', ...open }: Message<'OPEN'>,
+  since: number,
+) {
   const { model, endpoint, caller } = open;
   return {
     jobId,
@@ -171,7 +184,7 @@ function factsOf({ job_id: jobId = '', claim_id: claimId = '', ...open }: Messag
     endpoint,
     caller: caller.name,
     own: caller.own,
-    since: Date.now(),
+    since,
   };
 }
 

@@ -30,6 +30,8 @@ export interface HeldRun {
 }
 
 export interface HeldJobHost {
+  /** Unix ms. */
+  readonly now: () => number;
   readonly logger: Logger;
   /** The claim is no longer held. */
   forget(job: HeldJob): void;
@@ -149,7 +151,7 @@ export class HeldJob {
   async #keep(): Promise<void> {
     clearTimeout(this.#keepSoon);
     try {
-      await this.log.keep(spoolMeta(this.facts, this.log));
+      await this.log.keep(spoolMeta(this.facts, this.log, this.#host.now()));
     } catch (error) {
       this.#diskFailed(error);
     }

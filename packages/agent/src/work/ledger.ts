@@ -2,6 +2,7 @@
  * The use of this machine, now and today: public names, models and amounts, never prompts or
  * outputs.
  */
+import type { Clock } from '@inference-gateway/shared/clock';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type { Message } from '@inference-gateway/shared/protocol/messages';
 import type { GpuSample } from '../hardware/gpu-sample.js';
@@ -17,10 +18,7 @@ export interface LedgerOptions {
   /** Null: today's sums are lost when the agent ends. */
   readonly file: TodayFile | null;
   readonly logger: Pick<Logger, 'warn'>;
-  /** In ms; monotonic. */
-  readonly clock?: () => number;
-  /** Unix ms. */
-  readonly wallClock?: () => number;
+  readonly clock: Clock;
   readonly writeEveryMs?: number;
 }
 
@@ -28,26 +26,24 @@ export class Ledger {
   readonly today: DayBook;
   /** By service, since the agent started. */
   readonly tally = new Tally();
-  readonly #clock: () => number;
-  readonly #wallClock: () => number;
+  readonly #clock: Clock;
   readonly #energy: EnergyMeter;
   readonly #running = new Set<RunRecord>();
   /** By claim: jobs whose answers may wait for confirmation. The oldest is dropped first. */
   readonly #endedJobs = new Map<string, { readonly use: Use; readonly day: string }>();
 
-  constructor({ clock = () => performance.now(), wallClock = Date.now, ...rest }: LedgerOptions) {
+  constructor({ clock, ...rest }: LedgerOptions) {
     this.#clock = clock;
-    this.#wallClock = wallClock;
-    this.#energy = new EnergyMeter(clock);
-    this.today = new DayBook({ ...rest, wallClock });
+    this.#energy = new EnergyMeter(clock.steady);
+    this.today = new DayBook({ ...rest, now: clock.now });
   }
 
   /** A run begins. The record reports its own end. */
   begin(open: Message<'OPEN'>): RunRecord {
     const record = new RunRecord({
       open,
-      since: this.#wallClock(),
-      clock: this.#clock,
+      since: this.#clock.now(),
+      clock: this.#clock.steady,
       ended: (record, outcome) => this.#ended(record, outcome),
     });
     this.#energy.begin(record);
@@ -127,7 +123,8 @@ interface DayBookOptions {
   readonly file: TodayFile | null;
   readonly logger: Pick<Logger, 'warn'>;
   /** Unix ms. */
-  readonly wallClock: () => number;
+  /** Unix ms. */
+  readonly now: () => number;
   readonly writeEveryMs?: number;
 }
 
@@ -141,7 +138,7 @@ class DayBook {
 
   constructor(options: DayBookOptions) {
     this.#options = options;
-    this.#day = dayOf(options.wallClock());
+    this.#day = dayOf(options.now());
   }
 
   get day(): string {
@@ -197,7 +194,7 @@ class DayBook {
   }
 
   #turnPage(): void {
-    const day = dayOf(this.#options.wallClock());
+    const day = dayOf(this.#options.now());
     if (day === this.#day) return;
     this.#day = day;
     this.#sums = new DaySums();

@@ -26,7 +26,7 @@ interface OwnerControlOptions {
   /** Called when the accepted work changes. */
   readonly changed: () => void;
   /** Unix ms. */
-  readonly now?: () => number;
+  readonly now: () => number;
 }
 
 interface Card {
@@ -185,7 +185,7 @@ export class OwnerControl {
   }
 
   #now(): number {
-    return (this.#options.now ?? Date.now)();
+    return this.#options.now();
   }
 
   /**

@@ -39,6 +39,8 @@ export interface RunnerParts {
   readonly catalog: Catalog;
   readonly claims: HeldClaims;
   readonly ledger: Ledger;
+  /** Unix ms. */
+  readonly now: () => number;
   readonly logger: Logger;
 }
 
@@ -49,13 +51,15 @@ export class WorkRunner {
   readonly #logger: Logger;
   readonly #claims: HeldClaims;
   readonly #ledger: Ledger;
+  readonly #now: () => number;
   readonly #slots = new Slots();
   readonly #bodies = new RequestBodies();
   readonly #running = new Set<Work>();
   readonly #idle: (() => void)[] = [];
   #endedAt = 0;
 
-  constructor({ catalog, claims, ledger, logger }: RunnerParts) {
+  constructor({ catalog, claims, ledger, now, logger }: RunnerParts) {
+    this.#now = now;
     this.#catalog = catalog;
     this.#claims = claims;
     this.#ledger = ledger;
@@ -145,7 +149,7 @@ export class WorkRunner {
   #refusal(open: Message<'OPEN'>, entry: CatalogEntry | undefined): RejectReason | null {
     if (this.accepts === 'none') return 'draining';
     if (entry === undefined) return 'no_model';
-    const isOpen = this.accepts === 'all' && isOpenToOthers(entry.config, Date.now());
+    const isOpen = this.accepts === 'all' && isOpenToOthers(entry.config, this.#now());
     if (!open.caller.own && !isOpen) return 'paused';
     if (ENDPOINTS[open.endpoint].serviceType !== entry.type) return 'type_mismatch';
     if (!entry.models.some((model) => model.id === open.model)) return 'no_model';

@@ -21,6 +21,8 @@ export const KEPT_MS = 7 * 24 * 3_600_000;
 export interface SpoolOptions {
   /** Null: answers stay in memory and end with the process. */
   readonly folder: string | null;
+  /** Unix ms. */
+  readonly now: () => number;
   readonly logger: Logger;
   readonly maxBytes?: number;
 }
@@ -31,13 +33,15 @@ interface FoundAnswer {
 }
 
 export class Spool {
+  readonly #now: () => number;
   readonly #logger: Logger;
   readonly #room: SpoolRoom;
   readonly #memory: SpoolRoom;
   #folder: string | null;
 
-  constructor({ folder, logger, maxBytes = SPOOL_MAX_BYTES }: SpoolOptions) {
+  constructor({ folder, now, logger, maxBytes = SPOOL_MAX_BYTES }: SpoolOptions) {
     this.#folder = folder;
+    this.#now = now;
     this.#logger = logger;
     this.#room = new SpoolRoom(maxBytes);
     this.#memory = new SpoolRoom(Math.min(maxBytes, MEMORY_MAX_BYTES));
@@ -83,7 +87,7 @@ export class Spool {
   async #readAnswer(stem: string): Promise<FoundAnswer | null> {
     try {
       const answer = decodeSpoolMeta(await readFile(stem + META_ENDING, 'utf8'));
-      const fault = await faultOf(stem + DATA_ENDING, answer);
+      const fault = await faultOf(stem + DATA_ENDING, answer, this.#now());
       if (answer !== null && fault === null) return this.#restored(stem, answer);
       this.#logger.warn({ reason: fault, claim: answer?.facts.claimId }, 'spooled answer dropped');
     } catch (error) {
@@ -111,9 +115,13 @@ function isOfSpool(name: string): boolean {
 
 const OWN_ENDINGS = [DATA_ENDING, META_ENDING, `${META_ENDING}.tmp`];
 
-async function faultOf(dataFile: string, answer: SpooledAnswer | null): Promise<string | null> {
+async function faultOf(
+  dataFile: string,
+  answer: SpooledAnswer | null,
+  now: number,
+): Promise<string | null> {
   if (answer === null) return 'what is written of it makes no sense';
-  if (Date.now() - answer.keptAt > KEPT_MS) return 'nobody fetched it for 7 days';
+  if (now - answer.keptAt > KEPT_MS) return 'nobody fetched it for 7 days';
   const hash = createHash('sha256');
   await pipeline(createReadStream(dataFile), hash);
   return hash.digest('hex') === answer.sha256 ? null : 'its hash does not fit';
@@ -170,9 +178,10 @@ const spooled = z.object({
   marks: z.array(z.object({ at: count, message: answerMessage })),
 });
 
-export function spoolMeta(facts: JobFacts, { length, sha256, marks }: AnswerLog): string {
+export function spoolMeta(facts: JobFacts, log: AnswerLog, now: number): string {
+  const { length, sha256, marks } = log;
   const { jobId, claimId, model, endpoint, caller, own, since } = facts;
-  const kept = { bytes: length, sha256, kept_at: Date.now(), marks };
+  const kept = { bytes: length, sha256, kept_at: now, marks };
   const meta = { job_id: jobId, claim_id: claimId, model, endpoint, caller, own, since, ...kept };
   return JSON.stringify(meta);
 }

@@ -1,6 +1,7 @@
 /** Examines a server's certificate before anything is sent to it. */
 import { connect } from 'node:tls';
 import type { PeerCertificate } from 'node:tls';
+import { SYSTEM_CLOCK } from '../clock.js';
 import { isLoopback } from '../loopback.js';
 import { checking } from './check.js';
 import type { Check } from './check.js';
@@ -39,7 +40,7 @@ export async function checkCertificate(
       const found = certificateFault(fault) ?? 'its certificate is not trusted here';
       return fail(`${found} (${fault})`, RENEWED.has(fault) ? renew : trust);
     }
-    return judgeEnd(certificate, { renew, nowMs: Date.now() });
+    return judgeEnd(certificate, { renew, nowMs: SYSTEM_CLOCK.now() });
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     const why = UNREACHED[code];

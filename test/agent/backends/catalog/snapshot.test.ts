@@ -30,6 +30,6 @@ function serviceOpenFrom(offset: number) {
 }
 
 test('outside its hours a service is told as not for others', () => {
-  const { services } = takeSnapshot([serviceOpenFrom(-1), serviceOpenFrom(5)]);
+  const { services } = takeSnapshot([serviceOpenFrom(-1), serviceOpenFrom(5)], Date.now());
   expect(services.map(({ foreign }) => foreign)).toEqual([undefined, false]);
 });

@@ -3,6 +3,7 @@
  * service leaves when it stops answering and returns when it answers again. A model that needs a
  * proof is offered only after it.
  */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import type { ServiceType } from '@inference-gateway/shared/endpoints';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import type {
@@ -25,6 +26,8 @@ export interface CatalogOptions {
   readonly pollMs?: number;
   readonly describeTimeoutMs?: number;
   readonly logger?: Logger;
+  /** Unix ms; default: the system's clock. */
+  readonly now?: () => number;
   readonly tools?: BackendTools;
   /** Absent: nothing is proven, so models that need a proof are never offered. */
   readonly proving?: ProvingOptions;
@@ -83,6 +86,7 @@ export class Catalog {
   readonly #watched: readonly WatchedServer[];
   readonly #prover: Prover;
   readonly #firstRoundMs: number;
+  readonly #now: () => number;
   readonly #logger: Logger | null;
   readonly #listeners = new Set<() => void>();
   /** Computed at the last answer or verdict: every piece of work reads it. */
@@ -95,12 +99,15 @@ export class Catalog {
     const { pollMs = POLL_MS, describeTimeoutMs = DESCRIBE_TIMEOUT_MS } = options;
     this.#logger = options.logger ?? null;
     const logger = this.#logger;
-    const { tools = NO_TOOLS } = options;
-    const watch = { pollMs, describeTimeoutMs, logger, tools, onAnswer: () => this.#refresh() };
+    const { tools = NO_TOOLS, now = SYSTEM_CLOCK.now } = options;
+    this.#now = now;
+    const onAnswer = (): void => this.#refresh();
+    const watch = { pollMs, describeTimeoutMs, logger, tools, now, onAnswer };
     this.#watched = services.map((config) => new WatchedServer(config, watch));
     this.#firstRoundMs = options.firstRoundMs ?? FIRST_ROUND_MS;
     this.#prover = new Prover(options.proving ?? {}, {
       logger,
+      now,
       subjects: () => this.#watched.flatMap(subjectsOf),
       changed: () => this.#refresh(),
       unreachable: (id, reason) => this.lost(id, reason),
@@ -182,7 +189,7 @@ export class Catalog {
 
   #refresh(): void {
     this.#entries = this.#watched.flatMap((watched) => entryOf(watched, this.#prover));
-    const { services, leftOut } = takeSnapshot(this.#entries);
+    const { services, leftOut } = takeSnapshot(this.#entries, this.#now());
     const fingerprint = JSON.stringify(services);
     if (fingerprint !== this.#fingerprint) {
       this.#fingerprint = fingerprint;

@@ -30,7 +30,7 @@ const MAX_SERVICES = 64;
 const SERVICE_BYTES = 1_024;
 
 /** In the configured order: the first services get the room. */
-export function takeSnapshot(live: readonly LiveService[]): Snapshot {
+export function takeSnapshot(live: readonly LiveService[], now: number): Snapshot {
   const services: AdvertisedService[] = [];
   const leftOut: string[] = [];
   let models = 0;
@@ -50,7 +50,10 @@ export function takeSnapshot(live: readonly LiveService[]): Snapshot {
       bytes += size;
     }
     if (taken.length === 0) continue;
-    services.push(advertised(service, taken));
+    services.push({
+      ...advertised(service, taken),
+      ...(!isOpenToOthers(service.config, now) && { foreign: false }),
+    });
     bytes += SERVICE_BYTES;
   }
   return { services, leftOut };
@@ -62,7 +65,6 @@ function advertised({ config, slots }: LiveService, models: AdvertisedModel[]): 
     service_type: config.type,
     slots,
     ...(config.slotGroup !== null && { slot_group: config.slotGroup }),
-    ...(!isOpenToOthers(config, Date.now()) && { foreign: false }),
     models,
   };
 }

@@ -17,6 +17,8 @@ export interface WatchOptions {
   readonly describeTimeoutMs: number;
   readonly logger: Logger | null;
   readonly tools: BackendTools;
+  /** Unix ms. */
+  readonly now: () => number;
   /** Called after each answer, even if nothing changed. */
   onAnswer(): void;
 }
@@ -33,7 +35,7 @@ export class WatchedServer {
   readonly config: ServiceConfig;
   readonly backend: Backend;
   readonly #options: WatchOptions;
-  #state: ServiceState = { kind: 'starting', since: Date.now() };
+  #state: ServiceState;
   #timer: NodeJS.Timeout | null = null;
   /** Aborts the current question, if there is one. */
   #asking = new AbortController();
@@ -45,6 +47,7 @@ export class WatchedServer {
 
   constructor(config: ServiceConfig, options: WatchOptions) {
     this.config = config;
+    this.#state = { kind: 'starting', since: options.now() };
     const backend = createBackend(config, options.tools);
     this.backend = {
       describe: (signal) => backend.describe(signal),
@@ -139,10 +142,10 @@ export class WatchedServer {
   #apply(outcome: Outcome): void {
     const before = this.#state;
     if ('description' in outcome) {
-      const since = before.kind === 'up' ? before.since : Date.now();
+      const since = before.kind === 'up' ? before.since : this.#options.now();
       this.#state = { kind: 'up', since, description: outcome.description };
     } else {
-      const since = before.kind === 'down' ? before.since : Date.now();
+      const since = before.kind === 'down' ? before.since : this.#options.now();
       this.#state = { kind: 'down', since, reason: outcome.reason };
     }
     if (before.kind !== this.#state.kind) this.#log();

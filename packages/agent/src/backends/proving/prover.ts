@@ -26,6 +26,8 @@ export interface ProvingOptions {
 }
 
 export interface ProverHost {
+  /** Unix ms. */
+  readonly now: () => number;
   readonly logger: Logger | null;
   /** The models of the services that are up, offered or not. */
   readonly subjects: () => readonly Subject[];
@@ -104,7 +106,7 @@ export class Prover {
   consider(): void {
     const { reserve } = this.#options;
     if (!this.#restored || this.#closing.signal.aborted || reserve === undefined) return;
-    for (const subject of this.#proofs.due(this.#host.subjects(), Date.now())) {
+    for (const subject of this.#proofs.due(this.#host.subjects(), this.#host.now())) {
       if (this.#asked.size >= MAX_PROOFS_AT_ONCE) return;
       const isEarly = (this.#early.get(keyOf(subject))?.dueAt ?? 0) > performance.now();
       if (isEarly || this.#turns.has(serverOf(subject))) continue;
@@ -214,7 +216,7 @@ export class Prover {
     if (trial.cut !== null || trial.early !== null || !config.prove) return;
     if (trial.ok) logger?.info(about, 'model proven: it is offered from now on');
     else logger?.warn(about, 'model failed its test: it is not offered');
-    const noted = this.#proofs.note(subject, trial, Date.now());
+    const noted = this.#proofs.note(subject, trial, this.#host.now());
     changed();
     await noted.catch((err: unknown) => logger?.warn({ err }, 'cannot keep what models showed'));
   }
