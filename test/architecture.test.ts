@@ -241,6 +241,10 @@ describe('the rules refuse', () => {
     ['the console', HTTP, `console.error('x');`],
     ['the wall clock in core', CORE, 'const x = Date.now();'],
     ['a new Date in core', CORE, 'const x = new Date();'],
+    ['the wall clock', HTTP, 'const x = Date.now();'],
+    ['the wall clock as a function', HTTP, 'const now = Date.now;'],
+    ['a new Date', HTTP, 'const x = new Date();'],
+    ["the system's clock", HTTP, 'const x = SYSTEM_CLOCK.now();'],
     ['a timer in core', CORE, 'setTimeout(f, 1);'],
     ['the network in core', CORE, 'await fetch(url);'],
   ])('%s', (_, path, text) => {
@@ -250,6 +254,7 @@ describe('the rules refuse', () => {
   test.each([
     ['the environment in config', 'packages/agent/src/config/config.ts', 'const x = process.env;'],
     ['the console in a script', 'scripts/quickstart.js', `console.log('x');`],
+    ['a clock of durations', HTTP, 'const x = performance.now();'],
     ['a given time in core', CORE, 'const x = new Date(now);'],
     ['the words any and enum in text', HTTP, `const x = 'any enum'; // any console.log`],
   ])('nothing of %s', (_, path, text) => {

@@ -12,6 +12,11 @@ interface Rule {
 
 const PRODUCT = /^packages\//;
 const CORE = /^packages\/coordinator\/src\/core\//;
+/** Parts of a running program, which get their clock where it is assembled. */
+const CLOCK_INJECTED = new RegExp(
+  '^packages/(agent/src/(link|work)|coordinator/src/' +
+    '(accounts|assets|http|jobs|links|operations|relay|run|store/sqlite))/',
+);
 /** Tools look for these names, and take what is exported by default. */
 const CONFIG = /\.config\.(js|ts)$/;
 
@@ -34,12 +39,19 @@ const RULES: readonly Rule[] = [
   { says: 'writes to the console', breaks: (node) => isMember(node, 'console'), only: PRODUCT },
   { says: 'imports node:process, which is global', breaks: importsProcess },
   { says: 'reads a clock or the network in pure code', breaks: readsClock, only: CORE },
+  {
+    says: 'reads the wall clock, which is injected',
+    breaks: readsWallClock,
+    only: PRODUCT,
+    except: /^packages\/(shared\/src\/clock\.ts$|coordinator\/src\/core\/)/,
+  },
+  {
+    says: "takes the system's clock instead of the injected one",
+    breaks: (node) => isIdentifier(node, 'SYSTEM_CLOCK'),
+    only: CLOCK_INJECTED,
+  },
 ];
 
-const CLOCKS = [
-  ['Date', 'now'],
-  ['performance', 'now'],
-] as const;
 const TIMERS = new Set(['setTimeout', 'setInterval', 'setImmediate', 'fetch']);
 
 export function ruleFaults(file: SourceFile): string[] {
@@ -102,12 +114,20 @@ function importsProcess(node: Node): boolean {
   return isImport && property(property(node, 'source'), 'value') === 'node:process';
 }
 
+function readsWallClock(node: Node): boolean {
+  if (isMember(node, 'Date', 'now')) return true;
+  if (node.type !== 'NewExpression') return false;
+  const given = property(node, 'arguments');
+  const isDate = property(property(node, 'callee'), 'name') === 'Date';
+  return isDate && Array.isArray(given) && given.length === 0;
+}
+
+function isIdentifier(node: Node, name: string): boolean {
+  return node.type === 'Identifier' && property(node, 'name') === name;
+}
+
 function readsClock(node: Node): boolean {
-  if (CLOCKS.some(([object, name]) => isMember(node, object, name))) return true;
+  if (readsWallClock(node) || isMember(node, 'performance', 'now')) return true;
   const callee = property(property(node, 'callee'), 'name');
-  if (node.type === 'NewExpression') {
-    const given = property(node, 'arguments');
-    return callee === 'Date' && Array.isArray(given) && given.length === 0;
-  }
   return node.type === 'CallExpression' && typeof callee === 'string' && TIMERS.has(callee);
 }

@@ -20,6 +20,7 @@ const slowStore = Object.assign(Object.create(store), {
 });
 const files = openByteStore(dataDir);
 const library = new AssetLibrary({
+  now: Date.now,
   files,
   store: slowStore,
   durations: new DurationMeter(),

@@ -14,6 +14,8 @@ import { startCoordinator } from '@inference-gateway/coordinator/coordinator';
 import type { Coordinator } from '@inference-gateway/coordinator/coordinator';
 import { openStore } from '@inference-gateway/coordinator/store/open';
 import { DATABASE_FILE } from '@inference-gateway/coordinator/store/sqlite/engine/database';
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
+import type { Clock } from '@inference-gateway/shared/clock';
 import { newSecret } from '@inference-gateway/shared/ids';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import { createHash, scryptSync } from 'node:crypto';
@@ -79,6 +81,7 @@ interface GatewaySettings extends Partial<Config> {
    * tests of a slow or full disk start separate processes.
    */
   readonly storeInThread?: boolean;
+  readonly clock?: Clock;
 }
 
 /** Starts a gateway; `settings` replace the defaults. It stops when the current test ends. */
@@ -90,7 +93,7 @@ export async function startGateway(settings: GatewaySettings = {}): Promise<Test
 
 /** Like `startGateway`, for a whole test file: the file stops it in `afterAll`. */
 export async function openGateway(given: GatewaySettings = {}): Promise<TestGateway> {
-  const { storeInThread = false, ...settings } = given;
+  const { storeInThread = false, clock = SYSTEM_CLOCK, ...settings } = given;
   const dataDir = settings.dataDir ?? (await mkdtemp(join(tmpdir(), 'gateway-test-')));
   const seeded = await seed();
   const file = join(dataDir, DATABASE_FILE);
@@ -105,7 +108,7 @@ export async function openGateway(given: GatewaySettings = {}): Promise<TestGate
     dataDir,
     ...settings,
   };
-  const coordinator = await startCoordinator(config, { storeInThread });
+  const coordinator = await startCoordinator(config, { storeInThread, clock });
   return new RunningGateway(coordinator, { dataDir, ...seeded }, settings.dataDir === undefined);
 }
 

@@ -119,7 +119,7 @@ async function assemble(config: Config, base: Base): Promise<Coordinator> {
   const relay = new Relay(registry, config);
   const authentication = new Authentication(store, clock);
   const counted = countedOf(registry, relay);
-  const exposition = await expose(config, counted, logger);
+  const exposition = await expose(config, counted, base);
   const stores = openByteStores(config, base);
   // Called with a request, when the server already listens.
   const publicUrl = (): string => config.publicUrl ?? address;

@@ -26,14 +26,14 @@ type ExposedConfig = Pick<Config, 'host' | 'metricsPort' | 'metricsToken'>;
 export async function expose(
   config: ExposedConfig,
   parts: Omit<MetricsParts, 'version'>,
-  logger: Logger,
+  observing: { readonly clock: Clock; readonly logger: Logger },
 ): Promise<Exposition> {
   const { host, metricsPort: port, metricsToken: token } = config;
   if (token === null && port === null) return new Exposition(null, null, null);
   const version = readPackageVersion(new URL('../package.json', import.meta.url));
   const metrics = new Metrics({ ...parts, version });
   const access = { source: metrics, token };
-  const server = port === null ? null : await serveMetrics(access, { host, port }, logger);
+  const server = port === null ? null : await serveMetrics(access, { host, port }, observing);
   return new Exposition(metrics, token === null ? null : access, server);
 }
 

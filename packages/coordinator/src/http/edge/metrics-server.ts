@@ -1,6 +1,6 @@
 /** The metrics' own port: `GET /metrics` and nothing else. */
 import { ApiError } from '@inference-gateway/shared/errors';
-import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
+import type { Clock } from '@inference-gateway/shared/clock';
 import type { Logger } from '@inference-gateway/shared/program/logger';
 import { Router } from '@koa/router';
 import Koa from 'koa';
@@ -24,13 +24,19 @@ interface ListenOn {
   readonly port: number;
 }
 
+/** What the log lines of requests need. */
+interface Observing {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
 /** Rejects with Node's own error if listening fails. */
 export async function serveMetrics(
   access: MetricsAccess,
   { host, port }: ListenOn,
-  logger: Logger,
+  observing: Observing,
 ): Promise<MetricsServer> {
-  const handle = createMetricsApp(access, logger).callback();
+  const handle = createMetricsApp(access, observing).callback();
   const server = createServer((request, response) => void handle(request, response));
   await new Promise<void>((done, failed) => {
     server.once('error', failed).listen(port, host, done);
@@ -47,12 +53,12 @@ export async function serveMetrics(
   };
 }
 
-function createMetricsApp(access: MetricsAccess, logger: Logger): Koa<RequestState> {
+function createMetricsApp(access: MetricsAccess, { clock, logger }: Observing): Koa<RequestState> {
   const app = new Koa<RequestState>();
   const router = new Router<RequestState>();
   metricsRoutes(router, access);
   app.on('error', (error: Error) => logger.debug({ reason: error.message }, 'answer broke'));
-  app.use(identify(logger, SYSTEM_CLOCK));
+  app.use(identify(logger, clock));
   app.use(tidyPath);
   app.use(errorBoundary(logger));
   app.use(router.routes());

@@ -3,6 +3,7 @@
  * is looked at, never twice at once, and at once after a hint or on return; what has not changed is
  * answered 304 and draws nothing anew.
  */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { useEffect, useMemo } from 'preact/hooks';
 import { Cell, useCell } from './cell.js';
 import { asFault } from './fault.js';
@@ -182,14 +183,14 @@ class Source {
       const headers: HeadersInit = this.#etag === null ? {} : { 'If-None-Match': this.#etag };
       const signal = AbortSignal.timeout(ANSWER_MS);
       const response = await request(this.#url, { headers, signal });
-      this.#answeredAt = Date.now();
+      this.#answeredAt = SYSTEM_CLOCK.now();
       const isNew = response.status !== 304;
       const data = isNew ? ((await response.json()) as unknown) : this.state.value.data;
       this.#etag = response.headers.get('etag');
       this.#show({ data, fault: null, staleSince: null });
     } catch (thrown) {
       const limitMs = (this.#everyMs ?? DEFAULT_EVERY_MS) * STALE_ROUNDS;
-      const isStale = this.#answeredAt > 0 && Date.now() - this.#answeredAt > limitMs;
+      const isStale = this.#answeredAt > 0 && SYSTEM_CLOCK.now() - this.#answeredAt > limitMs;
       const staleSince = isStale ? this.#answeredAt : null;
       this.#show({ data: this.state.value.data, fault: asFault(thrown), staleSince });
     }

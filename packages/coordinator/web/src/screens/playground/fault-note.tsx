@@ -1,3 +1,4 @@
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { useEffect, useState } from 'preact/hooks';
 import { Icon } from '../../ui/button/icon.js';
 import { LinkButton } from '../../ui/button/button.js';
@@ -28,7 +29,7 @@ export function FaultNote({ fault }: { readonly fault: Shown }) {
 const SECOND_MS = 1_000;
 
 function Countdown({ until }: { readonly until: number }) {
-  const left = (): number => Math.max(0, Math.ceil((until - Date.now()) / SECOND_MS));
+  const left = (): number => Math.max(0, Math.ceil((until - SYSTEM_CLOCK.now()) / SECOND_MS));
   const [seconds, setSeconds] = useState(left);
   useEffect(() => {
     const timer = setInterval(() => setSeconds(left), SECOND_MS);

@@ -1,3 +1,4 @@
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { useLocation, useRoute } from 'preact-iso';
 import { useEffect } from 'preact/hooks';
 import { Page } from '../../ui/page.js';
@@ -69,7 +70,7 @@ function RateMeter() {
   useEffect(() => {
     if (current !== null && !isSpent) return undefined;
     // Nothing but an answer tells how it stands; reading is not counted.
-    const waitMs = current === null ? 0 : current.resetAt - Date.now() + AFTER_RESET_MS;
+    const waitMs = current === null ? 0 : current.resetAt - SYSTEM_CLOCK.now() + AFTER_RESET_MS;
     const look = (): void => void read('/models').catch(() => undefined);
     const timer = setTimeout(look, current === null ? 0 : Math.max(MIN_WAIT_MS, waitMs));
     return () => clearTimeout(timer);
@@ -95,5 +96,5 @@ function RateMeter() {
 }
 
 function resetIn(resetAt: number): string {
-  return formatAgo(Math.max(resetAt, Date.now()), Date.now());
+  return formatAgo(Math.max(resetAt, SYSTEM_CLOCK.now()), SYSTEM_CLOCK.now());
 }

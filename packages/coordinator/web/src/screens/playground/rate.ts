@@ -1,4 +1,5 @@
 /** How many requests are left in the window of the rate limit, as each answer tells. */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { keptCell } from './kept-cell.js';
 
 export interface Rate {
@@ -21,5 +22,5 @@ export function readRate(headers: Pick<Headers, 'get'>, now: number): Rate | nul
 }
 
 export function noteRate(headers: Headers): void {
-  rate.value = readRate(headers, Date.now()) ?? rate.value;
+  rate.value = readRate(headers, SYSTEM_CLOCK.now()) ?? rate.value;
 }

@@ -1,3 +1,4 @@
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import type { Fault } from '../../api/fault.js';
 
 /** What is kept of a fault: it is shown for as long as the answer that it stands for. */
@@ -10,6 +11,6 @@ export interface Shown {
 }
 
 export function shownOf({ message, code, requestId, retryAfterS }: Fault): Shown {
-  const retryAt = retryAfterS === null ? null : Date.now() + retryAfterS * 1_000;
+  const retryAt = retryAfterS === null ? null : SYSTEM_CLOCK.now() + retryAfterS * 1_000;
   return { message, code, requestId, retryAt };
 }

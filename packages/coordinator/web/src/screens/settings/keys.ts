@@ -1,4 +1,5 @@
 /** The member's keys as the screens of Settings share them: one question for all of them. */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { useMy } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
 import { lastDays, sinceOf } from '../../ui/text/last-days.js';
@@ -23,7 +24,7 @@ export type KeyUsage = ReadonlyMap<string, readonly number[]>;
 export function useKeyUsage(): KeyUsage | undefined {
   const args = { by: 'key', given: false, since_s: sinceOf(USAGE_DAYS) } as const;
   const { data } = useMy('usage.series', args, { everyMs: USAGE_EVERY_MS });
-  return data && usageByKey(data, Date.now());
+  return data && usageByKey(data, SYSTEM_CLOCK.now());
 }
 
 interface Point {

@@ -1,3 +1,4 @@
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { ErrorBoundary, lazy } from 'preact-iso';
 import { useMemo } from 'preact/hooks';
 import type { Fault } from '../../api/fault.js';
@@ -19,7 +20,7 @@ interface DayByDayProps {
 export function DayByDay({ points, fault, days, measure }: DayByDayProps) {
   const [, setMeasure] = useQuery('measure');
   const chart = useMemo(
-    () => points && chartOf(points, { days, measure, now: Date.now() }),
+    () => points && chartOf(points, { days, measure, now: SYSTEM_CLOCK.now() }),
     [points, days, measure],
   );
   const sentence = chart && sentenceOf(chart, measure);

@@ -1,4 +1,6 @@
 /** Days and times as the reader writes them. */
+import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
+
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 const soon = new Intl.DateTimeFormat(undefined, {
@@ -29,7 +31,7 @@ const STAMP = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z/g;
 export function timesIn(text: string): string {
   return text.replaceAll(STAMP, (stamp) => {
     const at = new Date(stamp);
-    const isToday = at.toDateString() === new Date().toDateString();
+    const isToday = at.toDateString() === new Date(SYSTEM_CLOCK.now()).toDateString();
     return (isToday ? clock : soon).format(at);
   });
 }
