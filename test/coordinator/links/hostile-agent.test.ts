@@ -98,8 +98,8 @@ describe('only the session of an agent ends that sends', () => {
         expect(reset()).toMatchObject({ code: 'FLOW_CONTROL' });
         expect(hostile.closeCode).toBeNull();
         hostile.send({ t: 'RESET', stream, code: 'CANCELED' });
+        caller.destroy();
       }
-      caller.destroy();
     }
     await expectOnlyItsOwnEnd(4005);
   });
