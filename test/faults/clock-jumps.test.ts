@@ -4,7 +4,7 @@ import type { Job, Store } from '@inference-gateway/coordinator/store/port';
 import type { Clock } from '@inference-gateway/shared/clock';
 import { createLogger } from '@inference-gateway/shared/program/logger';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { BROKEN, SESSION, submitJob } from '../store/job-rows.js';
+import { BROKEN, LINK_ID, submitJob } from '../store/job-rows.js';
 import { claimed, jobOf, LEASE_MS, newFinish, runningJob } from '../store/dispatch-rows.js';
 import { createMember, createProvider, NOW, serve } from '../store/store-rows.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -114,7 +114,7 @@ describe.each([
     clock.setWall(byMs);
     await ticks(TICK_MS);
     const leaseUntil = clock.now() + LEASE_MS;
-    const renewal = { providerId: 'den', linkId: SESSION, claimIds: [claimId], leaseUntil };
+    const renewal = { providerId: 'den', linkId: LINK_ID, claimIds: [claimId], leaseUntil };
     expect(await store.renewClaims(renewal, clock.now())).toEqual([]);
     await ticks(LEASE_MS + 2 * SWEPT_WITHIN_MS);
     expect((await jobOf(store, job.id)).status).toBe('QUEUED');
@@ -122,7 +122,7 @@ describe.each([
 
   it('keeps no job from being tried again', async () => {
     const { job, claimId } = await startRunning();
-    const failure = { claimId, linkId: SESSION, retryable: true, error: BROKEN, random: 1 };
+    const failure = { claimId, linkId: LINK_ID, retryable: true, error: BROKEN, random: 1 };
     await store.failJob(failure, clock.now());
     expect((await jobOf(store, job.id)).notBefore).not.toBeNull();
     clock.setWall(byMs);

@@ -76,7 +76,7 @@ async function expectEndsElsewhere(id: string): Promise<void> {
 
 type Attack = (agent: RawAgent, stream: number) => void;
 
-/** What an agent does with a job in its hands, and the code that its session ends with. */
+/** What an agent does with a job in its hands, and the code that its link ends with. */
 const ATTACKS: readonly (readonly [string, Attack, number])[] = [
   ['a text frame that is no JSON', (agent) => agent.sendText('{'), 4000],
   ['a second HELLO', (agent) => agent.send(HELLO), 4000],

@@ -32,14 +32,14 @@ const ATTACKS: ((agent: RawAgent) => void)[] = [
 ];
 
 it.runIf(process.platform === 'linux')(
-  'hundreds of hostile sessions leave the memory of the coordinator flat',
+  'hundreds of hostile links leave the memory of the coordinator flat',
   { timeout: 90_000 },
   async () => {
     const { gateway, coordinator } = await startProcessGateway([]);
     const token = await rawToken(gateway, 'hostile-pc');
     const pid = coordinator.child.pid ?? 0;
-    const attack = async (sessions: number): Promise<void> => {
-      for (let i = 0; i < sessions; i++) {
+    const attack = async (links: number): Promise<void> => {
+      for (let i = 0; i < links; i++) {
         const agent = await new RawAgent(gateway.url, token).opened();
         if (i % 2 === 0) agent.send(HELLO);
         ATTACKS[i % ATTACKS.length]?.(agent);
@@ -47,8 +47,8 @@ it.runIf(process.platform === 'linux')(
         await agent.closed();
       }
     };
-    // V8's heap and the allocator's pools reach their level within 700 to 1,900 sessions, by the
-    // version of Node; what is lost with each session grows in every round.
+    // V8's heap and the allocator's pools reach their level within 700 to 1,900 links, by the
+    // version of Node; what is lost with each link grows in every round.
     let grown = Infinity;
     for (let round = 0; round < ROUNDS && grown >= 16 * MIB; round++) {
       const before = await rssOf(pid);

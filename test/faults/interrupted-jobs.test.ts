@@ -27,7 +27,7 @@ function statusOf(gateway: TestGateway, id: string): string | undefined {
 }
 
 describe('a job that runs goes on', () => {
-  it('when its agent’s session is kicked: the agent brings it back', async () => {
+  it('when its agent’s link is kicked: the agent brings it back', async () => {
     const gateway = await startGateway();
     const { agent, token } = await connectJobAgent(gateway);
     const { id } = await submitted(gateway, { model: 'm' });
@@ -43,7 +43,7 @@ describe('a job that runs goes on', () => {
     expect(await getJob(gateway, id)).toMatchObject({ status: 'PROCESSED', attempts: 1 });
   });
 
-  it('when its agent’s session is kicked, from the beginning where the agent lost it', async () => {
+  it('when its agent’s link is kicked, from the beginning where the agent lost it', async () => {
     const gateway = await startGateway();
     const { agent, token } = await connectJobAgent(gateway);
     const { id } = await submitted(gateway, { model: 'm' });

@@ -13,7 +13,7 @@ import {
   newItem,
   submitBatch,
   submitJob,
-  SESSION,
+  LINK_ID,
 } from './job-rows.js';
 import { NOW, createMember } from './store-rows.js';
 
@@ -159,7 +159,7 @@ export function describeBatches(adapter: string, store: () => Store): void {
       for (const jobId of ids.slice(0, 20)) claims.push(await claimJob(store(), jobId));
       const fail = (claimId: string) =>
         store().failJob(
-          { claimId, linkId: SESSION, retryable: false, error: BROKEN, random: 0 },
+          { claimId, linkId: LINK_ID, retryable: false, error: BROKEN, random: 0 },
           LATER,
         );
       const before = claims.slice(0, 10).map(fail);

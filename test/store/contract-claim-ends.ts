@@ -9,7 +9,7 @@ import type {
 } from '@inference-gateway/coordinator/store/port';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LEASE_MS, claimed, jobOf, laneOf, newClaim, runningJob } from './dispatch-rows.js';
-import { BROKEN, submitJob, SESSION } from './job-rows.js';
+import { BROKEN, submitJob, LINK_ID } from './job-rows.js';
 import { NOW, createMember } from './store-rows.js';
 
 export function describeClaimEnds(adapter: string, store: () => Store): void {
@@ -19,12 +19,12 @@ export function describeClaimEnds(adapter: string, store: () => Store): void {
     now = NOW + 2,
   ): Promise<EndOutcome> =>
     store().releaseJob(
-      { claimId, linkId: SESSION, counts: true, error: BROKEN, random: 0.5, ...over },
+      { claimId, linkId: LINK_ID, counts: true, error: BROKEN, random: 0.5, ...over },
       now,
     );
   const fail = (claimId: string, over: Partial<Failure> = {}, now = NOW + 2): Promise<EndOutcome> =>
     store().failJob(
-      { claimId, linkId: SESSION, retryable: true, error: BROKEN, random: 0.5, ...over },
+      { claimId, linkId: LINK_ID, retryable: true, error: BROKEN, random: 0.5, ...over },
       now,
     );
   const sweep = (now: number, limit = 10): Promise<readonly EndOutcome[]> =>

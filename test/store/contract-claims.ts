@@ -3,7 +3,7 @@ import { ulid } from '@inference-gateway/shared/ids';
 import type { Member, NewJobItem, Store } from '@inference-gateway/coordinator/store/port';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LEASE_MS, claimed, heldBy, jobOf, newClaim, runningJob } from './dispatch-rows.js';
-import { BROKEN, NO_ID, NO_NEEDS, newItem, newSubmission, submitJob, SESSION } from './job-rows.js';
+import { BROKEN, NO_ID, NO_NEEDS, newItem, newSubmission, submitJob, LINK_ID } from './job-rows.js';
 import type { StoreHarness } from './store-harness.js';
 import { NOW, createMember } from './store-rows.js';
 
@@ -16,7 +16,7 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
     return swept.map(({ kind }) => kind);
   };
   const renew = (claimIds: readonly string[], until: number, providerId = 'den') =>
-    store().renewClaims({ providerId, linkId: SESSION, claimIds, leaseUntil: until }, NOW);
+    store().renewClaims({ providerId, linkId: LINK_ID, claimIds, leaseUntil: until }, NOW);
 
   describe(adapter, () => {
     let anna: Member;
@@ -77,7 +77,7 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
         const failing = await runningJob(store(), anna.id);
         const failure = {
           claimId: failing.claimId,
-          linkId: SESSION,
+          linkId: LINK_ID,
           retryable: true,
           error: BROKEN,
           random: 0.5,
@@ -273,7 +273,7 @@ export function describeClaims(adapter: string, harness: () => StoreHarness): vo
 
       test('a job that backs off is counted; a model without jobs is gone', async () => {
         const { claimId, job } = await runningJob(store(), anna.id);
-        const failure = { claimId, linkId: SESSION, retryable: true, error: BROKEN, random: 0 };
+        const failure = { claimId, linkId: LINK_ID, retryable: true, error: BROKEN, random: 0 };
         await store().failJob(failure, NOW + 2);
         expect(await store().modelQueues(null)).toMatchObject([{ queued: 1, oldestQueuedAt: NOW }]);
         await store().cancelJob(job.id, null, NOW + 3);

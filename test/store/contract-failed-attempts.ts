@@ -3,7 +3,7 @@ import { MAX_FAILED_ATTEMPTS } from '@inference-gateway/coordinator/core/jobs/jo
 import type { ClaimedJob, EndOutcome, Store } from '@inference-gateway/coordinator/store/port';
 import { describe, expect, test } from 'vitest';
 import { LEASE_MS, claimed, runningJob } from './dispatch-rows.js';
-import { BROKEN, SESSION } from './job-rows.js';
+import { BROKEN, LINK_ID } from './job-rows.js';
 import type { JobOverrides } from './job-rows.js';
 import { NOW, createMember } from './store-rows.js';
 
@@ -12,7 +12,7 @@ export function describeFailedAttempts(adapter: string, store: () => Store): voi
     runningJob(store(), (await createMember(store(), 'anna')).id, job);
   const end = { error: BROKEN, random: 0.5 };
   const fail = (claimId: string, now: number): Promise<EndOutcome> =>
-    store().failJob({ claimId, linkId: SESSION, retryable: true, ...end }, now);
+    store().failJob({ claimId, linkId: LINK_ID, retryable: true, ...end }, now);
 
   describe(`${adapter}: failed attempts`, () => {
     test('tell who failed, when and why, until the job is retried', async () => {
@@ -33,7 +33,7 @@ export function describeFailedAttempts(adapter: string, store: () => Store): voi
       await store().ripenJobs(at);
       const second = await claimed(store(), job.id, { providerId: 'attic', now: at });
       await store().releaseJob(
-        { claimId: second.claimId, linkId: SESSION, counts: false, ...end },
+        { claimId: second.claimId, linkId: LINK_ID, counts: false, ...end },
         at + 1,
       );
       expect(await failures()).toEqual([first]);
@@ -49,7 +49,7 @@ export function describeFailedAttempts(adapter: string, store: () => Store): voi
 
     test('are kept up to a limit, the last ones', async () => {
       const { claimId, job } = await running({ maxAttempts: 2 });
-      const back = { claimIds: [claimId], providerId: 'den', linkId: SESSION, random: 0.5 };
+      const back = { claimIds: [claimId], providerId: 'den', linkId: LINK_ID, random: 0.5 };
       for (let i = 0; i <= MAX_FAILED_ATTEMPTS; i++) {
         await fail(claimId, NOW + i);
         await store().resumeClaims({ ...back, leaseUntil: NOW + LEASE_MS }, NOW + i);

@@ -13,7 +13,7 @@ import {
   jobIdsOf,
   submitBatch,
   submitJob,
-  SESSION,
+  LINK_ID,
 } from './job-rows.js';
 import { NOW, createMember, newAsset } from './store-rows.js';
 
@@ -63,7 +63,7 @@ export function describeJobEnds(adapter: string, store: () => Store): void {
         claimId,
       });
       expect(await store().acceptJob(heldBy(claimId), LATER, LATER)).toBe(false);
-      const late = { claimId, linkId: SESSION, retryable: true, error: BROKEN, random: 0.5 };
+      const late = { claimId, linkId: LINK_ID, retryable: true, error: BROKEN, random: 0.5 };
       expect(await store().failJob(late, LATER)).toEqual({ kind: 'stale' });
       expect(await find(id)).toMatchObject({ status: 'CANCELED', error: null });
     });
@@ -73,7 +73,7 @@ export function describeJobEnds(adapter: string, store: () => Store): void {
       const { id } = await submitJob(store(), anna);
       const claimId = await claimJob(store(), id);
       await store().failJob(
-        { claimId, linkId: SESSION, retryable: true, error: BROKEN, random: 0.5 },
+        { claimId, linkId: LINK_ID, retryable: true, error: BROKEN, random: 0.5 },
         NOW + 2,
       );
       expect(await find(id)).toMatchObject({ status: 'QUEUED', error: BROKEN });
@@ -128,7 +128,7 @@ export function describeJobEnds(adapter: string, store: () => Store): void {
       for (let i = 0; i < 10; i++) {
         const { id } = await submitJob(store(), anna);
         const claimId = await claimJob(store(), id);
-        const failure = { claimId, linkId: SESSION, retryable: false, error: BROKEN, random: 0 };
+        const failure = { claimId, linkId: LINK_ID, retryable: false, error: BROKEN, random: 0 };
         const fail = (): Promise<unknown> => store().failJob(failure, LATER);
         const racers = i % 2 === 0 ? [fail, () => cancel(id)] : [() => cancel(id), fail];
         await Promise.all(racers.map((race) => race()));
@@ -160,7 +160,7 @@ export function describeJobEnds(adapter: string, store: () => Store): void {
       await store().cancelJob(id, anna, NOW + 2);
       expect(await retry(id)).toMatchObject({ kind: 'queued', job: { generation: 2 } });
       const finish = {
-        linkId: SESSION,
+        linkId: LINK_ID,
         claimId,
         result: Buffer.from('{}'),
         assets: [],
@@ -183,7 +183,7 @@ export function describeJobEnds(adapter: string, store: () => Store): void {
       const { id } = await submitJob(store(), anna);
       const [fresh] = await store().laneHeads(1);
       const claimId = await claimJob(store(), id);
-      const release = { claimId, linkId: SESSION, counts: true, error: BROKEN, random: 0 };
+      const release = { claimId, linkId: LINK_ID, counts: true, error: BROKEN, random: 0 };
       await store().releaseJob(release, NOW + 2);
       const [released] = await store().laneHeads(1);
       expect(released?.lane.excluded).toEqual(['den']);

@@ -10,7 +10,7 @@ import {
   newSubmission,
   submitBatch,
   submitJob,
-  SESSION,
+  LINK_ID,
 } from './job-rows.js';
 import type { JobOverrides } from './job-rows.js';
 import { NOW, createMember } from './store-rows.js';
@@ -114,7 +114,7 @@ export function describeQueuePlaces(adapter: string, store: () => Store): void {
       // A job for another model: it waits for its retry, and has no place.
       const held = await submit(anna, { item: { model: 'other' } });
       const claimId = await claimJob(store(), held.id);
-      const failure = { claimId, linkId: SESSION, retryable: true, error: BROKEN, random: 0.5 };
+      const failure = { claimId, linkId: LINK_ID, retryable: true, error: BROKEN, random: 0.5 };
       await store().failJob(failure, NOW + 2);
       await isEach();
     });

@@ -2,7 +2,7 @@
 import type { FinishOutcome, Member, Store } from '@inference-gateway/coordinator/store/port';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LEASE_MS, RESULT, USAGE, claimed, jobOf, newFinish, runningJob } from './dispatch-rows.js';
-import { BROKEN, ROOMY, jobIdsOf, newItem, submitBatch, submitJob, SESSION } from './job-rows.js';
+import { BROKEN, ROOMY, jobIdsOf, newItem, submitBatch, submitJob, LINK_ID } from './job-rows.js';
 import type { StoreHarness } from './store-harness.js';
 import { NOW, createMember, newAsset } from './store-rows.js';
 
@@ -16,7 +16,7 @@ export function describeResults(adapter: string, harness: () => StoreHarness): v
     store().finishJob(newFinish(claimId), now);
   const fail = (claimId: string): Promise<unknown> =>
     store().failJob(
-      { claimId, linkId: SESSION, retryable: true, error: BROKEN, random: 0.5 },
+      { claimId, linkId: LINK_ID, retryable: true, error: BROKEN, random: 0.5 },
       NOW + 2,
     );
 
@@ -87,7 +87,7 @@ export function describeResults(adapter: string, harness: () => StoreHarness): v
         const released = await runningJob(store(), anna.id);
         const release = {
           claimId: released.claimId,
-          linkId: SESSION,
+          linkId: LINK_ID,
           counts: true,
           error: BROKEN,
           random: 0,
@@ -180,7 +180,7 @@ export function describeResults(adapter: string, harness: () => StoreHarness): v
       test('of many retries at once, one wins', async () => {
         const { claimId, job } = await runningJob(store(), anna.id);
         await store().failJob(
-          { claimId, linkId: SESSION, retryable: false, error: BROKEN, random: 0 },
+          { claimId, linkId: LINK_ID, retryable: false, error: BROKEN, random: 0 },
           NOW,
         );
         const retries = await Promise.all(
@@ -198,7 +198,7 @@ export function describeResults(adapter: string, harness: () => StoreHarness): v
         await runningJob(store(), anna.id);
         expect(await messages()).toEqual([]);
         await store().failJob(
-          { claimId, linkId: SESSION, retryable: false, error: BROKEN, random: 0 },
+          { claimId, linkId: LINK_ID, retryable: false, error: BROKEN, random: 0 },
           NOW + 7,
         );
         expect(await store().dueWebhooks(NOW + 7, 100)).toEqual([

@@ -17,15 +17,15 @@ import {
   newFinish,
   runningJob,
 } from './dispatch-rows.js';
-import { BROKEN, SESSION } from './job-rows.js';
+import { BROKEN, LINK_ID } from './job-rows.js';
 import { NOW, createMember } from './store-rows.js';
 
 export function describeResumes(adapter: string, store: () => Store): void {
-  const finish = (claimId: string, link = SESSION): Promise<FinishOutcome> =>
+  const finish = (claimId: string, link = LINK_ID): Promise<FinishOutcome> =>
     store().finishJob(newFinish(claimId, heldBy(claimId, link)), NOW + 50);
   const fail = (claimId: string): Promise<EndOutcome> =>
     store().failJob(
-      { claimId, linkId: SESSION, retryable: true, error: BROKEN, random: 0.5 },
+      { claimId, linkId: LINK_ID, retryable: true, error: BROKEN, random: 0.5 },
       NOW + 2,
     );
   const resume = (claimIds: string[], over: Partial<ResumeRequest> = {}): Promise<Resumed> => {
@@ -48,7 +48,7 @@ export function describeResumes(adapter: string, store: () => Store): void {
       const lease = { providerId: 'den', claimIds: [claimId], leaseUntil: NOW + 99 * LEASE_MS };
       const late = await Promise.all([
         store().acceptJob(older, NOW, NOW + 31),
-        store().renewClaims({ ...lease, linkId: SESSION }, NOW + 31),
+        store().renewClaims({ ...lease, linkId: LINK_ID }, NOW + 31),
         store().releaseJob({ ...older, counts: true, ...end }, NOW + 31),
         store().failJob({ ...older, retryable: false, ...end }, NOW + 31),
         store().finishJob(newFinish(claimId), NOW + 31),
@@ -84,7 +84,7 @@ export function describeResumes(adapter: string, store: () => Store): void {
       for (const { claimId } of [failed, taken]) await fail(claimId);
       const release = {
         claimId: released.claimId,
-        linkId: SESSION,
+        linkId: LINK_ID,
         counts: true,
         error: BROKEN,
         random: 0,

@@ -9,7 +9,7 @@ import type {
 } from '@inference-gateway/coordinator/store/port';
 import type { LaneHead } from '@inference-gateway/coordinator/core/jobs/lane';
 import { randomId } from '@inference-gateway/shared/ids';
-import { SESSION, submitJob } from './job-rows.js';
+import { LINK_ID, submitJob } from './job-rows.js';
 import type { JobOverrides } from './job-rows.js';
 import { NOW } from './store-rows.js';
 
@@ -29,7 +29,7 @@ export function newClaim(jobId: string, claim: Partial<NewClaim> = {}): NewClaim
     jobId,
     claimId: randomId(),
     providerId: 'den',
-    linkId: SESSION,
+    linkId: LINK_ID,
     serviceId: 'llm-1',
     leaseUntil: NOW + LEASE_MS,
     isOwn: false,
@@ -37,14 +37,14 @@ export function newClaim(jobId: string, claim: Partial<NewClaim> = {}): NewClaim
   };
 }
 
-export function heldBy(claimId: string, linkId = SESSION): HeldClaim {
+export function heldBy(claimId: string, linkId = LINK_ID): HeldClaim {
   return { claimId, linkId };
 }
 
 export function newFinish(claimId: string, finish: Partial<Finish> = {}): Finish {
   return {
     claimId,
-    linkId: SESSION,
+    linkId: LINK_ID,
     result: Buffer.from(RESULT),
     assets: [],
     assetLimits: { memberBytes: 1_000_000, totalBytes: 1_000_000 },

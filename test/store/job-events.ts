@@ -3,7 +3,7 @@ import type { JobEvent } from '@inference-gateway/coordinator/core/jobs/job';
 import type { JobChange } from '@inference-gateway/coordinator/core/jobs/transition';
 import type { Store } from '@inference-gateway/coordinator/store/port';
 import { LEASE_MS, heldBy, laneOf, newClaim, newFinish } from './dispatch-rows.js';
-import { BROKEN, ROOMY, SESSION } from './job-rows.js';
+import { BROKEN, ROOMY, LINK_ID } from './job-rows.js';
 
 export interface EventTarget {
   readonly jobId: string;
@@ -21,16 +21,16 @@ export const EFFECTS: Readonly<Record<JobEvent, Effect>> = {
   accept: (store, { claimId, now }) => store.acceptJob(heldBy(claimId), now + LEASE_MS, now),
   renew: (store, { claimId, providerId, now }) =>
     store.renewClaims(
-      { providerId, linkId: SESSION, claimIds: [claimId], leaseUntil: now + LEASE_MS },
+      { providerId, linkId: LINK_ID, claimIds: [claimId], leaseUntil: now + LEASE_MS },
       now,
     ),
   release: (store, { claimId, now }) =>
-    store.releaseJob({ claimId, linkId: SESSION, counts: false, error: BROKEN, random: 0 }, now),
+    store.releaseJob({ claimId, linkId: LINK_ID, counts: false, error: BROKEN, random: 0 }, now),
   resume: (store, { claimId, providerId, now }) =>
     store.resumeClaims(
       {
         providerId,
-        linkId: SESSION,
+        linkId: LINK_ID,
         claimIds: [claimId],
         leaseUntil: now + LEASE_MS,
         random: 0,
@@ -39,9 +39,9 @@ export const EFFECTS: Readonly<Record<JobEvent, Effect>> = {
     ),
   finish: (store, { claimId, now }) => store.finishJob(newFinish(claimId), now),
   fail: (store, { claimId, now }) =>
-    store.failJob({ claimId, linkId: SESSION, retryable: true, error: BROKEN, random: 0 }, now),
+    store.failJob({ claimId, linkId: LINK_ID, retryable: true, error: BROKEN, random: 0 }, now),
   give_up: (store, { claimId, now }) =>
-    store.failJob({ claimId, linkId: SESSION, retryable: false, error: BROKEN, random: 0 }, now),
+    store.failJob({ claimId, linkId: LINK_ID, retryable: false, error: BROKEN, random: 0 }, now),
   expire: async (store, { jobId, now }) => {
     const lane = await laneOf(store, jobId);
     const request = { queuedBefore: now, error: BROKEN, limit: 1_000 };
@@ -53,7 +53,7 @@ export const EFFECTS: Readonly<Record<JobEvent, Effect>> = {
 
 /** The same event in the form that `transition` takes. */
 export function changeOf(event: JobEvent, { claimId, providerId, now }: EventTarget): JobChange {
-  const lease = { linkId: SESSION, leaseUntil: now + LEASE_MS };
+  const lease = { linkId: LINK_ID, leaseUntil: now + LEASE_MS };
   switch (event) {
     case 'claim':
       return { event, claimId, providerId, serviceId: 'llm-1', ...lease };

@@ -11,7 +11,7 @@ import { LEASE_MS, jobOf, laneOf } from './dispatch-rows.js';
 import { EFFECTS } from './job-events.js';
 import { MAX_ATTEMPTS, counted, failed, giveBack, move, queued, retried } from './job-model.js';
 import type { Modelled } from './job-model.js';
-import { BROKEN, jobIdsOf, newItem, submitBatch, submitJob, SESSION } from './job-rows.js';
+import { BROKEN, jobIdsOf, newItem, submitBatch, submitJob, LINK_ID } from './job-rows.js';
 import { NOW, createMember, randomHex } from './store-rows.js';
 
 export interface Step {
@@ -101,7 +101,7 @@ export class JobHistory {
 
   async #release(job: Modelled, claimId: string, counts: boolean): Promise<void> {
     await this.#store.releaseJob(
-      { claimId, linkId: SESSION, counts, error: BROKEN, random: 0 },
+      { claimId, linkId: LINK_ID, counts, error: BROKEN, random: 0 },
       this.#now,
     );
     if (claimId !== job.claimId) return;
@@ -238,7 +238,7 @@ export class JobHistory {
   async #checkClaims(providerId: string): Promise<void> {
     const claimIds = this.#jobs.flatMap(({ claims }) => claims);
     const lost = await this.#store.renewClaims(
-      { providerId, linkId: SESSION, claimIds, leaseUntil: 0 },
+      { providerId, linkId: LINK_ID, claimIds, leaseUntil: 0 },
       this.#now,
     );
     const current = this.#jobs

@@ -98,7 +98,7 @@ export async function jobIdsOf(store: Store, batchId: string): Promise<string[]>
 }
 
 /** The link that holds the claims of tests. */
-export const SESSION = 'session';
+export const LINK_ID = 'link';
 
 /** Claims the job for a provider; returns the claim's id. */
 export async function claimJob(store: Store, jobId: string, now = NOW + 1): Promise<string> {
@@ -109,7 +109,7 @@ export async function claimJob(store: Store, jobId: string, now = NOW + 1): Prom
         jobId,
         claimId,
         providerId: 'den',
-        linkId: SESSION,
+        linkId: LINK_ID,
         serviceId: 'llm-1',
         leaseUntil: now + 60_000,
         isOwn: false,
@@ -130,14 +130,14 @@ export async function finishJob(
   const claimId = await claimJob(store, jobId, now);
   const result = assets.length > 0 ? null : Buffer.from('{"choices":[]}');
   const end = { result, assets, assetLimits: ASSET_LIMITS, usage: USAGE };
-  const finish = { claimId, linkId: SESSION, ...end };
+  const finish = { claimId, linkId: LINK_ID, ...end };
   const { kind } = await store.finishJob(finish, now);
   if (kind !== 'stored') throw new Error(`${jobId} was not finished: ${kind}`);
 }
 
 export async function failJob(store: Store, jobId: string, now = NOW + 2): Promise<void> {
   const claimId = await claimJob(store, jobId, now);
-  const failure = { claimId, linkId: SESSION, retryable: false, error: BROKEN, random: 0.5 };
+  const failure = { claimId, linkId: LINK_ID, retryable: false, error: BROKEN, random: 0.5 };
   const { kind } = await store.failJob(failure, now);
   if (kind !== 'failed') throw new Error(`${jobId} has not failed: ${kind}`);
 }

@@ -16,7 +16,7 @@ import {
   newItem,
   submitBatch,
   submitJob,
-  SESSION,
+  LINK_ID,
 } from './job-rows.js';
 import { NOW, createMember, newAsset } from './store-rows.js';
 
@@ -64,7 +64,7 @@ test('the counts of the queue are those of its jobs, whatever happens to them', 
     () => failJob(store, b ?? ''),
     () => store.retryJob(b ?? '', memberId, ROOMY, LATER),
     async () => {
-      const held = { claimId: await claimJob(store, c ?? ''), linkId: SESSION };
+      const held = { claimId: await claimJob(store, c ?? ''), linkId: LINK_ID };
       return store.failJob({ ...held, retryable: true, error: BROKEN, random: 0 }, LATER);
     },
     () => store.cancelJob(c ?? '', memberId, LATER),
@@ -114,7 +114,7 @@ test('a retried job keeps nothing of its last run', async () => {
   const row = database.prepare('select * from jobs where id = ?');
   const before = row.get(id);
   const claimId = await claimJob(store, id ?? '');
-  const release = { claimId, linkId: SESSION, counts: true, error: BROKEN, random: 0 };
+  const release = { claimId, linkId: LINK_ID, counts: true, error: BROKEN, random: 0 };
   await store.releaseJob(release, NOW + 2);
   await store.requeueStuck(NOW + 3);
   const again = await claimJob(store, id ?? '', NOW + 4);

@@ -18,7 +18,7 @@ import { serveAdminOn } from './running-admin.js';
 /** No command may ever print this. */
 export const PROMPT = 'a prompt that is nobody else’s business';
 /** The link that holds every claim. */
-export const LINK = 'session';
+export const LINK = 'link';
 export const ANSWER = 'an answer that is nobody else’s business';
 
 const NO_LIMITS = { jobs: 1_000, bytes: 1_000_000_000 };

@@ -38,7 +38,7 @@ export function online(provider: Provider, accepts: 'all' | 'own' = 'all'): Prov
     name: provider.name,
     createdAt: provider.createdAt,
     link: {
-      linkId: 'session',
+      linkId: 'link',
       connectedAt: Date.now(),
       agentVersion: '0.1.0',
       host: HOST,

@@ -126,7 +126,7 @@ test('beside a running coordinator, its links say who is online', async () => {
   links.online.set(provider.id, online(provider));
   expect(await folder.json('provider list')).toMatchObject([{ online: true, busy: 1, slots: 2 }]);
   expect(await folder.json('provider show anna/den-pc')).toMatchObject({
-    session_id: 'session',
+    session_id: 'link',
     agent_version: '0.1.0',
     accepts: 'all',
   });

@@ -110,7 +110,7 @@ export function onlineView({ id: providerId, ...provider }: Provider): ProviderV
     name,
     createdAt,
     link: {
-      linkId: 'session',
+      linkId: 'link',
       connectedAt: Date.now(),
       agentVersion: '0.1.0',
       host: HOST,

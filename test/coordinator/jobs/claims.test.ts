@@ -18,7 +18,7 @@ import { runningJob } from '../../store/dispatch-rows.js';
 import { openLibrary } from '../../support/open-library.js';
 import { until } from '../../support/until.js';
 
-const DEN = { providerId: 'den', providerName: 'den-pc', linkId: 'session' };
+const DEN = { providerId: 'den', providerName: 'den-pc', linkId: 'link' };
 const LIMITS = { maxJsonBytes: 1_000, maxBodyMemoryBytes: 1_000_000 };
 const CHOSEN = makeChoice(DEN);
 

@@ -35,7 +35,7 @@ async function expectOnlyItsOwnEnd(code: number): Promise<void> {
   expect(honest.closeCode).toBeNull();
 }
 
-describe('only the session of an agent ends that sends', () => {
+describe('only the link of an agent ends that sends', () => {
   it.each<[string, (agent: RawAgent) => void, number]>([
     ['a text frame that is no JSON', (agent) => agent.sendText('{'), 4000],
     ['a message with a missing field', (agent) => agent.sendText('{"t":"ACCEPT"}'), 4000],

@@ -42,11 +42,11 @@ function openHome() {
     state.looks += 1;
     return [makeCandidate({ shares, freeSlots: state.free })];
   };
-  const sessions: Pick<Links, 'candidates'> = { candidates };
+  const links: Pick<Links, 'candidates'> = { candidates };
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());
   const line = new WaitingLine((serve) => placement.atOneMoment(serve));
-  const placement = new Placement(sessions as Links, {
+  const placement = new Placement(links as Links, {
     line,
     timing: { syncWaitMs: 60_000, reconnectWaitMs: 60_000 },
     closing: leaving.signal,

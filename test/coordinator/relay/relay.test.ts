@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 
 test('work whose caller has left already is sent to nobody, and waits for nothing', async () => {
   let looks = 0;
-  const sessions: Links = {
+  const links: Links = {
     candidates: () => {
       looks += 1;
       return [];
@@ -20,7 +20,7 @@ test('work whose caller has left already is sent to nobody, and waits for nothin
     report: () => {},
     onCapacity: () => () => {},
   };
-  const relay = new Relay(sessions, loadConfig({}, {}));
+  const relay = new Relay(links, loadConfig({}, {}));
   const outcome = await relay.run(abandonedWork(), idleSink());
   expect(outcome).toMatchObject({ kind: 'canceled', error: null, attempts: 0, providerId: null });
   expect(looks).toBe(0);

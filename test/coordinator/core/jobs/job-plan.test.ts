@@ -163,7 +163,7 @@ const candidatesArbitrary = array(
       providerId: `p${provider}`,
       serviceId: model,
       model: advertisedModel({ id: model }),
-      linkId: rest.online ? 'session' : null,
+      linkId: rest.online ? 'link' : null,
     }),
   ),
   { maxLength: 6 },

@@ -18,7 +18,7 @@ type Trait = Partial<Candidate> & { loaded?: boolean | null };
 
 function candidate(providerId: string, trait: Trait = {}): Candidate {
   const { loaded = true, ...rest } = trait;
-  const linkId = rest.online === false ? null : `session of ${providerId}`;
+  const linkId = rest.online === false ? null : `link of ${providerId}`;
   const model = advertisedModel({ loaded });
   const named = { providerId, providerName: providerId, ownerId: ANNA };
   return makeCandidate({ ...named, linkId, model, ...rest });

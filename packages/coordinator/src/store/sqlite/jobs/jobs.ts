@@ -26,13 +26,14 @@ type JobOperations = Pick<
 >;
 
 export function jobOperations(database: Database): JobOperations {
+  const positionsOf = queuePositions(database);
   return {
-    createJob: jobCreator(database),
+    createJob: jobCreator(database, positionsOf),
     findSubmittedJob: submittedJobFinder(database),
     findJob: jobReader(database),
     findJobBody: bodyReader(database),
     listJobs: jobLister(database),
-    queuePositions: queuePositions(database),
+    queuePositions: positionsOf,
     cancelJob: jobTransitions(database).cancel,
     retryJob: jobRetry(database),
     deleteOldJobs: jobRetention(database),
@@ -43,10 +44,12 @@ export function jobOperations(database: Database): JobOperations {
  * The idempotency key and the limits are read first. Only this connection writes, and an operation
  * runs without a pause: what was read still holds at the insert, which the unique index guards.
  */
-function jobCreator(database: Database): Operations['createJob'] {
+function jobCreator(
+  database: Database,
+  positionsOf: Operations['queuePositions'],
+): Operations['createJob'] {
   const { replayed, writeJob, writeSubject } = submissionWriter(database);
   const claimJob = claimer(database);
-  const positionsOf = queuePositions(database);
   const refusalOf = queueLimitReader(database);
   const find = jobFinder(database);
   return ({ claim = null, ...submission }, limits, now) => {
