@@ -1,6 +1,6 @@
 /**
- * A value that components follow. A library for this weighs 4 KB of the 15 that the frame may have,
- * and the page has five such values.
+ * A value that components subscribe to. A library for this weighs 4 KB of the 15 KB that the frame
+ * may have, and the page has five such values.
  */
 import { useEffect, useReducer } from 'preact/hooks';
 
@@ -22,19 +22,19 @@ export class Cell<T> {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Calls back after each change. Returns how to stop it. */
+  /** Calls the listener after each change. Returns a function that unsubscribes it. */
   watch(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 }
 
-/** The cell's value, and a component that is drawn again when it changes. */
+/** The cell's value. The component is rendered again when the value changes. */
 export function useCell<T>(cell: Cell<T>): T {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   const seen = cell.value;
   useEffect(() => {
-    // It may have changed between drawing and now.
+    // The value may have changed between the rendering and now.
     if (!Object.is(cell.value, seen)) redraw(undefined);
     return cell.watch(() => redraw(undefined));
   }, [cell]);

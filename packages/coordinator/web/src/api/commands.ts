@@ -1,6 +1,6 @@
 /**
- * The administrative operations, with the coordinator's own types: what a member may do with what
- * is theirs (`my`), and what an administrator may do with everything (`admin`).
+ * The administrative operations, with the coordinator's own types: what members may do with their
+ * own data (`my`), and what an administrator may do with all data (`admin`).
  */
 import type { AdminArgs, AdminName, AdminResult } from '../../../src/operations/operations.js';
 import type { MyArgs, MyChange, MyRead, MyResult } from '../../../src/operations/my/commands.js';
@@ -23,7 +23,7 @@ export function readMy<Name extends MyRead>(
   return requestJson(urlOf(`${CONSOLE}/my/${name}`, args));
 }
 
-/** Reads, and goes on reading while the page is looked at. */
+/** Reads, and polls while the tab is visible. */
 export function useMy<Name extends MyRead>(
   name: Name,
   args: MyArgs<Name>,

@@ -1,12 +1,12 @@
 /** Errors of the coordinator, and of requests without an answer. */
 export class Fault extends Error {
-  /** 0 where nothing answered. */
+  /** 0 if there was no answer. */
   readonly status: number;
   readonly code: string;
-  /** The field that is wrong; null if it is not one field. */
+  /** The field that is wrong; null if the error is not about one field. */
   readonly param: string | null;
   readonly requestId: string | null;
-  /** After which it may be tried again; null if nothing is said. */
+  /** Seconds after which the request may be tried again; null if the answer does not say. */
   readonly retryAfterS: number | null;
 
   constructor(message: string, told: Partial<Pick<Fault, keyof FaultFacts>> = {}) {
@@ -34,7 +34,7 @@ export function unreachable(): Fault {
   return new Fault(UNREACHABLE);
 }
 
-/** `{error: {message, type, code, param}}` of an answer that is not OK. */
+/** Decodes the `{error: {message, type, code, param}}` of an answer that is not OK. */
 export async function readFault(response: Response): Promise<Fault> {
   const text = await response.text().catch(() => '');
   const error = errorOf(text);
@@ -63,7 +63,7 @@ function errorOf(text: string): ErrorObject | null {
   }
 }
 
-/** Whatever was thrown, as something that can be shown. */
+/** Turns any thrown value into an error that can be shown. */
 export function asFault(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown;
   return new Fault(thrown instanceof Error ? thrown.message : String(thrown), { code: 'page' });

@@ -1,4 +1,4 @@
-/** Jobs and batches as the coordinator tells of them, and what can be done with them. */
+/** Jobs and batches as the API presents them, and the operations on them. */
 import type {
   BatchResource,
   JobDetailResource,
@@ -23,7 +23,7 @@ export const QUEUE = '/api/inference/queue/summary';
 interface Cancellation {
   readonly id: string;
   readonly status: Job['status'];
-  /** False if it had ended before. */
+  /** False if the job had already ended. */
   readonly canceled: boolean;
 }
 
@@ -51,17 +51,19 @@ export function retryJob(id: string): Promise<Job> {
   return requestJson(`${JOBS}/${id}/retry`, { method: 'POST' });
 }
 
-/** Asked side by side: more are not answered sooner. */
+/** Requests that run in parallel: more would not be answered sooner. */
 const MAX_AT_ONCE = 6;
 
 export interface Outcome {
-  /** The ids of those that went well. */
+  /** The ids for which the action succeeded. */
   readonly done: readonly string[];
-  /** Why the others were left; null if there are none. */
+  /** Why the action stopped before the end; null if it succeeded for all. */
   readonly fault: Fault | null;
 }
 
-/** The same with each; ends at the first that is refused, as at the rate limit. */
+/**
+ * Runs the action for each id; starts no further one after the first error, such as the rate limit.
+ */
 export async function withEach(
   ids: readonly string[],
   action: (id: string) => Promise<unknown>,

@@ -1,6 +1,6 @@
 /**
- * One WebSocket a tab, which says what may have changed and nothing else. Without it the page is as
- * right as with it, up to two seconds later.
+ * One WebSocket per tab. It only says what may have changed. Without it the page shows the same
+ * data, up to two seconds later.
  */
 import { Cell } from './cell.js';
 
@@ -16,7 +16,7 @@ let socket: WebSocket | null = null;
 let retryMs = FIRST_RETRY_MS;
 let retry: ReturnType<typeof setTimeout> | undefined;
 
-/** Calls back at each hint. Returns how to stop it. */
+/** Calls the listener at each hint. Returns a function that unsubscribes it. */
 export function onTopic(topic: Topic, listener: () => void): () => void {
   const set = listeners.get(topic) ?? new Set();
   listeners.set(topic, set);
@@ -37,7 +37,7 @@ export function startLive(): void {
   opened.addEventListener('close', () => {
     if (socket !== opened) return;
     isLive.value = false;
-    // A coordinator that comes back is not met by all tabs in the same moment.
+    // Jitter: not all tabs reconnect to a restarted coordinator at the same moment.
     retry = setTimeout(startLive, retryMs * (0.5 + Math.random()));
     retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
   });

@@ -1,4 +1,4 @@
-/** Lists that come a page at a time: the first one stays fresh, further ones are added below it. */
+/** Paged lists: the first page is refreshed, further ones are added below it. */
 import { useState } from 'preact/hooks';
 import { asFault } from './fault.js';
 import type { Fault } from './fault.js';
@@ -12,7 +12,7 @@ export interface Page<T> {
 }
 
 export interface Pages<T> {
-  /** Every row so far; undefined until the first answer. */
+  /** All rows loaded so far; undefined until the first answer. */
   readonly data: readonly T[] | undefined;
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
@@ -23,8 +23,8 @@ export interface Pages<T> {
 }
 
 /**
- * `url` has the filters, without `after`. Rows that move down from the first page stay, because
- * what was loaded behind it is kept by id.
+ * `url` contains the filters, without `after`. Rows that move down from the first page stay,
+ * because loading a further page keeps all rows shown until then, by id.
  */
 export function usePages<T extends { readonly id: string }>(
   url: string,
@@ -35,7 +35,7 @@ export function usePages<T extends { readonly id: string }>(
   return useFurther(url, first, (after) => requestJson(`${url}${glue}after=${after}`));
 }
 
-/** The same for a list whose pages are asked for in another way; `key` changes with its filters. */
+/** The same for a list whose pages are requested in another way; `key` changes with its filters. */
 export function useFurther<T extends { readonly id: string }>(
   key: string,
   first: Snapshot<Page<T>>,
@@ -44,7 +44,7 @@ export function useFurther<T extends { readonly id: string }>(
   const [loaded, setLoaded] = useState<Loaded<T> | null>(null);
   const [isLoadingMore, setLoadingMore] = useState(false);
   const [fault, setFault] = useState<Fault | null>(null);
-  // What was asked for with other filters may come after they have changed.
+  // The answer to a request with earlier filters may arrive after the filters have changed.
   const more = loaded?.key === key ? loaded.page : null;
   const rows = first.data === undefined ? undefined : join(first.data.data, more?.data ?? []);
   return {

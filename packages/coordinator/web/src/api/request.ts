@@ -1,17 +1,17 @@
-/** Every request that the page makes: with the session's cookie, which the browser adds itself. */
+/** All requests of the page, with the session's cookie, which the browser adds itself. */
 import { readFault, unreachable } from './fault.js';
 import { SESSION, sessionEnded } from './session.js';
 
 /** The mount of `/v1` with the session as authentication. */
 export const CONSOLE = '/api/console/v1';
 
-/** Where 401 is about a password, and not about the session. */
+/** Paths on which a 401 means a wrong password, and not an ended session. */
 const PASSWORD_PATHS = [SESSION, `${CONSOLE}/password`];
 
-/** The whole answer, whatever its status but 401, which ends the session here as well. */
+/** Returns the answer with any status. A 401 also ends the session in this page. */
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(path, init).catch((error: unknown) => {
-    // Whoever aborts knows why.
+    // An abort is passed on to the caller that caused it.
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     throw unreachable();
   });
@@ -19,7 +19,7 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
   return response;
 }
 
-/** An answer that is OK. Throws a `Fault`. */
+/** Returns only an answer that is OK or 304. Throws a `Fault`. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const response = await send(path, init);
   if (response.ok || response.status === 304) return response;

@@ -1,4 +1,4 @@
-/** Who is logged in here. */
+/** The session of this browser. */
 import { Cell } from './cell.js';
 import { readFault, unreachable } from './fault.js';
 
@@ -20,7 +20,7 @@ export interface Session {
 
 export const SESSION = '/api/console/v1/session';
 
-/** Undefined until it is known, null without a session. */
+/** Undefined until it is known; null if nobody is logged in. */
 export const session = new Cell<Session | null | undefined>(undefined);
 
 /** Asks who is logged in. Throws a `Fault` if nothing answers. */
@@ -32,23 +32,23 @@ export async function loadSession(): Promise<void> {
   else throw await readFault(response);
 }
 
-/** For another member, all data of the former one is dropped, as after a log-out. */
+/** If another member has logged in, all data of the former one is dropped, as after a log-out. */
 function follow(next: Session): void {
   if (session.value && session.value.member.id !== next.member.id) session.value = null;
   session.value = next;
 }
 
-/** The tabs of one browser share its cookie, and tell each other when it is another one. */
+/** The tabs of one browser share its cookie, and tell each other when the session changes. */
 let tabs: BroadcastChannel | undefined;
 
 export function followTabs(): void {
   tabs = new BroadcastChannel('session');
-  // Where nothing answers now, a screen finds out with its next question.
+  // If there is no answer now, a screen shows the error at its next request.
   tabs.addEventListener('message', () => void loadSession().catch(() => undefined));
 }
 
 export function tellTabs(): void {
-  // That of a channel has no such argument.
+  // `postMessage` of a BroadcastChannel has no such argument.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   tabs?.postMessage(null);
 }
@@ -62,12 +62,12 @@ export async function logOut(): Promise<void> {
   sessionEnded();
 }
 
-/** The coordinator says so, or somebody has logged out in another tab. */
+/** Called when the coordinator answers 401, or after a log-out. */
 export function sessionEnded(): void {
   session.value = null;
 }
 
-/** Inside the frame, where somebody is. */
+/** For components inside the frame, which is shown only with a session. Throws if there is none. */
 export function currentSession(): Session {
   const current = session.value;
   if (current === null || current === undefined) throw new Error('nobody is logged in');

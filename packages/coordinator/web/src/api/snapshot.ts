@@ -1,7 +1,7 @@
 /**
- * What the page shows is what the coordinator answered last. `useSnapshot` asks again while the tab
- * is looked at, never twice at once, and at once after a hint or on return; what has not changed is
- * answered 304 and draws nothing anew.
+ * The page shows the coordinator's last answer. `useSnapshot` polls while the tab is visible, with
+ * at most one request at a time, and also asks at once after a hint, or when the tab becomes
+ * visible. Unchanged data is answered with 304 and causes no rendering.
  */
 import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { useEffect, useMemo } from 'preact/hooks';
@@ -14,19 +14,22 @@ import { request } from './request.js';
 import { session } from './session.js';
 
 const DEFAULT_EVERY_MS = 2_000;
-/** Timeout of a poll, after which polling continues. */
+/** Timeout of one request, after which polling continues. */
 const ANSWER_MS = 20_000;
-/** With live signals, polling is slower by this factor, while signals and answers arrive. */
+/**
+ * While the WebSocket is open and requests succeed, polling of hinted data is slower by this
+ * factor.
+ */
 const HINTED_FACTOR = 5;
-/** Data that is this many rounds old is marked. */
+/** Data that is older than this many polling intervals is marked. */
 const STALE_ROUNDS = 3;
-/** Kept after the last screen that showed them, so that going back shows something at once. */
+/** Snapshots kept after their last screen has closed, so that going back shows data at once. */
 const MAX_KEPT = 50;
-/** Hints in quick succession cause one question. */
+/** Hints within this time cause one request. */
 const HINT_MS = 150;
 
 export interface SnapshotOptions {
-  /** How often, while the tab is looked at; null asks once and after hints. */
+  /** The polling interval while the tab is visible. Null: asks once, and after hints. */
   readonly everyMs?: number | null;
   readonly topics?: readonly Topic[];
 }
@@ -34,15 +37,15 @@ export interface SnapshotOptions {
 export interface Snapshot<T> {
   /** Undefined until the first answer. */
   readonly data: T | undefined;
-  /** Why the last question had no answer; older data stays. */
+  /** Why the last request failed; older data stays. */
   readonly fault: Fault | null;
-  /** Unix ms of the last answer, if that is too long ago; else null. */
+  /** Unix ms of the last answer, if it is too old; else null. */
   readonly staleSince: number | null;
-  /** Asks again now, as after a change. Resolves when it is answered. */
+  /** Asks again now, as after a change. Resolves when the request has ended. */
   readonly refresh: () => Promise<void>;
 }
 
-/** A null address asks nothing. */
+/** If the address is null, nothing is requested. */
 export function useSnapshot<T>(url: string | null, options: SnapshotOptions = {}): Snapshot<T> {
   const { everyMs = DEFAULT_EVERY_MS, topics = [] } = options;
   const source = useMemo(() => (url === null ? null : sourceOf(url)), [url]);
@@ -67,9 +70,9 @@ export function useSnapshot<T>(url: string | null, options: SnapshotOptions = {}
 }
 
 interface Watcher {
-  /** Null: it is content with one answer, and hints. */
+  /** Null: one answer is enough, apart from hints. */
   readonly everyMs: number | null;
-  /** The coordinator says when something may have changed. */
+  /** Whether the coordinator sends hints when this data may have changed. */
   readonly isHinted: boolean;
 }
 
@@ -84,10 +87,10 @@ const NOTHING = new Cell(UNKNOWN);
 
 const sources = new Map<string, Source>();
 
-/** Screens that show the same share one. */
+/** Screens that show the same address share one source. */
 function sourceOf(url: string): Source {
   const source = sources.get(url) ?? new Source(url);
-  // Once more at the end: the first is the one that was used longest ago.
+  // Moves it to the end: the first one is the least recently used.
   sources.delete(url);
   sources.set(url, source);
   for (const [key, kept] of sources) {
@@ -102,7 +105,7 @@ session.watch(() => {
   if (session.value === null) sources.clear();
 });
 
-// While the hints were gone, changes may have passed unheard.
+// Changes may have been missed while the WebSocket was closed.
 isLive.watch(() => {
   for (const source of sources.values()) source.hint();
 });
@@ -146,7 +149,10 @@ class Source {
     this.#hint = setTimeout(() => void this.ask(), HINT_MS);
   }
 
-  /** One more after the one under way: what that will answer may be older than the change. */
+  /**
+   * Waits for the current request and then sends another one: the answer to the current one may be
+   * older than the change.
+   */
   async ask(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#asking;
@@ -169,7 +175,7 @@ class Source {
     this.#timer = setTimeout(() => void this.ask(), everyMs);
   }
 
-  /** The shortest that any screen wants. */
+  /** The shortest interval of all watchers; null if none of them polls. */
   get #everyMs(): number | null {
     const isSteady = isLive.value && this.state.value.fault === null;
     const rounds = [...this.#watchers].flatMap(({ everyMs, isHinted }) =>

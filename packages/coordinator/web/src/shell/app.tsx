@@ -24,7 +24,7 @@ export function App() {
   );
 }
 
-/** Whoever is not logged in sees the ways in, and nothing else. */
+/** Without a session, shows only the log-in screens. */
 function Gate() {
   const [fault, setFault] = useState<Fault | null>(null);
   const load = (): void => {
@@ -51,7 +51,7 @@ function Gate() {
     );
   }
   if (current === undefined) return <main class="alone" aria-busy="true" />;
-  // The screens of another member are begun anew.
+  // After another member's log-in, all screens start again from their initial state.
   return current === null ? <Outside /> : <Inside key={memberId} />;
 }
 
@@ -72,7 +72,8 @@ const WAYS_IN = ['/login', '/join', '/setup'];
 
 function Inside() {
   const { path, query, route } = useLocation();
-  // Its page takes the invite out of the address.
+  // The Join page removes the secret from the address, so this is read once, at the first
+  // rendering.
   const [hasInvite] = useState(location.hash !== '');
   const isInvited = hasInvite && path === '/join';
   const isWayIn = WAYS_IN.includes(path) && !isInvited;
@@ -83,7 +84,7 @@ function Inside() {
   return isWayIn ? null : <Frame />;
 }
 
-/** `next` comes with the address: it must not lead to another site. */
+/** `next` comes from the address: it must not lead to another site. */
 function ownPage(next = '/'): string {
   return OWN_PAGES.test(next) && !next.startsWith('//') && !next.includes('\\') ? next : '/';
 }

@@ -8,7 +8,7 @@ import { Whoami } from './whoami.js';
 
 const Drawer = lazy(() => import('./drawer.js').then((one) => one.Drawer));
 
-/** The same around every screen. */
+/** The frame around every screen. */
 export function Frame() {
   const [isOpen, setOpen] = useState(false);
   const close = (): void => setOpen(false);
@@ -21,7 +21,7 @@ export function Frame() {
         <IconButton icon="menu" label="Menu" small={false} onClick={() => setOpen(true)} />
         <Brand />
       </header>
-      {/* Of the two heads one is always out of sight. */}
+      {/* CSS hides one of the two headers, depending on the width. */}
       <header class="sidebar">
         <Brand />
         <Nav />

@@ -42,7 +42,7 @@ const MORE: readonly Item[] = [
 ];
 const ADMIN: Item = { href: '/admin', text: 'Admin', icon: 'shield' };
 
-/** `onLeave`: something was chosen. */
+/** `onLeave` is called when an entry has been chosen. */
 export function Nav({ onLeave }: { readonly onLeave?: () => void }) {
   const more = isAdmin() ? [...MORE, ADMIN] : MORE;
   return (
@@ -84,7 +84,7 @@ function Items({
   );
 }
 
-/** `/jobs/01J…` is part of `/jobs`, and every setting of Settings. */
+/** `/jobs/01J…` is part of `/jobs`, and every `/settings/…` is part of Settings. */
 function isPart(path: string, href: string): boolean {
   const root = href === '/settings/token' ? '/settings' : href;
   return path === root || (root !== '/' && path.startsWith(`${root}/`));

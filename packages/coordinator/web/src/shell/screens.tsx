@@ -53,7 +53,9 @@ export function Screens() {
   );
 }
 
-/** Most likely the coordinator has been updated, and the screen's old file is gone. */
+/**
+ * The most likely reason: the coordinator was updated, and the screen's old file no longer exists.
+ */
 function tell(error: Error): void {
   toast(`${asFault(error).message} Reload the page.`, 'bad');
 }

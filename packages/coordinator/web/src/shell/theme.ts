@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it: kept in this browser. */
+/** The theme: light, dark, or the system's. It is stored in this browser. */
 import { Cell } from '../api/cell.js';
 
 export type Theme = 'system' | 'light' | 'dark';
@@ -19,7 +19,7 @@ export function setTheme(chosen: Theme): void {
   try {
     localStorage.setItem(KEY, chosen);
   } catch {
-    // A browser that keeps nothing still shows it until it is closed.
+    // If the browser stores nothing, the theme lasts until the page is closed.
   }
 }
 

@@ -10,15 +10,15 @@ interface PageProps {
   /** A sentence below the title, if the title is not enough. */
   readonly lead?: ComponentChildren;
   readonly actions?: ComponentChildren;
-  /** Unix ms of the last answer, if that is too long ago. */
+  /** Unix ms of the last answer, if it is too old. */
   readonly staleSince?: number | null;
   readonly children: ComponentChildren;
 }
 
-/** Of the first screen the browser says the title itself. */
+/** Screen readers announce the title of the first screen themselves. */
 let isFirst = true;
 
-/** A screen: its title in the window and in the heading, which gets the focus. */
+/** A screen, with its title in the window and in the heading, which gets the focus. */
 export function Page({ title, lead, actions, staleSince = null, children }: PageProps) {
   const head = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

@@ -18,7 +18,7 @@ type Step =
 
 const LEAD = 'A machine that runs "gateway-agent login" shows a code. Here you let it in.';
 
-/** Lets a machine in by the code that it shows. */
+/** Approves the log-in of a machine by the code that the machine shows. */
 export function Device() {
   const [step, setStep] = useState<Step>({ kind: 'typing' });
   const again = (): void => setStep({ kind: 'typing' });
@@ -85,11 +85,11 @@ function CodeForm({ onFound }: { readonly onFound: (login: DeviceLogin) => void 
 
 interface ComingDeviceProps {
   readonly login: DeviceLogin;
-  /** The ids of the providers that were there before. */
+  /** Ids of the providers that existed before the approval. */
   readonly known: ReadonlySet<string>;
 }
 
-/** Approved: it fetches its token within seconds, and connects. */
+/** After the approval: the machine fetches its token within seconds, and connects. */
 function ComingDevice({ login, known }: ComingDeviceProps) {
   const { data } = useMy('provider.list', {}, { topics: ['providers'] });
   const provider = data?.find(({ id }) => !known.has(id));
@@ -121,13 +121,13 @@ function Online({ id, name, approved }: MyResult<'provider.list'>[number]) {
 
 interface AskingDeviceProps {
   readonly login: DeviceLogin;
-  /** With the ids of the providers that were there before. */
+  /** Called with the ids of the providers that existed before the approval. */
   readonly onApproved: (known: ReadonlySet<string>) => void;
   readonly onDenied: () => void;
   readonly onBack: () => void;
 }
 
-/** What asks, to be compared with what one has before oneself. */
+/** Shows the log-in, so that the member can compare it with the machine's own display. */
 function AskingDevice({ login, onApproved, onDenied, onBack }: AskingDeviceProps) {
   const { code } = login;
   const approve = useAct(async () => {
@@ -176,10 +176,10 @@ function rowsOf({ code, name, host, address, created_at, expires_at, owner }: De
   ] as const;
 }
 
-/** A machine that asks to be let in. */
+/** A log-in that waits for approval. */
 type DeviceLogin = MyResult<'device.find'>;
 
-/** What somebody who sees both calls it. */
+/** A short name that somebody in front of the machine recognizes. */
 function machineOf({ name, host, address }: DeviceLogin): string {
   return name ?? host ?? address;
 }

@@ -11,7 +11,7 @@ import { Welcome } from './welcome.js';
 
 const LINK = { label: 'Invite link', hint: 'The whole link from your invite. It works once.' };
 
-/** With an invite one becomes a member, and is in. */
+/** Accepts an invite: creates the member and logs in. */
 export function Join() {
   const secret = useLinkSecret();
   const member = session.value?.member;
@@ -33,7 +33,10 @@ export function Join() {
   );
 }
 
-/** The invite is for somebody else, or was opened by a slip: it is good as long as it is unused. */
+/**
+ * Shown to members who are logged in: the invite is for somebody else, or was opened by mistake. It
+ * stays valid until it is used.
+ */
 function InAlready({ name }: { readonly name: string }) {
   const leave = useAct(logOut);
   const lead = `You are logged in as ${name}. Log out to accept this invite as somebody new.`;

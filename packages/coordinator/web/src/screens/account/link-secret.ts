@@ -1,10 +1,13 @@
 /**
- * The secret of a link that is good once. It stands behind the `#`, which no server is told, and
- * leaves the address bar at once: nobody reads it there over a shoulder, or in the history.
+ * The secret of a single-use link. It is in the URL's fragment, which browsers do not send to
+ * servers, and is removed from the address bar at once, so that it is neither visible there nor
+ * kept in the history.
  */
 import { useState } from 'preact/hooks';
 
-/** Whoever has to log out first comes back to the same page, and the address has it no more. */
+/**
+ * Kept for members who log out first: they return to the same page, whose address no longer has it.
+ */
 let taken = { path: '', secret: '' };
 
 /** Empty if the URL has none. */
@@ -13,7 +16,7 @@ export function useLinkSecret(): string {
   return secret;
 }
 
-/** It is used up. */
+/** Forgets the secret after its use. */
 export function dropSecret(): void {
   taken = { path: '', secret: '' };
 }

@@ -8,7 +8,7 @@ import { PasswordField } from '../../ui/form/password-field.js';
 import { FaultText } from '../../ui/table/states.js';
 import { Welcome } from './welcome.js';
 
-/** Stands at the address that somebody wanted to see, and gives way to it. */
+/** Shown at the requested address. After the log-in, that address shows its own screen. */
 export function LogIn() {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
@@ -45,7 +45,10 @@ export function LogIn() {
   );
 }
 
-/** Seconds until it may be tried again: after too many wrong passwords each try waits. */
+/**
+ * Seconds until the next try is allowed: the coordinator limits tries after too many wrong
+ * passwords.
+ */
 function useWait(fault: Fault | null): number {
   const [waitS, setWait] = useState(0);
   useEffect(() => {

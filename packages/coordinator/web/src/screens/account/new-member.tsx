@@ -17,18 +17,18 @@ export interface NewMember {
 }
 
 interface NewMemberFormProps {
-  /** Empty where somebody came without the link: then it is asked for. */
+  /** Empty if the page was opened without the link: then the form asks for it. */
   readonly secret: string;
   readonly link: { readonly label: string; readonly hint: string };
   readonly nameHint: string;
   readonly needsEmail?: boolean;
-  /** On its button. */
+  /** Label of its button. */
   readonly verb: string;
   readonly action: (typed: NewMember) => Promise<void>;
   readonly children?: ComponentChildren;
 }
 
-/** What everybody chooses who comes in by a link: how others see them, and a password. */
+/** The form for new members with a link: a public name and a password. */
 export function NewMemberForm(props: NewMemberFormProps) {
   const { secret, link, nameHint, needsEmail = false, verb, action, children } = props;
   const [typed, setTyped] = useState({ token: secret, name: '', email: '', password: '' });

@@ -12,7 +12,7 @@ import { Welcome } from './welcome.js';
 const PATH = '/api/setup';
 const LEAD = 'You are the first here, and its admin. Everybody else joins by your invites.';
 
-/** The first admin's way in, open for as long as nobody is a member. */
+/** Creates the first administrator; open until there is a member. */
 export function SetUp() {
   const secret = useLinkSecret();
   const [state, setState] = useState<Fault | 'open' | 'unknown'>('unknown');

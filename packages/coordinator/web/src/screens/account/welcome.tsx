@@ -10,7 +10,7 @@ interface WelcomeProps {
   readonly children: ComponentChildren;
 }
 
-/** A screen without a session. */
+/** The layout of screens without a session. */
 export function Welcome({ title, lead, children }: WelcomeProps) {
   useEffect(() => {
     document.title = `${title} · Inference Gateway`;

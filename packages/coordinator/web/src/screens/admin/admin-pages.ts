@@ -1,4 +1,4 @@
-/** Lists of Admin that come a page at a time, as those of the API do. */
+/** Paged lists of Admin. */
 import { CONSOLE, requestJson } from '../../api/request.js';
 import { useFurther } from '../../api/pages.js';
 import type { Page, Pages } from '../../api/pages.js';
@@ -11,7 +11,7 @@ type Row<Name extends Paged> = AdminResult<Name>[number];
 
 export const PAGE_ROWS = 100;
 
-/** A page that is full may have another behind it. */
+/** If a page is full, there may be another one. */
 export function useAdminPages<Name extends Paged>(
   name: Name,
   args: AdminArgs<Name>,

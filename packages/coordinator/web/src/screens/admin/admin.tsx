@@ -22,7 +22,7 @@ interface Part {
   readonly component: ComponentType;
 }
 
-/** In the order of the tabs, by the last part of their addresses. */
+/** By the last part of their addresses, in the order of the tabs. */
 const PARTS = new Map<string, Part>([
   ['', { text: 'Overview', component: Overview }],
   ['users', { text: 'Users', component: Users }],

@@ -33,10 +33,13 @@ const ABOUT = {
     .concat(['queue', 'session', 'token', 'user'])
     .map((noun) => ({ value: noun, label: `${capitalized(noun)}s` })),
 };
-/** Those that are no members. */
+/** Actors that are not members. */
 const PARTS = ['agent', 'invite', 'setup', 'system'].map((part) => ({ value: part, label: part }));
 
-/** Who changed what, the newest first. Entries stay for good. */
+/**
+ * Who changed what, the newest first. The coordinator deletes entries after
+ * `GATEWAY_AUDIT_RETENTION_DAYS`.
+ */
 export function Audit() {
   const { query } = useLocation();
   const users = useAdmin('user.list', {}, LISTS).data ?? [];

@@ -3,12 +3,12 @@ import { SelectField, TextField } from '../../ui/form/field.js';
 import type { Option } from '../../ui/form/field.js';
 import { useQuery } from '../../ui/form/query.js';
 
-/** One filter of a list, kept in the address. */
+/** One filter of a list, stored in the URL. */
 export interface Facet {
-  /** Of the parameter. */
+  /** Name of the query parameter. */
   readonly name: string;
   readonly label: string;
-  /** Beside the empty one, which lets everything through. */
+  /** Without the empty option, which matches everything. */
   readonly options: readonly Option<string>[];
 }
 
@@ -22,7 +22,7 @@ export function chosenOf(
 
 interface FacetBarProps {
   readonly facets: readonly Facet[];
-  /** Noun of a text search: `users`; absent without one. */
+  /** Plural noun of the text search: `users`; absent if there is no search. */
   readonly searches?: string;
   readonly action?: ComponentChildren;
 }

@@ -28,7 +28,7 @@ const STATUS = {
   ],
 };
 
-/** Who, what and how far; never what was asked or answered. */
+/** Who, what and how far; never the contents of requests or answers. */
 export function Jobs() {
   const { query } = useLocation();
   const users = useAdmin('user.list', {}, LISTS).data ?? [];
@@ -107,7 +107,7 @@ const COLUMNS: readonly Column<Job>[] = [
   { head: 'Created', kind: 'number', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
 ];
 
-/** Whose it is, since when, and why it is as it is. */
+/** Owner, age, and the reason for its state. */
 function Below({ job }: { readonly job: Job }) {
   return (
     <>

@@ -51,7 +51,7 @@ const FACETS = [
   },
 ];
 
-/** Nothing any more with one that is revoked. */
+/** A revoked key has no actions. */
 function actionsOf({ id, name, owner, state, disabled_at: disabledAt }: Key): readonly RowAction[] {
   if (state === 'revoked') return [];
   const isDisabled = disabledAt !== null;

@@ -15,13 +15,13 @@ import type { Facet } from './facet-bar.js';
 import { RowMenu } from './row-menu.js';
 import type { RowAction } from './row-menu.js';
 
-/** The minimum of a list. */
+/** The minimum that a row must have. */
 export interface ListRow {
   readonly id: string;
 }
 
 export interface RowsProps<Row extends ListRow> {
-  /** Its title: `Users`. */
+  /** Title of the list: `Users`. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   /** The name of a row, for the accessible name of its menu. */
@@ -35,19 +35,19 @@ interface ListingProps<Row extends ListRow> extends Omit<RowsProps<Row>, 'onDone
   /** Singular noun, and the plural if it does not end in s. */
   readonly what: string;
   readonly many?: string;
-  /** The text that a search reads. */
+  /** The texts that the search looks in. */
   readonly wordsOf: (row: Row) => readonly (string | null)[];
   readonly facets?: readonly (Facet & { readonly fits: (row: Row, value: string) => boolean })[];
-  /** The one thing to do here, beside the search. */
+  /** The main action of the list, beside the search. */
   readonly action?: ComponentChildren;
   /** The next step if the list is empty. */
   readonly emptyText: string;
 }
 
-/** More are drawn when asked for. */
+/** Rows shown at first; more are shown on request. */
 const ROWS = 100;
 
-/** A whole list: searched, filtered and drawn here. */
+/** A list that is loaded whole, and is searched and filtered in the browser. */
 export function Listing<Row extends ListRow>(props: ListingProps<Row>) {
   const { list, what, many = `${what}s`, facets = [], action } = props;
   return (
@@ -112,7 +112,7 @@ function fits<Row extends ListRow>(
   );
 }
 
-/** The rows, with what can be done with each at the end. */
+/** The rows, each with a menu of its actions. */
 export function Rows<Row extends ListRow>(
   props: RowsProps<Row> & { readonly rows: readonly Row[] },
 ) {

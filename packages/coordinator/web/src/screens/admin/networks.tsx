@@ -142,7 +142,7 @@ function NameNetwork({ id, name: before, onDone, onClose }: NameNetworkProps) {
 }
 
 interface NetworkMembersProps {
-  /** Its id. */
+  /** The network's id. */
   readonly network: string;
   readonly onChange: () => Promise<void>;
   readonly onClose: () => void;
@@ -150,7 +150,7 @@ interface NetworkMembersProps {
 
 type Shown = AdminResult<'network.show'>;
 
-/** Who is in it; stays open while one lets several in. */
+/** The members of a network; stays open while the admin adds several. */
 function NetworkMembers({ network, onChange, onClose }: NetworkMembersProps) {
   const shown = useAdmin('network.show', { network }, LISTS);
   const { data } = shown;

@@ -18,7 +18,7 @@ const LIVES = [
   { value: '30', label: 'In 30 days' },
 ] as const;
 
-/** Beside the list of users, and that of invites. */
+/** Part of the list of users and that of invites. */
 export function InviteButton() {
   const [isInviting, setInviting] = useState(false);
   return (
@@ -40,7 +40,7 @@ interface Made {
   readonly link: string;
 }
 
-/** Asks for the address, and shows the link once. */
+/** Asks for the e-mail address, and shows the link once. */
 function NewInvite({ onClose }: NewInviteProps) {
   const [made, setMade] = useState<Made | null>(null);
   if (made === null) return <InviteForm onMade={setMade} onClose={onClose} />;

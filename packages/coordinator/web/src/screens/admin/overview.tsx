@@ -16,7 +16,7 @@ import { WaitingDevices } from './waiting-devices.js';
 import { nameOf } from './provider.js';
 import type { Provider } from './provider.js';
 
-/** Waiting requests, then problems, then totals. */
+/** Warnings, then totals, then what waits for approval. */
 export function Overview() {
   return (
     <>
@@ -120,7 +120,7 @@ function when(isSo: boolean, text: string, href: string): readonly AttentionItem
   return isSo ? [{ text, href }] : [];
 }
 
-/** They have joined, and get no work before somebody approves them. */
+/** Providers that have joined. They get no work until an admin approves them. */
 function WaitingProviders() {
   const list = useAdmin('provider.list', {}, LISTS);
   const waiting = list.data?.filter(isWaiting);
@@ -142,7 +142,7 @@ function WaitingProviders() {
   );
 }
 
-/** Nobody waits for one whose owner may do nothing. */
+/** Without those of disabled members, who may not use the gateway. */
 function isWaiting({ approved, owner_disabled: isOwnerDisabled }: Provider): boolean {
   return !approved && !isOwnerDisabled;
 }

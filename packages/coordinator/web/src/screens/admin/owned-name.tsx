@@ -2,12 +2,15 @@ import type { ComponentChildren } from 'preact';
 
 interface OwnedNameProps {
   readonly name: string;
-  /** Whose it is, or what else tells it apart. */
+  /** The owner, or another distinction. */
   readonly note: string;
   readonly children?: ComponentChildren;
 }
 
-/** Names are told apart by their owners only, where those of everybody stand in one list. */
+/**
+ * A name with its owner: names are unique per owner only, and these lists show those of all
+ * members.
+ */
 export function OwnedName({ name, note, children }: OwnedNameProps) {
   return (
     <span class="admin-name">

@@ -7,36 +7,36 @@ import { Menu } from '../../ui/button/menu.js';
 import { toast } from '../../ui/dialog/toasts.js';
 
 interface Acting {
-  /** In the menu, and on the button that confirms it. */
+  /** Label in the menu, and of the button that confirms it. */
   readonly text: string;
   /** Resolves to the message on success. */
   readonly run: () => Promise<string>;
 }
 
-/** What can be done with one row of a list. */
+/** An action on one row of a list. */
 export type RowAction =
   | (Acting & { readonly kind: 'now' })
   | (Acting & {
-      /** Asks first. */
+      /** Asks for confirmation first. */
       readonly kind: 'ask';
       readonly title: string;
-      /** What happens, and what cannot be undone. */
+      /** What will happen, and what cannot be undone. */
       readonly explain: string;
     })
   | {
-      /** Opens a dialog of its own. */
+      /** Opens its own dialog. */
       readonly kind: 'form';
       readonly text: string;
-      /** It cannot be undone. */
+      /** True if it cannot be undone. */
       readonly danger?: boolean;
       readonly form: (close: () => void) => ComponentChildren;
     };
 
 interface RowMenuProps {
-  /** Whose actions they are. */
+  /** Name of the row. */
   readonly name: string;
   readonly actions: readonly RowAction[];
-  /** After each. */
+  /** Called after each action. */
   readonly onDone: () => Promise<void>;
 }
 

@@ -23,7 +23,7 @@ type Group = (typeof GROUPS)[number]['value'];
 
 const EVERY_MS = 2_000;
 
-/** What everybody has used. */
+/** The usage of all members. */
 export function UsageOfAll() {
   const [written, setPeriod] = useQuery('period');
   const [grouped, setBy] = useQuery('by');

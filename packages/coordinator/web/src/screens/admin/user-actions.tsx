@@ -140,7 +140,7 @@ interface SetLimitsProps {
   readonly onClose: () => void;
 }
 
-/** What one member may ask for; an empty field is the gateway's default. */
+/** The limits of one member; an empty field means the gateway's default. */
 function SetLimits({ user, onClose }: SetLimitsProps) {
   const { id, name } = user;
   const [requests, setRequests] = useState(asText(user.limits?.requests));

@@ -14,7 +14,7 @@ import type { RowAction } from './row-menu.js';
 
 type Device = AdminResult<'device.list'>[number];
 
-/** Machines at which somebody has run `gateway-agent login`. */
+/** Machines that wait for the approval of a `gateway-agent login`. */
 export function WaitingDevices() {
   const list = useAdmin('device.list', {}, LISTS);
   const { data, refresh } = list;
@@ -88,7 +88,7 @@ interface ApproveDeviceProps {
   readonly onClose: () => void;
 }
 
-/** Whose it becomes is said here: the machine itself does not know. */
+/** The admin chooses the owner: the machine itself does not know it. */
 function ApproveDevice({ device, onDone, onClose }: ApproveDeviceProps) {
   const [owner, setOwner] = useState(currentSession().member.id);
   const users = useAdmin('user.list', {}, LISTS).data ?? [];

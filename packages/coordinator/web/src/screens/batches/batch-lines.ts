@@ -1,6 +1,9 @@
-/** Lines of JSON to the requests of a batch: our own form, or that of OpenAI's batch files. */
+/**
+ * Parses JSON Lines into the requests of a batch, in the gateway's own form or that of OpenAI's
+ * batch files.
+ */
 
-/** The specification's own limit. */
+/** The specification's limit. */
 export const MAX_ITEMS = 256;
 
 interface BatchItem {
@@ -12,9 +15,9 @@ export type ReadLines =
   | {
       readonly kind: 'read';
       readonly items: readonly BatchItem[];
-      /** Where each item stands in the text, from 1: empty lines count as well. */
+      /** The line number of each item, from 1; empty lines count. */
       readonly lineNumbers: readonly number[];
-      /** Some had a `custom_id`, which the gateway does not keep. */
+      /** True if any line has a `custom_id`, which the gateway does not keep. */
       readonly hasCustomIds: boolean;
     }
   | { readonly kind: 'wrong'; readonly message: string };
@@ -48,7 +51,7 @@ interface Line {
   readonly hasCustomId: boolean;
 }
 
-/** What is wrong with it, in a sentence, where something is. */
+/** Returns a sentence about the problem if the line is invalid. */
 function readLine(written: string): Line | string {
   const line = parseObject(written);
   if (line === null) return 'it is not a JSON object. Each request stands on a line of its own.';
@@ -73,7 +76,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `requests[17].body.model`, as the coordinator names what is at fault, to its line. */
+/** The line of the field that the coordinator names, such as `requests[17].body.model`. */
 export function lineOf(param: string | null, lineNumbers: readonly number[]): number | null {
   const [, index] = /^requests\[(\d+)\]/.exec(param ?? '') ?? [];
   return index === undefined ? null : (lineNumbers[Number(index)] ?? null);

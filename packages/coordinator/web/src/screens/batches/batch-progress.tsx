@@ -11,11 +11,11 @@ const PARTS = [
 
 interface BatchProgressProps {
   readonly batch: Batch;
-  /** With its numbers below it. */
+  /** With the numbers below the bar. */
   readonly withLegend?: boolean;
 }
 
-/** One bar, of as many colours as its jobs have statuses. */
+/** A bar with one coloured part per status of its jobs. */
 export function BatchProgress({ batch, withLegend = false }: BatchProgressProps) {
   const parts = PARTS.filter(([name]) => batch[name] > 0);
   const label = parts.map(([name, word]) => `${formatCount(batch[name])} ${word}`).join(', ');

@@ -22,7 +22,7 @@ import './batches.css';
 
 const LIVE_EVERY_MS = 2_000;
 
-/** Of a batch that is done: somebody may still retry what failed. */
+/** For a batch that is done: its failed jobs may be retried elsewhere. */
 const DONE_EVERY_MS = 30_000;
 
 export function Batch() {
@@ -162,7 +162,7 @@ function BatchActions({ batch, onDone }: BatchActionsProps) {
 
 const CANCEL = 'Its jobs that wait or run are canceled. What is finished stays as it is.';
 
-/** What failed; where nothing has, what was canceled, which somebody wanted so. */
+/** The failed jobs; if there are none, the canceled ones, which were canceled on purpose. */
 function retryableOf({ jobs }: BatchDetail): BatchDetail['jobs'] {
   const failed = jobs.filter(({ status }) => status === 'FAILED');
   return failed.length > 0 ? failed : jobs.filter(isRetryable);
@@ -177,7 +177,7 @@ async function retryAll(jobs: BatchDetail['jobs'], onDone: () => Promise<void>):
     toast(`Queued ${done.length} of ${plural(ids.length, 'job')} again. ${fault.message}`, 'bad');
 }
 
-/** A line of JSON a job, in the order of the batch. Throws a `Fault`. */
+/** One line of JSON per job, in the order of the batch. Throws a `Fault`. */
 async function batchResults({ jobs }: BatchDetail): Promise<string> {
   const lines = new Map<string, string>();
   const { fault } = await withEach(
@@ -187,7 +187,7 @@ async function batchResults({ jobs }: BatchDetail): Promise<string> {
       lines.set(id, JSON.stringify(lineOf(job)));
     },
   );
-  // A file with holes looks as if it were whole.
+  // An incomplete file would look complete.
   if (fault !== null) throw fault;
   const texts = jobs.map(({ id, index }) => `{"index":${index},${lines.get(id)?.slice(1)}`);
   return `${texts.join('\n')}\n`;

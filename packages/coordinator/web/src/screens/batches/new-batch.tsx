@@ -12,7 +12,7 @@ import { toast } from '../../ui/dialog/toasts.js';
 import { MAX_ITEMS, lineOf, readBatchLines } from './batch-lines.js';
 import type { ReadLines } from './batch-lines.js';
 
-/** Of 256 requests none is longer than this on average, and the page stays quick. */
+/** Enough for 256 requests of 128 KiB on average, while the page stays responsive. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
 const TOO_LARGE = `The file is larger than ${formatBytes(MAX_FILE_BYTES)}. Split it.`;

@@ -58,7 +58,7 @@ const PARTS = new Map<string, ComponentType>([
 export function Docs() {
   const part = useRoute().params['part'] ?? '';
   const Part = PARTS.get(part) ?? Unknown;
-  // In a tab of its own: this page does not draw it.
+  // Opens in a new tab: the document is not a screen of this page.
   const actions = (
     <a class="button" href={DOCUMENT} target="_blank" rel="noreferrer">
       <Icon name="external-link" />
@@ -81,7 +81,7 @@ function Unknown() {
   );
 }
 
-/** Every one folded: what is inside is drawn when it is opened. */
+/** All endpoints, folded: their contents are rendered when they are opened. */
 function Endpoints() {
   const openApi = useDocument();
   const [words, setWords] = useQuery('q');
@@ -144,7 +144,7 @@ function codesOf(advice: typeof ERROR_ADVICE): readonly ErrorCode[] {
   return Object.keys(advice).filter((code): code is ErrorCode => code in ERRORS);
 }
 
-/** Every code that a caller can meet. */
+/** All error codes that a caller can get. */
 function Errors() {
   const [words, setWords] = useQuery('q');
   const clear = useClearQuery();

@@ -77,7 +77,7 @@ interface AnswerViewProps {
   readonly answer: Answer;
 }
 
-/** The fields of what goes well; what goes wrong has the same form everywhere. */
+/** Shows the fields of successful answers only; errors have the same form everywhere. */
 function AnswerView({ document, status, answer }: AnswerViewProps) {
   const isGood = status.startsWith('2');
   const contents = isGood ? Object.entries(answer.content ?? {}) : [];

@@ -1,4 +1,4 @@
-/** What each error means and what to do about it, as `docs/errors.md` says it. */
+/** What each error means and what to do about it, in the words of `docs/errors.md`. */
 import type { ErrorCode } from '@inference-gateway/shared/errors';
 
 interface Advice {

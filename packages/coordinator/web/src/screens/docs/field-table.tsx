@@ -9,7 +9,7 @@ interface FieldTableProps {
   readonly fields: readonly SchemaField[];
 }
 
-/** Nothing where there are no fields, as of a file. */
+/** Shows nothing if there are no fields, as for a file. */
 export function FieldTable({ caption, fields }: FieldTableProps) {
   if (fields.length === 0) return <p class="soft small">{caption}</p>;
   return (

@@ -1,4 +1,4 @@
-/** The coordinator's own description of its interface, put in order for the page. */
+/** Reads the coordinator's OpenAPI document for the page. */
 import type {
   Answer,
   Method,
@@ -14,7 +14,7 @@ export type { Answer, OpenApiDocument, Operation, Parameter };
 
 export const DOCUMENT = '/openapi.json';
 
-/** Asked for once: it changes with the program alone. */
+/** Requested once: the document changes only with the program. */
 export function useDocument(): Snapshot<OpenApiDocument> {
   return useSnapshot<OpenApiDocument>(DOCUMENT, { everyMs: null });
 }
@@ -48,7 +48,7 @@ export function groupsOf(document: OpenApiDocument): readonly Group[] {
   }));
 }
 
-/** Those that have every word somewhere; groups without any are left out. */
+/** Endpoints that contain every word; groups without such endpoints are left out. */
 export function searched(groups: readonly Group[], text: string): readonly Group[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return groups

@@ -1,4 +1,4 @@
-/** Text of the coordinator in which names stand between backticks. */
+/** Text of the coordinator, with names between backticks. */
 export function Prose({ text }: { readonly text: string }) {
   return (
     <>

@@ -9,7 +9,7 @@ import type { SnippetCall } from '../../ui/snippets/snippets.js';
 
 type Model = MyResult<'model.list'>[number];
 
-/** From nothing to an answer, with the reader's own address and a model that is there. */
+/** From no key to the first answer, with the gateway's own address and a model that is online. */
 export function QuickStart() {
   const { base_url: baseUrl } = currentSession().gateway;
   return (
@@ -77,7 +77,7 @@ function Call({ baseUrl }: { readonly baseUrl: string }) {
   );
 }
 
-/** Undefined until it is known, null if there is none. */
+/** Undefined until it is known; null if there is none. */
 function useModel(type: Model['service_type']): Model | null | undefined {
   const { data } = useMy('model.list', {}, { topics: ['providers'] });
   const fitting = data?.find((one) => one.service_type === type && one.online);

@@ -1,8 +1,8 @@
-/** JSON schemas as the rows of a table: one a field, also of what is inside of it. */
+/** JSON schemas as rows of a table: one per field, including nested fields. */
 import { plural } from '../../ui/text/format.js';
 import type { OpenApiDocument } from './open-api.js';
 
-/** As far as it is looked at; what else a schema has is told by the document itself. */
+/** The keywords that the page shows; the document itself has the others. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -30,18 +30,18 @@ export interface SchemaField {
   readonly name: string;
   readonly type: string;
   readonly isRequired: boolean;
-  /** What is said about it, and what bounds it. */
+  /** Its description, and its limits. */
   readonly notes: readonly string[];
 }
 
-/** Deeper fields are left to the document. */
+/** Deeper fields are shown only in the document itself. */
 const MAX_DEPTH = 3;
 
 export function fieldsOf(document: OpenApiDocument, schema: object): readonly SchemaField[] {
   return new SchemaReader(document).fields(asSchema(schema), '', MAX_DEPTH);
 }
 
-/** Of a parameter, which is one field. */
+/** The type of a parameter, which is a single field. */
 export function typeOf(document: OpenApiDocument, schema: object): string {
   return new SchemaReader(document).typeText(asSchema(schema));
 }
@@ -50,7 +50,7 @@ export function boundsOf(schema: object): readonly string[] {
   return notesOf(asSchema(schema));
 }
 
-/** What zod says of a schema is looser than what the document holds. */
+/** Zod's type for a schema is looser than the schemas of the document. */
 function asSchema(schema: object): Schema {
   return schema;
 }
@@ -102,7 +102,7 @@ class SchemaReader {
     return this.fields(one, `${name}.`, depth);
   }
 
-  /** Without null, which may leave one that is defined elsewhere. */
+  /** Resolves references and removes null, which may leave another reference. */
   #whole(schema: Schema): Schema {
     return this.#resolve(withoutNull(this.#resolve(schema)));
   }
@@ -115,7 +115,7 @@ class SchemaReader {
   }
 }
 
-/** Null counts as absent: where a field may be null, that is no type of its own. */
+/** Null means absent: a nullable field has the type without null. */
 function withoutNull(schema: Schema): Schema {
   const { type, anyOf } = schema;
   if (Array.isArray(type)) {
@@ -143,7 +143,7 @@ function notesOf(schema: Schema): readonly string[] {
   ].filter((note) => note !== undefined);
 }
 
-/** Zod bounds every integer by what a double can hold, which is no news. */
+/** Zod limits every integer to the safe integers of a double; these limits are not shown. */
 function rangeText(least: number | undefined, most: number | undefined, unit: string) {
   const low = least === undefined || least === Number.MIN_SAFE_INTEGER ? null : least;
   const high = most === undefined || most === Number.MAX_SAFE_INTEGER ? null : most;

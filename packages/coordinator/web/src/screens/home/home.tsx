@@ -17,7 +17,7 @@ import { Table } from '../../ui/table/table.js';
 import type { Column } from '../../ui/table/table.js';
 import './home.css';
 
-/** What waits for somebody's word is work; the rest is something wrong. */
+/** Notices about decisions that somebody waits for; the others are about problems. */
 const REQUESTS: readonly MyResult<'home.show'>['attention'][number]['kind'][] = [
   'devices_waiting',
   'providers_waiting',
@@ -65,7 +65,9 @@ interface Step {
   readonly href: string;
 }
 
-/** For new members; hidden when all steps are done. Calls do not need an own GPU. */
+/**
+ * For new members; hidden when all steps are done. A member needs no GPU of their own for calls.
+ */
 function Checklist({ steps }: { readonly steps: Steps }) {
   const list = toList(steps);
   if (list.every(({ isDone }) => isDone)) return null;
@@ -113,7 +115,7 @@ function toList(steps: Steps): readonly Step[] {
 
 type Tiles = MyResult<'home.show'>['tiles'];
 
-/** Undefined while they load: their places are kept. */
+/** Undefined while they load: their space is reserved. */
 function HomeTiles({ tiles }: { readonly tiles: Tiles | undefined }) {
   const count = (pick: (tiles: Tiles) => number) => tiles && formatCount(pick(tiles));
   return (
@@ -168,13 +170,13 @@ function Errors({ count }: { readonly count: number }) {
 
 type ModelQueue = QueueSummary['by_model'][number];
 
-/** A summary: the Queue screen gets every change. */
+/** A summary needs no hints; the Queue screen shows every change. */
 const EVERY_MS = 5_000;
 
-/** The rest is on the Queue's own screen. */
+/** The Queue screen shows the rest. */
 const SHOWN = 6;
 
-/** Where something is going on now. */
+/** Models with queued or running requests. */
 function BusyModels() {
   const { data } = useSnapshot<QueueSummary>(QUEUE, { everyMs: EVERY_MS });
   const models = data?.by_model ?? [];

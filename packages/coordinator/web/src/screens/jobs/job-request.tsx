@@ -13,7 +13,7 @@ interface JobRequestProps {
   readonly facts: JobFacts | undefined;
 }
 
-/** As it was sent, for as long as it is kept. */
+/** The request as it was sent, as long as it is kept. */
 export function JobRequest({ job, facts }: JobRequestProps) {
   const curl = facts?.request ? curlOf(job, facts.request) : null;
   return (
@@ -53,7 +53,7 @@ function indented(json: string): string {
   }
 }
 
-/** The job as a shell command; null if the body is no call. */
+/** The job as a curl command; null if the body or the endpoint cannot be shown as one. */
 function curlOf({ endpoint: path }: JobDetail, request: string): string | null {
   const endpoint = ENDPOINT_KEYS.find((key) => `/v1${ENDPOINTS[key].path}` === path);
   const body = readObject(request);

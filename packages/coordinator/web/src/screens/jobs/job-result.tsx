@@ -81,7 +81,8 @@ function TextResult({ result }: { readonly result: unknown }) {
   );
 }
 
-// What can be read in the result of a text job, which a stranger's server has written.
+// Reads the result of a text job. The owner's model server has written it, so nothing in it is
+// trusted.
 
 interface Answer {
   readonly text: string;

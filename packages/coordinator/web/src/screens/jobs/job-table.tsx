@@ -73,7 +73,7 @@ const COLUMNS: readonly Column<Job>[] = [
   },
 ];
 
-/** What one would open it for. */
+/** Why a queued job waits, or the error of a job. */
 function Note({ job }: { readonly job: Job }) {
   if (job.status === 'QUEUED')
     return <span class="note soft">{timesIn(job.waiting_reason ?? '')}</span>;
@@ -81,7 +81,7 @@ function Note({ job }: { readonly job: Job }) {
   return null;
 }
 
-/** Its state, when it was made, and what one would open it for. */
+/** Its state, when it was created, and why it waits or what failed. */
 function Below({ job }: { readonly job: Job }) {
   return (
     <>

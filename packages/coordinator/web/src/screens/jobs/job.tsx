@@ -22,7 +22,7 @@ import './jobs.css';
 
 const LIVE_EVERY_MS = 2_000;
 
-/** A finished job changes no more: it is asked for seldom, as somebody may retry it elsewhere. */
+/** A finished job changes only if it is retried elsewhere, so it is polled less often. */
 const FINISHED_EVERY_MS = 30_000;
 
 export function Job() {
@@ -164,7 +164,7 @@ function factsOf(job: JobDetail, facts: JobFacts | undefined) {
 
 type Failure = NonNullable<JobDetail['error']>;
 
-/** Why it failed, and what can be done about it. */
+/** Why the job failed, and what to do about it. */
 function JobError({ error }: { readonly error: Failure }) {
   const step = STEPS[error.code ?? ''] ?? OTHERWISE;
   return (

@@ -67,7 +67,7 @@ function JobList({ jobs, filter, pages }: JobListProps) {
   );
 }
 
-/** The first job is one paste away. */
+/** Shows a call that can be pasted and creates the first job. */
 function NoJobs() {
   const text = snippetOf('curl', {
     baseUrl: currentSession().gateway.base_url,
@@ -102,7 +102,7 @@ const TYPE_OPTIONS = [
   ...INFERENCE_TYPES.map((value) => ({ value, label: value })),
 ];
 
-/** The coordinator's limit of a search text. */
+/** The coordinator's limit for a search text. */
 const MAX_MODEL_CHARACTERS = 256;
 
 function FilterBar({ filter }: { readonly filter: JobFilter }) {
@@ -131,19 +131,19 @@ function FilterBar({ filter }: { readonly filter: JobFilter }) {
   );
 }
 
-// The filters of the list, as its address has them.
+// The filters of the list, as in the URL.
 interface JobFilter {
-  /** A status, `active`, or empty for every one. */
+  /** A status, `active`, or empty for all. */
   readonly status: string;
-  /** Empty for every one. */
+  /** Empty for all. */
   readonly type: string;
-  /** As it is being typed. */
+  /** As typed, before the pause. */
   readonly model: string;
   readonly setStatus: (value: string) => void;
   readonly setType: (value: string) => void;
   readonly setModel: (value: string) => void;
   readonly clear: () => void;
-  /** The query after the limit; empty without filters. */
+  /** The query parameters after `limit`; empty without filters. */
   readonly asked: string;
 }
 
@@ -172,7 +172,7 @@ function useJobFilter(): JobFilter {
   };
 }
 
-/** An address may have been typed by hand. */
+/** The URL may have been typed by hand: unknown values are ignored. */
 function known(values: readonly string[], written: string): string {
   return values.includes(written) ? written : '';
 }
@@ -187,7 +187,7 @@ function askedFor({ status, type, model }: Pick<JobFilter, 'status' | 'type' | '
 }
 
 interface BulkBarProps {
-  /** Those that are chosen. */
+  /** The selected jobs. */
   readonly jobs: readonly Job[];
   readonly onChoose: Choose;
   readonly onChange: () => Promise<void>;
@@ -203,7 +203,7 @@ function BulkBar({ jobs, onChoose, onChange }: BulkBarProps) {
       action,
     );
     tell(verb, those.length, outcome);
-    // What was left stays chosen, to be tried again.
+    // Jobs for which the action did not run or failed stay selected.
     const done = new Set(outcome.done);
     onChoose(new Set(jobs.map(({ id }) => id).filter((id) => outcome.fault && !done.has(id))));
     await onChange();

@@ -14,7 +14,7 @@ interface Moment {
   readonly key: string;
   readonly mood: 'past' | 'now' | 'good' | 'bad';
   readonly title: string;
-  /** Unix ms; null if it has none of its own. */
+  /** Unix ms; null if the entry has no time. */
   readonly at: number | null;
   readonly note?: ComponentChildren;
 }
@@ -69,7 +69,7 @@ function queuedOf(
   return { key: 'queued', mood: 'now', title: `${title}${place}`, at, note };
 }
 
-/** One after which another one came, or comes. */
+/** A failed attempt. */
 function failedOf(failure: FailedAttempt): Moment {
   const { attempt, provider, started_at: from, failed_at: at, error } = failure;
   const tookMs = from === null ? null : Math.max(0, at - from);
@@ -81,7 +81,7 @@ function failedOf(failure: FailedAttempt): Moment {
   return { key: `failed ${at}`, mood: 'bad', title: `Attempt ${attempt} failed`, at, note };
 }
 
-/** The last claim, unless its failure is told already. */
+/** The last claim. Null while the job is queued: a failed attempt has its own entry. */
 function startedOf(job: JobDetail, facts: JobFacts | undefined): Moment | null {
   if (job.started_at === null || job.status === 'QUEUED') return null;
   const at = Date.parse(job.started_at);

@@ -3,12 +3,12 @@ import { addressOf } from '../../ui/markdown/media.js';
 
 export const ASSETS = '/api/inference/assets';
 
-/** As `GET /api/inference/assets` lists it. What was asked for is not kept with a file. */
+/** As in `GET /api/inference/assets`. The prompt is not stored with a file. */
 export interface Asset {
   readonly id: string;
   readonly content_type: string;
   readonly bytes: number;
-  /** Of sound; null if it is not known. */
+  /** Length of a sound; null if unknown. */
   readonly seconds: number | null;
   readonly model: string;
   readonly endpoint: string;
@@ -47,7 +47,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   'video/webm': 'webm',
 };
 
-/** Under which it is saved. */
+/** The name under which the browser saves it. */
 export function fileNameOf({ id, content_type: type }: Asset): string {
   const ending = ENDINGS[type.split(';', 1)[0] ?? ''];
   return ending === undefined ? id : `${id}.${ending}`;

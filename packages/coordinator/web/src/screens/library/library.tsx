@@ -64,7 +64,7 @@ interface FilesProps {
 function Files({ kind, loaded, pages, onClear }: FilesProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
-  // What was deleted may still be on a page that was loaded before.
+  // A deleted file may still be in a page that was loaded before.
   const files = loaded.filter(({ id }) => !gone.has(id));
   if (files.length === 0 && !pages.hasMore) return <NoFiles />;
   const shown = files.filter((file) => kind === '' || kindOf(file) === kind);
@@ -125,7 +125,7 @@ function NoFiles() {
 }
 
 interface DeleteBarProps {
-  /** Those that are chosen. */
+  /** The selected files. */
   readonly files: readonly Asset[];
   readonly onChoose: (chosen: ReadonlySet<string>) => void;
   readonly onGone: (ids: readonly string[]) => Promise<void>;
@@ -217,7 +217,7 @@ function AssetCard({ file, isChosen, onChoose, onGone }: AssetCardProps) {
   );
 }
 
-/** All of the same height, whatever they show, so that nothing moves when they have loaded. */
+/** All previews have the same height, so that nothing moves when they have loaded. */
 function Preview({ file, label }: { readonly file: Asset; readonly label: string }) {
   const kind = kindOf(file);
   if (kind === 'picture') {

@@ -17,14 +17,14 @@ export interface ModelRow {
   readonly providers: number;
   readonly slots: number;
   readonly freeSlots: number;
-  /** Of the fastest provider; null if none was measured. */
+  /** Speed of the fastest provider; null if none was measured. */
   readonly tokensPerSecond: number | null;
   readonly isOwn: boolean;
   /** Names of other members who share it, in alphabetical order. */
   readonly sharedBy: readonly string[];
 }
 
-/** Joins the three answers. Offers and queues may be out of date by a moment. */
+/** Joins the three answers. Offers and queues may be slightly out of date. */
 export function modelRows(
   models: readonly ModelResource[],
   offers: readonly Offer[],

@@ -112,7 +112,7 @@ function Whose({ row: { isOwn, sharedBy } }: { readonly row: ModelRow }) {
   return names === '' ? <None /> : <span>{names}</span>;
 }
 
-/** Where each type is tried in the playground. */
+/** The playground's address for each type. */
 const TRIED: Readonly<Partial<Record<ModelRow['type'], string>>> = {
   llm: 'chat',
   image: 'image',

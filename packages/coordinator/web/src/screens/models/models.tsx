@@ -49,7 +49,7 @@ const NOBODY =
   'Models are here while a GPU that serves them is online: one of yours, or one that somebody ' +
   'shares with you.';
 
-/** More are drawn when asked for. */
+/** Rows shown at first; more are shown on request. */
 const ROWS = 100;
 
 function Found({ rows }: { readonly rows: readonly ModelRow[] }) {
@@ -101,7 +101,7 @@ function Found({ rows }: { readonly rows: readonly ModelRow[] }) {
   );
 }
 
-// The models that the member may use now, from the three answers that tell of them.
+// The models that the member may use now, from three answers of the coordinator.
 
 interface ModelRows {
   /** Undefined until all three have answered. */

@@ -10,12 +10,12 @@ import { useInvites } from './networks.js';
 import type { MadeInvite, Network } from './networks.js';
 
 interface InviteProps {
-  /** Those that one owns; at least one. */
+  /** The networks that the member owns; at least one. */
   readonly networks: readonly Network[];
   readonly onClose: () => void;
 }
 
-/** A link for one person, which is shown once. */
+/** Creates an invite link for one person, and shows it once. */
 export function Invite({ networks, onClose }: InviteProps) {
   const [made, setMade] = useState<MadeInvite | null>(null);
   const invites = useInvites();
@@ -77,7 +77,7 @@ interface InviteLinkProps {
   readonly onClose: () => void;
 }
 
-/** The whole link, this once. */
+/** The whole link, which is shown only once. */
 function InviteLink({ made, onClose }: InviteLinkProps) {
   const origin = made.origin ?? currentSession().gateway.public_url;
   return (

@@ -18,10 +18,10 @@ interface MemberTableProps {
   readonly onChange: () => Promise<void>;
 }
 
-/** Whoever is invited stands below those who are in it. */
+/** Invited members are shown below the members. */
 type Row = Member | Invited;
 
-/** The rest is a press away. */
+/** Rows shown at first; a button shows the rest. */
 const ROWS = 10;
 
 export function MemberTable({ network, onChange }: MemberTableProps) {
@@ -120,7 +120,7 @@ interface InvitedMenuProps {
   readonly onChange: () => Promise<void>;
 }
 
-/** What may be done with somebody who has not answered yet. */
+/** Actions on an invitation without an answer. */
 function InvitedMenu({ invited, network, onChange }: InvitedMenuProps) {
   const { id, name } = invited;
   const withdraw = useToastedAct(async () => {
@@ -150,7 +150,7 @@ interface MemberMenuProps {
 
 type Open = 'block' | 'remove' | null;
 
-/** What may be done with somebody else. */
+/** Actions on another member. */
 function MemberMenu({ member, network, isBlocked, onChange, onBlock }: MemberMenuProps) {
   const { id, name } = member;
   const [open, setOpen] = useState<Open>(null);

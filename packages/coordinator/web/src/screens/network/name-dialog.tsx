@@ -5,13 +5,13 @@ import { NameField } from '../../ui/form/name-field.js';
 interface NameDialogProps {
   readonly title: string;
   readonly verb: string;
-  /** As it is now. */
+  /** The current name. */
   readonly name?: string;
   readonly onName: (name: string) => Promise<unknown>;
   readonly onClose: () => void;
 }
 
-/** Asks for the name of a network; closes when it is accepted. */
+/** Asks for a network's name; closes when the coordinator has accepted it. */
 export function NameDialog({ title, verb, name: before = '', onName, onClose }: NameDialogProps) {
   const [name, setName] = useState(before);
   return (

@@ -18,7 +18,7 @@ interface NetworkCardProps {
   readonly onChange: () => Promise<void>;
 }
 
-/** A network and who is in it. */
+/** A network and its members. */
 export function NetworkCard({ network, onChange }: NetworkCardProps) {
   const { id, name, own, owner } = network;
   const shown = useNetwork(id);
@@ -44,7 +44,7 @@ export function NetworkCard({ network, onChange }: NetworkCardProps) {
 interface NetworkMenuProps {
   readonly network: Network;
   readonly onChange: () => Promise<void>;
-  /** Somebody is invited now. */
+  /** Called after a member has been invited. */
   readonly onMember: () => Promise<void>;
 }
 
@@ -96,7 +96,7 @@ interface EndNetworkProps {
   readonly onClose: () => void;
 }
 
-/** Deletes an own network, or leaves another's. */
+/** Deletes an own network, or leaves that of another member. */
 function EndNetwork({ network, onDone, onClose }: EndNetworkProps) {
   const { id, name, own } = network;
   const end = async (): Promise<void> => {
@@ -130,7 +130,7 @@ interface InviteMemberProps {
   readonly onClose: () => void;
 }
 
-/** Somebody who has an account here already, and says themselves whether they want to be in it. */
+/** Invites somebody who already has an account; they accept or decline themselves. */
 function InviteMember({ network, onDone, onClose }: InviteMemberProps) {
   const [member, setMember] = useState('');
   const invite = async (): Promise<void> => {

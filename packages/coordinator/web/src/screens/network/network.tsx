@@ -201,10 +201,10 @@ const JOINING =
 
 type Received = MyResult<'share.received'>[number];
 
-/** What others let one use. */
+/** The shares that the member has received. */
 function Received({ isAlone }: { readonly isAlone: boolean }) {
   const received = useReceived();
-  // Whoever is alone has read above what to do.
+  // A member without other members in their networks has already read above what to do.
   if (isAlone && !received.data?.length) return null;
   return (
     <section class="section network-part">
@@ -253,7 +253,7 @@ const COLUMNS: readonly Column<Received>[] = [
   { head: 'Since', ifWide: true, cell: ({ created_at: at }) => <Ago at={at} /> },
 ];
 
-/** Whose it is, and with how much of it. */
+/** The provider, how it is shared, and the limits. */
 function belowOf(share: Received): string {
   const { provider, network } = share;
   const way = network === null ? 'with you alone' : `through ${network}`;

@@ -1,4 +1,4 @@
-/** Networks and who is in them, as the parts of the screen share them. */
+/** Networks and their members, for the parts of the screen. */
 import { useMy } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
 
@@ -7,7 +7,7 @@ export type NetworkDetail = MyResult<'network.show'>;
 export type Member = NetworkDetail['members'][number];
 export type Invited = NetworkDetail['invited'][number];
 
-/** The only time that its secret is told. */
+/** The only answer that contains the invite's secret. */
 export type MadeInvite = MyResult<'user.invite'>;
 
 const EVERY_MS = 2_000;
@@ -24,7 +24,7 @@ export function useInvites() {
   return useMy('user.invites', {}, { everyMs: EVERY_MS });
 }
 
-/** Those that wait for one's own answer. */
+/** Invitations that wait for the member's answer. */
 export function useInvitations() {
   return useMy('network.invitations', {}, { everyMs: EVERY_MS });
 }

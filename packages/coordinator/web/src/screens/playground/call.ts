@@ -7,26 +7,26 @@ import { noteRate } from './rate.js';
 
 export interface ApiRequest {
   readonly endpoint: EndpointKey;
-  /** JSON, or the fields of the form where there are files. */
+  /** The JSON body; the fields of the form if there are files. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly files?: readonly RequestFile[];
 }
 
 export interface RequestFile {
-  /** Of the field: `image`. */
+  /** Name of the form field: `image`. */
   readonly field: string;
   readonly name: string;
   readonly content: Blob;
 }
 
-/** Throws a `Fault` if the answer is not OK, and an `AbortError` after `signal`. */
+/** Throws a `Fault` if the answer is not OK, and an `AbortError` if `signal` is aborted. */
 export async function call(request: ApiRequest, signal?: AbortSignal): Promise<Response> {
   return answered(
     await send(`${CONSOLE}${ENDPOINTS[request.endpoint].path}`, initOf(request, signal)),
   );
 }
 
-/** Reads, and notes what the answer tells of the rate limit. Throws a `Fault`. */
+/** Sends a GET, and stores the rate limit of the answer. Throws a `Fault`. */
 export async function read<T>(path: string): Promise<T> {
   return (await (await answered(await send(`${CONSOLE}${path}`))).json()) as T;
 }
@@ -37,7 +37,7 @@ export async function submitJob(request: ApiRequest): Promise<string> {
   return ((await response.json()) as { readonly id: string }).id;
 }
 
-/** The same, to be queued instead of answered at once. */
+/** The same request, to be queued instead of answered at once. */
 export function asJob(request: ApiRequest): ApiRequest {
   return { ...request, body: { ...request.body, async: true } };
 }
@@ -53,7 +53,7 @@ function initOf({ body, files = [] }: ApiRequest, signal?: AbortSignal): Request
   return { method: 'POST', body: formOf(body, files), ...(signal !== undefined && { signal }) };
 }
 
-/** A list becomes a field that is there several times, as OpenAI's own clients send it. */
+/** A list becomes several fields of one name, as OpenAI's clients send it. */
 export function formOf(body: ApiRequest['body'], files: readonly RequestFile[]): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(body)) {

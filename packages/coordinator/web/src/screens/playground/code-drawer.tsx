@@ -10,11 +10,11 @@ import type { ApiRequest } from './call.js';
 import { shortened } from './shortened.js';
 
 interface CodeButtonProps {
-  /** Made when it is asked for: pictures are long. */
+  /** Called when the drawer opens: requests with pictures are long. */
   readonly request: () => ApiRequest;
 }
 
-/** The request as somebody would send it from a program of their own. */
+/** Shows the request as code for a program of the member's own. */
 export function CodeButton({ request }: CodeButtonProps) {
   const [shown, setShown] = useState<ApiRequest | null>(null);
   return (

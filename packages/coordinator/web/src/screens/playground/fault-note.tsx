@@ -6,7 +6,7 @@ import { CopyText } from '../../ui/button/copy.js';
 import type { Shown } from './shown-fault.js';
 import './fault-note.css';
 
-/** The API's own words, and where they lead. */
+/** The API's error message, and a link to the next step. */
 export function FaultNote({ fault }: { readonly fault: Shown }) {
   return (
     <div class="fault-note" role="alert">
@@ -35,7 +35,7 @@ function Countdown({ until }: { readonly until: number }) {
     const timer = setInterval(() => setSeconds(left), SECOND_MS);
     return () => clearInterval(timer);
   }, [until]);
-  // Not read out each second: the message has said how long.
+  // Screen readers do not announce each second: the message has already said how long.
   return (
     <span aria-live="off">
       {seconds === 0 ? 'You can try again now.' : `Again in ${seconds} s`}

@@ -6,18 +6,18 @@ import './file-drop.css';
 
 interface FileDropProps {
   readonly icon: string;
-  /** On the button: "Choose a picture". */
+  /** Label of the button: "Choose a picture". */
   readonly verb: string;
-  /** What may be dropped, in a sentence. */
+  /** Which files are accepted, in a sentence. */
   readonly hint: string;
   readonly accept: string;
   readonly onFile: (file: File) => void;
 }
 
-/** As the specification has it for every upload. */
+/** The specification's limit for every upload. */
 export const MAX_UPLOAD_BYTES = 25 * 1024 * 1024;
 
-/** A place for one file, which is dropped on it or chosen. */
+/** An input for one file, which can be dropped or chosen. */
 export function FileDrop({ icon, verb, hint, accept, onFile }: FileDropProps) {
   const input = useRef<HTMLInputElement>(null);
   const take = ([file]: readonly File[]): void => {

@@ -1,10 +1,10 @@
-/** What the playground keeps while one goes to another tab of it, or to another screen. */
+/** State of the playground that survives a change of the tab or the screen. */
 import { Cell } from '../../api/cell.js';
 import { session } from '../../api/session.js';
 
 /**
- * Made anew when somebody logs out: whoever comes next sees nothing of it. Of the `blob:` addresses
- * that `blobsOf` tells, each is revoked as soon as the cell has it no more.
+ * The state is reset at a log-out, so that the next member does not see it. A `blob:` URL that
+ * `blobsOf` returns is revoked as soon as the state no longer contains it.
  */
 export function keptCell<T>(
   make: () => T,
@@ -23,7 +23,7 @@ export function keptCell<T>(
   return cell;
 }
 
-/** Changes some of what a cell holds. */
+/** Changes some fields of a cell's value. */
 export function change<T extends object>(cell: Cell<T>, changes: Partial<T>): void {
   cell.value = { ...cell.value, ...changes };
 }

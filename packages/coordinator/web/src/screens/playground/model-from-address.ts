@@ -1,4 +1,4 @@
-/** The model that a link to the playground names: `/playground/image?model=sdxl`. */
+/** Selects the model that a link to the playground names: `/playground/image?model=sdxl`. */
 import { useEffect } from 'preact/hooks';
 import { useQuery } from '../../ui/form/query.js';
 

@@ -16,7 +16,8 @@ interface ModelPickerProps {
 export function ModelPicker({ label = 'Model', models, value, onValue }: ModelPickerProps) {
   const isOnline = models.some(({ id }) => id === value);
   const options = models.map((model) => ({ value: model.id, label: describeModel(model) }));
-  // A link may name one that has gone; its error says what to do, and a job waits for it.
+  // A link may name a model that is offline. A call to it gets an error with the next step; a job
+  // waits for it.
   const all =
     isOnline || value === '' ? options : [{ value, label: `${value} · not online` }, ...options];
   return <SelectField label={label} value={value} options={all} onValue={onValue} />;
@@ -24,12 +25,12 @@ export function ModelPicker({ label = 'Model', models, value, onValue }: ModelPi
 
 interface WithModelsProps {
   readonly models: Models;
-  /** What such a model does: "Chatting". */
+  /** What such a model is used for: "Chatting". */
   readonly what: string;
   readonly children: (list: readonly TryableModel[]) => ComponentChildren;
 }
 
-/** What needs a model, or why there is none. */
+/** Shows its children if there is a model, and otherwise why there is none. */
 export function WithModels({ models, what, children }: WithModelsProps) {
   return (
     <Loaded of={{ ...models, data: models.list }} rows={6}>

@@ -1,4 +1,4 @@
-/** Which models can be tried now, and how many slots of each are free. */
+/** The models that can be tried now, and their free slots. */
 import { useEffect } from 'preact/hooks';
 import type { ModelResource } from '../../../../src/http/inference/models.js';
 import type { Fault } from '../../api/fault.js';
@@ -65,7 +65,10 @@ export function describeModel({ id, slots, freeSlots }: TryableModel): string {
   return slots === 0 ? id : `${id} · ${freeSlots} of ${plural(slots, 'slot')} free`;
 }
 
-/** The first that is free is chosen for whoever has chosen none; then it stays. */
+/**
+ * If no model is chosen, chooses the first one with a free slot. A later change of the slots does
+ * not change the choice.
+ */
 export function useFirstModel(
   { list }: Models,
   chosen: string,

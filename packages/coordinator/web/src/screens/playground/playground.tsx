@@ -41,7 +41,7 @@ export function Playground() {
   );
 }
 
-/** The screen's own address shows the first of them. */
+/** The address of the playground itself shows the first kind. */
 function hrefOf(kind: Kind, path: string): string {
   return kind === 'chat' && path === '/playground' ? path : `/playground/${kind}`;
 }
@@ -54,13 +54,13 @@ function NoSuchKind() {
   );
 }
 
-/** Looked at again this long after the window has moved on. */
+/** Delay after `resetAt`, before the limit is requested again. */
 const AFTER_RESET_MS = 250;
 
-/** A window that is full tells 0 s; this is no reason to ask all the time. */
+/** If all requests are left, `resetAt` is now, which must not cause continuous requests. */
 const MIN_WAIT_MS = 2_000;
 
-/** Below this share, somebody may want to slow down. */
+/** Below this share, the meter warns. */
 const LOW_SHARE = 0.2;
 
 /** How many requests are left, from the headers of the last answer. */
@@ -69,7 +69,7 @@ function RateMeter() {
   const isSpent = current !== null && current.remaining < current.limit;
   useEffect(() => {
     if (current !== null && !isSpent) return undefined;
-    // Nothing but an answer tells how it stands; reading is not counted.
+    // Only the headers of an answer contain the limit; reading does not count against it.
     const waitMs = current === null ? 0 : current.resetAt - SYSTEM_CLOCK.now() + AFTER_RESET_MS;
     const look = (): void => void read('/models').catch(() => undefined);
     const timer = setTimeout(look, current === null ? 0 : Math.max(MIN_WAIT_MS, waitMs));

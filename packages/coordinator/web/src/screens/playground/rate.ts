@@ -1,18 +1,18 @@
-/** How many requests are left in the window of the rate limit, as each answer tells. */
+/** The rate limit of the last answer: the requests left in the window. */
 import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { keptCell } from './kept-cell.js';
 
 export interface Rate {
   readonly limit: number;
   readonly remaining: number;
-  /** Unix ms at which more may be sent. */
+  /** Unix ms at which more requests may be sent. */
   readonly resetAt: number;
 }
 
-/** Null until something was answered. */
+/** Null until the first answer. */
 export const rate = keptCell<Rate | null>(() => null);
 
-/** Null if an answer does not tell it. */
+/** Null if the answer has no rate limit headers. */
 export function readRate(headers: Pick<Headers, 'get'>, now: number): Rate | null {
   const told = ['limit', 'remaining', 'reset'].map((name) => headers.get(`x-ratelimit-${name}`));
   if (told.includes(null)) return null;

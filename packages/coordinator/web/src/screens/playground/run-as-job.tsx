@@ -14,7 +14,7 @@ export function AsyncSwitch(props: AsyncSwitchProps) {
   return <Check {...props} label="Run as a job (async)" />;
 }
 
-/** Queues a request and opens the job; resolves to whether it was taken. */
+/** Queues a request and opens the job. `run` resolves to whether the coordinator accepted it. */
 export function useJobAct(): Act<[ApiRequest]> {
   const { route } = useLocation();
   return useAct(async (request: ApiRequest) => route(`/jobs/${await submitJob(request)}`));

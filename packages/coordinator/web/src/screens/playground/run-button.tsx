@@ -10,7 +10,7 @@ interface RunButtonProps {
   readonly busy?: boolean;
 }
 
-/** Starts the form it stands in; while that runs it counts the seconds, and stops it. */
+/** Submits its form. While the run lasts, it shows the seconds, and a button that stops the run. */
 export function RunButton({ running, verb, icon, disabled, busy = false }: RunButtonProps) {
   if (running !== null) {
     return (

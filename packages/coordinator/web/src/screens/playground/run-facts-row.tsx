@@ -5,11 +5,11 @@ import './run-facts-row.css';
 
 interface RunFactsRowProps {
   readonly facts: RunFacts;
-  /** What the first of the times was: tokens come one by one, files whole. */
+  /** Label of the first time: "First token"; files arrive whole. */
   readonly first?: string;
 }
 
-/** How the answer came about, in one line that wraps. */
+/** Provider, times and speed of an answer, in one line that wraps. */
 export function RunFactsRow({ facts, first = 'First token' }: RunFactsRowProps) {
   const { provider, queueMs, requestId, firstMs, totalMs, tokens, tokensPerSecond } = facts;
   return (

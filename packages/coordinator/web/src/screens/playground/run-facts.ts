@@ -1,15 +1,15 @@
-/** What is told of each answer beside the answer. */
+/** Data about an answer: provider, times, tokens. */
 
 export interface RunFacts {
-  /** The public name of the machine that answered; null if none has. */
+  /** The public name of the provider; null if none has answered. */
   readonly provider: string | null;
   readonly queueMs: number | null;
   readonly requestId: string | null;
-  /** Until the first token, or until the whole of a file. */
+  /** Time until the first token, or until the whole file. */
   readonly firstMs: number | null;
   readonly totalMs: number;
   readonly tokens: Tokens | null;
-  /** The model wrote this many in a second, once it had begun. */
+  /** Tokens per second, from the first token on. */
   readonly tokensPerSecond: number | null;
 }
 
@@ -18,7 +18,7 @@ export interface Tokens {
   readonly completion: number;
 }
 
-/** `performance.now()` of what has happened so far. */
+/** Times of `performance.now()`. */
 export interface Marks {
   readonly sentAt: number;
   /** Null before the first token. */
@@ -32,7 +32,7 @@ interface Finished {
   readonly tokens: Tokens | null;
 }
 
-/** Of an answer that has come, with the headers that came before it. */
+/** The facts of an answer, with the headers that preceded it. */
 export function factsOf(headers: Pick<Headers, 'get'>, run: Finished): RunFacts {
   const { marks, endedAt, tokens } = run;
   const provider = headers.get('x-provider');
@@ -48,12 +48,12 @@ export function factsOf(headers: Pick<Headers, 'get'>, run: Finished): RunFacts 
   };
 }
 
-/** Below this, what is measured is how the network packed the tokens. */
+/** Shorter spans measure how the network grouped the tokens, not the model. */
 const MIN_SPAN_MS = 20;
 
 /**
- * From the first token to the last. Where all came at once, as from a server that does not stream,
- * the whole time counts.
+ * Measured from the first token to the last. If all tokens arrived at once, as from a server that
+ * does not stream, the whole time counts.
  */
 function speedOf(
   tokens: number,

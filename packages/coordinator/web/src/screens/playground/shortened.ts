@@ -1,4 +1,4 @@
-/** A body to be read: the data of pictures are megabytes that nobody can. */
+/** A body for display: the data of pictures, which are megabytes, is shortened. */
 
 type Body = Readonly<Record<string, unknown>>;
 

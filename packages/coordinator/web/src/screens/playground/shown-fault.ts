@@ -1,12 +1,12 @@
 import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import type { Fault } from '../../api/fault.js';
 
-/** What is kept of a fault: it is shown for as long as the answer that it stands for. */
+/** The part of an error that is kept and shown in place of the answer. */
 export interface Shown {
   readonly message: string;
   readonly code: string;
   readonly requestId: string | null;
-  /** Unix ms; null if nothing is said. */
+  /** Unix ms; null if the answer does not say. */
   readonly retryAt: number | null;
 }
 

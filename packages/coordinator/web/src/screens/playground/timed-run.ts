@@ -1,4 +1,4 @@
-/** One call whose answer comes whole: a picture, a sound, a text. */
+/** One call whose answer is not streamed: a picture, a sound, a text. */
 import { asFault } from '../../api/fault.js';
 import { session } from '../../api/session.js';
 import { call } from './call.js';
@@ -9,9 +9,9 @@ import { factsOf } from './run-facts.js';
 import type { RunFacts } from './run-facts.js';
 
 export interface RunState {
-  /** Null if none is under way. */
+  /** Null if no run is in progress. */
   readonly running: AbortController | null;
-  /** Of the last run. */
+  /** The error of the last run. */
   readonly fault: Shown | null;
 }
 
@@ -23,8 +23,8 @@ interface Timed<T> {
 }
 
 /**
- * Runs it, and tells `write` how it stands. Resolves to null if it failed, which is then shown,
- * or was stopped.
+ * Runs the request and reports its state to `write`. Resolves to null if it failed, in which case
+ * the error is in the state, or if it was stopped.
  */
 export async function timedRun<T>(
   request: ApiRequest,
@@ -32,7 +32,7 @@ export async function timedRun<T>(
   write: (state: RunState) => void,
 ): Promise<Timed<T> | null> {
   const running = new AbortController();
-  // Whoever uses this tab next must not get the answer.
+  // The next member who uses this tab must not get the answer.
   const unwatch = session.watch(() => {
     if (session.value === null) running.abort();
   });

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 
 interface Drop {
-  /** Something is held over it. */
+  /** True while a dragged file is over the area. */
   readonly isOver: boolean;
-  /** To be spread onto the place. */
+  /** Spread onto the element. */
   readonly on: {
     onDragOver(event: DragEvent): void;
     onDragLeave(): void;
@@ -11,7 +11,7 @@ interface Drop {
   };
 }
 
-/** A place on which files may be dropped. */
+/** An area on which files may be dropped. */
 export function useDrop(onFiles: (files: readonly File[]) => void): Drop {
   const [isOver, setOver] = useState(false);
   return {

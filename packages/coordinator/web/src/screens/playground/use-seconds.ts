@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 const SECOND_MS = 1_000;
 
-/** How many whole seconds whatever shows them has been there. */
+/** Whole seconds since its component appeared. */
 export function useSeconds(): number {
   const [seconds, setSeconds] = useState(0);
   useEffect(() => {

@@ -6,7 +6,7 @@ import type { OwnProvider } from './own-providers.js';
 
 type Card = OwnProvider['gpus'][number];
 
-/** The telemetry of the cards; empty if the machine reports none. */
+/** The telemetry of the GPUs; shows nothing if the agent reports none. */
 export function CardTable({ gpus }: Pick<OwnProvider, 'gpus'>) {
   if (gpus.length === 0) return null;
   const rows = gpus.map((card, index) => ({ ...card, number: index + 1 }));

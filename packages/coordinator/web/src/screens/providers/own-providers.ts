@@ -1,4 +1,4 @@
-/** The member's providers as the screens share them, and how each stands in one word. */
+/** The member's providers, and a word for the state of each. */
 import { useMy } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
 import type { Mood } from '../../ui/figures/mood.js';
@@ -24,7 +24,9 @@ type Facts = Pick<
   'approved' | 'online' | 'draining' | 'paused' | 'accepts' | 'offline_since' | 'last_seen_at'
 >;
 
-/** The first that keeps work away from it, as the coordinator would find it. */
+/**
+ * The first reason that keeps work away from it, in the order in which the coordinator checks them.
+ */
 export function standingOf(provider: Facts): Standing {
   if (!provider.approved) {
     return { word: 'waiting for approval', mood: 'warn', text: 'An admin has to let it in.' };
@@ -49,7 +51,7 @@ const KEPT = 'Its agent says so: it is paused there, outside its hours, or the c
 
 type Host = Pick<OwnProvider, 'host'>;
 
-/** `NVIDIA RTX 4090`, `2 × NVIDIA RTX 3090`; null if its agent has named none. */
+/** `NVIDIA RTX 4090`, `2 × NVIDIA RTX 3090`; null if the agent has reported none. */
 export function gpuText({ host }: Host): string | null {
   const names = (host?.gpus ?? []).map(({ name, vendor }) => name ?? vendor ?? 'GPU');
   const counts = new Map<string, number>();
@@ -58,13 +60,13 @@ export function gpuText({ host }: Host): string | null {
   return parts.length === 0 ? null : parts.join(', ');
 }
 
-/** Of all its cards together; null if none is told. */
+/** The sum of all its GPUs; null if unknown. */
 export function vramText({ host }: Host): string | null {
   const mib = (host?.gpus ?? []).reduce((sum, { vram_mib: one }) => sum + (one ?? 0), 0);
   return mib === 0 ? null : formatMib(mib);
 }
 
-/** Of its hottest card; null if none tells. */
+/** The temperature of its hottest GPU; null if unknown. */
 export function heatText({ gpus }: Pick<OwnProvider, 'gpus'>): string | null {
   const degrees = gpus.flatMap(({ temperature_c: one }) => one ?? []);
   return degrees.length === 0 ? null : `${Math.round(Math.max(...degrees))} °C`;

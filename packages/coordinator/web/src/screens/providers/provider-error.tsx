@@ -1,7 +1,7 @@
 import { Ago } from '../../ui/text/time.js';
 import type { OwnProvider } from './own-providers.js';
 
-/** The last of its requests that failed. */
+/** The provider's last failed request. */
 export function ProviderError({ provider }: { readonly provider: OwnProvider }) {
   const { last_error: error } = provider;
   if (error === null) return <span class="soft">none</span>;

@@ -21,7 +21,7 @@ import { enrollCommand } from './agent-commands.js';
 interface ProviderMenuProps {
   readonly provider: OwnProvider;
   readonly onChange: () => Promise<void>;
-  /** Called after its removal. */
+  /** Called after the provider has been removed. */
   readonly onRemoved?: () => void;
 }
 
@@ -103,7 +103,7 @@ interface EnrollAgainProps {
   readonly onClose: () => void;
 }
 
-/** A machine that was set up anew, or whose token somebody has seen. */
+/** For a machine that was set up again, or whose token has leaked. */
 function EnrollAgain({ provider, onClose }: EnrollAgainProps) {
   const [made, setMade] = useState<MadeToken | null>(null);
   const { id, name } = provider;

@@ -22,7 +22,7 @@ import { ProviderError } from './provider-error.js';
 import './providers.css';
 import { useSwitches } from './use-switches.js';
 
-/** One of one's own. */
+/** One of the member's own providers. */
 export function Provider() {
   const { params } = useRoute();
   const providers = useOwnProviders();
@@ -109,7 +109,7 @@ function ProviderFacts({ provider }: { readonly provider: OwnProvider }) {
 function machineRows(provider: OwnProvider) {
   const { id, host, agent_version: version, protocol } = provider;
   return [
-    // Those that are known have a table of their own.
+    // If the GPUs are known, they have their own table.
     ['GPU', provider.gpus.length === 0 ? 'not told' : null],
     ['Drivers', driversOf(provider)],
     ['System', host && `${host.os} ${host.arch}`],
@@ -140,10 +140,10 @@ function workRows(provider: OwnProvider) {
 
 type Service = OwnProvider['services'][number];
 
-/** A router may serve hundreds. */
+/** A model router may serve hundreds. */
 const MODELS_SHOWN = 6;
 
-/** The model servers that its agent speaks to, as it told them last. */
+/** The model servers, as the agent last reported them. */
 function ModelServers({ provider }: { readonly provider: OwnProvider }) {
   const { services } = provider;
   return (

@@ -24,7 +24,7 @@ import { TOKEN_LIFE_S, useJoinTokens } from './join-token.js';
 import type { MadeToken } from './join-token.js';
 import './providers.css';
 
-/** The machines that are one's own. */
+/** The member's own providers. */
 export function Providers() {
   const [isAdding, setAdding] = useState(false);
   const providers = useOwnProviders();
@@ -71,7 +71,7 @@ function NoProviders({ onAdd }: { readonly onAdd: () => void }) {
 
 const TEXT = 'Run this on the machine that has it, beside its model server.';
 
-/** A name, then the commands, then what to share: until the machine is there the dialog waits. */
+/** Asks for a name, shows the commands, and stays open until the machine is connected. */
 function AddGpu({ onClose }: { readonly onClose: () => void }) {
   const [made, setMade] = useState<MadeToken | null>(null);
   return (
@@ -116,7 +116,7 @@ function NameForm({ onMade, onClose }: NameFormProps) {
 
 type JoinToken = MyResult<'token.list'>[number];
 
-/** Machines that may still come; nothing where none may. */
+/** Open join tokens; shows nothing if there are none. */
 function JoinTokens() {
   const { data, refresh } = useJoinTokens();
   const end = useToastedAct(async ({ id }: JoinToken) => {
@@ -181,7 +181,7 @@ interface JoiningProps {
   readonly onClose: () => void;
 }
 
-/** From the commands to the machine that has run them. */
+/** Shows the commands, and then the machine that has run them. */
 function Joining({ made, onClose }: JoiningProps) {
   const tokens = useJoinTokens();
   const providers = useOwnProviders();

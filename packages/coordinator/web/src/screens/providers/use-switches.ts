@@ -1,4 +1,6 @@
-/** The two switches of a provider: whose work it takes, and whether it takes any. */
+/**
+ * The two switches of a provider: whether it takes work of other members, and whether it takes any.
+ */
 import { my } from '../../api/commands.js';
 import { useToastedAct } from '../../ui/form/act.js';
 import { toast } from '../../ui/dialog/toasts.js';

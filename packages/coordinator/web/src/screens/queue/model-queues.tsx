@@ -10,7 +10,7 @@ import type { Column } from '../../ui/table/table.js';
 
 type ModelQueue = QueueSummary['by_model'][number];
 
-/** Of a network with hundreds of models most are idle, and those that are not come first. */
+/** Rows shown at first: of hundreds of models most are idle, and busy ones come first. */
 const SHOWN = 8;
 
 export function ModelQueues({ models }: { readonly models: readonly ModelQueue[] }) {
@@ -61,7 +61,7 @@ const COLUMNS: readonly Column<ModelQueue>[] = [
   },
 ];
 
-/** Nothing where nothing goes on. */
+/** Empty if the model has no jobs. */
 function belowOf({ queued, running, oldest_queued_seconds: s }: ModelQueue): string {
   return [
     ...(queued > 0 ? [`${formatCount(queued)} queued`] : []),
@@ -87,12 +87,12 @@ function keyOf({ model, service_type: type }: ModelQueue): string {
   return `${model} ${type}`;
 }
 
-/** What waits, then what runs, then by name. */
+/** By queued jobs, then by running jobs, then by name. */
 function busiestFirst(a: ModelQueue, b: ModelQueue): number {
   return b.queued - a.queued || b.running - a.running || (keyOf(a) < keyOf(b) ? -1 : 1);
 }
 
-/** Waits are told in whole seconds: `4 s`, `3 min 5 s` */
+/** Waiting times have whole seconds: `4 s`, `3 min 5 s` */
 export function formatWait(seconds: number): string {
   return seconds < 60 ? `${seconds} s` : formatMs(seconds * 1_000);
 }

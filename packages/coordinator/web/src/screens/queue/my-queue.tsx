@@ -23,9 +23,9 @@ interface MyQueueProps {
   readonly onChange: () => Promise<void>;
 }
 
-/** The member's own jobs that have not ended, the next first, with what each waits for. */
+/** The member's jobs that have not ended, the next one first, with what each waits for. */
 export function MyQueue({ summary, onChange }: MyQueueProps) {
-  // What others do moves only the places of those that wait.
+  // Jobs of other members change only the positions of queued jobs.
   const topics = summary.queued > 0 ? MOVED : OWN;
   const pages = usePages<Job>(`${JOBS}?active=1&order=asc&limit=50`, { topics });
   const cancel = async (id: string): Promise<void> => {
@@ -77,7 +77,7 @@ const COLUMNS: readonly Column<Job>[] = [
   { head: 'Queued', ifWide: true, cell: ({ queued_at: at }) => <Ago at={Date.parse(at)} /> },
 ];
 
-/** The coordinator counts no further. */
+/** The coordinator counts positions up to this one. */
 const MAX_COUNTED = 4_000;
 
 function placeOf({ status, position }: Job) {

@@ -10,7 +10,7 @@ interface PauseButtonProps {
   readonly onDone: () => Promise<void>;
 }
 
-/** For admins: everybody's queue at once, so pausing asks first. */
+/** For admins: pausing concerns the queue of all members, so it asks for confirmation. */
 export function PauseButton({ isPaused, onDone }: PauseButtonProps) {
   const [isAsking, setAsking] = useState(false);
   const resume = useToastedAct(async () => {

@@ -12,7 +12,7 @@ import { ModelQueues, formatWait } from './model-queues.js';
 import { MyQueue } from './my-queue.js';
 import { PauseButton } from './pause-button.js';
 
-/** Left open on a second screen: the figures are read from two metres. */
+/** Often open on a second screen: the figures are large enough to be read from two metres. */
 export function Queue() {
   const { data, fault, staleSince, refresh } = useSnapshot<QueueSummary>(QUEUE, {
     topics: ['queue', 'jobs', 'providers'],
@@ -50,7 +50,7 @@ function QueueTables({ summary, onChange }: QueueTablesProps) {
   );
 }
 
-/** What keeps jobs from being run, whatever they are. */
+/** Reasons why no job is run. */
 function QueueBanners({ summary }: { readonly summary: QueueSummary }) {
   const { async_enabled: isEnabled, worker_stalled: isStalled, paused } = summary;
   if (!isEnabled) return <Banner mood="warn" text={DISABLED} />;
@@ -126,7 +126,7 @@ const NAMES: Readonly<Record<string, string>> = {
   music: 'Music',
 };
 
-/** One line: each type that there is a model of, the busiest first. */
+/** One line: each type that has models, the busiest first. */
 function TypeQueues({ models }: { readonly models: readonly ModelQueue[] }) {
   if (models.length === 0) return null;
   return (

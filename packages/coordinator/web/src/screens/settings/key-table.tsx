@@ -85,7 +85,7 @@ function usageColumn(usage: KeyUsage | undefined): Column<Key> {
   };
 }
 
-/** Its place is as wide whatever comes. */
+/** Its width does not depend on the content. */
 function Usage({
   name,
   days,
@@ -105,7 +105,7 @@ function Usage({
 
 type Open = 'rename' | 'rotate' | 'revoke' | null;
 
-/** What may be done with one key; nothing any more with one that is revoked. */
+/** The actions on one key; a revoked key has none. */
 function KeyMenu({ subject }: { readonly subject: Key }) {
   const { id, name, state } = subject;
   const [open, setOpen] = useState<Open>(null);

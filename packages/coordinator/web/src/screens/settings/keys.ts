@@ -1,11 +1,11 @@
-/** The member's keys as the screens of Settings share them: one question for all of them. */
+/** The member's keys, for the screens of Settings: they share one request. */
 import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 import { useMy } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
 import { lastDays, sinceOf } from '../../ui/text/last-days.js';
 
 export type Key = MyResult<'key.list'>[number];
-/** One that was just made, or made anew: the only time that it is whole. */
+/** A key that was just created or rotated: only this answer contains the whole secret. */
 export type WholeKey = MyResult<'key.create'>;
 
 const EVERY_MS = 5_000;
@@ -17,10 +17,10 @@ export function useKeys() {
 export const USAGE_DAYS = 30;
 const USAGE_EVERY_MS = 30_000;
 
-/** By key, the requests of each of the last 30 days (UTC), today's at the end. */
+/** For each key, the requests of each of the last 30 days (UTC), today's at the end. */
 export type KeyUsage = ReadonlyMap<string, readonly number[]>;
 
-/** Of all keys in one question. Undefined until it is answered. */
+/** The usage of all keys, with one request. Undefined until it is answered. */
 export function useKeyUsage(): KeyUsage | undefined {
   const args = { by: 'key', given: false, since_s: sinceOf(USAGE_DAYS) } as const;
   const { data } = useMy('usage.series', args, { everyMs: USAGE_EVERY_MS });

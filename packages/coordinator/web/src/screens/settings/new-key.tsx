@@ -35,7 +35,10 @@ const FILES_HINT =
   'Who may fetch what is generated with it. Links open without a key, for a while: for programs ' +
   'that show pictures by their mere address.';
 
-/** Asks what for, makes it, and shows it: it must outlive the list that shows no key yet. */
+/**
+ * Asks for a name, creates the key and shows it. It must not be part of the list's empty state,
+ * which disappears with the first key.
+ */
 export function NewKey({ onClose }: { readonly onClose: () => void }) {
   const [made, setMade] = useState<WholeKey | null>(null);
   const keys = useKeys();

@@ -17,7 +17,7 @@ type Session = MyResult<'user.sessions'>[number];
 
 export const SESSION_OPTIONS = { everyMs: 15_000 };
 
-/** The browsers that are logged in. */
+/** The sessions of the member: browsers that are logged in. */
 export function Sessions() {
   const [isAsking, setAsking] = useState(false);
   const sessions = useMy('user.sessions', {}, SESSION_OPTIONS);
@@ -65,7 +65,7 @@ export function Sessions() {
   );
 }
 
-/** This browser first, then the one that was used last. */
+/** This browser first, then the most recently used ones. */
 function ordered(sessions: readonly Session[]): readonly Session[] {
   return sessions.toSorted(
     (a, b) => Number(b.current) - Number(a.current) || b.last_used_at - a.last_used_at,
@@ -110,7 +110,7 @@ function columnsOf(end: (session: Session) => void): readonly Column<Session>[] 
   ];
 }
 
-/** In the order in which they are looked for: most say that they are others as well. */
+/** In the order of the search: most browsers also name others in their user agent. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -130,7 +130,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
 
 const MAX_SHOWN = 40;
 
-/** `Firefox on Linux`, as far as the browser tells. */
+/** `Firefox on Linux`, as far as the user agent says. */
 function browserName(userAgent: string): string {
   const browser = find(BROWSERS, userAgent);
   const system = find(SYSTEMS, userAgent);

@@ -160,7 +160,7 @@ function ChangePassword() {
   return (
     <form class="card form reading" onSubmit={submit}>
       <h2>Change your password</h2>
-      {/* Which account it is of, for the browser's keeper of passwords. */}
+      {/* Tells the password manager to which account the password belongs. */}
       <input
         hidden
         readOnly

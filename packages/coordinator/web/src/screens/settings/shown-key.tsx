@@ -19,7 +19,7 @@ interface ShownKeyProps {
   readonly onClose: () => void;
 }
 
-/** The whole key, this once, with everything that a first call needs. */
+/** The whole key, which is shown only once, with all that a first call needs. */
 export function ShownKey({ title, made, onClose }: ShownKeyProps) {
   const { base_url: baseUrl } = currentSession().gateway;
   return (
@@ -47,7 +47,7 @@ interface KeySnippetProps {
   readonly scope: Key['scope'];
 }
 
-/** A first call that runs as pasted, with a model that answers now. */
+/** A first call that runs as pasted, with a model that is online. */
 function KeySnippet({ baseUrl, secret, scope }: KeySnippetProps) {
   const [language, setLanguage] = useState<Language>('curl');
   const models = useMy('model.list', {}, { topics: ['providers'] }).data ?? [];
@@ -75,7 +75,7 @@ type Shown = 'chat' | 'images' | 'speech';
 
 type First = Pick<SnippetCall, 'endpoint' | 'body'>;
 
-/** Chat before all else, and nothing that needs a file to send. */
+/** Prefers chat; no call that needs a file. */
 function firstCall(models: readonly Model[]): First | null {
   for (const [type, endpoint] of CALLS) {
     const model = models.find(({ service_type }) => service_type === type);
@@ -105,7 +105,7 @@ type Outcome =
   | { readonly kind: 'works'; readonly models: number }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** Calls as a program would: with the key itself, and without the session. */
+/** Sends a request as a program would: with the key, and without the session. */
 function KeyTest({ secret }: { readonly secret: string }) {
   const [isBusy, setBusy] = useState(false);
   const [outcome, setOutcome] = useState<Outcome | null>(null);

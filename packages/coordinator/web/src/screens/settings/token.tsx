@@ -15,10 +15,10 @@ const VIEWS = [
   { value: '', label: 'In use' },
   { value: 'revoked', label: 'Revoked' },
 ] as const;
-/** More are drawn when asked for: revoked ones stay for good. */
+/** Rows shown at first; revoked keys are never deleted. */
 const ROWS = 100;
 
-/** The keys that one's programs call with. */
+/** The member's API keys. */
 export function Token({ onNewKey }: PartProps) {
   const keys = useKeys();
   return (

@@ -1,4 +1,4 @@
-/** What of providers can be shared: all of one, one of its services, one of its models. */
+/** The subjects that can be shared: a whole provider, one of its services, one of its models. */
 import type { GivenShare, OwnProvider, Subject } from './shares.js';
 
 export interface MatrixRow {
@@ -6,9 +6,9 @@ export interface MatrixRow {
   readonly provider: OwnProvider;
   readonly subject: Subject;
   readonly kind: 'everything' | 'service' | 'model';
-  /** In the middle of a sentence: "everything", "llm-0", "llama3.2:3b". */
+  /** For the middle of a sentence: "everything", "llm-0", "llama3.2:3b". */
   readonly what: string;
-  /** False: nothing of this name is served at the moment. */
+  /** False if the provider does not serve it now. */
   readonly isServed: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface MatrixRows {
   readonly hidden: number;
 }
 
-/** Models of one provider that are shown before anybody asks for all. */
+/** Models per provider that are shown before the member asks for all. */
 const MODELS_SHOWN = 8;
 
 export function matrixRows(
@@ -42,7 +42,7 @@ function rowsOf(
 ): MatrixRows {
   const served = provider.services.map(({ service_id: id }) => id);
   const bound = shares.flatMap(({ service_id: id }) => id ?? []);
-  // Of a single service everything says the same.
+  // If there is only one service, its row would mean the same as "everything".
   const services = [...new Set([...(served.length > 1 ? served : []), ...bound])];
   const named = new Set(shares.flatMap(({ model }) => model ?? []));
   const models = [...new Set([...provider.models, ...named])];

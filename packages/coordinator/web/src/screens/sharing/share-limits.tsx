@@ -15,7 +15,7 @@ interface ShareLimitsProps {
   readonly onClose: () => void;
 }
 
-/** What a share gives at most; an empty field is no limit. */
+/** The limits of a share; an empty field means no limit. */
 export function ShareLimits({ row, audience, share, onDone, onClose }: ShareLimitsProps) {
   const { provider, subject, what } = row;
   const [draft, setDraft] = useState(() => draftOf(share));
@@ -99,7 +99,7 @@ interface Draft {
   readonly zone: string;
 }
 
-/** When the owner sleeps, until they say otherwise. */
+/** The default hours: the owner's night. */
 const NIGHT = { from: '22:00', until: '07:00' };
 
 function draftOf({ slots, max_tokens: tokens, hours }: GivenShare): Draft {

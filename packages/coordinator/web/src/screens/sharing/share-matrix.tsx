@@ -23,7 +23,7 @@ interface ShareMatrixProps {
   readonly onChange: () => Promise<void>;
 }
 
-/** A tick shares at once, and without it nothing is shared any more. */
+/** Ticking a box shares at once; unticking it ends the share. */
 export function ShareMatrix({ providers, audiences, shares, onChange }: ShareMatrixProps) {
   const [isWhole, setWhole] = useState(false);
   const [warning, setWarning] = useState<string | null>(null);
@@ -91,7 +91,7 @@ function nameColumn(isOfMany: boolean): Column<MatrixRow> {
 interface ShareCellProps {
   readonly row: MatrixRow;
   readonly audience: Audience;
-  /** Of the row's provider. */
+  /** Shares of the row's provider. */
   readonly shares: readonly GivenShare[];
   readonly onWarning: (warning: string | null) => void;
   readonly onChange: () => Promise<void>;
@@ -115,7 +115,7 @@ function ShareCell({ row, audience, shares, onWarning, onChange }: ShareCellProp
         type="checkbox"
         aria-label={wider === null ? label : `${label}: it is, ${note}`}
         title={wider === null ? label : `Shared with ${audience.name}, ${note}`}
-        // What was asked for shows at once, and goes back where it is refused.
+        // Shows the requested state at once, and the old one again if the request fails.
         checked={wider !== null || (share !== undefined) !== toggle.isBusy}
         disabled={wider !== null}
         onChange={() => !toggle.isBusy && void toggle.run()}
@@ -143,7 +143,7 @@ function ShareCell({ row, audience, shares, onWarning, onChange }: ShareCellProp
 
 const NO_LIMITS = { slots: null, hours: null, max_tokens: null };
 
-/** Answers why nobody gets anything by it as yet. */
+/** Returns the reason if the share has no effect yet. */
 async function shareIt({ provider, subject }: MatrixRow, audience: Audience) {
   const { warning } = await my('provider.share', {
     provider: provider.id,

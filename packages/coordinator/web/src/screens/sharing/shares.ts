@@ -1,4 +1,4 @@
-/** What a member shares and with whom, as the matrix of Network and of each provider shows it. */
+/** The member's shares and their audiences, for Network and for each provider. */
 import { useMy } from '../../api/commands.js';
 import type { MyResult } from '../../api/commands.js';
 import { plural } from '../../ui/text/format.js';
@@ -12,7 +12,7 @@ export interface Audience {
   readonly name: string;
 }
 
-/** All of a provider, where both are null; one of them is in any case. */
+/** The whole provider if both are null; at most one of them is not null. */
 export interface Subject {
   readonly service: string | null;
   readonly model: string | null;
@@ -28,7 +28,7 @@ export function useNetworks() {
   return useMy('network.list', {}, { everyMs: EVERY_MS });
 }
 
-/** Networks first; then whoever else something is shared with, a network that was left as well. */
+/** Networks first, then other audiences of shares, including networks that the member has left. */
 export function audiencesOf(
   networks: readonly { readonly id: string; readonly name: string }[],
   shares: readonly GivenShare[],
@@ -45,7 +45,7 @@ function audienceOf({ audience_id: id, network, member }: GivenShare): Audience 
     : { kind: 'network', id, name: network };
 }
 
-/** The share of exactly this with exactly them. */
+/** The share of exactly this subject with exactly this audience. */
 export function shareFor(
   shares: readonly GivenShare[],
   { service, model }: Subject,
@@ -56,7 +56,7 @@ export function shareFor(
   );
 }
 
-/** What is shared with them already, of which this is a part; null if nothing is. */
+/** The wider share with this audience that includes this subject; null if there is none. */
 export function widerShare(
   { provider, subject }: { readonly provider: OwnProvider; readonly subject: Subject },
   shares: readonly GivenShare[],
@@ -73,7 +73,7 @@ export function widerShare(
   return shared?.service_id ?? null;
 }
 
-/** `2 slots · 22:00-07:00 Europe/Berlin · 4,096 tokens`, or nothing. */
+/** `2 slots · 22:00-07:00 Europe/Berlin · 4,096 tokens`; empty without limits. */
 export function limitsText({ slots, hours, max_tokens: tokens }: GivenLimits): string {
   return [
     slots === null ? '' : plural(slots, 'slot'),
@@ -86,7 +86,7 @@ export function limitsText({ slots, hours, max_tokens: tokens }: GivenLimits): s
 
 export type GivenLimits = Pick<GivenShare, 'slots' | 'hours' | 'max_tokens'>;
 
-/** As the commands name an audience. */
+/** The audience as arguments of the operations. */
 export function selectorOf({ kind, id }: Audience) {
   return kind === 'network' ? { network: id, user: null } : { network: null, user: id };
 }

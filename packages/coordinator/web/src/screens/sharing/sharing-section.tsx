@@ -15,7 +15,7 @@ interface SharingSectionProps {
   readonly providers: readonly OwnProvider[];
 }
 
-/** What of these providers is shared, and the ticks that change it. */
+/** The share matrix of these providers. */
 export function SharingSection({ title, providers }: SharingSectionProps) {
   const networks = useNetworks();
   const shares = useGivenShares();
@@ -85,13 +85,13 @@ function NoAudience() {
 
 interface PersonDialogProps {
   readonly networks: readonly { readonly id: string }[];
-  /** Those who are in the matrix. */
+  /** The audiences that the matrix already has. */
   readonly known: readonly Audience[];
   readonly onChosen: (person: Audience) => void;
   readonly onClose: () => void;
 }
 
-/** Somebody of one's networks, for a column of their own. */
+/** Adds a member of one of the networks as a column of the matrix. */
 function PersonDialog({ networks, known, onChosen, onClose }: PersonDialogProps) {
   const [people, setPeople] = useState<readonly Audience[] | null>(null);
   const [id, setId] = useState('');

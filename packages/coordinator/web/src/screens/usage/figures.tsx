@@ -3,7 +3,7 @@ import { Tile } from '../../ui/figures/tile.js';
 import { totalOf } from './usage-data.js';
 import type { Stat } from './usage-data.js';
 
-/** The sums of all groups. Undefined while they load: their places are kept. */
+/** The sums of all groups. Undefined while they load: their space is reserved. */
 export function Figures({ stats }: { readonly stats: readonly Stat[] | undefined }) {
   const total = stats && totalOf(stats);
   return (
@@ -23,7 +23,7 @@ const UNITS = [
   [60_000, 'min'],
 ] as const;
 
-/** `1.3 h`, `3.9 min`, `12 s`: a tile has room for no more. */
+/** `1.3 h`, `3.9 min`, `12 s`: short enough for a tile. */
 function timeText(ms: number): string {
   const found = UNITS.find(([unitMs]) => ms >= unitMs);
   if (found === undefined) return `${Math.round(ms / 1_000)} s`;

@@ -11,7 +11,7 @@ interface GroupTableProps {
   /** "By model" */
   readonly title: string;
   readonly stats: readonly Stat[];
-  /** Of the file: `usage-month-model` */
+  /** Name of the CSV file: `usage-month-model` */
   readonly fileName: string;
 }
 

@@ -15,10 +15,10 @@ type Answer = MyResult<'usage.recent'>;
 type Request = Answer['requests'][number] & { readonly id: string };
 
 const LIMIT = 25;
-/** Calls are not hinted at, as jobs are. */
+/** There are hints for jobs, but not for synchronous calls. */
 const EVERY_MS = 3_000;
 
-/** One's own latest calls, wherever they came from: a new one is there within seconds. */
+/** The member's latest requests, from all sources; a new one appears within seconds. */
 export function RecentRequests() {
   const first = useMy('usage.recent', { limit: LIMIT, after: null }, { everyMs: EVERY_MS });
   const pages = useFurther(
@@ -106,7 +106,7 @@ function Outcome({ request: { outcome, error_code: code } }: RequestProps) {
   );
 }
 
-/** How it ended, when, how much it was and how long it took. */
+/** Outcome, time, amount and duration. */
 function Below({ request }: RequestProps) {
   return (
     <>

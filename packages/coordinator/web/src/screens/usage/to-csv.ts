@@ -1,12 +1,12 @@
-/** Tables as other programs read them: RFC 4180. */
+/** Tables as CSV (RFC 4180). */
 
 export function toCsv(rows: readonly (readonly (string | number | null)[])[]): string {
   return rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('');
 }
 
 /**
- * A text that begins like a formula is one to spreadsheets, and a model may be called anything:
- * a quote before it keeps it text.
+ * Spreadsheets evaluate a text that begins like a formula, and a model can have any name: a leading
+ * quote keeps it text.
  */
 function cell(value: string | number | null): string {
   if (value === null) return '';

@@ -9,7 +9,7 @@ import { DAY_S } from '../../ui/text/last-days.js';
 import type { Chart } from './usage-data.js';
 
 const HEIGHT = 240;
-/** Between two labels: a day has one at most. */
+/** Steps of the time axis: at most one label per day. */
 const DAY_STEPS_S = [1, 2, 7, 14, 28].map((days) => days * DAY_S);
 const COLOURS = ['--chart-1', '--chart-2', '--chart-3', '--chart-4', '--chart-5'];
 
@@ -87,7 +87,7 @@ function draw(element: HTMLElement, { days, lines }: Chart): UPlot {
   return new UPlot(options, [seconds, ...lines.map(({ amounts }) => [...amounts])], element);
 }
 
-/** A canvas knows no tokens: what one is now, in this theme. */
+/** A canvas cannot use CSS variables, so this returns the token's colour in the current theme. */
 function colour(token: string): string {
   const probe = document.createElement('span');
   probe.style.color = `var(${token})`;

@@ -1,4 +1,4 @@
-/** Sums of usage as the screen shows them: in totals, by group, and day by day. */
+/** Sums of usage: totals, by group, and by day. */
 import type { MyResult } from '../../api/commands.js';
 import { formatCount, formatMs, plural } from '../../ui/text/format.js';
 import { lastDays } from '../../ui/text/last-days.js';
@@ -59,19 +59,19 @@ export function totalOf(stats: readonly Stat[]): Counts {
   };
 }
 
-/** More lines in one chart are not told apart. */
+/** More lines in one chart would be hard to tell apart. */
 const MAX_LINES = 5;
 
 interface Line {
   readonly name: string;
-  /** One amount a day. */
+  /** One amount per day. */
   readonly amounts: readonly number[];
 }
 
 export interface Chart {
   /** `2026-05-31`, in UTC, today's at the end. */
   readonly days: readonly string[];
-  /** The largest first; the rest is one line at the end. */
+  /** The largest first; the others are added up in one line at the end. */
   readonly lines: readonly Line[];
 }
 
@@ -108,7 +108,7 @@ function withOthers(lines: readonly Line[]): readonly Line[] {
   return [...shown, { name: `${formatCount(rest.length)} others`, amounts }];
 }
 
-/** The same as the chart, in words. */
+/** A text alternative of the chart. */
 export function sentenceOf({ days, lines }: Chart, measure: Measure): string {
   const perDay = days.map((_, day) =>
     lines.reduce((total, line) => total + (line.amounts[day] ?? 0), 0),
@@ -125,7 +125,7 @@ export function sentenceOf({ days, lines }: Chart, measure: Measure): string {
   );
 }
 
-/** A key or a provider that is gone has no name any more. */
+/** A deleted key or provider has no name any more. */
 export function nameOf({ id, name }: Pick<Stat, 'id' | 'name'>): string {
   return name ?? id ?? 'none';
 }

@@ -22,7 +22,7 @@ const GROUPS = [
   { value: 'provider', label: 'Provider' },
   { value: 'endpoint', label: 'Endpoint' },
 ] as const;
-/** Whose keys others use is theirs alone. */
+/** Without `key`: members do not see the keys of others who use their providers. */
 const GIVEN_GROUPS = [
   { value: 'model', label: 'Model' },
   { value: 'member', label: 'Member' },
@@ -37,13 +37,13 @@ type Period = keyof typeof DAYS;
 export interface UsageFilters {
   readonly period: Period;
   readonly days: number;
-  /** What one's own providers did, for whomever; false: what one had done. */
+  /** True: the work of the member's providers for any member. False: the member's own requests. */
   readonly given: boolean;
   readonly by: Group;
   readonly measure: Measure;
 }
 
-/** From the URL; missing or invalid values are the first option. */
+/** From the URL; a missing or invalid value means the default. */
 export function useUsageFilters(): UsageFilters {
   const [period] = useQuery('period');
   const [side] = useQuery('side');

@@ -16,7 +16,7 @@ import type { UsageFilters } from './usage-filters.js';
 import './usage.css';
 
 const EVERY_MS = 5_000;
-/** A chart of whole days moves slowly. */
+/** A chart of whole days changes slowly. */
 const CHART_EVERY_MS = 30_000;
 
 export function Usage() {
@@ -34,7 +34,7 @@ export function Usage() {
           rows.length === 0 ? <NoUsage given={given} /> : <Sums stats={rows} filters={filters} />
         }
       </Loaded>
-      {/* What comes above would push it down. */}
+      {/* Rendered after the sums have loaded: they would push it down. */}
       {!given && (data !== undefined || fault !== null) && <RecentRequests />}
     </Page>
   );

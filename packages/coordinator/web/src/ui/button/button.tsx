@@ -8,7 +8,7 @@ interface ButtonProps extends Omit<JSX.IntrinsicElements['button'], 'icon' | 'si
   readonly tone?: Tone;
   readonly icon?: string;
   readonly small?: boolean;
-  /** Under way: it cannot be pressed again until it is done. */
+  /** While its action runs: the button is disabled. */
   readonly busy?: boolean;
   readonly children: ComponentChildren;
 }
@@ -28,12 +28,12 @@ interface LinkButtonProps {
   readonly tone?: Tone;
   readonly icon?: string;
   readonly small?: boolean;
-  /** Saved under this name instead of opened. */
+  /** The file name under which the target is saved, instead of opened. */
   readonly download?: string;
   readonly children: ComponentChildren;
 }
 
-/** Looks like a button and goes somewhere. */
+/** A link that looks like a button. */
 export function LinkButton(props: LinkButtonProps) {
   const { href, tone = 'plain', icon, small = false, download, children } = props;
   return (

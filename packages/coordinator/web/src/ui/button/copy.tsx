@@ -20,7 +20,7 @@ export function CopyIcon({ text, label }: CopyProps) {
   );
 }
 
-/** With its words. */
+/** With a visible label. */
 export function CopyButton({ text, label }: CopyProps) {
   const [isCopied, copyIt] = useCopy(text);
   return (
@@ -30,7 +30,7 @@ export function CopyButton({ text, label }: CopyProps) {
   );
 }
 
-/** Something that people paste elsewhere, in the type of code, with its button. */
+/** Text to paste elsewhere, in a monospaced font, with a copy button. */
 export function CopyText({ text, label }: CopyProps) {
   return (
     <span class="copy-text">
@@ -55,7 +55,7 @@ function useCopy(text: string): [boolean, () => Promise<void>] {
   return [isCopied, copyIt];
 }
 
-/** Over plain http to another machine browsers have no clipboard, but still the old command. */
+/** Over plain HTTP to another machine, browsers offer no clipboard API, but still `execCommand`. */
 async function copy(text: string): Promise<boolean> {
   if (navigator.clipboard !== undefined) {
     return navigator.clipboard.writeText(text).then(
@@ -65,7 +65,7 @@ async function copy(text: string): Promise<boolean> {
   }
   const area = document.createElement('textarea');
   area.value = text;
-  // Inside an open dialog nothing outside of it can be selected.
+  // While a dialog is open, only text inside it can be selected.
   const place = document.querySelector('dialog[open]') ?? document.body;
   place.append(area);
   area.select();

@@ -5,16 +5,16 @@ import { Icon } from './icon.js';
 import './menu.css';
 
 interface MenuProps {
-  /** Whose actions: "Actions for den-pc". */
+  /** The subject of the actions: "Actions for den-pc". */
   readonly label: string;
   /** Buttons and links. */
   readonly children: ComponentChildren;
 }
 
-/** Between the dots and their menu, and between it and the edge of the window. */
+/** Between the button and its menu, and between the menu and the edge of the window. */
 const GAP_PX = 4;
 
-/** Less frequent actions, behind three dots. */
+/** Less frequent actions, behind a button with three dots. */
 export function Menu({ label, children }: MenuProps) {
   const element = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
@@ -27,7 +27,7 @@ export function Menu({ label, children }: MenuProps) {
       details.open = false;
       if (isEscape) details.querySelector('summary')?.focus();
     };
-    // Its position is fixed, so that scrolling closes it.
+    // The menu has a fixed position, so scrolling closes it.
     const leave = (): void => {
       if (element.current !== null) element.current.open = false;
     };
@@ -44,7 +44,7 @@ export function Menu({ label, children }: MenuProps) {
     const details = element.current;
     if (details === null) return;
     details.open = false;
-    // A dialog that opens now returns the focus to a visible element.
+    // A dialog that opens now will return the focus to a visible element.
     details.querySelector('summary')?.focus();
   };
   return (
@@ -70,7 +70,10 @@ export function MenuItem({ children, onClick }: MenuItemProps) {
   );
 }
 
-/** Below the dots, or above them at the foot of the window: a table would cut off its menus. */
+/**
+ * Places the menu below its button, or above it near the bottom of the window. The position is
+ * fixed, because a table would clip the menu.
+ */
 function place(details: HTMLDetailsElement | null): void {
   const list = details?.querySelector<HTMLElement>(':scope > div');
   if (!details?.open || !list) return;

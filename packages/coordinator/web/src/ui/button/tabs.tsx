@@ -7,11 +7,11 @@ interface TabsProps {
   readonly tabs: readonly { readonly href: string; readonly text: string }[];
 }
 
-/** Parts of a screen, each with an address of its own. */
+/** Parts of a screen, each with its own address. */
 export function Tabs({ label, tabs }: TabsProps) {
   const { path } = useLocation();
   const bar = useRef<HTMLElement>(null);
-  // If they scroll, the open one is scrolled into view.
+  // If the tab bar scrolls, the open tab is scrolled into view.
   useEffect(() => {
     const open = bar.current?.querySelector('[aria-current]');
     open?.scrollIntoView({ block: 'nearest', inline: 'center' });

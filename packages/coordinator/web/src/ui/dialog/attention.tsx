@@ -5,19 +5,19 @@ export interface AttentionItem {
   readonly text: string;
   /** The page on which it can be resolved. */
   readonly href: string;
-  /** It waits for somebody's word; without this, something is wrong. */
+  /** True: somebody has to decide something. False: something is wrong. */
   readonly asks?: boolean;
 }
 
 interface AttentionProps {
-  /** Undefined while they load: a line is there in any case. */
+  /** Undefined while they load: the space of one line is reserved. */
   readonly items: readonly AttentionItem[] | undefined;
   readonly label: string;
-  /** Shown without notices: "All is well." */
+  /** Shown if there are no notices: "All is well." */
   readonly calm: string;
 }
 
-/** What somebody should see to, before anything else on a screen. */
+/** Notices about what somebody has to do or decide. */
 export function Attention({ items, label, calm }: AttentionProps) {
   if (items === undefined) return <p class="calm skeleton" />;
   if (items.length === 0) {

@@ -6,11 +6,11 @@ interface BannerProps {
   readonly mood?: 'accent' | 'warn' | 'bad';
   /** One sentence. */
   readonly text: string;
-  /** What to do about it. */
+  /** The next step. */
   readonly children?: ComponentChildren;
 }
 
-/** Something that concerns the whole screen. */
+/** A notice about the whole screen. */
 export function Banner({ mood = 'accent', text, children }: BannerProps) {
   return (
     <div class={`banner ${mood}`} role="status">

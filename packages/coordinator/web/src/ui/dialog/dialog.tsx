@@ -8,12 +8,15 @@ import './dialog.css';
 interface DialogProps {
   readonly title: string;
   readonly shape?: 'narrow' | 'wide' | 'drawer';
-  /** Escape, a click beside it, or its own buttons. */
+  /** Called on Escape, on a click outside the dialog, and by its own buttons. */
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
-/** Open for as long as it is rendered. The browser keeps the focus inside, and gives it back. */
+/**
+ * Open as long as it is rendered. The browser keeps the focus inside, and it returns to the element
+ * that had it before.
+ */
 export function Dialog({ title, shape = 'narrow', onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -35,7 +38,8 @@ export function Dialog({ title, shape = 'narrow', onClose, children }: DialogPro
         event.preventDefault();
         onClose();
       }}
-      // A second Escape closes it whatever was made of the first.
+      // The browser closes the dialog on a second Escape, whether or not the first one was
+      // prevented.
       onClose={() => element.current?.isConnected && onClose()}
       onClick={(event) => event.target === element.current && onClose()}
     >
@@ -57,7 +61,7 @@ interface ConfirmProps {
   readonly onClose: () => void;
 }
 
-/** Asked before something that cannot be taken back; closes when it went well. */
+/** Asks before an irreversible action; closes when the action has succeeded. */
 export function Confirm({ title, text, verb, action, onClose }: ConfirmProps) {
   const act = useAct(action);
   const confirm = async (): Promise<void> => {
@@ -88,7 +92,8 @@ interface OnceDialogProps {
 /** Shows a secret, once. */
 export function OnceDialog({ title, what, onClose, children }: OnceDialogProps) {
   const [isWarned, setWarned] = useState(false);
-  // Escape, or a click beside it, may be a slip, and what is gone here is gone.
+  // Escape or a click outside may be a mistake, and the secret cannot be shown again: the first one
+  // only warns.
   const leave = (): void => (isWarned ? onClose() : setWarned(true));
   return (
     <Dialog title={title} shape="wide" onClose={leave}>

@@ -1,4 +1,4 @@
-/** Short words about what has just happened, at the edge of the page. */
+/** Short messages about what has just happened, at the edge of the page. */
 import { Cell, useCell } from '../../api/cell.js';
 import { asFault } from '../../api/fault.js';
 
@@ -24,12 +24,14 @@ export function toast(text: string, kind: Kind = 'good'): void {
   }, SHOWN_MS);
 }
 
-/** What went wrong, in the coordinator's own words. */
+/** Shows an error with the coordinator's own message. */
 export function toastFault(thrown: unknown): void {
   toast(asFault(thrown).message, 'bad');
 }
 
-/** Always in the page: screen readers watch it from the beginning. */
+/**
+ * Always in the page: screen readers announce only changes of an element that they already know.
+ */
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">

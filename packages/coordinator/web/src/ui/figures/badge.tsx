@@ -4,7 +4,7 @@ import './badge.css';
 
 interface BadgeProps {
   readonly mood?: Mood;
-  /** With a coloured dot before it, as for a state. */
+  /** With a coloured dot before the text, as for a state. */
   readonly dot?: boolean;
   readonly title?: string;
   readonly children: ComponentChildren;
@@ -28,7 +28,7 @@ const MOODS: Readonly<Record<string, Mood>> = {
   CANCELED: 'warn',
 };
 
-/** Of a job or a batch, in the specification's own word. */
+/** The status of a job or a batch, in the specification's own word. */
 export function StatusBadge({ status }: { readonly status: string }) {
   return (
     <Badge dot mood={MOODS[status] ?? 'plain'}>
@@ -37,7 +37,7 @@ export function StatusBadge({ status }: { readonly status: string }) {
   );
 }
 
-/** Of a provider, or of what one shares. */
+/** For a provider or a share. */
 export function OnlineBadge({ online }: { readonly online: boolean }) {
   return (
     <Badge dot mood={online ? 'good' : 'plain'}>

@@ -24,7 +24,7 @@ interface SlotMeterProps {
   readonly free: number;
 }
 
-/** How many slots are busy with anything of anybody's. */
+/** How many slots are busy, with jobs and calls of all members. */
 export function SlotMeter({ slots, free }: SlotMeterProps) {
   const busy = slots - free;
   const label = `${formatCount(busy)} of ${plural(slots, 'slot')} busy`;

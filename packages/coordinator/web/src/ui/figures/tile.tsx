@@ -3,13 +3,13 @@ import './tile.css';
 
 interface TileProps {
   readonly label: string;
-  /** Undefined while it loads: its place is kept. */
+  /** Undefined while it loads: its space is reserved. */
   readonly figure: ComponentChildren;
   readonly note?: ComponentChildren;
   readonly href?: string;
 }
 
-/** One number that tells how things are. */
+/** One figure with its label. */
 export function Tile({ label, figure, note, href }: TileProps) {
   const content = (
     <>

@@ -1,11 +1,11 @@
-/** Something that a button does: under way once, and what went wrong is told. */
+/** An action of a button or a form: whether it runs, and its error. */
 import { useState } from 'preact/hooks';
 import { asFault } from '../../api/fault.js';
 import type { Fault } from '../../api/fault.js';
 import { toastFault } from '../dialog/toasts.js';
 
 export interface Act<Args extends readonly unknown[]> {
-  /** Resolves to whether it went well. */
+  /** Resolves to whether it succeeded. */
   run(...args: Args): Promise<boolean>;
   readonly isBusy: boolean;
   /** Of the last run. */
@@ -37,7 +37,7 @@ export function useAct<Args extends readonly unknown[]>(
   };
 }
 
-/** For single buttons: what goes wrong is a toast. */
+/** For single buttons: an error is shown as a toast. */
 export function useToastedAct<Args extends readonly unknown[]>(
   action: (...args: Args) => Promise<unknown>,
 ): Act<Args> {

@@ -10,7 +10,7 @@ interface FieldProps {
   readonly children: (ids: FieldIds) => ComponentChildren;
 }
 
-/** To be spread onto the control. */
+/** Spread onto the control. */
 interface FieldIds {
   readonly id: string;
   readonly 'aria-describedby'?: string;
@@ -44,7 +44,7 @@ export function Field({ label, hint, wrong = null, children }: FieldProps) {
   );
 }
 
-/** What may stand on the input itself, as HTML has it. */
+/** Attributes that are passed to the HTML input. */
 interface InputAttributes {
   readonly autocomplete?: string;
   readonly autofocus?: boolean;
@@ -86,7 +86,7 @@ export function TextField(props: TextFieldProps) {
   );
 }
 
-/** The types of JSX tell inputs apart by their type, and this one is told only when it runs. */
+/** Preact's types distinguish inputs by a literal `type`; here it is known only at run time. */
 function typed(type: TextFieldProps['type']): { readonly type: 'text' } {
   return { type: type as 'text' };
 }
@@ -161,7 +161,7 @@ interface SegmentsProps<T extends string> {
   readonly onValue: (value: T) => void;
 }
 
-/** One of a few, all in sight. */
+/** A choice of one among a few visible options. */
 export function Segments<T extends string>({ label, value, options, onValue }: SegmentsProps<T>) {
   const name = useId();
   return (

@@ -6,9 +6,11 @@ import { FaultText } from '../table/states.js';
 
 interface FormDialogProps {
   readonly title: string;
-  /** On its button. */
+  /** Label of its button. */
   readonly verb: string;
-  /** Closes it on success, unless it resolves to false because something else replaces it. */
+  /**
+   * The dialog closes on success, unless this resolves to false because something else replaces it.
+   */
   readonly action: () => Promise<unknown>;
   readonly onClose: () => void;
   readonly children: ComponentChildren;

@@ -1,6 +1,6 @@
 import { TextField } from './field.js';
 
-/** As the coordinator has it, whatever is named. */
+/** The coordinator's limit for all names. */
 const MAX_CHARACTERS = 64;
 
 interface NameFieldProps {
@@ -8,7 +8,7 @@ interface NameFieldProps {
   readonly wrong?: string | null;
   /** `nickname` for the user's own name. */
   readonly autocomplete?: 'off' | 'nickname';
-  /** Unless it stands among others from the beginning. */
+  /** Default: true. False if the page shows other fields as well. */
   readonly autofocus?: boolean;
   readonly value: string;
   readonly onValue: (value: string) => void;

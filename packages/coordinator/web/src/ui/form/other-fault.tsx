@@ -12,7 +12,7 @@ interface OtherFaultProps {
   readonly fields: readonly string[];
 }
 
-/** What stands at no field of the form. */
+/** Shows an error that belongs to none of these fields. */
 export function OtherFault({ fault, fields }: OtherFaultProps) {
   return <FaultText fault={fields.includes(fault?.param ?? '') ? null : fault} />;
 }

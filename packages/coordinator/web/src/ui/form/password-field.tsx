@@ -7,13 +7,13 @@ interface PasswordFieldProps {
   readonly label: string;
   readonly hint?: string;
   readonly wrong?: string | null;
-  /** For the browser's keeper of passwords. */
+  /** For the browser's password manager. */
   readonly autocomplete: 'current-password' | 'new-password';
   readonly value: string;
   readonly onValue: (value: string) => void;
 }
 
-/** Typed once, with a button to show it, instead of typed twice without. */
+/** Typed once, with a button that shows it, instead of typed twice. */
 export function PasswordField(props: PasswordFieldProps) {
   const { label, hint, wrong = null, autocomplete, value, onValue } = props;
   const [isShown, setShown] = useState(false);
@@ -26,7 +26,7 @@ export function PasswordField(props: PasswordFieldProps) {
             {...inputType(isShown)}
             class="input"
             autocomplete={autocomplete}
-            // As typed: phones write the first letter large, and mend words.
+            // As typed: phones capitalize the first letter, and correct words.
             autocapitalize="none"
             spellcheck={false}
             required
@@ -44,7 +44,7 @@ export function PasswordField(props: PasswordFieldProps) {
   );
 }
 
-/** The types of JSX tell inputs apart by their type, and this one is told only when it runs. */
+/** Preact's types distinguish inputs by a literal `type`; here it is known only at run time. */
 function inputType(isShown: boolean): { readonly type: 'text' } {
   return { type: (isShown ? 'text' : 'password') as 'text' };
 }

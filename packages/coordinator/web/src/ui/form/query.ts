@@ -1,4 +1,4 @@
-/** Filters live in the address: they survive a reload, and can be sent to somebody. */
+/** Filters are part of the address: they survive a reload, and can be sent to somebody. */
 import { useLocation } from 'preact-iso';
 import { useEffect, useState } from 'preact/hooks';
 
@@ -14,16 +14,16 @@ export function useQuery(name: string): [string, (value: string) => void] {
   return [query[name] ?? '', set];
 }
 
-/** Takes all filters away. */
+/** Removes all filters. */
 export function useClearQuery(): () => void {
   const { path, route } = useLocation();
   return () => route(path, true);
 }
 
-/** As long as most people pause between two letters. */
+/** About as long as most people pause between two letters. */
 const PAUSE_MS = 250;
 
-/** What has been typed, once no more of it comes: every letter of it would be a question else. */
+/** The typed text after a pause: otherwise every letter would cause a request. */
 export function useSettled(typed: string): string {
   const [settled, setSettled] = useState(typed);
   useEffect(() => {

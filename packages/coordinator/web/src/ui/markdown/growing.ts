@@ -1,16 +1,16 @@
 /**
- * Markdown that grows while it is read: what stands before the last block cannot change any more
- * and is not parsed again.
+ * Markdown that grows while it is shown: the text before the last block cannot change any more, and
+ * is not parsed again.
  */
 import type { Links, MarkedToken, Tokens } from 'marked';
 
-/** Beyond it the rest is shown as it came. */
+/** Text after this limit is shown as it came. */
 const MAX_CHARACTERS = 200_000;
 
 export type LexMarkdown = (text: string, links: Links) => readonly MarkedToken[];
 
 export interface MarkdownBlocks {
-  /** The same objects as the last time where nothing has changed. */
+  /** Unchanged blocks are the same objects as the last time. */
   readonly blocks: readonly MarkedToken[];
   /** The part beyond the limit of parsing. */
   readonly rest: string;
@@ -37,7 +37,10 @@ export class GrowingMarkdown {
     return { blocks, rest: written.slice(MAX_CHARACTERS) };
   }
 
-  /** The last block may still grow, and so does the space behind it: a list goes on after one. */
+  /**
+   * Settles all blocks before the last one. The last one may still grow, and so may the blank lines
+   * after it: a list can continue after them.
+   */
   #settle(tokens: readonly MarkedToken[]): void {
     const last = tokens.findLastIndex(({ type }) => type !== 'space');
     const done = tokens.slice(0, Math.max(last, 0));
@@ -47,7 +50,7 @@ export class GrowingMarkdown {
     for (const token of done) if (token.type === 'def') this.#define(token);
   }
 
-  /** The first of a name counts, as everywhere in Markdown. */
+  /** The first definition of a name counts, as everywhere in Markdown. */
   #define({ tag, href, title }: Tokens.Def): void {
     this.#links[tag] ??= { href, title };
   }

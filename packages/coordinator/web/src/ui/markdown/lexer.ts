@@ -1,15 +1,15 @@
 /**
- * Text of a model to the tokens of its Markdown. Only the page imports this, and only when there is
- * such text: the lexer weighs more than a whole screen.
+ * Parses Markdown of a model into tokens. It is loaded only when there is such text: the lexer is
+ * larger than a whole screen.
  */
 import { Lexer } from 'marked';
 import type { Links, MarkedToken, Token } from 'marked';
 
-/** Beyond it a paragraph is shown as it came: looking for emphasis takes time by the square. */
+/** Longer paragraphs are shown as they came: looking for emphasis takes quadratic time. */
 const MAX_INLINE_CHARACTERS = 8_000;
 /**
- * Quotes and lists that begin deeper than this inside each other on one line, or items that are
- * indented so far. The lexer calls itself for each level, and runs out of stack or of time.
+ * Lines with at least this many nested quotes and lists, or with items that are indented this far.
+ * The lexer recurses into each level, and runs out of stack or of time.
  */
 const ON_ONE_LINE = /[ \t]*(?:(?:>|[-+*][ \t]|\d{1,9}[.)][ \t])[ \t]*){24}/;
 const INDENTED = /[ \t]{80,}(?:[-+*]|\d{1,9}[.)])[ \t]/;
@@ -31,7 +31,7 @@ function lexOrKeep(text: string, links: Links): readonly MarkedToken[] {
   try {
     return lex(text, links);
   } catch {
-    // Nobody wrote this to be read: it is still text.
+    // Text on which the lexer fails is shown as plain text.
     return plain(text);
   }
 }
@@ -47,7 +47,7 @@ function lex(text: string, links: Links): readonly MarkedToken[] {
   return asMarked(lexer.tokens);
 }
 
-/** The lexer's type leaves room for tokens of extensions, of which there are none. */
+/** The lexer's type also allows tokens of extensions; none is installed. */
 function asMarked(tokens: readonly Token[]): readonly MarkedToken[] {
   return tokens as readonly MarkedToken[];
 }

@@ -5,11 +5,11 @@ import type { LexMarkdown } from './growing.js';
 import { MarkdownBlock } from './tokens.js';
 
 interface MarkdownProps {
-  /** Of a model: nothing in it is trusted. It may grow from one drawing to the next. */
+  /** Text of a model: nothing in it is trusted. It may grow between two renderings. */
   readonly text: string;
 }
 
-/** Loaded once for all. */
+/** The lexer, once it is loaded. */
 let loaded: LexMarkdown | null = null;
 
 /** Text of a model, with headings, lists, tables and code. */
@@ -17,7 +17,7 @@ export function Markdown({ text }: MarkdownProps) {
   const lex = useLexer();
   const growing = useMemo(() => (lex === null ? null : new GrowingMarkdown(lex)), [lex]);
   const read = useMemo(() => growing?.read(text), [growing, text]);
-  // The text is there at once, and gets its form when the lexer has come.
+  // Until the lexer is loaded, the text is shown without formatting.
   if (read === undefined) return <div class="markdown plain">{text}</div>;
   return (
     <div class="markdown">
@@ -38,7 +38,8 @@ function useLexer(): LexMarkdown | null {
         loaded = lexMarkdown;
         setLex(() => lexMarkdown);
       },
-      // Without it the text stays plain: the connection is gone, and the screen says so itself.
+      // If the lexer cannot be loaded, the text stays plain: the connection is down, and the screen
+      // itself says so.
       () => undefined,
     );
   }, []);

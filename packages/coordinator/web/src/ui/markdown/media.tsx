@@ -6,7 +6,7 @@ export interface MediaFile {
   readonly content_type: string;
 }
 
-/** On this origin, whatever the public address is: the cookie goes nowhere else. */
+/** Always on this origin, not on the public address: the cookie is sent to this origin only. */
 export function addressOf({ id }: MediaFile): string {
   return `/api/inference/assets/${encodeURIComponent(id)}/`;
 }
@@ -23,7 +23,7 @@ interface MediaProps {
   readonly file: MediaFile;
   /** Text alternative. */
   readonly label: string;
-  /** Among many: nothing is loaded before it is seen or played. */
+  /** For lists of many files: loads nothing before the file is visible or played. */
   readonly lazy?: boolean;
 }
 

@@ -4,11 +4,11 @@ import type { ComponentChildren } from 'preact';
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { Code } from '../text/code.js';
 
-/** Lists in quotes in lists: deeper ones are shown as they came. */
+/** Deeper nesting, such as lists in quotes in lists, is shown as it came. */
 const MAX_DEPTH = 12;
 const SAFE_ADDRESS = /^(https?:\/\/|mailto:)/i;
 
-/** Drawn once for as long as its token is the same object. */
+/** Rendered again only if its token is another object. */
 export class MarkdownBlock extends Component<{ readonly token: MarkedToken }> {
   override shouldComponentUpdate(next: { readonly token: MarkedToken }): boolean {
     return next.token !== this.props.token;
@@ -16,13 +16,13 @@ export class MarkdownBlock extends Component<{ readonly token: MarkedToken }> {
 
   override render(): ComponentChildren {
     const { token } = this.props;
-    // A block of mere text is one that the lexer was not given.
+    // A top-level text token is text that the lexer was not given.
     return token.type === 'text' ? <p class="plain">{token.text}</p> : draw(token, 0);
   }
 }
 
 function drawAll(tokens: readonly Token[] | undefined, depth: number): ComponentChildren {
-  // Of extensions, which have types of their own, there are none.
+  // Extensions have token types of their own, but none is installed.
   const known = (tokens ?? []) as readonly MarkedToken[];
   return known.map((token, index) => <Fragment key={index}>{draw(token, depth)}</Fragment>);
 }
@@ -31,7 +31,8 @@ function draw(token: MarkedToken, depth: number): ComponentChildren {
   if (depth > MAX_DEPTH) return token.raw;
   switch (token.type) {
     case 'heading':
-      // A model's headings are none of the page's: they have its looks alone.
+      // Not an `h1` to `h6`: a model's headings look like headings, but are not part of the page's
+      // outline.
       return <p class={`heading h${token.depth}`}>{drawAll(token.tokens, depth + 1)}</p>;
     case 'paragraph':
       return <p>{drawAll(token.tokens, depth + 1)}</p>;
@@ -85,7 +86,7 @@ function drawInline(
     case 'link':
       return <Outside href={token.href}>{drawAll(token.tokens, depth + 1)}</Outside>;
     case 'image':
-      // Shown, it would tell a stranger's server who reads this and when.
+      // Shown as a link: loading the image would tell another server who reads this, and when.
       return <Outside href={token.href}>{token.text || token.href}</Outside>;
     case 'checkbox':
       return token.checked ? '☑ ' : '☐ ';
@@ -136,7 +137,7 @@ interface OutsideProps {
   readonly children: ComponentChildren;
 }
 
-/** What leads anywhere but to a web page or a letter leads nowhere. */
+/** Only http, https and mailto addresses become links; others are shown as text. */
 function Outside({ href, children }: OutsideProps) {
   if (!SAFE_ADDRESS.test(href)) return <span title={href}>{children}</span>;
   return (
@@ -159,7 +160,9 @@ const CHARACTERS: Readonly<Record<string, string>> = {
   '&nbsp;': '\u00a0',
 };
 
-/** Those that models write; as text, which `&lt;` stays when it has become `<`. */
+/**
+ * Decodes the entities that models write. They become text: a decoded `<` is not parsed as HTML.
+ */
 function withCharacters(text: string): string {
   return text.replaceAll(/&(?:amp|lt|gt|quot|nbsp|#39);/g, (name) => CHARACTERS[name] ?? name);
 }

@@ -1,4 +1,4 @@
-/** The call of a snippet, for the writers of all languages. */
+/** The call that a snippet shows, for the writers of all languages. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 
@@ -6,28 +6,28 @@ import type { EndpointKey } from '@inference-gateway/shared/endpoints';
 export const KEY_VARIABLE = '$GATEWAY_KEY';
 
 export interface SnippetCall {
-  /** With `/v1`. */
+  /** Including `/v1`. */
   readonly baseUrl: string;
   /** The key itself, or `KEY_VARIABLE`. */
   readonly key: string;
   readonly endpoint: EndpointKey;
-  /** The fields of the JSON body, of the form beside its files, or of the query. */
+  /** The fields of the JSON body, of the form (without its files), or of the query. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly files?: readonly SnippetFile[];
 }
 
-/** One that lies where the snippet runs. */
+/** A file in the folder in which the snippet runs. */
 interface SnippetFile {
   readonly field: string;
   readonly name: string;
 }
 
-/** Those that OpenAI's clients have a method for, and the fields which that method knows. */
+/** A method of OpenAI's clients, and the fields that it knows. */
 export interface ClientMethod {
-  /** `chat.completions.create`, in Python; Node says it the same way. */
+  /** `chat.completions.create`; the name is the same in Python and Node. */
   readonly path: string;
   readonly fields: ReadonlySet<string>;
-  /** Python's client refuses a call that leaves one of them out. */
+  /** Fields that Python's client requires. */
   readonly needs: readonly string[];
 }
 
@@ -51,14 +51,14 @@ const METHODS: Readonly<Partial<Record<EndpointKey, ClientMethod>>> = {
   edits: method('images.edit', [...PICTURE, 'image', 'mask'], []),
 };
 
-/** Null if the call is made by plain HTTP, as a job is, which those clients know nothing of. */
+/** Null if the call is made by plain HTTP, like a job, which OpenAI's clients do not know. */
 export function methodOf({ endpoint, body }: SnippetCall): ClientMethod | null {
   const found = METHODS[endpoint];
   if (found === undefined || body['async'] === true) return null;
   return found.needs.every((field) => body[field] !== undefined) ? found : null;
 }
 
-/** What comes back, as far as a snippet does something else with it. */
+/** The kinds of answers that a snippet handles differently. */
 export type Answer = 'stream' | 'text' | 'images' | 'file' | 'json';
 
 export function answerOf({ endpoint, body }: SnippetCall): Answer {
@@ -70,7 +70,7 @@ export function answerOf({ endpoint, body }: SnippetCall): Answer {
   return body['stream'] === true ? 'stream' : 'json';
 }
 
-/** The file name for a file in the answer. */
+/** The name under which a snippet saves the file of the answer. */
 export function fileNameOf({ endpoint, body }: SnippetCall): string {
   const isOpus = body['response_format'] === 'opus';
   if (ENDPOINTS[endpoint].media === 'video') return 'film.mp4';
@@ -92,7 +92,7 @@ export function variableOf(key: string): string | null {
   return /^\$([A-Z_][A-Z0-9_]*)$/.exec(key)?.[1] ?? null;
 }
 
-/** Of a form: each field as text, lists as one field an item. */
+/** The fields of a form: each as text; a list becomes one field per item. */
 export function formFieldsOf(call: SnippetCall): readonly (readonly [string, string])[] {
   return fieldsOf(call).flatMap(([name, value]) => {
     if (!Array.isArray(value)) return [[name, textOf(value)] as const];

@@ -12,7 +12,7 @@ export function curlSnippet(call: SnippetCall): string {
   return [head, ...options.map((option) => `  ${option}`)].join(' \\\n');
 }
 
-/** A stream is shown as it comes; what failed is not saved as a sound. */
+/** A stream is printed as it arrives; an error answer is not saved as the file. */
 function answerOptions(call: SnippetCall): readonly string[] {
   switch (answerOf(call)) {
     case 'stream':
@@ -26,7 +26,7 @@ function answerOptions(call: SnippetCall): readonly string[] {
   }
 }
 
-/** In double quotes, in which the shell puts a variable's value. */
+/** In double quotes, so that the shell expands the variable. */
 function authorization(key: string): string {
   const written = variableOf(key) === null ? key.replaceAll(/[\\"$`]/g, '\\$&') : key;
   return `--header "Authorization: Bearer ${written}"`;
@@ -43,7 +43,7 @@ function payload(call: SnippetCall): readonly string[] {
         ...(call.files ?? []).map(
           ({ field, name }) => `--form ${quote(`${field}=@${pathOf(name)}`)}`,
         ),
-        // Unlike --form, it reads no meaning into a leading @ or <.
+        // Unlike --form, it does not interpret a leading @ or <.
         ...formFieldsOf(call).map(([name, text]) => `--form-string ${quote(`${name}=${text}`)}`),
       ];
     case 'query':
@@ -53,12 +53,12 @@ function payload(call: SnippetCall): readonly string[] {
   }
 }
 
-/** Where a name has signs with a meaning to curl, such as one more file after a comma. */
+/** Quotes names with characters that curl interprets, such as a comma, which separates files. */
 function pathOf(name: string): string {
   return /[,;"\\]/.test(name) ? `"${name.replaceAll(/["\\]/g, '\\$&')}"` : name;
 }
 
-/** As one word of a POSIX shell. */
+/** Quotes the text as one word of a POSIX shell. */
 function quote(text: string): string {
   if (hasHidden(text)) return printed(text);
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

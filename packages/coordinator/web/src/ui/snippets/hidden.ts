@@ -1,26 +1,28 @@
 /**
- * Characters that nobody sees, and that a terminal takes for keys: pasted, some delete what stands
- * before them. The names of models come from others, and must stay within their quotes.
+ * Invisible characters, which a terminal may interpret as keys: pasted, some delete the text before
+ * them. Names of models come from others, and must not break out of their quotes.
  */
 
-/** Control characters less the end of a line, and those that turn the direction of a text. */
+/** Control characters except the newline, and those that change the direction of a text. */
 const HIDDEN = /[^\P{Cc}\n]|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const EACH_HIDDEN = new RegExp(HIDDEN, 'gu');
-/** In double quotes, a shell puts an earlier line in the place of the last of them. */
+/** Also `!`: in double quotes, a shell replaces it with an earlier command line. */
 const NOT_IN_SHELLS = new RegExp(`${HIDDEN.source}|!`, 'gu');
 
 export function hasHidden(text: string): boolean {
   return HIDDEN.test(text);
 }
 
-/** A text as JSON, Python and JavaScript write it, with nothing hidden in it. */
+/** A string literal for JSON, Python and JavaScript, with hidden characters escaped. */
 export function quoted(text: string): string {
   return JSON.stringify(text).replaceAll(EACH_HIDDEN, (one) => {
     return `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }
 
-/** A word of a POSIX shell, which has no escapes of its own: `printf` writes what is hidden. */
+/**
+ * A word of a POSIX shell, which has no escapes of its own: `printf` produces hidden characters.
+ */
 export function printed(text: string): string {
   const escaped = text.replaceAll('\\', '\\\\').replaceAll("'", "'\\''");
   return `"$(printf %b '${escaped.replaceAll(NOT_IN_SHELLS, octal)}')"`;

@@ -1,4 +1,4 @@
-/** A JSON value as a program writes it down. */
+/** Writes a JSON value as source code. */
 import { quoted } from './hidden.js';
 
 export interface Dialect {
@@ -6,18 +6,18 @@ export interface Dialect {
   readonly nothing: string;
   /** Of one level. */
   readonly indent: string;
-  /** What an object on one line stands between. */
+  /** Braces of an object on one line. */
   readonly braces: readonly [open: string, close: string];
-  /** Behind the last of several lines. */
+  /** After the last of several lines. */
   readonly lastComma: ',' | '';
-  /** A name at the left of its value. */
+  /** Writes a field's name. */
   readonly name: (name: string) => string;
 }
 
 /** Shorter lists and objects stay on one line. */
 const MAX_LINE = 72;
 
-/** `depth`: how many levels in it stands. */
+/** `depth`: the nesting level of the value. */
 export function literal(value: unknown, dialect: Dialect, depth = 0): string {
   if (value === null || value === undefined) return dialect.nothing;
   if (typeof value === 'boolean') return dialect.truth[value ? 1 : 0];
@@ -32,7 +32,7 @@ export function literal(value: unknown, dialect: Dialect, depth = 0): string {
     );
     return wrap({ items, around: dialect.braces }, dialect, depth);
   }
-  // Texts and numbers are written alike in JSON, Python and JavaScript.
+  // Strings and numbers are written the same way in JSON, Python and JavaScript.
   return typeof value === 'string' ? quoted(value) : JSON.stringify(value);
 }
 

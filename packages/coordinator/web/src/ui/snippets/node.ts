@@ -5,7 +5,7 @@ import type { ClientMethod, SnippetCall } from './call.js';
 import { hasHidden, quoted } from './hidden.js';
 import { NODE, literal } from './literal.js';
 
-/** A module: it is saved as `.mjs`, or stands in a package of type `module`. */
+/** An ES module: it is saved as `.mjs`, or belongs to a package of type `module`. */
 export function nodeSnippet(call: SnippetCall): string {
   const method = methodOf(call);
   return method === null ? byFetch(call) : byClient(call, method);
@@ -122,7 +122,7 @@ function keyOf(key: string): string {
   return variable === null ? quote(key) : `process.env.${variable}`;
 }
 
-/** With single quotes where nothing in it has to be escaped. */
+/** With single quotes if nothing in it has to be escaped. */
 function quote(text: string): string {
   const isPlain = !/['\\\n\r\u2028\u2029]/.test(text) && !hasHidden(text);
   return isPlain ? `'${text}'` : quoted(text);

@@ -76,7 +76,7 @@ function answerLines(call: SnippetCall): readonly string[] {
   }
 }
 
-/** Where OpenAI's client has no method for it. */
+/** For calls that OpenAI's client has no method for. */
 function byHttp(call: SnippetCall): string {
   const { method } = ENDPOINTS[call.endpoint];
   const isFile = answerOf(call) === 'file';

@@ -1,6 +1,6 @@
 /**
- * A call of the API as a text that runs as pasted: in a shell, as a Python file, as a Node module.
- * OpenAI's own clients are used wherever they know the call.
+ * A call of the API as code that runs as pasted: in a shell, as a Python file, as a Node module.
+ * OpenAI's own clients are used if they know the call.
  */
 import { curlSnippet } from './curl.js';
 import { nodeSnippet } from './node.js';

@@ -25,7 +25,7 @@ export function KeyState({ state }: { readonly state: State }) {
 
 type Times = Pick<MyResult<'key.list'>[number], 'last_used_at' | 'expires_at'>;
 
-/** When an API key was used last, and when it ends. */
+/** When an API key was last used, and when it expires. */
 export function KeyTimes({ last_used_at: used, expires_at: end }: Times) {
   return (
     <>

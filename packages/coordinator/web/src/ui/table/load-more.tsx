@@ -14,7 +14,7 @@ interface LoadMoreProps {
   readonly many?: string;
 }
 
-/** Below a list that comes a page at a time. */
+/** The foot of a paged list. */
 export function LoadMore({ pages, what, many }: LoadMoreProps) {
   const count = pages.data?.length ?? 0;
   if (!pages.hasMore) return <p class="list-foot soft small">{plural(count, what, many)}</p>;

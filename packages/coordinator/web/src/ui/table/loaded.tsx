@@ -9,9 +9,9 @@ interface LoadedProps<T> {
     readonly fault: Fault | null;
     readonly refresh: () => Promise<void>;
   };
-  /** About as many as come. */
+  /** About as many rows as will be loaded. */
   readonly rows?: number;
-  /** Where what comes does not look like rows. */
+  /** Shown while loading, if the content does not look like rows. */
   readonly loading?: ComponentChildren;
   readonly children: (data: T) => ComponentChildren;
 }

@@ -5,14 +5,14 @@ import './selection-bar.css';
 interface SelectionBarProps {
   /** Noun of the selected rows, plural: "jobs". */
   readonly what: string;
-  /** With how many of them: "3 jobs". */
+  /** Their number and noun: "3 jobs". */
   readonly count: string;
   readonly onClear: () => void;
-  /** What can be done with them. */
+  /** The actions on them. */
   readonly children: ComponentChildren;
 }
 
-/** Over a list of which some are chosen. */
+/** Shown above a list while some of its rows are selected. */
 export function SelectionBar({ what, count, onClear, children }: SelectionBarProps) {
   return (
     <div class="selection-bar" role="group" aria-label={`What to do with the selected ${what}`}>

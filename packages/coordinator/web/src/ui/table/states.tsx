@@ -1,11 +1,11 @@
-/** Shown instead of a list: loading, empty, nothing found, no answer. */
+/** Shown instead of a list: loading, empty, no match, error. */
 import type { ComponentChildren } from 'preact';
 import type { Fault } from '../../api/fault.js';
 import { Button } from '../button/button.js';
 import { Icon } from '../button/icon.js';
 import './states.css';
 
-/** As high as what comes, so that nothing moves when it does. */
+/** As high as the expected content, so that nothing moves when it arrives. */
 export function Loading({ rows = 5 }: { readonly rows?: number }) {
   return (
     <div role="status" aria-label="Loading">
@@ -35,7 +35,7 @@ export function Empty({ icon = 'boxes', title, text, children }: EmptyProps) {
   );
 }
 
-/** There are some, but none that fits. */
+/** For a list that has entries, none of which matches the filters. */
 export function NoMatch({
   what,
   onClear,
@@ -55,7 +55,7 @@ interface FaultStateProps {
   readonly onRetry?: () => void;
 }
 
-/** Nothing could be loaded, and why. */
+/** Shows why nothing could be loaded. */
 export function FaultState({ fault, onRetry }: FaultStateProps) {
   return (
     <div class="state" role="alert">
@@ -75,18 +75,18 @@ export function FaultState({ fault, onRetry }: FaultStateProps) {
 interface UnansweredProps {
   readonly fault: Fault | null;
   readonly onRetry: () => void;
-  /** If the coordinator answers that it does not exist. */
+  /** Shown if the coordinator answers that it does not exist. */
   readonly children: ComponentChildren;
 }
 
-/** One thing that has an address, until it is known. */
+/** For a page about one object, until it is loaded. */
 export function Unanswered({ fault, onRetry, children }: UnansweredProps) {
   if (fault === null) return <Loading rows={8} />;
   if (fault.status !== 404) return <FaultState fault={fault} onRetry={onRetry} />;
   return <>{children}</>;
 }
 
-/** Below a form: why it was not accepted. */
+/** Shows below a form why it was not accepted. */
 export function FaultText({ fault }: { readonly fault: Fault | null }) {
   if (fault === null) return null;
   return (

@@ -3,14 +3,14 @@ import { Cell, useCell } from '../../api/cell.js';
 import './table.css';
 
 export interface Column<Row> {
-  /** Read at the head of the column; an unseen one for columns of buttons. */
+  /** The column's heading; `unseenHead` hides it, as for columns of buttons. */
   readonly head: string;
   readonly unseenHead?: boolean;
-  /** Numbers stand at the right. */
+  /** Numbers are aligned to the right. */
   readonly kind?: 'text' | 'number' | 'end' | 'grow';
   /** Left out on narrow screens. */
   readonly ifWide?: boolean;
-  /** What names the row; at most one column. */
+  /** This cell names the row; at most one column. */
   readonly isName?: boolean;
   readonly cell: (row: Row) => ComponentChildren;
   /** On narrow screens: the values of left-out columns, on a line below the name. */
@@ -23,7 +23,7 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
-  /** Whether it may be wider than the screen: it has as many columns as its reader has things. */
+  /** Whether it may be wider than the screen, because its number of columns depends on the data. */
   readonly isWide?: boolean;
 }
 
@@ -92,7 +92,7 @@ function classOf<Row>({ kind = 'text' }: Column<Row>): string {
   return kind === 'text' ? '' : kind;
 }
 
-/** Where tables leave columns out: the same width as in style/parts.css. */
+/** The width at which tables leave out columns: the same as in style/parts.css. */
 const query = matchMedia('(max-width: 40rem)');
 
 const narrow = new Cell(query.matches);

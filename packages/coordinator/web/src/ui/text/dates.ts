@@ -1,4 +1,4 @@
-/** Days and times as the reader writes them. */
+/** Days and times in the format of the reader's locale. */
 import { SYSTEM_CLOCK } from '@inference-gateway/shared/clock';
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
@@ -15,7 +15,7 @@ const utcDay = new Intl.DateTimeFormat(undefined, {
   timeZone: 'UTC',
 });
 
-/** `31 May 2026, 14:05:09`: the exact moment, in the reader's own place. */
+/** `31 May 2026, 14:05:09`: the exact time, in the reader's time zone. */
 export function formatDate(at: number): string {
   return exact.format(at);
 }
@@ -27,7 +27,7 @@ export function formatDay(at: number): string {
 
 const STAMP = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z/g;
 
-/** A sentence of the coordinator, with its times as `14:05`, or `1 Jun, 14:05` on other days. */
+/** Rewrites the times in a text of the coordinator as `14:05`, or `1 Jun, 14:05` for other days. */
 export function timesIn(text: string): string {
   return text.replaceAll(STAMP, (stamp) => {
     const at = new Date(stamp);

@@ -1,4 +1,4 @@
-/** Numbers and lengths of time as people read them. */
+/** Formats numbers and durations for people. */
 
 const LOCALE = 'en';
 const counts = new Intl.NumberFormat(LOCALE);
@@ -9,7 +9,7 @@ export function formatCount(count: number): string {
   return counts.format(count);
 }
 
-/** `12.3K`, where space is short. */
+/** `12.3K`, for narrow places. */
 export function formatShort(count: number): string {
   return compact.format(count);
 }
@@ -24,12 +24,12 @@ export function formatBytes(bytes: number): string {
   return `${amount.toFixed(digits)} ${UNITS[power]}`;
 }
 
-/** The same of as many MiB, as agents tell of cards. */
+/** Formats MiB, the unit in which agents report the memory of GPUs. */
 export function formatMib(mib: number): string {
   return formatBytes(mib * 1024 ** 2);
 }
 
-/** Of a slow card a digit more is worth to be told. */
+/** Slower speeds are shown with one decimal. */
 const WHOLE_SPEED_FROM = 20;
 
 /** `8.4 tokens/s`, `120 tokens/s` */

@@ -1,7 +1,7 @@
-/** The browser reads it after this turn, and within this time. */
+/** The browser reads the file after this turn of the event loop, and within this time. */
 const READ_MS = 10_000;
 
-/** Has the browser save a text that the page has made, as a file of this name. */
+/** Saves a text as a file of this name. */
 export function saveText(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement('a');

@@ -12,16 +12,16 @@ setInterval(() => {
 }, TICK_MS);
 
 interface AgoProps {
-  /** Unix ms; null reads as the word given. */
+  /** Unix ms; if null, `never` is shown. */
   readonly at: number | null | undefined;
   readonly never?: string;
 }
 
-/** How long ago, with the exact moment in its title. */
+/** A relative time, with the exact time in its title. */
 export function Ago({ at, never = 'never' }: AgoProps) {
   const tick = useCell(now);
   if (at === null || at === undefined) return <span class="soft">{never}</span>;
-  // The clock ticks slowly: what comes in between is not in the future.
+  // The clock ticks every 5 s: a time since the last tick must not appear to be in the future.
   const seen = Math.max(tick, at <= SYSTEM_CLOCK.now() ? at : tick);
   return (
     <time dateTime={new Date(at).toISOString()} title={formatDate(at)}>

@@ -37,7 +37,7 @@ export function ChatBar({ pickers }: { readonly pickers: ComponentChildren }) {
   );
 }
 
-/** What is typed is the next request; where nothing is, the last one is shown. */
+/** The request for the typed text; without one, the last request. */
 function shownRequest(): ApiRequest {
   const { draft, turns, isAsync } = chat.value;
   const last = turns.at(-1);
@@ -46,7 +46,7 @@ function shownRequest(): ApiRequest {
   return requestAfter(before(turns, last.id), last.prompt, isAsync);
 }
 
-/** What would be sent to the first model now. */
+/** The request that would be sent to the first model now. */
 export function draftRequest(
   draft: Prompt,
   { isAsync }: { readonly isAsync: boolean },

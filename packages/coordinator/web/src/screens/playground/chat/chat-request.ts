@@ -1,8 +1,8 @@
-/** The body of a chat request from what stands in the settings. */
+/** Builds the body of a chat request from the settings. */
 import type { ApiRequest } from '../call.js';
 import type { Message } from './conversation.js';
 
-/** As they are typed: an empty one is not sent. */
+/** As typed; empty settings are not sent. */
 export interface ChatSettings {
   readonly system: string;
   readonly temperature: string;
@@ -10,7 +10,7 @@ export interface ChatSettings {
   readonly maxTokens: string;
   readonly frequencyPenalty: string;
   readonly presencePenalty: string;
-  /** One a line. */
+  /** One stop sequence per line. */
   readonly stop: string;
 }
 
@@ -24,7 +24,7 @@ export const DEFAULT_SETTINGS: ChatSettings = {
   stop: '',
 };
 
-/** `isStreamed`: with its usage at the end, from which the speed is told. */
+/** `isStreamed`: the last event contains the usage, from which the speed is computed. */
 export function chatRequest(
   model: string,
   messages: readonly Message[],

@@ -1,4 +1,4 @@
-/** Asks the models and writes down what they answer, also while one looks at another screen. */
+/** Sends prompts to the models and stores their answers, also while another screen is open. */
 import { asFault } from '../../../api/fault.js';
 import { session } from '../../../api/session.js';
 import { call } from '../call.js';
@@ -16,7 +16,7 @@ interface Place {
 
 const running = new Map<string, AbortController>();
 
-/** Says it to all models that are chosen. */
+/** Sends the prompt to all chosen models. */
 export function say(prompt: Prompt): void {
   const { turns, models, isCompared } = chat.value;
   const id = (turns.at(-1)?.id ?? 0) + 1;
@@ -27,13 +27,13 @@ export function say(prompt: Prompt): void {
   if (isCompared) void run({ id, side: 1 });
 }
 
-/** Instead of what was said there, and of all that followed. */
+/** Replaces this turn's prompt, and deletes all later turns. */
 export function sayInstead(id: number, prompt: Prompt): void {
   forget(id);
   say(prompt);
 }
 
-/** Once more, from the model that is chosen now on that side. */
+/** Asks again, with the model that is now chosen on that side. */
 export function regenerate({ id, side }: Place): void {
   const turn = chat.value.turns.find((one) => one.id === id);
   if (turn === undefined) return;
@@ -74,7 +74,7 @@ async function run(place: Place): Promise<void> {
   running.set(key, controller);
   const { signal } = controller;
   const write = (changes: Partial<Answer>): void => {
-    // Whoever took its place writes there now.
+    // A newer run of the same answer writes there now.
     if (running.get(key) === controller) writeAnswer(place, changes);
   };
   try {

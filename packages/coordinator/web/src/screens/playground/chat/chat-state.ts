@@ -1,4 +1,4 @@
-/** The conversation, which this tab keeps over a reload. */
+/** The conversation. It survives a reload of this tab. */
 import { currentSession, session } from '../../../api/session.js';
 import { change, keptCell } from '../kept-cell.js';
 import { DEFAULT_SETTINGS } from './chat-request.js';
@@ -9,7 +9,7 @@ import type { KeptChat } from './kept-chat.js';
 
 export interface Chat extends KeptChat {
   readonly isAsync: boolean;
-  /** What is being typed. */
+  /** The text and pictures that are not sent yet. */
   readonly draft: Prompt;
 }
 
@@ -26,7 +26,7 @@ const KEY = 'playground-chat';
 
 export const chat = keptCell<Chat>(() => EMPTY);
 
-/** Once the screen opens, when it is known whose conversation it would be. */
+/** Called when the screen opens, because the member is known only then. */
 export function loadChat(): void {
   if (chat.value !== EMPTY) return;
   const kept = readKept(storage()?.getItem(KEY) ?? null, currentSession().member.id);
@@ -37,18 +37,18 @@ export function changeChat(changes: Partial<Chat>): void {
   change(chat, changes);
 }
 
-/** When something has been said: not with each token. */
+/** Called when an answer has ended, not for each token. */
 export function keepChat(): void {
   const memberId = session.value?.member.id;
   if (memberId === undefined) return;
   try {
     storage()?.setItem(KEY, writeKept(chat.value, memberId));
   } catch {
-    // The browser has no room for it: it lasts until the page is left.
+    // The browser has no room for it: the conversation lasts until the page is left.
   }
 }
 
-// Whoever uses this tab next must not find it.
+// The next member who uses this tab must not find it.
 session.watch(() => {
   if (session.value === null) storage()?.removeItem(KEY);
 });

@@ -76,7 +76,9 @@ function chooseSecond(model: string): void {
   changeChat({ models: [chat.value.models[0], model] });
 }
 
-/** Both sides always have one; beside the first, another one, where there is another. */
+/**
+ * Chooses models for both sides; for the second one another model than the first, if there is one.
+ */
 function useChosenModels(models: Models): void {
   const [first, second] = useCell(chat).models;
   useFirstModel(models, first, chooseFirst);
@@ -86,7 +88,7 @@ function useChosenModels(models: Models): void {
   useModelFromAddress(chooseFirst);
 }
 
-/** What was said so far, oldest first. */
+/** The turns so far, the oldest first. */
 function Thread() {
   const { turns } = useCell(chat);
   useFollow(turns);
@@ -108,12 +110,12 @@ function Thread() {
   );
 }
 
-/** Drawn anew only when it has changed: a token of the last turn leaves the others alone. */
+/** Rendered again only if it has changed: a token of the last turn does not affect the others. */
 function KeptTurn({ turn }: { readonly turn: Turn }) {
   return useMemo(() => <TurnView turn={turn} />, [turn]);
 }
 
-/** Tells whoever cannot see it that an answer has come, once and not with each token. */
+/** Announces to screen readers that an answer has ended: once, and not for each token. */
 function Ended({ turns }: { readonly turns: readonly Turn[] }) {
   const last = turns.at(-1);
   const answers = last?.answers.filter((one) => one !== null) ?? [];
@@ -128,10 +130,10 @@ function Ended({ turns }: { readonly turns: readonly Turn[] }) {
 
 const WORDS = { running: '', done: 'answered', stopped: 'stopped', failed: 'failed' } as const;
 
-/** Nearer to the end than this, one wants to see what comes. */
+/** Within this distance of the end, the page follows new text. */
 const NEAR_PX = 160;
 
-/** Keeps the end in sight for as long as nobody has scrolled away from it. */
+/** Scrolls to the end for new text, unless the reader has scrolled away from it. */
 function useFollow(turns: readonly Turn[]): void {
   const isNear = useRef(true);
   const count = useRef(turns.length);
@@ -152,7 +154,7 @@ function useFollow(turns: readonly Turn[]): void {
   }, [turns]);
 }
 
-/** What was asked, and the answer or answers to it. */
+/** A prompt, and the answer or answers to it. */
 function TurnView({ turn }: { readonly turn: Turn }) {
   const { id, prompt, answers } = turn;
   const [isEdited, setEdited] = useState(false);

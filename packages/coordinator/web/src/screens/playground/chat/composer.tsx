@@ -16,7 +16,7 @@ import { NO_PROMPT, isEmpty } from './conversation.js';
 import type { Picture } from './conversation.js';
 import './composer.css';
 
-/** Where the next message is written. */
+/** The input for the next message. */
 export function Composer({ seesPictures }: { readonly seesPictures: boolean }) {
   const { draft, turns, isAsync } = useCell(chat);
   const job = useJobAct();
@@ -99,7 +99,7 @@ function MessageBox({ text, onSend, onFiles }: MessageBoxProps) {
   );
 }
 
-// Pictures that go with the message which is being written.
+// The pictures of the message that is being written.
 
 function Thumbs({ pictures }: { readonly pictures: readonly Picture[] }) {
   if (pictures.length === 0) return null;
@@ -166,10 +166,10 @@ function removePicture(index: number): void {
   changeChat({ draft: { ...draft, pictures: draft.pictures.toSpliced(index, 1) } });
 }
 
-// Pictures that are put into a message.
+// The limits of pictures in a message.
 const PICTURE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
 
-/** A request may have 32 MiB, and base64 makes four bytes of three. */
+/** Per picture: a request may have 32 MiB, and base64 turns three bytes into four. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 const MAX_PICTURES = 4;

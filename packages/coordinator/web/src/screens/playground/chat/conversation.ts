@@ -1,10 +1,10 @@
-/** A conversation with one model, or with two beside each other, and how it goes on. */
+/** A conversation with one model, or with two side by side, as immutable values. */
 import type { Shown } from '../shown-fault.js';
 import type { RunFacts } from '../run-facts.js';
 
 export interface Picture {
   readonly name: string;
-  /** A `data:` URL: nothing else reaches a home machine. */
+  /** A `data:` URL: an agent cannot fetch other addresses. */
   readonly url: string;
 }
 
@@ -18,13 +18,13 @@ export interface Answer {
   readonly state: 'running' | 'done' | 'stopped' | 'failed';
   readonly text: string;
   readonly reasoning: string;
-  /** Why the model ended: `stop`, `length`. */
+  /** Why the model stopped: `stop`, `length`. */
   readonly finish: string | null;
   readonly facts: RunFacts | null;
   readonly fault: Shown | null;
 }
 
-/** Which of the two models; there is always a first. */
+/** Index of the model; there is always a first one. */
 export type Side = 0 | 1;
 
 export const SIDES = [0, 1] as const;
@@ -32,7 +32,7 @@ export const SIDES = [0, 1] as const;
 export interface Turn {
   readonly id: number;
   readonly prompt: Prompt;
-  /** None if that model was not asked. */
+  /** Null if that model was not asked. */
   readonly answers: readonly [Answer | null, Answer | null];
 }
 
@@ -47,7 +47,7 @@ export function startedAnswer(model: string): Answer {
   return { model, state: 'running', ...nothing };
 }
 
-/** With one answer changed; other turns stay the same objects, and so are not drawn anew. */
+/** Replaces one answer. Other turns stay the same objects, and so are not rendered again. */
 export function withAnswer(
   turns: readonly Turn[],
   { id, side }: { readonly id: number; readonly side: Side },
@@ -60,7 +60,7 @@ export function withAnswer(
   });
 }
 
-/** Those before it: what is said anew forgets what followed. */
+/** The turns before this one: a changed prompt deletes those after it. */
 export function before(turns: readonly Turn[], id: number): readonly Turn[] {
   const index = turns.findIndex((turn) => turn.id === id);
   return index < 0 ? turns : turns.slice(0, index);
@@ -75,16 +75,16 @@ type ContentPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image_url'; readonly image_url: { readonly url: string } };
 
-/** What the model on that side is told: the turns that it has answered, and the prompt. */
+/** The messages for the model on that side: the turns that it has answered, and the prompt. */
 export function messagesOf(
   turns: readonly Turn[],
   prompt: Prompt,
   { side, system }: { readonly side: Side; readonly system: string },
 ): readonly Message[] {
   const said = turns.flatMap((turn): Message[] => {
-    // Before the second model came in, the conversation was the first one's.
+    // Before the second model was chosen, the conversation was that of the first one.
     const answer = turn.answers[side] ?? turn.answers[0];
-    // Two prompts in a row are refused by many models' templates.
+    // The templates of many models refuse two user messages in a row.
     if (answer === null || answer.text === '') return [];
     return [userMessage(turn.prompt), { role: 'assistant', content: answer.text }];
   });

@@ -1,12 +1,12 @@
-/** The events of an answer that is streamed (server-sent events), whole and in order. */
+/** Splits a streamed answer (server-sent events) into its events, in order. */
 
-/** More than any event of a model holds: what is longer is no event stream. */
+/** Larger than any event of a model: a longer one means that this is no event stream. */
 const MAX_EVENT_CHARACTERS = 16 * 1024 * 1024;
 
 export class EventSplitter {
   #rest = '';
 
-  /** The data of each event that is complete by now. */
+  /** Returns the data of each event that is now complete. */
   push(text: string): string[] {
     this.#rest += text;
     if (this.#rest.length > MAX_EVENT_CHARACTERS)
@@ -19,14 +19,14 @@ export class EventSplitter {
   }
 }
 
-/** None of a comment, such as `: keep-alive`, and of fields that nobody here heeds. */
+/** Empty for comments, such as `: keep-alive`, and for events without a data field. */
 function dataOf(block: string): string[] {
   const lines = block.split(/\r\n|\n|\r/).filter((line) => /^data(:|$)/.test(line));
   if (lines.length === 0) return [];
   return [lines.map((line) => line.replace(/^data:? ?/, '')).join('\n')];
 }
 
-/** Throws what the body throws: an `AbortError`, or that the connection has gone. */
+/** Throws the errors of the body: an `AbortError`, or a lost connection. */
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -38,7 +38,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
       yield* splitter.push(decoder.decode(value, { stream: true }));
     }
   } finally {
-    // Whoever stops reading frees the GPU.
+    // Cancels the request if the caller stops reading, which frees the GPU.
     void reader.cancel().catch(() => undefined);
   }
 }

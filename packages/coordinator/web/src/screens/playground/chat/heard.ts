@@ -1,4 +1,4 @@
-/** What has been heard of a streamed answer so far. */
+/** The received part of a streamed answer. */
 import type { Tokens } from '../run-facts.js';
 
 export interface Heard {
@@ -6,9 +6,9 @@ export interface Heard {
   readonly reasoning: string;
   readonly finish: string | null;
   readonly tokens: Tokens | null;
-  /** What went wrong after the answer had begun. */
+  /** An error after the beginning of the answer. */
   readonly error: { readonly message: string; readonly code: string } | null;
-  /** The last event came: nothing is missing. */
+  /** The final event has arrived: the answer is complete. */
   readonly isDone: boolean;
 }
 
@@ -21,7 +21,7 @@ export const NOTHING_HEARD: Heard = {
   isDone: false,
 };
 
-/** With one more event. What is no chunk of a chat changes nothing. */
+/** Adds one event. Data that is not a chat chunk is ignored. */
 export function hear(heard: Heard, data: string): Heard {
   if (data === '[DONE]') return { ...heard, isDone: true };
   const chunk = parse(data);
@@ -32,7 +32,7 @@ export function hear(heard: Heard, data: string): Heard {
   return {
     ...heard,
     text: heard.text + (content ?? ''),
-    // The two names carry the same words.
+    // Both names have the same content; servers use one or the other.
     reasoning: heard.reasoning + (reasoning ?? twin ?? ''),
     finish: choice?.finish_reason ?? heard.finish,
     tokens: chunk.usage ? tokensOf(chunk.usage) : heard.tokens,
@@ -77,7 +77,7 @@ function errorOf({ message, code }: NonNullable<Chunk['error']>): NonNullable<He
 
 const THINKING = /^\s*<think>\n?([\s\S]*?)(?:<\/think>\s*|$)/;
 
-/** Some servers leave the model's thinking at the head of its answer. */
+/** Some servers send the model's reasoning at the beginning of its answer, in `<think>`. */
 export function splitThinking({ text, reasoning }: Pick<Heard, 'text' | 'reasoning'>): {
   readonly text: string;
   readonly reasoning: string;

@@ -1,8 +1,8 @@
-/** A conversation as text for the browser's own store, which holds some 5 MB. */
+/** Serializes a conversation for the browser's session storage, which holds about 5 MB. */
 import type { ChatSettings } from './chat-request.js';
 import type { Answer, Turn } from './conversation.js';
 
-/** What is worth keeping. */
+/** The stored part of the state. */
 export interface KeptChat {
   readonly turns: readonly Turn[];
   /** Empty: none chosen yet. */
@@ -12,14 +12,14 @@ export interface KeptChat {
 }
 
 const MAX_TURNS = 100;
-/** UTF-16 takes two bytes a character. */
+/** UTF-16 takes two bytes per character. */
 const MAX_CHARACTERS = 2_000_000;
 
 export function writeKept(chat: KeptChat, memberId: string): string {
   const { models, isCompared, settings } = chat;
   let turns = chat.turns.slice(-MAX_TURNS).map(settle);
   let text = JSON.stringify({ memberId, models, isCompared, settings, turns });
-  // First the pictures go, then what was said first.
+  // If it is too long, first the pictures are dropped, then the oldest turns.
   if (text.length > MAX_CHARACTERS) turns = turns.map(withoutPictures);
   for (;;) {
     text = JSON.stringify({ memberId, models, isCompared, settings, turns });
@@ -28,7 +28,7 @@ export function writeKept(chat: KeptChat, memberId: string): string {
   }
 }
 
-/** Null if there is none, or another member's. */
+/** Null if there is none, or if it is another member's. */
 export function readKept(text: string | null, memberId: string): KeptChat | null {
   if (text === null) return null;
   try {
@@ -42,7 +42,7 @@ export function readKept(text: string | null, memberId: string): KeptChat | null
   }
 }
 
-/** What ran when the page was left runs no more. */
+/** An answer that was running when the page was left has stopped. */
 function settle(turn: Turn): Turn {
   const [first, second] = turn.answers;
   return { ...turn, answers: [settled(first), settled(second)] };

@@ -33,7 +33,7 @@ const NUMBERS = [
   },
 ] as const;
 
-/** The system prompt and the parameters: open beside a wide screen, folded on a narrow one. */
+/** The system prompt and the parameters: open on a wide screen, folded on a narrow one. */
 export function Settings({ settings, onSettings }: SettingsProps) {
   const isWide = useWide();
   const set = (changes: Partial<ChatSettings>): void => onSettings({ ...settings, ...changes });
@@ -87,7 +87,7 @@ export function Settings({ settings, onSettings }: SettingsProps) {
   );
 }
 
-/** Whether there is room for them beside the conversation. */
+/** Whether the screen has room for them beside the conversation. */
 function useWide(): boolean {
   const [isWide, setWide] = useState(() => matchMedia(WIDE).matches);
   useEffect(() => {

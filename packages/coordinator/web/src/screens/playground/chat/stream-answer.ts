@@ -1,4 +1,4 @@
-/** One streamed answer from its request to its end. */
+/** Requests and reads one streamed answer. */
 import { Fault } from '../../../api/fault.js';
 import type { ApiRequest } from '../call.js';
 import { shownOf } from '../shown-fault.js';
@@ -13,7 +13,7 @@ type Write = (changes: Partial<Answer>) => void;
 
 const BROKEN = 'The answer broke off before its end. Regenerate it.';
 
-/** Throws a `Fault` if no answer begins, and an `AbortError` where it was stopped. */
+/** Throws a `Fault` if no answer begins, and an `AbortError` if it was stopped. */
 export async function streamAnswer(
   send: (request: ApiRequest) => Promise<Response>,
   request: ApiRequest,
@@ -63,10 +63,10 @@ function finish({ error, isDone }: Heard, requestId: string | null, write: Write
   write({ state: 'failed', fault: shownOf(new Fault(message, { code, requestId })) });
 }
 
-/** Where no frame comes, as in a tab that nobody looks at. */
+/** Upper limit of the delay: a hidden tab gets no animation frames. */
 const UNSEEN_MS = 250;
 
-/** Draws at most once a frame: fast models send several tokens in one. */
+/** Renders at most once per frame: fast models send several tokens in one. */
 class Pace {
   readonly #draw: () => void;
   #frame: number | null = null;

@@ -1,4 +1,4 @@
-/** What the image tab holds, and what its requests consist of. */
+/** The state of the image tab, and its requests. */
 import type { ApiRequest, RequestFile } from '../call.js';
 import { change, keptCell } from '../kept-cell.js';
 import type { RunFacts } from '../run-facts.js';
@@ -13,7 +13,7 @@ export interface Images {
   readonly mode: 'generate' | 'edit';
   readonly model: string;
   readonly prompt: string;
-  /** Empty: as the model likes. */
+  /** Empty: the model's default. */
   readonly size: string;
   readonly count: string;
   readonly isAsync: boolean;
@@ -32,7 +32,7 @@ export interface ImageResult {
   readonly facts: RunFacts;
 }
 
-/** Older ones are in the library. */
+/** Older results are in the library. */
 const MAX_RESULTS = 20;
 
 const EMPTY: Images = {
@@ -78,7 +78,7 @@ export function generationRequest(fields: ImageFields): ApiRequest {
   return { endpoint: 'images', body: imageBody(fields) };
 }
 
-/** Without a mask the whole picture is to be changed. */
+/** Without a mask, the whole picture may be changed. */
 export async function editRequest(
   fields: ImageFields & Pick<Images, 'mask'>,
   source: Source,
@@ -112,7 +112,7 @@ export async function makeImages(request: ApiRequest): Promise<void> {
   changeImages({ results: [result, ...results].slice(0, MAX_RESULTS) });
 }
 
-/** Files are named by the public address, which need not be the one that the page is open at. */
+/** Addresses of files use the public address, which may differ from the address of this page. */
 export function pathOf(url: string): string {
   const { pathname, search } = new URL(url, 'http://localhost');
   return `${pathname}${search}`;

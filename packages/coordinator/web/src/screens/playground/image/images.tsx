@@ -159,7 +159,7 @@ async function make(): Promise<void> {
   }
 }
 
-/** The picture that is to be changed, and where. */
+/** The picture to edit, and the mask. */
 function EditSource() {
   const { source } = useCell(images);
   const [isOpening, setOpening] = useState(false);

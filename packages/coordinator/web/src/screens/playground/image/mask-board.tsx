@@ -15,10 +15,10 @@ const TOOLS = [
 
 type Tool = (typeof TOOLS)[number]['value'];
 
-/** Of the width of the picture, in percent. */
+/** In percent of the picture's width. */
 const BRUSH = { min: 1, max: 40, first: 10 };
 
-/** The picture with a brush over it: what is painted is what is to be changed. */
+/** The picture with a brush: the painted area is to be changed. */
 export function MaskBoard({ source }: { readonly source: Source }) {
   const { mask } = useCell(images);
   const [tool, setTool] = useState<Tool>('paint');
@@ -82,7 +82,7 @@ function Board({ source, isErasing, size }: BoardProps) {
   useEffect(() => {
     const pen = canvas.current?.getContext('2d') ?? null;
     if (pen === null || canvas.current === null) return;
-    // The colour is the page's own, and so another one in the dark.
+    // The colour comes from the page's theme, so that it differs in the dark one.
     const { color } = getComputedStyle(canvas.current);
     pen.strokeStyle = color;
     pen.fillStyle = color;
@@ -114,7 +114,7 @@ function Board({ source, isErasing, size }: BoardProps) {
   );
 }
 
-/** In pixels of the picture, which is shown in another size. */
+/** Converts to pixels of the picture, which is shown in another size. */
 function pointOf({ offsetX, offsetY, target }: PointerEvent, width: number): Point | null {
   if (!(target instanceof HTMLCanvasElement) || target.clientWidth === 0) return null;
   const scale = width / target.clientWidth;
@@ -133,7 +133,7 @@ const FIELDS = [
   { name: 'height', label: 'Height' },
 ] as const;
 
-/** The mask by numbers, for whoever has no pointer. */
+/** The mask as numbers, for users without a pointing device. */
 function RectangleForm({ size, onRectangle }: RectangleFormProps) {
   const [typed, setTyped] = useState({
     x: '0',

@@ -1,4 +1,4 @@
-/** A picture and its mask as the files that are sent. */
+/** The files of a picture and its mask. */
 import { Fault } from '../../../api/fault.js';
 import { drawMask } from './mask.js';
 import type { Mask } from './mask.js';
@@ -6,7 +6,7 @@ import type { Mask } from './mask.js';
 export interface Source {
   readonly file: Blob;
   readonly name: string;
-  /** A `blob:` address of the same. */
+  /** A `blob:` URL of the file. */
   readonly url: string;
   readonly width: number;
   readonly height: number;
@@ -14,7 +14,7 @@ export interface Source {
 
 export const SOURCE_TYPES = ['image/png', 'image/jpeg', 'image/webp'];
 
-/** Throws a `Fault` if it is no picture. */
+/** Throws a `Fault` if it is not a picture. */
 export async function openSource(file: Blob, name: string): Promise<Source> {
   const url = URL.createObjectURL(file);
   try {
@@ -28,7 +28,7 @@ export async function openSource(file: Blob, name: string): Promise<Source> {
   }
 }
 
-/** PNG, as large as the picture: transparent where it is to be changed (OpenAI's own rule). */
+/** A PNG of the picture's size, transparent in the area to change, as OpenAI's API requires. */
 export function maskFile(mask: Mask, { width, height }: Source): Promise<Blob> {
   const painted = sized(width, height);
   drawMask(painted.pen, mask, { width, height });
@@ -40,8 +40,8 @@ export function maskFile(mask: Mask, { width, height }: Source): Promise<Blob> {
 }
 
 /**
- * A photograph may lie on its side and say so in its head, which browsers heed and model servers do
- * not: its mask would not fit.
+ * Browsers apply the EXIF orientation of a photograph, model servers do not: the mask would not
+ * fit. The result is already upright.
  */
 export async function uprightFile({ file, url, width, height }: Source): Promise<Blob> {
   if (file.type !== 'image/jpeg') return file;

@@ -1,4 +1,4 @@
-/** What is to be changed of a picture, as a list of strokes: each of them can be undone. */
+/** The mask of a picture: a list of strokes and rectangles, so that each can be undone. */
 
 export interface Point {
   readonly x: number;
@@ -13,7 +13,7 @@ interface Stroke {
   readonly points: readonly Point[];
 }
 
-/** For whoever draws by numbers. */
+/** A rectangle that was entered as numbers. */
 interface Rectangle extends Point {
   readonly kind: 'rectangle';
   readonly width: number;
@@ -24,7 +24,7 @@ type MaskStep = Stroke | Rectangle;
 
 export type Mask = readonly MaskStep[];
 
-/** More steps are not kept: the first ones are forgotten. */
+/** If there are more, the oldest are dropped. */
 const MAX_STEPS = 500;
 const MAX_POINTS = 5_000;
 
@@ -32,7 +32,7 @@ export function withStep(mask: Mask, step: MaskStep): Mask {
   return [...mask, step].slice(-MAX_STEPS);
 }
 
-/** The last stroke goes on to this point. */
+/** Extends the last stroke to this point. */
 export function withPoint(mask: Mask, point: Point): Mask {
   const last = mask.at(-1);
   if (last?.kind !== 'stroke' || last.points.length >= MAX_POINTS) return mask;
@@ -43,7 +43,7 @@ export function undone(mask: Mask): Mask {
   return mask.slice(0, -1);
 }
 
-/** Something was painted, and not erasing alone. */
+/** Whether anything was painted, apart from erasing. */
 export function isPainted(mask: Mask): boolean {
   return mask.some((step) => step.kind === 'rectangle' || !step.isErasing);
 }
@@ -53,7 +53,7 @@ interface Size {
   readonly height: number;
 }
 
-/** Inside the picture, in whole pixels; null if nothing of it is left. */
+/** The part inside the picture, in whole pixels; null if there is none. */
 export function rectangleIn(size: Size, wanted: Point & Size): Rectangle | null {
   const numbers = [wanted.x, wanted.y, wanted.width, wanted.height];
   if (!numbers.every(Number.isFinite)) return null;
@@ -68,7 +68,7 @@ function clamp(value: number, most: number): number {
   return Math.min(Math.max(Math.round(value), 0), most);
 }
 
-/** What is needed of a canvas to draw on it. */
+/** The part of a canvas context that drawing needs. */
 type Pen = Pick<
   CanvasRenderingContext2D,
   'beginPath' | 'clearRect' | 'fillRect' | 'lineTo' | 'moveTo' | 'stroke'
@@ -81,7 +81,7 @@ type Pen = Pick<
   strokeStyle: unknown;
 };
 
-/** Draws it from nothing, in one colour. */
+/** Clears the canvas and draws the mask in the pen's colour. */
 export function drawMask(pen: Pen, mask: Mask, { width, height }: Size): void {
   pen.globalCompositeOperation = 'source-over';
   pen.clearRect(0, 0, width, height);
@@ -105,7 +105,7 @@ function drawStep(pen: Pen, step: MaskStep): void {
   const [first, ...rest] = step.points;
   if (first === undefined) return;
   pen.moveTo(first.x, first.y);
-  // A brush that was only set down makes a dot; a line of no length would make nothing.
+  // A stroke of one point makes a dot; a line without length would draw nothing.
   if (rest.length === 0) pen.lineTo(first.x + DOT, first.y);
   for (const { x, y } of rest) pen.lineTo(x, y);
   pen.stroke();

@@ -9,7 +9,7 @@ import type { ImageResult } from './image-state.js';
 import { openSource } from './mask-file.js';
 import './results.css';
 
-/** What was made in this tab, newest first. */
+/** The results of this tab, the newest first. */
 export function Results() {
   const { results, run } = useCell(images);
   if (results.length === 0 && run.running === null) {

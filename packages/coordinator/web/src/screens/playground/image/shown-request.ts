@@ -1,4 +1,4 @@
-/** The request as the code drawer shows it: files are told by their names alone. */
+/** The request as the code drawer shows it: with the names of its files only. */
 import { asJob } from '../call.js';
 import type { ApiRequest } from '../call.js';
 import { generationRequest, imageBody } from './image-state.js';

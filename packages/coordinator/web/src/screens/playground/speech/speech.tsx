@@ -36,7 +36,7 @@ export function Speech() {
   );
 }
 
-/** Its voices are not those of another. */
+/** Another model has other voices, so the voice is reset. */
 function choose(model: string): void {
   changeSpeech({ model, voice: '' });
 }
@@ -113,7 +113,7 @@ function VoicePicker({ model }: { readonly model: string }) {
   );
 }
 
-/** None while they are unknown, and where the model names none. */
+/** Empty until they are known, and if the model lists none. */
 function useVoices(model: string): readonly string[] {
   const [voices, setVoices] = useState<readonly string[]>([]);
   useEffect(() => {
@@ -122,7 +122,7 @@ function useVoices(model: string): readonly string[] {
     let isWanted = true;
     read<{ readonly voices: readonly string[] }>(`/audio/voices?model=${encodeURIComponent(model)}`)
       .then((answer) => isWanted && setVoices(answer.voices))
-      // The model has gone, as its picker tells.
+      // The model is no longer online, as its picker shows.
       .catch(() => undefined);
     return () => {
       isWanted = false;
@@ -165,7 +165,7 @@ function SpokenView({ spoken }: { readonly spoken: Spoken }) {
   );
 }
 
-// What the speech tab holds, and what its requests consist of.
+// The state of the speech tab, and its requests.
 
 const FORMATS = [
   { value: 'wav', label: 'WAV' },
@@ -177,7 +177,7 @@ type SpeechFormat = (typeof FORMATS)[number]['value'];
 interface SpeechState {
   readonly model: string;
   readonly text: string;
-  /** Empty: the model's own. */
+  /** Empty: the model's default. */
   readonly voice: string;
   readonly format: SpeechFormat;
   readonly isAsync: boolean;
@@ -189,7 +189,7 @@ interface Spoken {
   readonly id: number;
   readonly text: string;
   readonly voice: string;
-  /** A `blob:` address. */
+  /** A `blob:` URL. */
   readonly url: string;
   readonly fileName: string;
   readonly facts: RunFacts;
@@ -237,7 +237,7 @@ async function speak(): Promise<void> {
     text: state.text,
     voice: state.voice,
     url: URL.createObjectURL(sound),
-    // The type tells the truth where the format could not be had.
+    // The content type decides, because the server may have sent another format than requested.
     fileName: sound.type.includes('ogg') ? 'speech.ogg' : 'speech.wav',
     facts,
   };

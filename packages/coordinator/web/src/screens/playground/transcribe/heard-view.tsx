@@ -8,7 +8,7 @@ import type { Piece } from './transcript.js';
 import { transcription } from './transcribe-state.js';
 import './heard-view.css';
 
-/** The sound, and what was heard in it. */
+/** The sound, and its transcript. */
 export function HeardView() {
   const { sound, heard, run } = useCell(transcription);
   const player = useRef<HTMLAudioElement>(null);
@@ -20,7 +20,7 @@ export function HeardView() {
   const jump = ({ start }: Piece): void => {
     if (player.current === null) return;
     player.current.currentTime = start;
-    // A browser that does not let it play still stands at the right place.
+    // If the browser does not allow playing, the player is still at the right position.
     player.current.play().catch(() => undefined);
   };
   return (
@@ -62,7 +62,10 @@ interface PiecesProps {
   readonly onPiece: (piece: Piece) => void;
 }
 
-/** More are joined: a button for each word of two hours is more than a page bears. */
+/**
+ * Above this number, words are joined: a button for each word of two hours would make the page
+ * slow.
+ */
 const MAX_BUTTONS = 1_000;
 
 function Pieces({ pieces, seconds, onPiece }: PiecesProps) {

@@ -17,7 +17,7 @@ export interface TranscribeState {
 
 interface Sound {
   readonly file: File;
-  /** A `blob:` address of the same. */
+  /** A `blob:` URL of the file. */
   readonly url: string;
 }
 
@@ -37,7 +37,10 @@ export function setSound(file: File): void {
   changeTranscription({ sound: next, heard: null, run: IDLE });
 }
 
-/** Times are asked for only where the model tells them: else the whole answer would be plain. */
+/**
+ * Timestamps are requested only from models that support them: from others the whole answer would
+ * be plain text.
+ */
 export function transcriptionRequest(
   { model, language }: Pick<TranscribeState, 'model' | 'language'>,
   { file, hasTimes }: { readonly file: File; readonly hasTimes: boolean },

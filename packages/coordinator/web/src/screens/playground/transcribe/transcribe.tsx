@@ -114,7 +114,7 @@ function RecordButton({ onFile }: { readonly onFile: (file: File) => void }) {
   const running = useRef<Recording | null>(null);
   running.current = recording;
   const isGone = useRef(false);
-  // Whoever leaves the tab is not listened to.
+  // Stops the recording when the member leaves the tab.
   useEffect(
     () => () => {
       isGone.current = true;
@@ -126,7 +126,7 @@ function RecordButton({ onFile }: { readonly onFile: (file: File) => void }) {
   const act = useAct(async () => {
     setCut(false);
     const started = await startRecording();
-    // The browser asks first, and who answers it may have left meanwhile.
+    // The browser asks for permission first; the member may have left the tab meanwhile.
     if (isGone.current) await started.stop();
     else setRecording(started);
   });
@@ -174,28 +174,28 @@ function Seconds() {
   return <span class="soft">{clock(useSeconds())}</span>;
 }
 
-// Recording in the browser, and the message if it is not permitted.
+// Recording in the browser, and the messages if it is not possible.
 interface Recording {
-  /** Ends it and resolves to what was recorded. */
+  /** Ends the recording and resolves to its file. */
   stop(): Promise<File>;
 }
 
-/** Ends a forgotten recording, before it becomes too long to be sent. */
+/** Ends a forgotten recording, before it becomes too large to be sent. */
 const MAX_RECORDING_MS = 30 * 60_000;
 
-/** Enough for speech: the longest recording has 14 MB, well below the largest upload. */
+/** Enough for speech: the longest recording has 14 MB, well below the upload limit. */
 const BITS_A_SECOND = 64_000;
 
-/** Of those that every browser makes one of. */
+/** Every browser supports at least one of them. */
 const TYPES = [
   { type: 'audio/webm', ending: 'webm' },
   { type: 'audio/mp4', ending: 'm4a' },
   { type: 'audio/ogg', ending: 'ogg' },
 ] as const;
 
-/** Throws a `Fault` that says how the microphone is had, or what to do without. */
+/** Throws a `Fault` that says how to permit the microphone, or what to do without it. */
 async function startRecording(): Promise<Recording> {
-  // Browsers hide it from pages that are not secure; the types of TypeScript do not know this.
+  // Browsers hide it on insecure pages; TypeScript's types do not say so.
   const devices: MediaDevices | undefined = navigator.mediaDevices;
   if (devices === undefined || typeof MediaRecorder === 'undefined') throw refusal(NOT_SECURE);
   const stream = await devices.getUserMedia({ audio: true }).catch((error: unknown) => {

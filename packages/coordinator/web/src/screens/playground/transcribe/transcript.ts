@@ -1,17 +1,17 @@
-/** What was heard, and the pieces of it that can be jumped to. */
+/** A transcript, and its pieces with times. */
 
 export interface Transcript {
   readonly text: string;
   readonly language: string | null;
   readonly seconds: number | null;
-  /** In order; none where the model does not tell when it heard what. */
+  /** In order; empty if the model gives no timestamps. */
   readonly pieces: readonly Piece[];
 }
 
-/** A word, or where there are no words a sentence. */
+/** A word; a sentence if the answer has no words. */
 export interface Piece {
   readonly text: string;
-  /** In seconds. */
+  /** Seconds from the beginning. */
   readonly start: number;
   readonly end: number;
 }
@@ -48,7 +48,7 @@ function isSaid({ text }: Piece): boolean {
   return text !== '';
 }
 
-/** The one that is being heard, by its place; null between them. */
+/** Index of the piece that is being played; null between pieces. */
 export function pieceAt(pieces: readonly Piece[], seconds: number): number | null {
   const index = pieces.findIndex(({ start, end }) => seconds >= start && seconds < end);
   return index < 0 ? null : index;
