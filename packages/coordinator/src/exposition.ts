@@ -72,7 +72,7 @@ export class Exposition {
     this.#metrics?.rateLimited();
   }
 
-  /** Counts every answer of this server, whatever its route. */
+  /** Counts every answer of this server, on all routes. */
   watch(server: Server): void {
     const metrics = this.#metrics;
     if (metrics === null) return;

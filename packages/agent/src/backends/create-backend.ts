@@ -78,7 +78,7 @@ const CREATORS = {
 
 export type BackendName = keyof typeof CREATORS;
 
-/** Backends that serve one type of work, whatever type is configured. */
+/** Backends that serve one type of work, even if another type is configured. */
 export const SOLE_TYPES: Readonly<Partial<Record<BackendName, ServiceType>>> = {
   ollama: 'llm',
   'llama-server': 'llm',

@@ -28,7 +28,7 @@ export interface MadeSound {
   readonly isPcm: boolean;
 }
 
-/** The specification's default is wav, whatever the server's default is. */
+/** The specification's default is wav, even if the server has another default. */
 export function wantedFormat({ body }: LocalCall): string {
   const format = body['response_format'];
   return typeof format === 'string' ? format : 'wav';

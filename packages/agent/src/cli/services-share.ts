@@ -173,7 +173,7 @@ function modelOf({ model }: OwnShare): string {
   return model === null ? '' : `: ${model}`;
 }
 
-/** A network, or the member with whom an administrator has shared it. */
+/** A network, or the member that an administrator has shared it with. */
 function partnerOf({ network, member }: OwnShare): string {
   return network ?? member ?? 'somebody';
 }

@@ -32,7 +32,7 @@ export const COMPLETION_WIRE: TextWire = {
 export interface AnswerForm {
   readonly wire: TextWire;
   /**
-   * The id in the caller's request: the answer names it, whatever the local server calls the model.
+   * The id in the caller's request: the answer has it, even if the local server uses another name.
    */
   readonly model: string;
   readonly stream: boolean;

@@ -1,6 +1,6 @@
 /**
  * Checks a caller's body before its kind of server is known: removes fields that no server may get,
- * whatever the coordinator has checked, and puts the rest into OpenAI's form.
+ * without relying on the coordinator's checks, and puts the rest into OpenAI's form.
  */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKey } from '@inference-gateway/shared/endpoints';

@@ -136,7 +136,7 @@ const CALLERS_MISTAKES: readonly RegExp[] = [
 /** KoboldCpp's error type for unreadable requests. */
 const MISTAKE_TYPE = 'bad_input';
 
-/** 503 means "not now", whatever the text. */
+/** 503 means "not now" with any text. */
 function saysCallersMistake(status: number, { message, type }: ReportedError): boolean {
   if (status < 500 || status === 503) return false;
   if (type === MISTAKE_TYPE) return true;

@@ -42,7 +42,7 @@ export function countMessage(message: Readonly<JsonObject>, written: TextTokens)
   }
 }
 
-/** Non-negative integers, whatever was sent; null if there was no count. */
+/** Turns any values into non-negative integers; null if there was no count. */
 export function readUsage(value: unknown): TokenUsage | null {
   const usage = asObject(value);
   if (usage === null) return null;

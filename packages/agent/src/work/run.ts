@@ -15,8 +15,8 @@ import type { StopReason, Work } from './work.js';
 /** While a model loads no data arrives: PROGRESS keeps the coordinator's first-byte timer alive. */
 const PROGRESS_MS = 10_000;
 /**
- * The upper limit for any run, whatever deadline the coordinator sets, or if it sets none: three
- * times the default limit of a video.
+ * The upper limit for any run, also if the coordinator sets a later deadline or none: three times
+ * the default limit of a video.
  */
 export const LONGEST_RUN_MS = 6 * 3_600_000;
 

@@ -53,7 +53,7 @@ async function backup(options: BackupOptions): Promise<void> {
   }
 }
 
-/** What is lost on its way out is no backup, whoever closed the pipe. */
+/** Any write error on stdout makes the backup fail, also a closed pipe. */
 function prepareStdout(json: boolean): void {
   if (json) throw new CommandError(EXIT.usage, '-o - writes the archive to stdout: omit --json.');
   if (process.stdout.isTTY) {
@@ -111,7 +111,7 @@ function progressLine(): ProgressLine {
 
 // Tells the store of a backup, so that the console can say how old the last one is.
 
-/** The archive is whole by now: whatever keeps it from being written down does not fail it. */
+/** The archive is already complete: an error while recording it does not make the backup fail. */
 async function recordBackup(
   options: DataOption,
   backup: AdminArgs<'backup.record'>,
@@ -124,7 +124,9 @@ async function recordBackup(
   }
 }
 
-/** Tried once: a backup from a timer does not wait for whoever holds the lock. */
+/**
+ * Tried once: a backup that a timer starts does not wait for another process that holds the lock.
+ */
 async function recordHere(options: DataOption, backup: AdminArgs<'backup.record'>): Promise<void> {
   const offline = readOffline(options);
   const dataDir = enterData(options);

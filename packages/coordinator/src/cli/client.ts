@@ -1,5 +1,5 @@
 /**
- * Carries out an administrative operation: by the running coordinator where there is one, else
+ * Carries out an administrative operation: by the running coordinator if there is one, else
  * here, after taking the folder's lock.
  */
 import { userInfo } from 'node:os';
@@ -56,8 +56,8 @@ export function enterData(options: ConfigFlags): string {
 }
 
 /**
- * What the configuration says for an operation that is carried out here. It is read at once, while
- * root is root; what is wrong with it matters only to whoever asks.
+ * Reads the settings for an operation that this process carries out. It reads at once, before the
+ * process switches from root to the folder's owner; an error is thrown only when they are used.
  */
 export function readOffline(options: ConfigFlags): () => OfflineSettings {
   try {
@@ -100,7 +100,7 @@ interface OpenFolder {
   readonly store: Store;
 }
 
-/** For whoever has opened the store; closes it. */
+/** Carries out an operation on a store that the caller has opened; closes the store. */
 export async function runHere<Name extends AdminName>(
   { offline, dataDir, store }: OpenFolder,
   command: Name,

@@ -23,10 +23,10 @@ const PASSWORD_CHARACTERS = 16;
 const TOKEN_MS = 24 * 3_600_000;
 /** An agent may still be writing its state there. */
 const REMOVAL_TRIES = 5;
-/** For the secrets: nobody else on the machine reads them. */
+/** For files with secrets: no other user of the machine may read them. */
 const PRIVATE = { mode: 0o600 } as const;
 
-/** A folder that goes with this process. */
+/** A folder that is deleted when this process exits. */
 export async function temporaryData(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-demo-'));
   process.once('exit', () => {

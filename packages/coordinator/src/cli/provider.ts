@@ -219,7 +219,7 @@ interface UnshareOptions extends Selectors {
   readonly all?: boolean;
 }
 
-/** What owners let others use of a provider, and whom they keep from it. */
+/** Commands for shares and blocks. */
 function addShareCommands(provider: Command): void {
   withSelectors(provider.command('share'))
     .description('let others use all of it, a service or a model; prints the id of the share')
@@ -278,7 +278,8 @@ async function share(provider: string, options: ShareOptions): Promise<void> {
     ...selectorsOf(provider, options),
     slots: slots ?? null,
     hours: hours ?? null,
-    // Of the command line, not of the coordinator: hours are meant as whoever types them has them.
+    // The time zone of the command line, not of the coordinator: hours are meant in the user's own
+    // zone.
     time_zone: timeZone ?? (hours === undefined ? null : ownTimeZone()),
     max_tokens: maxTokens ?? null,
   });

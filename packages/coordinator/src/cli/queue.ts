@@ -64,7 +64,7 @@ async function requeueStuck(options: DataOption): Promise<void> {
 type Summary = AdminResult<'queue.summary'>;
 type Row = Summary['by_model'][number];
 
-/** Talk, not data: totals among the rows would be counted twice by whoever adds them up. */
+/** Written to stderr: a program that adds up the rows would count totals among them twice. */
 function told(found: Summary, now: number): string {
   const tick = found.last_tick_at;
   const stalled = found.worker_stalled ? ': it is stalled' : '';

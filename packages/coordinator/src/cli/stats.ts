@@ -45,7 +45,7 @@ async function stats(options: StatsOptions): Promise<void> {
 
 type Row = AdminResult<'stats.show'>[number];
 
-/** A name that is gone leaves the id. */
+/** A deleted name is shown as its id. */
 function labelOf({ id, name }: Row): string | null {
   return name ?? id;
 }
@@ -67,7 +67,7 @@ const SUMS = {
   'mean ms': ({ requests, total_ms }: Row) => Math.round(total_ms / requests),
 };
 
-/** Talk, not data: a sum among the rows would be counted twice by whoever adds them up. */
+/** Written to stderr: a program that adds up the rows would count a total among them twice. */
 function totalsOf(rows: readonly Row[]): string {
   const sum = (value: (row: Row) => number): number =>
     rows.reduce((total, row) => total + value(row), 0);

@@ -85,7 +85,7 @@ export class AgentLink {
 
   /**
    * Starts the link: from now on the agent may get work. Work that it resumes from earlier links
-   * has its streams before the agent is told of them, and can be stopped only after that.
+   * has its streams before the agent receives WELCOME, and can be stopped only after that.
    */
   welcome({ provider, timing, events, resumptions }: Greeting): void {
     this.#events = events;

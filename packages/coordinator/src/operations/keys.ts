@@ -129,7 +129,7 @@ function nameOf({ memberEmail, name }: ApiKey): string {
   return `${memberEmail}/${name}`;
 }
 
-/** `disabled`: members whose keys are refused, whatever the state of the keys. */
+/** `disabled`: members whose keys are refused in any state. */
 function present(key: ApiKey, now: number, disabled: ReadonlySet<string> = new Set()) {
   const state = keyState(key, now);
   const previousUntil = key.previousUntil ?? 0;

@@ -44,7 +44,7 @@ export interface TypedCode {
 
 export interface DeviceApproval extends TypedCode {
   readonly ownerId: string;
-  /** True: the provider needs no further approval, whatever the policy. */
+  /** True: the provider needs no further approval under any policy. */
   readonly approvesProvider: boolean;
 }
 

@@ -53,7 +53,7 @@ export interface InvitationAnswer {
   readonly accepted: boolean;
 }
 
-/** With whom something is shared. */
+/** The network or member that a share is for. */
 export type Audience =
   | { readonly kind: 'network'; readonly id: string }
   | { readonly kind: 'member'; readonly id: string };
@@ -139,9 +139,9 @@ export interface SharingStore {
   /** All facts that the access rule reads. */
   sharingFacts(): Promise<SharingFacts>;
   /**
-   * Called with the facts after every change, before the change is answered: no one is told that a
-   * share has ended while it can still be used. A change by another process is reported with the
-   * next operation.
+   * Called with the facts after every change, before the change is answered: an owner does not see
+   * that a share has ended while it can still be used. A change by another process is reported with
+   * the next operation.
    */
   watchSharing(listener: (facts: SharingFacts) => void): void;
 }

@@ -104,7 +104,7 @@ function withoutForm(body: Body): Body {
   return kept['response_format'] === 'url' ? asBytes(kept) : kept;
 }
 
-/** Images and videos are always requested as bytes, whatever form the caller gets. */
+/** Images and videos are always requested as bytes, even if the caller gets another form. */
 function asBytes(body: Body): Body {
   const { stream: _stream, stream_format: _streamFormat, response_format: _format, ...kept } = body;
   return kept;

@@ -49,7 +49,7 @@ function isMessageMedia(key: string): boolean {
 }
 
 /**
- * The first field of a media request with media other than a `data:` URL, whatever its name, or
+ * The first field of a media request with media other than a `data:` URL, under any name, or
  * with any URL: a server would fetch it, and would read a path from the owner's disk. Text fields
  * may contain URLs.
  */

@@ -4,7 +4,7 @@
  * merely received, so that a slow reader holds up its own stream and no other.
  */
 
-/** The largest credit of a sender, whatever the sum of WINDOW frames. */
+/** The largest credit of a sender, even if the sum of WINDOW frames is larger. */
 const MAX_CREDIT_BYTES = 0x7fffffff;
 
 /** The receiver's side: the credit of the other end. */

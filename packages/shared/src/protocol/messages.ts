@@ -58,7 +58,7 @@ const service = z.object({
    * Services of one group share a card: together they run at most the largest `slots` among them.
    */
   slot_group: name.optional(),
-  /** False: it serves only its owner, whatever is shared. Absent: also others, if it is shared. */
+  /** False: serves only its owner, even if it is shared. Absent: also others, if it is shared. */
   foreign: z.boolean().optional(),
   models: z.array(model).max(LINK.maxModels),
 });

@@ -206,7 +206,7 @@ function editName({ uploads }: LocalCall): (upload: LocalUpload) => string {
 }
 
 /**
- * Some servers make one image whatever the number, so the agent requests the missing ones: each
+ * Some servers make one image for any number, so the agent requests the missing ones: each
  * answer has at least one, so there are at most as many requests as images.
  */
 async function* images(order: ImageOrder, first: Usable): AsyncGenerator<MediaPart, void, void> {

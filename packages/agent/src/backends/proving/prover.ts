@@ -134,8 +134,8 @@ export class Prover {
   }
 
   /**
-   * Asks now, whatever is known of the model, after the current question. After the limit the
-   * result says nothing of the model.
+   * Asks after the current question, even if the model's result is already known. After the limit
+   * the result says nothing about the model.
    */
   async test(subject: Subject, limitMs: number | null): Promise<Trial> {
     if (this.#waiting - this.#asked.size > MAX_WAITING) {

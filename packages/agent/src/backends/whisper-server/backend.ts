@@ -119,7 +119,7 @@ function converted(converting: Promise<Converted>): Promise<Converted | Conversi
   });
 }
 
-/** Every refusal says "Invalid request", whatever the cause. */
+/** Every refusal says "Invalid request", for any cause. */
 function failed(status: number, text: string): DocumentAnswer {
   if (status === 404) {
     const message = 'the local server has no such path, or it is still loading its model.';
@@ -189,7 +189,7 @@ function whisperFields(body: Readonly<JsonObject>): Field[] {
   ];
 }
 
-/** Its default is English, whatever is spoken; it ignores a locale such as `en-GB`. */
+/** Its default is English for any spoken language; it ignores a locale such as `en-GB`. */
 function knownLanguage(language: string | null): string {
   if (language === null) return 'auto';
   return languageCode(language) ?? languageCode(language.split(/[-_]/)[0] ?? '') ?? 'auto';

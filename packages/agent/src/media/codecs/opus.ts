@@ -11,7 +11,7 @@ const RATES = [8_000, 12_000, 16_000, 24_000, 48_000] as const;
 
 type OpusRate = (typeof RATES)[number];
 
-/** Positions in Ogg, and the samples to skip, use this rate, whatever the sound's rate is. */
+/** Positions in Ogg, and the samples to skip, use this rate at any rate of the sound. */
 const POSITION_RATE = 48_000;
 
 /** The bit rate of the ffmpeg converter, too: speech sounds unchanged. */

@@ -24,7 +24,7 @@ export interface Shared {
 /** A model of one of the provider's services. */
 export interface Subject {
   readonly serviceId: string;
-  /** False: its owner's machine takes no work of other members here, whatever is shared. */
+  /** False: its owner's machine takes no work of other members here, even if it is shared. */
   readonly foreign: boolean;
   readonly model: string;
 }

@@ -31,7 +31,7 @@ export function planClaims(
 
 /**
  * The first of the claims, in their order, whose requests fit into the free memory. If nothing is
- * held, at least one claim, whatever its size.
+ * held, at least one claim of any size.
  */
 export function affordableClaims(
   plan: readonly PlannedClaim[],

@@ -36,7 +36,7 @@ export interface ProviderView {
   readonly offlineSince: number | null;
   readonly draining: boolean;
   /**
-   * Set by its owner in the console: it takes only the owner's work, whatever its agent accepts.
+   * Set by its owner in the console: only the owner's work, even if its agent accepts more.
    */
   readonly paused: boolean;
   readonly services: readonly AdvertisedService[];

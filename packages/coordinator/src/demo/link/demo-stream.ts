@@ -15,7 +15,7 @@ import { advertised } from '../models.js';
 interface DemoWork {
   readonly open: Message<'OPEN'>;
   readonly pace: Pick<Call, 'random' | 'tokensPerSecond'>;
-  /** The last word was said, or nobody can hear it any more. */
+  /** Called when the work has ended or was abandoned. */
   readonly ended: (stream: DemoStream) => void;
 }
 
@@ -43,20 +43,20 @@ export class DemoStream implements AgentWork {
     return this.#work.open;
   }
 
-  /** All is kept until it is whole: the coordinator limits how much that can be. */
+  /** Keeps the body until it is complete: the coordinator limits its size. */
   receive(bytes: Uint8Array): void {
     this.stream.consumed(bytes.length);
     this.#received.append(bytes);
     if (this.#received.length === this.#expectedBytes) void this.#answer();
   }
 
-  /** The coordinator wants no answer any more, and waits for a word back. */
+  /** The coordinator has canceled the call, and waits for this reply. */
   cancel(): void {
     this.stream.say({ t: 'RESET', code: 'CANCELED' });
     this.abandon();
   }
 
-  /** Nobody can be told anything any more. */
+  /** Ends the stream without a message. */
   abandon(): void {
     if (this.#stopped.signal.aborted) return;
     this.#stopped.abort();
@@ -118,7 +118,7 @@ export class DemoStream implements AgentWork {
     }
   }
 
-  /** Where nobody listens any more, the end was told already. */
+  /** Sends RESET with the error, unless the stream was stopped: then its end is already known. */
   #fail(error: unknown): void {
     if (this.#stopped.signal.aborted) return;
     const code = error instanceof DemoFailure ? error.code : 'INTERNAL';

@@ -91,7 +91,7 @@ async function foundMember(
   return { id, keyIds, secret: made[0]?.secret ?? '' };
 }
 
-/** Nobody has the secret: the invite only appears in lists, where it can be revoked. */
+/** The secret is thrown away: the invite only appears in lists, where it can be revoked. */
 async function invite(store: Store, networkId: string | null, now: number): Promise<void> {
   const hash = hashSecret(newSecret('gwi'));
   const expiresAt = now + INVITE_DAYS * DAY_MS;

@@ -19,7 +19,7 @@ export type Question =
 
 /** A body that is JSON. */
 export interface Judged<T> {
-  /** Whether it says `async: true`, whatever else is wrong with it. */
+  /** Whether it says `async: true`, even if something else is wrong with it. */
   readonly isSubmission: boolean;
   /** Throws an `ApiError` if the request is not valid for its endpoint. */
   readonly take: () => T;

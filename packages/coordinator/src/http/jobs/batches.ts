@@ -61,7 +61,7 @@ export function batchRoutes(router: Router<RequestState>, parts: BatchRouteParts
 }
 
 /**
- * A known `Idempotency-Key` is answered whatever the body is. All items are checked before any is
+ * A known `Idempotency-Key` is answered regardless of the body. All items are checked before any is
  * created; then all are created, or none.
  */
 async function submitBatch(ctx: Context, parts: BatchRouteParts): Promise<void> {

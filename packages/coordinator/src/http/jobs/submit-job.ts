@@ -58,7 +58,7 @@ export async function submitJob(ctx: Context, asked: Asked, parts: SubmissionPar
 
 /**
  * The body of a request that may be a submission, before it is checked. Null if nothing needs to be
- * checked: its `Idempotency-Key` created a job before, which is returned whatever the body is now.
+ * checked: its `Idempotency-Key` created a job before, which is returned with any body.
  * Throws `async_disabled` before any other error of a submission.
  */
 export async function readSubmission(

@@ -130,7 +130,7 @@ export function interfaceAddresses(): readonly string[] {
   return Object.values(networkInterfaces()).flatMap((all = []) => all.map((one) => one.address));
 }
 
-/** Whether a connection to `written` ends at one of the addresses, in whatever form it is given. */
+/** Whether a connection to `written` ends at one of the addresses, in any notation. */
 function isOneOf(addresses: readonly string[], written: string): boolean {
   if (!ipaddr.isValid(written)) return false;
   const target = reachedBy(ipaddr.parse(written)).toNormalizedString();

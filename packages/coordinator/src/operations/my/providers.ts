@@ -58,7 +58,7 @@ export const MY_PROVIDERS = {
   'provider.blocks': read(z.strictObject({}), ownBlocks),
 };
 
-/** A member in one of their networks, or with whom they already share something. */
+/** Checks that the member is in a common network, or already has a share. */
 async function companion(mine: Mine, id: string): Promise<void> {
   const networks = await joinedNetworks(mine);
   if (networks.some(({ members }) => members.some((one) => one.id === id))) return;

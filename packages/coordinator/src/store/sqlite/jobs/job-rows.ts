@@ -139,7 +139,7 @@ export function toJob(row: JobRow): Job {
 
 /**
  * The key of a lane within its service type and model, which are separate columns: equal lanes have
- * the same text, whatever the order of their sets.
+ * the same text in any order of their sets.
  */
 export function laneKey(lane: Omit<Lane, 'serviceType' | 'model'>): string {
   const { memberId, scope, needs, excluded, avoided } = lane;

@@ -70,7 +70,7 @@ function toHolder(row: KeyRow, hash: string): KeyHolder {
   };
 }
 
-/** Null is never. */
+/** The earlier time; null means never. */
 function sooner(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
@@ -78,9 +78,8 @@ function sooner(one: number | null, other: number | null): number | null {
 type KeyChanges = Pick<Operations, 'renameKey' | 'rotateKey' | 'setKeyState'>;
 
 /**
- * What becomes of a key that exists; a revoked one stays as it is, whatever arrives after. Only
- * this connection writes, and an operation runs without a pause: the key that is read is the one
- * that is changed.
+ * Changes of an existing key; a revoked key is never changed. Only this connection writes, and an
+ * operation runs synchronously, so the key that is read is the one that is changed.
  */
 function keyChanges(database: Database, trail: AuditTrail): KeyChanges {
   const find = keyFinder(database);
@@ -166,7 +165,7 @@ function stateSetter(
   };
 }
 
-/** A key with what is needed of its member. */
+/** A key, and the fields of its member that are needed. */
 interface KeyRow {
   id: string;
   member_id: string;
@@ -200,7 +199,7 @@ function keyFinder(database: Database): (id: string) => KeyRow | undefined {
   return (id) => byId.get(id);
 }
 
-/** For a key that must be there. */
+/** Throws if the key does not exist. */
 function presentKey(row: KeyRow | undefined): KeyRow {
   if (row === undefined) throw new Error('the key that was just written is not there');
   return row;

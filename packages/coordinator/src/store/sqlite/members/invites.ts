@@ -31,8 +31,8 @@ const SELECT = `select i.id, i.email, i.role, i.network_id, i.created_at, i.expi
   left join members m on m.id = i.invited_by`;
 
 /**
- * Only this connection writes, and an operation runs without a pause: what one reads still holds
- * where it writes.
+ * Only this connection writes, and an operation runs synchronously, so what it reads still holds
+ * when it writes.
  */
 export function inviteOperations(database: Database, trail: AuditTrail): InviteOperations {
   const list = database.prepare<[], Row>(`${SELECT} order by i.created_at desc, i.rowid desc`);
@@ -65,7 +65,7 @@ function creator(database: Database, trail: AuditTrail): Operations['createInvit
     const refusal = inviter === null ? null : refusalOf(inviter, email, now);
     if (refusal !== null) return refusal;
     if (emailTaken.get(email) !== undefined) return { kind: 'taken', field: 'email' };
-    // One way in at a time: whoever makes the next one means it to be the one that counts.
+    // Only the latest invite of an address is valid.
     for (const earlier of openOnes.all({ email, now })) revoke(earlier, now);
     const id = ulid(now);
     insert.run({ ...invite, id, now, actor });
@@ -77,7 +77,7 @@ function creator(database: Database, trail: AuditTrail): Operations['createInvit
   };
 }
 
-/** What keeps a member from one more invite; null if nothing does. */
+/** The reason why a member may not send one more invite; null if there is none. */
 function inviterLimits(database: Database) {
   const open = 'used_at is null and revoked_at is null and expires_at > @now';
   const own = `role = 'member' and coalesce(network_id, '') in

@@ -1,4 +1,4 @@
-/** The end of a member: all that is theirs goes, sums and the log stay without their name. */
+/** Deletes a member with all their data; usage sums and the audit log stay, without the name. */
 import type { Database } from 'better-sqlite3';
 import type { MemberHoldings } from '../../port.js';
 import { DELETED_MEMBER, auditEraser } from '../engine/audit-log.js';
@@ -34,7 +34,7 @@ export function memberDeletion(database: Database, trail: AuditTrail): DeletionO
   };
 }
 
-/** Of one member, in one statement each by an index. */
+/** Counts for one member, each with one statement that uses an index. */
 const COUNTS = {
   keys: 'api_keys where member_id = @id and revoked_at is null',
   sessions: 'member_sessions where member_id = @id',
@@ -82,7 +82,7 @@ function holdingsReader(database: Database): Operations['memberHoldings'] {
   };
 }
 
-/** Each before what it refers to. */
+/** In this order, because of the foreign keys: each table before those that it refers to. */
 const DELETIONS = [
   `delete from webhooks where subject_id in (
      select id from jobs where member_id = @id
@@ -110,7 +110,10 @@ const DELETIONS = [
   'delete from members where id = @id',
 ];
 
-/** What others' jobs run there is swept as that of a lost agent, as where a provider is removed. */
+/**
+ * Ends the leases of other members' jobs on the deleted providers, as when a provider is removed:
+ * the sweep treats them like those of a lost agent.
+ */
 const END_LEASES = `update jobs set lease_until = min(lease_until, @now)
   where status = 'PROCESSING' and provider_id in (select id from providers where owner_id = @id)`;
 
@@ -138,7 +141,8 @@ function deleter(
     const holdings = holdingsOf(id);
     if (row === undefined || holdings === null) return { kind: 'unknown' };
     if (row.role === 'admin' && otherAdmin.get(id) === undefined) return { kind: 'last_admin' };
-    // Those that came after the caller had ended the others: the queue's counts follow.
+    // Jobs that were created after the caller had canceled the others. Canceling also updates the
+    // counts of the queue.
     for (const jobId of unfinished.all({ id })) cancel(jobId, id, now);
     const assetIds = assets.all({ id });
     endLeases.run({ id, now });

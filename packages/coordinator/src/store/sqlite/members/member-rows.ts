@@ -19,7 +19,7 @@ export interface MemberRow {
 export const MEMBER_COLUMNS = `id, email, name, role, password_hash,
   rate_limit_requests, max_concurrent, created_at, disabled_at`;
 
-/** The password's hash stays behind: whoever needs it asks for it alone. */
+/** Without the hash of the password: callers that need it read it separately. */
 export function decodeMember(row: MemberRow): Member {
   const { id, email, name, role, created_at: createdAt, disabled_at: disabledAt } = row;
   const limits = { requests: row.rate_limit_requests, concurrent: row.max_concurrent };
@@ -31,7 +31,7 @@ export function memberSubject({ id, email }: { id: string; email: string }): Aud
   return { kind: 'user', id, name: email };
 }
 
-/** However a member comes to be: by an administrator, or by an invite. */
+/** Creates a member, for an administrator's command or an invite. */
 export function memberCreator(
   database: Database,
   trail: AuditTrail,
@@ -55,7 +55,7 @@ export function memberCreator(
   };
 }
 
-/** One statement looks and writes: of any number that try at once, one is the first. */
+/** One statement checks and writes: of several concurrent calls, only one creates a member. */
 export function firstMemberCreator(
   database: Database,
   trail: AuditTrail,

@@ -11,9 +11,11 @@ type SessionOperations = Pick<
   'findPassword' | 'createSession' | 'useSession' | 'listSessions' | 'endSessions'
 >;
 
-/** Live ones of one member: whoever logs in without end pushes out their own oldest. */
+/** Live sessions per member: a further log-in ends the member's oldest session. */
 export const MAX_SESSIONS = 100;
-/** Every request of the dashboard uses its session; a write each would be a page each. */
+/**
+ * Every request of the dashboard uses its session; recording each use would write a page each time.
+ */
 const USE_NOTED_EVERY_MS = 60_000;
 
 interface Row {
@@ -95,7 +97,7 @@ function user(database: Database): Operations['useSession'] {
     const member = memberOf.get(row?.member_id ?? '');
     if (row === undefined || member === undefined) return null;
     const isNoted = now - row.last_used_at < USE_NOTED_EVERY_MS;
-    // From each use on it lives for as long as it was given at first.
+    // Each recorded use extends the session by its full lifetime.
     const expiresAt = row.expires_at - row.last_used_at + now;
     if (!isNoted) note.run({ id: row.id, address, now, expiresAt });
     const used = isNoted ? row : { ...row, last_used_at: now, address, expires_at: expiresAt };

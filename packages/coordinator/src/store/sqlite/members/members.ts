@@ -22,7 +22,8 @@ type MemberOperations = Pick<
 >;
 
 export function memberOperations(database: Database, trail: AuditTrail): MemberOperations {
-  // An id wins over an address, and that over a name: a name can be chosen to look like an id.
+  // An id has priority over an address, and an address over a name: a name can be chosen to look
+  // like an id.
   const find = database.prepare<{ ref: string }, MemberRow>(
     `select ${MEMBER_COLUMNS} from members where id = @ref or email = @ref or name = @ref
      order by id = @ref desc, email = @ref desc limit 1`,
@@ -44,8 +45,8 @@ export function memberOperations(database: Database, trail: AuditTrail): MemberO
 }
 
 /**
- * Only this connection writes, and an operation runs without a pause: the member who is read for
- * the audit is the one who is changed.
+ * Only this connection writes, and an operation runs synchronously, so the member that is read for
+ * the audit log is the one that is changed.
  */
 function changer(database: Database, trail: AuditTrail): Operations['changeMember'] {
   const byId = database.prepare<[string], MemberRow>(
@@ -69,7 +70,8 @@ function changer(database: Database, trail: AuditTrail): Operations['changeMembe
     const after = changed(before, change, now);
     update.run(after);
     const switches = (before.disabled_at === null) !== (after.disabled_at === null);
-    // Also at the way back: a log-in that was under way when the member was disabled is over, too.
+    // Also when the member is enabled again: a log-in that was in progress when the member was
+    // disabled must end, too.
     if (switches || change.passwordHash !== undefined) endSessions.run(id);
     recordChanges(trail, before, after);
     return { kind: 'changed', value: decodeMember(after) };
@@ -83,7 +85,7 @@ function changed(row: MemberRow, change: MemberChange, now: number): MemberRow {
   return { ...row, name, role, disabled_at, password_hash: passwordHash };
 }
 
-/** One entry a field, each under the command that changes it. */
+/** One entry per field, each under the command that changes it. */
 function recordChanges(trail: AuditTrail, before: MemberRow, after: MemberRow): void {
   const subject = memberSubject(after);
   const note = (action: string, of: (row: MemberRow) => Record<string, string | boolean>): void =>
@@ -93,7 +95,7 @@ function recordChanges(trail: AuditTrail, before: MemberRow, after: MemberRow): 
   note(after.disabled_at === null ? 'user.enable' : 'user.disable', ({ disabled_at }) => ({
     disabled: disabled_at !== null,
   }));
-  // That it changed is all that is written: a hash can be guessed at.
+  // Records only that it changed: a hash in the log could be used for guessing.
   if (before.password_hash !== after.password_hash) {
     trail.record({ action: 'user.password', subject, before: null, after: null });
   }
@@ -111,7 +113,7 @@ function limiter(database: Database, trail: AuditTrail): Operations['setMemberLi
     const row = byId.get(id);
     if (row === undefined) return false;
     const before = decodeMember(row).limits;
-    // What is not told stays; null is told, too.
+    // Absent limits stay as they were; null is a value.
     const { requests = before.requests, concurrent = before.concurrent } = limits;
     const after = { requests, concurrent };
     update.run({ id, ...after });

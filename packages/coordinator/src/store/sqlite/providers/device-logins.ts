@@ -26,7 +26,7 @@ type DeviceOperations = Pick<
   'createDevice' | 'listDevices' | 'findDevice' | 'approveDevice' | 'denyDevice' | 'collectDevice'
 >;
 
-/** For whoever asks what became of a code. */
+/** Log-ins are kept for this long after they expire, so that their outcome can still be read. */
 const KEPT_AFTER_MS = 3_600_000;
 
 interface Row {
@@ -53,8 +53,8 @@ const SELECT = `select d.id, d.user_code, d.name, d.host, d.address, d.created_a
 const WAITS = "state = 'pending' and expires_at > @now";
 
 /**
- * Only this connection writes, and an operation runs without a pause: what one reads still holds
- * where it writes.
+ * Only this connection writes, and an operation runs synchronously, so what it reads still holds
+ * when it writes.
  */
 export function deviceOperations(database: Database, trail: AuditTrail): DeviceOperations {
   const list = database.prepare<{ now: number }, Row>(
@@ -96,8 +96,8 @@ function creator(database: Database): Operations['createDevice'] {
 }
 
 /**
- * Of several of one code, the one that waits, else the newest. A code that nobody has counts, and
- * whoever is locked out is not told whether somebody has it.
+ * If several log-ins have the code, the pending one, else the newest. An unknown code is counted.
+ * During a lock-out the answer does not depend on whether the code exists.
  */
 function finder(database: Database, trail: AuditTrail): Operations['findDevice'] {
   const find = database.prepare<[string], Row>(
@@ -122,13 +122,15 @@ interface Guesses {
   readonly last_at: number;
 }
 
-/** One that wrong codes are counted against, as the audit log calls it. */
+/**
+ * The account or address that wrong codes are counted against, with its subject in the audit log.
+ */
 interface Guesser {
   readonly subject: AuditSubject;
   readonly maxWrongCodes: number;
 }
 
-/** Kept in the database: a restart gives nobody new tries. */
+/** The counts of wrong codes, in the database: a restart does not reset them. */
 class WrongCodes {
   readonly #trail: AuditTrail;
   readonly #find;
@@ -139,7 +141,7 @@ class WrongCodes {
 
   constructor(database: Database, trail: AuditTrail) {
     this.#trail = trail;
-    // What lies in the future is from before the clock was set back.
+    // A time in the future was written before the clock was set back.
     this.#find = database.prepare<object, Guesses>(
       `select wrong_tries, last_at from device_guesses
        where guesser = @guesser and last_at > @now - ${CODE_LOCK_OUT_MS} and last_at <= @now`,
@@ -294,7 +296,7 @@ function subjectOf({ id, name, host, address }: Row): AuditSubject {
   return { kind: 'device', id, name: name ?? host ?? address };
 }
 
-/** Who asked, as far as that is known. */
+/** The host name and the address of the request, for the audit log. */
 function asked({ host, address }: Row) {
   return { host, address };
 }

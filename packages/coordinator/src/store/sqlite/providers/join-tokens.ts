@@ -40,7 +40,7 @@ export function joinTokenOperations(database: Database, trail: AuditTrail): Join
 }
 
 function creator(database: Database, trail: AuditTrail): Operations['createJoinToken'] {
-  // A token must not open the way to a machine that is somebody else's.
+  // A token must not replace another member's provider.
   const insert = database.prepare<object>(
     `insert into join_tokens (id, hash, owner_id, name, replaces, created_at, expires_at)
      select @id, @hash, @ownerId, @name, @replaces, @now, @expiresAt
@@ -91,7 +91,7 @@ function enroller(database: Database, trail: AuditTrail): Operations['enroll'] {
   const recordEnrolment = enrolmentRecorder(database, trail);
   const giveToken = database.prepare('update providers set token_hash = ? where id = ?');
   return ({ joinTokenHash, tokenHash, name, approved }, now): Created<Provider> | EnrollRefusal => {
-    // Only this connection writes, and an operation runs without a pause: what is read here still
+    // Only this connection writes, and an operation runs synchronously, so what is read here still
     // holds at the update, which checks it again.
     const token = find.get(joinTokenHash);
     const reason = refusalOf(token, now);
@@ -118,7 +118,7 @@ function refusalOf(token: Row | undefined, now: number): EnrollRefusal['reason']
   return token.owner_disabled_at === null ? null : 'of a disabled member';
 }
 
-/** As `OWNER/NAME`, or as its owner where the name is still open. */
+/** `OWNER/NAME`; only the owner if the provider's name is not decided yet. */
 function subjectOf({ id, owner_name, name }: Row): AuditSubject {
   return { kind: 'token', id, name: name === null ? owner_name : `${owner_name}/${name}` };
 }

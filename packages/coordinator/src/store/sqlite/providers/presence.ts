@@ -1,4 +1,6 @@
-/** Which coordinator each provider is linked to, and what it serves or has served. */
+/**
+ * Stores which coordinator each provider is linked to, and which models it serves or has served.
+ */
 import type { AdvertisedModel } from '@inference-gateway/shared/protocol/messages';
 import { LINK } from '@inference-gateway/shared/protocol/version';
 import type { Database } from 'better-sqlite3';
@@ -11,7 +13,7 @@ type PresenceOperations = Pick<
   'startNode' | 'beatNode' | 'recordServed' | 'endLink' | 'servedModels'
 >;
 
-/** Models that a provider has left out are forgotten beyond so many, the oldest first. */
+/** Per provider, models that it no longer serves. If there are more, the oldest are deleted. */
 const MAX_LEFT_A_PROVIDER = LINK.maxModels;
 
 export function presenceOperations(database: Database, nodeId: string): PresenceOperations {
@@ -63,7 +65,7 @@ export function linkOpener(
   );
   return (link, now) => {
     open.run({ ...link, nodeId, now });
-    // It may have had no links, and so have written nothing, for a long time.
+    // Without links `beatNode` writes nothing, so the last time may be old.
     see.run({ nodeId, now });
   };
 }
@@ -96,7 +98,7 @@ function servedRecorder(database: Database) {
     if (isNewest.get(link) === undefined) return;
     const { providerId } = link;
     const listed = JSON.stringify(services);
-    // After a restart every agent says what it has said before.
+    // After a restart every agent sends the same services again: no models are written then.
     const isChanged = snapshotOf.get(providerId) !== listed;
     writeSnapshot.run({ providerId, services: listed, host: JSON.stringify(host) });
     if (isChanged) writeModels(providerId, services, now);

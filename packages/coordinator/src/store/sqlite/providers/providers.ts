@@ -68,8 +68,8 @@ function providerReads(database: Database): ProviderReads {
 }
 
 /**
- * Only this connection writes, and an operation runs without a pause: the provider that is read
- * for the audit is the one that is changed.
+ * Only this connection writes, and an operation runs synchronously, so the provider that is read
+ * for the audit log is the one that is changed.
  */
 function providerChanges(database: Database, trail: AuditTrail): ProviderChanges {
   const find = providerFinder(database);
@@ -99,11 +99,11 @@ function providerChanges(database: Database, trail: AuditTrail): ProviderChanges
 
 interface Switch {
   readonly field: 'draining' | 'paused';
-  /** What the audit log calls switching it on, and off. */
+  /** The actions in the audit log. */
   readonly actions: readonly [on: string, off: string];
 }
 
-/** Only what changes is written down. */
+/** Writes and records only a change. */
 function switcher(
   database: Database,
   trail: AuditTrail,
@@ -145,7 +145,7 @@ function remover(database: Database, trail: AuditTrail): Operations['removeProvi
     .prepare<[string], number>('select count(*) from shares where provider_id = ?')
     .pluck();
   const remove = database.prepare('delete from providers where id = ?');
-  // The next sweep finds them, and what it does with the jobs of a lost agent it does with these.
+  // The next sweep finds these jobs, and treats them like those of a lost agent.
   const endLeases = database.prepare(
     `update jobs indexed by jobs_provider set lease_until = min(lease_until, @now)
      where status = 'PROCESSING' and provider_id = @id`,
@@ -162,7 +162,7 @@ function remover(database: Database, trail: AuditTrail): Operations['removeProvi
   };
 }
 
-/** Reads one by its id; null if there is none. */
+/** Finds a provider by its id; null if there is none. */
 export function providerFinder(database: Database): (id: string) => Provider | null {
   const find = database.prepare<[string], Row>(`${SELECT} where p.id = ?`);
   return (id) => {

@@ -7,13 +7,13 @@ import { providerFinder, providerSubject } from './providers.js';
 interface Newcomer {
   readonly ownerId: string;
   readonly ownerName: string;
-  /** Null: a name made from the owner's. */
+  /** Null: a name derived from the owner's. */
   readonly name: string | null;
   readonly tokenHash: string;
   readonly approved: boolean;
 }
 
-/** Writes a new provider and returns its id; null if the owner has given its name already. */
+/** Creates a provider and returns its id; null if the owner already has a provider of this name. */
 export type RegisterProvider = (newcomer: Newcomer, now: number) => string | null;
 
 export function providerRegistrar(database: Database): RegisterProvider {
@@ -36,7 +36,7 @@ export function providerRegistrar(database: Database): RegisterProvider {
   };
 }
 
-/** Reads the provider that has just enrolled, and writes down that it has. */
+/** Reads the provider that has just enrolled, and records the enrolment. */
 export function enrolmentRecorder(
   database: Database,
   trail: AuditTrail,
@@ -53,7 +53,7 @@ export function enrolmentRecorder(
   };
 }
 
-/** `anna-pc`, or the first of `anna-pc-2`, `anna-pc-3`, … that the owner has not given yet. */
+/** `anna-pc`, or the first of `anna-pc-2`, `anna-pc-3`, … that the owner does not use yet. */
 function freeName(database: Database): (ownerId: string, ownerName: string) => string {
   const given = database
     .prepare<[string], string>('select lower(name) from providers where owner_id = ?')
@@ -66,10 +66,10 @@ function freeName(database: Database): (ownerId: string, ownerName: string) => s
   };
 }
 
-/** A name has at most 64 characters, of which `-pc-12345` takes nine. */
+/** A name has at most 64 characters; `-pc-12345` takes nine of them. */
 const MAX_STEM = 55;
 
-/** As SQLite's NOCASE and lower() fold: other letters than ASCII's stay as they are. */
+/** Folds like SQLite's NOCASE and lower(): only ASCII letters. */
 function asciiLower(text: string): string {
   return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

@@ -122,7 +122,7 @@ function membershipChanges(database: Database, trail: AuditTrail): MembershipCha
   };
 }
 
-/** What the audit log calls a network and a member. */
+/** The names of a network and a member for the audit log. */
 function membershipNamer(
   database: Database,
 ): (networkId: string, memberId: string) => { subject: AuditSubject; member: string } {
@@ -147,7 +147,7 @@ function networkFinder(database: Database): (id: string) => Network | null {
 }
 
 function memberLister(database: Database): (networkId: string) => Network['members'] {
-  // The owner comes first also where another has joined in the same millisecond.
+  // The owner comes first even if another member has joined in the same millisecond.
   const list = database.prepare<[string], Network['members'][number]>(
     `select m.id, m.name, nm.joined_at as joinedAt
      from network_members nm

@@ -31,7 +31,7 @@ const SELECT = `select s.id, s.provider_id, s.service_id, s.model, s.network_id,
   from shares s join providers p on p.id = s.provider_id join members o on o.id = p.owner_id
   left join networks n on n.id = s.network_id left join members m on m.id = s.member_id`;
 
-/** Shares, the blocks that stand against them, and all that decides who may use what. */
+/** Shares, blocks, and the facts that decide who may use what. */
 export function shareOperations(database: Database, trail: AuditTrail): ShareOperations {
   const list = database.prepare<{ providerId: string | null }, Row>(
     `${SELECT} where @providerId is null or s.provider_id = @providerId
@@ -46,7 +46,9 @@ export function shareOperations(database: Database, trail: AuditTrail): ShareOpe
   };
 }
 
-/** The expressions of the unique index: null is not equal to itself. */
+/**
+ * The expressions of the unique index, which maps null to '', because null is not equal to itself.
+ */
 const IS_SAME = `provider_id = @providerId
   and coalesce(service_id, '') = coalesce(@serviceId, '')
   and coalesce(model, '') = coalesce(@model, '')
@@ -122,7 +124,7 @@ function subjectOf({ id, providerName }: Share): AuditSubject {
   return { kind: 'share', id, name: providerName };
 }
 
-/** As the audit log tells it to people. */
+/** For the audit log, in a form for people. */
 function describe({ subject, audience, audienceName, caps }: Share): Record<string, unknown> {
   const { serviceId, model } = subject;
   const all = model === null ? 'all' : `model ${model}`;
@@ -150,7 +152,7 @@ function decode(row: Row): Share {
   };
 }
 
-/** The table's checks keep one of the two null. */
+/** A check of the table ensures that exactly one of the two is null. */
 function audienceOf(row: Row): { readonly audience: Audience; readonly audienceName: string } {
   if (row.network_id !== null) {
     const audience = { kind: 'network', id: row.network_id } as const;
@@ -170,9 +172,9 @@ interface ShareRow extends ShareSubject, CapColumns {
 }
 
 /**
- * Reads all of it at once, and all of one moment: only the connection that reads here writes. Five
- * narrow reads, because a join would repeat each provider for every member of every network: 11 ms
- * with 1,000 providers and 3,000 shares, the way to the main thread included.
+ * Reads all facts in one consistent state, because only this connection writes. Five narrow reads,
+ * because a join would repeat each provider for every member of every network: 11 ms with 1,000
+ * providers and 3,000 shares, including the transfer to the main thread.
  */
 function sharingFactsReader(database: Database): () => SharingFacts {
   const providers = database.prepare<[], ProviderRow>(
@@ -218,7 +220,7 @@ function toShare(row: ShareRow): Fact<'shares'> {
   return { id, providerId, serviceId, model, networkId, memberId, caps: toCaps(row) };
 }
 
-/** The caps of a share as its row has them. */
+/** The columns of a share's limits. */
 interface CapColumns {
   max_slots: number | null;
   max_tokens: number | null;
@@ -230,7 +232,7 @@ interface CapColumns {
 function toCaps(row: CapColumns): ShareCaps {
   const { max_slots: slots, max_tokens: maxTokens } = row;
   const { hours_from: from, hours_until: until, hours_zone: timeZone } = row;
-  // The table's checks keep the three together.
+  // A check of the table ensures that all three are null or none is.
   const isAlways = from === null || until === null || timeZone === null;
   return { slots, hours: isAlways ? null : { from, until, timeZone }, maxTokens };
 }
@@ -248,7 +250,7 @@ function toColumns({ slots, hours, maxTokens }: ShareCaps): CapColumns {
 type BlockOperations = Pick<Operations, 'blockMember' | 'unblockMember' | 'listBlocks'>;
 
 function blockOperations(database: Database, trail: AuditTrail): BlockOperations {
-  // Nobody is kept from what is their own.
+  // Owners cannot block themselves.
   const block = database.prepare(
     `insert into blocks (owner_id, member_id, created_at)
      select o.id, m.id, @now from members o, members m

@@ -1,4 +1,4 @@
-/** What is deleted for its age, and how the space of what was deleted goes back to the disk. */
+/** Deletes old rows, and returns freed space to the disk. */
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
@@ -6,12 +6,12 @@ import type { Compaction } from '../../port.js';
 import type { Operations } from '../engine/operations.js';
 
 /**
- * The oldest rows, among which those that are over are looked for: were the clock once wrong, the
- * first ones are not the oldest.
+ * Old rows are looked for among this many of the first rows: if the clock was once wrong, the first
+ * rows are not the oldest.
  */
 const SCANNED_ROWS = 10_000;
 
-/** Rows are written in the order of their times, so that no index of them is needed. */
+/** Rows are written in the order of their times, so no index on the time is needed. */
 export function oldRowDeleter(
   database: Database,
   table: 'usage' | 'audit_log',
@@ -47,12 +47,14 @@ export function retentionOperations(database: Database): RetentionOperations {
   };
 }
 
-/** Of `pragma auto_vacuum`; older databases have none. */
+/** Value of `pragma auto_vacuum`; older databases have 0. */
 const INCREMENTAL = 2;
-/** SQLite writes a whole copy, and that into its log, before the file becomes smaller. */
+/**
+ * `vacuum` writes a whole copy, and writes it to the log as well, before the file becomes smaller.
+ */
 const ROOM_FACTOR = 2;
 
-/** Outside a transaction. */
+/** Must run outside a transaction. */
 function compact(database: Database): Compaction {
   const before = bytesOf(database);
   const isIncremental = database.pragma('auto_vacuum', { simple: true }) === INCREMENTAL;
@@ -63,7 +65,7 @@ function compact(database: Database): Compaction {
   return { freedBytes: Math.max(0, before - bytesOf(database)), lacksRoom };
 }
 
-/** From then on its pages can be given back one by one. */
+/** Afterwards, free pages can be returned one by one. */
 function rewrite(database: Database): void {
   database.pragma('temp_store = FILE');
   try {
@@ -78,7 +80,7 @@ function pageCount(database: Database): number {
   return Number(database.pragma('page_count', { simple: true }));
 }
 
-/** Of the file and of its write-ahead log. */
+/** Size of the file and its write-ahead log. */
 function bytesOf({ name }: Database): number {
   const files = [name, `${name}-wal`];
   return files.reduce(

@@ -39,12 +39,12 @@ export function usageOperations(database: Database): UsageOperations {
 }
 
 /**
- * Writes a row and its part of the day, unless the request has been counted before. It belongs in a
- * transaction: no row without its part of the day, nor the reverse.
+ * Writes a row and adds it to its day's sums, unless the request was counted before. Call it in a
+ * transaction, so that either both are written or neither.
  */
 export function usageWriter(database: Database): (row: UsageRow) => void {
-  // A batch whose commit failed is sent again, and may have been committed after all: once is
-  // enough.
+  // A batch whose commit failed is sent again, and may have been committed nevertheless: each row
+  // is counted once.
   const insert = database.prepare<StoredUsage>(
     `insert into usage (
        request_id, at, member_id, key_id, provider_id, model, service_type, endpoint,
@@ -92,7 +92,7 @@ function readStats(database: Database, query: UsageQuery): UsageStat[] {
 
 function readSeries(database: Database, query: UsageSeriesQuery): UsagePoint[] {
   const { days, from, values } = narrowing(query);
-  // Days are all there, whatever was asked on them.
+  // Grouping by day returns all days; other groups are limited.
   const most =
     query.by === 'day'
       ? ''
@@ -117,12 +117,14 @@ const SUMS = `sum(requests) as requests,
   sum(prompt_tokens) as promptTokens, sum(completion_tokens) as completionTokens,
   sum(audio_ms) as audioMs, sum(images) as images, sum(total_ms) as totalMs`;
 
-/** The table begins with the day and the member: each day of one member lies in one piece. */
+/**
+ * The table's key begins with the day and the member: the rows of one member's day are adjacent.
+ */
 const DAYS = `days (d) as (
   select max(@day, (select min(day) from usage_daily))
   union all select date(d, '+1 day') from days where d < (select max(day) from usage_daily))`;
 
-/** What is asked for, by the way on which it is found. */
+/** The rows of a query, in a form that can use the table's key. */
 function narrowing({ since, memberId, ownerId }: UsageQuery) {
   const values = { day: since === null ? '' : utcDay(since), memberId, ownerId: ownerId ?? null };
   const given = `u.provider_id <> '' and u.provider_id in (
@@ -139,7 +141,7 @@ function utcDay(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10);
 }
 
-/** Clocks measure fractions, and a STRICT integer column refuses them. */
+/** Clocks measure fractions of a millisecond, which a STRICT integer column refuses. */
 function inWholeMs(row: UsageRow): UsageRow {
   return {
     ...row,
@@ -155,7 +157,7 @@ type RecentUsageOperations = Pick<
   'recentUsage' | 'memberActivity' | 'providerActivity'
 >;
 
-/** What has happened lately: single requests, and counts of a day. */
+/** Recent activity: single requests, and the counts of a day. */
 export function recentUsageOperations(database: Database): RecentUsageOperations {
   return {
     recentUsage: recentReader(database),
@@ -176,7 +178,7 @@ function recentReader(database: Database): Operations['recentUsage'] {
     `select ${ROW} from usage where member_id = @memberId
      order by at desc, request_id desc limit @limit`,
   );
-  // Two bounds on the time: by the first alone the index knows where to begin.
+  // Two conditions on the time: SQLite uses the first one to find the start in the index.
   const older = database.prepare<object, StoredUsage>(
     `select ${ROW} from usage
      where member_id = @memberId
@@ -198,7 +200,7 @@ function memberReader(database: Database): Operations['memberActivity'] {
   );
   const hasCalled = database
     .prepare<object, 0 | 1>(
-      // Single requests have a retention; the days are looked at where none is left.
+      // Single requests have a retention; if none is left, the sums of the days are read.
       `select exists (select 1 from usage where member_id = @memberId) or exists (
          with recursive days (d) as (
            select (select min(day) from usage_daily)
