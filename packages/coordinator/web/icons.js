@@ -1,4 +1,4 @@
-// The icons that the page uses, by their names in lucide, and the one file that holds them.
+// The icons of the page, by their names in lucide, and the sprite file that contains them.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

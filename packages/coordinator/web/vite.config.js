@@ -6,16 +6,16 @@ import { defineConfig } from 'vite';
 import { writeSprite } from './icons.js';
 
 const web = dirname(fileURLToPath(import.meta.url));
-// Written before each build: the build then names it by its content, like every other file.
+// Written before each build, so that the build names it by its content, like every other file.
 writeSprite(join(web, 'generated', 'icons.svg'));
 
 const TEXT = /\.(html|js|css|svg)$/;
-/** Smaller ones gain nothing. */
+/** Smaller files do not gain from compression. */
 const MIN_BYTES = 600;
 
 /**
- * Beside each text file the two forms in which it is sent: nothing is compressed when asked for.
- * Read from where they were written: before that, names of other files are not filled in yet.
+ * Writes a Brotli and a gzip form of each text file: the coordinator compresses nothing at request
+ * time. It reads the written files, because the names of other files are filled in only there.
  */
 const compressed = {
   name: 'compressed',
@@ -32,13 +32,13 @@ const compressed = {
   },
 };
 
-/** Of `src/api` and `src/ui`, what is drawn before any screen. */
+/** The modules of `src/api` and `src/ui` that the frame needs before any screen. */
 const FRAME_API = 'cell|fault|live|session';
 const FRAME_UI = 'button/button-class|button/icon|button/icon-button|dialog/toasts';
 
 /**
- * Two files for all screens: what the frame needs itself, and the small parts that nearly every
- * screen uses, which would else be twenty.
+ * Two files for all screens: the modules of the frame, and the small parts that nearly every screen
+ * uses, which would otherwise be twenty files.
  */
 const groups = [
   {
@@ -64,10 +64,10 @@ export default defineConfig({
     outDir: join(web, '..', 'dist', 'web'),
     emptyOutDir: true,
     target: 'es2022',
-    // The policy of the page allows no `data:` but for pictures.
+    // The page's Content-Security-Policy allows `data:` only for pictures.
     assetsInlineLimit: 0,
-    // Of what a screen imports, the frame lists the styles alone: names of all of its scripts would
-    // be a tenth of it.
+    // The frame lists only the styles that a screen imports: the names of all scripts would be a
+    // tenth of the frame.
     modulePreload: {
       polyfill: false,
       resolveDependencies: (_file, names, { hostType }) =>

@@ -53,7 +53,7 @@ async function list(options: ListOptions): Promise<void> {
 
 type Row = AdminResult<'audit.list'>[number];
 
-/** `role: member → admin`; of what is new or gone, only what it is or was. */
+/** `role: member → admin`; for a created or deleted subject, only its values. */
 function changeOf({ before, after }: Row): string {
   const sides = [before, after].filter((side) => side !== null);
   const fields = new Set(sides.flatMap((side) => Object.keys(side)));

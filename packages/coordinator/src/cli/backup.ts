@@ -33,7 +33,8 @@ async function backup(options: BackupOptions): Promise<void> {
   const { output, json } = options;
   if (output === STDOUT) prepareStdout(json === true);
   const dataDir = locateData(options);
-  // Root stays root, for an archive where only root may write; not in the data folder itself.
+  // Root stays root for an archive in a folder that only root can write to, but not in the data
+  // folder itself.
   if (output !== STDOUT && isInside(dataDir, output)) enterData(options);
   if (!hasStore(dataDir)) throw noStore(dataDir);
   const progress = progressLine();
@@ -84,7 +85,7 @@ function isInside(folder: string, file: string): boolean {
   return way !== '' && way.split(sep)[0] !== '..' && !isAbsolute(way);
 }
 
-/** How often it changes at most. */
+/** Minimum time between two updates. */
 const INTERVAL_MS = 200;
 
 const CLEAR_LINE = '\r\u001B[K';
@@ -94,7 +95,7 @@ interface ProgressLine {
   clear(): void;
 }
 
-/** A line on stderr that is written over and over; nothing where that is no terminal. */
+/** A line on stderr that is overwritten by each update; nothing if stderr is not a terminal. */
 function progressLine(): ProgressLine {
   let shownAt = -INTERVAL_MS;
   return {
@@ -109,7 +110,7 @@ function progressLine(): ProgressLine {
   };
 }
 
-// Tells the store of a backup, so that the console can say how old the last one is.
+// Records the backup in the store, so that the console can show its age.
 
 /** The archive is already complete: an error while recording it does not make the backup fail. */
 async function recordBackup(
@@ -131,7 +132,7 @@ async function recordHere(options: DataOption, backup: AdminArgs<'backup.record'
   const offline = readOffline(options);
   const dataDir = enterData(options);
   if ((await callRunning(dataDir, 'backup.record', backup)) !== null) return;
-  // To open it would migrate it: a backup is made before an upgrade so that nothing changes.
+  // Opening the store would migrate it, and a backup before an upgrade must change nothing.
   const { pending } = migrationsOf(dataDir);
   if (pending.length > 0) {
     throw new CommandError(EXIT.conflict, 'the database waits for its migration.');

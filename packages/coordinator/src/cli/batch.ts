@@ -69,7 +69,7 @@ async function cancel(batch: string, options: DataOption): Promise<void> {
 type Row = AdminResult<'batch.list'>[number];
 type JobRow = AdminResult<'batch.show'>['jobs'][number];
 
-/** Talk, not data: counts among the rows of jobs would be taken for a job. */
+/** Written to stderr: counts among the rows of jobs would be taken for a job. */
 function told({ id, status, total, ...counts }: Row): string {
   const { queued, processing, processed, failed, canceled } = counts;
   return (

@@ -1,6 +1,6 @@
 /**
- * Carries out an administrative operation: by the running coordinator if there is one, else
- * here, after taking the folder's lock.
+ * Carries out an administrative operation: in the running coordinator if there is one, else in this
+ * process, which then takes the folder's lock.
  */
 import { userInfo } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
@@ -21,8 +21,8 @@ import type { QueueLimits, Store } from '../store/port.js';
 import type { DataOption } from './options.js';
 
 /**
- * Whoever holds the lock without a socket may be another command, or a coordinator that is
- * starting.
+ * If the folder is locked but no coordinator answers on its socket, another command holds the lock,
+ * or a coordinator is starting.
  */
 const LOCK_TRIES = 20;
 const LOCK_RETRY_MS = 100;
@@ -37,7 +37,8 @@ export async function admin<Name extends AdminName>(
   for (let tries = 1; ; tries++) {
     const running = await callRunning(dataDir, command, args);
     if (running !== null) return running.result;
-    // A mistyped folder must not become an empty one; the first member is what makes a new one.
+    // A mistyped folder must not become an empty store: only creating the first member makes a new
+    // one.
     if (command !== 'user.create' && !hasStore(dataDir)) throw noStore(dataDir);
     const store = await openUnlessLocked(dataDir, tries);
     if (store !== null) return runHere({ offline, dataDir, store }, command, args);
@@ -46,8 +47,8 @@ export async function admin<Name extends AdminName>(
 }
 
 /**
- * Where the data folder is, for a command that works in it. Root becomes its owner, so that what
- * the command leaves there is the owner's; what only root can read is read before.
+ * Locates the data folder for a command that works in it. A root process switches to the folder's
+ * owner, so that new files belong to that user; read files that only root can read before.
  */
 export function enterData(options: ConfigFlags): string {
   const dataDir = locateData(options);
@@ -118,15 +119,15 @@ export async function runHere<Name extends AdminName>(
   }
 }
 
-/** Asked for before root becomes the owner of a data folder: the audit log names who types. */
+/** Read before a root process switches to the folder's owner: the audit log names the real user. */
 const ACTOR = actor();
 
-/** Whoever of this machine's users types, as the audit log names them. */
+/** The user of this machine who runs the command, as in the audit log. */
 function actor(): string {
   try {
     return `cli:${userInfo().username}`;
   } catch {
-    // A container may run as a user that has no name there.
+    // In a container, the user may have no name.
     return `cli:${process.getuid?.() ?? 'unknown'}`;
   }
 }
@@ -141,7 +142,7 @@ async function openUnlessLocked(dataDir: string, tries: number): Promise<Store |
   }
 }
 
-/** A folder is named in which no store is. */
+/** The error for a folder without a store. */
 export function noStore(dataDir: string): CommandError {
   return new CommandError(
     EXIT.notFound,

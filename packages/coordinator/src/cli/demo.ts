@@ -1,4 +1,4 @@
-/** `start --demo`: a gateway with people, machines and a past, and what to do with it. */
+/** `start --demo`: a gateway with members, machines and history, and commands to try it. */
 import { rmSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,12 +14,12 @@ import { foundDemo } from '../demo/demo.js';
 import type { Scene } from '../demo/scene.js';
 import { openStore } from '../store/open.js';
 
-/** Of the files, and of the machine that joins with the token. */
+/** The name of the files, and of the machine that joins with the token. */
 const NAME = 'demo';
-/** None that is taken for another. */
+/** Without characters that look alike. */
 const PASSWORD_ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
 const PASSWORD_CHARACTERS = 16;
-/** Long enough to read first. */
+/** Long enough to read the output first. */
 const TOKEN_MS = 24 * 3_600_000;
 /** An agent may still be writing its state there. */
 const REMOVAL_TRIES = 5;
@@ -37,7 +37,7 @@ export async function temporaryData(): Promise<string> {
 
 export interface PreparedDemo {
   readonly scene: Scene;
-  /** Every member's. */
+  /** The password of every member. */
   readonly password: string;
 }
 
@@ -74,7 +74,7 @@ interface Announced {
   readonly password: string;
 }
 
-/** Tells, on stderr, where to log in, and what to paste into another terminal. */
+/** Writes to stderr where to log in, and commands for another terminal. */
 export function announceDemo({ dataDir, url, isTemporary, password }: Announced): void {
   const [key, token] = [fileOf(dataDir, 'key'), fileOf(dataDir, 'token')].map(inShell);
   const config = inShell(join(resolve(dataDir), 'demo-agent.json'));
@@ -105,7 +105,7 @@ function hasMembers(dataDir: string): CommandError {
   return new CommandError(EXIT.conflict, message);
 }
 
-/** Absolute: the commands are pasted elsewhere. */
+/** An absolute path: the commands are pasted into other terminals. */
 function fileOf(dataDir: string, secret: 'key' | 'token'): string {
   return join(resolve(dataDir), `${NAME}.${secret}`);
 }

@@ -64,7 +64,7 @@ async function deny(typed: string, options: DataOption): Promise<void> {
   say(`${machine(await admin(options, 'device.deny', { code: typed }))} is turned away.`);
 }
 
-/** `den-pc (host tower) at 203.0.113.7`: what to compare with the machine that shows the code. */
+/** `den-pc (host tower) at 203.0.113.7`: to compare with the machine that shows the code. */
 function machine({ name, host, address }: Pick<Row, 'name' | 'host' | 'address'>): string {
   const called = host === null ? (name ?? 'a machine') : withHost(name, host);
   return `${called} at ${address}`;

@@ -123,7 +123,7 @@ function addStateCommands(key: Command): void {
     });
 }
 
-/** Unlike other durations, it may be none at all. */
+/** Unlike other durations, an overlap may be 0. */
 function parseOverlap(written: string): number {
   return /^0[smhd]?$/.test(written) ? 0 : parseDuration(written);
 }

@@ -6,7 +6,7 @@ import { admin } from './client.js';
 import { dataOption, example, jsonOption, parseCount } from './options.js';
 import type { DataOption, JsonOption } from './options.js';
 
-/** In place of a number: the configured limit. */
+/** Typed instead of a number: the configured limit. */
 const DEFAULT = 'default';
 
 interface SetOptions extends DataOption {

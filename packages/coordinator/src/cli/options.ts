@@ -1,4 +1,4 @@
-/** Options that several commands have, and how a command comes by its data folder. */
+/** Options that several commands share, and how a command finds its data folder. */
 import { CommandError, EXIT } from '@inference-gateway/shared/program/command-error';
 import { Argument, Option, InvalidArgumentError } from 'commander';
 
@@ -32,20 +32,20 @@ export function memberArgument(): Argument {
   return new Argument('<member>', 'id, e-mail address or name');
 }
 
-/** Refuses what cannot be taken back until it is asked for twice. */
+/** Refuses an irreversible action without `--yes`. */
 export function requireYes({ yes }: YesOption, whatItDoes: string): void {
   if (yes !== true) throw new CommandError(EXIT.usage, `${whatItDoes}: add --yes.`);
 }
 
-/** What `addHelpText('after', …)` takes. */
+/** A text for commander's `addHelpText('after', …)`. */
 export function example(line: string): string {
   return `\nExample:\n  gateway-coordinator ${line}`;
 }
 
-// How long something lasts, as people write it: `90d`, `12h`, `30m`.
+// Durations as typed: `90d`, `12h`, `30m`.
 const UNIT_S = { m: 60, h: 3_600, d: 86_400 } as const;
 
-/** Ten years: longer is never meant, and a date beyond the calendar is no date. */
+/** Ten years: a longer duration is a mistake, and might end after the last valid date. */
 const MAX_S = 3_650 * UNIT_S.d;
 
 /** In seconds. Throws commander's usage error. */
@@ -56,7 +56,7 @@ export function parseDuration(written: string): number {
   throw new InvalidArgumentError('Write 30m, 12h or 90d; at most 3650d.');
 }
 
-// A whole number as people write it. How large it may be is for the operation to say.
+// A whole number. The operation checks how large it may be.
 
 /** Throws commander's usage error. */
 export function parseCount(written: string): number {

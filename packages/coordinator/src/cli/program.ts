@@ -1,4 +1,4 @@
-/** The command line of `gateway-coordinator`; one file a noun. `docs/cli/` documents it. */
+/** The command line of `gateway-coordinator`; one file per noun. `docs/cli/` documents it. */
 import { Command, Argument } from 'commander';
 import {
   COMPLETE_DESCRIPTION,
@@ -38,7 +38,7 @@ export function createProgram(): Command {
 function createCommands(): Command {
   const program = new Command('gateway-coordinator')
     .description("Accepts stock OpenAI clients and relays their requests to members' GPUs.")
-    // Before the commands are added: they take it over as they are made.
+    // Must be set before the commands are added, because they copy it.
     .exitOverride()
     .showHelpAfterError('(--help shows what there is)')
     .version(programVersion(), '-V, --version', 'print the version')
@@ -71,7 +71,7 @@ function createCommands(): Command {
   return program;
 }
 
-/** `commands` makes the other commands once more: the library adds one of its own to them. */
+/** `commands` creates the other commands again, because the library adds a command of its own. */
 function addComplete(program: Command, commands: () => Command): void {
   program
     .command('complete')
@@ -82,7 +82,8 @@ function addComplete(program: Command, commands: () => Command): void {
     .action(() =>
       complete({
         program: program.name(),
-        // As typed: commander takes out the -- that tells words from the name of a shell.
+        // From `process.argv`, because commander removes the -- that separates words from the name
+        // of a shell.
         args: process.argv.slice(process.argv.indexOf('complete') + 1),
         loadTree: async () => (await import('@bomb.sh/tab/commander')).default(commands()),
       }),

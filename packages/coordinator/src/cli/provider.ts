@@ -75,7 +75,7 @@ function addLinkCommands(provider: Command): void {
     .action(kick);
 }
 
-/** Whether it belongs here, and what it is called. */
+/** Commands for the approval, the name and the removal of a provider. */
 function addStandingCommands(provider: Command): void {
   provider
     .command('approve')
@@ -170,7 +170,7 @@ type Gpu = Shown['gpus'][number];
 
 type Service = Shown['services'][number];
 
-/** What is not known reads -. */
+/** Unknown values are shown as -. */
 const GPU_COLUMNS = {
   gpu: ({ name }: Gpu) => name,
   'use %': ({ use_percent: use }: Gpu) => use,
@@ -187,7 +187,7 @@ const SERVICE_COLUMNS = {
   models: ({ models }: Service) => models.map(({ id }) => id).join(', '),
 };
 
-/** All that keeps it from work, beside its not being there. */
+/** Whether it is online, and all other reasons why it gets no work. */
 function stateOf({ online, draining, paused, ...rest }: Row): string {
   const { approved, owner_disabled: ownerDisabled } = rest;
   const states = [

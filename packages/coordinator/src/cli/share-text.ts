@@ -5,12 +5,12 @@ export function shareText(share: ShareView): string {
   return `${subjectText(share)} of ${share.provider} with ${audienceText(share)}${capsText(share)}`;
 }
 
-/** Several, each with the id by which `unshare` ends it. */
+/** Several shares, each with the id for `unshare`. */
 export function sharesText(shares: readonly ShareView[]): string {
   return shares.map((share) => `${share.id}: ${shareText(share)}`).join('; ');
 }
 
-/** Of a table: the id is what `unshare` ends it by. */
+/** Columns of a table; `unshare` needs the id. */
 export const SHARE_COLUMNS = {
   id: ({ id }: ShareView) => id,
   share: subjectText,

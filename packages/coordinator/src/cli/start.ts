@@ -40,9 +40,11 @@ async function start({ demo, ...flags }: StartOptions): Promise<void> {
   await serve(config);
 }
 
-/** The demo's own calls are many: they are logged only where more was asked for than usual. */
+/**
+ * The demo makes many calls itself, so it logs them only if a lower level than the default is set.
+ */
 async function startDemo(settings: Config, isTemporary: boolean): Promise<void> {
-  // Loaded here, as the servers are.
+  // Loaded here for the same reason as the servers.
   const [{ announceDemo, prepareDemo, temporaryData }, { enliven }] = await Promise.all([
     import('./demo.js'),
     import('../demo/demo.js'),
@@ -57,7 +59,9 @@ async function startDemo(settings: Config, isTemporary: boolean): Promise<void> 
   announceDemo({ dataDir, url: settings.publicUrl ?? address, isTemporary, password });
 }
 
-/** `accompany` begins once the coordinator listens; what it begins ends before the coordinator. */
+/**
+ * `accompany` starts once the coordinator listens, and is stopped before the coordinator drains.
+ */
 async function serve(
   config: Config,
   accompany: (address: string) => { stop(): void } = () => ({ stop: () => {} }),
@@ -85,7 +89,7 @@ async function startOn(config: Config): Promise<Coordinator> {
   }
 }
 
-/** Why an address cannot be listened on; everything else passes as it is. */
+/** Explanations of errors of `listen`; other errors are passed on unchanged. */
 const LISTEN_FAULTS: Readonly<Record<string, (flag: string) => string>> = {
   EADDRINUSE: (flag) => `another program has it. Choose another ${flag}, or stop that one.`,
   EACCES: (flag) => `this user may not. Choose a ${flag} from 1024 on.`,
@@ -93,7 +97,7 @@ const LISTEN_FAULTS: Readonly<Record<string, (flag: string) => string>> = {
   ENOTFOUND: () => 'this machine does not know that name. Choose another --host.',
 };
 
-/** Node says which port it was, except where the host is what is wrong. */
+/** Node sets the port, except for errors about the host. */
 interface ListenError extends NodeJS.ErrnoException {
   readonly port?: number;
 }

@@ -50,7 +50,7 @@ function labelOf({ id, name }: Row): string | null {
   return name ?? id;
 }
 
-/** Of a member who was deleted the sums stay. */
+/** The sums of a deleted member are kept. */
 function memberOf({ id, name }: Row): string | null {
   return name ?? `deleted member ${id}`;
 }

@@ -225,7 +225,7 @@ interface InviteOptions extends DataOption {
   readonly expires: number;
 }
 
-/** The commands of `user` that bring people in. */
+/** The commands of `user` for invites. */
 function addUserInvites(user: Command): void {
   user
     .command('invite')
@@ -266,7 +266,7 @@ async function invite(options: InviteOptions): Promise<void> {
     expires_in_s: expires,
   });
   const origin = invited.origin ?? readPublicUrl(options);
-  // Behind the #, it is sent to no server, so that no proxy on the way writes it down.
+  // In the fragment, which is not sent to servers: no proxy can log it.
   print(origin === null ? invited.secret : `${origin}/join#${invited.secret}`);
   const end = `For ${invited.email}, once, until ${isoTime(invited.expires_at)}.`;
   if (origin !== null) {
@@ -302,7 +302,7 @@ const INVITE_COLUMNS = {
   expires: ({ expires_at: at }: InviteRow) => isoTime(at),
 };
 
-/** The commands of `user` that tell who is logged in. */
+/** The commands of `user` for sessions. */
 function addUserSessions(user: Command): void {
   user
     .command('sessions')

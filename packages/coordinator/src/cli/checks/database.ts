@@ -14,7 +14,7 @@ const NEWER_PROGRAM =
   'Update the program to the newer version; see this one with: gateway-coordinator version';
 const SET_CLOCK = 'Set it with: sudo timedatectl set-ntp true';
 
-/** `isFull`: the disk has hardly room for another byte. */
+/** `isFull`: the disk has hardly any free space. */
 export function checkDatabase(dataDir: string, isFull: boolean): Check[] {
   const inspection = inspect(dataDir, isFull);
   if ('status' in inspection) {
@@ -29,14 +29,14 @@ export function checkDatabase(dataDir: string, isFull: boolean): Check[] {
   ];
 }
 
-/** A file that cannot even be read is what this command is for. */
+/** The doctor must work even if the file cannot be read. */
 function inspect(dataDir: string, isFull: boolean): Inspection | Check {
   try {
     return inspectStore(dataDir);
   } catch (error) {
     const { message, code = '' } = error as Error & { readonly code?: string };
     const { fail } = checking('database');
-    // Nobody has it open, and to read its log SQLite makes a file of 32 KiB beside it.
+    // If no process has it open, SQLite needs a file of 32 KiB beside it to read its log.
     if (isFull && NEEDS_ROOM.test(code)) return fail(`${message}: the disk is full`, LOOK_AGAIN);
     return fail(message, RESTORE);
   }

@@ -1,6 +1,5 @@
 /**
- * The doctor's round: this machine, the data folder, the database, and the coordinator that runs on
- * it.
+ * The doctor's checks: this machine, the data folder, the database, and the running coordinator.
  */
 import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
@@ -19,14 +18,14 @@ import { checkFolder, checkFreeSpace } from './folder.js';
 import type { SpacePatient } from './folder.js';
 import { checkPublicAddress } from './public-address.js';
 
-/** Every check, in the order in which one leads to the next. */
+/** All checks, in an order in which later ones depend on earlier ones. */
 export async function examine(flags: ConfigFlags): Promise<Check[]> {
   const configured = examineConfiguration(flags);
   const retention = retentionOf(flags);
   const dataDir = enterData(flags);
   const folder = checkFolder(dataDir);
   const server = await findServer(dataDir);
-  // The running coordinator has its own configuration, which need not be that of this shell.
+  // The configuration of the running coordinator may differ from that of this shell.
   const publicUrl = server === null ? configured.publicUrl : server.publicUrl;
   const running = await checkServer(server);
   const known = checkPublicUrl(publicUrl);
@@ -67,7 +66,7 @@ function examineConfiguration(flags: ConfigFlags): { check: Check; publicUrl: st
   }
 }
 
-/** Null if the configuration is wrong, which has a check of its own. */
+/** Null if the configuration is wrong: another check reports that. */
 function retentionOf(flags: ConfigFlags): SpacePatient['retention'] {
   try {
     return readRetention(flags);
@@ -81,7 +80,7 @@ async function findServer(dataDir: string): Promise<AdminResult<'server.status'>
   return running?.result ?? null;
 }
 
-// The running coordinator, and the address under which the world finds it.
+// Checks the running coordinator, and its public address.
 
 const READY_TIMEOUT_MS = 5_000;
 
@@ -91,7 +90,7 @@ const BEHIND_TLS =
   'Put a proxy with TLS in front (docs/operations.md), and name it: ' +
   'GATEWAY_PUBLIC_URL=https://<name> gateway-coordinator start';
 
-/** No coordinator is no fault: many commands are there to be run without one. */
+/** A coordinator that does not run is no failure: many commands work without one. */
 async function checkServer(server: ServerFacts | null): Promise<Check> {
   const { pass, fail, skip } = checking('coordinator');
   if (server === null) return skip('not running');
@@ -105,7 +104,7 @@ async function checkServer(server: ServerFacts | null): Promise<Check> {
   }
 }
 
-/** What it says of itself; a text that is none of its answers, as it is. */
+/** The message of an error document; any other text is returned unchanged. */
 function messageOf(answer: string): string {
   const failure = z.object({ error: z.object({ message: z.string() }) });
   try {

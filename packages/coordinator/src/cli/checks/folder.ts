@@ -1,4 +1,4 @@
-/** The data folder: whose it is, who can look into it, and whether the disk has room. */
+/** Checks the data folder: its owner, its permissions, and the free space of the disk. */
 import { statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
@@ -19,7 +19,7 @@ import { orphans } from '../../assets/sweep.js';
 import { assetsAmong, DATABASE_FILE, spaceOf } from '../../store/open.js';
 
 const GIB = 1024 ** 3;
-/** A write-ahead log alone can take 64 MiB. */
+/** The write-ahead log alone can take 64 MiB. */
 const SCARCE_BYTES = 0.25 * GIB;
 const LOW_BYTES = 2 * GIB;
 
@@ -59,9 +59,9 @@ function ownershipFault(
 
 export interface SpacePatient {
   readonly dataDir: string;
-  /** Then what it has in use is none of what can go. */
+  /** Then its files in use must not be offered for removal. */
   readonly isRunning: boolean;
-  /** Null if it is not known. */
+  /** Null if unknown. */
   readonly retention: AdminContext['retention'] | null;
 }
 
@@ -85,10 +85,10 @@ export async function checkFreeSpace(
   return warn(found, `Free space; what is large is told by: ${look}`, freeable);
 }
 
-/** A backup or a restore that has written nothing for so long has been stopped. */
+/** A backup or restore that has written nothing for this long has been stopped. */
 const STOPPED_AFTER_MS = 60 * 60_000;
 
-/** What goes without the database: that works on a disk without room for another byte, too. */
+/** What can be removed without opening the database, also on a full disk. */
 async function removable({ dataDir, isRunning }: SpacePatient): Promise<Freeable[]> {
   const found: Freeable[] = [];
   for (const [folder, prefix] of [
@@ -114,11 +114,11 @@ async function removable({ dataDir, isRunning }: SpacePatient): Promise<Freeable
 interface Leftover {
   readonly what: string;
   readonly verb: 'rm' | 'rm -r' | 'mv';
-  /** It may be under way. */
+  /** It may belong to a backup or restore that still runs. */
   readonly isYoung?: boolean;
 }
 
-/** Null for what belongs there. */
+/** Null for files that belong there. */
 function leftoverOf(name: string): Leftover | null {
   if (name.startsWith(`${DATABASE_FILE}.schema-`) && name.endsWith('.backup')) {
     return { what: 'of a copy of the database from before a migration', verb: 'rm' };
@@ -138,7 +138,9 @@ async function canGo(path: string, dataDir: string, { isYoung }: Leftover): Prom
   return isYoung !== true || SYSTEM_CLOCK.now() - found.mtimeMs > STOPPED_AFTER_MS;
 }
 
-/** What `prune` gives back, and the files that are still kept. Empty where no look is possible. */
+/**
+ * What `prune` would free, and the files that are still kept. Empty if the store cannot be read.
+ */
 async function prunable({ dataDir, retention }: SpacePatient): Promise<Freeable[]> {
   const now = SYSTEM_CLOCK.now();
   const before = {
@@ -169,7 +171,7 @@ async function prunable({ dataDir, retention }: SpacePatient): Promise<Freeable[
       },
     ];
   } catch {
-    // The next checks tell what is wrong with the database.
+    // The next checks report what is wrong with the database.
     return [];
   }
 }

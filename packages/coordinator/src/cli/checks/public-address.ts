@@ -1,4 +1,4 @@
-/** The public address as callers and agents meet it: TLS, HTTP, and the upgrade to a WebSocket. */
+/** Checks the public address as callers and agents use it: TLS, HTTP, and the WebSocket upgrade. */
 import { randomBytes } from 'node:crypto';
 import { request as requestHttp } from 'node:http';
 import type { IncomingMessage } from 'node:http';
@@ -21,7 +21,7 @@ const SEE_PROXY =
   'curl -i ';
 const NOT_FROM_HERE = 'Not every network leads back to itself. From another one, try: curl -i ';
 
-/** `running`: the check of the coordinator. */
+/** `running`: the result of the check of the coordinator. */
 export async function checkPublicAddress(
   publicUrl: string | null,
   { known, running }: { readonly known: Check; readonly running: Check },
@@ -58,14 +58,15 @@ async function checkReached(publicUrl: string): Promise<Check> {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOTFOUND')
       return fail(`${url}: ${message}`, `Add the name; see: nslookup ${new URL(url).hostname}`);
-    // A router that does not lead back from inside says nothing of those outside.
+    // If a router does not support connections to its own public address from inside, this says
+    // nothing about connections from outside.
     return warn(`${url} is not reached from here: ${message}`, NOT_FROM_HERE + url);
   }
 }
 
 /**
- * Asks as an agent does, without a token: that this is refused in the coordinator's own words shows
- * that the upgrade came through.
+ * Sends an agent's upgrade request without a token. If the coordinator itself refuses it, the
+ * upgrade has passed the proxy.
  */
 async function checkUpgrade(publicUrl: string): Promise<Check> {
   const { pass, fail } = checking('agent links');
@@ -90,7 +91,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** By hand: `fetch` sends no upgrade. Follows no redirects. */
+/** Uses `http.request`, because `fetch` cannot send an upgrade. Follows no redirects. */
 async function ask(url: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
   const request = url.startsWith('https:') ? requestHttps : requestHttp;
   const signal = AbortSignal.timeout(TIMEOUT_MS);

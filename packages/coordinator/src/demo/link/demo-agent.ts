@@ -1,4 +1,4 @@
-/** A machine of the demo as the coordinator knows machines: by its link. */
+/** A machine of the demo: an agent that connects to the coordinator over its own link. */
 import { randomId } from '@inference-gateway/shared/ids';
 import { dial } from '@inference-gateway/shared/protocol/dial';
 import { AgentEnd } from '@inference-gateway/shared/protocol/link';
@@ -12,7 +12,7 @@ import { hostOf, servicesOf } from '../machines.js';
 import type { Machine } from '../machines.js';
 import { DemoStream } from './demo-stream.js';
 
-/** After a link that ended, for instance because an administrator ended it. */
+/** Delay before the next link after one has ended, for instance by an administrator. */
 const REDIAL_MS = 3_000;
 
 const UNKNOWN_TOKEN = 401;
@@ -28,7 +28,7 @@ export class DemoAgent implements LinkedAgent {
   #redial: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  /** Dials at once; `origin` is the coordinator's. */
+  /** Connects at once; `origin` is the coordinator's. */
   constructor(origin: string, scene: SceneMachine) {
     this.#origin = origin;
     this.#scene = scene;
@@ -47,12 +47,12 @@ export class DemoAgent implements LinkedAgent {
     return { services: servicesOf(machine), host: hostOf(machine) };
   }
 
-  /** It brings back nothing of earlier links: what ran on them is run again elsewhere. */
+  /** Resumes nothing from earlier links: the coordinator runs that work again elsewhere. */
   offers(): Message<'HELLO'>['resume'] {
     return [];
   }
 
-  /** Keeps the leases of its jobs, and says whether more is welcome. */
+  /** Renews the leases of its jobs, and says whether it accepts more. */
   heartbeat(): Omit<Message<'HEARTBEAT'>, 't' | 'seq'> {
     const { machine } = this.#scene;
     const running = [...this.#running].map(({ open }) => open);
@@ -80,22 +80,22 @@ export class DemoAgent implements LinkedAgent {
     return work;
   }
 
-  /** Its answers are nowhere but on their streams. */
+  /** Nothing to delete: it keeps no answers. */
   acknowledged(): void {}
 
-  /** Somebody canceled these jobs, or another machine has them by now. */
+  /** These jobs were canceled, or another machine has them now. */
   lost(claimIds: readonly string[]): void {
     for (const work of this.#running) {
       if (claimIds.includes(work.open.claim_id ?? '')) work.cancel();
     }
   }
 
-  /** One link, from the dialing to its end, and then the next. */
+  /** Opens a link, waits for its end, and schedules the next one. */
   async #link(): Promise<void> {
     const { dialed, cancel } = dial(WebSocket, { origin: this.#origin, token: this.#scene.token });
     this.#cancel = cancel;
     const opened = await dialed;
-    // Somebody has removed the machine: nothing would let it in again.
+    // The machine was removed, so its token is no longer valid.
     if (opened.kind === 'refused' && opened.status === UNKNOWN_TOKEN) return;
     if (opened.kind === 'open') await new AgentEnd(opened, this).ended;
     if (this.#isStopped) return;
@@ -103,9 +103,9 @@ export class DemoAgent implements LinkedAgent {
   }
 }
 
-// What a demo machine's cards would do while it runs this work.
+// Invented telemetry of a demo machine's GPUs while it runs work.
 
-/** `running` are the services that something runs on, by id. */
+/** `running`: ids of the busy services. */
 export function cardReadings(
   machine: Machine,
   running: ReadonlySet<string>,
@@ -121,7 +121,7 @@ export function cardReadings(
       use_percent: isBusy ? figure(76, 98) : figure(0, 3),
       memory_used_mib: Math.round((vramGib ?? SHARED_GIB) * MIB_A_GIB * random.between(0.7, 0.74)),
     };
-    // Apple's driver tells no more.
+    // Apple's driver does not report more.
     if (vramGib === null) return { ...shared, temperature_c: null, power_watts: null };
     const temperature_c = isBusy ? figure(62, 71) : figure(36, 41);
     return { ...shared, temperature_c, power_watts: isBusy ? figure(240, 285) : figure(17, 26) };
@@ -130,5 +130,5 @@ export function cardReadings(
 
 const MIB_A_GIB = 1_024;
 
-/** What its models take where the card has no memory of its own. */
+/** Memory that the models take if the GPU uses the machine's main memory. */
 const SHARED_GIB = 14;

@@ -1,4 +1,4 @@
-/** One request on a demo machine's link: its bytes come in, and an answer goes out. */
+/** One request on a demo machine's link: receives its body, and sends an answer. */
 import { ENDPOINTS } from '@inference-gateway/shared/endpoints';
 import type { EndpointKind } from '@inference-gateway/shared/endpoints';
 import { GatheredBytes } from '@inference-gateway/shared/json/gathered-bytes';
@@ -64,7 +64,7 @@ export class DemoStream implements AgentWork {
     this.#work.ended(this);
   }
 
-  /** Runs beside the link; its only catch tells the coordinator why there is no answer. */
+  /** Runs concurrently with the link. Reports all its errors to the coordinator. */
   async #answer(): Promise<void> {
     try {
       const answer = answerCall(this.#call());
@@ -127,7 +127,7 @@ export class DemoStream implements AgentWork {
   }
 }
 
-// Which answer belongs to which kind of endpoints. Null: the demo has no such model.
+// The answer for each kind of endpoint. Null: the demo has no such model.
 
 const ANSWERS: Readonly<Record<EndpointKind, ((call: Call) => Answer) | null>> = {
   chat: answerChat,
@@ -140,7 +140,7 @@ const ANSWERS: Readonly<Record<EndpointKind, ((call: Call) => Answer) | null>> =
   music: answerMusic,
 };
 
-/** Throws a `DemoFailure` if the machine fails, or cannot do such a thing. */
+/** Throws a `DemoFailure` if the machine fails, or has no such model. */
 function answerCall(call: Call): Answer {
   const answer = ANSWERS[ENDPOINTS[call.endpoint].kind];
   if (answer !== null) return answer(call);

@@ -16,10 +16,10 @@ const EVENT_MS = { least: 2_500, most: 5_500 } as const;
 /** Reached after about five hours. Then the demo stops, so that its database stops growing. */
 const MAX_EVENTS = 4_500;
 
-/** Every so many events, a batch. */
+/** One batch per this many events. */
 const BATCH_EVERY = 25;
 
-/** Every so many events, a picture that is too large for the card and fails. */
+/** One picture per this many events is too large for the card and fails. */
 const TOO_LARGE_EVERY = 23;
 
 const TOO_LARGE = '2048x2048';
