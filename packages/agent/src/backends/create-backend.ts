@@ -33,7 +33,7 @@ import { PiperBackend } from './piper/backend.js';
 import { WhisperAsrBackend } from './whisper-asr/backend.js';
 import { WhisperServerBackend } from './whisper-server/backend.js';
 
-/** Tools for a backend beside its local server. */
+/** Tools for a backend besides its local server. */
 export interface BackendTools {
   /** Null if it is not installed: the built-in converter then converts audio. */
   readonly ffmpeg: AudioConverter | null;

@@ -10,7 +10,7 @@ export const flag = z.boolean().nullish().catch(null);
 export const names = z.array(z.string()).nullish().catch(null);
 
 /**
- * The inputs beside text, from a server's flags; null if one flag is unknown and no other is set:
+ * The inputs besides text, from a server's flags; null if one flag is unknown and no other is set:
  * the agent refuses nothing that the server may accept.
  */
 export function inputsTold(

@@ -1,4 +1,4 @@
-/** Checks what the machine has beside its model servers: graphics cards and audio conversion. */
+/** Checks what the machine has besides its model servers: graphics cards and audio conversion. */
 import { checking } from '@inference-gateway/shared/program/check';
 import type { Check } from '@inference-gateway/shared/program/check';
 import type { Gpu, GpuSample } from '../hardware/gpu-sample.js';

@@ -17,7 +17,7 @@ import type { Spool, JobFacts } from './spool.js';
 import { IncomingBody } from './incoming-body.js';
 import type { StopReason, Work } from './work.js';
 
-/** HELLO must hold all of them beside the list of models. */
+/** HELLO must hold all of them besides the list of models. */
 const MAX_CLAIMS = 256;
 
 const SWEEP_MS = 3_600_000;

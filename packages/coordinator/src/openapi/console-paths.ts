@@ -1,4 +1,4 @@
-/** Requests of the dashboard beside the API, and the set-up of the first administrator. */
+/** Requests of the dashboard besides the API, and the set-up of the first administrator. */
 import { SMALL_BODY_ERRORS } from './error-answers.js';
 import type { Operation, Paths } from './open-api.js';
 import { jsonAnswer, jsonBody, operation } from './operation.js';

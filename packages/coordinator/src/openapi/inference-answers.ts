@@ -15,9 +15,9 @@ import type { SchemaName } from './schemas.js';
 export interface DescribedKind {
   /** The successful answer. */
   readonly describe: (endpoint: Endpoint) => Answer;
-  /** Parameters beside those of every call. */
+  /** Parameters besides those of every call. */
   readonly parameters?: readonly ParameterName[];
-  /** Headers beside those of every submission. */
+  /** Headers besides those of every submission. */
   readonly queuedHeaders?: readonly HeaderName[];
 }
 

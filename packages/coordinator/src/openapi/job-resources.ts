@@ -159,7 +159,7 @@ export const batchFinished = z.object({
   data: batch,
 });
 
-// The body of a batch, and the fields of a submission beside those of its endpoint.
+// The body of a batch, and the fields of a submission besides those of its endpoint.
 export const webhook = webhookSchema.meta({
   description: 'Who is told when the job or batch has ended. No provider sees it.',
 });

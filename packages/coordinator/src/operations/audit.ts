@@ -31,7 +31,7 @@ export const listAudit = adminRead(question, async ({ store, now }, args) => {
   return entries.map((entry) => present(entry, names));
 });
 
-/** Actors that are not members, beside `cli:<user>`. */
+/** Actors that are not members, besides `cli:<user>`. */
 const PARTS_OF_THE_GATEWAY: ReadonlySet<string> = new Set(['agent', 'invite', 'setup', 'system']);
 
 /** Resolves a member's name, because entries contain ids. */

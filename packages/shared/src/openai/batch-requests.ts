@@ -52,7 +52,7 @@ const itemSchema = z.looseObject(
 const envelope = z.looseObject({ requests: z.unknown().optional() });
 /** The items of a batch. */
 export const wellFormed = z.looseObject({ requests: listOf(itemSchema) });
-/** Fields of a batch beside its items. */
+/** Fields of a batch besides its items. */
 export const labelled = z.looseObject({ label: z.string().max(MAX_LABEL_CHARACTERS).nullish() });
 
 /** Checks every item before any becomes a job; throws an `ApiError` for the first invalid one. */

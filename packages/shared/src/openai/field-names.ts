@@ -43,7 +43,7 @@ const FREE_PLACES = [
 const TOOL_INPUT = 'messages[].content[].input';
 const TOOL_USE = 'tool_use';
 
-/** Guarded names beside the fields of the schemas and the names on the free paths. */
+/** Guarded names besides the fields of the schemas and the names on the free paths. */
 const READ_NAMES = [
   'async webhook type',
   // Text, and options of the answer.

@@ -29,7 +29,7 @@ export interface RequestKind {
   readonly findForeign: (body: Fields) => string | null;
   /** For kinds with text answers: they may be streamed, and their tokens capped. */
   readonly text: TextKind | null;
-  /** What is metered of an answer beside its files. */
+  /** What is metered of an answer besides its files. */
   readonly counts: 'tokens' | 'images' | null;
 }
 

@@ -43,7 +43,7 @@ function foreignIn(field: Visit & { readonly key: string }): Visit | null {
   return isContent || field.isUrl ? firstForeign(field, URL_RULES) : null;
 }
 
-/** Media beside the content: `image_url`, but not the `url` of the message's author. */
+/** Media besides the content: `image_url`, but not the `url` of the message's author. */
 function isMessageMedia(key: string): boolean {
   return foldName(key) !== 'url' && isUrlKey(key);
 }

@@ -24,7 +24,7 @@ export interface Snapshot {
 /** The rest of HELLO, including graphics cards and unfinished jobs, takes the rest of a message. */
 const MAX_SNAPSHOT_BYTES = SOCKET_OPTIONS.maxPayload - 64 * 1024;
 
-/** The message's limit; each service also costs some bytes beside its models. */
+/** The message's limit; each service also costs some bytes besides its models. */
 const MAX_SERVICES = 64;
 
 const SERVICE_BYTES = 1_024;

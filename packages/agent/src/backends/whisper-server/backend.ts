@@ -252,7 +252,7 @@ function runningText(text: string, spaced: boolean): string {
 
 const FACTS = ['tokens', 'temperature', 'avg_logprob', 'compression_ratio', 'no_speech_prob'];
 
-/** The fields of OpenAI's segments beside their times, as far as whisper.cpp reports them. */
+/** The fields of OpenAI's segments besides their times, as far as whisper.cpp reports them. */
 function facts(segment: JsonObject, id: number): JsonObject {
   const told = FACTS.filter((name) => segment[name] !== undefined && segment[name] !== null);
   const kept = Object.fromEntries(told.map((name) => [name, segment[name]]));

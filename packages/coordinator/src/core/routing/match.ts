@@ -59,7 +59,7 @@ export interface Needs {
   readonly voices: readonly string[];
   /** The format of the upload or the answer: providers known to support it come first. */
   readonly format: string | null;
-  /** What the request contains beside text, such as `image`; absent: nothing. */
+  /** What the request contains besides text, such as `image`; absent: nothing. */
   readonly inputs?: readonly string[];
 }
 

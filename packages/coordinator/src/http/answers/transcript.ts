@@ -15,7 +15,7 @@ export interface TranscriptForm {
   readonly seconds: Promise<number | null>;
 }
 
-/** What a transcript needs beside the provider's document. */
+/** What a transcript needs besides the provider's document. */
 export interface TranscriptFacts extends Omit<TranscriptForm, 'seconds'> {
   /** Duration of the file; null if it could not be measured. */
   readonly seconds: number | null;

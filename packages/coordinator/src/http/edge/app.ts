@@ -79,7 +79,7 @@ export interface AppParts {
   readonly store: Accounts & AgentAccess & JobReads;
   /** Sessions, which the live signals also use. */
   readonly sessions: ConsoleSessions;
-  /** Operations of the dashboard beside the API. */
+  /** Operations of the dashboard besides the API. */
   readonly console: ConsoleCommands;
   /** Set-up of the first administrator. */
   readonly setup: SetupLink;
