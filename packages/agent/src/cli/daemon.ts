@@ -29,15 +29,23 @@ interface DaemonOptions extends ConfigOption, ScopeOptions {}
 export function addDaemon(program: Command): void {
   const service = program
     .command('service')
-    .description('the agent as a service, which begins and comes back by itself')
+    .description('the agent as a service of the system, which starts and restarts by itself')
     .addHelpText('after', example('service install'));
-  addCommand(service, 'install', 'write it down for the operating system and start it', install);
-  addCommand(service, 'uninstall', 'stop it and take it away', uninstall);
-  addCommand(service, 'start', 'start it', start);
-  addCommand(service, 'stop', 'let it finish what is under way, and stop it', stop);
-  addCommand(service, 'status', 'show whether it runs; exits 9 when it does not', status).addOption(
-    jsonOption(),
+  addCommand(
+    service,
+    'install',
+    'register the service with the operating system and start it',
+    install,
   );
+  addCommand(service, 'uninstall', 'stop the service and remove it', uninstall);
+  addCommand(service, 'start', 'start the service', start);
+  addCommand(service, 'stop', 'let the service finish running work, and stop it', stop);
+  addCommand(
+    service,
+    'status',
+    'show whether the service runs; exits 9 if it does not',
+    status,
+  ).addOption(jsonOption());
 }
 
 type Action = (options: DaemonOptions & JsonOption) => Promise<void>;
@@ -50,8 +58,15 @@ function addCommand(
   return service
     .command(name)
     .description(description)
-    .addOption(new Option('--user', 'of this user, without privileges').conflicts('system'))
-    .addOption(new Option('--system', 'of the machine, by root, as the owner of the configuration'))
+    .addOption(
+      new Option('--user', 'a service of this user, which needs no privileges').conflicts('system'),
+    )
+    .addOption(
+      new Option(
+        '--system',
+        'a service of the machine, installed by root; runs as the owner of the configuration',
+      ),
+    )
     .addOption(configOption())
     .addHelpText('after', example(`service ${name} --user`))
     .action(action);
@@ -240,13 +255,15 @@ const MAX_LINES = 100_000;
 export function addLogs(program: Command): void {
   program
     .command('logs')
-    .description('show the log of the service; an agent on a terminal logs there')
+    .description(
+      'show the log of the service; an agent started in a terminal logs to that terminal',
+    )
     .addOption(
-      new Option('-n, --lines <count>', 'so many of the last lines')
+      new Option('-n, --lines <count>', 'how many of the last lines')
         .argParser(countTo(MAX_LINES))
         .default(DEFAULT_LINES),
     )
-    .option('-f, --follow', 'go on with what comes, until Ctrl-C')
+    .option('-f, --follow', 'keep printing new lines, until Ctrl-C')
     .addOption(configOption())
     .addHelpText('after', example('logs --lines 20 --follow'))
     .action(showLogs);

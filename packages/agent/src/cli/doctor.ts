@@ -11,7 +11,7 @@ import { decodeStatusReport, decodeTestReport } from './reports.js';
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('look for what is wrong with this machine; exits 9 where something is')
+    .description('check this machine for problems; exits 9 if there are any')
     .addOption(jsonOption())
     .addOption(configOption())
     .addHelpText('after', example('doctor'))

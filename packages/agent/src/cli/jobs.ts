@@ -14,8 +14,10 @@ interface JobsOptions extends ConfigOption, JsonOption {
 export function addJobs(program: Command): void {
   program
     .command('jobs')
-    .description('list who uses what now, and the results that are not fetched yet')
-    .option('--today', "today's totals in place of it, by caller and model")
+    .description(
+      'list running work with its callers, and results that the coordinator has yet to confirm',
+    )
+    .option('--today', "today's totals instead, by caller and model")
     .addOption(jsonOption())
     .addOption(configOption())
     .addHelpText('after', example('jobs --today'))

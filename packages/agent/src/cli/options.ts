@@ -32,7 +32,7 @@ export function jsonOption(): Option {
 }
 
 export function statusPortOption(): Option {
-  const says = 'answer /readyz and /metrics on this port of 127.0.0.1; default: on none';
+  const says = 'answer /readyz and /metrics on this port of 127.0.0.1; default: no port';
   return new Option('--status-port <port>', says).argParser(countTo(MAX_PORT));
 }
 

@@ -25,10 +25,10 @@ interface DrainOptions extends ConfigOption {
 export function addPause(program: Command): void {
   program
     .command('pause')
-    .description('let in your own work only; what runs for others is finished')
+    .description("accept only your own work; others' running work is finished")
     .option('--for <duration>', '90s, 30m, 2h or 7d; default: until "resume"', parseDuration)
-    .option('--until <time>', 'a time of day on this machine, like 22:00', parseTimeOfDay)
-    .option('--now', 'hand back what runs for others, too')
+    .option('--until <time>', 'a time of day on this machine, such as 22:00', parseTimeOfDay)
+    .option('--now', "hand back others' running work instead of finishing it")
     .addOption(configOption())
     .addHelpText('after', example('pause --until 22:00 --now'))
     .action(pause);
@@ -37,7 +37,7 @@ export function addPause(program: Command): void {
 export function addResume(program: Command): void {
   program
     .command('resume')
-    .description("let in everybody's work again, after a pause or a drain")
+    .description("accept everybody's work again, after a pause or a drain")
     .addOption(configOption())
     .addHelpText('after', example('resume'))
     .action(resume);
@@ -46,9 +46,9 @@ export function addResume(program: Command): void {
 export function addDrain(program: Command): void {
   program
     .command('drain')
-    .description('let in nothing and wait until nothing is under way; the agent goes on running')
+    .description('accept no work and wait until nothing runs; the agent itself keeps running')
     .addOption(
-      new Option('--timeout <duration>', 'exit 8 after so long')
+      new Option('--timeout <duration>', 'exit 8 after this time')
         .argParser(parseDuration)
         .default(parseDuration('10m'), '10m'),
     )

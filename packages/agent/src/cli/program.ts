@@ -30,9 +30,9 @@ function createCommands(): Command {
     .description('Serves the model servers of this machine through a coordinator.')
     // Before the commands are added: they inherit it when they are created.
     .exitOverride()
-    .showHelpAfterError('(--help shows what there is)')
+    .showHelpAfterError('(--help lists commands and options)')
     .version(AGENT_VERSION, '-V, --version', 'print the version')
-    .version(AGENT_VERSION, '-v', 'the same')
+    .version(AGENT_VERSION, '-v', 'the same as --version')
     .addHelpText(
       'after',
       '\nFirst steps: enroll or login, start --yes, status; then service install.',

@@ -44,16 +44,21 @@ export function addServicesAdd(services: Command): void {
     .command('add')
     .description('add a local model server to the configuration')
     .addOption(oneOf('--type <type>', 'what kind of work it does', SERVICE_TYPES))
-    .addOption(oneOf('--backend <name>', 'which server it is; any other: openai', BACKENDS))
-    .requiredOption('--base-url <url>', 'where it answers, like http://127.0.0.1:8080/v1')
+    .addOption(
+      oneOf('--backend <name>', 'which model server it is; for any not listed: openai', BACKENDS),
+    )
+    .requiredOption('--base-url <url>', 'its address, such as http://127.0.0.1:8080/v1')
     .option('--slots <n>', 'requests at once (default: what the server reports, else 1)')
-    .option('--slot-group <name>', 'services of one group share their slots: one card')
-    .option('--api-key-file <file>', "the server's own key")
-    .option('--workflows <folder>', 'of comfyui: a JSON file a model (needed for video, music)')
+    .option('--slot-group <name>', 'services of one group share their slots, as on one card')
+    .option('--api-key-file <file>', "a file with the model server's own key")
+    .option(
+      '--workflows <folder>',
+      'for comfyui: a JSON file for each model (needed for video, music)',
+    )
     .option('--model <id...>', 'exactly these models (default: all that the server lists)')
-    .option('--id <id>', 'a name of its own (default: made from type, backend and URL)')
-    .option('--check', 'change nothing unless a model answers a tiny question: exit 6 or 9')
-    .option('--no-prove', 'offer its models without a test request before')
+    .option('--id <id>', 'id of the service (default: made from type, backend and URL)')
+    .option('--check', 'add it only if a model answers a tiny question; else exit 6 or 9')
+    .option('--no-prove', 'offer its models without a test request first')
     .addOption(configOption())
     .addHelpText(
       'after',

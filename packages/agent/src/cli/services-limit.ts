@@ -26,7 +26,7 @@ export function addServicesLimit(services: Command): void {
     .option('--slots <n|auto>', 'requests at once; auto: what the server reports', slotsOrAuto)
     .option('--hours <from-until|always>', 'when others may use it', hoursOrAlways)
     .addOption(
-      new Option('--foreign <yes|no>', 'no: nobody but you, whatever is shared').choices([
+      new Option('--foreign <yes|no>', 'no: only you may use it, whatever is shared').choices([
         'yes',
         'no',
       ]),

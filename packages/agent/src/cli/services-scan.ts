@@ -27,7 +27,7 @@ export function addServicesScan(services: Command): void {
     .command('scan')
     .description('look for model servers on this machine')
     .option('--add', 'add those that are not configured yet')
-    .option('--port <port...>', 'look at these ports alone', readPorts)
+    .option('--port <port...>', 'look only at these ports', readPorts)
     .addOption(jsonOption())
     .addOption(configOption())
     .addHelpText('after', example('services scan --add'))

@@ -44,22 +44,30 @@ const ALL = 'all';
 export function addServicesShare(services: Command): void {
   services
     .command('share')
-    .description('let a network use a service, a model, or all; prints the id of the share')
-    .argument('<service>', 'as "services list" shows it, or all')
+    .description('share a service, a model or all with a network; prints the id of the share')
+    .argument('<service>', 'as "services list" shows it, or "all"')
     .requiredOption('--network <network>', 'one that you are in: name or id')
-    .option('--model <id>', 'with all: this model alone, whichever service has it')
-    .option('--slots <n>', 'at once, of all who use the share together', countTo(LINK.maxStreams))
-    .option('--hours <from-until>', 'only then, as 22:00-07:00 by the clock here', parseHours)
-    .option('--max-tokens <n>', 'of one answer', countTo(MAX_TOKENS))
+    .option('--model <id>', 'with "all": only this model, whichever service has it')
+    .option(
+      '--slots <n>',
+      'slots that all who use the share may take together',
+      countTo(LINK.maxStreams),
+    )
+    .option(
+      '--hours <from-until>',
+      "only at these hours, such as 22:00-07:00, by this machine's clock",
+      parseHours,
+    )
+    .option('--max-tokens <n>', 'longest answer, in tokens', countTo(MAX_TOKENS))
     .addOption(configOption())
     .addHelpText('after', example('services share llm-1a2b3c4d --network friends --slots 1'))
     .action(share);
   services
     .command('unshare')
     .description('end the shares of a service, or all of this machine; prints their ids')
-    .argument('<service>', 'as "services list" shows it, or all')
+    .argument('<service>', 'as "services list" shows it, or "all"')
     .option('--network <network>', 'only with this network: name or id')
-    .option('--model <id>', 'with all: only of this model')
+    .option('--model <id>', 'with "all": only shares of this model')
     .addOption(configOption())
     .addHelpText('after', example('services unshare all --network friends'))
     .action(unshare);

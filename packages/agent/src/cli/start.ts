@@ -9,12 +9,18 @@ export function addStart(program: Command): void {
   program
     .command('start')
     .description('connect to the coordinator and serve; prints one line when registered')
-    .option('--once', 'end when the link ends, instead of dialling again')
+    .option('--once', 'exit when the link ends, instead of connecting again')
     .option('--demo', 'serve built-in demo models too, which need no GPU')
-    .option('--share <network>', 'let a network use all that is configured')
-    .option('--yes', 'ask nothing: share; and with no services, add what "services scan" finds')
+    .option('--share <network>', 'share all configured services with this network')
+    .option(
+      '--yes',
+      'ask no questions: do what --share says; without services, add what "services scan" finds',
+    )
     .addOption(statusPortOption())
-    .option('--log-file <file>', 'log there instead of on stderr: 10 MiB and one older file')
+    .option(
+      '--log-file <file>',
+      'log to this file instead of stderr; keeps 10 MiB and one older file',
+    )
     .addOption(configOption())
     .addHelpText('after', example('start --demo'))
     .action(start);

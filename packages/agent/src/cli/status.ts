@@ -23,7 +23,7 @@ interface StatusOptions extends ConfigOption, JsonOption {}
 export function addStatus(program: Command): void {
   program
     .command('status')
-    .description('show the link and each service of the running agent; exits 9 when none runs')
+    .description('show the link and each service of the running agent; exits 9 if none runs')
     .addOption(jsonOption())
     .addOption(configOption())
     .addHelpText('after', example('status --json'))

@@ -27,9 +27,9 @@ const FIRST_ROUND_MS = 10_000;
 export function addTest(program: Command): void {
   program
     .command('test')
-    .description('ask a model of this machine one tiny question; exits 9 when it fails')
+    .description('ask a model of this machine one tiny question; exits 9 if it fails')
     .argument('<model>', 'as "status" shows it')
-    .option('--service <id>', 'where several services have it')
+    .option('--service <id>', 'which one, if several services have the model')
     .addOption(jsonOption())
     .addOption(configOption())
     .addHelpText('after', example('test llama3.2:3b'))

@@ -19,7 +19,7 @@ export function addVersion(program: Command): void {
   program
     .command('version')
     .description('print the version of this program')
-    .option('--check', 'compare it with the coordinator: exit 9 when this one must be updated')
+    .option('--check', "compare it with the coordinator's; exits 9 if this one must be updated")
     .addOption(jsonOption())
     .addOption(configOption())
     .addHelpText('after', example('version --check'))

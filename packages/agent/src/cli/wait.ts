@@ -23,7 +23,7 @@ export function addWait(program: Command): void {
     .command('wait')
     .description('wait until the agent is online and has asked each local server')
     .addOption(
-      new Option('--timeout <duration>', 'exit 8 after so long')
+      new Option('--timeout <duration>', 'exit 8 after this time')
         .argParser(parseDuration)
         .default(parseDuration('1m'), '1m'),
     )

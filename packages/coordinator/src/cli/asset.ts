@@ -44,7 +44,7 @@ export function addAsset(program: Command): void {
     .action(list);
   asset
     .command('verify')
-    .description('read every file and compare it with its row; exits 9 where one is lost')
+    .description('compare every file with the database; exits 9 if one is missing or damaged')
     .addOption(dataOption())
     .addOption(jsonOption())
     .addHelpText('after', example('asset verify'))
@@ -99,8 +99,8 @@ interface PruneOptions extends DataOption, JsonOption, YesOption {
 export function addPrune(program: Command): void {
   program
     .command('prune')
-    .description('delete assets whose time is over, and files that belong to no row')
-    .option('--dry-run', 'only tell what would go')
+    .description('delete expired assets, and files that the database does not know')
+    .option('--dry-run', 'only list what would be deleted')
     .addOption(yesOption())
     .addOption(dataOption())
     .addOption(jsonOption())

@@ -21,17 +21,22 @@ interface ListOptions extends DataOption, JsonOption {
 export function addAudit(program: Command): void {
   const audit = program
     .command('audit')
-    .description('who changed what; written by the store, changed by nobody')
+    .description('the audit log: who changed what, and when; its entries cannot be edited')
     .addHelpText('after', example('audit list --since 7d'));
   audit
     .command('list')
-    .description('list changes, the newest first')
-    .option('--since <duration>', '7d or 12h back; default: all', parseDuration)
-    .option('--action <action>', 'of one kind only: key, or key.create')
-    .option('--actor <actor>', 'by one only: a member, cli:<user of the machine>, agent, …')
-    .option('--subject <id>', 'of one only, by its id')
+    .description('list changes, newest first')
+    .option('--since <duration>', 'only the last 7d or 12h; default: all', parseDuration)
+    .option('--action <action>', 'only one kind, such as key, or one action, such as key.create')
+    .option(
+      '--actor <actor>',
+      'only changes by this actor: a member, cli:<user of the machine>, agent, …',
+    )
+    .option('--subject <id>', 'only changes of the member, key, … with this id')
     .addOption(
-      new Option('--limit <n>', 'how many').argParser(parseCount).default(DEFAULT_LIMIT, '50'),
+      new Option('--limit <n>', 'at most this many')
+        .argParser(parseCount)
+        .default(DEFAULT_LIMIT, '50'),
     )
     .addOption(dataOption())
     .addOption(jsonOption())

@@ -21,7 +21,7 @@ interface BackupOptions extends DataOption, JsonOption {
 export function addBackup(program: Command): void {
   program
     .command('backup')
-    .description('write the database and all assets into one archive; the server may run')
+    .description('write the database and all assets into one archive; the server may be running')
     .requiredOption('-o, --output <file>', 'the archive; .gz or .tgz is compressed, - is stdout')
     .addOption(dataOption())
     .addOption(jsonOption())

@@ -17,7 +17,7 @@ interface ListOptions extends DataOption, JsonOption {
 export function addBatch(program: Command): void {
   const batch = program
     .command('batch')
-    .description('batches: jobs that were handed in together')
+    .description('batches: jobs that were submitted together')
     .addHelpText('after', example('batch list'));
   batch
     .command('list')
@@ -38,7 +38,7 @@ export function addBatch(program: Command): void {
     .action(show);
   batch
     .command('cancel')
-    .description('end every job of a batch that has not ended')
+    .description('cancel all jobs of a batch that have not ended')
     .addArgument(reference())
     .addOption(dataOption())
     .addHelpText('after', example('batch cancel 01K6ZJ3V0Q8W4M2T7R5X9B1C3D'))

@@ -14,18 +14,18 @@ interface ApproveOptions extends DataOption, YesOption {
 export function addDevice(program: Command): void {
   const device = program
     .command('device')
-    .description('machines that wait to be let in: "gateway-agent login" shows their codes')
+    .description('machines that wait for approval: "gateway-agent login" shows their codes')
     .addHelpText('after', example('device list'));
   device
     .command('list')
-    .description('list what waits, with codes and addresses, the oldest first')
+    .description('list the machines that wait, with codes and addresses, oldest first')
     .addOption(dataOption())
     .addOption(jsonOption())
     .addHelpText('after', example('device list --json'))
     .action(list);
   device
     .command('approve')
-    .description('make the machine a provider; without --yes, show which one it is')
+    .description('make the machine a provider; without --yes, only show it')
     .addArgument(code())
     .requiredOption('--owner <member>', 'who will own it: id, e-mail address or name')
     .addOption(yesOption())
@@ -34,7 +34,7 @@ export function addDevice(program: Command): void {
     .action(approve);
   device
     .command('deny')
-    .description('turn the machine away; it may ask again')
+    .description('refuse the machine; it may ask again')
     .addArgument(code())
     .addOption(dataOption())
     .addHelpText('after', example('device deny BCDF-GHJK'))

@@ -11,7 +11,7 @@ interface DoctorOptions extends DataOption, JsonOption {
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('look for what is wrong with this installation; exits 9 where something is')
+    .description('check this installation for problems; exits 9 if there are any')
     .addOption(dataOption())
     .option('--config <file>', 'configuration file in JSON (GATEWAY_CONFIG)')
     .addOption(jsonOption())

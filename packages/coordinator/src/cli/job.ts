@@ -28,7 +28,7 @@ interface ListOptions extends DataOption, JsonOption {
 export function addJob(program: Command): void {
   const job = program
     .command('job')
-    .description('jobs: requests that run without their caller waiting')
+    .description('jobs: asynchronous requests, whose callers fetch the result later')
     .addHelpText('after', example('job list --active'));
   job
     .command('list')
@@ -43,7 +43,7 @@ export function addJob(program: Command): void {
     .action(list);
   job
     .command('show')
-    .description('show one job: where it stands, who has it, why it failed')
+    .description('show one job: its state, its provider, why it failed')
     .addArgument(reference())
     .addOption(dataOption())
     .addOption(jsonOption())
@@ -55,7 +55,7 @@ export function addJob(program: Command): void {
 function addChangingCommands(job: Command): void {
   job
     .command('cancel')
-    .description('end a job that has not ended; a run on a GPU is stopped')
+    .description('cancel a job that has not ended; if it runs on a GPU, it is stopped')
     .addArgument(reference())
     .addOption(dataOption())
     .addHelpText('after', example('job cancel 01K6ZJ3V0Q8W4M2T7R5X9B1C3D'))

@@ -42,7 +42,7 @@ export function addKey(program: Command): void {
     .addHelpText('after', example('key list --user anna@example.org'));
   key
     .command('create')
-    .description('create a key; prints the key alone, this one time')
+    .description('create a key; prints only the key, which is not shown again')
     .requiredOption('--user <member>', 'whose key: id, e-mail address or name')
     .requiredOption('--name <name>', 'what it is for; unique among the live keys of the member')
     .addOption(
@@ -53,16 +53,20 @@ export function addKey(program: Command): void {
     .addOption(
       new Option(
         '--assets <access>',
-        'link: generated files have links that open without a key, for a while',
+        'link: generated files get links that open without a key, for a limited time',
       ).choices(ASSETS_ACCESS),
     )
-    .option('--expires <duration>', '90d, 12h or 30m; without it the key stays', parseDuration)
+    .option(
+      '--expires <duration>',
+      '90d, 12h or 30m; default: the key does not expire',
+      parseDuration,
+    )
     .addOption(dataOption())
     .addHelpText('after', example('key create --user anna@example.org --name laptop --expires 90d'))
     .action(create);
   key
     .command('list')
-    .description('list keys; the secrets themselves are stored nowhere')
+    .description('list keys; the secrets themselves are not stored')
     .option('--user <member>', 'of one member only')
     .addOption(dataOption())
     .addOption(jsonOption())
@@ -75,7 +79,7 @@ export function addKey(program: Command): void {
 function addChangeCommands(key: Command): void {
   key
     .command('rename')
-    .description('call a key by another name; it goes on working')
+    .description('give a key another name; it keeps working')
     .addArgument(reference())
     .argument('<name>', 'unique among the live keys of the member')
     .addOption(dataOption())
@@ -83,10 +87,10 @@ function addChangeCommands(key: Command): void {
     .action(rename);
   key
     .command('rotate')
-    .description('give a key a new secret; prints the new key alone, this one time')
+    .description('give a key a new secret; prints only the new key, which is not shown again')
     .addArgument(reference())
     .addOption(
-      new Option('--overlap <duration>', 'how long the old one stays good; 0s ends it at once')
+      new Option('--overlap <duration>', 'how long the old secret still works; 0s ends it at once')
         .argParser(parseOverlap)
         .default(parseDuration('24h'), '24h'),
     )

@@ -21,16 +21,16 @@ export function addLimit(program: Command): void {
     .addHelpText('after', example('limit show'));
   limit
     .command('set')
-    .description('give a member limits; they hold from the next request on')
+    .description("set a member's limits; they apply from the next request on")
     .addArgument(new Argument('<member>', MEMBER))
-    .option('--requests <n>', 'requests in a window of the rate limit, or default', parseLimit)
-    .option('--concurrent <n>', 'synchronous calls at once, or default', parseLimit)
+    .option('--requests <n>', 'requests in a window of the rate limit, or "default"', parseLimit)
+    .option('--concurrent <n>', 'synchronous calls at once, or "default"', parseLimit)
     .addOption(dataOption())
     .addHelpText('after', example('limit set anna --requests 600 --concurrent 32'))
     .action(set);
   limit
     .command('show')
-    .description("show every member's limits, or one's")
+    .description("show all members' limits, or those of one")
     .addArgument(new Argument('[member]', MEMBER))
     .addOption(dataOption())
     .addOption(jsonOption())
@@ -38,7 +38,7 @@ export function addLimit(program: Command): void {
     .action(show);
   limit
     .command('clear')
-    .description("go back to the configured limits, from the member's next request on")
+    .description('go back to the configured limits, from the next request on')
     .addArgument(new Argument('<member>', MEMBER))
     .addOption(dataOption())
     .addHelpText('after', example('limit clear anna'))

@@ -14,8 +14,8 @@ interface MigrateOptions extends DataOption, JsonOption {
 export function addMigrate(program: Command): void {
   program
     .command('migrate')
-    .description("bring the database's tables up to this program, as start does")
-    .option('--status', 'only tell what is pending; exits 9 where something is')
+    .description("update the database's tables to this version, as start does")
+    .option('--status', 'only list pending migrations; exits 9 if there are any')
     .addOption(dataOption())
     .addOption(jsonOption())
     .addHelpText('after', example('migrate --status'))

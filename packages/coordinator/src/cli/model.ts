@@ -12,7 +12,7 @@ interface ListOptions extends DataOption, JsonOption {
 export function addModel(program: Command): void {
   const model = program
     .command('model')
-    .description('models: who serves what, and for whom')
+    .description('models: who serves them, and who may use them')
     .addHelpText('after', example('model list --user anna'));
   model
     .command('list')

@@ -17,7 +17,7 @@ import { SHARE_COLUMNS } from './share-text.js';
 export function addNetwork(program: Command): void {
   const network = program
     .command('network')
-    .description('networks: members who may use what others share with them')
+    .description('networks: groups of members; what is shared with a network, its members may use')
     .addHelpText('after', example('network list'));
   addReading(network);
   addMemberCommands(network);
@@ -31,7 +31,7 @@ export function addNetwork(program: Command): void {
     .action(create);
   network
     .command('rename')
-    .description('call it differently; what is shared with it stays')
+    .description('give a network another name; what is shared with it stays')
     .addArgument(reference())
     .addArgument(new Argument('<new>', 'its new name'))
     .addOption(dataOption())
@@ -39,7 +39,7 @@ export function addNetwork(program: Command): void {
     .action(rename);
   network
     .command('delete')
-    .description('end it, and all that is shared with it')
+    .description('delete a network, and end everything that is shared with it')
     .addArgument(reference())
     .addOption(yesOption())
     .addOption(dataOption())
@@ -57,7 +57,7 @@ function addReading(network: Command): void {
     .action(list);
   network
     .command('show')
-    .description('show its members and what is shared with it')
+    .description('show the members of a network and what is shared with it')
     .addArgument(reference())
     .addOption(dataOption())
     .addOption(jsonOption())
@@ -68,7 +68,7 @@ function addReading(network: Command): void {
 function addMemberCommands(network: Command): void {
   network
     .command('add')
-    .description('let a member use what is shared with it, from now on')
+    .description('add a member, who may use at once what is shared with the network')
     .addArgument(reference())
     .addArgument(member())
     .addOption(dataOption())
@@ -76,7 +76,7 @@ function addMemberCommands(network: Command): void {
     .action(join);
   network
     .command('remove')
-    .description('keep a member from what is shared with it, from now on')
+    .description('remove a member, who may no longer use what is shared with the network')
     .addArgument(reference())
     .addArgument(member())
     .addOption(dataOption())

@@ -65,5 +65,5 @@ export function parseCount(written: string): number {
 }
 
 export function providerReference(): Argument {
-  return new Argument('<provider>', 'id or name; OWNER/NAME where several have that name');
+  return new Argument('<provider>', 'id or name; OWNER/NAME if several have that name');
 }

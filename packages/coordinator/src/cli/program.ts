@@ -40,9 +40,9 @@ function createCommands(): Command {
     .description("Accepts stock OpenAI clients and relays their requests to members' GPUs.")
     // Must be set before the commands are added, because they copy it.
     .exitOverride()
-    .showHelpAfterError('(--help shows what there is)')
+    .showHelpAfterError('(--help lists commands and options)')
     .version(programVersion(), '-V, --version', 'print the version')
-    .version(programVersion(), '-v', 'the same')
+    .version(programVersion(), '-v', 'the same as --version')
     .addHelpText('after', '\nFirst steps: start, user create, key create, token create.');
   const parts = [
     addStart,

@@ -54,21 +54,21 @@ export function addProvider(program: Command): void {
 function addLinkCommands(provider: Command): void {
   provider
     .command('drain')
-    .description('send it no new work; work under way goes on')
+    .description('send a provider no new work; running work continues')
     .addArgument(providerReference())
     .addOption(dataOption())
     .addHelpText('after', example('provider drain den-pc'))
     .action(drain);
   provider
     .command('resume')
-    .description('send it work again')
+    .description('send a drained provider work again')
     .addArgument(providerReference())
     .addOption(dataOption())
     .addHelpText('after', example('provider resume den-pc'))
     .action(resume);
   provider
     .command('kick')
-    .description('close its link; its agent connects again by itself')
+    .description('close the link of a provider; its agent connects again by itself')
     .addArgument(providerReference())
     .addOption(dataOption())
     .addHelpText('after', example('provider kick den-pc'))
@@ -86,7 +86,7 @@ function addStandingCommands(provider: Command): void {
     .action(approve);
   provider
     .command('rename')
-    .description('call it differently; its shares stay')
+    .description('give a provider another name; its shares stay')
     .addArgument(providerReference())
     .addArgument(new Argument('<name>', "its new name; unique among its owner's"))
     .addOption(dataOption())
@@ -94,7 +94,7 @@ function addStandingCommands(provider: Command): void {
     .action(rename);
   provider
     .command('remove')
-    .description('close its link for good and end its shares; to come back it must enrol')
+    .description('remove a provider and end its shares; to come back, its machine must enrol again')
     .addArgument(providerReference())
     .addOption(yesOption())
     .addOption(dataOption())
@@ -222,18 +222,21 @@ interface UnshareOptions extends Selectors {
 /** Commands for shares and blocks. */
 function addShareCommands(provider: Command): void {
   withSelectors(provider.command('share'))
-    .description('let others use all of it, a service or a model; prints the id of the share')
-    .option('--slots <n>', 'at once, of all who use the share together', parseCount)
-    .option('--hours <from-until>', 'only then, as 22:00-07:00')
-    .option('--time-zone <name>', 'of the hours, as Europe/Berlin; default: of this machine')
-    .option('--max-tokens <n>', 'of one answer', parseCount)
+    .description('share a provider, one of its services or a model; prints the id of the share')
+    .option('--slots <n>', 'slots that all who use the share may take together', parseCount)
+    .option('--hours <from-until>', 'only at these hours, such as 22:00-07:00')
+    .option(
+      '--time-zone <name>',
+      "time zone of the hours, such as Europe/Berlin; default: this machine's",
+    )
+    .option('--max-tokens <n>', 'longest answer, in tokens', parseCount)
     .addOption(dataOption())
     .addHelpText('after', example('provider share den-pc --model llama3 --network friends'))
     .action(share);
   withSelectors(provider.command('unshare'))
-    .description('end every share that fits all that is named; prints their ids')
-    .option('--share <id>', 'this one')
-    .option('--all', 'all of the provider')
+    .description('end every share that matches all given options; prints their ids')
+    .option('--share <id>', 'this share')
+    .option('--all', 'all shares of the provider')
     .addOption(dataOption())
     .addHelpText('after', example('provider unshare den-pc --network friends'))
     .action(unshare);
@@ -243,7 +246,7 @@ function addShareCommands(provider: Command): void {
 function addBlockCommands(provider: Command): void {
   provider
     .command('block')
-    .description('keep a member from all that an owner has, whatever is shared')
+    .description('keep a member from all providers of an owner, whatever is shared')
     .addArgument(member())
     .requiredOption('--owner <member>', 'whose providers: id, e-mail address or name')
     .addOption(dataOption())
@@ -269,7 +272,7 @@ function withSelectors(command: Command): Command {
 }
 
 function member(): Argument {
-  return new Argument('<member>', 'who is kept away: id, e-mail address or name');
+  return new Argument('<member>', 'who is blocked: id, e-mail address or name');
 }
 
 async function share(provider: string, options: ShareOptions): Promise<void> {

@@ -13,14 +13,14 @@ export function addQueue(program: Command): void {
     .addHelpText('after', example('queue summary'));
   queue
     .command('summary')
-    .description('what waits and runs, by model, and whether the dispatcher is at work')
+    .description('show waiting and running jobs by model, and whether the dispatcher works')
     .addOption(dataOption())
     .addOption(jsonOption())
     .addHelpText('after', example('queue summary --json'))
     .action(summary);
   queue
     .command('pause')
-    .description('start no further job, restarts included; running ones go on')
+    .description('start no more jobs, not even after a restart; running jobs continue')
     .addOption(dataOption())
     .addHelpText('after', example('queue pause'))
     .action(pause);
@@ -32,7 +32,7 @@ export function addQueue(program: Command): void {
     .action(resume);
   queue
     .command('requeue-stuck')
-    .description('let jobs that wait after a failure be tried now; prints how many')
+    .description('retry at once the jobs that wait after a failure; prints how many')
     .addOption(dataOption())
     .addHelpText('after', example('queue requeue-stuck'))
     .action(requeueStuck);

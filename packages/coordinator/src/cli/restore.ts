@@ -18,10 +18,10 @@ interface RestoreOptions extends DataOption, JsonOption, YesOption {
 export function addRestore(program: Command): void {
   program
     .command('restore')
-    .description('make a data folder of a backup, or only check one')
+    .description('make a data folder from a backup, or only check the backup')
     .argument('<file>', 'what "backup" wrote')
-    .option('--verify', 'only read it; exits 9 where something is missing or damaged')
-    .option('--partial', 'restore although assets are missing or damaged')
+    .option('--verify', 'only read it; exits 9 if something is missing or damaged')
+    .option('--partial', 'restore even if assets are missing or damaged')
     .addOption(yesOption())
     .addOption(dataOption())
     .addOption(jsonOption())

@@ -24,7 +24,7 @@ export function addStart(program: Command): void {
     .option('--config <file>', 'configuration file in JSON (GATEWAY_CONFIG)')
     .option(
       '--demo',
-      'begin with members, machines and a moving queue; without --data for this once',
+      'start with sample members, machines and jobs; without --data, they are removed at the end',
     )
     .addHelpText(
       'after',

@@ -18,10 +18,14 @@ interface StatsOptions extends DataOption, JsonOption {
 export function addStats(program: Command): void {
   program
     .command('stats')
-    .description('what was used: requests, tokens, audio and images, in whole days of UTC')
-    .option('--since <duration>', '7d or 12h back, from its day on; default: all', parseDuration)
+    .description('usage: requests, tokens, audio and images, in whole days of UTC')
+    .option(
+      '--since <duration>',
+      'the last 7d or 12h, from the beginning of that day; default: all',
+      parseDuration,
+    )
     .addOption(
-      new Option('--by <group>', 'what a row stands for').choices(USAGE_GROUPS).default('day'),
+      new Option('--by <group>', 'what each row sums up').choices(USAGE_GROUPS).default('day'),
     )
     .option('--user <member>', 'of one member only')
     .addOption(dataOption())

@@ -29,28 +29,31 @@ export function addToken(program: Command): void {
     .addHelpText('after', example('token create --owner anna@example.org'));
   token
     .command('create')
-    .description('create a join token for one enrolment; prints the token alone')
+    .description('create a join token for one enrolment; prints only the token')
     .requiredOption('--owner <member>', 'who will own the provider: id, e-mail address or name')
-    .option('--name <name>', 'what the provider is called, unless its agent says otherwise')
+    .option('--name <name>', "the provider's name, unless its agent gives another")
     .addOption(
       new Option('--expires <duration>', '30m, 1h or 7d')
         .argParser(parseDuration)
         .default(parseDuration('1h'), '1h'),
     )
-    .option('--replace <provider>', 'for a machine that enrols again: it keeps name and shares')
+    .option(
+      '--replace <provider>',
+      'the provider that enrols again with it; it keeps its name and shares',
+    )
     .addOption(dataOption())
     .addHelpText('after', example('token create --owner anna@example.org --name den-pc'))
     .action(create);
   token
     .command('list')
-    .description('list join tokens, the newest first; the secrets themselves are stored nowhere')
+    .description('list join tokens, newest first; the secrets themselves are not stored')
     .addOption(dataOption())
     .addOption(jsonOption())
     .addHelpText('after', example('token list --json'))
     .action(list);
   token
     .command('revoke')
-    .description('make a join token useless before it is used')
+    .description('revoke a join token that nobody has used')
     .argument('<id>', 'as "token list" shows it')
     .addOption(yesOption())
     .addOption(dataOption())

@@ -48,7 +48,7 @@ export function addUser(program: Command): void {
     .description("create a member; prints the member's id")
     .requiredOption('--email <address>', 'e-mail address, seen by admins only')
     .option('--name <name>', 'public name; default: the part of the address before the @')
-    .option('--admin', 'may administrate in the dashboard')
+    .option('--admin', 'make them an admin of the dashboard')
     .option('--password-file <file>', 'password for the dashboard in a file, or - for stdin')
     .addOption(dataOption())
     .addOption(jsonOption())
@@ -86,9 +86,9 @@ function addChangeCommands(user: Command): void {
     .action(rename);
   user
     .command('role')
-    .description('say whether a member may administrate in the dashboard')
+    .description('make a member an admin of the dashboard, or an ordinary member again')
     .addArgument(memberArgument())
-    .addArgument(new Argument('<role>', 'what they are from now on').choices(['admin', 'member']))
+    .addArgument(new Argument('<role>', 'the new role').choices(['admin', 'member']))
     .addOption(dataOption())
     .addHelpText('after', example('user role anna admin'))
     .action(setRole);
@@ -119,7 +119,7 @@ function addStateCommands(user: Command): void {
     .action(enable);
   user
     .command('delete')
-    .description('delete a member with all that is theirs; told and asked, unless --yes')
+    .description('delete a member and everything of theirs; lists it and asks first, unless --yes')
     .addArgument(memberArgument())
     .addOption(yesOption())
     .addOption(dataOption())
@@ -229,12 +229,12 @@ interface InviteOptions extends DataOption {
 function addUserInvites(user: Command): void {
   user
     .command('invite')
-    .description('invite somebody, who chooses name and password; prints the link alone')
+    .description('invite somebody, who chooses name and password; prints only the link')
     .requiredOption('--email <address>', 'e-mail address, seen by admins only')
-    .option('--admin', 'may administrate in the dashboard')
-    .option('--network <network>', 'the network that they join with it')
+    .option('--admin', 'make them an admin of the dashboard')
+    .option('--network <network>', 'a network that they join, too')
     .addOption(
-      new Option('--expires <duration>', '12h or 7d')
+      new Option('--expires <duration>', 'how long the link works: 12h or 7d')
         .argParser(parseDuration)
         .default(parseDuration('7d'), '7d'),
     )
@@ -243,15 +243,15 @@ function addUserInvites(user: Command): void {
     .action(invite);
   user
     .command('invites')
-    .description('list invites, the newest first; their secrets are stored nowhere')
+    .description('list invites, newest first; their links are not stored')
     .addOption(dataOption())
     .addOption(jsonOption())
     .addHelpText('after', example('user invites --json'))
     .action(listInvites);
   user
     .command('uninvite')
-    .description('take back an invite that nobody has used')
-    .argument('<invite>', 'id, or the address: every open invite of it')
+    .description('revoke an invite that nobody has used')
+    .argument('<invite>', 'id, or an e-mail address: all its open invites')
     .addOption(dataOption())
     .addHelpText('after', example('user uninvite ben@example.org'))
     .action(uninvite);
@@ -314,7 +314,7 @@ function addUserSessions(user: Command): void {
     .action(listSessions);
   user
     .command('logout')
-    .description('end one session, or all of a member')
+    .description('end one session, or all sessions of a member')
     .argument('<member|session>', 'a member, or the id of a session')
     .addOption(dataOption())
     .addHelpText('after', example('user logout anna'))

@@ -25,7 +25,7 @@ interface TreeCommand {
   ): unknown;
 }
 
-export const COMPLETE_DESCRIPTION = 'print the script that completes commands in a shell';
+export const COMPLETE_DESCRIPTION = 'print the completion script of a shell';
 
 interface Completion {
   /** The name of the program. */
