@@ -6,8 +6,9 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     setupFiles: ['test/support/clean-slate.ts'],
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // Patience with a busy machine: limits that a test is about are its own.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     reporters: ['default', new CpuReporter()],
     pool: 'forks',
     // A process runs many files, and `clean-slate.ts` fails whichever leaves something behind;

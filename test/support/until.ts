@@ -7,10 +7,10 @@ interface UntilOptions {
   readonly what?: string;
 }
 
-/** Resolves with the condition's first truthy value; throws if there is none in time (10 s). */
+/** Resolves with the condition's first truthy value; throws if there is none in time (30 s). */
 export async function until<T>(
   condition: () => T | Promise<T>,
-  { timeoutMs = 10_000, what = condition.toString() }: UntilOptions = {},
+  { timeoutMs = 30_000, what = condition.toString() }: UntilOptions = {},
 ): Promise<NonNullable<T>> {
   const end = performance.now() + timeoutMs;
   for (;;) {

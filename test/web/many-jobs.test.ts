@@ -40,16 +40,23 @@ async function open(path: string): Promise<Page> {
   return page;
 }
 
-/** The least of a few: the others tell what else the machine does. */
-async function quickestMs(action: () => Promise<unknown>): Promise<number> {
-  const times = [];
+/** How much longer it takes than a call without a list, both at their quickest, in turn. */
+async function timesAPlainCall(action: () => Promise<unknown>): Promise<number> {
+  const plain = async () => (await gateway.fetch('/v1/models')).text();
+  const least = [Infinity, Infinity];
   for (let i = 0; i < 8; i++) {
-    const startedAt = performance.now();
-    await action();
-    times.push(performance.now() - startedAt);
+    for (const [which, call] of [action, plain].entries()) {
+      const startedAt = performance.now();
+      await call();
+      least[which] = Math.min(least[which] ?? 0, performance.now() - startedAt);
+    }
   }
-  return Math.min(...times);
+  const [listMs = 0, plainMs = 0] = least;
+  return listMs / plainMs;
 }
+
+/** Measured: 12 for a hundred jobs, of which most is their JSON; 0.7 ms for the plain call. */
+const MOST = 40;
 
 test.each([
   '/v1/jobs?limit=100',
@@ -61,16 +68,16 @@ test.each([
   '/v1/jobs?limit=100&active=1&type=LLM&model=nothing-has-it',
   '/v1/batches?limit=50',
   '/api/inference/queue/summary',
-])('of 10,000 jobs %s is answered within 50 ms', async (path) => {
+])('of 10,000 jobs %s is answered like a page of them', async (path) => {
   const answer = async () => (await gateway.fetch(path)).text();
-  expect(await quickestMs(answer)).toBeLessThan(50);
+  expect(await timesAPlainCall(answer)).toBeLessThan(MOST);
 });
 
 test('the last page comes as quickly as the first', async () => {
   const { data } = await listJobs(gateway, '?limit=500');
   const after = data.at(-1)?.id ?? '';
   const answer = () => listJobs(gateway, `?limit=100&after=${after}`);
-  expect(await quickestMs(answer)).toBeLessThan(50);
+  expect(await timesAPlainCall(answer)).toBeLessThan(MOST);
 });
 
 test('a list of 10,000 is there within a second, and never draws a thousand rows', async () => {
