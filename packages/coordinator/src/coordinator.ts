@@ -360,10 +360,17 @@ interface ByteStores {
 /** Requires the lock of the data folder. */
 function openByteStores(config: Config, { store, clock, logger }: Base): ByteStores {
   const { dataDir, assetsMaxBytes: maxBytes, retentionMs } = config;
-  const limits = { maxBytes, retentionMs, now: clock.now, logger };
   const durations = new DurationMeter();
   const files = openByteStore(dataDir);
-  const library = new AssetLibrary({ files, store, durations, ...limits });
+  const library = new AssetLibrary({
+    files,
+    store,
+    durations,
+    maxBytes,
+    retentionMs,
+    now: clock.now,
+    logger,
+  });
   return {
     uploads: new Uploads(new Spool(join(dataDir, 'uploads'))),
     files,
